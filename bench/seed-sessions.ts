@@ -1,4 +1,4 @@
-import type { Sql } from '../src/data/db/types.ts'
+import type { Sql } from '../src/data/db/sql.ts'
 
 /** Share of the sessions that belong to the owner whose own list is measured. */
 const OWNER_SHARE = 0.05

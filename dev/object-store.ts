@@ -1,20 +1,27 @@
+import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDisk } from './object-store/disk.ts'
-import { answer } from './object-store/handler.ts'
-import { createUploads } from './object-store/multipart.ts'
-import { S3Error, toXml } from './object-store/s3.ts'
+import { crc32 } from 'node:zlib'
+import { answerBucket } from './object-store/buckets.ts'
+import { type Disk, openDisk } from './object-store/disk.ts'
+import { answerObject, type Uploads } from './object-store/objects.ts'
+import { type Call, denied, S3Error, toXml } from './object-store/s3.ts'
+import {
+  type Credentials,
+  decode,
+  parseQuery,
+  sha256,
+  verifyHeader,
+  verifySignature,
+} from './object-store/signature.ts'
+import { assertAllowed, assumeRole, findSigner, mayLearnAbsence, type Signer } from './object-store/temporary-keys.ts'
 import { BodyTooLarge, type Running, type ServerAnswer, type ServerRequest, startServer } from './server.ts'
 
-interface ObjectStoreOptions {
+interface ObjectStoreOptions extends Credentials {
   port?: number
   /** Folder for the objects. Without it a temporary folder is used, which `close` removes. */
   data_dir?: string
-  access_key: string
-  secret_key: string
-  /** The region that signatures must name. The default is any. */
-  region?: string
   /** Origins of web pages that may read. The default is every origin. */
   cors_origins?: string[]
   now?: () => Date
@@ -31,7 +38,7 @@ const BODY_LIMIT = 256 * 1024 * 1024
 export async function startObjectStore(options: ObjectStoreOptions): Promise<Running> {
   const dataDir = options.data_dir ?? (await mkdtemp(join(tmpdir(), 'platform-objects-')))
   const now = options.now ?? (() => new Date())
-  const store = { disk: await openDisk(dataDir, now), uploads: createUploads(), credentials: options, now }
+  const store: Store = { disk: await openDisk(dataDir, now), uploads: new Map(), credentials: options, now }
   const origins = options.cors_origins ?? ['*']
   const running = await startServer({
     port: options.port,
@@ -49,6 +56,70 @@ export async function startObjectStore(options: ObjectStoreOptions): Promise<Run
       if (!options.data_dir) await rm(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+interface Store {
+  disk: Disk
+  uploads: Uploads
+  credentials: Credentials
+  now: () => Date
+}
+
+/** Verifies and answers a request. `POST /` is the token service. Errors: `S3Error`. */
+async function answer(store: Store, request: ServerRequest): Promise<ServerAnswer> {
+  const signer = findSigner(request, store.credentials, store.now())
+  const { method, headers } = request
+  if (method === 'POST' && request.path === '/') return answerTokenService(signer, request, store.now())
+  const payloadHash = verifySignature(request, signer, store.now())
+  const body = await request.body()
+  checkPayload(body, payloadHash, headers)
+  const [bucket = '', ...rest] = request.path.split('/').slice(1).map(decode)
+  const query = new Map(parseQuery(request.query).filter(([name]) => !name.startsWith('X-Amz-') && name !== 'x-id'))
+  const call: Call = { method, bucket, key: rest.join('/'), query, headers, body }
+  if (signer.policy !== null) assertAllowed(signer.policy, call)
+  try {
+    return call.key === '' ? await answerBucket(store.disk, call) : await answerObject(store.disk, store.uploads, call)
+  } catch (error) {
+    const isMissing = error instanceof S3Error && error.code === 'NoSuchKey'
+    if (isMissing && signer.policy !== null && !mayLearnAbsence(signer.policy, call)) throw denied()
+    throw error
+  }
+}
+
+async function answerTokenService(signer: Signer, request: ServerRequest, now: Date): Promise<ServerAnswer> {
+  const body = await request.body()
+  verifyHeader(request, signer, now, { service: 'sts', payloadHash: sha256(body) })
+  const keys = assumeRole(signer, new URLSearchParams(body.toString('utf8')), now)
+  const credentials = {
+    AccessKeyId: keys.access_key,
+    SecretAccessKey: keys.secret_key,
+    SessionToken: keys.session_token,
+    Expiration: keys.expires.toISOString(),
+  }
+  const namespace = 'https://sts.amazonaws.com/doc/2011-06-15/'
+  const text = toXml('AssumeRoleResponse', { AssumeRoleResult: { Credentials: credentials } }, namespace)
+  return { status: 200, headers: { 'content-type': 'text/xml' }, body: text }
+}
+
+const CHECKSUMS: Record<string, (body: Buffer) => string> = {
+  'content-md5': (body) => createHash('md5').update(body).digest('base64'),
+  'x-amz-checksum-sha256': (body) => createHash('sha256').update(body).digest('base64'),
+  'x-amz-checksum-crc32': (body) => Buffer.from(crc32(body).toString(16).padStart(8, '0'), 'hex').toString('base64'),
+}
+
+/** Checks the signed hash of a body and the checksums in the headers. Errors: `S3Error`. */
+function checkPayload(body: Buffer, payloadHash: string, headers: ServerRequest['headers']): void {
+  if (payloadHash.startsWith('STREAMING-'))
+    throw new S3Error(501, 'NotImplemented', 'Bodies in signed chunks are not implemented here.')
+  if (payloadHash !== 'UNSIGNED-PAYLOAD' && sha256(body) !== payloadHash)
+    throw new S3Error(
+      400,
+      'XAmzContentSHA256Mismatch',
+      'The provided x-amz-content-sha256 header does not match what was computed.',
+    )
+  for (const [name, compute] of Object.entries(CHECKSUMS))
+    if (headers[name] !== undefined && headers[name] !== compute(body))
+      throw new S3Error(400, 'BadDigest', `The ${name} you specified did not match the calculated checksum.`)
 }
 
 function failure(error: unknown, { method, path }: ServerRequest): ServerAnswer {

@@ -3,7 +3,7 @@ import { withTemporaryFolder } from '../../dev/files.ts'
 import { startPostgres } from '../../dev/postgres.ts'
 import { type Stack, type StackOptions, startStack } from '../../dev/stack/start-stack.ts'
 import { connect } from '../../src/data/db/pool.ts'
-import type { Sql } from '../../src/data/db/types.ts'
+import type { Sql } from '../../src/data/db/sql.ts'
 import { residentMegabytes } from './process.ts'
 
 export const startBenchStack = (folder: string, options: Pick<StackOptions, 'before_core'> = {}): Promise<Stack> =>

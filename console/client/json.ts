@@ -7,10 +7,16 @@ export const objectOf = (value: unknown): Fields =>
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 export const numberOf = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) ? value : 0)
 export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+export const objectsOf = (value: unknown): Fields[] => listOf(value).map(objectOf)
 /** Returns the texts of a list, without blank ones. */
 export const textsOf = (value: unknown): string[] => listOf(value).map(textOf).filter(Boolean)
 export const oneOf = <Value extends string>(values: readonly Value[], value: unknown, other: Value): Value =>
   values.find((candidate) => candidate === value) ?? other
+
+const STATUSES = ['Succeeded', 'Partial', 'Failed'] as const
+export type ReportStatus = (typeof STATUSES)[number]
+/** Returns the status of a report about drift or an import; undefined for any other document. */
+export const statusOf = ({ status }: Fields): ReportStatus | undefined => STATUSES.find((known) => known === status)
 
 /** Returns the value of a JSON text; undefined for any other text. */
 export function parseJson(text: string): unknown {

@@ -1,24 +1,24 @@
 import type { ComponentChildren } from 'preact'
 import type { Action, Severity, Status } from '../client/api/schemas.ts'
+import { visibleText } from './words.ts'
 
 export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad'
 
-/** Shows a short word with a colour. The word alone is sufficient. */
-export function Badge({
-  tone = 'neutral',
-  children,
-  title,
-}: {
+interface BadgeProps {
   tone?: Tone
-  children: ComponentChildren
+  /** The character before the word, for the eyes only. */
+  sign?: string
   title?: string
-}) {
-  return (
-    <span class={`badge badge-${tone}`} title={title}>
-      {children}
-    </span>
-  )
+  children: ComponentChildren
 }
+
+/** Shows a short word with a colour. The word alone is sufficient. */
+export const Badge = ({ tone = 'neutral', sign, title, children }: BadgeProps) => (
+  <span class={`badge badge-${tone}`} title={title}>
+    {sign && <span aria-hidden="true">{sign} </span>}
+    {children}
+  </span>
+)
 
 const STATUSES: Record<Status, [string, Tone]> = {
   started: ['Waiting', 'accent'],
@@ -44,6 +44,13 @@ export function StatusBadge({ status }: { status: Status }) {
     </Badge>
   )
 }
+
+const REPORT_TONES: Record<string, Tone> = { Succeeded: 'good', Success: 'good', Partial: 'warn', Failed: 'bad' }
+
+/** Shows the status of a report. */
+export const ReportBadge = ({ status }: { status: string }) => (
+  <Badge tone={REPORT_TONES[status] ?? 'neutral'}>{visibleText(status)}</Badge>
+)
 
 const ACTIONS: Record<Action, [sign: string, name: string, tone: Tone]> = {
   create: ['+', 'create', 'good'],
@@ -79,14 +86,12 @@ export const SEVERITY_TONES: Record<Severity, Tone> = {
 }
 
 /** Shows the origin of a statement, because readers trust a computed fact differently from a sentence of a model. */
-export function Origin({ by }: { by: 'code' | 'model' }) {
-  return by === 'code' ? (
-    <span class="origin origin-code" title="Computed from the plan by code">
-      computed by code
-    </span>
-  ) : (
-    <span class="origin origin-model" title="Written by a language model">
-      written by a model
-    </span>
-  )
+export const Origin = ({ by }: { by: 'code' | 'model' }) => (
+  <span class={`origin origin-${by}`} title={ORIGINS[by].title}>
+    {ORIGINS[by].name}
+  </span>
+)
+const ORIGINS = {
+  code: { name: 'computed by code', title: 'Computed from the plan by code' },
+  model: { name: 'written by a model', title: 'Written by a language model' },
 }

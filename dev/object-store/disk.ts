@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createKeyedLock, writeAtomically } from '../files.ts'
+import { createKeyedLock, readText, writeAtomically } from '../files.ts'
 import { S3Error } from './s3.ts'
 
 /** The facts about an object, which are the first line of its file, before the bytes. */
@@ -19,115 +19,76 @@ interface Indexed extends StoredObject {
   offset: number
 }
 
-/**
- * Objects on disk, one file each, replaced by renaming. Only one process may use the folder, because the index is built
- * from the files' first lines at start.
- */
-export interface Disk {
-  buckets(): { name: string; created: string }[]
-  hasBucket(name: string): boolean
-  createBucket(name: string): Promise<void>
-  deleteBucket(name: string): Promise<void>
-  /** Lists objects in the code-point order of their keys. */
-  list(bucket: string, prefix: string): StoredObject[]
-  find(bucket: string, key: string): StoredObject | null
-  read(bucket: string, key: string, range?: { start: number; end: number }): Promise<Buffer>
-  write(bucket: string, object: Omit<StoredObject, 'size' | 'last_modified'>, body: Buffer): Promise<StoredObject>
-  delete(bucket: string, key: string): Promise<void>
-  /** Runs tasks on the same key one after the other, so that a condition still holds when the task writes. */
-  withLock<T>(bucket: string, key: string, task: () => Promise<T>): Promise<T>
-}
+export type Disk = Awaited<ReturnType<typeof openDisk>>
 
-export async function openDisk(root: string, now: () => Date): Promise<Disk> {
+/**
+ * Opens a folder with objects, one file each, replaced by renaming. Only one process may use the folder, because the
+ * index is built from the files' first lines at start. Errors: `S3Error` `NoSuchBucket`.
+ */
+export async function openDisk(root: string, now: () => Date) {
   const buckets = await loadBuckets(root)
   const locked = createKeyedLock()
   const objects = (bucket: string) => {
-    const bucketObjects = buckets.get(bucket)
-    if (!bucketObjects) throw new S3Error(404, 'NoSuchBucket', 'The specified bucket does not exist')
-    return bucketObjects.objects
-  }
-  const require = (bucket: string, key: string) => {
-    const object = objects(bucket).get(key)
-    if (!object) throw new S3Error(404, 'NoSuchKey', 'The specified key does not exist.')
-    return object
+    const found = buckets.get(bucket)
+    if (!found) throw new S3Error(404, 'NoSuchBucket', 'The specified bucket does not exist')
+    return found
   }
   return {
-    buckets: () =>
-      [...buckets].map(([name, { created }]) => ({ name, created })).sort((a, b) => compare(a.name, b.name)),
-    hasBucket: (name) => buckets.has(name),
-    createBucket: async (name) => {
-      const created = now().toISOString()
-      await mkdir(join(root, name), { recursive: true })
-      await writeFile(join(root, name, 'bucket.json'), JSON.stringify({ created }))
-      buckets.set(name, { created, objects: new Map() })
-    },
-    deleteBucket: async (name) => {
-      if (objects(name).size > 0)
-        throw new S3Error(409, 'BucketNotEmpty', 'The bucket you tried to delete is not empty')
-      buckets.delete(name)
-      await rm(join(root, name), { recursive: true, force: true })
-    },
-    list: (bucket, prefix) =>
+    /** Returns false if the bucket exists. */
+    createBucket: (name: string): Promise<boolean> =>
+      locked(name, async () => {
+        if (buckets.has(name)) return false
+        await mkdir(join(root, name), { recursive: true })
+        await writeFile(join(root, name, 'bucket.json'), JSON.stringify({ created: now().toISOString() }))
+        buckets.set(name, new Map())
+        return true
+      }),
+    /** Lists the objects below a prefix and after a key, in the code-point order of their keys. */
+    list: (bucket: string, prefix = '', after = ''): StoredObject[] =>
       [...objects(bucket).values()]
-        .filter((object) => object.key.startsWith(prefix))
+        .filter(({ key }) => key.startsWith(prefix) && compare(key, after) > 0)
         .sort((a, b) => compare(a.key, b.key)),
-    find: (bucket, key) => objects(bucket).get(key) ?? null,
-    read: async (bucket, key, range) => {
-      const { file, offset, size } = require(bucket, key)
-      const handle = await open(file)
-      try {
-        const { start, end } = range ?? { start: 0, end: size - 1 }
-        const buffer = Buffer.alloc(end - start + 1)
-        await handle.read(buffer, 0, buffer.length, offset + start)
-        return buffer
-      } finally {
-        await handle.close()
-      }
-    },
-    write: async (bucket, object, body) => {
+    find: (bucket: string, key: string): Indexed | undefined => objects(bucket).get(key),
+    read: async ({ file, offset }: Indexed): Promise<Buffer> => (await readFile(file)).subarray(offset),
+    write: async (bucket: string, object: Pick<StoredObject, 'key' | 'etag' | 'headers'>, body: Buffer) => {
       const index = objects(bucket)
       const stored: StoredObject = { ...object, size: body.length, last_modified: now().toISOString() }
       const head = Buffer.from(`${JSON.stringify(stored)}\n`)
-      const file = fileOf(root, bucket, object.key)
+      const name = createHash('sha256').update(object.key).digest('hex')
+      const file = join(root, bucket, 'objects', name.slice(0, 2), name)
       await writeAtomically(file, [head, body])
       index.set(object.key, { ...stored, file, offset: head.length })
-      return stored
     },
-    delete: async (bucket, key) => {
+    delete: async (bucket: string, key: string): Promise<void> => {
       const object = objects(bucket).get(key)
       if (!object) return
       await rm(object.file, { force: true })
       objects(bucket).delete(key)
     },
-    withLock: (bucket, key, task) => locked(`${bucket}/${key}`, task),
+    /** Runs tasks on the same key one after the other, so that a condition still holds when the task writes. */
+    withLock: <T>(bucket: string, key: string, task: () => Promise<T>): Promise<T> => locked(`${bucket}/${key}`, task),
   }
 }
 
 const compare = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
-function fileOf(root: string, bucket: string, key: string): string {
-  const name = createHash('sha256').update(key).digest('hex')
-  return join(root, bucket, 'objects', name.slice(0, 2), name)
-}
-
-async function loadBuckets(root: string): Promise<Map<string, { created: string; objects: Map<string, Indexed> }>> {
+async function loadBuckets(root: string): Promise<Map<string, Map<string, Indexed>>> {
   await mkdir(root, { recursive: true })
-  const buckets = new Map<string, { created: string; objects: Map<string, Indexed> }>()
+  const buckets = new Map<string, Map<string, Indexed>>()
   for (const name of await readdir(root)) {
-    const text = await readFile(join(root, name, 'bucket.json'), 'utf8').catch(() => null)
-    if (text === null) continue
-    const { created } = JSON.parse(text) as { created: string }
+    if ((await readText(join(root, name, 'bucket.json'))) === null) continue
     const objects = new Map<string, Indexed>()
-    const folder = join(root, name, 'objects')
-    for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])) {
+    const options = { recursive: true, withFileTypes: true } as const
+    for (const entry of await readdir(join(root, name, 'objects'), options).catch(() => [])) {
+      if (!entry.isFile()) continue
       const file = join(entry.parentPath, entry.name)
-      if (entry.isFile() && entry.name.endsWith('.tmp')) await rm(file, { force: true })
-      else if (entry.isFile()) {
+      if (entry.name.endsWith('.tmp')) await rm(file, { force: true })
+      else {
         const object = await loadObject(file)
         objects.set(object.key, object)
       }
     }
-    buckets.set(name, { created, objects })
+    buckets.set(name, objects)
   }
   return buckets
 }

@@ -22,22 +22,12 @@ export class S3Error extends Error {
 }
 
 export const denied = (message = 'Access Denied') => new S3Error(403, 'AccessDenied', message)
-export const malformed = (message: string) => new S3Error(400, 'InvalidRequest', message)
 export const noSuchKey = () => new S3Error(404, 'NoSuchKey', 'The specified key does not exist.')
-export const preconditionFailed = () =>
-  new S3Error(412, 'PreconditionFailed', 'At least one of the pre-conditions you specified did not hold')
+export const notAllowed = () =>
+  new S3Error(405, 'MethodNotAllowed', 'The specified method is not allowed against this resource.')
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
 const escapeXml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
-const unescapeXml = (text: string): string =>
-  text.replace(
-    /&(?:#(\d+)|#x([0-9a-fA-F]+)|(amp|lt|gt|quot|apos));/g,
-    (_, decimal?: string, hex?: string, name?: string) => {
-      if (decimal) return String.fromCodePoint(Number(decimal))
-      if (hex) return String.fromCodePoint(Number.parseInt(hex, 16))
-      return Object.keys(ENTITIES).find((character) => ENTITIES[character] === `&${name};`) ?? ''
-    },
-  )
 
 type Xml = string | number | boolean | { [name: string]: Xml | Xml[] | undefined }
 
@@ -51,18 +41,10 @@ export function toXml(root: string, value: Xml, namespace = S3_NAMESPACE): strin
 
 function element(name: string, value: Xml, attributes = ''): string {
   if (typeof value !== 'object') return `<${name}${attributes}>${escapeXml(String(value))}</${name}>`
-  const children = Object.entries(value).flatMap(([key, child]) => {
-    if (child === undefined) return []
-    return Array.isArray(child) ? child.map((item) => element(key, item)) : [element(key, child)]
-  })
-  return `<${name}${attributes}>${children.join('')}</${name}>`
-}
-
-/** Reads the texts of all elements of a name, in order, which suffices for the two kinds of bodies. */
-export function textsOf(xml: string, name: string): string[] {
-  return [...xml.matchAll(new RegExp(`<${name}>([\\s\\S]*?)</${name}>`, 'g'))].map((match) =>
-    unescapeXml((match[1] ?? '').trim()),
+  const children = Object.entries(value).flatMap(([key, child]) =>
+    [child ?? []].flat().map((item) => element(key, item)),
   )
+  return `<${name}${attributes}>${children.join('')}</${name}>`
 }
 
 export const xmlAnswer = (root: string, value: Xml): ServerAnswer => ({

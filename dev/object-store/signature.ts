@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import { denied, malformed, S3Error } from './s3.ts'
+import { denied, S3Error } from './s3.ts'
 
 export interface SignedRequest {
   method: string
@@ -15,47 +15,34 @@ export interface Credentials {
   region?: string
 }
 
-/** Facts of an accepted signature that the check of the body needs. */
-export interface Accepted {
-  payloadHash: string
-  signature: string
-  scope: string
-  timestamp: string
-  signingKey: Buffer
-}
-
 const SKEW_MS = 15 * 60_000
 const MAX_EXPIRES_S = 604_800
 export const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex')
 export const hmac = (key: string | Buffer, data: string): Buffer => createHmac('sha256', key).update(data).digest()
 
-/** Checks a request that is signed with Signature Version 4, in its header or query. Errors: `S3Error`. */
-export function verifySignature(request: SignedRequest, credentials: Credentials, now: Date): Accepted {
+/**
+ * Checks a request that is signed with Signature Version 4, in its header or query, and returns the signed hash of its
+ * body. Errors: `S3Error`.
+ */
+export function verifySignature(request: SignedRequest, credentials: Credentials, now: Date): string {
   const query = parseQuery(request.query)
-  const presigned = query.find(([name]) => name === 'X-Amz-Algorithm')
-  if (presigned) return verifyQuery(request, query, credentials, now)
-  return verifyHeader(request, query, credentials, now, 's3')
+  const presigned = query.some(([name]) => name === 'X-Amz-Algorithm')
+  const payloadHash = request.headers['x-amz-content-sha256'] ?? ''
+  return presigned
+    ? verifyQuery(request, query, credentials, now)
+    : verifyHeader(request, credentials, now, { service: 's3', payloadHash })
 }
 
-/** Verifies the header signature of a request whose body hash is signed but not sent. Errors: `S3Error`. */
-export const verifyServiceSignature = (
+/** Checks the header signature of a request to a service, whose body has this hash. Errors: `S3Error`. */
+export function verifyHeader(
   request: SignedRequest,
   credentials: Credentials,
   now: Date,
-  signed: { service: string; payloadHash: string },
-): Accepted => verifyHeader(request, parseQuery(request.query), credentials, now, signed.service, signed.payloadHash)
-
-function verifyHeader(
-  request: SignedRequest,
-  query: Pair[],
-  credentials: Credentials,
-  now: Date,
-  service: string,
-  bodyHash?: string,
-): Accepted {
+  { service, payloadHash }: { service: string; payloadHash: string },
+): string {
   if (!request.headers.authorization) throw denied()
   const match = /^AWS4-HMAC-SHA256 +Credential=([^,\s]+),\s*SignedHeaders=([^,\s]+),\s*Signature=([0-9a-f]{64})$/.exec(
-    request.headers.authorization ?? '',
+    request.headers.authorization,
   )
   if (!match) throw new S3Error(400, 'AuthorizationHeaderMalformed', 'The authorization header is malformed.')
   const [, credential = '', signed = '', signature = ''] = match
@@ -67,21 +54,18 @@ function verifyHeader(
       'RequestTimeTooSkewed',
       'The difference between the request time and the current time is too large.',
     )
-  const payloadHash = bodyHash ?? request.headers['x-amz-content-sha256']
-  if (!payloadHash) throw malformed('Missing required header for this request: x-amz-content-sha256')
+  if (payloadHash === '')
+    throw new S3Error(400, 'InvalidRequest', 'Missing required header for this request: x-amz-content-sha256')
   const unsigned = Object.keys(request.headers).filter(
     (name) => name.startsWith('x-amz-') && !signed.split(';').includes(name),
   )
   if (unsigned.length > 0)
     throw denied(`There were headers present in the request which were not signed: ${unsigned.join(', ')}`)
-  return compare(
-    request,
-    { service, credential, signed, signature, timestamp, payloadHash: payloadHash, query },
-    credentials,
-  )
+  const query = parseQuery(request.query)
+  return compare(request, { service, credential, signed, signature, timestamp, payloadHash, query }, credentials)
 }
 
-function verifyQuery(request: SignedRequest, query: Pair[], credentials: Credentials, now: Date): Accepted {
+function verifyQuery(request: SignedRequest, query: Pair[], credentials: Credentials, now: Date): string {
   const value = (name: string) => query.find(([key]) => key === name)?.[1] ?? ''
   if (value('X-Amz-Algorithm') !== 'AWS4-HMAC-SHA256')
     throw new S3Error(400, 'AuthorizationQueryParametersError', 'X-Amz-Algorithm only supports "AWS4-HMAC-SHA256"')
@@ -91,7 +75,7 @@ function verifyQuery(request: SignedRequest, query: Pair[], credentials: Credent
   const timestamp = value('X-Amz-Date')
   const start = parseTimestamp(timestamp)
   if (start > now.getTime() + SKEW_MS) throw denied('Request is not valid yet')
-  const accepted = compare(
+  const payloadHash = compare(
     request,
     {
       service: 's3',
@@ -105,7 +89,7 @@ function verifyQuery(request: SignedRequest, query: Pair[], credentials: Credent
     credentials,
   )
   if (start + expires * 1000 < now.getTime()) throw denied('Request has expired')
-  return accepted
+  return payloadHash
 }
 
 interface Claim {
@@ -119,7 +103,7 @@ interface Claim {
   query: Pair[]
 }
 
-function compare(request: SignedRequest, claim: Claim, credentials: Credentials): Accepted {
+function compare(request: SignedRequest, claim: Claim, credentials: Credentials): string {
   const [access_key = '', date = '', region = '', service = '', end = ''] = claim.credential.split('/')
   if (access_key !== credentials.access_key)
     throw new S3Error(403, 'InvalidAccessKeyId', 'The AWS Access Key Id you provided does not exist in our records.')
@@ -142,13 +126,7 @@ function compare(request: SignedRequest, claim: Claim, credentials: Credentials)
       'SignatureDoesNotMatch',
       'The request signature we calculated does not match the signature you provided.',
     )
-  return {
-    payloadHash: claim.payloadHash,
-    signature: expected,
-    scope,
-    timestamp: claim.timestamp,
-    signingKey: signingKey,
-  }
+  return claim.payloadHash
 }
 
 function canonical(request: SignedRequest, claim: Claim): string {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { isJsonObject } from '../../src/base/json.ts'
-import { type Policy, parsePolicy } from './policy.ts'
-import { denied, S3Error } from './s3.ts'
+import * as v from 'valibot'
+import { type Call, denied, S3Error } from './s3.ts'
 import { type Credentials, hmac, parseQuery, type SignedRequest, same } from './signature.ts'
 
 /** The signer of a request: the store's owner, or a holder of temporary keys with their policy. */
@@ -41,32 +40,23 @@ const sign = (owner: Credentials, purpose: string, body: string): string =>
  */
 export function findSigner(request: SignedRequest, owner: Credentials, now: Date): Signer {
   const query = new Map(parseQuery(request.query))
-  const credential =
-    query.get('X-Amz-Credential') ?? /Credential=([^,\s]+)/.exec(request.headers.authorization ?? '')?.[1] ?? ''
-  const [access_key = ''] = credential.split('/')
   const token = query.get('X-Amz-Security-Token') ?? request.headers['x-amz-security-token']
   if (token === undefined) return { ...owner, isOwner: true, policy: null }
-  return readToken(owner, access_key, token, now)
-}
-
-function readToken(owner: Credentials, access_key: string, token: string, now: Date): Signer {
   const [, body = '', signature = ''] = /^([\w-]+)\.([\w-]+)$/.exec(token) ?? []
-  if (!same(signature, sign(owner, 'token', body))) throw invalidToken()
-  const claims: unknown = JSON.parse(Buffer.from(body, 'base64url').toString('utf8'))
-  if (!isJsonObject(claims) || claims.access_key !== access_key) throw invalidToken()
-  if (Date.parse(String(claims.expires)) <= now.getTime())
-    throw new S3Error(400, 'ExpiredToken', 'The provided token has expired.')
-  const policy = typeof claims.policy === 'string' ? parsePolicy(claims.policy) : []
-  return {
-    access_key,
-    secret_key: sign(owner, 'secret', body),
-    ...(owner.region === undefined ? {} : { region: owner.region }),
-    isOwner: false,
-    policy: claims.policy === null ? null : policy,
+  const invalid = new S3Error(400, 'InvalidToken', 'The provided token is malformed or otherwise invalid.')
+  if (!same(signature, sign(owner, 'token', body))) throw invalid
+  const credential =
+    query.get('X-Amz-Credential') ?? /Credential=([^,\s]+)/.exec(request.headers.authorization ?? '')?.[1] ?? ''
+  const { access_key, policy, expires } = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as {
+    access_key: string
+    policy: string | null
+    expires: string
   }
+  if (credential.split('/')[0] !== access_key) throw invalid
+  if (Date.parse(expires) <= now.getTime()) throw new S3Error(400, 'ExpiredToken', 'The provided token has expired.')
+  const secret_key = sign(owner, 'secret', body)
+  return { ...owner, access_key, secret_key, isOwner: false, policy: policy === null ? null : parsePolicy(policy) }
 }
-
-const invalidToken = () => new S3Error(400, 'InvalidToken', 'The provided token is malformed or otherwise invalid.')
 
 /** Shortest and longest lifetime in seconds, and the default. */
 const LIFETIME = { min: 900, max: 43_200, default: 3_600 }
@@ -78,12 +68,79 @@ const LIFETIME = { min: 900, max: 43_200, default: 3_600 }
 export function assumeRole(signer: Signer, fields: URLSearchParams, now: Date): TemporaryKeys {
   if (fields.get('Action') !== 'AssumeRole') throw new S3Error(400, 'InvalidAction', 'Only AssumeRole is known here.')
   if (!signer.isOwner) throw denied('Temporary keys cannot make further ones.')
-  if (!/^[\w+=,.@-]{2,64}$/.test(fields.get('RoleSessionName') ?? ''))
-    throw new S3Error(400, 'ValidationError', 'RoleSessionName must have 2 to 64 letters, digits or +=,.@-_')
   const seconds = Number(fields.get('DurationSeconds') ?? LIFETIME.default)
   if (!Number.isInteger(seconds) || seconds < LIFETIME.min || seconds > LIFETIME.max)
     throw new S3Error(400, 'ValidationError', 'DurationSeconds must be between 900 and 43200.')
   const policy = fields.get('Policy')
   if (policy !== null) parsePolicy(policy)
   return issueKeys(signer, policy, new Date(now.getTime() + seconds * 1000))
+}
+
+const texts = v.pipe(
+  v.union([v.string(), v.array(v.string())]),
+  v.transform((value) => [value].flat()),
+)
+const policySchema = v.pipe(
+  v.string(),
+  v.maxLength(2048),
+  v.parseJson(),
+  v.strictObject({
+    Version: v.literal('2012-10-17'),
+    Statement: v.array(
+      v.strictObject({
+        Effect: v.literal('Allow'),
+        Action: texts,
+        Resource: texts,
+        Condition: v.optional(v.strictObject({ StringLike: v.strictObject({ 's3:prefix': texts }) })),
+      }),
+    ),
+  }),
+)
+type Policy = v.InferOutput<typeof policySchema>['Statement']
+
+/**
+ * Reads a session policy in the form of the platform: permissions with a condition on `s3:prefix`. Anything else is
+ * refused, because an unknown part could restrict a permission. Errors: `S3Error` `MalformedPolicyDocument`.
+ */
+function parsePolicy(text: string): Policy {
+  const { success, output, issues } = v.safeParse(policySchema, text)
+  if (success) return output.Statement
+  throw new S3Error(400, 'MalformedPolicyDocument', `The policy cannot be used: ${v.summarize(issues)}.`)
+}
+
+/** True if a statement allows the action. `prefix` is that of a listing; undefined for a request that has none. */
+const allows = (policy: Policy, action: string, path: string, prefix?: string): boolean =>
+  policy.some(({ Action, Resource, Condition }) => {
+    const prefixes = Condition?.StringLike['s3:prefix']
+    return (
+      Action.includes(action) &&
+      Resource.some((pattern) => matches(pattern, `arn:aws:s3:::${path}`)) &&
+      (!prefixes || (prefix !== undefined && prefixes.some((pattern) => matches(pattern, prefix))))
+    )
+  })
+
+/** Compares with `*` for any characters. */
+const matches = (pattern: string, text: string): boolean =>
+  new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`, 's').test(text)
+
+/** Checks that a policy allows a request. Errors: `S3Error` `AccessDenied`. */
+export function assertAllowed(policy: Policy, { method, bucket, key, query }: Call): void {
+  const isAllowed =
+    key === ''
+      ? allows(policy, method === 'PUT' ? 's3:CreateBucket' : 's3:ListBucket', bucket, query.get('prefix'))
+      : allows(policy, objectAction(method, query), `${bucket}/${key}`)
+  if (!isAllowed) throw denied()
+}
+
+/**
+ * True if a signer with this policy may learn that an object is missing. As in S3 this needs the permission to list it;
+ * other signers are denied, whether the object exists or not.
+ */
+export const mayLearnAbsence = (policy: Policy, { bucket, key }: Call): boolean =>
+  allows(policy, 's3:ListBucket', bucket, key)
+
+function objectAction(method: string, query: Call['query']): string {
+  if (method === 'GET' || method === 'HEAD') return 's3:GetObject'
+  if (method !== 'DELETE') return 's3:PutObject'
+  return query.has('uploadId') ? 's3:AbortMultipartUpload' : 's3:DeleteObject'
 }

@@ -1,4 +1,4 @@
-import { hasUrlPassword, tokensIn } from '../../src/rules/common/token-formats.ts'
+import { hasUrlPassword, tokensIn } from '../../src/rules/common/secret-forms.ts'
 import { splitMarkdown, withoutCode, wordsIn } from './markdown.ts'
 
 /** A fault of a prompt. `line` counts in its body from 1; null stands for the text as a whole. */

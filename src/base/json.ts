@@ -30,3 +30,12 @@ export function isEqualJson(a: Json | undefined, b: Json | undefined): boolean {
     keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqualJson(a[key], b[key]))
   )
 }
+
+/** Parses a JSON text; undefined for any other text. */
+export function parseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

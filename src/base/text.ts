@@ -38,3 +38,6 @@ export function editDistance(a: string, b: string): number {
 /** Returns the distance, or Infinity if the lengths alone differ by more than `limit`. */
 export const distanceWithin = (a: string, b: string, limit: number): number =>
   Math.abs(a.length - b.length) > limit ? Infinity : editDistance(a, b)
+
+/** Returns the words of a text, which any blanks separate. */
+export const wordsOf = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '')

@@ -1,5 +1,5 @@
 import { createResultTool } from '../agent/result-tool.ts'
-import { touchesCloud } from '../plan/utility-types.ts'
+import { touchesCloud } from '../plan/planned-changes.ts'
 import { fence } from '../prompts/fence.ts'
 import { joinBodies, renderLayout } from '../prompts/layout.ts'
 import { templateForPlans, withoutCodeSections } from '../prompts/sections.ts'

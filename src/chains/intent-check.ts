@@ -3,8 +3,7 @@ import type { Cloud } from '../base/vocabulary.ts'
 import { REPORT_ACTIONS } from '../plan/actions.ts'
 import { fence } from '../prompts/fence.ts'
 import { renderLayout } from '../prompts/layout.ts'
-import { MAX_STATEMENTS, readStatements } from '../rules/intent/schema.ts'
-import { OPERATORS, type Statement } from '../rules/intent/statement.ts'
+import { MAX_STATEMENTS, OPERATORS, readStatements, type Statement } from '../rules/intent/statement.ts'
 import { defineChain } from './shared/chain.ts'
 
 export interface IntentValues {

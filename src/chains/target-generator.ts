@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { createResultTool } from '../agent/result-tool.ts'
 import type { Logger } from '../base/log.ts'
-import { limitTargets } from '../plan/targets/complete.ts'
+import { limitTargets } from '../plan/targets.ts'
 import { fence } from '../prompts/fence.ts'
 import { renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'

@@ -1,4 +1,4 @@
-import type { Sql } from './db/types.ts'
+import type { Sql } from './db/sql.ts'
 
 /** One file of the built console with all its stored encodings. */
 export interface ConsoleFile {

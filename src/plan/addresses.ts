@@ -21,3 +21,28 @@ function containsWhole(text: string, form: string, before: RegExp, after: RegExp
     if (!before.test(text[start - 1] ?? ' ') && !after.test(text[start + form.length] ?? ' ')) return true
   return false
 }
+
+/** A part of an address: a name with its instance key or number as written, if any. */
+export interface AddressPart {
+  name: string
+  key: string | null
+}
+
+const KEY = String.raw`(?:\[("(?:\\.|[^"\\])*"|\d+)\])?`
+const CALL = new RegExp(String.raw`module\.([^.[]+)${KEY}\.`, 'y')
+const LAST = new RegExp(String.raw`[^.[]+\.([^.[]+)${KEY}$`)
+
+/** Splits an address into its module calls, outermost first, and the resource itself. */
+export function readAddress(address: string): { calls: AddressPart[]; resource: AddressPart } {
+  const calls: AddressPart[] = []
+  let end = 0
+  for (;;) {
+    CALL.lastIndex = end
+    const call = CALL.exec(address)
+    if (call === null) break
+    calls.push({ name: call[1] ?? '', key: call[2] ?? null })
+    end += call[0].length
+  }
+  const [, name = '', key = null] = LAST.exec(address.slice(end)) ?? []
+  return { calls, resource: { name, key } }
+}

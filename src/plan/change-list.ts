@@ -1,8 +1,10 @@
 import { itemsOf, type Json, memberOf } from '../base/json.ts'
 import type { Masker } from '../base/masking.ts'
 import { isMoved, mainAction, type PlanAction, type PlanCounts, toReportAction } from './actions.ts'
+import { criticalChanges } from './impact.ts'
 import type { Plan, ResourceChange } from './plan.ts'
 import { addressOf } from './planned-changes.ts'
+import { type BeyondTargets, changesOutsideTargets, describeBeyondTargets } from './targets.ts'
 
 /** The actions of a list: all but reading. */
 export type ListedAction = Exclude<PlanAction, 'read' | 'none'>
@@ -77,8 +79,8 @@ function describe(resource: ResourceChange, action: ListedAction, masker: Pick<M
   }
 }
 
-/** Returns an identifier; null when it is empty, too long or would need masking, as the rest may reveal that part. */
-function shownId(id: Json | undefined, masker: Pick<Masker, 'text'>): string | null {
+/** Returns the identifier of an import; null when it is empty, too long or would need masking, as the rest may reveal that part. */
+export function shownId(id: Json | undefined, masker: Pick<Masker, 'text'>): string | null {
   if (typeof id !== 'string' || id === '' || id.length > MAX_ID) return null
   return masker.text(id) === id ? id : null
 }
@@ -101,3 +103,29 @@ export const countsInWords = (counts: ListedCounts): string =>
   ]
     .map((action) => `${counts[action]} to ${toReportAction(action)}`)
     .join(', ')
+
+/**
+ * Returns facts about a plan as lines for a model: the counts, then one line a change, with a note where it destroys
+ * data or access or where no target names it. Not masked.
+ * @param beyond further changes of a whole-root plan; null when they are unknown
+ */
+export function planFacts(plan: Plan, targets: readonly string[], beyond: BeyondTargets | null = null): string {
+  const { entries, total, counts } = listChanges(plan, { text: (value) => value })
+  const critical = new Map(criticalChanges(plan).map(({ address, criticality }) => [address, criticality]))
+  const outside = new Set(changesOutsideTargets(plan, targets).map(({ address }) => address))
+  const lines = entries.map((change) => {
+    const { address } = change
+    const criticality = critical.get(address)
+    const notes = [
+      criticality === 'data' ? 'holds data' : criticality && 'grants access',
+      outside.has(address) && 'not among the targets',
+    ]
+    return `${describeChange(change)}${notes.some(Boolean) ? ` (${notes.filter(Boolean).join(', ')})` : ''}`
+  })
+  const shortened = total > lines.length ? [...lines, `and ${total - lines.length} more`] : lines
+  const rest = beyond ? [`Not part of this plan, for information only: ${describeBeyondTargets(beyond)}`] : []
+  return [countsInWords(counts), ...shortened, ...rest].join('\n')
+}
+
+const describeChange = ({ action, address, previous_address: before }: ListedChange): string =>
+  `${toReportAction(action)} ${address}${before === undefined ? '' : `, which was ${before}`}`

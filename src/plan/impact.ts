@@ -1,3 +1,4 @@
+import { wordsOf } from '../base/text.ts'
 import type { PlannedChange } from './actions.ts'
 import type { Plan } from './plan.ts'
 import { plannedChanges } from './planned-changes.ts'
@@ -106,11 +107,7 @@ const TABLE: Record<string, Record<Criticality, string>> = {
   random_: { data: '', access: 'password' },
 }
 
-const toPatterns = (words: string) =>
-  words
-    .split(/\s+/)
-    .filter((word) => word !== '')
-    .map((word) => new RegExp(`^${word.replaceAll('*', '.*')}$`))
+const toPatterns = (words: string) => wordsOf(words).map((word) => new RegExp(`^${word.replaceAll('*', '.*')}$`))
 const PATTERNS = Object.entries(TABLE).map(([prefix, words]) => ({
   prefix,
   access: toPatterns(words.access),

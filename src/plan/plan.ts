@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { badGateway, PlatformError } from '../base/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { withoutIndexes } from './addresses.ts'
 
 /** An entry of `resource_changes` in the engine's `show -json`. */
 export interface ResourceChange {
@@ -10,6 +11,8 @@ export interface ResourceChange {
   mode: string
   type: string
   name: string
+  /** Instance key or number, where the engine states it. */
+  index?: Json
   provider_name?: string
   /** Key of an object left over from an interrupted replacement. */
   deposed?: string
@@ -60,6 +63,7 @@ const resourceChangeSchema = v.looseObject({
   mode: v.optional(v.string(), 'managed'),
   type: v.optional(v.string()),
   name: v.optional(v.string()),
+  index: v.optional(v.custom<Json>(isJson)),
   provider_name: v.optional(v.string()),
   deposed: v.optional(v.string()),
   action_reason: v.optional(v.string()),
@@ -68,12 +72,9 @@ const resourceChangeSchema = v.looseObject({
 const planSchema = v.looseObject({ resource_changes: v.optional(v.nullable(v.array(resourceChangeSchema)), []) })
 type ReadChange = v.InferOutput<typeof resourceChangeSchema>
 
-const INDEX = /\[("(\\.|[^"\\])*"|\d+)\]/g
-
 /** Derives a missing type and name from the end of the address. */
 function withTypeAndName({ type, name, ...change }: ReadChange): ResourceChange {
-  const [, typeInAddress = '', nameInAddress = ''] =
-    /([\w-]+)\.([\w-]+)$/.exec(change.address.replaceAll(INDEX, '')) ?? []
+  const [, typeInAddress = '', nameInAddress = ''] = /([\w-]+)\.([\w-]+)$/.exec(withoutIndexes(change.address)) ?? []
   return { ...change, type: type ?? typeInAddress, name: name ?? nameInAddress }
 }
 

@@ -1,5 +1,6 @@
 import { isEqualJson, isJsonObject, type Json } from '../base/json.ts'
 import type { Change, ResourceChange } from './plan.ts'
+import { hasMark } from './value-marks.ts'
 
 /**
  * Arguments that only tell a provider how to work. An import cannot read them, so every later plan writes them into the
@@ -40,7 +41,7 @@ export function changesStateAlone(resource: ResourceChange): boolean {
   const { actions, before } = resource.change
   if (actions.length !== 1 || actions[0] !== 'update' || !isJsonObject(before)) return false
   const rest = withoutStateArguments(resource)
-  if (rest === resource.change || hasTrue(rest.after_unknown) || !isJsonObject(rest.after)) return false
+  if (rest === resource.change || hasMark(rest.after_unknown) || !isJsonObject(rest.after)) return false
   const { after } = rest
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].every((name) =>
     isEqualJson(before[name] ?? null, after[name] ?? null),
@@ -53,6 +54,3 @@ const isAbsent = (value: Json | undefined) =>
 
 const without = (marks: Json, names: readonly string[]): Json =>
   isJsonObject(marks) ? Object.fromEntries(Object.entries(marks).filter(([name]) => !names.includes(name))) : marks
-
-const hasTrue = (value: Json): boolean =>
-  value === true || (typeof value === 'object' && value !== null && Object.values(value).some(hasTrue))

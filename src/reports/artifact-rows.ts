@@ -1,5 +1,5 @@
 import type { ReportType } from '../base/vocabulary.ts'
-import type { Query, Sql } from '../data/db/types.ts'
+import type { Query, Sql } from '../data/db/sql.ts'
 import { storable } from '../data/db/values.ts'
 import { assertHeld, type ClaimedRound, heldSessionQuery } from '../rounds/round.ts'
 

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Masker } from '../base/masking.ts'
 import { stripBackticks, withoutIndexes } from '../plan/addresses.ts'
 import { type DriftFact, type DriftOperation, driftFacts } from '../plan/drift.ts'
-import { type BeyondTargets, describeBeyondTargets } from '../plan/targets/targets.ts'
+import { type BeyondTargets, describeBeyondTargets } from '../plan/targets.ts'
 import { type DriftReport, reportSchemas } from './schemas.ts'
 import { reportGenerationError } from './settle-generate.ts'
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Masker } from '../base/masking.ts'
+import type { Excluded } from '../plan/imports/inventory.ts'
 import type { Failure, Pair } from '../plan/imports/pairs.ts'
-import type { Excluded } from '../plan/imports/unmanaged.ts'
 import { type ImportReport, reportSchemas } from './schemas.ts'
 import { reportGenerationError } from './settle-generate.ts'
 

@@ -2,11 +2,10 @@ import { type Actor, auditInsert, platformFor } from '../access/audit/record.ts'
 import { conflict } from '../base/errors.ts'
 import type { Cloud, Operation } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
-import type { Transaction } from '../data/db/types.ts'
+import type { Transaction } from '../data/db/sql.ts'
 import { storable } from '../data/db/values.ts'
 import { assertPreviewed } from './previews.ts'
-import type { RoundRequest } from './round.ts'
-import { sessionAggregateKey } from './session-facts.ts'
+import { type RoundRequest, sessionAggregateKey } from './round.ts'
 import { openRound, openSession } from './transitions.ts'
 
 export interface FirstRound {

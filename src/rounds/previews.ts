@@ -1,5 +1,5 @@
 import { PlatformError } from '../base/errors.ts'
-import type { Transaction } from '../data/db/types.ts'
+import type { Transaction } from '../data/db/sql.ts'
 
 /** The request chooses resources that the session's latest import preview does not list, or there is no preview. */
 export class NotPreviewed extends PlatformError {

@@ -3,11 +3,17 @@ import { conflict, LeaseLost, PlatformError, RoundCancelled } from '../base/erro
 import { isUuid } from '../base/text.ts'
 import type { Cloud, Operation, Status, TerminalStatus } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
-import type { Db, Query, Sql, Transaction } from '../data/db/types.ts'
+import type { Db, Query, Sql, Transaction } from '../data/db/sql.ts'
 import { storable } from '../data/db/values.ts'
 import { type NewSavedPlan, replaceSavedPlan } from '../saved-plans/saved-plan.ts'
-import { assertHeld, type ClaimedRound, type HeldRound, heldSessionQuery, type RoundRequest } from './round.ts'
-import { sessionAggregateKey } from './session-facts.ts'
+import {
+  assertHeld,
+  type ClaimedRound,
+  type HeldRound,
+  heldSessionQuery,
+  type RoundRequest,
+  sessionAggregateKey,
+} from './round.ts'
 import { transition } from './state-machine.ts'
 
 /*
@@ -92,7 +98,7 @@ export const openRound = transition(
   },
 )
 
-export interface TakenRound extends Pick<ClaimedRound, 'fence' | 'number' | 'mode' | 'query' | 'is_partial' | 'jobs'> {
+export interface RoundClaim extends Pick<ClaimedRound, 'fence' | 'number' | 'mode' | 'query' | 'is_partial' | 'jobs'> {
   session_id: number
   last_commit: string | null
   preview: boolean
@@ -105,19 +111,19 @@ export interface TakenRound extends Pick<ClaimedRound, 'fence' | 'number' | 'mod
 }
 
 /** Claims a round for a worker; null when the round is finished or another worker's lease is valid. */
-export const takeRound = transition(
+export const claimRound = transition(
   {
     moves: { queued: 'running', interrupted: 'running', stopping: 'cancelling' },
     fence: 'raised',
     guard: 'no lease is valid',
     caller: 'worker, for each message of the queue',
   },
-  async (tx: Transaction, roundId: number): Promise<TakenRound | null> => {
-    const [session] = await tx<Pick<TakenRound, 'session_id' | 'last_commit' | 'fence'>[]>`
+  async (tx: Transaction, roundId: number): Promise<RoundClaim | null> => {
+    const [session] = await tx<Pick<RoundClaim, 'session_id' | 'last_commit' | 'fence'>[]>`
       SELECT id AS session_id, last_commit, fence + 1 AS fence FROM sessions
       WHERE id = (SELECT session_id FROM rounds WHERE id = ${roundId}) AND in_flight FOR UPDATE`
     if (!session) return null
-    const [round] = await tx<Omit<TakenRound, keyof typeof session>[]>`
+    const [round] = await tx<Omit<RoundClaim, keyof typeof session>[]>`
       UPDATE rounds
       SET attempts = rounds.attempts + 1, parked = false, saving_at = NULL,
           lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
@@ -203,31 +209,31 @@ export const releaseRound = transition(
  * @returns null when this round now holds the project, else the uuid of the session whose round holds it
  * Throws `LeaseLost`.
  */
-export const takeProject = transition(
+export const claimProject = transition(
   {
     moves: stay,
     fence: 'checked',
-    lock: 'takes the project',
+    lock: 'claims the project',
     guard: 'no other unfinished round holds the project',
     caller: 'worker, before it applies',
   },
   async (sql: Sql, round: ClaimedRound, projectId: string): Promise<string | null> => {
     // If the holder ends between the two statements, the second one finds none and the first is retried.
     for (;;) {
-      const rows = await sql<{ taken: boolean }[]>`
+      const rows = await sql<{ claimed: boolean }[]>`
         WITH session AS (${heldSessionQuery(sql, round)}),
-        taken AS (
+        claimed AS (
           INSERT INTO project_applies (project_id, round_id) SELECT ${projectId}, ${round.id} FROM session
           ON CONFLICT (project_id) DO UPDATE SET round_id = excluded.round_id
             WHERE project_applies.round_id = excluded.round_id
                OR EXISTS (SELECT 1 FROM rounds r WHERE r.id = project_applies.round_id AND r.finished_at IS NOT NULL)
           RETURNING round_id
         ), no_longer_waiting AS (
-          UPDATE applies SET waiting_since = NULL FROM taken WHERE applies.round_id = taken.round_id
+          UPDATE applies SET waiting_since = NULL FROM claimed WHERE applies.round_id = claimed.round_id
         )
-        SELECT EXISTS (SELECT 1 FROM taken) AS taken FROM session`
+        SELECT EXISTS (SELECT 1 FROM claimed) AS claimed FROM session`
       assertHeld(rows)
-      if (rows[0]?.taken) return null
+      if (rows[0]?.claimed) return null
       const [holder] = await sql<{ uuid: string }[]>`
         SELECT s.uuid FROM project_applies p
         JOIN rounds r ON r.id = p.round_id JOIN sessions s ON s.id = r.session_id
@@ -281,7 +287,7 @@ export const parkRound = transition(
 )
 
 /**
- * Releases the project that a round holds, and queues the rounds that wait for it. The first of them to run takes the
+ * Releases the project that a round holds, and queues the rounds that wait for it. The first of them to run claims the
  * project and the others wait again. Runs in the transaction that ends the round.
  */
 export const releaseProject = transition(
@@ -557,10 +563,10 @@ const writeLock = (
 export const TRANSITIONS = {
   openSession,
   openRound,
-  takeRound,
+  claimRound,
   extendLease,
   appendStatus,
-  takeProject,
+  claimProject,
   parkRound,
   releaseProject,
   recordLockDecision,

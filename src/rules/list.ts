@@ -25,7 +25,7 @@ const HEADINGS: [Cloud, string][] = [
 /** Renders `docs/rules.md`, the operators' reference of rules. */
 export function rulesPage(): string {
   const sections = HEADINGS.map(
-    ([cloud, heading]) => `## ${heading}\n\n${tableOf(RULES.filter((rule) => rule.cloud === cloud))}`,
+    ([cloud, heading]) => `## ${heading}\n\n${tableOf(RULES.filter(({ id }) => id.startsWith(`${cloud}.`)))}`,
   )
   return `${[INTRODUCTION, ...sections].join('\n\n')}\n`
 }

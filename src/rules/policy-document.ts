@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { isJsonObject, type Json, memberOf, parseJson } from '../base/json.ts'
 import type { View } from './rule.ts'
 import { jsonAt } from './view.ts'
 
@@ -8,12 +8,7 @@ const MAX_LENGTH = 500_000
 /** Parses a JSON text; null for other text. A value that is not a text stays as it is. */
 export function jsonOf(value: Json): Json {
   if (typeof value !== 'string') return value
-  if (value.length > MAX_LENGTH || !/^\s*[[{]/.test(value)) return null
-  try {
-    return JSON.parse(value)
-  } catch {
-    return null
-  }
+  return value.length > MAX_LENGTH || !/^\s*[[{]/.test(value) ? null : (parseJson(value) ?? null)
 }
 
 /** An AWS policy statement that allows something. */
@@ -32,36 +27,33 @@ export const allowancesOf = (view: View, key: string): Allowance[] => allowances
 
 /** Returns the allowing statements of a policy, a JSON text or an object. */
 export function allowancesIn(policy: Json): Allowance[] {
-  const document = jsonOf(policy)
-  if (!isJsonObject(document)) return []
-  return listOf(memberOf(document, 'Statement'))
+  return listOf(memberOf(jsonOf(policy), 'Statement'))
     .filter(isJsonObject)
     .filter((statement) => memberOf(statement, 'Effect') === 'Allow')
     .map((statement) => ({
       actions: texts(memberOf(statement, 'Action')),
       notActions: texts(memberOf(statement, 'NotAction')),
       resources: texts(memberOf(statement, 'Resource')),
-      anyone: isAnyone(memberOf(statement, 'Principal')) || memberOf(statement, 'NotPrincipal') !== null,
+      anyone: isAnyone(memberOf(statement, 'Principal')) || (memberOf(statement, 'NotPrincipal') ?? null) !== null,
       conditions: conditionKeys(memberOf(statement, 'Condition')),
     }))
 }
 
 /** Reports whether a principal is everyone: `*`, `{"AWS": "*"}` or a list with `*`. */
-function isAnyone(principal: Json): boolean {
+function isAnyone(principal: Json | undefined): boolean {
   if (typeof principal === 'string') return principal === '*'
   return isJsonObject(principal) && Object.values(principal).some((value) => texts(value).includes('*'))
 }
 
-const conditionKeys = (condition: Json): string[] =>
+const conditionKeys = (condition: Json | undefined): string[] =>
   isJsonObject(condition)
     ? Object.values(condition).flatMap((keys) =>
         isJsonObject(keys) ? Object.keys(keys).map((key) => key.toLowerCase()) : [],
       )
     : []
 
-const memberOf = (object: JsonObject, key: string): Json => (Object.hasOwn(object, key) ? (object[key] ?? null) : null)
-const listOf = (value: Json): Json[] => (Array.isArray(value) ? value : value === null ? [] : [value])
-const texts = (value: Json): string[] => listOf(value).filter((item) => typeof item === 'string')
+const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [value ?? null])
+const texts = (value: Json | undefined): string[] => listOf(value).filter((item) => typeof item === 'string')
 
 /** Condition keys that restrict how a call is made, but not who makes it. */
 const NOT_ABOUT_CALLER = new Set([

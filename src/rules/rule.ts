@@ -32,24 +32,25 @@ export interface PlanContext {
 /** The texts of a rule. Like its messages they never contain values of the plan, which may be secret. */
 interface RuleText {
   /** `<cloud>.<family>.<name>`, also listed in `config/rule-ids.ts`. */
-  id: string
+  id: `${Cloud}.${string}.${string}`
   title: string
   reason: string
   fix: string
   /** Default severity; `error` and `critical` lock the session. */
   severity: Severity
-  cloud: Cloud
 }
 
 /** A rule that is checked for each changed resource. */
-export interface ResourceRule extends RuleText {
+export type ResourceRule = RuleText & {
   /** Resource types that the rule checks; every type when absent. */
   types?: readonly string[]
   /** `values` (default): planned values, without faults from before an update. `change`: all changes, deletions too. */
   looksAt?: 'values' | 'change'
-  /** Returns a message for each cause; equal messages count once. */
-  check(subject: Subject, context: PlanContext): string[]
-}
+} & (
+    | { message: string; isBrokenBy(subject: Subject): boolean }
+    /** Returns a message for each cause; equal messages count once. */
+    | { check(subject: Subject, context: PlanContext): string[] }
+  )
 
 /** A finding about one resource, or about the plan when `resource` is null. */
 export interface RuleMessage {

@@ -48,9 +48,27 @@ export function blocksOf(view: View, key: string): View[] {
   )
 }
 
-/** Returns the blocks at a path such as `spec.template.spec`. */
+/** Returns the blocks at a path such as `spec.template.spec`; at an empty path the view itself. */
 export const blocksAt = (view: View, path: string): View[] =>
-  path.split('.').reduce<View[]>((views, key) => views.flatMap((each) => blocksOf(each, key)), [view])
+  path === '' ? [view] : path.split('.').reduce((views, key) => views.flatMap((each) => blocksOf(each, key)), [view])
+
+/** Splits the path of an attribute into that of its blocks and its key. */
+export function splitPath(path: string): { blocks: string; key: string } {
+  const end = path.lastIndexOf('.')
+  return { blocks: path.slice(0, Math.max(end, 0)), key: path.slice(end + 1) }
+}
+
+/** Reports whether an attribute at a path has a value, in one of its blocks. */
+export function hasValue(view: View, path: string, value: string | boolean): boolean {
+  const { blocks, key } = splitPath(path)
+  return blocksAt(view, blocks).some((holder) => (typeof value === 'string' ? textOf : flagOf)(holder, key) === value)
+}
+
+/** Creates a check that reports which of some attributes have a value. */
+export const flagsAre =
+  (value: boolean, ...keys: string[]) =>
+  (view: View): string[] =>
+    keys.filter((key) => flagOf(view, key) === value).map((key) => `${key} is ${value}.`)
 
 /** Reports whether an attribute is neither set nor known only after the apply. */
 export function isAbsent(view: View, key: string): boolean {
@@ -64,3 +82,68 @@ export const isUnknown = (view: View, key: string): boolean => hasMark(memberMar
 
 /** Creates a view of values without marks. */
 export const viewOf = (values: JsonObject): View => ({ values, unknown: undefined, sensitive: undefined })
+
+/** A text in the values of a resource. */
+export interface AttributeText {
+  /** Attribute that contains the text. */
+  attribute: string
+  /** Its key in a map, or the `name` beside it in a list of `{name, value}`; else the attribute. */
+  key: string
+  text: string
+  sensitive: boolean
+}
+
+const MAX_DEPTH = 40
+/** Attributes that may be base64; the encoded and the decoded text are both listed. */
+const ENCODED = /^(user_data|user_data_base64|custom_data|binary_data|content_base64|metadata|secret_binary)$/
+const BASE64 = /^[A-Za-z0-9+/\s]{24,}(?:={1,2}\s*)?$/
+const MAX_ENCODED = 100_000
+
+/** Lists every text in the planned values; JSON documents are not parsed. */
+export function stringsOf({ values, sensitive }: View): AttributeText[] {
+  const texts: AttributeText[] = []
+  for (const [attribute, value] of Object.entries(values))
+    collect(
+      value,
+      isJsonObject(sensitive) ? ownMember(sensitive, attribute) : sensitive,
+      { attribute, key: attribute, depth: 0 },
+      texts,
+    )
+  return texts
+}
+
+interface Place {
+  attribute: string
+  key: string
+  depth: number
+}
+
+function collect(value: Json, flags: Json | undefined, place: Place, texts: AttributeText[]): void {
+  if (place.depth > MAX_DEPTH) return
+  const depth = place.depth + 1
+  if (typeof value === 'string') {
+    const { attribute, key } = place
+    texts.push({ attribute, key, text: value, sensitive: flags === true })
+    const decoded = ENCODED.test(attribute) ? decodeBase64(value) : null
+    if (decoded !== null) texts.push({ attribute, key, text: decoded, sensitive: flags === true })
+  } else if (Array.isArray(value)) {
+    value.forEach((item, index) => {
+      collect(item, Array.isArray(flags) ? flags[index] : flags, { ...place, depth }, texts)
+    })
+  } else if (isJsonObject(value)) {
+    for (const [key, item] of Object.entries(value)) {
+      // Variable lists are written `{name: "DB_PASSWORD", value: "…"}`: the name is the value's key.
+      const name = key === 'value' && typeof value.name === 'string' ? value.name : key
+      collect(item, isJsonObject(flags) ? ownMember(flags, key) : flags, { ...place, key: name, depth }, texts)
+    }
+  }
+}
+
+function decodeBase64(text: string): string | null {
+  if (text.length > MAX_ENCODED || !BASE64.test(text)) return null
+  try {
+    return atob(text.replaceAll(/\s/g, ''))
+  } catch {
+    return null
+  }
+}

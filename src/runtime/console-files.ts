@@ -3,7 +3,7 @@ import { extname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from '../base/log.ts'
 import { type ConsoleFile, type ConsoleFiles, keepConsoleFiles } from '../data/console-files.ts'
-import type { Sql } from '../data/db/types.ts'
+import type { Sql } from '../data/db/sql.ts'
 
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',

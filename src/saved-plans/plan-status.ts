@@ -1,5 +1,5 @@
 import type { Status } from '../base/vocabulary.ts'
-import type { Db } from '../data/db/types.ts'
+import type { Db } from '../data/db/sql.ts'
 import type { SavedPlan } from './saved-plan.ts'
 
 export const CHECK_NAMES = ['commit', 'engine', 'state', 'reviewed', 'lock', 'copy'] as const

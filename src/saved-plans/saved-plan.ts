@@ -1,4 +1,4 @@
-import type { Db, Transaction } from '../data/db/types.ts'
+import type { Db, Transaction } from '../data/db/sql.ts'
 import { storable } from '../data/db/values.ts'
 import type { PlannedChange } from '../plan/actions.ts'
 import type { StateVersion } from '../plan/state/state.ts'

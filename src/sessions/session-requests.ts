@@ -1,5 +1,5 @@
 import type { Mode, Status } from '../base/vocabulary.ts'
-import type { Db } from '../data/db/types.ts'
+import type { Db } from '../data/db/sql.ts'
 import type { ClaimedRound } from '../rounds/round.ts'
 import { readRoundResult } from '../rounds/round-result.ts'
 

@@ -1,9 +1,9 @@
 import { exportJWK, exportSPKI, generateKeyPair, importJWK, SignJWT, UnsecuredJWT } from 'jose'
-import { setupServer } from 'msw/node'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { OidcConfig } from '../../config/types.ts'
 import { createTokenVerifier, type VerifyToken } from '../../src/access/verify-token.ts'
 import { createLogger } from '../../src/base/log.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
 
 const oidc: OidcConfig = {
@@ -13,7 +13,7 @@ const oidc: OidcConfig = {
   scope: 'openid',
   clock_skew_seconds: 60,
 }
-const server = setupServer()
+const server = interceptRequests()
 let issuer: Issuer
 let now: Date
 const verifier = (changes: Partial<OidcConfig> = {}): VerifyToken =>
@@ -28,12 +28,10 @@ const refusal = (reason: string) => ({
   challenge: 'Bearer error="invalid_token"',
 })
 
-beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
-afterAll(() => server.close())
 beforeEach(async () => {
   now = new Date()
   issuer = await createIssuer()
-  server.resetHandlers(...issuer.handlers)
+  server.use(...issuer.handlers)
 })
 
 describe('accepted', () => {

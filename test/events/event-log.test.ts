@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/base/log.ts'
 import { createMasker } from '../../src/base/masking.ts'
-import type { Sql } from '../../src/data/db/types.ts'
+import type { Sql } from '../../src/data/db/sql.ts'
 import { openEventLog } from '../../src/events/event-log.ts'
 import { deleteOldEvents } from '../../src/events/log-rows.ts'
-import { claimRound } from '../../src/rounds/claim.ts'
+import { claimForRun } from '../../src/rounds/claim.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { useEventLogs } from './support.ts'
 
@@ -147,7 +147,7 @@ describe('the limits of a round', () => {
     for (const chain of ['A', 'B', 'C']) eventLog.activity(began(chain))
     await eventLog.close()
     await world.db.sql`UPDATE rounds SET lease_until = now() - interval '1 s' WHERE id = ${round.id}`
-    const claim = await claimRound(world.db.sql, round.id)
+    const claim = await claimForRun(world.db.sql, round.id)
     if (!claim) throw new Error('the round could not be claimed')
     const second = openEventLog(world.db.sql, claim, { log: world.context.log, mask: (text) => text, limits })
     second.activity(began('D'))

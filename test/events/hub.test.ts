@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
-import type { Sql } from '../../src/data/db/types.ts'
+import type { Sql } from '../../src/data/db/sql.ts'
 import { type EventHub, type SessionState, startEventHub } from '../../src/events/hub.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
 import { eventually } from '../helpers/eventually.ts'

@@ -8,7 +8,7 @@ import { startPostgres } from '../../dev/postgres.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { migrate } from '../../src/data/db/migrate.ts'
 import { connect } from '../../src/data/db/pool.ts'
-import { startSendingQueue } from '../../src/data/queue/pg-boss.ts'
+import { startSendingQueue } from '../../src/data/queue.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

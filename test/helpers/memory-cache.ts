@@ -1,4 +1,4 @@
-import type { Cache } from '../../src/data/cache/types.ts'
+import type { Cache } from '../../src/data/cache/cache.ts'
 
 /** Creates a cache that never fails and never expires, and exposes its entries. */
 export function memoryCache(): Cache & { entries: Map<string, { value: string; ttl: number }> } {

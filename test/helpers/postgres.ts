@@ -1,6 +1,6 @@
 import { inject } from 'vitest'
 import { connect } from '../../src/data/db/pool.ts'
-import type { Sql } from '../../src/data/db/types.ts'
+import type { Sql } from '../../src/data/db/sql.ts'
 
 export interface TestDatabase {
   url: string

@@ -1,9 +1,9 @@
-import type { CoreContext } from '../../routes/context.ts'
+import type { CoreContext } from '../../routes/env.ts'
 import { resolveUser, type User } from '../../src/access/users.ts'
 import type { Status, Turn } from '../../src/base/vocabulary.ts'
-import type { Sql } from '../../src/data/db/types.ts'
+import type { Sql } from '../../src/data/db/sql.ts'
 import { acceptFirstRound, type FirstRound } from '../../src/rounds/accept.ts'
-import { claimRound } from '../../src/rounds/claim.ts'
+import { claimForRun } from '../../src/rounds/claim.ts'
 import { finishRound, type RoundEnd } from '../../src/rounds/finish.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { appendStatus } from '../../src/rounds/transitions.ts'
@@ -72,7 +72,7 @@ export async function runRound(context: Needs, uuid: string): Promise<Run> {
   const [row] = await context.sql<{ id: number }[]>`
     SELECT r.id FROM rounds r JOIN sessions s ON s.id = r.session_id
     WHERE s.uuid = ${uuid} AND r.finished_at IS NULL`
-  const round = row && (await claimRound(context.sql, row.id))
+  const round = row && (await claimForRun(context.sql, row.id))
   if (!round) throw new Error(`session ${uuid} has no waiting round`)
   return {
     round,

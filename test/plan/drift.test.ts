@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MASK } from '../../src/base/masking.ts'
-import { findDifferences } from '../../src/plan/diff.ts'
-import { driftOperations } from '../../src/plan/drift.ts'
+import { driftOperations, findDifferences } from '../../src/plan/drift.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
 import { changesJson, planOf } from './fixtures.ts'
 

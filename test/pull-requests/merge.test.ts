@@ -1,39 +1,32 @@
 import { delay, HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { GitConfig } from '../../config/types.ts'
-import type { CoreContext } from '../../routes/context.ts'
+import type { CoreContext } from '../../routes/env.ts'
 import type { Mode } from '../../src/base/vocabulary.ts'
 import { mergePullRequest } from '../../src/pull-requests/merge.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
 import type { RoundEnd } from '../../src/rounds/finish.ts'
-import { sessionAggregateKey } from '../../src/rounds/session-facts.ts'
+import { sessionAggregateKey } from '../../src/rounds/round.ts'
 import { setLock } from '../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { recordPullRequest } from '../../src/sessions/pull-requests.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 import { movedRefusal, refusalOf, shortenTimers } from './support.ts'
 
 const REPOSITORY = 'https://github.com/Acme/Infra'
 const PULLS = 'https://api.github.com/repos/Acme/Infra/pulls'
-const server = setupServer()
+const server = interceptRequests()
 let core: TestCore
 let user_id: number
 
 beforeAll(async () => {
   core = await createTestCore()
   user_id = (await createUser(core.context.sql, 'owner')).id
-  server.listen({ onUnhandledFrame: 'error' })
 })
-afterEach(() => {
-  server.resetHandlers()
-  vi.unstubAllGlobals()
-})
-afterAll(async () => {
-  server.close()
-  await core?.close()
-})
+afterEach(() => void vi.unstubAllGlobals())
+afterAll(() => core.close())
 
 /** Creates a session whose round has ended, with these pull requests in the order of their opening. */
 async function sessionWith(numbers: number[], repo_uri = REPOSITORY): Promise<string> {

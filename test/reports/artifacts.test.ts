@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startObjectStore } from '../../dev/object-store.ts'
 import { LeaseLost } from '../../src/base/errors.ts'
 import { createObjectStore } from '../../src/data/storage/create.ts'
-import type { ObjectStore } from '../../src/data/storage/types.ts'
+import type { ObjectStore } from '../../src/data/storage/object-store.ts'
 import {
   safeName,
   storeCodeChange,

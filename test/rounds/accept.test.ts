@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
-import { startSendingQueue } from '../../src/data/queue/pg-boss.ts'
+import { startSendingQueue } from '../../src/data/queue.ts'
 import { acceptFirstRound, acceptRound } from '../../src/rounds/accept.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
 import { setLock } from '../../src/rounds/transitions.ts'

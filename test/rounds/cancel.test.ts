@@ -3,13 +3,13 @@ import { platformFor } from '../../src/access/audit/record.ts'
 import { RoundCancelled } from '../../src/base/errors.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
 import { recordIntent } from '../../src/rounds/applies.ts'
-import { CANCEL_CHANNEL, cancelRound } from '../../src/rounds/cancel.ts'
-import { startCancelWatch } from '../../src/rounds/cancel-watch.ts'
-import { claimRound } from '../../src/rounds/claim.ts'
+import { CANCEL_CHANNEL, cancelRound, startCancelWatch } from '../../src/rounds/cancel.ts'
+import { claimForRun } from '../../src/rounds/claim.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
+import { sessionAggregateKey } from '../../src/rounds/round.ts'
 import { recordJob, recordPush } from '../../src/rounds/run-records.ts'
-import { sessionAggregateKey } from '../../src/rounds/session-facts.ts'
 import {
+  claimProject,
   extendLease,
   parkRound,
   recordLockDecision,
@@ -17,7 +17,6 @@ import {
   releaseRound,
   STATUS_CHANNEL,
   setLock,
-  takeProject,
 } from '../../src/rounds/transitions.ts'
 import { findSavedPlan } from '../../src/saved-plans/saved-plan.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
@@ -78,7 +77,7 @@ describe('a round that no worker has', () => {
     expect(await detail(uuid)).toMatchObject({ in_flight: false, current_status: 'uncompleted', history: [] })
     expect(await endsOf(uuid)).toEqual([CANCELLED])
     expect(context.cache.entries.has(sessionAggregateKey(uuid))).toBe(false)
-    expect(await claimRound(db.sql, id)).toBeNull()
+    expect(await claimForRun(db.sql, id)).toBeNull()
     await expect.poll(() => notified).toContain(uuid)
     await unlisten()
     await next(uuid, 'generate')
@@ -109,7 +108,7 @@ describe('a round that no worker has', () => {
     const holder = await sealed('shared')
     await next(holder, 'apply')
     const first = await claimOf(db.sql, holder)
-    expect(await takeProject(db.sql, first, 'shared')).toBeNull()
+    expect(await claimProject(db.sql, first, 'shared')).toBeNull()
     const uuid = await sealed('shared')
     await next(uuid, 'apply')
     const claim = await claimOf(db.sql, uuid)
@@ -177,7 +176,7 @@ describe('a round that a worker has', () => {
     const uuid = await sealed('guarded')
     await next(uuid, 'apply')
     const claim = await claimOf(db.sql, uuid)
-    expect(await takeProject(db.sql, claim, 'guarded')).toBeNull()
+    expect(await claimProject(db.sql, claim, 'guarded')).toBeNull()
     await cancel(uuid)
     await expect(recordIntent(db.sql, claim, { ...seal, project_id: 'guarded' })).rejects.toThrow(RoundCancelled)
     await finishRound(context, claim, { ...end, keeps_plan: true })
@@ -225,7 +224,7 @@ describe('races', () => {
     for (const _ of times) {
       const uuid = await createSession(context)
       const id = (await detail(uuid)).rounds[0]?.id ?? 0
-      const [outcome, claim] = await Promise.all([cancel(uuid), claimRound(db.sql, id)])
+      const [outcome, claim] = await Promise.all([cancel(uuid), claimForRun(db.sql, id)])
       if (outcome === 'ended') expect(claim).toBeNull()
       else {
         if (!claim) throw new Error('nobody has the round')

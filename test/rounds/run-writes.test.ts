@@ -7,7 +7,7 @@ import {
   insertReport,
   setPlanDocument,
 } from '../../src/reports/artifact-rows.ts'
-import { claimRound } from '../../src/rounds/claim.ts'
+import { claimForRun } from '../../src/rounds/claim.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
@@ -38,11 +38,11 @@ async function everything(uuid: string) {
   return { session, rounds, artifacts, aggregate: await detail(uuid) }
 }
 
-describe('claimRound', () => {
+describe('claimForRun', () => {
   it('gives a round to one of many', async () => {
     const uuid = await createSession(context)
     const id = (await detail(uuid))?.rounds[0]?.id ?? 0
-    const claims = await Promise.all(Array.from({ length: 8 }, () => claimRound(db.sql, id)))
+    const claims = await Promise.all(Array.from({ length: 8 }, () => claimForRun(db.sql, id)))
     expect(claims.filter((claim) => claim !== null)).toHaveLength(1)
   })
 

@@ -68,10 +68,10 @@ const RUN: Record<Name, (world: World) => Promise<unknown>> = {
       const id = await exported.openRound(tx, input, tx`nothing AS (SELECT 1)`)
       if (id !== null) claim.id = id
     }),
-  takeRound: ({ claim }) => db.sql.begin((tx) => exported.takeRound(tx, claim.id)),
+  claimRound: ({ claim }) => db.sql.begin((tx) => exported.claimRound(tx, claim.id)),
   extendLease: ({ claim }) => exported.extendLease(db.sql, claim),
   appendStatus: ({ claim }) => exported.appendStatus(db.sql, claim, 'generating', 'x'),
-  takeProject: ({ claim }) => exported.takeProject(db.sql, claim, crypto.randomUUID()),
+  claimProject: ({ claim }) => exported.claimProject(db.sql, claim, crypto.randomUUID()),
   parkRound: park,
   releaseProject: ({ holder }) => db.sql.begin((tx) => exported.releaseProject(context.queue, tx, holder)),
   recordLockDecision: ({ claim }) => exported.recordLockDecision(db.sql, claim, false),
@@ -88,7 +88,7 @@ const RUN: Record<Name, (world: World) => Promise<unknown>> = {
 async function createWorld(state: RoundState): Promise<World> {
   const project = crypto.randomUUID()
   const holder = await claimOf(db.sql, await createSession(context))
-  await exported.takeProject(db.sql, holder, project)
+  await exported.claimProject(db.sql, holder, project)
   const claim = await claimOf(db.sql, await createSession(context))
   await exported.recordLockDecision(db.sql, claim, true)
   const world = { claim, holder, project }
@@ -134,7 +134,7 @@ describe('a transition', () => {
     await RUN[name](world)
     const { moves, fence } = TRANSITIONS[name].row
     expect([moves[state]].flat()).toContain(await stateOf(world.claim.id))
-    if (name !== 'takeProject' && state !== 'none') expect(await readAll(world)).not.toEqual(before)
+    if (name !== 'claimProject' && state !== 'none') expect(await readAll(world)).not.toEqual(before)
     const [session] = await db.sql<{ fence: number }[]>`
       SELECT fence FROM sessions WHERE id = (SELECT session_id FROM rounds WHERE id = ${world.claim.id})`
     if (fence?.includes('raised')) expect(session?.fence).toBeGreaterThan(before[0]?.session.fence)

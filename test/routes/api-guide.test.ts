@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startObjectStore } from '../../dev/object-store.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createMasker } from '../../src/base/masking.ts'
 import { createObjectStore } from '../../src/data/storage/create.ts'
-import type { ObjectStore } from '../../src/data/storage/types.ts'
+import type { ObjectStore } from '../../src/data/storage/object-store.ts'
 import { openEventLog } from '../../src/events/event-log.ts'
 import { writePlanDocument } from '../../src/plan/document/create-document.ts'
 import { takeInventory } from '../../src/plan/imports/inventory.ts'
@@ -18,12 +17,12 @@ import {
   storePreview,
   storeReport,
 } from '../../src/reports/artifacts.ts'
-import type { AttemptEnd } from '../../src/rounds/attempts.ts'
-import { recordAttemptBegin, recordAttemptEnd } from '../../src/rounds/attempts.ts'
+import { type AttemptEnd, recordAttemptBegin, recordAttemptEnd } from '../../src/rounds/attempts.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { storageConfig } from '../data/storage/config.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { listedRepository } from '../helpers/git-remote.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
 import { listen } from '../helpers/listen.ts'
 import { createUser, runRound } from '../helpers/sessions.ts'
@@ -49,7 +48,7 @@ const documentFacts = () => ({
 })
 
 const PULLS = 'https://api.github.com/repos/acme/infrastructure/pulls'
-const server = setupServer(
+const HANDLERS = [
   listedRepository('https://github.com/acme/infrastructure.git'),
   http.post(PULLS, () =>
     HttpResponse.json({ number: 12, html_url: 'https://github.com/acme/infrastructure/pull/12', state: 'open' }),
@@ -57,7 +56,8 @@ const server = setupServer(
   http.get(`${PULLS}/12`, () => HttpResponse.json({ state: 'open', mergeable: true })),
   http.put(`${PULLS}/12/merge`, () => HttpResponse.json({ merged: true, sha: 'a', message: '' })),
   http.post('http://notifications.test/v1/notify', () => HttpResponse.json({ delivery_id: 'd-1' }, { status: 202 })),
-)
+]
+const server = interceptRequests('bypass')
 const closing: (() => Promise<unknown>)[] = []
 let core: TestCore
 let issuer: Issuer
@@ -66,9 +66,8 @@ let base_url: string
 let objects_url: string
 
 beforeAll(async () => {
-  server.listen({ onUnhandledFrame: 'bypass' })
   issuer = await createIssuer()
-  server.use(...issuer.handlers)
+  server.use(...issuer.handlers, ...HANDLERS)
   const objects = await startObjectStore({ access_key: 'access-key', secret_key: 'secret-key' })
   closing.push(() => objects.close())
   objects_url = objects.url
@@ -96,7 +95,6 @@ services: { notifications: { enabled: true, endpoint: "http://notifications.test
 })
 afterAll(async () => {
   for (const close of closing.reverse()) await close()
-  server.close()
 })
 
 /** Acts as the worker for the round that a request has queued. */

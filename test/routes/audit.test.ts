@@ -1,10 +1,10 @@
-import { setupServer } from 'msw/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AUDIT_ACTIONS } from '../../src/access/audit/record.ts'
 import { createRefusalCounter, type RefusalCounter } from '../../src/access/audit/refusals.ts'
 import { recordLockDecision } from '../../src/rounds/transitions.ts'
 import { recordPullRequest } from '../../src/sessions/pull-requests.ts'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { createTestCore, refusalOf, type TestCore } from '../helpers/core.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
 import { listen } from '../helpers/listen.ts'
 import { createUser, runRound } from '../helpers/sessions.ts'
@@ -25,7 +25,7 @@ interface Entry {
   address: string | null
   detail: Record<string, unknown>
 }
-const server = setupServer()
+const server = interceptRequests('bypass')
 let core: TestCore
 let issuer: Issuer
 let outside: Outside
@@ -33,7 +33,6 @@ let refusals: RefusalCounter
 const ids: Record<string, number> = {}
 
 beforeAll(async () => {
-  server.listen({ onUnhandledFrame: 'bypass' })
   outside = await startOutside()
   issuer = await createIssuer()
   server.use(...issuer.handlers)
@@ -50,7 +49,6 @@ admin: { default_root_email: root@example.org }`,
     ids[role] = (await createUser(sql, role, { panel_role: role })).id
 })
 afterAll(async () => {
-  server.close()
   await core?.close()
   await outside?.close()
 })
@@ -340,8 +338,10 @@ describe('GET /api/v1/admin/audit', () => {
     ['page_size=101', 'page_size'],
     ['user_email=%00', 'user_email'],
   ])('refuses %s', async (query, key) => {
-    const answer = await as('viewer', 'GET', `/admin/audit?${query}`)
-    expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ loc: ['query', key] }]])
+    expect(await refusalOf(as('viewer', 'GET', `/admin/audit?${query}`))).toMatchObject([
+      422,
+      [{ loc: ['query', key] }],
+    ])
   })
 
   it('answers CSV when the query or the header asks for it', async () => {

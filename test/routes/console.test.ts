@@ -1,12 +1,12 @@
 import { request } from 'node:http'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ConsoleFile, ConsoleFiles } from '../../src/data/console-files.ts'
 import { keepConsoleFiles } from '../../src/data/console-files.ts'
 import { serve } from '../../src/runtime/serve.ts'
 import { callOf, createTestCore, type TestCore } from '../helpers/core.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 
 const file = (text: string, content_type: string): ConsoleFile => ({
   content_type,
@@ -29,7 +29,6 @@ http:
 `
 
 let core: TestCore
-const server = setupServer()
 beforeAll(async () => {
   core = await createTestCore({ yaml: YAML, context: { console: build('early') } })
 })
@@ -170,8 +169,7 @@ describe('without a console', () => {
 })
 
 describe('the policy of the page', () => {
-  beforeAll(() => server.listen())
-  afterAll(() => server.close())
+  const server = interceptRequests()
   const directives = async (yaml: string, env: Record<string, string> = {}) => {
     const call = callOf(await core.another({ yaml, env }))
     const policy = (await call('GET', '/console/')).headers.get('content-security-policy') ?? ''

@@ -1,10 +1,10 @@
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENDPOINTS } from '../../routes/endpoints.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
 import { recordSavedPlan } from '../../src/rounds/transitions.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
 import { createUser, runRound, SAVED_PLAN } from '../helpers/sessions.ts'
 import { type Outside, prWriter, startOutside } from './outside.ts'
@@ -74,9 +74,7 @@ const ROWS: Row[] = lines.map((line) => {
   }
 })
 
-const server = setupServer(
-  http.post('http://notifications.test/v1/notify', () => HttpResponse.json({ delivery_id: 'd-1' }, { status: 202 })),
-)
+const server = interceptRequests('bypass')
 let core: TestCore
 let issuer: Issuer
 let outside: Outside
@@ -85,10 +83,10 @@ let target: number
 const sessions = new Map<string, string>()
 
 beforeAll(async () => {
-  server.listen({ onUnhandledFrame: 'bypass' })
   outside = await startOutside()
   issuer = await createIssuer()
-  server.use(...issuer.handlers)
+  const accepted = () => HttpResponse.json({ delivery_id: 'd-1' }, { status: 202 })
+  server.use(...issuer.handlers, http.post('http://notifications.test/v1/notify', accepted))
   core = await createTestCore({
     yaml: `
 ${outside.yaml}
@@ -111,7 +109,6 @@ services: { notifications: { enabled: true, endpoint: "http://notifications.test
   }
 })
 afterAll(async () => {
-  server.close()
   await core?.close()
   await outside?.close()
 })

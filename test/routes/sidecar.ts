@@ -1,7 +1,7 @@
 import { delay, HttpResponse, http } from 'msw'
-import { type SetupServer, setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { beforeEach } from 'vitest'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import { startOnce } from '../helpers/start-once.ts'
 import { controlTimeLimits } from '../services/iac/limits.ts'
 
@@ -20,8 +20,8 @@ export function provideCoreWithSidecar(
   address: string,
   usual: () => Response,
   options: { yaml: string; env: Record<string, string> },
-): { core: TestCore; sidecar: PlayedSidecar; server: SetupServer } {
-  const server = setupServer()
+): { core: TestCore; sidecar: PlayedSidecar; server: ReturnType<typeof interceptRequests> } {
+  const server = interceptRequests()
   const calls: Call[] = []
   const answers: PlayedSidecar['answers'] = (respond) =>
     server.use(
@@ -30,14 +30,11 @@ export function provideCoreWithSidecar(
         return respond()
       }),
     )
-  beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
   const core = startOnce(() => createTestCore(options))
   beforeEach(() => {
     calls.length = 0
     answers(usual)
   })
-  afterEach(() => server.resetHandlers())
-  afterAll(() => server.close())
   return { core, sidecar: { calls, answers }, server }
 }
 

@@ -3,7 +3,7 @@ import { acceptRound } from '../../src/rounds/accept.ts'
 import { type ApplyResult, recordApplyResult, recordIntent } from '../../src/rounds/applies.ts'
 import { finishRound, type RoundEnd } from '../../src/rounds/finish.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
-import { recordSavedPlan, takeProject } from '../../src/rounds/transitions.ts'
+import { claimProject, recordSavedPlan } from '../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { SAVED_PLAN } from '../helpers/sessions.ts'
@@ -146,7 +146,7 @@ describe('the saved plan of a session', () => {
     const uuid = await sessionWithPlan({ project_id: `used-${status}`, archive_key: 'k' })
     const round = await nextRound(uuid, 'apply')
     expect(await statusOf(uuid)).toMatchObject({ valid: true })
-    expect(await takeProject(db.sql, round, `used-${status}`)).toBeNull()
+    expect(await claimProject(db.sql, round, `used-${status}`)).toBeNull()
     const plan = { plan_sha256: SAVED_PLAN.plan_sha256, project_id: `used-${status}` }
     expect(await recordIntent(db.sql, round, plan)).toBe(true)
     await finishRound(context, round, end(status))

@@ -1,9 +1,9 @@
 import { resolveUser } from '../../src/access/users.ts'
 import { createLogger, type Logger } from '../../src/base/log.ts'
 import type { Context } from '../../src/context.ts'
-import type { Sql } from '../../src/data/db/types.ts'
+import type { Sql } from '../../src/data/db/sql.ts'
 import { acceptFirstRound, type FirstRound } from '../../src/rounds/accept.ts'
-import { claimRound } from '../../src/rounds/claim.ts'
+import { claimForRun } from '../../src/rounds/claim.ts'
 import { memoryCache } from '../helpers/memory-cache.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { startOnce } from '../helpers/start-once.ts'
@@ -74,7 +74,7 @@ export async function createSession(
 export async function claimOf(sql: Sql, uuid: string) {
   const [row] = await sql<{ id: number }[]>`
     SELECT r.id FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid} AND r.finished_at IS NULL`
-  const claim = row && (await claimRound(sql, row.id))
+  const claim = row && (await claimForRun(sql, row.id))
   if (!claim) throw new Error('nothing to claim')
   return claim
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CLOUDS, type Cloud, MODES, type Mode, OPERATIONS, STATUSES, type Status } from '../../src/base/vocabulary.ts'
-import type { Sql } from '../../src/data/db/types.ts'
+import type { Sql } from '../../src/data/db/sql.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
 import { setLock } from '../../src/rounds/transitions.ts'

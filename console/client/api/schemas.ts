@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import type { AuditPage } from '../../../routes/schemas/audit.ts'
 import type { GenerateRequest, ImportRequest } from '../../../routes/schemas/iac-request.ts'
-import type { PlanDocumentSchema } from '../../../routes/schemas/plan-document.ts'
+import type { PlanDocument } from '../../../routes/schemas/plan-document.ts'
 import type { Activity, Output } from '../../../routes/schemas/round-event.ts'
 import type { SealVerification } from '../../../routes/schemas/seal.ts'
 import type { SessionAggregate, SessionId, SessionPage } from '../../../routes/schemas/session.ts'
@@ -47,7 +47,7 @@ export type User = Components['User']
 export type ActivityEvent = z.output<typeof Activity>
 export type OutputEvent = z.output<typeof Output>
 /** The plan as data. */
-export type PlanDocument = z.output<typeof PlanDocumentSchema>
+export type { PlanDocument }
 export type PlannedResource = PlanDocument['resources'][number]
 export type Action = PlannedResource['action']
 export type Finding = PlannedResource['findings'][number]

@@ -1,57 +1,59 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useCallback, useMemo, useState } from 'preact/hooks'
 import type { Round } from '../../client/api/schemas.ts'
-import { useArtifact, useJsonArtifact } from '../../client/sessions/use-artifact.ts'
-import { Badge, Origin, type Tone } from '../../ui/badge.tsx'
+import { useArtifact } from '../../client/sessions/use-artifact.ts'
+import { Badge, Origin, ReportBadge } from '../../ui/badge.tsx'
+import { Scrolling, SearchField, Unfold } from '../../ui/controls.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { ErrorNotice, Notice, Skeleton } from '../../ui/notice.tsx'
 import { FirstOf } from '../../ui/table.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
-import { useOpenSession } from '../session/session-context.ts'
+import { excerpt, formatNumber, plural } from '../../ui/words.ts'
+import { ReadDocument, useOpenSession } from '../session/open-session.tsx'
 import { SessionLink } from '../session/session-link.tsx'
-import type { DriftDraft } from './drift-actions.tsx'
-import { EntryCard } from './drift-entry.tsx'
+import { type DriftDraft, EntryCard } from './drift-entry.tsx'
 import {
   countFates,
   type DriftReport,
-  type DriftStatus,
-  type Entry,
   explainStatus,
+  FATES,
   type Fate,
   readOperations,
   readReport,
 } from './drift-report.ts'
 
-const TONES: Record<DriftStatus, Tone> = { Succeeded: 'good', Partial: 'warn', Failed: 'bad' }
+interface ResultProps {
+  round: Round
+  draft: DriftDraft
+}
 
-export function Result({ round, draft }: { round: Round; draft: DriftDraft }) {
+export function Result({ round, draft }: ResultProps) {
   const { session } = useOpenSession()
-  const url = round.reports.findLast(({ type }) => type === 'drift')?.url ?? null
-  const document = useJsonArtifact<unknown>(session.uuid, url)
   const readings = useReadings(session.uuid, round)
-  const report = useMemo(
-    () => (document.isSuccess ? readReport(document.data, readings.all) : null),
-    [document.isSuccess, document.data, readings.all],
-  )
-  if (document.error)
-    return (
-      <ErrorNotice error={document.error} title="The report could not be read" retry={() => void document.refetch()} />
-    )
-  if (!document.isSuccess || readings.isPending) return <Skeleton lines={8} label="Loading the report" />
-  if (report === null) return <Notice tone="warn">The format of the report of this round is unknown.</Notice>
+  const parse = useCallback((document: unknown) => readReport(document, readings.all), [readings.all])
+  if (readings.isPending) return <Skeleton lines={8} label="Loading the report" />
   return (
-    <>
-      <Summary report={report} round={round} />
-      <Entries report={report} round={round} draft={draft} />
-      {round.code_changes.length > 0 && (
-        <p>
-          <SessionLink id={session.uuid} part="review" search={{ part: 'code', round: round.number }}>
-            All code changes of this round
-          </SessionLink>
-        </p>
+    <ReadDocument
+      url={round.reports.findLast(({ type }) => type === 'drift')?.url ?? null}
+      parse={parse}
+      what="report"
+      lines={8}
+      unknown={<Notice tone="warn">The format of the report of this round is unknown.</Notice>}
+    >
+      {(report) => (
+        <>
+          <Summary report={report} round={round} />
+          <Entries report={report} round={round} draft={draft} />
+          {round.code_changes.length > 0 && (
+            <p>
+              <SessionLink part="review" search={{ part: 'code', round: round.number }}>
+                All code changes of this round
+              </SessionLink>
+            </p>
+          )}
+          <Raw round={round} />
+        </>
       )}
-      <Raw round={round} />
-    </>
+    </ReadDocument>
   )
 }
 
@@ -67,13 +69,10 @@ function useReadings(sessionId: string, { plans }: Round) {
 
 function Summary({ report, round }: { report: DriftReport; round: Round }) {
   const counts = countFates(report.entries)
-  const isMissed = round.preview && report.status === 'Failed'
   return (
     <section class="card drift-summary" aria-label="Result">
       <p class="drift-status">
-        <Badge tone={round.preview && !isMissed ? 'neutral' : TONES[report.status]}>
-          {round.preview && !isMissed ? 'Preview' : report.status}
-        </Badge>
+        {round.preview && report.status !== 'Failed' ? <Badge>Preview</Badge> : <ReportBadge status={report.status} />}
         <span>{explainStatus(report.status, round.preview, counts)}</span>
         <span class="quiet small">
           <Ago at={round.created_at} />
@@ -113,62 +112,45 @@ const Count = ({ name, value, meaning }: { name: string; value: number; meaning:
   </div>
 )
 
-const ORDER: Fate[] = ['left', 'remediated', 'excepted']
 const titleOf = (fate: Fate, isPreview: boolean): string =>
   ({ left: isPreview ? 'Differs' : 'Remaining', remediated: 'Remediated', excepted: 'Expected to differ' })[fate]
 
 /** Shows the resources by outcome. */
-export function Entries({ report, round, draft }: { report: DriftReport; round: Round; draft: DriftDraft }) {
+function Entries({ report, round, draft }: ResultProps & { report: DriftReport }) {
   const [search, setSearch] = useState('')
   const wanted = search.trim().toLowerCase()
   const shown = report.entries.filter(({ address, file }) => `${address} ${file}`.toLowerCase().includes(wanted))
+  const groups = Map.groupBy(shown, ({ fate }) => fate)
   return (
     <>
       {report.entries.length > 10 && (
-        <input
-          type="search"
+        <SearchField
           aria-label="Search resources"
           placeholder="Search by address or file"
           value={search}
-          onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+          onSearch={setSearch}
         />
       )}
       {wanted !== '' && <p role="status">{formatNumber(shown.length)} found</p>}
-      {ORDER.map((fate) => (
-        <Group
-          key={fate}
-          title={titleOf(fate, round.preview)}
-          entries={shown.filter((entry) => entry.fate === fate)}
-          round={round}
-          draft={draft}
-        />
-      ))}
+      {FATES.flatMap((fate) => {
+        const entries = groups.get(fate)
+        if (!entries) return []
+        return (
+          <section key={fate} class="drift-group">
+            <h3>
+              {titleOf(fate, round.preview)} <span class="number quiet">{formatNumber(entries.length)}</span>
+            </h3>
+            <FirstOf items={entries}>
+              {(first) =>
+                first.map((entry, index) => (
+                  <EntryCard key={`${index} ${entry.address}`} entry={entry} round={round} draft={draft} />
+                ))
+              }
+            </FirstOf>
+          </section>
+        )
+      })}
     </>
-  )
-}
-
-interface GroupProps {
-  title: string
-  entries: Entry[]
-  round: Round
-  draft: DriftDraft
-}
-
-function Group({ title, entries, round, draft }: GroupProps) {
-  if (entries.length === 0) return null
-  return (
-    <section class="drift-group">
-      <h3>
-        {title} <span class="number quiet">{formatNumber(entries.length)}</span>
-      </h3>
-      <FirstOf items={entries}>
-        {(shown) =>
-          shown.map((entry, index) => (
-            <EntryCard key={`${index} ${entry.address}`} entry={entry} round={round} draft={draft} />
-          ))
-        }
-      </FirstOf>
-    </section>
   )
 }
 
@@ -189,21 +171,19 @@ function Raw({ round }: { round: Round }) {
   return (
     <details class="card">
       <summary>Stored engine output</summary>
-      {documents.map((document) => (
-        <Document key={document.url} {...document} />
+      {documents.map(({ url, name, about }) => (
+        <Unfold
+          key={url}
+          class="drift-raw"
+          summary={
+            <>
+              {name} <span class="small quiet">{about}</span>
+            </>
+          }
+        >
+          <Text url={url} name={name} />
+        </Unfold>
       ))}
-    </details>
-  )
-}
-
-function Document({ url, name, about }: { url: string; name: string; about: string }) {
-  const [isOpen, setOpen] = useState(false)
-  return (
-    <details class="drift-raw" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>
-        {name} <span class="small quiet">{about}</span>
-      </summary>
-      {isOpen && <Text url={url} name={name} />}
     </details>
   )
 }
@@ -214,9 +194,8 @@ function Text({ url, name }: { url: string; name: string }) {
   if (error) return <ErrorNotice error={error} title={`${name} could not be read`} retry={() => void refetch()} />
   if (!data) return <Skeleton lines={4} />
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by the keyboard
-    <section class="drift-text" tabIndex={0} aria-label={name}>
-      <pre>{visibleText(shorten(data.text, MAX_SHOWN))}</pre>
-    </section>
+    <Scrolling class="drift-text" label={name}>
+      <pre>{excerpt(data.text, MAX_SHOWN)}</pre>
+    </Scrolling>
   )
 }

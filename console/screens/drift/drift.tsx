@@ -1,11 +1,14 @@
+import { useNavigate } from '@tanstack/react-router'
 import type { Round } from '../../client/api/schemas.ts'
-import { hasEnded } from '../../client/sessions/use-session.ts'
-import { Empty } from '../../ui/notice.tsx'
+import { hasEnded, type RoundRequest, useRoundRequest, whyNoRound } from '../../client/sessions/use-session.ts'
+import { useMe } from '../../client/use-me.ts'
+import { Button } from '../../ui/button.tsx'
+import { Empty, Notice } from '../../ui/notice.tsx'
 import { Term } from '../../ui/term.tsx'
-import { visibleText } from '../../ui/words.ts'
-import { RoundPicker, useSelectedRound } from '../session/selected-round.tsx'
-import { useOpenSession } from '../session/session-context.ts'
-import { Actions, useDriftDraft } from './drift-actions.tsx'
+import { excerpt, plural, visibleText } from '../../ui/words.ts'
+import { RoundPicker, useOpenSession, useSelectedRound } from '../session/open-session.tsx'
+import { RequestFailure, RoundButton, SentenceForm } from '../session/round-request.tsx'
+import { type DriftDraft, useDriftDraft } from './drift-entry.tsx'
 import { Result } from './drift-result.tsx'
 
 const isDrift = ({ reports }: Round) => reports.some(({ type }) => type === 'drift')
@@ -37,6 +40,79 @@ export function Screen() {
         </Empty>
       )}
       <Actions draft={draft} hasReport={round !== null} />
+    </section>
+  )
+}
+
+const CHECK: RoundRequest = { mode: 'drift', kind: 'check', preview: true, q: 'What differs from what really runs?' }
+const ALL: RoundRequest = { mode: 'drift', kind: 'all', q: 'Bring everything in line with what really runs.' }
+
+/** Shows the drift rounds that can be requested, or the reason why none can. */
+function Actions({ draft, hasReport }: { draft: DriftDraft; hasReport: boolean }) {
+  const open = useOpenSession()
+  const { data: me } = useMe()
+  const request = useRoundRequest(open.session.uuid)
+  const navigate = useNavigate()
+  const refusal =
+    whyNoRound(open) ??
+    (me && me.operation_role !== 'devops'
+      ? 'Drift needs the operation role devops; yours is developer. An administrator of the platform can assign it.'
+      : null)
+  const ask = async (round: RoundRequest) => {
+    const number = await request.mutateAsync(round).catch(() => null)
+    if (number === null) return
+    draft.clear()
+    const params = { sessionId: open.session.uuid }
+    void navigate({ to: '/sessions/$sessionId', params, search: { round: number } })
+  }
+  const requests = { request, ask }
+  const { ticked, sentence } = draft.value
+  const q = `Bring only ${ticked.join(', ')} in line with what really runs.`
+  return (
+    <section class="card drift-actions" aria-labelledby="drift-actions">
+      <h3 id="drift-actions">Actions</h3>
+      {refusal !== null ? (
+        <Notice title="No round can be requested now">{refusal}</Notice>
+      ) : (
+        <>
+          <div class="drift-buttons">
+            <RoundButton {...requests} round={CHECK} primary={!hasReport}>
+              {hasReport ? 'Check again' : 'Check for drift'}
+            </RoundButton>
+            <RoundButton {...requests} round={ALL}>
+              Remediate everything
+            </RoundButton>
+          </div>
+          <p class="small quiet">
+            A check changes nothing. To remediate changes the code on the branch of this session.
+          </p>
+          {hasReport && ticked.length === 0 && (
+            <p class="small quiet">Select resources that differ to remediate only these.</p>
+          )}
+          {hasReport && ticked.length > 0 && (
+            <div class="drift-ticked">
+              <RoundButton {...requests} round={{ mode: 'drift', kind: 'ticked', is_partial: true, q }} primary>
+                Remediate the {plural(ticked.length, 'selected resource')}
+              </RoundButton>
+              <Button kind="quiet" onClick={() => draft.change({ ticked: [] })}>
+                Clear the selection
+              </Button>
+              <p class="small quiet">The request will be: “{excerpt(q, 400)}”</p>
+            </div>
+          )}
+          <SentenceForm
+            {...requests}
+            mode="drift"
+            class="drift-named"
+            label="Remediate only what a sentence names"
+            hint="For example: Bring the flow logs in line with what really runs."
+            action="Remediate what is named"
+            sentence={sentence}
+            change={(next) => draft.change({ sentence: next })}
+          />
+        </>
+      )}
+      <RequestFailure {...requests} />
     </section>
   )
 }

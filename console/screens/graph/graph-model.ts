@@ -1,5 +1,8 @@
+import { useCallback, useMemo } from 'preact/hooks'
 import type { Action, PlannedResource } from '../../client/api/schemas.ts'
-import { shorten, visibleText } from '../../ui/words.ts'
+import { useAnySearch, useSearchChange } from '../../client/use-address.ts'
+import { isLoss } from '../../ui/plan/values.ts'
+import { excerpt } from '../../ui/words.ts'
 
 /** The resources of a plan by their index in the document, and their dependencies. */
 export interface Graph {
@@ -17,8 +20,6 @@ export interface Graph {
 /** Returns the unique name of a resource: its address, with the key of a deposed object. */
 export const keyOf = ({ address, deposed }: PlannedResource): string =>
   deposed === null ? address : `${address} (deposed ${deposed})`
-
-const NONE: number[] = []
 
 /** Builds the graph from `depends_on`. Tolerates cycles, and unknown and duplicate addresses. */
 export function buildGraph(resources: readonly PlannedResource[]): Graph {
@@ -43,55 +44,35 @@ export function buildGraph(resources: readonly PlannedResource[]): Graph {
 
 /** Returns the direct and indirect dependents of a resource, without itself. */
 export function dependentsOf({ neededBy }: Graph, start: number): ReadonlySet<number> {
-  const reached = new Set<number>()
-  const waiting = [start]
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
-    for (const other of neededBy[next] ?? NONE)
-      if (other !== start && !reached.has(other)) {
-        reached.add(other)
-        waiting.push(other)
-      }
+  const reached = new Set([start])
+  // The loop also visits what is added meanwhile.
+  for (const index of reached) for (const other of neededBy[index] ?? []) reached.add(other)
+  reached.delete(start)
   return reached
 }
 
 /** True if the change destroys something that holds data or grants access. */
-export const isCriticalLoss = ({ is_critical, action }: PlannedResource): boolean =>
-  is_critical && (action === 'delete' || action === 'replace')
+export const isCriticalLoss = (resource: PlannedResource): boolean => resource.is_critical && isLoss(resource)
 
 export const changes = ({ action }: PlannedResource): boolean => action !== 'none' && action !== 'read'
 
-export interface Filter {
-  /** A part of the address, case-insensitive. */
-  search: string
-  /** The action to show; null for all. */
-  action: Action | null
-  /** True to show only changes and their direct neighbours. */
-  changesOnly: boolean
-}
-
-/** Returns the resources that match a filter, in the order of the plan. */
-export function select(graph: Graph, { search, action, changesOnly }: Filter): number[] {
-  const near = changesOnly ? withNeighbours(graph) : null
-  const wanted = search.trim().toLowerCase()
-  const selected: number[] = []
-  for (const [index, resource] of graph.resources.entries()) {
-    if (near && !near.has(index)) continue
-    if (action !== null && resource.action !== action) continue
-    if (wanted !== '' && !resource.address.toLowerCase().includes(wanted)) continue
-    selected.push(index)
-  }
-  return selected
-}
-
-function withNeighbours({ resources, needs, neededBy }: Graph): Set<number> {
-  const near = new Set<number>()
-  for (const [index, resource] of resources.entries()) {
-    if (!changes(resource)) continue
-    near.add(index)
-    for (const other of needs[index] ?? NONE) near.add(other)
-    for (const other of neededBy[index] ?? NONE) near.add(other)
-  }
-  return near
+/**
+ * Returns the resources to show, in the order of the plan.
+ * @param action the action to show; null for all
+ * @param changesOnly true to show only changes and their direct neighbours
+ */
+export function select(
+  { resources, needs, neededBy }: Graph,
+  { action, changesOnly }: { action: Action | null; changesOnly: boolean },
+): number[] {
+  const isNear = (index: number) =>
+    [index, ...(needs[index] ?? []), ...(neededBy[index] ?? [])].some((other) => {
+      const resource = resources[other]
+      return resource && changes(resource)
+    })
+  return [...resources.keys()].filter(
+    (index) => (action === null || resources[index]?.action === action) && (!changesOnly || isNear(index)),
+  )
 }
 
 const URGENCY: readonly Action[] = ['delete', 'replace', 'update', 'create', 'import', 'move', 'forget', 'read', 'none']
@@ -107,22 +88,49 @@ export function byUrgency(graph: Graph, indexes: readonly number[]): number[] {
 }
 
 /** Returns the actions that occur and their counts, the most urgent first. */
-export function countActions(resources: readonly PlannedResource[]): [Action, number][] {
-  const counts = new Map<Action, number>()
-  for (const { action } of resources) counts.set(action, (counts.get(action) ?? 0) + 1)
-  return URGENCY.flatMap((action) => {
-    const count = counts.get(action)
-    return count === undefined ? [] : [[action, count] as [Action, number]]
-  })
-}
+export const countActions = (resources: readonly PlannedResource[]): [Action, number][] =>
+  URGENCY.map((action): [Action, number] => [
+    action,
+    resources.filter((resource) => resource.action === action).length,
+  ]).filter(([, count]) => count > 0)
 
 const LONGEST = 300
 
 /** Returns the address for display, with the key of a deposed object. */
 export const shownAddress = ({ address, deposed }: PlannedResource): string =>
-  shorten(visibleText(address), LONGEST) +
-  (deposed === null ? '' : ` (left over, ${shorten(visibleText(deposed), 20)})`)
+  excerpt(address, LONGEST) + (deposed === null ? '' : ` (left over, ${excerpt(deposed, 20)})`)
 
 /** Returns name and instance, for boxes that show the type separately. */
 export const shownName = ({ name, index }: PlannedResource): string =>
-  shorten(visibleText(index === null ? name : `${name}[${typeof index === 'string' ? `"${index}"` : index}]`), 80)
+  excerpt(index === null ? name : `${name}[${typeof index === 'string' ? `"${index}"` : index}]`, 80)
+
+/** The number of resources above which a plan first shows only its changes. */
+const LARGE = 60
+const NOTHING: ReadonlySet<number> = new Set()
+
+export type View = ReturnType<typeof useView>
+
+/** Returns a graph and its state, which is in the address so that it can be shared. */
+export function useView(graph: Graph) {
+  const search = useAnySearch()
+  const set = useSearchChange()
+  const chosen = graph.byKey.get(String(search.resource ?? '')) ?? null
+  const action = graph.resources.find((resource) => resource.action === search.action)?.action ?? null
+  const changesOnly = search.show === undefined ? graph.resources.length > LARGE : search.show === 'changes'
+  return {
+    ...{ graph, chosen, action, changesOnly },
+    /** The filtered resources. */
+    shown: useMemo(() => select(graph, { action, changesOnly }), [graph, action, changesOnly]),
+    /** The direct and indirect dependents of the selected resource. */
+    blast: useMemo(() => (chosen === null ? NOTHING : dependentsOf(graph, chosen)), [graph, chosen]),
+    choose: useCallback(
+      (index: number | null) => {
+        const resource = index === null ? undefined : graph.resources[index]
+        set({ resource: resource && keyOf(resource) })
+      },
+      [set, graph],
+    ),
+    filter: (only: Action | null) => set({ action: only ?? undefined }),
+    showChangesOnly: (only: boolean) => set({ show: only ? 'changes' : 'all' }),
+  }
+}

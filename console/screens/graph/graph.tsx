@@ -1,22 +1,20 @@
 import { lazy, Suspense } from 'preact/compat'
 import { useCallback, useMemo, useState } from 'preact/hooks'
-import type { Round } from '../../client/api/schemas.ts'
-import { hasDocument, usePlanDocument } from '../../client/sessions/use-artifact.ts'
+import type { PlanDocument, Round } from '../../client/api/schemas.ts'
+import { objectOf } from '../../client/json.ts'
+import { hasDocument, lastDocument } from '../../client/sessions/use-artifact.ts'
 import { ActionBadge, Origin } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Check, Unfold } from '../../ui/controls.tsx'
 import { Empty, Notice, Skeleton } from '../../ui/notice.tsx'
-import { Unreadable } from '../../ui/shell/errors.tsx'
 import { Term } from '../../ui/term.tsx'
 import { useMedia } from '../../ui/use-media.ts'
 import { formatNumber, plural } from '../../ui/words.ts'
-import { RoundPicker, useSelectedRound } from '../session/selected-round.tsx'
-import { useOpenSession } from '../session/session-context.ts'
+import { ReadDocument, RoundPicker, useOpenSession, useSelectedRound } from '../session/open-session.tsx'
 import { SessionLink } from '../session/session-link.tsx'
-import { Chosen } from './chosen.tsx'
 import { draw, MOST_BOXES } from './drawing/grouping.ts'
-import { buildGraph, countActions, dependentsOf, type Graph, select } from './graph-model.ts'
-import { ResourceTable } from './resource-table.tsx'
-import { useView, type View } from './use-view.ts'
+import { buildGraph, countActions, type Graph, useView, type View } from './graph-model.ts'
+import { Chosen, ResourceTable } from './resources.tsx'
 
 /** Shows the changes of a plan and their dependents. */
 export function Screen() {
@@ -36,9 +34,9 @@ export function Screen() {
         <RoundPicker {...selected} />
       </header>
       {round ? (
-        <Plan key={round.id} sessionId={session.uuid} round={round} />
+        <Plan key={round.id} round={round} />
       ) : (
-        <Empty title="There is no plan yet" actions={<SessionLink id={session.uuid}>See the rounds</SessionLink>}>
+        <Empty title="There is no plan yet" actions={<SessionLink>See the rounds</SessionLink>}>
           {session.in_flight
             ? 'It appears here as soon as the engine has made one.'
             : 'No round of this session made a readable plan. Request a change, or see how the last round ended.'}
@@ -48,76 +46,56 @@ export function Screen() {
   )
 }
 
-function Plan({ sessionId, round }: { sessionId: string; round: Round }) {
-  const plan = usePlanDocument(sessionId, round)
-  const resources = plan.data?.resources
-  const graph = useMemo(() => (Array.isArray(resources) ? buildGraph(resources) : null), [resources])
-  if (plan.error) return <Unreadable error={plan.error} what="plan" retry={() => void plan.refetch()} />
-  if (plan.isPending) return <Skeleton lines={12} label="Loading the plan" />
-  if (!graph)
-    return (
+const parse = (document: unknown) => {
+  const { resources } = objectOf(document) as Partial<PlanDocument>
+  return Array.isArray(resources) ? buildGraph(resources) : null
+}
+
+const Plan = ({ round }: { round: Round }) => (
+  <ReadDocument
+    url={lastDocument(round)}
+    parse={parse}
+    what="plan"
+    lines={12}
+    unknown={
       <Notice tone="bad" title="This plan cannot be read">
         Its document is damaged. Review shows the plan as text.
       </Notice>
-    )
-  if (graph.resources.length === 0) return <Empty title="This plan has no resources">Nothing would change.</Empty>
-  return <Explorer graph={graph} sessionId={sessionId} round={round.number} />
-}
+    }
+  >
+    {(graph) =>
+      graph.resources.length === 0 ? (
+        <Empty title="This plan has no resources">Nothing would change.</Empty>
+      ) : (
+        <Explorer graph={graph} round={round.number} />
+      )
+    }
+  </ReadDocument>
+)
 
 const Canvas = lazy(async () => ({ default: (await import('./drawing/canvas.tsx')).Canvas }))
-const NOTHING: ReadonlySet<number> = new Set()
-
-interface Props {
-  graph: Graph
-  sessionId: string
-  round: number
-}
 
 /** Shows the drawing of a plan and its table. On a phone the table comes first, and the drawing on demand. */
-export function Explorer({ graph, sessionId, round }: Props) {
+function Explorer({ graph, round }: { graph: Graph; round: number }) {
   const view = useView(graph)
   const narrow = useMedia('(max-width: 48rem)')
-  const { chosen, action, changesOnly, choose } = view
-  const blast = useMemo(() => (chosen === null ? NOTHING : dependentsOf(graph, chosen)), [graph, chosen])
-  const shown = useMemo(() => select(graph, { search: '', action, changesOnly }), [graph, action, changesOnly])
-  const table = <ResourceTable graph={graph} shown={shown} view={view} blast={blast} />
-  const drawing = <Drawn graph={graph} shown={shown} chosen={chosen} blast={blast} choose={choose} />
+  const table = <ResourceTable view={view} />
+  const drawing = <Drawn view={view} />
   return (
     <>
-      <Toolbar graph={graph} view={view} shown={shown.length} />
+      <Toolbar view={view} />
       {narrow && table}
-      <div class={chosen === null ? 'graph-stage' : 'graph-stage graph-stage-split'}>
-        {narrow ? <OnDemand>{drawing}</OnDemand> : drawing}
-        <div aria-live="polite">
-          {chosen !== null && (
-            <Chosen graph={graph} index={chosen} blast={blast} choose={choose} sessionId={sessionId} round={round} />
-          )}
-        </div>
+      <div class={view.chosen === null ? 'graph-stage' : 'graph-stage graph-stage-split'}>
+        {narrow ? <Unfold summary="Show the graph">{drawing}</Unfold> : drawing}
+        <div aria-live="polite">{view.chosen !== null && <Chosen view={view} index={view.chosen} round={round} />}</div>
       </div>
       {!narrow && table}
     </>
   )
 }
 
-function OnDemand({ children }: { children: preact.ComponentChildren }) {
-  const [open, setOpen] = useState(false)
-  return (
-    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary class="graph-summary">Show the graph</summary>
-      {open && children}
-    </details>
-  )
-}
-
-interface DrawnProps {
-  graph: Graph
-  shown: readonly number[]
-  chosen: number | null
-  blast: ReadonlySet<number>
-  choose: (index: number) => void
-}
-
-function Drawn({ graph, shown, chosen, blast, choose }: DrawnProps) {
+function Drawn({ view }: { view: View }) {
+  const { graph, shown, chosen } = view
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
   const isMissing = chosen !== null && !shown.includes(chosen)
   const isLarge = shown.length > MOST_BOXES
@@ -134,7 +112,7 @@ function Drawn({ graph, shown, chosen, blast, choose }: DrawnProps) {
         <p class="graph-nothing quiet">No resource of this plan matches the filter.</p>
       ) : (
         <Suspense fallback={<Skeleton lines={10} label="Loading the graph" />}>
-          <Canvas graph={graph} drawing={drawing} chosen={chosen} blast={blast} onChoose={choose} onOpen={onOpen} />
+          <Canvas view={view} drawing={drawing} onOpen={onOpen} />
         </Suspense>
       )}
       {(isLarge || drawing.tiesLeftOut > 0) && (
@@ -153,13 +131,15 @@ function Drawn({ graph, shown, chosen, blast, choose }: DrawnProps) {
 }
 
 /** Shows the filters, which are also the legend. */
-function Toolbar({ graph, view, shown }: { graph: Graph; view: View; shown: number }) {
+function Toolbar({ view }: { view: View }) {
   const { action, changesOnly } = view
+  const all = view.graph.resources
+  const shown = view.shown.length
   return (
     <div class="graph-tools">
       <fieldset class="graph-actions">
         <legend class="unseen">Filter by action</legend>
-        {countActions(graph.resources).map(([name, count]) => (
+        {countActions(all).map(([name, count]) => (
           <button
             key={name}
             type="button"
@@ -171,18 +151,13 @@ function Toolbar({ graph, view, shown }: { graph: Graph; view: View; shown: numb
           </button>
         ))}
       </fieldset>
-      <label class="graph-check">
-        <input
-          type="checkbox"
-          checked={changesOnly}
-          onChange={({ currentTarget }) => view.showChangesOnly(currentTarget.checked)}
-        />
+      <Check class="graph-check" checked={changesOnly} onCheck={view.showChangesOnly}>
         Only changes and their neighbours
-      </label>
+      </Check>
       <p class="small quiet" role="status">
-        {shown === graph.resources.length
+        {shown === all.length
           ? `All ${plural(shown, 'resource')}`
-          : `${formatNumber(shown)} of ${plural(graph.resources.length, 'resource')}`}
+          : `${formatNumber(shown)} of ${plural(all.length, 'resource')}`}
       </p>
       <ul class="graph-legend small quiet">
         <li>

@@ -1,57 +1,36 @@
-import type { PlanDocument } from '../../client/api/schemas.ts'
-import { listOf, objectOf, textOf, textsOf } from '../../client/json.ts'
+import type { ActivityEvent, OutputEvent, PlanDocument } from '../../client/api/schemas.ts'
+import { objectOf, objectsOf, parseJson, statusOf, textOf, textsOf } from '../../client/json.ts'
+import { CHANGES } from '../../ui/plan/values.ts'
 
-/** One resource that a round was to import. */
-export interface ImportedResource {
-  id: string
-  address: string
-  /** The reason why it was not imported; null if it was. */
-  error: string | null
-  details: string
-}
-
-export interface ImportReport {
-  status: 'Succeeded' | 'Partial' | 'Failed'
-  summary: string
-  alignment: string
-  imported: ImportedResource[]
-  refused: ImportedResource[]
-  excluded: { id: string; details: string }[]
-  recommendations: string[]
-}
+export type ImportReport = NonNullable<ReturnType<typeof readImportReport>>
 
 /** Reads the report of an import round; null for any other document. */
-export function readImportReport(document: unknown): ImportReport | null {
+export function readImportReport(document: unknown) {
   const fields = objectOf(document)
-  const { status } = fields
-  if (status !== 'Succeeded' && status !== 'Partial' && status !== 'Failed') return null
-  const all = listOf(fields.imported_resources)
-    .map(objectOf)
-    .map((of) => ({
+  const status = statusOf(fields)
+  if (!status) return null
+  const { imported = [], refused = [] } = Object.groupBy(
+    objectsOf(fields.imported_resources).map((of) => ({
       isImported: of.status === 'imported',
       id: textOf(of.resource_id),
       address: textOf(of.resource_address),
+      /** The reason why it was not imported; null if it was. */
       error: textOf(of.error_message) || null,
       details: textOf(of.details),
-    }))
+    })),
+    ({ isImported }) => (isImported ? 'imported' : 'refused'),
+  )
   return {
-    status,
+    ...{ status, imported, refused },
     summary: textOf(fields.execution_summary),
     alignment: textOf(fields.state_alignment),
-    imported: all.filter(({ isImported }) => isImported),
-    refused: all.filter(({ isImported }) => !isImported),
-    excluded: listOf(fields.excluded_resources)
-      .map(objectOf)
-      .map((of) => ({
-        id: textOf(of.resource_id),
-        details: textOf(of.details),
-      })),
+    excluded: objectsOf(fields.excluded_resources).map((of) => ({
+      id: textOf(of.resource_id),
+      details: textOf(of.details),
+    })),
     recommendations: textsOf(fields.recommendations),
   }
 }
-
-/** The actions that change objects. */
-const CHANGES = ['create', 'update', 'replace', 'delete', 'import', 'move', 'forget'] as const
 
 /** Returns the number of resources and outputs that a plan would change. */
 export function countChanges({ summary, outputs }: Pick<PlanDocument, 'summary' | 'outputs'>): number {
@@ -62,4 +41,80 @@ export function countChanges({ summary, outputs }: Pick<PlanDocument, 'summary' 
 export function saysNoChanges(text: string): boolean | null {
   if (/^No changes\. /m.test(text)) return true
   return /^Plan: \d+ to (?:import|add)/m.test(text) || /^Changes to Outputs:/m.test(text) ? false : null
+}
+
+export type Import = ReturnType<typeof toImport>
+
+const MAX_TEXT = 20_000
+const MAX_ERROR = 2_000
+
+/** Reads the engine's output of an import. A resource that is retried with another identifier appears once. */
+export function readImports(events: readonly OutputEvent[]): Import[] {
+  const jobs = new Map<string, Job>()
+  for (const event of events) {
+    if (event.type === 'cut' || event.step !== 'import') continue
+    const job = jobs.get(event.job_id) ?? { stdout: '', stderr: '', exit: undefined }
+    jobs.set(event.job_id, job)
+    if (event.type === 'step.ended') job.exit = event.exit_code
+    if (event.type === 'lines') job[event.stream] = add(job[event.stream], event.text)
+  }
+  const imports = new Map<string, Import>()
+  for (const [id, job] of jobs) {
+    const read = toImport(id, job)
+    imports.delete(read.address || id)
+    imports.set(read.address || id, read)
+  }
+  return [...imports.values()]
+}
+
+const add = (before: string, text: string) => (before === '' ? text : `${before}\n${text}`).slice(0, MAX_TEXT)
+
+/** Terraform and OpenTofu begin with the same line; the identifier is quoted as in Go. */
+const BEGINNING = /^(.+?): Importing from ID ("(?:[^"\\]|\\.)*")\.\.\.\s*$/m
+
+interface Job extends Record<'stdout' | 'stderr', string> {
+  /** The exit code; undefined while the job runs. */
+  exit: number | null | undefined
+}
+
+function toImport(job: string, { stdout, stderr, exit }: Job) {
+  const [, address = '', quoted = ''] = BEGINNING.exec(withoutColours(stdout)) ?? []
+  const state = exit === undefined ? ('runs' as const) : exit === 0 ? ('imported' as const) : ('failed' as const)
+  return {
+    /** The id of the engine's job. */
+    job,
+    /** The address; empty until the engine has printed it. */
+    address: address.trim(),
+    /** The identifier that is passed to the import. */
+    id: textOf(parseJson(quoted)) || quoted.slice(1, -1),
+    state,
+    /** The error of the engine. */
+    error: state === 'failed' ? errorOf(stderr) || errorOf(stdout) || 'The engine gave no reason.' : '',
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours of a terminal begin with one
+const withoutColours = (text: string) => text.replaceAll(/\u001b\[[\d;]*m/g, '')
+
+/** Returns the engine's error text without the frame that it draws. */
+function errorOf(text: string): string {
+  const plain = withoutColours(text).replaceAll(/^[│╷╵] ?/gm, '')
+  const at = plain.indexOf('Error: ')
+  return at < 0 ? '' : plain.slice(at + 'Error: '.length, at + MAX_ERROR).trim()
+}
+
+const OWN_STEPS = ['import', 'scope_resource_ids']
+
+/** Returns true when the events show that a round imports, or lists what can be imported. */
+export const isImport = (events: readonly ActivityEvent[]): boolean =>
+  events.some(
+    (event) =>
+      (event.type === 'attempt.began' && event.task === 'import') ||
+      (event.type === 'engine.began' && OWN_STEPS.includes(event.step)),
+  )
+
+/** Returns the number of resources that the round imports, from its messages; null while unknown. */
+export function totalOf(messages: readonly (string | null)[]): number | null {
+  const totals = messages.flatMap((message) => /^Imported \d+ of (\d+) resources\.$/.exec(message ?? '')?.[1] ?? [])
+  return totals.length > 0 ? Number(totals.at(-1)) : null
 }

@@ -1,62 +1,40 @@
-import { useMemo } from 'preact/hooks'
 import type { PlanDocument, Round } from '../../client/api/schemas.ts'
 import { useArtifact, useJsonArtifact } from '../../client/sessions/use-artifact.ts'
-import { Badge, Origin, type Tone } from '../../ui/badge.tsx'
+import { Origin, ReportBadge } from '../../ui/badge.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
-import { ErrorNotice, Notice, Skeleton } from '../../ui/notice.tsx'
+import { Notice, Skeleton } from '../../ui/notice.tsx'
 import { FirstOf, Table } from '../../ui/table.tsx'
-import { formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
-import { RoundPicker, type SelectedRound } from '../session/selected-round.tsx'
-import { useOpenSession } from '../session/session-context.ts'
+import { excerpt, formatNumber, plural, visibleText } from '../../ui/words.ts'
+import { ReadDocument, RoundPicker, type SelectedRound, useOpenSession } from '../session/open-session.tsx'
 import { SessionLink } from '../session/session-link.tsx'
-import {
-  countChanges,
-  type ImportedResource,
-  type ImportReport,
-  readImportReport,
-  saysNoChanges,
-} from './import-report.ts'
-
-const TONES: Record<ImportReport['status'], Tone> = { Succeeded: 'good', Partial: 'warn', Failed: 'bad' }
+import { countChanges, type ImportReport, readImportReport, saysNoChanges } from './import-report.ts'
 
 export function Result({ round, ...selected }: SelectedRound & { round: Round }) {
-  const { session } = useOpenSession()
-  const url = round.reports.findLast(({ type }) => type === 'import')?.url ?? null
-  const document = useJsonArtifact<unknown>(session.uuid, url)
-  const report = useMemo(
-    () => (document.isSuccess ? readImportReport(document.data) : null),
-    [document.isSuccess, document.data],
-  )
   return (
     <section class="card import-result" aria-labelledby="import-result">
       <header class="import-line import-apart">
         <h3 id="import-result">Result of round {round.number}</h3>
         <RoundPicker round={round} {...selected} />
       </header>
-      {document.error ? (
-        <ErrorNotice
-          error={document.error}
-          title="The report could not be read"
-          retry={() => void document.refetch()}
-        />
-      ) : !document.isSuccess ? (
-        <Skeleton lines={6} label="Loading the report" />
-      ) : report === null ? (
-        <Notice tone="warn">The format of the report of this round is unknown.</Notice>
-      ) : (
-        <ReportBody report={report} round={round} />
-      )}
+      <ReadDocument
+        url={round.reports.findLast(({ type }) => type === 'import')?.url ?? null}
+        parse={readImportReport}
+        what="report"
+        lines={6}
+        unknown={<Notice tone="warn">The format of the report of this round is unknown.</Notice>}
+      >
+        {(report) => <ReportBody report={report} round={round} />}
+      </ReadDocument>
     </section>
   )
 }
 
 function ReportBody({ report, round }: { report: ImportReport; round: Round }) {
-  const { session } = useOpenSession()
   const { imported, refused, excluded } = report
   return (
     <>
       <p class="import-line">
-        <Badge tone={TONES[report.status]}>{report.status}</Badge>
+        <ReportBadge status={report.status} />
         <span>
           {plural(imported.length, 'resource')} imported, {formatNumber(refused.length)} refused
         </span>
@@ -80,7 +58,7 @@ function ReportBody({ report, round }: { report: ImportReport; round: Round }) {
       {excluded.length > 0 && <Excluded excluded={excluded} />}
       {round.code_changes.length > 0 && (
         <p>
-          <SessionLink id={session.uuid} part="review" search={{ part: 'code', round: round.number }}>
+          <SessionLink part="review" search={{ part: 'code', round: round.number }}>
             Code changes
           </SessionLink>
         </p>
@@ -97,8 +75,7 @@ const Excluded = ({ excluded }: { excluded: ImportReport['excluded'] }) => (
     <ul class="import-lines small">
       {excluded.slice(0, MAX_EXCLUDED).map(({ id, details }, index) => (
         <li key={index}>
-          <span class="mono">{shorten(visibleText(id), 500)}</span>{' '}
-          <span class="quiet">{shorten(visibleText(details), 500)}</span>
+          <span class="mono">{excerpt(id, 500)}</span> <span class="quiet">{excerpt(details, 500)}</span>
         </li>
       ))}
       {excluded.length > MAX_EXCLUDED && <li>and {formatNumber(excluded.length - MAX_EXCLUDED)} more</li>}
@@ -107,7 +84,7 @@ const Excluded = ({ excluded }: { excluded: ImportReport['excluded'] }) => (
 )
 
 /** Shows the resources of a round, each with its place in the code or the reason of its refusal. */
-function ResultTable({ title, entries }: { title: string; entries: readonly ImportedResource[] }) {
+function ResultTable({ title, entries }: { title: string; entries: ImportReport['imported'] }) {
   const hasWords = entries.some(({ error, details }) => error !== null || details !== '')
   const words = title === 'Refused' ? 'Reason' : 'Details'
   return (
@@ -122,13 +99,11 @@ function ResultTable({ title, entries }: { title: string; entries: readonly Impo
               {shown.map(({ id, address, error, details }, index) => (
                 <tr key={index}>
                   <th scope="row" class="mono">
-                    {shorten(visibleText(id), 500)}
+                    {excerpt(id, 500)}
                   </th>
-                  <td class="mono">{shorten(visibleText(address), 500) || 'not written'}</td>
+                  <td class="mono">{excerpt(address, 500) || 'not written'}</td>
                   {hasWords && (
-                    <td class="import-words">
-                      {shorten(visibleText([error, details].filter(Boolean).join('\n')), 4_000)}
-                    </td>
+                    <td class="import-words">{excerpt([error, details].filter(Boolean).join('\n'), 4_000)}</td>
                   )}
                 </tr>
               ))}
@@ -141,7 +116,7 @@ function ResultTable({ title, entries }: { title: string; entries: readonly Impo
 }
 
 /** Shows the last plan of an import round: when it is empty, the code matches what exists. */
-export function Proof({ round, alignment }: { round: Round; alignment: string }) {
+function Proof({ round, alignment }: { round: Round; alignment: string }) {
   const { session } = useOpenSession()
   const last = round.plans.at(-1) ?? null
   const document = useJsonArtifact<PlanDocument>(session.uuid, last?.document_url ?? null)

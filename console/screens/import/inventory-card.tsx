@@ -1,13 +1,14 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { Round } from '../../client/api/schemas.ts'
-import { useJsonArtifact } from '../../client/sessions/use-artifact.ts'
 import { Button } from '../../ui/button.tsx'
-import { ErrorNotice, Notice, Skeleton } from '../../ui/notice.tsx'
+import { SearchField } from '../../ui/controls.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { VirtualList } from '../../ui/virtual-list.tsx'
-import { formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
-import { useOpenSession } from '../session/session-context.ts'
+import { excerpt, formatNumber, plural } from '../../ui/words.ts'
+import { ReadDocument, useOpenSession } from '../session/open-session.tsx'
 import {
+  type Choice,
   type Inventory,
   type Item,
   itemsOf,
@@ -19,7 +20,6 @@ import {
   shareOf,
   toRows,
 } from './inventory.ts'
-import type { Choice } from './use-choice.ts'
 
 const PART_NAMES: Record<Part, [name: string, empty: string]> = {
   unmanaged: ['Unmanaged', 'Everything in the scope is managed or excluded.'],
@@ -30,11 +30,6 @@ const PART_NAMES: Record<Part, [name: string, empty: string]> = {
 /** Shows the newest inventory of the scope. */
 export function InventoryOf({ round, choice }: { round: Round; choice: Choice }) {
   const { session } = useOpenSession()
-  const document = useJsonArtifact<unknown>(session.uuid, round.previews.at(-1)?.url ?? null)
-  const inventory = useMemo(
-    () => (document.isSuccess ? readInventory(document.data) : null),
-    [document.isSuccess, document.data],
-  )
   const isOld = session.rounds.some(({ number, preview }) => number > round.number && !preview)
   return (
     <section class="card import-inventory" aria-labelledby="import-inventory">
@@ -50,19 +45,15 @@ export function InventoryOf({ round, choice }: { round: Round; choice: Choice })
           select.
         </Notice>
       )}
-      {document.error ? (
-        <ErrorNotice
-          error={document.error}
-          title="The inventory could not be read"
-          retry={() => void document.refetch()}
-        />
-      ) : !document.isSuccess ? (
-        <Skeleton lines={8} label="Loading the inventory" />
-      ) : inventory === null ? (
-        <Notice tone="warn">The format of the inventory is unknown. List again.</Notice>
-      ) : (
-        <Lists inventory={inventory} choice={choice} />
-      )}
+      <ReadDocument
+        url={round.previews.at(-1)?.url ?? null}
+        parse={readInventory}
+        what="inventory"
+        lines={8}
+        unknown={<Notice tone="warn">The format of the inventory is unknown. List again.</Notice>}
+      >
+        {(inventory) => <Lists inventory={inventory} choice={choice} />}
+      </ReadDocument>
     </section>
   )
 }
@@ -85,12 +76,11 @@ function Lists({ inventory, choice }: { inventory: Inventory; choice: Choice }) 
           </Button>
         ))}
       </fieldset>
-      <input
-        type="search"
+      <SearchField
         aria-label="Search resources"
         placeholder="Search by kind, identifier or reason"
         value={search}
-        onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+        onSearch={setSearch}
       />
       <div class="import-line">
         <p class="small quiet" role="status">
@@ -119,10 +109,7 @@ function Lists({ inventory, choice }: { inventory: Inventory; choice: Choice }) 
 
 /** Shows warnings about the selection: too many resources, or resources that are no longer listed. */
 function Gone({ inventory, choice }: { inventory: Inventory; choice: Choice }) {
-  const gone = useMemo(() => {
-    const listed = new Set(inventory.unmanaged.map(({ id }) => id))
-    return [...choice.chosen].filter((id) => !listed.has(id))
-  }, [inventory, choice.chosen])
+  const gone = [...choice.chosen.difference(new Set(inventory.unmanaged.map(({ id }) => id)))]
   return (
     <>
       {choice.left > 0 && (
@@ -147,36 +134,27 @@ const ROW_PX = 36
 const MAX_HEIGHT_PX = 544
 const MAX_TEXT = 500
 
-interface RowsProps {
-  rows: readonly Row[]
-  label: string
-  /** The selection; null if nothing can be selected. */
-  choice: Choice | null
-}
-
 const keyOf = (row: Row) => (row.type === 'kind' ? `kind ${row.kind}` : row.item.key)
 
-/** Shows the resources of a scope. The arrow keys move between the checkboxes. */
-export function Rows({ rows, label, choice }: RowsProps) {
-  return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the boxes inside have the keys; this only moves between them
-    <div
-      class="import-rows"
-      style={{ height: `${Math.min(rows.length * ROW_PX + 2, MAX_HEIGHT_PX)}px` }}
-      onKeyDown={move}
-    >
-      <VirtualList
-        items={rows}
-        estimate={ROW_PX}
-        keyOf={keyOf}
-        label={label}
-        row={(row) =>
-          row.type === 'kind' ? <KindRow row={row} choice={choice} /> : <ItemRow item={row.item} choice={choice} />
-        }
-      />
-    </div>
-  )
-}
+/** Shows the resources of a scope, to select if there is a choice. The arrow keys move between the checkboxes. */
+const Rows = ({ rows, label, choice }: { rows: readonly Row[]; label: string; choice: Choice | null }) => (
+  // biome-ignore lint/a11y/noStaticElementInteractions: the boxes inside have the keys; this only moves between them
+  <div
+    class="import-rows"
+    style={{ height: `${Math.min(rows.length * ROW_PX + 2, MAX_HEIGHT_PX)}px` }}
+    onKeyDown={move}
+  >
+    <VirtualList
+      items={rows}
+      estimate={ROW_PX}
+      keyOf={keyOf}
+      label={label}
+      row={(row) =>
+        row.type === 'kind' ? <KindRow row={row} choice={choice} /> : <ItemRow item={row.item} choice={choice} />
+      }
+    />
+  </div>
+)
 
 const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 }
 
@@ -191,14 +169,10 @@ function move(event: KeyboardEvent) {
   next?.focus()
 }
 
-const kindName = (kind: string) => (kind === '' ? 'Unknown kind' : shorten(visibleText(kind), MAX_TEXT))
+const kindName = (kind: string) => (kind === '' ? 'Unknown kind' : excerpt(kind, MAX_TEXT))
 
 function KindRow({ row: { kind, items }, choice }: { row: Row & { type: 'kind' }; choice: Choice | null }) {
-  const box = useRef<HTMLInputElement>(null)
   const share = choice ? shareOf(items, choice.chosen) : 'none'
-  useEffect(() => {
-    if (box.current) box.current.indeterminate = share === 'some'
-  }, [share])
   const content = (
     <>
       <b>{kindName(kind)}</b> <span class="number small quiet">{formatNumber(items.length)}</span>
@@ -208,9 +182,9 @@ function KindRow({ row: { kind, items }, choice }: { row: Row & { type: 'kind' }
   return (
     <label class="import-row import-kind">
       <input
-        ref={box}
         type="checkbox"
         checked={share === 'all'}
+        indeterminate={share === 'some'}
         aria-label={`All of ${kindName(kind)}`}
         onChange={() => (share === 'all' ? choice.drop(items.map(({ id }) => id)) : choice.add(items))}
       />
@@ -224,9 +198,9 @@ function ItemRow({ item, choice }: { item: Item; choice: Choice | null }) {
   const refusal = choice?.refused.get(id)
   const content = (
     <span class="import-item">
-      <span class="mono">{shorten(visibleText(id), MAX_TEXT)}</span>
-      {reason !== '' && <span class="small quiet">{shorten(visibleText(reason), MAX_TEXT)}</span>}
-      {refusal && <span class="field-error">Refused: {shorten(visibleText(refusal), MAX_TEXT)}</span>}
+      <span class="mono">{excerpt(id, MAX_TEXT)}</span>
+      {reason !== '' && <span class="small quiet">{excerpt(reason, MAX_TEXT)}</span>}
+      {refusal && <span class="field-error">Refused: {excerpt(refusal, MAX_TEXT)}</span>}
     </span>
   )
   if (!choice) return <div class="import-row">{content}</div>

@@ -12,8 +12,8 @@ import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
 import { Term } from '../../ui/term.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { CLOUDS, plural, repositoryName, shorten, visibleText } from '../../ui/words.ts'
-import { readImpact, reviewedRound } from '../review/lock-reasons.ts'
 import { readCompliance } from '../review/report/compliance.ts'
+import { readImpact, reviewedRound } from '../review/report/generate-report.ts'
 import { SessionLink } from '../session/session-link.tsx'
 
 const line = (text: string | null) => visibleText(shorten(text ?? '', 200).replaceAll(/\s+/g, ' '))
@@ -99,7 +99,7 @@ const LEVELS: Record<string, Tone> = { high: 'bad', medium: 'warn', low: 'good' 
 const shown = (text: string) => visibleText(shorten(text, LONGEST))
 
 /** Shows the actor of a lock and the findings of the latest review. */
-export function WhyLocked({ id }: { id: string }) {
+function WhyLocked({ id }: { id: string }) {
   const read = useSession(id)
   return (
     <div class="locked-why">

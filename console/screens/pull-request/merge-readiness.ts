@@ -1,6 +1,6 @@
 import type { Round, Session } from '../../client/api/schemas.ts'
 import { lastStatus } from '../../client/sessions/use-session.ts'
-import type { Refusal } from '../seal/apply-readiness.ts'
+import { LOCKED, type Refusal, refuse } from '../seal/apply-readiness.ts'
 
 export type PullRequest = Round['pull_requests'][number]
 
@@ -28,32 +28,22 @@ export const roundsSince = ({ rounds }: Session, opened: OpenedPullRequest): num
 
 /** Returns the first reason why a merge would be refused; null when none is known. */
 export function findMergeRefusal(session: Session, isOwn: boolean): Refusal | null {
-  if (!isOwn)
-    return { reason: 'This session belongs to somebody else.', advice: 'Only its owner may merge.', remedy: null }
-  if (session.is_blocked)
-    return {
-      reason: 'This session is locked.',
-      advice: 'A user with the panel role editor has to unlock it, or a further round has to pass the checks.',
-      remedy: 'locked',
-    }
+  if (!isOwn) return refuse('This session belongs to somebody else.', 'Only its owner may merge.')
+  if (session.is_blocked) return LOCKED
   if (session.in_flight)
-    return {
-      reason: 'A round of this session is running.',
-      advice: 'Its changes are not reviewed yet. Wait for it to end.',
-      remedy: 'rounds',
-    }
+    return refuse(
+      'A round of this session is running.',
+      'Its changes are not reviewed yet. Wait for it to end.',
+      'rounds',
+    )
   if (session.current_status === 'failed')
-    return {
-      reason: 'The last round failed.',
-      advice: 'The branch may contain unreviewed code. Open a new session.',
-      remedy: 'start',
-    }
+    return refuse('The last round failed.', 'The branch may contain unreviewed code. Open a new session.', 'start')
   if (!session.rounds.some((round) => lastStatus(round)?.status === 'completed' && !round.preview))
-    return {
-      reason: 'No round has completed yet.',
-      advice: 'Only reviewed code is merged. Request a further round that completes.',
-      remedy: 'rounds',
-    }
+    return refuse(
+      'No round has completed yet.',
+      'Only reviewed code is merged. Request a further round that completes.',
+      'rounds',
+    )
   return null
 }
 

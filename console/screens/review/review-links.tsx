@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
 import type { AnySearch } from '../../client/use-address.ts'
-import { shorten, visibleText } from '../../ui/words.ts'
+import { excerpt, visibleText } from '../../ui/words.ts'
 
 interface FilterLinkProps {
   /** The search parameters of the review. */
@@ -24,7 +24,7 @@ export const FilterLink = ({ filter, ...rest }: FilterLinkProps) => (
 /** Links to a resource of the plan and opens it there. */
 export const ResourceLink = ({ address }: { address: string }) => (
   <FilterLink filter={{ resource: address }} class="mono report-link">
-    {visibleText(shorten(address, 300))}
+    {excerpt(address, 300)}
   </FilterLink>
 )
 

@@ -1,50 +1,58 @@
 import { Link } from '@tanstack/react-router'
-import type { Round, Session } from '../../client/api/schemas.ts'
-import { Empty } from '../../ui/notice.tsx'
-import { RoundPicker, useSelectedRound } from '../session/selected-round.tsx'
-import { useOpenSession } from '../session/session-context.ts'
+import type { ComponentChildren } from 'preact'
+import type { PlanDocument, Round } from '../../client/api/schemas.ts'
+import { useJsonArtifact } from '../../client/sessions/use-artifact.ts'
+import { ActionBadge, Badge, Origin, SEVERITY_TONES } from '../../ui/badge.tsx'
+import { Empty, Skeleton } from '../../ui/notice.tsx'
+import { isLoss } from '../../ui/plan/values.ts'
+import { Term } from '../../ui/term.tsx'
+import { formatNumber, plural } from '../../ui/words.ts'
+import { RoundPicker, useOpenSession, useSelectedRound } from '../session/open-session.tsx'
 import { SessionLink } from '../session/session-link.tsx'
 import { CodePart } from './code/code-part.tsx'
-import { Glance } from './glance.tsx'
+import { countFindings, ORDER } from './plan/plan-filter.ts'
 import { PlanPart } from './plan/plan-part.tsx'
 import { CompliancePart } from './report/compliance-part.tsx'
+import { lockReasons, readImpact } from './report/generate-report.ts'
 import { ReportPart } from './report/report-part.tsx'
-import { isReviewable, PARTS, type Part, useReviewAddress } from './review-address.ts'
+import { isReviewable, PARTS, type Part, useChosenPlan, useReviewAddress } from './review-address.ts'
+import { FilterLink } from './review-links.tsx'
 
 /** Shows the review of a round: its plan, code, report and compliance check. */
 export function Screen() {
-  const { session } = useOpenSession()
   const selected = useSelectedRound(isReviewable)
   const { round } = selected
-  if (round === null) return <NothingYet session={session} />
+  if (round === null) return <NothingYet />
   return (
     <div class="review">
       <RoundPicker {...selected} />
-      <Glance key={`glance-${round.id}`} session={session} round={round} />
-      <Parts session={session} round={round} />
+      <Glance key={`glance-${round.id}`} round={round} />
+      <Parts round={round} />
     </div>
   )
 }
 
-const NothingYet = ({ session }: { session: Session }) => (
-  <section>
-    <h2 class="unseen">Review</h2>
-    <Empty
-      title={session.in_flight ? 'Nothing to review yet' : 'There is nothing to review'}
-      actions={<SessionLink id={session.uuid}>See the rounds</SessionLink>}
-    >
-      {session.in_flight
-        ? 'A round is running. Its plan appears here as soon as the engine has made one.'
-        : 'No round of this session made a plan. Its rounds say why, and you can send another request there.'}
-    </Empty>
-  </section>
-)
+function NothingYet() {
+  const { session } = useOpenSession()
+  return (
+    <section>
+      <h2 class="unseen">Review</h2>
+      <Empty
+        title={session.in_flight ? 'Nothing to review yet' : 'There is nothing to review'}
+        actions={<SessionLink>See the rounds</SessionLink>}
+      >
+        {session.in_flight
+          ? 'A round is running. Its plan appears here as soon as the engine has made one.'
+          : 'No round of this session made a plan. Its rounds say why, and you can send another request there.'}
+      </Empty>
+    </section>
+  )
+}
 
 const NAMES: Record<Part, string> = { plan: 'Plan', code: 'Code', report: 'Report and cost', compliance: 'Compliance' }
 
-function Parts({ session, round }: { session: Session; round: Round }) {
+function Parts({ round }: { round: Round }) {
   const { part } = useReviewAddress()
-  const given = { session, round }
   return (
     <>
       <nav class="review-parts" aria-label="Parts of the review">
@@ -63,10 +71,162 @@ function Parts({ session, round }: { session: Session; round: Round }) {
           </Link>
         ))}
       </nav>
-      {part === 'plan' && <PlanPart key={round.id} {...given} />}
-      {part === 'code' && <CodePart key={round.id} {...given} />}
-      {part === 'report' && <ReportPart key={round.id} {...given} />}
-      {part === 'compliance' && <CompliancePart key={round.id} {...given} />}
+      {part === 'plan' && <PlanPart key={round.id} round={round} />}
+      {part === 'code' && <CodePart key={round.id} round={round} />}
+      {part === 'report' && <ReportPart key={round.id} round={round} />}
+      {part === 'compliance' && <CompliancePart key={round.id} round={round} />}
     </>
+  )
+}
+
+/** Shows the facts for a decision at a glance. */
+function Glance({ round }: { round: Round }) {
+  const { session } = useOpenSession()
+  const { plan, read, document } = useChosenPlan(session, round)
+  return (
+    <section class="card review-glance" aria-labelledby="review-glance">
+      <h2 id="review-glance">At a glance</h2>
+      {plan !== null && read.isPending ? (
+        <Skeleton lines={6} label="Loading the plan" />
+      ) : (
+        <dl class="review-facts">
+          {document && <PlanFacts document={document} />}
+          {document === null && plan === null && (
+            <Fact name={<Term name="plan">Plan</Term>}>
+              {round.plans.length > 0 ? 'Available as text only.' : 'This round has no plan.'}
+            </Fact>
+          )}
+          <LockFact round={round} />
+        </dl>
+      )}
+    </section>
+  )
+}
+
+interface FactProps {
+  name: ComponentChildren
+  /** False if it was not checked, so that there is no value. */
+  known?: boolean
+  children: ComponentChildren
+}
+
+const Fact = ({ name, known = true, children }: FactProps) => (
+  <div class="review-fact">
+    <dt>
+      {name} {known && <Origin by="code" />}
+    </dt>
+    <dd class={known ? undefined : 'quiet'}>{children}</dd>
+  </div>
+)
+
+function PlanFacts({ document }: { document: PlanDocument }) {
+  const critical = document.resources.filter(({ is_critical, action }) => is_critical && action !== 'none')
+  const lost = critical.filter(isLoss).length
+  return (
+    <>
+      <Fact name={<Term name="plan">Plan</Term>}>
+        <ActionCounts document={document} />
+      </Fact>
+      <Fact name="Critical">
+        {critical.length === 0 ? (
+          'Nothing that holds data or grants access changes.'
+        ) : (
+          <>
+            <Badge tone={lost > 0 ? 'bad' : 'warn'}>
+              {lost > 0 ? `${formatNumber(lost)} destroyed or replaced` : 'none is lost'}
+            </Badge>{' '}
+            <FilterLink filter={{ critical: true }}>
+              {plural(critical.length, 'change')} of resources that hold data or grant access
+            </FilterLink>
+          </>
+        )}
+      </Fact>
+      <Fact name="Rules" known={document.checked.rules}>
+        <FindingCounts document={document} />
+      </Fact>
+      <Fact name="Request" known={document.checked.request}>
+        <StatementCounts document={document} />
+      </Fact>
+      <Fact name={<Term name="targets">Outside the targets</Term>} known={sawOutside(document)}>
+        {sayOutside(document)}
+      </Fact>
+    </>
+  )
+}
+
+function ActionCounts({ document: { summary } }: { document: PlanDocument }) {
+  const counted = ORDER.filter((action) => action !== 'none' && summary[action] > 0)
+  if (counted.length === 0) return <>Nothing changes.</>
+  return (
+    <ul class="review-counts">
+      {counted.map((action) => (
+        <li key={action}>
+          <FilterLink filter={{ action }}>
+            <b class="number">{formatNumber(summary[action])}</b> <ActionBadge action={action} />
+          </FilterLink>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function FindingCounts({ document }: { document: PlanDocument }) {
+  const counts = countFindings(document)
+  if (!document.checked.rules) return <>This plan was not checked against the rules.</>
+  if (counts.length === 0) return <>No findings.</>
+  return (
+    <>
+      {counts.map(([severity, count]) => (
+        <Badge key={severity} tone={SEVERITY_TONES[severity]}>
+          {formatNumber(count)} {severity}
+        </Badge>
+      ))}{' '}
+      <FilterLink filter={{ findings: true }}>Show</FilterLink>
+    </>
+  )
+}
+
+function StatementCounts({ document: { statements, checked } }: { document: PlanDocument }) {
+  if (!checked.request) return <>This plan was not checked against the request.</>
+  if (statements.length === 0) return <>The request states nothing that code can check.</>
+  const count = (verdict: string) => statements.filter((statement) => statement.verdict === verdict).length
+  const [unmet, unknown] = [count('unmet'), count('unknown')]
+  return (
+    <>
+      <Badge tone={unmet + unknown === 0 ? 'good' : 'neutral'}>
+        {count('met')} of {statements.length} met
+      </Badge>
+      {unmet > 0 && <Badge tone="bad">{unmet} not met</Badge>}
+      {unknown > 0 && <Badge tone="warn">{unknown} unknown</Badge>}
+    </>
+  )
+}
+
+const sawOutside = ({ outside_targets, targets, checked }: PlanDocument): boolean =>
+  targets.length === 0 || (checked.outside_targets && outside_targets?.made === true)
+
+function sayOutside({ outside_targets, targets, checked }: PlanDocument): string {
+  if (targets.length === 0) return 'The plan covers the whole root.'
+  if (!checked.outside_targets || outside_targets === null) return 'Not checked.'
+  if (!outside_targets.made) return 'The check failed.'
+  const count = outside_targets.changes.length + outside_targets.changes_left_out
+  return count === 0 ? 'Nothing else would change.' : `${plural(count, 'other change')} that this plan leaves out.`
+}
+
+function LockFact({ round }: { round: Round }) {
+  const { session } = useOpenSession()
+  const report = round.reports.findLast(({ type }) => type === 'generate')
+  const read = useJsonArtifact<unknown>(session.uuid, session.is_blocked ? (report?.url ?? null) : null)
+  return (
+    <Fact name={<Term name="lock">Lock</Term>}>
+      {session.is_blocked ? (
+        <>
+          <Badge tone="bad">Locked</Badge> {lockReasons(round, readImpact(read.data)).join(' ')} Apply and merge are
+          refused.
+        </>
+      ) : (
+        'Not locked.'
+      )}
+    </Fact>
   )
 }

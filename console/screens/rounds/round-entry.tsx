@@ -10,15 +10,13 @@ import { Confirm } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { formatSpend, spendOf } from '../../ui/round/spend.ts'
 import { Ago, Elapsed } from '../../ui/time.tsx'
-import { formatMoney, shorten, visibleText } from '../../ui/words.ts'
-import { useOpenSession } from '../session/session-context.ts'
+import { excerpt, formatMoney, visibleText } from '../../ui/words.ts'
+import { useOpenSession } from '../session/open-session.tsx'
 import { lastMessage, type Mode, modeOf } from './conversation.ts'
-import { LongText, RoundEnd } from './round-end.tsx'
+import { type AnsweredRound, LongText, RoundEnd } from './round-end.tsx'
 import { RoundWork } from './round-work.tsx'
 
-interface EntryProps {
-  round: Round
-  answer: string | null
+interface EntryProps extends AnsweredRound {
   open: boolean
   onToggle: (open: boolean) => void
 }
@@ -39,7 +37,7 @@ export function RoundEntry({ round, answer, open, onToggle }: EntryProps) {
         <summary class="rounds-summary">
           <h2>
             Round {round.number}
-            {!open && <span class="rounds-query"> {shorten(visibleText(round.query), 160)}</span>}
+            {!open && <span class="rounds-query"> {excerpt(round.query, 160)}</span>}
           </h2>
           <Labels round={round} />
         </summary>
@@ -69,7 +67,7 @@ function Labels({ round }: { round: Round }) {
   )
 }
 
-function Body({ round, answer }: { round: Round; answer: string | null }) {
+function Body({ round, answer }: AnsweredRound) {
   const { session } = useOpenSession()
   const [cancelling, setCancelling] = useState<string | null>(null)
   return (
@@ -101,8 +99,8 @@ function RoundNow({ round, cancelling }: { round: Round; cancelling: string | nu
         <div>
           <p class="rounds-headline" aria-live="polite">
             {cancelling === null
-              ? shorten(visibleText(message ?? 'Waiting for a worker.'), 400)
-              : `${shorten(visibleText(cancelling), 120)} requested a stop. The round ends when the engine has stopped.`}
+              ? excerpt(message ?? 'Waiting for a worker.', 400)
+              : `${excerpt(cancelling, 120)} requested a stop. The round ends when the engine has stopped.`}
           </p>
           <p class="small quiet number">
             <Elapsed since={round.created_at} until={null} />

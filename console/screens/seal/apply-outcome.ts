@@ -1,4 +1,4 @@
-import type { Round } from '../../client/api/schemas.ts'
+import type { Action, OutputEvent, PlannedResource, Round } from '../../client/api/schemas.ts'
 import { hasEnded, lastStatus } from '../../client/sessions/use-session.ts'
 
 /** The report of an apply, as the platform stores it. Readers must tolerate unknown fields. */
@@ -52,4 +52,86 @@ export function endWithoutReport(round: Round): 'cancelled' | 'failed' | 'lost' 
   if (!hasEnded(round) || round.reports.some(({ type }) => type === 'apply')) return null
   const status = lastStatus(round)?.status
   return status === 'uncompleted' ? 'cancelled' : status === 'failed' ? 'failed' : 'lost'
+}
+
+/** The progress of one object, as the engine printed it. */
+export interface Step {
+  /** The address as the engine prints it; a deposed object has its key behind it. */
+  address: string
+  effect: 'create' | 'change' | 'destroy' | 'read'
+  /** The state. `stopped`: the engine ended with an error before it reported the end of this step. */
+  state: 'running' | 'done' | 'failed' | 'stopped'
+  /** The duration as the engine printed it, for example `1m10s`; empty when unknown. */
+  took: string
+}
+
+export type Progress = ReturnType<typeof readProgress>
+
+const EFFECTS: Record<string, Step['effect']> = { crea: 'create', modi: 'change', dest: 'destroy', read: 'read' }
+const LONGEST_LINE = 4_000
+const LINES: readonly [RegExp, Step['state']][] = [
+  [/^(.+?): (Creating|Modifying|Destroying|Reading)\.\.\./, 'running'],
+  [/^(.+?): Still (creating|modifying|destroying|reading)\.\.\. \[(?:.*, )?(\S+) elapsed\]/, 'running'],
+  [/^(.+?): (Creation|Modifications|Destruction|Read) complete after (\S+)/, 'done'],
+]
+const CLOSING = /^Apply complete! Resources: /
+
+/** Reads the engine's output of an apply up to the closing line; the outputs after it may contain any text. */
+export function readProgress(events: readonly OutputEvent[]) {
+  /** The steps in the order of their start. */
+  const steps = new Map<string, Step>()
+  /** The texts of errors, each with its first line in front. */
+  const errors: string[] = []
+  let isComplete = false
+  for (const event of events) {
+    if (event.type === 'step.ended' && event.step === 'apply') settle(steps, event.exit_code === 0)
+    if (event.type !== 'lines' || event.step !== 'apply') continue
+    for (const line of event.text.split('\n')) {
+      if (event.stream === 'stderr') readError(line, errors, steps)
+      else if (CLOSING.test(line)) isComplete = true
+      else if (!isComplete && line.length <= LONGEST_LINE) readLine(line, steps)
+    }
+  }
+  return { steps: [...steps.values()], errors }
+}
+
+function readLine(line: string, steps: Map<string, Step>): void {
+  for (const [pattern, state] of LINES) {
+    const [, address, word = '', took = ''] = pattern.exec(line) ?? []
+    const effect = EFFECTS[word.slice(0, 4).toLowerCase()]
+    if (!address || !effect) continue
+    steps.set(`${effect} ${address}`, { address, effect, state, took })
+    return
+  }
+}
+
+/** Reads an error. The engine names its object in a line `with <address>,`; Terraform draws a frame around it. */
+function readError(raw: string, errors: string[], steps: Map<string, Step>): void {
+  const line = raw.replace(/^│ ?/, '').trimEnd()
+  if (/^Error: /.test(line)) {
+    errors.push(line)
+    return
+  }
+  const address = /^\s+with (.+),$/.exec(line.slice(0, LONGEST_LINE))?.[1]
+  if (address !== undefined && errors.length > 0)
+    for (const step of steps.values()) if (step.address === address && step.state === 'running') step.state = 'failed'
+  if (errors.length > 0 && !/^[╷╵]/.test(line)) errors.push(`${errors.pop()}\n${line}`.trimEnd())
+}
+
+/** Ends all running steps when the engine has ended. */
+function settle(steps: Map<string, Step>, isGood: boolean): void {
+  for (const step of steps.values()) if (step.state === 'running') step.state = isGood ? 'done' : 'stopped'
+}
+
+const STEPS: Partial<Record<Action, number>> = { create: 1, update: 1, replace: 2, delete: 1 }
+
+/** Returns the number of steps of an apply; a replacement counts as two. */
+export const countPlanned = (resources: readonly PlannedResource[]): number =>
+  resources.reduce((sum, { action }) => sum + (STEPS[action] ?? 0), 0)
+
+/** Returns the progress of an apply, without reads. */
+export function countSteps({ steps }: Pick<Progress, 'steps'>) {
+  const count = (...states: Step['state'][]) =>
+    steps.filter(({ effect, state }) => effect !== 'read' && states.includes(state)).length
+  return { done: count('done'), running: count('running'), failed: count('failed', 'stopped') }
 }

@@ -1,4 +1,5 @@
-import type { PlanDocument, PlannedResource, Session } from '../../client/api/schemas.ts'
+import type { PlanDocument, Session } from '../../client/api/schemas.ts'
+import { isLoss } from '../../ui/plan/values.ts'
 
 /** The reason why a plan cannot be applied now, and the remedy. */
 export interface Refusal {
@@ -24,52 +25,41 @@ const ADVICE: Record<SealReason, [advice: string, remedy: Refusal['remedy']]> = 
   engine_changed: ['Request a further round, which plans with the present engine.', 'rounds'],
 }
 
+export const refuse = (reason: string, advice: string, remedy: Refusal['remedy'] = null): Refusal => ({
+  reason,
+  advice,
+  remedy,
+})
+
+export const LOCKED = refuse(
+  'This session is locked.',
+  'A user with the panel role editor has to unlock it, or a further round has to pass the checks.',
+  'locked',
+)
+
 /** Returns the first reason why an apply would be refused; null when none is known. */
 export function findRefusal(session: Session, isOwn: boolean): Refusal | null {
   const { seal } = session
-  if (!isOwn)
-    return { reason: 'This session belongs to somebody else.', advice: 'Only its owner may apply.', remedy: null }
+  if (!isOwn) return refuse('This session belongs to somebody else.', 'Only its owner may apply.')
   if (session.in_flight)
-    return {
-      reason: 'A round of this session is running.',
-      advice: 'Wait for it to end, or stop it.',
-      remedy: 'rounds',
-    }
-  if (!seal)
-    return {
-      reason: 'There is no saved plan.',
-      advice: 'A round that passes every check saves its plan.',
-      remedy: 'rounds',
-    }
-  if (session.current_status === 'failed')
-    return { reason: 'The last round failed.', advice: ADVICE.session_failed[0], remedy: 'start' }
+    return refuse('A round of this session is running.', 'Wait for it to end, or stop it.', 'rounds')
+  if (!seal) return refuse('There is no saved plan.', 'A round that passes every check saves its plan.', 'rounds')
+  if (session.current_status === 'failed') return refuse('The last round failed.', ...ADVICE.session_failed)
   // A used plan stays used, even after the lock is removed.
-  if (!seal.valid && seal.reason !== 'newer_commit') {
-    const [advice, remedy] = ADVICE[seal.reason ?? 'discarded'] ?? ADVICE.discarded
-    return { reason: seal.explanation ?? 'The saved plan is no longer valid.', advice, remedy }
-  }
-  if (session.is_blocked)
-    return {
-      reason: 'This session is locked.',
-      advice: 'A user with the panel role editor has to unlock it, or a further round has to pass the checks.',
-      remedy: 'locked',
-    }
-  if (!seal.valid) {
-    const [advice, remedy] = ADVICE.newer_commit
-    return { reason: seal.explanation ?? 'The branch has changed since.', advice, remedy }
-  }
-  return null
+  if (!seal.valid && seal.reason !== 'newer_commit')
+    return refuse(
+      seal.explanation ?? 'The saved plan is no longer valid.',
+      ...(ADVICE[seal.reason ?? 'discarded'] ?? ADVICE.discarded),
+    )
+  if (session.is_blocked) return LOCKED
+  return seal.valid ? null : refuse(seal.explanation ?? 'The branch has changed since.', ...ADVICE.newer_commit)
 }
 
-/** The resources that an apply destroys. */
-export interface Losses {
-  destroyed: PlannedResource[]
-  /** Resources that hold data or grant access. */
-  critical: PlannedResource[]
-}
+export type Losses = ReturnType<typeof findLosses>
 
-export function findLosses(document: PlanDocument | undefined): Losses {
-  const destroyed = (document?.resources ?? []).filter(({ action }) => action === 'delete' || action === 'replace')
+/** Returns the resources that an apply destroys; the critical ones of them hold data or grant access. */
+export function findLosses(document: PlanDocument) {
+  const destroyed = document.resources.filter(isLoss)
   return { destroyed, critical: destroyed.filter(({ is_critical }) => is_critical) }
 }
 

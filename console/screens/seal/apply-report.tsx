@@ -1,10 +1,10 @@
-import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
-import type { Session } from '../../client/api/schemas.ts'
 import { Badge, Origin, type Tone } from '../../ui/badge.tsx'
+import { Scrolling } from '../../ui/controls.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { FirstOf, Table } from '../../ui/table.tsx'
-import { formatNumber, shorten, visibleText } from '../../ui/words.ts'
+import { excerpt, formatNumber } from '../../ui/words.ts'
+import { SessionLink } from '../session/session-link.tsx'
 import { type ApplyReport, type Outcome, outcomeOf } from './apply-outcome.ts'
 
 const WORDS: Record<Outcome, [tone: Tone, title: string, advice: string]> = {
@@ -33,33 +33,29 @@ const WORDS: Record<Outcome, [tone: Tone, title: string, advice: string]> = {
   ],
 }
 
-interface Props {
-  report: ApplyReport
-  session: Session
-  isCancelled: boolean
-}
-
 /** Shows the report of an apply, with the next step. */
-export function Report({ report, session, isCancelled }: Props) {
+export function Report({ report, isCancelled }: { report: ApplyReport; isCancelled: boolean }) {
   const outcome = outcomeOf(report)
   const [tone, title, advice] = WORDS[outcome]
   const { summary } = report
   return (
     <>
-      <Notice tone={tone} title={title} actions={<NextSteps outcome={outcome} session={session} />}>
+      <Notice tone={tone} title={title} actions={<NextStep outcome={outcome} />}>
         <p>{advice}</p>
         {isCancelled && <p>This round was stopped; the engine finished what it had started.</p>}
       </Notice>
       {outcome !== 'unknown' && (
         <dl class="seal-counts">
-          <Count name="created" value={summary.created} />
-          <Count name="changed" value={summary.updated} />
-          <Count name="destroyed" value={summary.destroyed} />
-          <Count name="not done" value={summary.failed} />
+          {COUNTS.map(([key, name]) => (
+            <div key={key}>
+              <dt>{name}</dt>
+              <dd class="number">{formatNumber(Number(summary[key]) || 0)}</dd>
+            </div>
+          ))}
         </dl>
       )}
       <p>
-        {shorten(visibleText(report.execution_summary), 4_000)} <Origin by="model" />
+        {excerpt(report.execution_summary, 4_000)} <Origin by="model" />
       </p>
       <Entries entries={report.resource_changes} />
       <Advice texts={report.recommendations} />
@@ -67,61 +63,52 @@ export function Report({ report, session, isCancelled }: Props) {
   )
 }
 
-const Count = ({ name, value }: { name: string; value: number }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd class="number">{formatNumber(Number(value) || 0)}</dd>
-  </div>
-)
+const COUNTS = [
+  ['created', 'created'],
+  ['updated', 'changed'],
+  ['destroyed', 'destroyed'],
+  ['failed', 'not done'],
+] as const
 
-function NextSteps({ outcome, session }: { outcome: Outcome; session: Session }) {
-  const params = { sessionId: session.uuid }
-  if (outcome === 'success')
-    return (
-      <Link class="button" to="/sessions/$sessionId/pull-request" params={params}>
-        Pull request
-      </Link>
-    )
-  return (
-    <Link class="button" to="/sessions/$sessionId" params={params} activeOptions={{ exact: true }}>
-      Request a further round
-    </Link>
-  )
-}
+const NextStep = ({ outcome }: { outcome: Outcome }) => (
+  <SessionLink class="button" part={outcome === 'success' ? 'pull-request' : 'rounds'}>
+    {outcome === 'success' ? 'Pull request' : 'Request a further round'}
+  </SessionLink>
+)
 
 function Entries({ entries }: { entries: ApplyReport['resource_changes'] }) {
   if (entries.length === 0) return null
   // Failures first.
   const sorted = entries.toSorted((a, b) => Number(b.status === 'failed') - Number(a.status === 'failed'))
   return (
-    <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by the keyboard */}
-      <section class="scroll-x" tabIndex={0} aria-label="Result of each resource">
-        <FirstOf items={sorted}>
-          {(shown) => (
-            <Table head={['Resource', 'Result', 'Details']}>
-              {shown.map((entry, index) => (
-                <tr key={index}>
-                  <th scope="row" class="mono seal-address">
-                    {shorten(visibleText(`${entry.resource_type}.${entry.resource_name}`), 300)}
-                  </th>
-                  <td class="seal-cell">{entry.status === 'success' ? <Done /> : <NotDone />}</td>
-                  <td>
-                    {shorten(visibleText(entry.details ?? ''), 1_000)}
-                    {entry.error_message && <pre class="small">{shorten(visibleText(entry.error_message), 4_000)}</pre>}
-                  </td>
-                </tr>
-              ))}
-            </Table>
-          )}
-        </FirstOf>
-      </section>
-    </>
+    <Scrolling class="scroll-x" label="Result of each resource">
+      <FirstOf items={sorted}>
+        {(shown) => (
+          <Table head={['Resource', 'Result', 'Details']}>
+            {shown.map((entry, index) => (
+              <tr key={index}>
+                <th scope="row" class="mono seal-address">
+                  {excerpt(`${entry.resource_type}.${entry.resource_name}`, 300)}
+                </th>
+                <td class="seal-cell">
+                  {entry.status === 'success' ? (
+                    <Badge tone="good">✓ done</Badge>
+                  ) : (
+                    <Badge tone="bad">✗ not done</Badge>
+                  )}
+                </td>
+                <td>
+                  {excerpt(entry.details ?? '', 1_000)}
+                  {entry.error_message && <pre class="small">{excerpt(entry.error_message, 4_000)}</pre>}
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </FirstOf>
+    </Scrolling>
   )
 }
-
-const Done = () => <Badge tone="good">✓ done</Badge>
-const NotDone = () => <Badge tone="bad">✗ not done</Badge>
 
 function Advice({ texts }: { texts: readonly unknown[] }) {
   const shown = texts.filter((text): text is string => typeof text === 'string')
@@ -131,7 +118,7 @@ function Advice({ texts }: { texts: readonly unknown[] }) {
       <h4>What to do</h4>
       <ul class="seal-advice">
         {shown.slice(0, 20).map((text, index) => (
-          <li key={index}>{shorten(visibleText(text), 2_000)}</li>
+          <li key={index}>{excerpt(text, 2_000)}</li>
         ))}
       </ul>
     </>
@@ -161,14 +148,8 @@ export function EndedWithout({ end, message }: { end: keyof typeof ENDS; message
   const [tone, title, advice] = ENDS[end]
   return (
     <Notice tone={tone} title={title}>
-      {message && <p>{shorten(visibleText(message), 2_000)}</p>}
+      {message && <p>{excerpt(message, 2_000)}</p>}
       <p>{advice}</p>
     </Notice>
   )
 }
-
-export const Damaged = () => (
-  <Notice tone="bad" title="The report cannot be read">
-    Its document is damaged. The engine output is below and with the round.
-  </Notice>
-)

@@ -1,25 +1,27 @@
 import type { OutputEvent, Round, Session } from '../../client/api/schemas.ts'
-import { useJsonArtifact, usePlanDocument } from '../../client/sessions/use-artifact.ts'
+import { usePlanDocument } from '../../client/sessions/use-artifact.ts'
 import { hasEnded, lastStatus } from '../../client/sessions/use-session.ts'
 import { type RoundEvents, useOutput } from '../../client/sessions/use-streams.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
-import { Notice, Skeleton } from '../../ui/notice.tsx'
-import { Unreadable } from '../../ui/shell/errors.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { Elapsed } from '../../ui/time.tsx'
 import { VirtualList } from '../../ui/virtual-list.tsx'
-import { formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
-import { RoundPicker, type SelectedRound } from '../session/selected-round.tsx'
-import { endWithoutReport, readReport } from './apply-outcome.ts'
-import { countPlanned, countSteps, type Progress, readProgress, type Step } from './apply-progress.ts'
-import { Damaged, EndedWithout, Report } from './apply-report.tsx'
-
-interface Props extends SelectedRound {
-  session: Session
-  round: Round
-}
+import { excerpt, formatNumber, plural, visibleText } from '../../ui/words.ts'
+import { ReadDocument, RoundPicker, type SelectedRound, useOpenSession } from '../session/open-session.tsx'
+import {
+  countPlanned,
+  countSteps,
+  endWithoutReport,
+  type Progress,
+  readProgress,
+  readReport,
+  type Step,
+} from './apply-outcome.ts'
+import { EndedWithout, Report } from './apply-report.tsx'
 
 /** Shows the progress or the result of one apply. */
-export function ApplyRound({ session, round, ...selected }: Props) {
+export function ApplyRound({ round, ...selected }: SelectedRound & { round: Round }) {
+  const { session } = useOpenSession()
   const isOver = hasEnded(round)
   const output = useOutput(session.uuid, { round: round.number })
   const progress = readProgress(output.events)
@@ -32,7 +34,7 @@ export function ApplyRound({ session, round, ...selected }: Props) {
         <RoundPicker round={round} {...selected} />
       </header>
       {isOver ? (
-        <Result session={session} round={round} />
+        <Result round={round} />
       ) : (
         <p role="status">{visibleText(lastStatus(round)?.message ?? 'Waiting for a worker.')}</p>
       )}
@@ -48,18 +50,24 @@ function usePlannedSteps({ uuid, seal, rounds }: Session, round: Round): number 
   return Array.isArray(resources) ? countPlanned(resources) : 0
 }
 
-function Result({ session, round }: Pick<Props, 'session' | 'round'>) {
-  const stored = round.reports.findLast(({ type }) => type === 'apply')
-  const read = useJsonArtifact<unknown>(session.uuid, stored?.url ?? null)
+function Result({ round }: { round: Round }) {
+  const last = lastStatus(round)
   const end = endWithoutReport(round)
-  if (end) return <EndedWithout end={end} message={lastStatus(round)?.message ?? null} />
-  if (read.error) return <Unreadable error={read.error} what="report" retry={() => void read.refetch()} />
-  if (read.isPending) return <Skeleton lines={5} label="Loading the report" />
-  const report = readReport(read.data)
-  return report ? (
-    <Report report={report} session={session} isCancelled={lastStatus(round)?.status === 'uncompleted'} />
-  ) : (
-    <Damaged />
+  if (end) return <EndedWithout end={end} message={last?.message ?? null} />
+  return (
+    <ReadDocument
+      url={round.reports.findLast(({ type }) => type === 'apply')?.url ?? null}
+      parse={readReport}
+      what="report"
+      lines={5}
+      unknown={
+        <Notice tone="bad" title="The report cannot be read">
+          Its document is damaged. The engine output is below and with the round.
+        </Notice>
+      }
+    >
+      {(report) => <Report report={report} isCancelled={last?.status === 'uncompleted'} />}
+    </ReadDocument>
   )
 }
 
@@ -72,7 +80,7 @@ interface ProgressListProps {
 }
 
 /** Shows the progress of an apply, resource by resource. */
-export function ProgressList({ progress, planned, output, isOver }: ProgressListProps) {
+function ProgressList({ progress, planned, output, isOver }: ProgressListProps) {
   const { done, running, failed } = countSteps(progress)
   const total = Math.max(planned, done + running + failed)
   if (isOver && progress.steps.length === 0 && progress.errors.length === 0) return null
@@ -89,27 +97,36 @@ export function ProgressList({ progress, planned, output, isOver }: ProgressList
       </p>
       {output.error && <Notice tone="warn">{output.error}</Notice>}
       <Steps steps={progress.steps} follow={!isOver} />
-      {progress.errors.length > 0 && <Errors errors={progress.errors} />}
+      {progress.errors.length > 0 && (
+        <details>
+          <summary>Errors of the engine: {plural(progress.errors.length, 'error')}</summary>
+          {progress.errors.slice(0, MOST_ERRORS).map((text, index) => (
+            <pre key={index} class="small">
+              {excerpt(text, 4_000)}
+            </pre>
+          ))}
+        </details>
+      )}
     </div>
   )
 }
 
+const MOST_ERRORS = 20
+/** The length of a list above which only the visible part is drawn. */
 const LONG = 12
 
-function Steps({ steps, follow }: { steps: readonly Step[]; follow: boolean }) {
-  if (steps.length > LONG)
-    return (
-      <VirtualList
-        items={steps}
-        estimate={36}
-        keyOf={keyOf}
-        row={(step) => <StepRow step={step} />}
-        label="Progress of each resource"
-        follow={follow}
-        class="seal-steps"
-      />
-    )
-  return (
+const Steps = ({ steps, follow }: { steps: readonly Step[]; follow: boolean }) =>
+  steps.length > LONG ? (
+    <VirtualList
+      items={steps}
+      estimate={36}
+      keyOf={keyOf}
+      row={(step) => <StepRow step={step} />}
+      label="Progress of each resource"
+      follow={follow}
+      class="seal-steps"
+    />
+  ) : (
     <ul aria-label="Progress of each resource">
       {steps.map((step) => (
         <li key={keyOf(step)}>
@@ -118,7 +135,6 @@ function Steps({ steps, follow }: { steps: readonly Step[]; follow: boolean }) {
       ))}
     </ul>
   )
-}
 
 const keyOf = ({ effect, address }: Step) => `${effect} ${address}`
 
@@ -141,25 +157,12 @@ function StepRow({ step: { address, effect, state, took } }: { step: Step }) {
   const [sign, word, tone] = STATES[state]
   return (
     <div class="seal-step">
-      <Badge tone={tone}>
-        <span aria-hidden="true">{sign}</span> {word}
+      <Badge tone={tone} sign={sign}>
+        {word}
       </Badge>
       <span>{effect}</span>
-      <span class="mono seal-address">{shorten(visibleText(address), 300)}</span>
+      <span class="mono seal-address">{excerpt(address, 300)}</span>
       <span class="number quiet">{took.slice(0, 12)}</span>
     </div>
   )
 }
-
-const MOST_ERRORS = 20
-
-const Errors = ({ errors }: { errors: readonly string[] }) => (
-  <details>
-    <summary>Errors of the engine: {plural(errors.length, 'error')}</summary>
-    {errors.slice(0, MOST_ERRORS).map((text, index) => (
-      <pre key={index} class="small">
-        {shorten(visibleText(text), 4_000)}
-      </pre>
-    ))}
-  </details>
-)

@@ -1,45 +1,39 @@
-import { useMutation } from '@tanstack/preact-query'
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
-import type { PlannedResource, Seal, Session } from '../../client/api/schemas.ts'
-import { usePlatform } from '../../client/platform.ts'
+import type { Seal } from '../../client/api/schemas.ts'
 import { usePlanDocument } from '../../client/sessions/use-artifact.ts'
-import { useRefreshSession } from '../../client/sessions/use-session.ts'
+import { useSessionCall } from '../../client/sessions/use-session.ts'
 import { ActionBadge, actionName, Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
-import { formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
+import { CHANGES } from '../../ui/plan/values.ts'
+import { excerpt, formatNumber, plural } from '../../ui/words.ts'
+import { useOpenSession } from '../session/open-session.tsx'
 import { Refused } from '../session/session-link.tsx'
 import { confirmationFor, findLosses, findRefusal, isConfirmed, type Losses } from './apply-readiness.ts'
 
 /** Applies the saved plan, or shows the reason why that is not possible. */
-export function Apply({ session, seal, isOwn }: { session: Session; seal: Seal; isOwn: boolean }) {
-  const refusal = findRefusal(session, isOwn)
-  if (!refusal) return <Ready session={session} seal={seal} />
+export function Apply({ seal }: { seal: Seal }) {
+  const { session, is_own } = useOpenSession()
+  const refusal = findRefusal(session, is_own)
+  if (!refusal) return <Ready seal={seal} />
   const isUsed = seal.reason === 'used'
   return (
     <Refused
       refusal={refusal}
-      sessionId={session.uuid}
       tone={isUsed ? 'neutral' : 'warn'}
       title={isUsed ? 'The saved plan was applied' : 'This plan cannot be applied now'}
     />
   )
 }
 
-function Ready({ session, seal }: { session: Session; seal: Seal }) {
-  const { api } = usePlatform()
-  const refresh = useRefreshSession()
+function Ready({ seal }: { seal: Seal }) {
+  const { session } = useOpenSession()
   const [open, setOpen] = useState(false)
   const plan = usePlanDocument(session.uuid, session.rounds.find(({ number }) => number === seal.round) ?? null)
-  const apply = useMutation({
-    mutationFn: () => calls.apply(api, { body: { session_id: session.uuid } }),
-    onSuccess: () => setOpen(false),
-    onSettled: () => refresh(session.uuid),
-  })
+  const apply = useSessionCall(session.uuid, calls.apply, () => setOpen(false))
   if (plan.isLoading) return <Skeleton lines={3} label="Loading the plan" />
   const document = Array.isArray(plan.data?.resources) ? plan.data : null
   const losses = document && findLosses(document)
@@ -58,41 +52,31 @@ function Ready({ session, seal }: { session: Session; seal: Seal }) {
       <Button kind={losses?.critical.length === 0 ? 'primary' : 'danger'} onClick={() => setOpen(true)}>
         Apply the saved plan…
       </Button>
-      <ConfirmApply
-        open={open}
-        seal={seal}
-        losses={losses}
-        busy={apply.isPending}
-        error={apply.error && <ErrorNotice error={apply.error} title="The apply did not start" />}
-        onConfirm={() => apply.mutate()}
-        onClose={() => setOpen(false)}
-      />
+      <ConfirmApply open={open} seal={seal} losses={losses} apply={apply} onClose={() => setOpen(false)} />
     </section>
   )
 }
 
 function summarise(summary: Record<string, number>): string {
-  const parts = (['create', 'update', 'replace', 'delete', 'import', 'move', 'forget'] as const)
-    .filter((action) => (summary[action] ?? 0) > 0)
-    .map((action) => `${actionName(action)} ${formatNumber(summary[action] ?? 0)}`)
+  const parts = CHANGES.filter((action) => (summary[action] ?? 0) > 0).map(
+    (action) => `${actionName(action)} ${formatNumber(summary[action] ?? 0)}`,
+  )
   return parts.length === 0 ? 'It changes no resource.' : `It will ${parts.join(', ')}.`
 }
 
-interface Props {
+interface ConfirmProps {
   open: boolean
   seal: Seal
   /** The losses; null when the plan cannot be read. */
   losses: Losses | null
-  busy: boolean
-  error: ComponentChildren
-  onConfirm: () => void
+  apply: ReturnType<typeof useSessionCall>
   onClose: () => void
 }
 
 const FORM = 'seal-confirm'
 
 /** Asks for confirmation before the cloud is changed, with a typed text if data or access is lost. */
-export function ConfirmApply({ open, seal, losses, busy, error, onConfirm, onClose }: Props) {
+function ConfirmApply({ open, seal, losses, apply, onClose }: ConfirmProps) {
   const wanted = confirmationFor(losses)
   return (
     <Dialog
@@ -102,8 +86,8 @@ export function ConfirmApply({ open, seal, losses, busy, error, onConfirm, onClo
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind={wanted === null ? 'primary' : 'danger'} type="submit" form={FORM} busy={busy}>
-            {busy ? 'Starting…' : 'Apply'}
+          <Button kind={wanted === null ? 'primary' : 'danger'} type="submit" form={FORM} busy={apply.isPending}>
+            {apply.isPending ? 'Starting…' : 'Apply'}
           </Button>
         </>
       }
@@ -114,8 +98,8 @@ export function ConfirmApply({ open, seal, losses, busy, error, onConfirm, onClo
       </p>
       {losses === null && <p>It is not known what the plan destroys, because the plan cannot be read at the moment.</p>}
       {losses !== null && losses.destroyed.length > 0 && <Lost losses={losses} />}
-      <Confirmation wanted={wanted} onConfirm={onConfirm} />
-      {error}
+      <Confirmation wanted={wanted} onConfirm={() => apply.mutate()} />
+      {apply.error && <ErrorNotice error={apply.error} title="The apply did not start" />}
     </Dialog>
   )
 }
@@ -163,8 +147,7 @@ function Confirmation({ wanted, onConfirm }: { wanted: string | null; onConfirm:
 const LISTED = 12
 
 function Lost({ losses: { destroyed, critical } }: { losses: Losses }) {
-  const others = destroyed.filter((resource) => !critical.includes(resource))
-  const listed = [...critical, ...others].slice(0, LISTED)
+  const listed = [...critical, ...destroyed.filter((resource) => !critical.includes(resource))].slice(0, LISTED)
   return (
     <div>
       <p>
@@ -172,19 +155,15 @@ function Lost({ losses: { destroyed, critical } }: { losses: Losses }) {
         {critical.length > 0 && `, ${critical.length} of them critical`}:
       </p>
       <ul class="seal-lost">
-        {listed.map((resource) => (
-          <LostRow key={`${resource.address} ${resource.deposed}`} resource={resource} />
+        {listed.map(({ action, address, deposed, is_critical, critical_reason }) => (
+          <li key={`${address} ${deposed}`}>
+            <ActionBadge action={action} />
+            <span class="mono">{excerpt(address, 200)}</span>
+            {is_critical && <Badge tone="bad">{critical_reason === 'access' ? 'grants access' : 'holds data'}</Badge>}
+          </li>
         ))}
       </ul>
       {destroyed.length > listed.length && <p class="quiet">and {destroyed.length - listed.length} more</p>}
     </div>
   )
 }
-
-const LostRow = ({ resource: { action, address, is_critical, critical_reason } }: { resource: PlannedResource }) => (
-  <li>
-    <ActionBadge action={action} />
-    <span class="mono">{shorten(visibleText(address), 200)}</span>
-    {is_critical && <Badge tone="bad">{critical_reason === 'access' ? 'grants access' : 'holds data'}</Badge>}
-  </li>
-)

@@ -1,21 +1,22 @@
+import { calls } from '../../client/api/calls.ts'
 import type { Seal } from '../../client/api/schemas.ts'
-import { Badge, Origin } from '../../ui/badge.tsx'
-import { Copy } from '../../ui/button.tsx'
-import { Empty } from '../../ui/notice.tsx'
+import { useSessionCall } from '../../client/sessions/use-session.ts'
+import { hasPanelRole, useMe } from '../../client/use-me.ts'
+import { Badge, Origin, type Tone } from '../../ui/badge.tsx'
+import { Button, Copy } from '../../ui/button.tsx'
+import { Empty, ErrorNotice } from '../../ui/notice.tsx'
 import { FirstOf } from '../../ui/table.tsx'
 import { Term } from '../../ui/term.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { formatMoment, shorten, visibleText } from '../../ui/words.ts'
-import { useSelectedRound } from '../session/selected-round.tsx'
-import { useOpenSession } from '../session/session-context.ts'
+import { excerpt, formatMoment, visibleText } from '../../ui/words.ts'
+import { useOpenSession, useSelectedRound } from '../session/open-session.tsx'
 import { SessionLink } from '../session/session-link.tsx'
 import { Apply } from './apply.tsx'
 import { isApplyRound } from './apply-outcome.ts'
 import { ApplyRound } from './apply-round.tsx'
-import { Verify } from './verify.tsx'
 
 export function Screen() {
-  const { session, is_own } = useOpenSession()
+  const { session } = useOpenSession()
   const selected = useSelectedRound(isApplyRound)
   const { round } = selected
   const { seal } = session
@@ -28,17 +29,17 @@ export function Screen() {
           this plan, once, or nothing.
         </p>
       </header>
-      {round && <ApplyRound key={round.id} {...selected} session={session} round={round} />}
+      {round && <ApplyRound key={round.id} {...selected} round={round} />}
       {seal ? (
         <>
-          <Apply session={session} seal={seal} isOwn={is_own} />
+          <Apply seal={seal} />
           <div class="seal-columns">
-            <SealFacts sessionId={session.uuid} seal={seal} />
-            <Verify session={session} seal={seal} isOwn={is_own} />
+            <SealFacts seal={seal} />
+            <Verify seal={seal} />
           </div>
         </>
       ) : (
-        <Empty title="There is no saved plan" actions={<SessionLink id={session.uuid}>See the rounds</SessionLink>}>
+        <Empty title="There is no saved plan" actions={<SessionLink>See the rounds</SessionLink>}>
           A round saves its plan when the engine accepts the code and every check has passed.
           {session.in_flight ? ' A round is running.' : ' Request a change to get one.'}
         </Empty>
@@ -47,7 +48,7 @@ export function Screen() {
   )
 }
 
-export function SealFacts({ sessionId, seal }: { sessionId: string; seal: Seal }) {
+function SealFacts({ seal }: { seal: Seal }) {
   const { engine, state } = seal
   return (
     <section class="card seal-card" aria-labelledby="seal-facts">
@@ -60,7 +61,7 @@ export function SealFacts({ sessionId, seal }: { sessionId: string; seal: Seal }
         <dt>Saved</dt>
         <dd>
           <Ago at={seal.sealed_at} />, by{' '}
-          <SessionLink id={sessionId} part="review" search={{ round: seal.round }}>
+          <SessionLink part="review" search={{ round: seal.round }}>
             round {seal.round}
           </SessionLink>
           <span class="quiet small seal-block">{formatMoment(seal.sealed_at)}</span>
@@ -87,7 +88,7 @@ export function SealFacts({ sessionId, seal }: { sessionId: string; seal: Seal }
           <Term name="targets">Targets</Term>
         </dt>
         <dd>
-          <Targets targets={seal.targets} />
+          {seal.targets.length === 0 ? 'None: the plan covers the whole root.' : <Targets targets={seal.targets} />}
         </dd>
       </dl>
       <Origin by="code" />
@@ -95,19 +96,88 @@ export function SealFacts({ sessionId, seal }: { sessionId: string; seal: Seal }
   )
 }
 
-function Targets({ targets }: { targets: readonly string[] }) {
-  if (targets.length === 0) return <>None: the plan covers the whole root.</>
+const Targets = ({ targets }: { targets: readonly string[] }) => (
+  <FirstOf items={targets} count={5}>
+    {(shown) => (
+      <ul>
+        {shown.map((target) => (
+          <li key={target} class="mono">
+            {excerpt(target, 300)}
+          </li>
+        ))}
+      </ul>
+    )}
+  </FirstOf>
+)
+
+type Check = Seal['checks'][number]
+
+const QUESTIONS: Record<Check['name'], string> = {
+  commit: 'Is the code unchanged since the plan?',
+  engine: 'Is the engine the same as for the plan?',
+  state: 'Is the state unchanged since the plan?',
+  reviewed: 'Did the round that saved it complete?',
+  lock: 'Is the session unlocked?',
+  copy: 'Is there an encrypted copy?',
+}
+const OUTCOMES: Record<Check['outcome'], [sign: string, word: string, tone: Tone]> = {
+  holds: ['✓', 'holds', 'good'],
+  broken: ['✗', 'broken', 'bad'],
+  unknown: ['?', 'unknown', 'neutral'],
+}
+
+/** Verifies the saved plan, and shows the last verification. */
+function Verify({ seal }: { seal: Seal }) {
+  const { session, is_own } = useOpenSession()
+  const me = useMe()
+  const verify = useSessionCall(session.uuid, calls.verifySeal)
+  const checks = verify.data?.checks ?? seal.checks
+  const verifiedAt = verify.data?.verified_at ?? seal.verified_at
+  const may = is_own || hasPanelRole(me.data, 'editor')
   return (
-    <FirstOf items={targets} count={5}>
-      {(shown) => (
-        <ul>
-          {shown.map((target) => (
-            <li key={target} class="mono">
-              {shorten(visibleText(target), 300)}
-            </li>
-          ))}
-        </ul>
+    <section class="card seal-card" aria-labelledby="seal-verify">
+      <header class="seal-head">
+        <h3 id="seal-verify">Is it still valid?</h3>
+        {may && (
+          <Button small busy={verify.isPending} onClick={() => verify.mutate()}>
+            {verify.isPending ? 'Verifying…' : 'Verify now'}
+          </Button>
+        )}
+      </header>
+      <p class="quiet" role="status">
+        {verifiedAt === null ? (
+          'Not verified yet. A verification changes nothing, and an apply verifies the plan again.'
+        ) : (
+          <>
+            Verified <Ago at={verifiedAt} />.{' '}
+            {seal.reason === 'used' ? 'The plan has been applied since.' : 'An apply verifies the plan again.'}
+          </>
+        )}
+      </p>
+      {!may && <p class="quiet">Its owner and users with the panel role editor can verify it.</p>}
+      {verify.error && (
+        <ErrorNotice error={verify.error} title="The plan could not be verified" retry={() => verify.mutate()} />
       )}
-    </FirstOf>
+      <ul class="seal-checks" aria-label="Checks of the saved plan">
+        {(Object.keys(QUESTIONS) as Check['name'][]).map((name) => (
+          <CheckRow key={name} name={name} check={checks.find((check) => check.name === name)} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function CheckRow({ name, check }: { name: Check['name']; check: Check | undefined }) {
+  const [sign, word, tone] = check ? OUTCOMES[check.outcome] : ['·', 'not checked', 'neutral' as const]
+  return (
+    <li>
+      <Badge tone={tone} sign={sign}>
+        {word}
+      </Badge>
+      <div>
+        {QUESTIONS[name]}
+        {check && <span class="quiet small seal-block">{visibleText(check.explanation)}</span>}
+      </div>
+    </li>
   )
 }

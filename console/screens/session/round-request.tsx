@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { problemsByField } from '../../client/api/errors.ts'
 import type { RoundRequest, useRoundRequest } from '../../client/sessions/use-session.ts'
@@ -5,10 +6,30 @@ import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'
 import { ErrorNotice, Notice } from '../../ui/notice.tsx'
 
-type Request = ReturnType<typeof useRoundRequest>
+/** The last request of a round from this screen, and the function for the next one. */
+interface Requests {
+  request: ReturnType<typeof useRoundRequest>
+  ask: (round: RoundRequest) => unknown
+}
 
-interface SentenceFormProps {
-  request: Request
+interface RoundButtonProps extends Requests {
+  round: RoundRequest
+  primary?: boolean
+  children: ComponentChildren
+}
+
+const isAsking = ({ isPending, variables }: Requests['request'], kind: string): boolean =>
+  isPending && variables.kind === kind
+
+/** Shows a button that requests a round, and is busy while that is pending. */
+export const RoundButton = ({ request, ask, round, primary, children }: RoundButtonProps) => (
+  <Button kind={primary ? 'primary' : 'plain'} busy={isAsking(request, round.kind)} onClick={() => ask(round)}>
+    {children}
+  </Button>
+)
+
+interface SentenceFormProps extends Requests {
+  mode: RoundRequest['mode']
   label: string
   hint: string
   /** The label of the button. */
@@ -16,17 +37,26 @@ interface SentenceFormProps {
   class: string
   sentence: string
   change: (sentence: string) => void
-  ask: (sentence: string) => void
 }
 
 /** Shows a form that limits a round to what a sentence names. */
-export function SentenceForm({ request, label, hint, action, sentence, change, ask, ...rest }: SentenceFormProps) {
+export function SentenceForm({
+  request,
+  ask,
+  mode,
+  label,
+  hint,
+  action,
+  sentence,
+  change,
+  ...rest
+}: SentenceFormProps) {
   const id = useId().replaceAll(':', '')
   const q = sentence.trim()
   const busy = isAsking(request, 'named')
   const submit = (event: Event) => {
     event.preventDefault()
-    if (q !== '') ask(q)
+    if (q !== '') ask({ mode, kind: 'named', is_partial: true, q })
   }
   return (
     <form {...rest} onSubmit={submit}>
@@ -48,20 +78,11 @@ export function SentenceForm({ request, label, hint, action, sentence, change, a
   )
 }
 
-/** True while the request of the button of this kind is pending. */
-export const isAsking = (request: Request, kind: string): boolean =>
-  request.isPending && request.variables.kind === kind
-
 /** Shows the notice for a round that was not accepted or did not start. */
-export function RequestFailure({ request, ask }: { request: Request; ask: (round: RoundRequest) => void }) {
-  if (request.error)
-    return (
-      <ErrorNotice
-        error={request.error}
-        title="The round was not accepted"
-        retry={() => request.variables && ask(request.variables)}
-      />
-    )
+export function RequestFailure({ request, ask }: Requests) {
+  const { error, variables } = request
+  if (error)
+    return <ErrorNotice error={error} title="The round was not accepted" retry={() => variables && ask(variables)} />
   if (!request.isSuccess || request.data !== null) return null
   return <Notice tone="warn">No round was started, because another one is running. Try again when it has ended.</Notice>
 }

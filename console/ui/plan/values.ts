@@ -4,6 +4,11 @@ import { shorten, visibleText } from '../words.ts'
 export type PlannedAttribute = PlannedResource['attributes'][number]
 /** The sides of a change of an attribute or an output. */
 export type Sides = Pick<PlannedAttribute, 'before' | 'after' | 'unknown' | 'sensitive' | 'cut'>
+/** The actions that change objects. */
+export const CHANGES = ['create', 'update', 'replace', 'delete', 'import', 'move', 'forget'] as const
+/** True if the change destroys the present object. */
+export const isLoss = ({ action }: Pick<PlannedResource, 'action'>): boolean =>
+  action === 'delete' || action === 'replace'
 type Path = PlannedAttribute['path']
 
 /** The length up to which texts are shown. The API cuts values at 4,000; a document of another origin may not. */

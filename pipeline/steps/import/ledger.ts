@@ -1,6 +1,6 @@
 import { identityOf } from '../../../src/plan/imports/identifiers.ts'
+import type { Excluded } from '../../../src/plan/imports/inventory.ts'
 import type { Failure, Pair } from '../../../src/plan/imports/pairs.ts'
-import type { Excluded } from '../../../src/plan/imports/unmanaged.ts'
 import {
   markImported,
   type RoundImport,

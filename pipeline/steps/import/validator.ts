@@ -9,17 +9,15 @@ import {
   isInvented,
   type Pair,
 } from '../../../src/plan/imports/pairs.ts'
-import { changesByAddress, isCreated, stateIdentifiers } from '../../../src/plan/imports/planned.ts'
 import { describesCode, type Plan } from '../../../src/plan/plan.ts'
-import { limitTargets } from '../../../src/plan/targets/complete.ts'
-import { findUnplannedBlocks } from '../../../src/plan/targets/unknown.ts'
-import type { Finding } from '../../kit/attempts/findings.ts'
+import { changesByAddress, isCreated, stateIdentifiers } from '../../../src/plan/planned-changes.ts'
+import { findUnplannedBlocks, limitTargets } from '../../../src/plan/targets.ts'
+import type { Finding } from '../../kit/findings.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { Validation } from '../generator/generate-and-validate.ts'
 import { type PlanResult, planTargets, type ValidPlan } from '../plan/plan.ts'
-import { chooseSessionTargets } from '../plan/session-targets.ts'
-import type { TargetChoice } from '../plan/target-choice.ts'
+import { chooseSessionTargets, type TargetChoice } from '../plan/targets.ts'
 import { importPairs } from './import-pairs.ts'
 import type { Ledger } from './ledger.ts'
 

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import type { Context } from '../../context.ts'
-import type { Sql } from '../../data/db/types.ts'
+import type { Sql } from '../../data/db/sql.ts'
 
 /** Counts refused sign-ins, since an attacker can cause any number of them. */
 export interface RefusalCounter {

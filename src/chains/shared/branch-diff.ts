@@ -1,5 +1,5 @@
 import { cutMiddle } from '../../base/text.ts'
-import { type DiffFile, readDiffFiles } from '../../plan/code/branch-diff.ts'
+import { type DiffFile, readDiffFiles } from '../../plan/code/patch.ts'
 import { fence } from '../../prompts/fence.ts'
 
 /** Maximum characters of a diff for a model. */

@@ -1,3 +1,4 @@
+import { parseJson } from '../../base/json.ts'
 import { readHcl } from '../../hcl/read.ts'
 
 const LISTED = new Set(['resource', 'data', 'ephemeral', 'module', 'variable', 'output'])
@@ -48,13 +49,7 @@ function readDeclaredJson(text: string): string[] {
 }
 
 /** Parses a JSON object; empty for any other text. */
-export function parseObject(text: string): Record<string, unknown> {
-  try {
-    return bodiesOf(JSON.parse(text))[0] ?? {}
-  } catch {
-    return {}
-  }
-}
+export const parseObject = (text: string): Record<string, unknown> => bodiesOf(parseJson(text))[0] ?? {}
 
 /** Returns the bodies of blocks: the JSON syntax has one object or a list of them. */
 export const bodiesOf = (value: unknown): Record<string, unknown>[] =>

@@ -1,8 +1,8 @@
 import type { Masker } from '../../base/masking.ts'
 import { cutMiddle } from '../../base/text.ts'
-import { planFacts } from '../../plan/facts.ts'
+import { planFacts } from '../../plan/change-list.ts'
 import type { Plan } from '../../plan/plan.ts'
-import type { BeyondTargets } from '../../plan/targets/targets.ts'
+import type { BeyondTargets } from '../../plan/targets.ts'
 
 const MAX_PLAN_CHARS = 400_000
 

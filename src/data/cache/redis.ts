@@ -1,8 +1,7 @@
 import { createClient, ErrorReply } from 'redis'
 import type { RedisConfig } from '../../../config/types.ts'
 import { withTimeLimit } from '../../base/time.ts'
-import { createSlots } from './limits.ts'
-import { CacheRefusal, type CacheStore } from './types.ts'
+import { CacheRefusal, type CacheStore, createSlots } from './store.ts'
 
 const createRedisClient = (config: RedisConfig) =>
   createClient({

@@ -1,8 +1,7 @@
 import { Redis, type Requester, type UpstashRequest, type UpstashResponse } from '@upstash/redis'
 import type { RedisConfig } from '../../../config/types.ts'
 import { type Fetch, send } from '../../base/http.ts'
-import { createSlots } from './limits.ts'
-import type { CacheStore } from './types.ts'
+import { type CacheStore, createSlots } from './store.ts'
 
 /** Creates the store for Upstash's REST API. The token is the password of the URL or its query parameter `token`. */
 export function createUpstashStore(config: RedisConfig, fetcher: Fetch): CacheStore {

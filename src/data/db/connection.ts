@@ -1,6 +1,5 @@
 import postgres from 'postgres'
-import type { Execute } from './query.ts'
-import type { Result, Row } from './types.ts'
+import type { Execute, Result, Row } from './sql.ts'
 import { listTypes, TIMESTAMPTZ, toFixedTimestamp, toParameter } from './values.ts'
 
 /** One connection to the server. A lost connection never recovers; the pool replaces it. */

@@ -1,4 +1,4 @@
-import type { Sql } from './types.ts'
+import type { Sql } from './sql.ts'
 
 /** The keys of the platform's advisory locks on a database. They are arbitrary constants. */
 export const LOCKS = { migrate: 0x706c_6174, seed_prompts: 0x706c_6175 } as const

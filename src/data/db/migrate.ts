@@ -1,6 +1,6 @@
 import { LOCKS } from './exclusive.ts'
+import type { Sql, Transaction } from './sql.ts'
 import { createSchema } from './steps/0001/schema.ts'
-import type { Sql, Transaction } from './types.ts'
 
 interface Step {
   number: number

@@ -2,9 +2,8 @@ import type postgres from 'postgres'
 import { endsWithin } from '../../base/time.ts'
 import { openConnection, type ServerAddress, type ServerConnection, toServerAddress } from './connection.ts'
 import { createListener } from './listener.ts'
-import { createTag, type Execute } from './query.ts'
+import { createTag, type Execute, type Sql, type Transaction } from './sql.ts'
 import { type Connection, runTransaction } from './transaction.ts'
-import type { Sql, Transaction } from './types.ts'
 
 export interface ConnectOptions {
   /** Maximum number of connections. Default 10. */

@@ -1,5 +1,4 @@
-import { createTag, type Execute } from './query.ts'
-import type { Transaction } from './types.ts'
+import { createTag, type Execute, type Transaction } from './sql.ts'
 
 /** A connection taken from the pool. `giveBack` with `lost` closes it instead of keeping it. */
 export interface Connection {

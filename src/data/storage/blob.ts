@@ -2,8 +2,14 @@ import type { StorageConfig } from '../../../config/types.ts'
 import { notFound } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import { objectPath, withoutTrailingSlash } from './addresses.ts'
-import { errorCode, isMissing, type StoreCall, type StoreRequest, storeError } from './call.ts'
-import type { ObjectStore } from './types.ts'
+import {
+  errorCode,
+  isMissing,
+  type ObjectStore,
+  type StoreCall,
+  type StoreRequest,
+  storeError,
+} from './object-store.ts'
 
 const PREFIX = 'x-ms-meta-'
 

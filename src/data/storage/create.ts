@@ -6,10 +6,9 @@ import type { Fetch } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'
 import { createS3Address } from './addresses.ts'
 import { createBlobStore } from './blob.ts'
-import { createStoreCall } from './call.ts'
+import { createStoreCall, type ObjectStore } from './object-store.ts'
 import { createS3Store } from './s3.ts'
 import { createS3Signer } from './s3-signer.ts'
-import type { ObjectStore } from './types.ts'
 
 export interface StorageDeps {
   fetch: Fetch

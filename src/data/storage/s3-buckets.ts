@@ -3,7 +3,7 @@ import { internal } from '../../base/errors.ts'
 import type { OutboundResponse } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'
 import type { S3Address } from './addresses.ts'
-import { errorCode, type StoreCall, storeError } from './call.ts'
+import { errorCode, type StoreCall, storeError } from './object-store.ts'
 import type { S3Signer } from './s3-signer.ts'
 
 export interface S3Tools {

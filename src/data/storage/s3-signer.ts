@@ -1,7 +1,7 @@
 import { AwsV4Signer } from 'aws4fetch'
 import type { CredentialSource } from '../../aws/credentials.ts'
 import { sha256Hex } from '../../base/bytes.ts'
-import type { StoreRequest } from './call.ts'
+import type { StoreRequest } from './object-store.ts'
 
 export interface S3Signer {
   /** Returns the headers with the signature and the hash of the body. */

@@ -1,7 +1,6 @@
 import { notFound } from '../../base/errors.ts'
-import { isMissing, storeError } from './call.ts'
+import { isMissing, type ObjectStore, storeError } from './object-store.ts'
 import { allowBrowsers, ensureBucket, type S3Tools } from './s3-buckets.ts'
-import type { ObjectStore } from './types.ts'
 
 const PREFIX = 'x-amz-meta-'
 /** The names of metadata that browser clients read. */

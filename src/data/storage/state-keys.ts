@@ -4,7 +4,20 @@ import { assumeWithKeys, domainOf } from '../../aws/sts.ts'
 import { badGateway, PlatformError, unavailable } from '../../base/errors.ts'
 import { withoutTrailingSlash } from './addresses.ts'
 import { credentialsOf, type StorageDeps } from './create.ts'
-import type { StateKeySource } from './types.ts'
+
+/** Temporary keys of the state store, limited to the state of one project and its lock. */
+export interface StateKeys {
+  access_key: string
+  secret_key: string
+  session_token: string
+  expires: Date
+}
+
+/** Issues temporary keys for the state of a project. */
+export interface StateKeySource {
+  /** Requests new keys for a whole engine job. Throws `PlatformError`: 503 when unreachable, 502 when refused. */
+  issue(projectId: string): Promise<StateKeys>
+}
 
 /**
  * True if jobs get keys for the state of their own project only. A storage account cannot issue them: at `init` the

@@ -1,6 +1,14 @@
 import { withoutIndexes } from '../addresses.ts'
-import { type CodeBlock, readCodeBlocks } from './blocks.ts'
-import { type CodeFile, callOf, folderOf, type ModuleCall, modulePaths, within } from './modules.ts'
+import {
+  type CodeBlock,
+  type CodeFile,
+  callOf,
+  folderOf,
+  type ModuleCall,
+  modulePaths,
+  readCodeBlocks,
+  within,
+} from './modules.ts'
 import { type FilePatch, parseDiff, textBefore } from './patch.ts'
 
 /** The code changes of a session as engine addresses. */

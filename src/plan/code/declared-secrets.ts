@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+import { isJsonObject, type Json, type JsonObject, memberOf, parseJson } from '../../base/json.ts'
 import { attributeOf, isWrittenOut, readHcl } from '../../hcl/read.ts'
 import type { HclAttribute, HclBlock, HclValue } from '../../hcl/tree.ts'
 
@@ -28,9 +28,11 @@ export function findDeclaredSecrets(code: string): DeclaredSecrets {
   }
 }
 
+const MARKS = ['sensitive', 'ephemeral']
+
 const isSensitive = ({ type, body }: HclBlock): boolean =>
   type === 'variable' &&
-  ['sensitive', 'ephemeral'].some((mark) => {
+  MARKS.some((mark) => {
     const value = attributeOf(body, mark)?.value
     return (value?.kind === 'word' && value.word === 'true') || (value?.kind === 'string' && value.value === 'true')
   })
@@ -66,16 +68,11 @@ function textsOf(value: HclValue): string[] {
 /** Does the same as `findDeclaredSecrets` for the text of a `.tf.json` file; invalid JSON declares nothing. */
 export function findDeclaredSecretsInJson(code: string): DeclaredSecrets {
   const found: DeclaredSecrets = { names: [], literals: [] }
-  for (const root of objectsOf(parseJson(code))) {
-    for (const variables of objectsOf(memberOf(root, 'variable'))) {
-      for (const [name, declaration] of Object.entries(variables)) {
-        const blocks = objectsOf(declaration).filter((block) =>
-          ['sensitive', 'ephemeral'].some((mark) => isTrue(memberOf(block, mark))),
-        )
-        if (blocks.length > 0) found.names.push(name)
-        for (const block of blocks) found.literals.push(...textsIn(memberOf(block, 'default')))
-      }
-    }
+  const variables = objectsOf(parseJson(code)).flatMap((root) => objectsOf(memberOf(root, 'variable')))
+  for (const [name, declaration] of variables.flatMap(Object.entries<Json>)) {
+    const blocks = objectsOf(declaration).filter((block) => MARKS.some((mark) => isTrue(memberOf(block, mark))))
+    if (blocks.length > 0) found.names.push(name)
+    for (const block of blocks) found.literals.push(...textsIn(memberOf(block, 'default')))
   }
   return found
 }
@@ -86,20 +83,12 @@ export function findAssignedSecretsInJson(tfvars: string, names: readonly string
   return values ? names.flatMap((name) => [...textsIn(memberOf(values, name))]) : []
 }
 
-function parseJson(text: string): Json {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
-
 /** Returns the blocks in a value: the format allows one object or a list of objects. */
-const objectsOf = (value: Json): JsonObject[] => (Array.isArray(value) ? value : [value]).filter(isJsonObject)
-const memberOf = (object: JsonObject, key: string): Json => (Object.hasOwn(object, key) ? (object[key] ?? null) : null)
-const isTrue = (value: Json) => value === true || value === 'true'
+const objectsOf = (value: Json | undefined): JsonObject[] =>
+  (Array.isArray(value) ? value : [value]).filter(isJsonObject)
+const isTrue = (value: Json | undefined) => value === true || value === 'true'
 
-function* textsIn(value: Json): Generator<string> {
+function* textsIn(value: Json | undefined): Generator<string> {
   if (typeof value === 'string') yield value
   else if (typeof value === 'number') yield String(value)
   else if (Array.isArray(value)) for (const item of value) yield* textsIn(item)

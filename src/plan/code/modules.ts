@@ -1,4 +1,4 @@
-import type { CodeBlock } from './blocks.ts'
+import { readHcl, withoutLayout } from '../../hcl/read.ts'
 
 /** A file of the engine root; paths are relative to the root, with slashes. */
 export interface CodeFile {
@@ -49,7 +49,7 @@ export function modulePaths(calls: readonly ModuleCall[]): Map<string, string[]>
 export const within = (module: string, address: string): string => (module === '' ? address : `${module}.${address}`)
 
 /** Resolves a local source; null for any other source and for a folder outside of the root. */
-function resolveFolder(folder: string, source: string): string | null {
+export function resolveFolder(folder: string, source: string): string | null {
   if (!/^\.\.?(\/|$)/.test(source)) return null
   const parts = folder === '' ? [] : folder.split('/')
   for (const part of source.split('/')) {
@@ -58,4 +58,27 @@ function resolveFolder(folder: string, source: string): string | null {
     else if (parts.pop() === undefined) return null
   }
   return parts.join('/')
+}
+
+/** A top-level block of a file; its code has no comments and no layout. */
+export interface CodeBlock {
+  /** For example `resource`, `module`, `moved`. */
+  kind: string
+  labels: string[]
+  body: string
+  /** Expressions of the block's own attributes by name, without those of nested blocks. */
+  attributes: Map<string, string>
+}
+
+/** Reads the top-level blocks of a file. A block that is never closed extends as far as it can. */
+export function readCodeBlocks(code: string): CodeBlock[] {
+  const text = code.replaceAll('\r\n', '\n')
+  return readHcl(text).body.blocks.map(({ type, labels, body, bodyStart, bodyEnd }) => ({
+    kind: type,
+    labels,
+    body: withoutLayout(text.slice(bodyStart, bodyEnd)),
+    attributes: new Map(
+      body.attributes.map(({ name, valueStart, end }) => [name, withoutLayout(text.slice(valueStart, end))]),
+    ),
+  }))
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../base/json.ts'
+import { isJsonObject, parseJson } from '../../base/json.ts'
 import { readHcl, readHeader } from '../../hcl/read.ts'
 import { type Hunk, parseDiff } from './patch.ts'
 
@@ -68,12 +68,9 @@ export const variablesSetIn = (text: string, names: ReadonlySet<string>): string
   [...new Set(namesIn(text))].filter((name) => names.has(name))
 
 function namesIn(text: string): string[] {
-  try {
-    const values: Json = JSON.parse(text)
-    return isJsonObject(values) ? Object.keys(values) : []
-  } catch {
-    return readHcl(text).body.attributes.map(({ name }) => name)
-  }
+  const values = parseJson(text)
+  if (values === undefined) return readHcl(text).body.attributes.map(({ name }) => name)
+  return isJsonObject(values) ? Object.keys(values) : []
 }
 
 /** The engine loads the files in the order of their names; `~` sorts after all letters. */

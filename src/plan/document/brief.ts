@@ -1,6 +1,6 @@
 import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf } from '../../base/json.ts'
 import type { Change, Plan } from '../plan.ts'
-import type { BeyondTargets } from '../targets/targets.ts'
+import type { BeyondTargets } from '../targets.ts'
 import { hasMark } from '../value-marks.ts'
 import { showSides } from './attributes.ts'
 import { compareChange } from './differences.ts'

@@ -1,26 +1,15 @@
 import { createSlices } from '../../base/slices.ts'
 import type { ResourceChange } from '../plan.ts'
-import { countResource, emptySummary } from './actions.ts'
-import { collectAttachments } from './attached.ts'
 import { listAttributes } from './attributes.ts'
 import { describeOutside, listDrift, listOutputs } from './brief.ts'
 import { findDependencies } from './dependencies/find-dependencies.ts'
 import { MAX_DOCUMENT_BYTES } from './limits.ts'
-import {
-  type DocumentResource,
-  PLAN_DOCUMENT_VERSION,
-  type PlanDocument,
-  type PlanDocumentFacts,
-} from './plan-document.ts'
+import type { DocumentFinding, DocumentResource, PlanDocument, PlanDocumentFacts } from './plan-document.ts'
 import { describeResource } from './resource.ts'
 import { createDisplay, type Display } from './shown.ts'
 
-interface Limits {
-  /** Largest document in bytes; resources beyond it have no attributes. */
-  max_bytes: number
-}
-
-const LIMITS: Limits = { max_bytes: MAX_DOCUMENT_BYTES }
+/** Largest document in bytes; resources beyond it have no attributes. */
+const LIMITS = { max_bytes: MAX_DOCUMENT_BYTES }
 
 /** Describes any parsed plan as data, in linear time. All texts are masked, sensitive values as a whole. */
 export function createPlanDocument(facts: PlanDocumentFacts, limits = LIMITS): PlanDocument {
@@ -57,15 +46,17 @@ async function joinDocument(document: PlanDocument, slices: ReturnType<typeof cr
   return `${JSON.stringify(rest).slice(0, -1)},"resources":[${texts.join(',')}]}`
 }
 
+const NO_RESOURCES = { create: 0, update: 0, replace: 0, delete: 0, read: 0, import: 0, move: 0, forget: 0, none: 0 }
+
 /** Creates the document, one step for each resource. */
-function* documentSteps(facts: PlanDocumentFacts, { max_bytes }: Limits): Generator<void, PlanDocument> {
+function* documentSteps(facts: PlanDocumentFacts, { max_bytes }: typeof LIMITS): Generator<void, PlanDocument> {
   const { plan, targets, masker, findings, statements, beyond } = facts
   const display = createDisplay(masker)
   const attached = collectAttachments(facts, display)
   const isTargeted = createTargetTest(targets)
   const dependenciesOf = findDependencies(plan)
   yield
-  const summary = emptySummary()
+  const summary = { ...NO_RESOURCES }
   const resources: DocumentResource[] = []
   const dependencies: number[][] = []
   const size = { bytes: 0, without: 0 }
@@ -81,14 +72,17 @@ function* documentSteps(facts: PlanDocumentFacts, { max_bytes }: Limits): Genera
       statements: attached.statementsOf(change.address),
     }
     resources.push(keepWithin(resource, size, max_bytes))
-    countResource(summary, resource)
+    const { action, import: imported, moved_from } = resource
+    if (action !== 'import' && action !== 'move') summary[action]++
+    if (imported !== null) summary.import++
+    if (moved_from !== null) summary.move++
     yield
   }
   for (const [index, indexes] of dependencies.entries())
     resources[index]?.depends_on.push(...indexes.flatMap((one) => resources[one]?.address ?? []))
   yield
   return {
-    schema_version: PLAN_DOCUMENT_VERSION,
+    schema_version: 1,
     engine: describeEngine(facts, display),
     targets: targets.map((target) => display.text(target)),
     checked: {
@@ -138,7 +132,7 @@ const MODULE_END = /(?:^|\.)module\.[^.[\]]+(?:\[(?:"(?:\\.|[^"\\])*"|\d+)\])?$/
 const MAX_CUTS = 100
 
 /** Creates a test whether a target (address, block or module) names a resource, in time independent of their number. */
-export function createTargetTest(targets: readonly string[]): (resource: ResourceChange) => boolean {
+function createTargetTest(targets: readonly string[]): (resource: ResourceChange) => boolean {
   if (targets.length === 0) return () => true
   const named = new Set(targets)
   const isNamed = (address: string): boolean => {
@@ -153,4 +147,38 @@ export function createTargetTest(targets: readonly string[]): (resource: Resourc
   }
   return ({ address, previous_address }) =>
     isNamed(address) || (previous_address !== undefined && isNamed(previous_address))
+}
+
+/** Groups findings and statements by address; each finding is returned once, those about no resource at the end. */
+function collectAttachments({ findings = [], statements = [] }: PlanDocumentFacts, display: Display) {
+  const byAddress = Map.groupBy(findings, ({ resource }) => resource)
+  const named = statements.flatMap(({ id, addresses }) =>
+    [...new Set(addresses)].map((address) => ({ address, id: display.text(id) })),
+  )
+  const ids = Map.groupBy(named, ({ address }) => address)
+  const show = ({ rule_id, severity, message, suggested_fix }: DocumentFinding) => ({
+    rule_id,
+    severity,
+    message: display.text(message),
+    suggested_fix: suggested_fix === null ? null : display.text(suggested_fix),
+  })
+  return {
+    findingsOf: (address: string) => {
+      const found = byAddress.get(address) ?? []
+      byAddress.delete(address)
+      return found.map(show)
+    },
+    statementsOf: (address: string) => (ids.get(address) ?? []).map(({ id }) => id),
+    findings: () =>
+      [...byAddress.values()].flat().map((finding) => ({
+        ...show(finding),
+        resource: finding.resource === null ? null : display.text(finding.resource),
+      })),
+    statements: statements.map(({ id, text, verdict, finding }) => ({
+      id: display.text(id),
+      text: display.text(text),
+      verdict,
+      finding: display.text(finding),
+    })),
+  }
 }

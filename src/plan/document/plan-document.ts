@@ -1,144 +1,152 @@
+import { z } from 'zod'
 import type { Json } from '../../base/json.ts'
-import type { Severity } from '../../base/vocabulary.ts'
+import { SEVERITIES } from '../../base/vocabulary.ts'
 import type { EngineInfo } from '../../services/iac/contract.ts'
-import type { PlanAction } from '../actions.ts'
+import { PLAN_ACTIONS } from '../actions.ts'
 import type { Plan } from '../plan.ts'
-import type { BeyondTargets } from '../targets/targets.ts'
+import type { BeyondTargets } from '../targets.ts'
 
-/** Increases when a field changes its meaning or is removed, but not for new fields. */
-export const PLAN_DOCUMENT_VERSION = 1
+const count = () => z.number().int().min(0)
+const text = () => z.string()
+const described = <Type extends z.ZodType>(type: Type, description: string) => type.describe(description)
 
 /** Attribute names, map keys and list indexes (from 0), outermost first. */
-export type DocumentPath = (string | number)[]
+const path = () =>
+  z.array(z.union([z.string(), z.number()])).describe('Names, keys of maps and indexes from 0, from the outside in.')
+/** Makes the schema of a plan value: any JSON. */
+const value = (description: string) => z.custom<Json>((given) => given !== undefined).describe(description)
+const onlyTrue = (description: string) => z.literal(true).optional().describe(description)
 
-/** An attribute of an object or of a nested block. Values are masked. */
-export interface DocumentAttribute {
-  path: DocumentPath
-  change: 'added' | 'changed' | 'removed' | 'same'
-  /** Null where there was none. */
-  before: Json
-  /** Null where there will be none, or where only the apply determines it. */
-  after: Json
-  /** True if the value is known only after the apply. */
-  unknown?: true
-  /** True if a mask of fixed length replaces a sensitive value. */
-  sensitive?: true
-  /** True if a long value was cut. */
-  cut?: true
+const sides = {
+  before: value('Null where there was none.'),
+  after: value('Null where there will be none, and where only the apply knows it.'),
+  unknown: onlyTrue('Known only after the apply.'),
+  sensitive: onlyTrue('A mask of fixed length stands in the place of the value.'),
+  cut: onlyTrue('A long value was cut.'),
 }
 
-/** A finding of a rule; `resource` is null for a finding about the whole plan. */
-export interface DocumentFinding {
-  rule_id: string
-  severity: Severity
-  resource: string | null
-  message: string
-  suggested_fix: string | null
+const finding = {
+  rule_id: text(),
+  severity: z.enum(SEVERITIES),
+  message: text(),
+  suggested_fix: text().nullable(),
 }
 
-/** A statement of the request with its result. */
-export interface DocumentStatement {
-  id: string
-  text: string
-  verdict: 'met' | 'unmet' | 'unknown'
-  finding: string
-}
+const Attribute = z.object({
+  path: path(),
+  change: described(
+    z.enum(['added', 'changed', 'removed', 'same']),
+    '`same` only for attributes by which people know an object, such as its id.',
+  ),
+  ...sides,
+})
 
-/** The reasons for a replacement and its order. */
-export interface DocumentReplacement {
-  order: 'delete_first' | 'create_first'
-  /** True if the old object stays, unmanaged. */
-  keeps_old: boolean
-  /** Paths of the attributes that force it; empty for another reason, such as a taint. */
-  reasons: { path: DocumentPath }[]
-}
+const Replacement = z.object({
+  order: z.enum(['delete_first', 'create_first']),
+  keeps_old: described(z.boolean(), 'The old object stays, and nobody manages it any more.'),
+  reasons: described(
+    z.array(z.object({ path: path() })),
+    'Attributes that force it; empty when something else does: see `action_reason`.',
+  ),
+})
 
-/** One entry of the plan's `resource_changes`. */
-export interface DocumentResource {
-  /** Address; for an object left over from an interrupted replacement its key follows. */
-  address: string
-  /** Null in the root module. */
-  module_address: string | null
-  mode: 'managed' | 'data'
-  type: string
-  name: string
-  /** Instance key or number; null without `for_each` and `count`. */
-  index: string | number | null
-  deposed: string | null
-  provider: { source: string; name: string } | null
-  action: PlanAction
-  /** The engine's reason, for example `replace_because_tainted`. */
-  action_reason: string | null
-  replace: DocumentReplacement | null
-  /** Present for every imported object, changed or not. The id is null when it must stay hidden. */
-  import: { id: string | null } | null
-  /** Current address in the state. */
-  moved_from: string | null
-  /** True if a target names it or the plan has no targets. */
-  is_targeted: boolean
-  is_critical: boolean
-  /** `data` if it holds data, `access` if it grants access. */
-  critical_reason: 'data' | 'access' | null
-  attributes: DocumentAttribute[]
-  attributes_left_out: number
-  /** Number of unchanged attributes that are not listed. */
-  attributes_unchanged: number
-  /** Addresses of other resources of this document. */
-  depends_on: string[]
-  depends_on_left_out: number
-  findings: Omit<DocumentFinding, 'resource'>[]
-  /** Ids of the statements that are about it. */
-  statements: string[]
-}
+const Resource = z.object({
+  address: text(),
+  module_address: described(text().nullable(), 'Null in the root module.'),
+  mode: z.enum(['managed', 'data']),
+  type: text(),
+  name: text(),
+  index: described(z.union([z.string(), z.number()]).nullable(), 'Of the instance, with `for_each` or `count`.'),
+  deposed: described(text().nullable(), 'Key of an object that an interrupted replacement left over.'),
+  provider: z.object({ source: text(), name: text() }).nullable(),
+  action: described(
+    z.enum(PLAN_ACTIONS),
+    '`import` and `move` when nothing else happens to the object: see `import` and `moved_from`.',
+  ),
+  action_reason: described(text().nullable(), "The engine's word, for example `replace_because_tainted`."),
+  replace: Replacement.nullable(),
+  import: described(
+    z.object({ id: text().nullable() }).nullable(),
+    'Set for every object that is imported. The id is null when it is sensitive or not known.',
+  ),
+  moved_from: described(text().nullable(), 'The address in the state until the apply.'),
+  is_targeted: described(z.boolean(), 'Whether a target names it; true in a plan of the whole root.'),
+  is_critical: z.boolean(),
+  critical_reason: described(z.enum(['data', 'access']).nullable(), 'It holds data, or it grants access.'),
+  attributes: described(z.array(Attribute), 'What changes, attribute by attribute, 1,000 at most.'),
+  attributes_left_out: count(),
+  attributes_unchanged: described(count(), 'How many are the same and not listed.'),
+  depends_on: described(z.array(z.string()), 'Addresses of other resources of this document, 100 at most.'),
+  depends_on_left_out: count(),
+  findings: z.array(z.object(finding)),
+  statements: described(z.array(z.string()), 'Ids of the statements that are about it.'),
+})
 
-export interface DocumentOutput {
-  name: string
-  action: 'create' | 'update' | 'delete'
-  before: Json
-  after: Json
-  unknown?: true
-  sensitive?: true
-  cut?: true
-}
+const Outside = z.union([
+  z.object({
+    made: z.literal(true),
+    changes: z.array(z.object({ address: text(), type: text(), action: z.enum(PLAN_ACTIONS) })),
+    changes_left_out: count(),
+  }),
+  z.object({ made: z.literal(false), reason: text() }),
+])
 
-/** An object that was changed outside the engine. */
-export interface DocumentDrift {
-  address: string
-  action: 'update' | 'delete'
-  /** Paths of the differences, at most 20. */
-  paths: DocumentPath[]
-  paths_left_out: number
-}
+const summary = Object.fromEntries(PLAN_ACTIONS.map((action) => [action, count()])) as Record<
+  (typeof PLAN_ACTIONS)[number],
+  ReturnType<typeof count>
+>
 
-/** Changes of a whole-root plan that this plan leaves out, or the reason why they are unknown. */
-export type DocumentOutside =
-  | { made: true; changes: { address: string; type: string; action: PlanAction }[]; changes_left_out: number }
-  | { made: false; reason: string }
+/** A plan as data, served at `rounds[].plans[].document_url`. All texts are masked. Readers must tolerate unknown fields. */
+export const PlanDocumentSchema = z
+  .object({
+    /** Increases when a field changes its meaning or is removed, but not for new fields. */
+    schema_version: z.literal(1),
+    engine: z.object({ name: text().nullable(), version: text().nullable() }),
+    targets: described(z.array(z.string()), 'What the plan was restricted to; none for the whole root.'),
+    checked: described(
+      z.object({ rules: z.boolean(), request: z.boolean(), outside_targets: z.boolean() }),
+      'What the plan was held against by then. The plan that was reviewed last knows most.',
+    ),
+    summary: described(z.object(summary), 'Resources by action; all that are imported or moved count there too.'),
+    resources: z.array(Resource),
+    outputs: z.array(z.object({ name: text(), action: z.enum(['create', 'update', 'delete']), ...sides })),
+    drift: described(
+      z.array(
+        z.object({
+          address: text(),
+          action: z.enum(['update', 'delete']),
+          paths: z.array(path()),
+          paths_left_out: count(),
+        }),
+      ),
+      'What somebody changed without the engine.',
+    ),
+    drift_left_out: count(),
+    findings: described(
+      z.array(z.object({ ...finding, resource: text().nullable() })),
+      'Findings about the plan as a whole; those about a resource are with it.',
+    ),
+    statements: described(
+      z.array(z.object({ id: text(), text: text(), verdict: z.enum(['met', 'unmet', 'unknown']), finding: text() })),
+      'What the request asks for, and what the plan says about it.',
+    ),
+    outside_targets: described(Outside.nullable(), 'What only a plan of the whole root would change.'),
+    resources_without_attributes: described(
+      count(),
+      'Resources at the end whose attributes were left out, because the document would have been too large.',
+    ),
+  })
+  .describe('A plan as data; all texts in it are masked.')
 
-/** Resources by action; imported and moved ones count there in addition. */
-export type DocumentSummary = Record<PlanAction, number>
-
-/** A plan as data, served at `rounds[].plans[].document_url`. All texts are masked. */
-export interface PlanDocument {
-  schema_version: typeof PLAN_DOCUMENT_VERSION
-  engine: { name: string | null; version: string | null }
-  /** Targets of the plan; empty for the whole root. */
-  targets: string[]
-  /** The checks that the plan had been through when the document was made. */
-  checked: { rules: boolean; request: boolean; outside_targets: boolean }
-  summary: DocumentSummary
-  resources: DocumentResource[]
-  outputs: DocumentOutput[]
-  drift: DocumentDrift[]
-  drift_left_out: number
-  /** Findings about the whole plan or about unlisted resources. */
-  findings: DocumentFinding[]
-  statements: DocumentStatement[]
-  /** Null for a plan of the whole root, and while unknown. */
-  outside_targets: DocumentOutside | null
-  /** Number of resources without attributes because of the size limit. */
-  resources_without_attributes: number
-}
+export type PlanDocument = z.output<typeof PlanDocumentSchema>
+export type DocumentResource = z.output<typeof Resource>
+export type DocumentAttribute = z.output<typeof Attribute>
+export type DocumentPath = DocumentAttribute['path']
+export type DocumentOutside = z.output<typeof Outside>
+export type DocumentOutput = PlanDocument['outputs'][number]
+export type DocumentDrift = PlanDocument['drift'][number]
+export type DocumentFinding = PlanDocument['findings'][number]
+export type DocumentStatement = PlanDocument['statements'][number]
 
 /** Facts about a plan beside its JSON; absent for what was not examined. */
 export interface PlanDocumentFacts {

@@ -1,9 +1,8 @@
 import { toReportAction } from '../actions.ts'
 import type { Plan } from '../plan.ts'
-import { managedChanges } from '../planned-changes.ts'
+import { changesByAddress, isCreated, managedChanges, stateIdentifiers } from '../planned-changes.ts'
 import { changesStateAlone } from '../state-arguments.ts'
 import type { Pair } from './pairs.ts'
-import { changesByAddress, isCreated, stateIdentifiers } from './planned.ts'
 
 export interface Alignment {
   aligned: boolean

@@ -1,6 +1,6 @@
 import { cutMiddle } from '../../base/text.ts'
 import type { Cloud } from '../../base/vocabulary.ts'
-import { DENIED, PATTERNS } from '../diagnostics/environment-patterns.ts'
+import { DENIED, PATTERNS } from '../diagnostics/unmendable.ts'
 
 /** Usual causes of a failed listing. */
 type Cause = 'scope' | 'region' | 'inventory' | 'credentials' | 'permission'

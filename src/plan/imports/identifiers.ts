@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { badGateway } from '../../base/errors.ts'
-import { itemsOf, type Json, memberOf } from '../../base/json.ts'
+import { itemsOf, type Json, memberOf, parseJson } from '../../base/json.ts'
 import type { Cloud } from '../../base/vocabulary.ts'
+import { withoutIndexes } from '../addresses.ts'
 import type { Plan } from '../plan.ts'
 
 /**
@@ -29,15 +30,6 @@ export function parseIdentifiers(text: string, what: string): string[] {
   return parsed.output
 }
 
-/** Parses JSON; undefined for invalid JSON, which no schema accepts. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** Longest argument that the iac service accepts, in characters. */
 const MAX_LENGTH = 4096
 
@@ -51,7 +43,7 @@ export const isArgument = (text: string): boolean =>
 
 /** Returns the region of a block's provider, if it is a constant or a root variable; null for any other. */
 export function providerRegion(plan: Plan, address: string): string | null {
-  const path = address.replace(INDEXES, '').split('.')
+  const path = withoutIndexes(address).split('.')
   const block = path.slice(-2).join('.')
   const configuration = plan.document.configuration
   let module = memberOf(configuration, 'root_module')
@@ -64,8 +56,6 @@ export function providerRegion(plan: Plan, address: string): string | null {
   const region = memberOf(memberOf(provider, 'expressions'), 'region')
   return textOf(memberOf(region, 'constant_value')) ?? variableOf(plan, region)
 }
-
-const INDEXES = /\[(?:"(?:\\.|[^"\\])*"|\d+)\]/g
 
 const textOf = (value: Json | undefined) => (typeof value === 'string' && value !== '' ? value : null)
 

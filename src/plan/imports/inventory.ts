@@ -1,8 +1,6 @@
 import type { Masker } from '../../base/masking.ts'
 import type { Cloud } from '../../base/vocabulary.ts'
-import { identityOf } from './identifiers.ts'
-import { resourceKind } from './kinds.ts'
-import type { Excluded } from './unmanaged.ts'
+import { identityOf, isArgument } from './identifiers.ts'
 
 /** A resource of a scope; `kind` is the cloud's word, null when the identifier does not tell. */
 export interface ListedResource {
@@ -87,3 +85,104 @@ const byKind = (a: ListedResource, b: ListedResource) =>
   compare(a.resource_id, b.resource_id)
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+
+/** A function that returns the kind of an identifier, or null when it does not tell. */
+type KindOf = (id: string) => string | null
+
+/** Turns `arn:<partition>:<service>:<region>:<account>:<type>/<name>` into `<service>:<type>`; a bucket has no type. */
+const awsKind: KindOf = (id) => {
+  const [, service, resource = ''] = /^arn:[^:]*:([^:]+):[^:]*:[^:]*:(.*)$/s.exec(id) ?? []
+  if (!service) return null
+  const type = /^([a-z][a-z0-9-]*)[:/]/i.exec(resource)?.[1]
+  return type ? `${service}:${type}` : service
+}
+
+/** Turns `…/providers/<namespace>/<type>/<name>/<type>/<name>` into `<namespace>/<type>/<type>`. */
+const azureKind: KindOf = (id) => {
+  const parts = id.split('/')
+  const provider = parts.findLastIndex((part) => part.toLowerCase() === 'providers')
+  if (provider === -1) {
+    if (/^\/subscriptions\/[^/]+\/resourceGroups\/[^/]+$/i.test(id)) return 'Microsoft.Resources/resourceGroups'
+    return /^\/subscriptions\/[^/]+$/i.test(id) ? 'Microsoft.Resources/subscriptions' : null
+  }
+  const [namespace, ...rest] = parts.slice(provider + 1)
+  const types = rest.filter((_, index) => index % 2 === 0)
+  return namespace && types.length > 0 ? [namespace, ...types].join('/') : null
+}
+
+/** Turns `projects/<project>/zones/<zone>/instances/<name>` into `instances`; IAM bindings are a kind of their own. */
+const gcpKind: KindOf = (id) => {
+  if (/^[^ ]+ [^ ]*roles\/[^ ]+ [^ ]+$/.test(id)) return 'IAM binding'
+  return id.split('/').at(-2) || null
+}
+
+/** Turns `ocid1.<type>.<realm>.…` into `<type>`. */
+const ociKind: KindOf = (id) => /^ocid\d+\.([^.]+)\./.exec(id)?.[1] ?? null
+
+/** Turns `apiVersion=apps/v1,kind=Deployment,…` into `apps/v1/Deployment`. */
+const kubernetesKind: KindOf = (id) => {
+  const [, version, kind] = /^apiVersion=([^,]+),kind=([^,]+),/.exec(id) ?? []
+  return version && kind ? `${version}/${kind}` : null
+}
+
+const KINDS: Record<Cloud, KindOf> = {
+  aws: awsKind,
+  azure: azureKind,
+  gcp: gcpKind,
+  oci: ociKind,
+  kubernetes: kubernetesKind,
+}
+
+/** Returns the cloud's kind of a resource from its identifier; null when it does not tell. */
+export const resourceKind = (provider: Cloud, id: string): string | null => KINDS[provider](id)
+
+/** An identifier that is not imported, with the reason. */
+export interface Excluded {
+  resource_id: string
+  details: string
+}
+
+export interface Unmanaged {
+  /** Importable identifiers, in code-point order. */
+  ids: string[]
+  /** Unmanaged identifiers that must not be imported. */
+  withheld: Excluded[]
+}
+
+export const EXCEPTED = 'On the import exception list.'
+const UNUSABLE = 'Cannot be given to the engine as an identifier.'
+
+/** Finds identifiers in a scope that the state lacks, in code-point order, each in its first spelling. */
+export function findUnmanaged(
+  lists: { scope: readonly string[]; state: readonly string[]; exceptions: readonly string[] },
+  identity: (id: string) => string,
+): Unmanaged {
+  const managed = new Set(lists.state.map(identity))
+  const excepted = new Set(lists.exceptions.map(identity))
+  const unmanaged = new Map<string, string>()
+  for (const id of lists.scope) {
+    if (id.trim() === '') continue
+    const key = identity(id)
+    if (!managed.has(key) && !unmanaged.has(key)) unmanaged.set(key, id)
+  }
+  const result: Unmanaged = { ids: [], withheld: [] }
+  for (const [key, id] of [...unmanaged].sort(byId)) {
+    if (excepted.has(key)) result.withheld.push({ resource_id: id, details: EXCEPTED })
+    else if (!isArgument(id)) result.withheld.push({ resource_id: id, details: UNUSABLE })
+    else result.ids.push(id)
+  }
+  return result
+}
+
+const byId = ([, a]: [string, string], [, b]: [string, string]) => (a < b ? -1 : a > b ? 1 : 0)
+
+const BULLET = /^\s*[-*+]\s+(\S.*)$/
+
+/** Reads identifiers from a markdown list: in backticks with a remark, or the whole line, which may contain blanks. */
+export const importExceptions = (markdown: string): string[] =>
+  markdown.split(/\r?\n/).flatMap((line) => {
+    const text = BULLET.exec(line)?.[1]?.trim()
+    if (text === undefined) return []
+    const id = /^`([^`]+)`/.exec(text)?.[1]?.trim() ?? text
+    return id === '' ? [] : [id]
+  })

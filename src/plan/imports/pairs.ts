@@ -1,8 +1,8 @@
 import { stripBackticks, withoutIndexes } from '../addresses.ts'
 import { describesCode, type Plan, type ResourceChange } from '../plan.ts'
-import { findUnplannedBlocks } from '../targets/unknown.ts'
+import { changesByAddress, isCreated, stateIdentifiers } from '../planned-changes.ts'
+import { findUnplannedBlocks } from '../targets.ts'
 import { isArgument } from './identifiers.ts'
-import { changesByAddress, isCreated, stateIdentifiers } from './planned.ts'
 
 /** An identifier and the resource block to import it to. */
 export interface Pair {

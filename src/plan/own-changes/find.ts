@@ -1,19 +1,19 @@
-import { itemsOf, type Json, memberOf } from '../../base/json.ts'
-import type { DriftOperation } from '../drift.ts'
+import { isJsonObject, itemsOf, type Json, memberOf } from '../../base/json.ts'
+import { type AddressPart, readAddress } from '../addresses.ts'
+import { resolveFolder } from '../code/modules.ts'
+import { type DriftOperation, listDifferences } from '../drift.ts'
 import type { Plan, ResourceChange } from '../plan.ts'
 import { newAddresses } from '../planned-changes.ts'
-import { type ChangedBlock, type ChangedBlocks, readChangedBlocks } from './changed-blocks.ts'
 import {
-  type AddressPart,
-  type CodePlace,
-  callInCode,
-  enterModule,
-  readAddress,
-  referencesIn,
-  resourceInCode,
-  rootPlace,
-} from './code-places.ts'
-import { changesItem, changesValue, readText, removesKey, type Sides } from './code-values.ts'
+  type ChangedBlock,
+  type ChangedBlocks,
+  changesItem,
+  changesValue,
+  readChangedBlocks,
+  readText,
+  removesKey,
+  type Sides,
+} from './changed-blocks.ts'
 
 /**
  * Finds operations that would only undo a branch's own changes that are not applied yet, if plan and diff prove it:
@@ -118,25 +118,13 @@ function isOwnUpdate(
   const block = blocks.find(place.directory, labelOf(change))
   // In a block that is new under this name every line is added, so changes cannot be told apart.
   const own = block?.addedHeader ? undefined : block
-  return differencesOf(operation).every(([path, sides]) => {
+  return listDifferences(operation.changes).every(({ path, from, to }) => {
+    const sides: Sides = { code: from ?? null, infrastructure: to ?? null }
     const { first, last, isItem } = readPath(path)
     if (own && (isItem ? changesItem(own, sides) : changesValue(own, last, sides))) return true
     const references = referencesIn(memberOf(memberOf(inCode, 'expressions'), first))
     return declarationsOf(references, place, blocks).some((one) => changesValue(one.block, one.name, sides, true))
   })
-}
-
-function differencesOf({ changes }: DriftOperation & { action: 'update resource' }): [path: string, Sides][] {
-  const { changed = {}, added = {}, removed = {} } = changes
-  const toSides = (code: Json, infrastructure: Json): Sides => ({ code, infrastructure })
-  return [
-    ...Object.entries(changed).map(([path, { old_value, new_value }]): [string, Sides] => [
-      path,
-      toSides(old_value, new_value),
-    ]),
-    ...Object.entries(added).map(([path, value]): [string, Sides] => [path, toSides(null, value)]),
-    ...Object.entries(removed).map(([path, value]): [string, Sides] => [path, toSides(value, null)]),
-  ]
 }
 
 const SEGMENT = /\[(\d+)\]|\[("(?:\\.|[^"\\])*")\]|([^.[\]]+)/g
@@ -170,4 +158,52 @@ function declarationsOf(references: readonly string[], place: CodePlace, blocks:
       : found(directory, 'tfvars', name)
     return [...found(directory, `variable ${name}`, 'default'), ...given]
   })
+}
+
+/** The location of a module's code and its description in the plan. */
+interface CodePlace {
+  /** Folder relative to the engine root; empty for the root. */
+  directory: string
+  /** The module in the plan's `configuration`; undefined when the plan lacks it. */
+  module: Json | undefined
+  /** The calling module and the name of the call; null for the root. */
+  caller: { place: CodePlace; name: string } | null
+}
+
+const rootPlace = ({ document }: Plan): CodePlace => ({
+  directory: '',
+  module: memberOf(document.configuration, 'root_module'),
+  caller: null,
+})
+
+/** Returns a module call in the plan's `configuration`; undefined when the code has none. */
+const callInCode = (place: CodePlace, name: string): Json | undefined =>
+  memberOf(memberOf(place.module, 'module_calls'), name)
+
+/** Returns the place of a called module; null when it is outside the engine root or not described. */
+function enterModule(place: CodePlace, name: string): CodePlace | null {
+  const call = callInCode(place, name)
+  const source = memberOf(call, 'source')
+  const directory = typeof source === 'string' ? resolveFolder(place.directory, source) : null
+  return directory === null ? null : { directory, module: memberOf(call, 'module'), caller: { place, name } }
+}
+
+/** Returns the block of a resource in the plan's `configuration`; undefined when the code has none. */
+const resourceInCode = (place: CodePlace, { type, name }: Pick<ResourceChange, 'type' | 'name'>) =>
+  itemsOf(memberOf(place.module, 'resources')).find(
+    (entry) =>
+      memberOf(entry, 'mode') === 'managed' && memberOf(entry, 'type') === type && memberOf(entry, 'name') === name,
+  )
+
+/** Returns the distinct references of an expression, such as `var.size`; deeper parts are left out. */
+function referencesIn(expression: Json | undefined): string[] {
+  const found = new Set<string>()
+  const visit = (value: Json) => {
+    for (const reference of itemsOf(memberOf(value, 'references')))
+      if (typeof reference === 'string') found.add(reference.split('.').slice(0, 2).join('.').replace(/\[.*$/, ''))
+    if (Array.isArray(value)) for (const item of value) visit(item)
+    else if (isJsonObject(value)) for (const member of Object.values(value)) visit(member)
+  }
+  if (expression !== undefined) visit(expression)
+  return [...found]
 }

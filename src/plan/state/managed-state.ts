@@ -1,8 +1,8 @@
 import type { StorageConfig } from '../../../config/types.ts'
 import { sha256Hex } from '../../base/bytes.ts'
 import { PlatformError } from '../../base/errors.ts'
-import { usesScopedKeys } from '../../data/storage/state-keys.ts'
-import type { ObjectStore, StateKeySource, StateKeys } from '../../data/storage/types.ts'
+import type { ObjectStore } from '../../data/storage/object-store.ts'
+import { type StateKeySource, type StateKeys, usesScopedKeys } from '../../data/storage/state-keys.ts'
 import { type EngineState, NO_STATE, parseState } from './state.ts'
 
 /**

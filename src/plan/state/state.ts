@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { parseJson } from '../../base/json.ts'
 
 /** The compared part of an engine state; `objects` holds attributes (as JSON text) by address. */
 export interface EngineState extends StateVersion {
@@ -27,13 +28,7 @@ const document = v.object({
 
 /** Reads a state of format 4; null for other text. An encrypted state yields lineage and serial but no objects. */
 export function parseState(text: string): EngineState | null {
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch {
-    return null
-  }
-  const parsed = v.safeParse(document, json)
+  const parsed = v.safeParse(document, parseJson(text))
   if (!parsed.success) return null
   const { lineage, serial, resources } = parsed.output
   const objects = new Map<string, Record<string, string>>()

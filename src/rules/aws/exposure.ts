@@ -1,21 +1,28 @@
-import { networkRules } from '../network.ts'
-import { EVERY_PORT, type Opening, protocolOf } from '../ports.ts'
-import { audiencesOf, openTo } from '../public-address.ts'
+import { audiencesOf, EVERY_PORT, isOpen, networkRules, type Opening, protocolOf } from '../network.ts'
 import type { Rule, Subject, View } from '../rule.ts'
-import { blocksAt, blocksOf, flagOf, isUnknown, jsonAt, numberOf, textOf, textsOf } from '../view.ts'
+import { blocksAt, blocksOf, flagOf, flagsAre, hasValue, isUnknown, numberOf, textOf, textsOf } from '../view.ts'
 
 const PUBLIC_ACLS = ['public-read', 'public-read-write', 'authenticated-read']
 const EVERYONE = /\/groups\/global\/(AllUsers|AuthenticatedUsers)$/
-const BLOCKS = ['block_public_acls', 'block_public_policy', 'ignore_public_acls', 'restrict_public_buckets']
+
+/** Types of security groups, whose inline blocks are rules. */
+const GROUPS = ['aws_security_group', 'aws_default_security_group']
+/** Types with openings: security groups, both resource types of their rules, and Lightsail. */
+const OPENING_TYPES = [
+  ...GROUPS,
+  'aws_security_group_rule',
+  'aws_vpc_security_group_ingress_rule',
+  'aws_lightsail_instance_public_ports',
+]
 
 export const awsExposureRules: Rule[] = [
+  ...networkRules('aws', OPENING_TYPES, openings),
   {
     id: 'aws.storage.public-bucket-acl',
     title: 'Public access list of a bucket',
     reason: 'Anyone on the internet, or with any AWS account, can read or even write the objects.',
     fix: 'Use the private access list and name readers in a bucket policy.',
     severity: 'error',
-    cloud: 'aws',
     types: ['aws_s3_bucket', 'aws_s3_bucket_acl', 'aws_s3_object', 'aws_s3_bucket_object'],
     check: (subject) => {
       const acl = PUBLIC_ACLS.find((name) => textOf(subject, 'acl') === name)
@@ -31,9 +38,8 @@ export const awsExposureRules: Rule[] = [
     reason: 'The block is what stops a public policy or access list that slips in later.',
     fix: 'Set all four switches to true.',
     severity: 'warning',
-    cloud: 'aws',
     types: ['aws_s3_bucket_public_access_block', 'aws_s3_account_public_access_block'],
-    check: (subject) => BLOCKS.filter((key) => flagOf(subject, key) === false).map((key) => `${key} is false.`),
+    check: flagsAre(false, 'block_public_acls', 'block_public_policy', 'ignore_public_acls', 'restrict_public_buckets'),
   },
   {
     id: 'aws.storage.public-access-block-removed',
@@ -41,10 +47,10 @@ export const awsExposureRules: Rule[] = [
     reason: 'Without it a public policy or access list takes effect.',
     fix: 'Keep the block while the bucket exists.',
     severity: 'warning',
-    cloud: 'aws',
     types: ['aws_s3_bucket_public_access_block', 'aws_s3_account_public_access_block'],
     looksAt: 'change',
-    check: ({ action }) => (action === 'delete' ? ['The block of public access is deleted.'] : []),
+    message: 'The block of public access is deleted.',
+    isBrokenBy: ({ action }) => action === 'delete',
   },
   {
     id: 'aws.database.public-instance',
@@ -52,7 +58,6 @@ export const awsExposureRules: Rule[] = [
     reason: 'The database can be reached from the internet as soon as its security group allows it.',
     fix: 'Set publicly_accessible to false and reach it from inside the network.',
     severity: 'error',
-    cloud: 'aws',
     types: [
       'aws_db_instance',
       'aws_rds_cluster_instance',
@@ -63,7 +68,7 @@ export const awsExposureRules: Rule[] = [
       'aws_dms_replication_instance',
       'aws_mq_broker',
     ],
-    check: (subject) => (flagOf(subject, 'publicly_accessible') === true ? ['publicly_accessible is true.'] : []),
+    check: flagsAre(true, 'publicly_accessible'),
   },
   {
     id: 'aws.database.public-brokers',
@@ -71,14 +76,10 @@ export const awsExposureRules: Rule[] = [
     reason: 'Brokers with public addresses are reachable from the internet.',
     fix: 'Leave public access disabled and connect from inside the network.',
     severity: 'error',
-    cloud: 'aws',
     types: ['aws_msk_cluster'],
-    check: (subject) =>
-      blocksAt(subject, 'broker_node_group_info.connectivity_info.public_access').some(
-        (access) => textOf(access, 'type') === 'SERVICE_PROVIDED_EIPS',
-      )
-        ? ['The brokers get public addresses.']
-        : [],
+    message: 'The brokers get public addresses.',
+    isBrokenBy: (subject) =>
+      hasValue(subject, 'broker_node_group_info.connectivity_info.public_access.type', 'SERVICE_PROVIDED_EIPS'),
   },
   {
     id: 'aws.storage.public-snapshot',
@@ -86,12 +87,9 @@ export const awsExposureRules: Rule[] = [
     reason: 'Every AWS account can copy the data in it.',
     fix: 'Share with named accounts only.',
     severity: 'error',
-    cloud: 'aws',
     types: ['aws_db_snapshot', 'aws_db_cluster_snapshot', 'aws_ami_launch_permission'],
-    check: (subject) =>
-      textsOf(subject, 'shared_accounts').includes('all') || textOf(subject, 'group') === 'all'
-        ? ['It is shared with every account.']
-        : [],
+    message: 'It is shared with every account.',
+    isBrokenBy: (subject) => textsOf(subject, 'shared_accounts').includes('all') || textOf(subject, 'group') === 'all',
   },
   {
     id: 'aws.network.public-cluster-endpoint',
@@ -99,16 +97,12 @@ export const awsExposureRules: Rule[] = [
     reason: 'Anyone can reach the API of the cluster; only its authentication is left between.',
     fix: 'Name the networks in public_access_cidrs, or use the private endpoint only.',
     severity: 'warning',
-    cloud: 'aws',
     types: ['aws_eks_cluster'],
-    check: (subject) =>
+    message: 'The public endpoint of the cluster admits every address.',
+    isBrokenBy: (subject) =>
       blocksOf(subject, 'vpc_config').some(
-        (config) =>
-          flagOf(config, 'endpoint_public_access') !== false &&
-          textsOf(config, 'public_access_cidrs').some((range) => openTo(range) !== null),
-      )
-        ? ['The public endpoint of the cluster admits every address.']
-        : [],
+        (config) => flagOf(config, 'endpoint_public_access') !== false && isOpen(config, 'public_access_cidrs'),
+      ),
   },
   {
     id: 'aws.storage.force-destroy',
@@ -116,21 +110,10 @@ export const awsExposureRules: Rule[] = [
     reason: 'A later deletion takes everything inside with it, without a question.',
     fix: 'Leave force_destroy (force_delete) off where data matters.',
     severity: 'warning',
-    cloud: 'aws',
     types: ['aws_s3_bucket', 'aws_ecr_repository', 'aws_backup_vault', 'aws_route53_zone', 'aws_s3_directory_bucket'],
-    check: (subject) =>
-      ['force_destroy', 'force_delete'].filter((key) => jsonAt(subject, key) === true).map((key) => `${key} is true.`),
+    check: flagsAre(true, 'force_destroy', 'force_delete'),
   },
 ]
-
-const GROUPS = ['aws_security_group', 'aws_default_security_group']
-
-/** Rules for security groups, with inline blocks or one of two resource types as rules, and for Lightsail. */
-export const awsNetworkRules: Rule[] = networkRules(
-  'aws',
-  [...GROUPS, 'aws_security_group_rule', 'aws_vpc_security_group_ingress_rule', 'aws_lightsail_instance_public_ports'],
-  openings,
-)
 
 function openings(subject: Subject): Opening[] {
   if (GROUPS.includes(subject.type)) return blocksOf(subject, 'ingress').flatMap((rule) => openingsOf(rule, 'protocol'))

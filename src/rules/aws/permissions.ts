@@ -1,6 +1,6 @@
-import { type Allowance, allowancesIn, allowancesOf } from '../policy-document.ts'
+import { type Allowance, allowancesIn, allowancesOf, allowsAnyone } from '../policy-document.ts'
 import type { Rule, Subject } from '../rule.ts'
-import { blocksOf, jsonAt, textOf, textsOf } from '../view.ts'
+import { blocksOf, isAbsent, isUnknown, jsonAt, textOf, textsOf } from '../view.ts'
 
 /** Policy attribute of each type that gives a policy to an identity. */
 const IDENTITY_POLICIES: ReadonlyMap<string, string> = new Map([
@@ -39,6 +39,29 @@ const attachedPolicies = (subject: Subject): string[] =>
     .flatMap((key) => textsOf(subject, key))
     .flatMap((arn) => /^arn:[^:]*:iam::aws:policy\/(?:.*\/)?([^/]+)$/.exec(arn)?.[1] ?? [])
 
+/** Types with a policy that states who may use the resource. */
+const RESOURCE_POLICIES = [
+  'aws_sqs_queue',
+  'aws_sqs_queue_policy',
+  'aws_sns_topic',
+  'aws_sns_topic_policy',
+  'aws_kms_key',
+  'aws_kms_key_policy',
+  'aws_kms_external_key',
+  'aws_ecr_repository_policy',
+  'aws_secretsmanager_secret',
+  'aws_secretsmanager_secret_policy',
+  'aws_efs_file_system_policy',
+  'aws_backup_vault_policy',
+  'aws_glacier_vault',
+  'aws_cloudwatch_event_bus_policy',
+  'aws_dynamodb_resource_policy',
+  'aws_kinesis_resource_policy',
+  'aws_s3_access_point',
+  'aws_s3control_access_point_policy',
+]
+const POLICY_KEYS = ['policy', 'access_policy', 'resource_policy']
+
 export const awsPermissionRules: Rule[] = [
   {
     id: 'aws.iam.admin-policy',
@@ -46,10 +69,9 @@ export const awsPermissionRules: Rule[] = [
     reason: 'Whoever gets hold of the identity owns the account.',
     fix: 'List the actions and resources that the identity needs.',
     severity: 'error',
-    cloud: 'aws',
     types,
-    check: (subject) =>
-      identityAllowances(subject).some(isAdmin) ? ['The policy allows every action on every resource.'] : [],
+    message: 'The policy allows every action on every resource.',
+    isBrokenBy: (subject) => identityAllowances(subject).some(isAdmin),
   },
   {
     id: 'aws.iam.admin-attachment',
@@ -57,12 +79,9 @@ export const awsPermissionRules: Rule[] = [
     reason: 'The managed policy allows every action on every resource.',
     fix: 'Attach a policy with the actions and resources that the identity needs.',
     severity: 'error',
-    cloud: 'aws',
     types: [...ATTACHMENTS, 'aws_iam_role'],
-    check: (subject) =>
-      attachedPolicies(subject).includes('AdministratorAccess')
-        ? ['Attaches the managed policy AdministratorAccess.']
-        : [],
+    message: 'Attaches the managed policy AdministratorAccess.',
+    isBrokenBy: (subject) => attachedPolicies(subject).includes('AdministratorAccess'),
   },
   {
     id: 'aws.iam.broad-attachment',
@@ -70,7 +89,6 @@ export const awsPermissionRules: Rule[] = [
     reason: 'PowerUserAccess and IAMFullAccess lead to administration of the account in one step.',
     fix: 'Attach a policy with the actions and resources that the identity needs.',
     severity: 'warning',
-    cloud: 'aws',
     types: [...ATTACHMENTS, 'aws_iam_role'],
     check: (subject) =>
       ['PowerUserAccess', 'IAMFullAccess']
@@ -83,17 +101,15 @@ export const awsPermissionRules: Rule[] = [
     reason: 'The permission covers everything of the service, also what is created later.',
     fix: 'List the actions, or name the resources.',
     severity: 'warning',
-    cloud: 'aws',
     types,
-    check: (subject) =>
+    message: 'The policy allows every action of a service on every resource.',
+    isBrokenBy: (subject) =>
       identityAllowances(subject).some(
         (allowance) =>
           coversEverything(allowance) &&
           !isAdmin(allowance) &&
           allowance.actions.some((action) => action === '*' || /^[a-z0-9-]+:\*$/i.test(action)),
-      )
-        ? ['The policy allows every action of a service on every resource.']
-        : [],
+      ),
   },
   {
     id: 'aws.iam.not-action',
@@ -101,12 +117,10 @@ export const awsPermissionRules: Rule[] = [
     reason: 'NotAction with Allow grants all other actions, also those of services that come later.',
     fix: 'List the actions that are needed in Action.',
     severity: 'warning',
-    cloud: 'aws',
     types,
-    check: (subject) =>
-      identityAllowances(subject).some((allowance) => allowance.notActions.length > 0 && coversEverything(allowance))
-        ? ['The policy allows every action on every resource except a list.']
-        : [],
+    message: 'The policy allows every action on every resource except a list.',
+    isBrokenBy: (subject) =>
+      identityAllowances(subject).some((allowance) => allowance.notActions.length > 0 && coversEverything(allowance)),
   },
   {
     id: 'aws.iam.access-key',
@@ -114,9 +128,74 @@ export const awsPermissionRules: Rule[] = [
     reason: 'The key never expires, and its secret stands in the state of the engine.',
     fix: 'Let workloads assume a role; people sign in through the identity provider.',
     severity: 'warning',
-    cloud: 'aws',
     types: ['aws_iam_access_key'],
-    check: (subject) =>
-      textOf(subject, 'status') === 'Inactive' ? [] : ['Creates an access key that does not expire.'],
+    message: 'Creates an access key that does not expire.',
+    isBrokenBy: (subject) => textOf(subject, 'status') !== 'Inactive',
+  },
+  {
+    id: 'aws.storage.public-bucket-policy',
+    title: 'Bucket policy for everyone',
+    reason: 'Anyone on the internet can do with the bucket what the statement allows.',
+    fix: 'Name the principals, or serve public files through a distribution with an origin access control.',
+    severity: 'error',
+    types: ['aws_s3_bucket_policy', 'aws_s3_bucket'],
+    message: 'A statement of the bucket policy allows everyone, without a condition.',
+    isBrokenBy: (subject) => allowancesOf(subject, 'policy').some(allowsAnyone),
+  },
+  {
+    id: 'aws.iam.open-trust-policy',
+    title: 'Role that anyone may assume',
+    reason: 'Every AWS account in the world can take the permissions of the role.',
+    fix: 'Name the accounts, roles or services that may assume it.',
+    severity: 'critical',
+    types: ['aws_iam_role'],
+    message: 'The trust policy lets everyone assume the role.',
+    isBrokenBy: (subject) => allowancesOf(subject, 'assume_role_policy').some(allowsAnyone),
+  },
+  {
+    id: 'aws.iam.public-resource-policy',
+    title: 'Resource policy for everyone',
+    reason: 'Anyone with an AWS account, or without one, can do what the statement allows.',
+    fix: 'Name the principals, or add a condition on the account, the organization or the source.',
+    severity: 'error',
+    types: RESOURCE_POLICIES,
+    message: 'A statement of the resource policy allows everyone, without a condition.',
+    isBrokenBy: (subject) => POLICY_KEYS.some((key) => allowancesOf(subject, key).some(allowsAnyone)),
+  },
+  {
+    id: 'aws.iam.public-lambda-permission',
+    title: 'Function that anyone may invoke',
+    reason: 'Without a source every AWS account can run the function at your cost.',
+    fix: 'Set source_arn, source_account or principal_org_id, or name the principal.',
+    severity: 'error',
+    types: ['aws_lambda_permission'],
+    message: 'Every AWS account may invoke the function.',
+    isBrokenBy: (subject) =>
+      textOf(subject, 'principal') === '*' &&
+      textOf(subject, 'function_url_auth_type') !== 'NONE' &&
+      ['source_arn', 'source_account', 'principal_org_id'].every((key) => isAbsent(subject, key)),
+  },
+  {
+    id: 'aws.compute.public-function-url',
+    title: 'Function URL without authorization',
+    reason: 'Anyone who knows the address runs the function.',
+    fix: 'Use AWS_IAM, or put a gateway with authorization in front of it.',
+    severity: 'warning',
+    types: ['aws_lambda_function_url'],
+    message: 'The function URL asks for no authorization.',
+    isBrokenBy: (subject) => textOf(subject, 'authorization_type') === 'NONE',
+  },
+  {
+    id: 'aws.database.public-search-domain',
+    title: 'Search domain open to everyone',
+    reason: 'The indexes of the domain can be read and deleted by anyone on the internet.',
+    fix: 'Place the domain in a VPC, or name principals or addresses in the access policy.',
+    severity: 'error',
+    types: ['aws_opensearch_domain', 'aws_elasticsearch_domain'],
+    message: 'The access policy lets everyone use a domain that is not in a VPC.',
+    isBrokenBy: (subject) =>
+      blocksOf(subject, 'vpc_options').length === 0 &&
+      !isUnknown(subject, 'vpc_options') &&
+      allowancesOf(subject, 'access_policies').some(allowsAnyone),
   },
 ]

@@ -1,8 +1,6 @@
-import { networkRules } from '../network.ts'
-import { type Opening, portRanges, protocolOf } from '../ports.ts'
-import { audiencesOf, ipv4Count, openTo } from '../public-address.ts'
+import { audiencesOf, isOpen, networkRules, type Opening, openTo, portRanges, protocolOf } from '../network.ts'
 import type { Rule, Subject, View } from '../rule.ts'
-import { blocksAt, blocksOf, flagOf, jsonAt, textOf, textsOf } from '../view.ts'
+import { blocksAt, blocksOf, flagsAre, jsonAt, textOf, textsOf } from '../view.ts'
 
 const FIREWALL_RULES = [
   'azurerm_mssql_firewall_rule',
@@ -20,9 +18,20 @@ const FIREWALL_RULES = [
 ]
 /** Addresses in the largest private network, 10.0.0.0/8; larger ranges include public ones. */
 const LARGEST_PRIVATE = 2 ** 24
-const addressCount = (subject: Subject) =>
-  ipv4Count(textOf(subject, 'start_ip_address') ?? textOf(subject, 'start_ip') ?? '', lastAddress(subject))
 const lastAddress = (subject: Subject) => textOf(subject, 'end_ip_address') ?? textOf(subject, 'end_ip') ?? ''
+
+/** Counts the addresses of an IPv4 range; 0 when it is invalid. */
+function addressCount(subject: Subject): number {
+  const first = ipv4(textOf(subject, 'start_ip_address') ?? textOf(subject, 'start_ip') ?? '')
+  const last = ipv4(lastAddress(subject))
+  return first === null || last === null || last < first ? 0 : last - first + 1
+}
+
+function ipv4(text: string): number | null {
+  const parts = text.trim().split('.')
+  if (parts.length !== 4 || parts.some((part) => !/^\d{1,3}$/.test(part) || Number(part) > 255)) return null
+  return parts.reduce((sum, part) => sum * 256 + Number(part), 0)
+}
 
 /** Firewall block of each type; empty where the resource itself is the firewall. */
 const ACCESS_LISTS: ReadonlyMap<string, string> = new Map([
@@ -36,13 +45,13 @@ const ACCESS_LISTS: ReadonlyMap<string, string> = new Map([
 ])
 
 export const azureExposureRules: Rule[] = [
+  ...networkRules('azure', ['azurerm_network_security_group', 'azurerm_network_security_rule'], openings),
   {
     id: 'azure.storage.public-container',
     title: 'Container that anyone can read',
     reason: 'Every blob in it can be read by everyone on the internet.',
     fix: 'Set the access type to private; hand out access by role or signed address.',
     severity: 'error',
-    cloud: 'azure',
     types: ['azurerm_storage_container'],
     check: (subject) => {
       const access = ['blob', 'container'].find((name) => textOf(subject, 'container_access_type') === name)
@@ -55,12 +64,8 @@ export const azureExposureRules: Rule[] = [
     reason: 'A container of the account can be opened to the internet later; this is the default of the provider.',
     fix: 'Set allow_nested_items_to_be_public to false.',
     severity: 'warning',
-    cloud: 'azure',
     types: ['azurerm_storage_account'],
-    check: (subject) =>
-      ['allow_nested_items_to_be_public', 'allow_blob_public_access']
-        .filter((key) => flagOf(subject, key) === true)
-        .map((key) => `${key} is true.`),
+    check: flagsAre(true, 'allow_nested_items_to_be_public', 'allow_blob_public_access'),
   },
   {
     id: 'azure.network.open-service-firewall',
@@ -68,15 +73,12 @@ export const azureExposureRules: Rule[] = [
     reason: 'The service can be reached from the internet; only its keys and roles are left between.',
     fix: 'Set the default action to Deny and name the networks, or use a private endpoint.',
     severity: 'warning',
-    cloud: 'azure',
     types: [...ACCESS_LISTS.keys()],
-    check: (subject) => {
-      const path = ACCESS_LISTS.get(subject.type) ?? ''
-      const lists = path === '' ? [subject] : blocksOf(subject, path)
-      return lists.some((list) => textOf(list, 'default_action')?.toLowerCase() === 'allow')
-        ? ['The default action is Allow.']
-        : []
-    },
+    message: 'The default action is Allow.',
+    isBrokenBy: (subject) =>
+      blocksAt(subject, ACCESS_LISTS.get(subject.type) ?? '').some(
+        (list) => textOf(list, 'default_action')?.toLowerCase() === 'allow',
+      ),
   },
   {
     id: 'azure.database.open-firewall',
@@ -84,10 +86,9 @@ export const azureExposureRules: Rule[] = [
     reason: 'Anyone can try logins against the server.',
     fix: 'Name the addresses that need it, or use a private endpoint.',
     severity: 'error',
-    cloud: 'azure',
     types: FIREWALL_RULES,
-    check: (subject) =>
-      addressCount(subject) > LARGEST_PRIVATE ? ['The range of addresses spans most of the internet.'] : [],
+    message: 'The range of addresses spans most of the internet.',
+    isBrokenBy: (subject) => addressCount(subject) > LARGEST_PRIVATE,
   },
   {
     id: 'azure.database.azure-services-allowed',
@@ -95,12 +96,9 @@ export const azureExposureRules: Rule[] = [
     reason: 'The range 0.0.0.0 to 0.0.0.0 admits resources of every customer of Azure, not only yours.',
     fix: 'Use a private endpoint or a rule for a virtual network.',
     severity: 'warning',
-    cloud: 'azure',
     types: FIREWALL_RULES,
-    check: (subject) =>
-      lastAddress(subject) === '0.0.0.0' && addressCount(subject) === 1
-        ? ['The rule admits every resource in Azure, also of other customers.']
-        : [],
+    message: 'The rule admits every resource in Azure, also of other customers.',
+    isBrokenBy: (subject) => lastAddress(subject) === '0.0.0.0' && addressCount(subject) === 1,
   },
   {
     id: 'azure.database.open-account',
@@ -108,13 +106,11 @@ export const azureExposureRules: Rule[] = [
     reason: 'Anyone can try keys against the account.',
     fix: 'Name addresses or virtual networks, or switch public network access off.',
     severity: 'error',
-    cloud: 'azure',
     types: ['azurerm_cosmosdb_account'],
-    check: (subject) => {
+    message: 'The address filter admits every address.',
+    isBrokenBy: (subject) => {
       const ranges = textsOf(subject, 'ip_range_filter').flatMap((text) => text.split(','))
       return ranges.some((range) => range.includes('/') && openTo(range) !== null)
-        ? ['The address filter admits every address.']
-        : []
     },
   },
   {
@@ -124,7 +120,6 @@ export const azureExposureRules: Rule[] = [
       'The service has a public address; its firewall decides who may connect. This is the default of the provider.',
     fix: 'Set public_network_access_enabled to false and use a private endpoint.',
     severity: 'info',
-    cloud: 'azure',
     types: [
       'azurerm_mssql_server',
       'azurerm_postgresql_server',
@@ -137,8 +132,7 @@ export const azureExposureRules: Rule[] = [
       'azurerm_key_vault',
       'azurerm_search_service',
     ],
-    check: (subject) =>
-      flagOf(subject, 'public_network_access_enabled') === true ? ['public_network_access_enabled is true.'] : [],
+    check: flagsAre(true, 'public_network_access_enabled'),
   },
   {
     id: 'azure.storage.anonymous-registry',
@@ -146,9 +140,8 @@ export const azureExposureRules: Rule[] = [
     reason: 'Anyone can pull every image of the registry.',
     fix: 'Set anonymous_pull_enabled to false.',
     severity: 'error',
-    cloud: 'azure',
     types: ['azurerm_container_registry'],
-    check: (subject) => (flagOf(subject, 'anonymous_pull_enabled') === true ? ['anonymous_pull_enabled is true.'] : []),
+    check: flagsAre(true, 'anonymous_pull_enabled'),
   },
   {
     id: 'azure.network.public-cluster-endpoint',
@@ -156,33 +149,20 @@ export const azureExposureRules: Rule[] = [
     reason: 'Anyone can reach the API of the cluster; only its authentication is left between.',
     fix: 'Name the networks in authorized_ip_ranges, or make the cluster private.',
     severity: 'warning',
-    cloud: 'azure',
     types: ['azurerm_kubernetes_cluster'],
-    check: (subject) => {
-      const ranges = [
-        ...textsOf(subject, 'api_server_authorized_ip_ranges'),
-        ...blocksAt(subject, 'api_server_access_profile').flatMap((profile) =>
-          textsOf(profile, 'authorized_ip_ranges'),
-        ),
-      ]
-      return jsonAt(subject, 'private_cluster_enabled') !== true && ranges.some((range) => openTo(range) !== null)
-        ? ['The authorized ranges admit every address.']
-        : []
-    },
+    message: 'The authorized ranges admit every address.',
+    isBrokenBy: (subject) =>
+      jsonAt(subject, 'private_cluster_enabled') !== true &&
+      ['api_server_authorized_ip_ranges', 'api_server_access_profile.authorized_ip_ranges'].some((path) =>
+        isOpen(subject, path),
+      ),
   },
 ]
 
-const openings = (subject: Subject): Opening[] =>
-  subject.type === 'azurerm_network_security_group'
-    ? blocksOf(subject, 'security_rule').flatMap(openingsOf)
-    : openingsOf(subject)
-
-/** Rules for network security groups, with inline blocks or resources as rules. */
-export const azureNetworkRules: Rule[] = networkRules(
-  'azure',
-  ['azurerm_network_security_group', 'azurerm_network_security_rule'],
-  openings,
-)
+function openings(subject: Subject): Opening[] {
+  const isGroup = subject.type === 'azurerm_network_security_group'
+  return isGroup ? blocksOf(subject, 'security_rule').flatMap(openingsOf) : openingsOf(subject)
+}
 
 function openingsOf(rule: View): Opening[] {
   const is = (key: string, value: string) => textOf(rule, key)?.toLowerCase() === value

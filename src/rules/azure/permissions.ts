@@ -29,7 +29,6 @@ export const azurePermissionRules: Rule[] = [
     reason: 'The identity can do everything and give every permission to others.',
     fix: 'Grant a role with the actions that are needed, on a resource group or a resource.',
     severity: 'error',
-    cloud: 'azure',
     types: ['azurerm_role_assignment', 'azurerm_management_group_role_assignment'],
     check: (subject) =>
       isOneOf(subject, 'owner', 'userAccess') && isBroad(scopeOf(subject))
@@ -42,7 +41,6 @@ export const azurePermissionRules: Rule[] = [
     reason: 'The identity can also give permissions to others, which a workload seldom needs.',
     fix: 'Grant a role with the actions that are needed.',
     severity: 'warning',
-    cloud: 'azure',
     types: ['azurerm_role_assignment'],
     check: (subject) =>
       isOneOf(subject, 'owner', 'userAccess') && scopeOf(subject) !== '' && !isBroad(scopeOf(subject))
@@ -55,12 +53,9 @@ export const azurePermissionRules: Rule[] = [
     reason: 'The identity can change and delete every resource of the subscription.',
     fix: 'Grant the role on the resource groups that need it, or a narrower role.',
     severity: 'warning',
-    cloud: 'azure',
     types: ['azurerm_role_assignment'],
-    check: (subject) =>
-      isOneOf(subject, 'contributor') && isBroad(scopeOf(subject))
-        ? ['Assigns Contributor on a subscription, a management group or the root.']
-        : [],
+    message: 'Assigns Contributor on a subscription, a management group or the root.',
+    isBrokenBy: (subject) => isOneOf(subject, 'contributor') && isBroad(scopeOf(subject)),
   },
   {
     id: 'azure.iam.wildcard-role',
@@ -68,14 +63,12 @@ export const azurePermissionRules: Rule[] = [
     reason: 'The role is an owner by another name.',
     fix: 'List the actions that the role is for.',
     severity: 'error',
-    cloud: 'azure',
     types: ['azurerm_role_definition'],
-    check: (subject) =>
+    message: 'The role allows every action.',
+    isBrokenBy: (subject) =>
       blocksOf(subject, 'permissions').some(
         (block) => textsOf(block, 'actions').includes('*') && textsOf(block, 'not_actions').length === 0,
-      )
-        ? ['The role allows every action.']
-        : [],
+      ),
   },
   {
     id: 'azure.iam.wildcard-role-with-exceptions',
@@ -83,15 +76,13 @@ export const azurePermissionRules: Rule[] = [
     reason: 'Actions that come later are allowed too.',
     fix: 'List the actions that the role is for.',
     severity: 'warning',
-    cloud: 'azure',
     types: ['azurerm_role_definition'],
-    check: (subject) =>
+    message: 'The role allows all actions except a list, or all data actions.',
+    isBrokenBy: (subject) =>
       blocksOf(subject, 'permissions').some(
         (block) =>
           (textsOf(block, 'actions').includes('*') && textsOf(block, 'not_actions').length > 0) ||
           textsOf(block, 'data_actions').includes('*'),
-      )
-        ? ['The role allows all actions except a list, or all data actions.']
-        : [],
+      ),
   },
 ]

@@ -2,7 +2,7 @@ import { type Json, ownMember } from '../../base/json.ts'
 import { toReportAction } from '../../plan/actions.ts'
 import { criticalityOf } from '../../plan/impact.ts'
 import type { Rule, Subject } from '../rule.ts'
-import { blocksOf, flagOf, isUnknown, viewOf } from '../view.ts'
+import { flagOf, hasValue, isUnknown, viewOf } from '../view.ts'
 
 const PROTECTION = [
   'deletion_protection',
@@ -31,10 +31,9 @@ export const changeRules: Rule[] = [
       'Check that the data is not needed or is kept elsewhere; ' +
       'otherwise leave the resource in the code, or remove it from the state only.',
     severity: 'warning',
-    cloud: 'common',
     looksAt: 'change',
-    check: ({ type, action }) =>
-      action === 'delete' && criticalityOf(type) === 'data' ? ['It holds data and is deleted.'] : [],
+    message: 'It holds data and is deleted.',
+    isBrokenBy: ({ type, action }) => action === 'delete' && criticalityOf(type) === 'data',
   },
   {
     id: 'common.stateful.data-replaced',
@@ -42,10 +41,9 @@ export const changeRules: Rule[] = [
     reason: 'A replacement deletes the old object with its data and makes an empty one.',
     fix: 'Avoid the change that forces the replacement, or move the data first.',
     severity: 'warning',
-    cloud: 'common',
     looksAt: 'change',
-    check: ({ type, action }) =>
-      action === 'replace' && criticalityOf(type) === 'data' ? ['It holds data and is replaced.'] : [],
+    message: 'It holds data and is replaced.',
+    isBrokenBy: ({ type, action }) => action === 'replace' && criticalityOf(type) === 'data',
   },
   {
     id: 'common.stateful.access-removed',
@@ -55,7 +53,6 @@ export const changeRules: Rule[] = [
       'a deleted key makes data unreadable.',
     fix: 'Check who depends on it before applying.',
     severity: 'warning',
-    cloud: 'common',
     looksAt: 'change',
     check: ({ type, action }) =>
       (action === 'delete' || action === 'replace') && criticalityOf(type) === 'access'
@@ -68,7 +65,6 @@ export const changeRules: Rule[] = [
     reason: 'The next deletion is no longer stopped.',
     fix: 'Leave the protection on while the resource is needed.',
     severity: 'warning',
-    cloud: 'common',
     looksAt: 'change',
     check: (subject) =>
       subject.action === 'update'
@@ -83,14 +79,12 @@ export const changeRules: Rule[] = [
     reason: 'Nothing is left to restore from but older backups, which may go with the database.',
     fix: 'Set skip_final_snapshot to false and name the snapshot.',
     severity: 'warning',
-    cloud: 'aws',
     types: FINAL_SNAPSHOT,
     looksAt: 'change',
-    check: (subject) =>
+    message: 'skip_final_snapshot is true.',
+    isBrokenBy: (subject) =>
       (subject.action === 'delete' || subject.action === 'replace') &&
-      flagOf(viewOf(subject.before), 'skip_final_snapshot') === true
-        ? ['skip_final_snapshot is true.']
-        : [],
+      flagOf(viewOf(subject.before), 'skip_final_snapshot') === true,
   },
   {
     id: 'aws.stateful.backups-off',
@@ -98,10 +92,9 @@ export const changeRules: Rule[] = [
     reason: 'After an accident there is nothing to go back to.',
     fix: 'Set backup_retention_period to the days that the data needs.',
     severity: 'warning',
-    cloud: 'aws',
     types: ['aws_db_instance', 'aws_rds_cluster'],
-    check: ({ values }) =>
-      ownMember(values, 'backup_retention_period') === 0 ? ['backup_retention_period is 0.'] : [],
+    message: 'backup_retention_period is 0.',
+    isBrokenBy: ({ values }) => ownMember(values, 'backup_retention_period') === 0,
   },
   {
     id: 'gcp.stateful.backups-off',
@@ -109,14 +102,9 @@ export const changeRules: Rule[] = [
     reason: 'After an accident there is nothing to go back to.',
     fix: 'Enable backup_configuration.',
     severity: 'warning',
-    cloud: 'gcp',
     types: ['google_sql_database_instance'],
-    check: (subject) =>
-      blocksOf(subject, 'settings').some((settings) =>
-        blocksOf(settings, 'backup_configuration').some((backup) => flagOf(backup, 'enabled') === false),
-      )
-        ? ['backup_configuration is disabled.']
-        : [],
+    message: 'backup_configuration is disabled.',
+    isBrokenBy: (subject) => hasValue(subject, 'settings.backup_configuration.enabled', false),
   },
   {
     id: 'common.scope.outside-targets',
@@ -124,7 +112,6 @@ export const changeRules: Rule[] = [
     reason: 'No target of the request names the resource; the engine changes it because a target depends on it.',
     fix: 'Check that the change is wanted; otherwise restrict the request.',
     severity: 'warning',
-    cloud: 'common',
     looksAt: 'change',
     check: ({ address, action }, { outside }) =>
       outside.has(address) ? [`It is not among the targets (${toReportAction(action)}).`] : [],

@@ -1,11 +1,11 @@
-import { isJsonObject, type Json, type JsonObject, memberOf, ownMember } from '../../base/json.ts'
+import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf, ownMember } from '../../base/json.ts'
 import type { Plan } from '../../plan/plan.ts'
 
 // Readers of a plan's `configuration`, in which variables have no values yet.
 
 const MAX_DEPTH = 40
 
-export interface ConfiguredModule {
+interface ConfiguredModule {
   /** Address without indexes, for example `module.a.module.b`; empty for the root. */
   address: string
   module: JsonObject
@@ -23,12 +23,8 @@ export function modulesOf(plan: Plan): ConfiguredModule[] {
     if (!isJsonObject(calls)) return
     for (const [name, call] of Object.entries(calls)) {
       const inputExpressions = memberOf(call, 'expressions')
-      visit(
-        memberOf(call, 'module'),
-        address === '' ? `module.${name}` : `${address}.module.${name}`,
-        isJsonObject(inputExpressions) ? inputExpressions : {},
-        depth + 1,
-      )
+      const inner = address === '' ? `module.${name}` : `${address}.module.${name}`
+      visit(memberOf(call, 'module'), inner, isJsonObject(inputExpressions) ? inputExpressions : {}, depth + 1)
     }
   }
   visit(memberOf(plan.document.configuration, 'root_module'), '', {}, 0)
@@ -38,21 +34,18 @@ export function modulesOf(plan: Plan): ConfiguredModule[] {
 /** Indexes the arguments of every resource block by address without indexes. */
 export function expressionsByAddress(plan: Plan): Map<string, JsonObject> {
   const byAddress = new Map<string, JsonObject>()
-  for (const { address, module } of modulesOf(plan)) {
-    const resources = ownMember(module, 'resources')
-    if (!Array.isArray(resources)) continue
-    for (const resource of resources) {
+  for (const { address, module } of modulesOf(plan))
+    for (const resource of itemsOf(ownMember(module, 'resources'))) {
       const local = memberOf(resource, 'address')
       const expressions = memberOf(resource, 'expressions')
       if (typeof local === 'string' && isJsonObject(expressions))
         byAddress.set(address === '' ? local : `${address}.${local}`, expressions)
     }
-  }
   return byAddress
 }
 
 /** A literal value in the code. */
-export interface Literal {
+interface Literal {
   argument: string
   /** Path of the argument including its blocks, for example `setting.value`. */
   path: string

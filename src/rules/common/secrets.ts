@@ -1,11 +1,19 @@
-import { isJsonObject, type Json, type JsonObject, ownMember } from '../../base/json.ts'
+import { isJsonObject, type Json, type JsonObject, memberOf, ownMember } from '../../base/json.ts'
+import { withoutIndexes } from '../../plan/addresses.ts'
+import type { Plan } from '../../plan/plan.ts'
+import { managedChanges } from '../../plan/planned-changes.ts'
 import { jsonOf } from '../policy-document.ts'
 import type { PlanContext, Rule, Subject, View } from '../rule.ts'
-import { jsonAt } from '../view.ts'
-import { hasReferences, literalsOf, textsIn } from './expressions.ts'
-import { carriesSecret, isLiteralSecret, isSecretVariable } from './secret-names.ts'
-import { type AttributeText, stringsOf } from './strings.ts'
-import { hasUrlPassword, tokensIn } from './token-formats.ts'
+import { type AttributeText, jsonAt, stringsOf } from '../view.ts'
+import { hasReferences, literalsOf, modulesOf, textsIn } from './expressions.ts'
+import {
+  carriesSecret,
+  hasUrlPassword,
+  isLiteralSecret,
+  isSecretName,
+  isSecretVariable,
+  tokensIn,
+} from './secret-forms.ts'
 
 const USE_SECRET_STORE =
   'Rotate the secret, keep it in a secret store, and let the code refer to it (a sensitive variable or a data source).'
@@ -17,7 +25,6 @@ export const secretRules: Rule[] = [
     reason: 'Everyone who reads the repository, its history or the state of the engine has it.',
     fix: USE_SECRET_STORE,
     severity: 'error',
-    cloud: 'common',
     looksAt: 'change',
     check: literalArguments,
   },
@@ -27,7 +34,6 @@ export const secretRules: Rule[] = [
     reason: 'The text has the form of a credential; user data, variables and configuration are readable by many.',
     fix: USE_SECRET_STORE,
     severity: 'error',
-    cloud: 'common',
     check: (subject) =>
       visibleStrings(subject).flatMap(({ attribute, text }) =>
         tokensIn(text).map((name) => `${attribute} holds ${name}.`),
@@ -39,7 +45,6 @@ export const secretRules: Rule[] = [
     reason: 'Addresses are logged and shown where passwords are not.',
     fix: USE_SECRET_STORE,
     severity: 'error',
-    cloud: 'common',
     check: (subject) =>
       visibleStrings(subject)
         .filter(({ text }) => hasUrlPassword(text))
@@ -51,7 +56,6 @@ export const secretRules: Rule[] = [
     reason: 'Everyone who reads the repository, or may look at the service, has it.',
     fix: 'Let the process read it from a secret store; refer to the secret instead of its value.',
     severity: 'error',
-    cloud: 'common',
     check: (subject, context) =>
       secretVariables(subject, context, true).map((key) => `The value of ${key} is written in the code.`),
   },
@@ -61,9 +65,58 @@ export const secretRules: Rule[] = [
     reason: 'Everyone who may look at the service reads its variables.',
     fix: 'Let the process read it from a secret store; refer to the secret instead of its value.',
     severity: 'warning',
-    cloud: 'common',
     check: (subject, context) =>
       secretVariables(subject, context, false).map((key) => `The value of ${key} stands in plain text.`),
+  },
+  {
+    id: 'common.secrets.module-input',
+    title: 'Secret given to a module in the code',
+    reason: 'Everyone who reads the repository, its history or the state of the engine has it.',
+    fix: 'Rotate the secret, keep it in a secret store, and give the module a sensitive variable or a data source.',
+    severity: 'error',
+    checkPlan: (plan) =>
+      modulesOf(plan).flatMap(({ address, inputs }) =>
+        createsIn(plan, address)
+          ? secretLiterals(inputs).map((path) => ({
+              resource: address,
+              message: `The value of the input ${path} is written in the code.`,
+            }))
+          : [],
+      ),
+  },
+  {
+    id: 'common.secrets.variable-default',
+    title: 'Secret as the default of a variable',
+    reason: 'A default that works is used; everyone who reads the repository has it.',
+    fix: 'Remove the default and mark the variable as sensitive.',
+    severity: 'warning',
+    checkPlan: (plan) =>
+      modulesOf(plan).flatMap(({ address, module }) => {
+        if (!createsIn(plan, address)) return []
+        return Object.entries(objectOf(ownMember(module, 'variables')))
+          .filter(([name, variable]) => isLiteralSecretAt(name, memberOf(variable, 'default')))
+          .map(([name]) => ({
+            resource: null,
+            message: `The variable ${address === '' ? name : `${address}.${name}`} has a default.`,
+          }))
+      }),
+  },
+  {
+    id: 'common.secrets.provider-argument',
+    title: 'Credentials of a provider in the code',
+    reason: 'They open the account to everyone who reads the repository.',
+    fix: 'Rotate them, and let the provider read them from its environment.',
+    severity: 'warning',
+    checkPlan: (plan) => {
+      if (!createsIn(plan, '')) return []
+      const providers = objectOf(memberOf(plan.document.configuration, 'provider_config'))
+      return Object.entries(providers).flatMap(([name, provider]) =>
+        secretLiterals(memberOf(provider, 'expressions')).map((path) => ({
+          resource: null,
+          message: `The value of ${path} of the provider ${name} is written in the code.`,
+        })),
+      )
+    },
   },
 ]
 
@@ -79,9 +132,7 @@ function literalArguments(subject: Subject, { expressionsOf }: PlanContext): str
 
 /** Returns the secret part of an argument: only the data of a raw manifest, else the whole value. */
 const secretPart = (argument: string, value: Json): Json =>
-  argument === 'manifest'
-    ? ['data', 'stringData'].map((key) => (isJsonObject(value) ? (ownMember(value, key) ?? null) : null))
-    : value
+  argument === 'manifest' ? ['data', 'stringData'].map((key) => memberOf(value, key) ?? null) : value
 
 const isSecureParameter = ({ type, values }: Subject, argument: string) =>
   type === 'aws_ssm_parameter' && /^(value|value_wo)$/.test(argument) && ownMember(values, 'type') === 'SecureString'
@@ -135,7 +186,7 @@ const SECRET_STORES =
   /^(kubernetes_secret|vault_|aws_secretsmanager_|google_secret_manager_|azurerm_key_vault_|oci_vault_)/
 
 /** Returns the environment and configuration texts of a process, with keys. */
-export function environmentOf(type: string, view: View): AttributeText[] {
+function environmentOf(type: string, view: View): AttributeText[] {
   if (SECRET_STORES.test(type)) return []
   const values: JsonObject = {}
   for (const key of Object.keys(view.values))
@@ -145,3 +196,21 @@ export function environmentOf(type: string, view: View): AttributeText[] {
 
 /** Parses the JSON text of ECS container definitions. */
 const parseDefinitions = (key: string, value: Json): Json => (key === 'container_definitions' ? jsonOf(value) : value)
+
+/** Returns paths of literal arguments that look like secrets. */
+const secretLiterals = (expressions: Json | undefined): string[] =>
+  literalsOf(expressions)
+    .filter(({ argument, value }) => isLiteralSecretAt(argument, value))
+    .map(({ path }) => path)
+
+const isLiteralSecretAt = (name: string, value: Json | undefined): boolean =>
+  isSecretName(name) && typeof value === 'string' && isLiteralSecret(value)
+
+const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
+
+/** Reports whether the plan creates something in a module; secrets in other modules are older. */
+const createsIn = (plan: Plan, moduleAddress: string): boolean =>
+  managedChanges(plan).some(
+    ({ resource, action }) =>
+      action === 'create' && (moduleAddress === '' || withoutIndexes(resource.address).startsWith(`${moduleAddress}.`)),
+  )

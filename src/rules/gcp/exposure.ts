@@ -1,8 +1,6 @@
-import { networkRules } from '../network.ts'
-import { EVERY_PORT, type Opening, portRanges, protocolOf } from '../ports.ts'
-import { audiencesOf, openTo } from '../public-address.ts'
+import { audiencesOf, EVERY_PORT, isOpen, networkRules, type Opening, portRanges, protocolOf } from '../network.ts'
 import type { Rule, Subject, View } from '../rule.ts'
-import { blocksAt, blocksOf, flagOf, isUnknown, textOf, textsOf } from '../view.ts'
+import { blocksAt, blocksOf, flagOf, flagsAre, hasValue, isUnknown, textOf, textsOf } from '../view.ts'
 import { DATASET_GRANTS, grantsOf, isPublic, STORAGE_GRANTS } from './permissions.ts'
 
 const isEveryone = (entity: string | null) => /(^|:)(allUsers|allAuthenticatedUsers)$/.test(entity ?? '')
@@ -14,25 +12,28 @@ const ENTITIES = [
 ]
 const LISTS = ['google_storage_bucket_acl', 'google_storage_object_acl', 'google_storage_default_object_acl']
 
-const isOpen = (list: View, key: string) => openTo(textOf(list, key) ?? '') !== null
+/** Types of firewalls and of rules of firewall policies. */
+const FIREWALLS = [
+  'google_compute_firewall',
+  'google_compute_firewall_policy_rule',
+  'google_compute_network_firewall_policy_rule',
+  'google_compute_region_network_firewall_policy_rule',
+]
 
 export const gcpExposureRules: Rule[] = [
+  ...networkRules('gcp', FIREWALLS, openings),
   {
     id: 'gcp.storage.public-bucket',
     title: 'Bucket for everyone',
     reason: 'Everyone, or everyone with a Google account, can read or even write the objects.',
     fix: 'Name the members, and set public_access_prevention to enforced.',
     severity: 'error',
-    cloud: 'gcp',
     types: [...STORAGE_GRANTS, ...ENTITIES, ...LISTS, 'google_storage_bucket_object'],
-    check: (subject) => {
-      const entities = [...textsOf(subject, 'role_entity'), ...textsOf(subject, 'entity')]
-      const open =
-        grantsOf(subject).some(isPublic) ||
-        entities.some(isEveryone) ||
-        PUBLIC_ACL.test(textOf(subject, 'predefined_acl') ?? '')
-      return open ? ['The objects are open to everyone.'] : []
-    },
+    message: 'The objects are open to everyone.',
+    isBrokenBy: (subject) =>
+      grantsOf(subject).some(isPublic) ||
+      [...textsOf(subject, 'role_entity'), ...textsOf(subject, 'entity')].some(isEveryone) ||
+      PUBLIC_ACL.test(textOf(subject, 'predefined_acl') ?? ''),
   },
   {
     id: 'gcp.storage.force-destroy',
@@ -40,7 +41,6 @@ export const gcpExposureRules: Rule[] = [
     reason: 'A later deletion takes everything inside with it, without a question.',
     fix: 'Leave force_destroy (delete_contents_on_destroy) off where data matters.',
     severity: 'warning',
-    cloud: 'gcp',
     types: [
       'google_storage_bucket',
       'google_bigquery_dataset',
@@ -48,10 +48,7 @@ export const gcpExposureRules: Rule[] = [
       'google_spanner_instance',
       'google_bigtable_instance',
     ],
-    check: (subject) =>
-      ['force_destroy', 'delete_contents_on_destroy']
-        .filter((key) => flagOf(subject, key) === true)
-        .map((key) => `${key} is true.`),
+    check: flagsAre(true, 'force_destroy', 'delete_contents_on_destroy'),
   },
   {
     id: 'gcp.database.open-authorized-network',
@@ -59,17 +56,11 @@ export const gcpExposureRules: Rule[] = [
     reason: 'Anyone can try logins against the database.',
     fix: 'Name the networks, or use the private address or the connector.',
     severity: 'error',
-    cloud: 'gcp',
     types: ['google_sql_database_instance', 'google_alloydb_instance'],
-    check: (subject) => {
-      const sql = blocksAt(subject, 'settings.ip_configuration.authorized_networks').some((network) =>
-        isOpen(network, 'value'),
-      )
-      const alloy = blocksAt(subject, 'network_config.authorized_external_networks').some((network) =>
-        isOpen(network, 'cidr_range'),
-      )
-      return sql || alloy ? ['An authorized network admits every address.'] : []
-    },
+    message: 'An authorized network admits every address.',
+    isBrokenBy: (subject) =>
+      isOpen(subject, 'settings.ip_configuration.authorized_networks.value') ||
+      isOpen(subject, 'network_config.authorized_external_networks.cidr_range'),
   },
   {
     id: 'gcp.database.public-address',
@@ -77,12 +68,9 @@ export const gcpExposureRules: Rule[] = [
     reason: 'The database is reachable from outside; its authorized networks decide who may connect.',
     fix: 'Set ipv4_enabled to false and use a private network.',
     severity: 'info',
-    cloud: 'gcp',
     types: ['google_sql_database_instance'],
-    check: (subject) =>
-      blocksAt(subject, 'settings.ip_configuration').some((config) => flagOf(config, 'ipv4_enabled') === true)
-        ? ['ipv4_enabled is true.']
-        : [],
+    message: 'ipv4_enabled is true.',
+    isBrokenBy: (subject) => hasValue(subject, 'settings.ip_configuration.ipv4_enabled', true),
   },
   {
     id: 'gcp.database.public-dataset',
@@ -90,15 +78,13 @@ export const gcpExposureRules: Rule[] = [
     reason: 'Everyone with a Google account can query the data.',
     fix: 'Name the members.',
     severity: 'error',
-    cloud: 'gcp',
     types: [...DATASET_GRANTS, 'google_bigquery_dataset', 'google_bigquery_dataset_access'],
-    check: (subject) => {
-      const entries = subject.type === 'google_bigquery_dataset' ? blocksOf(subject, 'access') : [subject]
-      const open = entries.some((entry) =>
+    message: 'The data is open to everyone.',
+    isBrokenBy: (subject) =>
+      grantsOf(subject).some(isPublic) ||
+      blocksAt(subject, subject.type === 'google_bigquery_dataset' ? 'access' : '').some((entry) =>
         ['special_group', 'iam_member'].some((key) => isEveryone(textOf(entry, key))),
-      )
-      return open || grantsOf(subject).some(isPublic) ? ['The data is open to everyone.'] : []
-    },
+      ),
   },
   {
     id: 'gcp.network.public-cluster-endpoint',
@@ -106,14 +92,9 @@ export const gcpExposureRules: Rule[] = [
     reason: 'Anyone can reach the API of the cluster; only its authentication is left between.',
     fix: 'Name the networks in master_authorized_networks_config, or use the private endpoint.',
     severity: 'warning',
-    cloud: 'gcp',
     types: ['google_container_cluster'],
-    check: (subject) =>
-      blocksAt(subject, 'master_authorized_networks_config.cidr_blocks').some((network) =>
-        isOpen(network, 'cidr_block'),
-      )
-        ? ['The authorized networks admit every address.']
-        : [],
+    message: 'The authorized networks admit every address.',
+    isBrokenBy: (subject) => isOpen(subject, 'master_authorized_networks_config.cidr_blocks.cidr_block'),
   },
   {
     id: 'gcp.network.public-machine',
@@ -121,10 +102,9 @@ export const gcpExposureRules: Rule[] = [
     reason: 'The machine is reachable from outside as soon as a firewall rule allows it.',
     fix: 'Leave access_config out; let it reach the internet through a NAT gateway.',
     severity: 'info',
-    cloud: 'gcp',
     types: ['google_compute_instance', 'google_compute_instance_template', 'google_compute_region_instance_template'],
-    check: (subject) =>
-      blocksAt(subject, 'network_interface.access_config').length > 0 ? ['The machine gets a public address.'] : [],
+    message: 'The machine gets a public address.',
+    isBrokenBy: (subject) => blocksAt(subject, 'network_interface.access_config').length > 0,
   },
   {
     id: 'gcp.encryption.plain-cluster-secrets',
@@ -132,23 +112,11 @@ export const gcpExposureRules: Rule[] = [
     reason: 'Secrets in the store of the cluster are protected by the encryption of the disk only.',
     fix: 'Set database_encryption to ENCRYPTED with a key.',
     severity: 'info',
-    cloud: 'gcp',
     types: ['google_container_cluster'],
-    check: (subject) =>
-      blocksOf(subject, 'database_encryption').some((block) => textOf(block, 'state') === 'DECRYPTED')
-        ? ['database_encryption is DECRYPTED.']
-        : [],
+    message: 'database_encryption is DECRYPTED.',
+    isBrokenBy: (subject) => hasValue(subject, 'database_encryption.state', 'DECRYPTED'),
   },
 ]
-
-const POLICY_RULES = [
-  'google_compute_firewall_policy_rule',
-  'google_compute_network_firewall_policy_rule',
-  'google_compute_region_network_firewall_policy_rule',
-]
-
-/** Rules for firewalls and firewall policies. */
-export const gcpNetworkRules: Rule[] = networkRules('gcp', ['google_compute_firewall', ...POLICY_RULES], openings)
 
 function openings(subject: Subject): Opening[] {
   if (flagOf(subject, 'disabled') === true || (textOf(subject, 'direction') ?? 'INGRESS').toUpperCase() !== 'INGRESS')

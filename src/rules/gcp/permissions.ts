@@ -73,9 +73,9 @@ export const gcpPermissionRules: Rule[] = [
     reason: 'Everyone, or everyone with a Google account, gets the role on everything inside.',
     fix: 'Name the members.',
     severity: 'critical',
-    cloud: 'gcp',
     types: PROJECT_AND_ABOVE,
-    check: (subject) => (grantsOf(subject).some(isPublic) ? ['Grants a role to everyone.'] : []),
+    message: 'Grants a role to everyone.',
+    isBrokenBy: (subject) => grantsOf(subject).some(isPublic),
   },
   {
     id: 'gcp.iam.public-member',
@@ -83,14 +83,12 @@ export const gcpPermissionRules: Rule[] = [
     reason: 'Everyone, or everyone with a Google account, can use the resource.',
     fix: 'Name the members.',
     severity: 'error',
-    cloud: 'gcp',
     types: [...OTHERS, ...SERVICES],
-    check: (subject) =>
+    message: 'Grants a role to everyone.',
+    isBrokenBy: (subject) =>
       grantsOf(subject).some(
         (grant) => isPublic(grant) && !(SERVICES.includes(subject.type) && INVOKERS.has(grant.role)),
-      )
-        ? ['Grants a role to everyone.']
-        : [],
+      ),
   },
   {
     id: 'gcp.iam.public-service',
@@ -100,12 +98,9 @@ export const gcpPermissionRules: Rule[] = [
       'Name the invokers, or put a load balancer with authentication in front, ' +
       'unless the service is meant for everyone.',
     severity: 'warning',
-    cloud: 'gcp',
     types: SERVICES,
-    check: (subject) =>
-      grantsOf(subject).some((grant) => isPublic(grant) && INVOKERS.has(grant.role))
-        ? ['Everyone may invoke the service.']
-        : [],
+    message: 'Everyone may invoke the service.',
+    isBrokenBy: (subject) => grantsOf(subject).some((grant) => isPublic(grant) && INVOKERS.has(grant.role)),
   },
   {
     id: 'gcp.iam.project-owner',
@@ -113,7 +108,6 @@ export const gcpPermissionRules: Rule[] = [
     reason: 'The member can do everything and give every permission to others.',
     fix: 'Grant the predefined roles that are needed.',
     severity: 'error',
-    cloud: 'gcp',
     types: PROJECT_AND_ABOVE,
     check: grantsRole('roles/owner'),
   },
@@ -123,7 +117,6 @@ export const gcpPermissionRules: Rule[] = [
     reason: 'The member can change and delete nearly everything of the project.',
     fix: 'Grant the predefined roles that are needed.',
     severity: 'warning',
-    cloud: 'gcp',
     types: PROJECT_AND_ABOVE,
     check: grantsRole('roles/editor'),
   },
@@ -133,7 +126,6 @@ export const gcpPermissionRules: Rule[] = [
     reason: 'On a project these roles cover all its service accounts, also the powerful ones.',
     fix: 'Grant the role on the one service account.',
     severity: 'warning',
-    cloud: 'gcp',
     types: PROJECT_AND_ABOVE,
     check: grantsRole(
       'roles/iam.serviceAccountTokenCreator',
@@ -147,9 +139,9 @@ export const gcpPermissionRules: Rule[] = [
     reason: 'The key lasts for years, and its private part stands in the state of the engine.',
     fix: 'Use workload identity or impersonation.',
     severity: 'warning',
-    cloud: 'gcp',
     types: ['google_service_account_key'],
-    check: () => ['Creates a key of a service account.'],
+    message: 'Creates a key of a service account.',
+    isBrokenBy: () => true,
   },
   {
     id: 'gcp.iam.default-account-full-scope',
@@ -157,17 +149,15 @@ export const gcpPermissionRules: Rule[] = [
     reason: 'The default service account is often an editor of the project; every process on the machine is one too.',
     fix: 'Give the machine a service account of its own.',
     severity: 'warning',
-    cloud: 'gcp',
     types: ['google_compute_instance', 'google_compute_instance_template', 'google_compute_region_instance_template'],
-    check: (subject) =>
+    message: 'The default service account is used with the scope cloud-platform.',
+    isBrokenBy: (subject) =>
       blocksOf(subject, 'service_account').some(
         (account) =>
           /-compute@developer\.gserviceaccount\.com$/.test(textOf(account, 'email') ?? '') &&
           textsOf(account, 'scopes').some(
             (scope) => scope === 'cloud-platform' || scope.endsWith('/auth/cloud-platform'),
           ),
-      )
-        ? ['The default service account is used with the scope cloud-platform.']
-        : [],
+      ),
   },
 ]

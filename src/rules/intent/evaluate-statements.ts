@@ -1,7 +1,6 @@
 import type { ChangeAction } from '../../plan/actions.ts'
 import type { Plan } from '../../plan/plan.ts'
-import { isNegative } from './compare.ts'
-import { judge } from './condition.ts'
+import { isNegative, judge } from './condition.ts'
 import { fits } from './glob.ts'
 import { isAt, isSelected, type PlanView, type Resource, viewPlan } from './resources.ts'
 import type { Statement, StatementOf, StatementResult, Verdict } from './statement.ts'

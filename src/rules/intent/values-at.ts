@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, ownMember } from '../../base/json.ts'
+import { isJsonObject, type Json, ownMember, parseJson } from '../../base/json.ts'
 import { hasMark, itemMarks, memberMarks } from '../../plan/value-marks.ts'
 import type { Marked } from './statement.ts'
 
@@ -86,10 +86,6 @@ function findKey(value: { [key: string]: Json }, step: string): string | undefin
 function parseDocument(marked: Marked): Marked {
   const { value } = marked
   if (typeof value !== 'string' || value.length > MAX_DOCUMENT || !/^\s*[{[]/.test(value)) return marked
-  try {
-    const document: Json = JSON.parse(value)
-    return { ...marked, value: document }
-  } catch {
-    return marked
-  }
+  const document = parseJson(value)
+  return document === undefined ? marked : { ...marked, value: document }
 }

@@ -96,4 +96,4 @@ const TYPES: Record<string, string> = {
 }
 
 /** Returns the resource type of a kind; undefined when there is none. */
-export const typeOfKind = (kind: string) => (Object.hasOwn(TYPES, kind) ? TYPES[kind] : undefined)
+const typeOfKind = (kind: string) => (Object.hasOwn(TYPES, kind) ? TYPES[kind] : undefined)

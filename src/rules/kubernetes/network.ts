@@ -1,7 +1,5 @@
 import { isJsonObject } from '../../base/json.ts'
-import { networkRules } from '../network.ts'
-import { type Opening, protocolOf } from '../ports.ts'
-import { audiencesOf, openTo } from '../public-address.ts'
+import { audiencesOf, isOpen, networkRules, type Opening, protocolOf } from '../network.ts'
 import type { Rule, Subject, View } from '../rule.ts'
 import { blocksAt, blocksOf, isAbsent, isUnknown, jsonAt, numberOf, textOf, textsOf } from '../view.ts'
 import { typesOfKinds } from './manifest.ts'
@@ -62,9 +60,9 @@ export const kubernetesNetworkRules: Rule[] = [
       'Set load_balancer_source_ranges, or make the load balancer internal, ' +
       'unless the service is meant for everyone.',
     severity: 'warning',
-    cloud: 'kubernetes',
     types: SERVICES,
-    check: (subject) => (balancers(subject).length > 0 ? ['The load balancer admits every address.'] : []),
+    message: 'The load balancer admits every address.',
+    isBrokenBy: (subject) => balancers(subject).length > 0,
   },
   {
     id: 'kubernetes.network.ingress-without-tls',
@@ -72,10 +70,9 @@ export const kubernetesNetworkRules: Rule[] = [
     reason: 'Requests, cookies and passwords travel in clear.',
     fix: 'Add a tls block with a certificate.',
     severity: 'warning',
-    cloud: 'kubernetes',
     types: typesOfKinds('ingress'),
-    check: (subject) =>
-      blocksOf(subject, 'spec').some((spec) => isAbsent(spec, 'tls')) ? ['The ingress has no tls block.'] : [],
+    message: 'The ingress has no tls block.',
+    isBrokenBy: (subject) => blocksOf(subject, 'spec').some((spec) => isAbsent(spec, 'tls')),
   },
   {
     id: 'kubernetes.network.open-policy',
@@ -83,15 +80,9 @@ export const kubernetesNetworkRules: Rule[] = [
     reason: 'The pods can be reached on every port from everywhere the network reaches.',
     fix: 'Name the ports and the networks, pods or namespaces that need them.',
     severity: 'warning',
-    cloud: 'kubernetes',
     types: typesOfKinds('network_policy'),
-    check: (subject) =>
-      blocksAt(subject, 'spec.ingress').some(
-        (rule) =>
-          isAbsent(rule, 'ports') &&
-          blocksAt(rule, 'from.ip_block').some((block) => openTo(textOf(block, 'cidr') ?? '') !== null),
-      )
-        ? ['A rule admits every address on every port.']
-        : [],
+    message: 'A rule admits every address on every port.',
+    isBrokenBy: (subject) =>
+      blocksAt(subject, 'spec.ingress').some((rule) => isAbsent(rule, 'ports') && isOpen(rule, 'from.ip_block.cidr')),
   },
 ]

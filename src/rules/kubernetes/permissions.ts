@@ -25,12 +25,9 @@ export const kubernetesPermissionRules: Rule[] = [
     reason: 'Whoever reaches the API of the cluster gets the permission.',
     fix: 'Bind the role to named users, groups or service accounts.',
     severity: 'critical',
-    cloud: 'kubernetes',
     types: BINDINGS,
-    check: (subject) =>
-      bindsTo(subject, ANONYMOUS) && !PUBLIC_ROLES.has(roleOf(subject) ?? '')
-        ? ['A subject is everyone without a login.']
-        : [],
+    message: 'A subject is everyone without a login.',
+    isBrokenBy: (subject) => bindsTo(subject, ANONYMOUS) && !PUBLIC_ROLES.has(roleOf(subject) ?? ''),
   },
   {
     id: 'kubernetes.rbac.whole-cluster-subject',
@@ -38,12 +35,9 @@ export const kubernetesPermissionRules: Rule[] = [
     reason: 'Every user or every pod of the cluster gets the permission.',
     fix: 'Bind the role to the service accounts that need it.',
     severity: 'warning',
-    cloud: 'kubernetes',
     types: CLUSTER_BINDINGS,
-    check: (subject) =>
-      bindsTo(subject, WHOLE_CLUSTER) && !PUBLIC_ROLES.has(roleOf(subject) ?? '')
-        ? ['A subject is every user or every service account.']
-        : [],
+    message: 'A subject is every user or every service account.',
+    isBrokenBy: (subject) => bindsTo(subject, WHOLE_CLUSTER) && !PUBLIC_ROLES.has(roleOf(subject) ?? ''),
   },
   {
     id: 'kubernetes.rbac.cluster-admin',
@@ -51,9 +45,9 @@ export const kubernetesPermissionRules: Rule[] = [
     reason: 'The subject can do everything in every namespace and read every secret.',
     fix: 'Bind a role with the resources and verbs that are needed.',
     severity: 'error',
-    cloud: 'kubernetes',
     types: CLUSTER_BINDINGS,
-    check: (subject) => (roleOf(subject) === 'cluster-admin' ? ['Binds cluster-admin for the whole cluster.'] : []),
+    message: 'Binds cluster-admin for the whole cluster.',
+    isBrokenBy: (subject) => roleOf(subject) === 'cluster-admin',
   },
   {
     id: 'kubernetes.rbac.namespace-admin',
@@ -61,9 +55,9 @@ export const kubernetesPermissionRules: Rule[] = [
     reason: 'The subject can do everything in the namespace, secrets included.',
     fix: 'Bind a role with the resources and verbs that are needed.',
     severity: 'warning',
-    cloud: 'kubernetes',
     types: typesOfKinds('role_binding'),
-    check: (subject) => (roleOf(subject) === 'cluster-admin' ? ['Binds cluster-admin in a namespace.'] : []),
+    message: 'Binds cluster-admin in a namespace.',
+    isBrokenBy: (subject) => roleOf(subject) === 'cluster-admin',
   },
   {
     id: 'kubernetes.rbac.wildcard-cluster-role',
@@ -71,10 +65,9 @@ export const kubernetesPermissionRules: Rule[] = [
     reason: 'The role is cluster-admin by another name.',
     fix: 'List API groups, resources and verbs.',
     severity: 'error',
-    cloud: 'kubernetes',
     types: CLUSTER_ROLES,
-    check: (subject) =>
-      blocksOf(subject, 'rule').some(coversEverything) ? ['A rule allows every verb on every resource.'] : [],
+    message: 'A rule allows every verb on every resource.',
+    isBrokenBy: (subject) => blocksOf(subject, 'rule').some(coversEverything),
   },
   {
     id: 'kubernetes.rbac.wildcard-role',
@@ -82,12 +75,9 @@ export const kubernetesPermissionRules: Rule[] = [
     reason: 'The role covers secrets, and what is added later.',
     fix: 'List API groups, resources and verbs.',
     severity: 'warning',
-    cloud: 'kubernetes',
     types: typesOfKinds('role'),
-    check: (subject) =>
-      blocksOf(subject, 'rule').some(coversEverything)
-        ? ['A rule allows every verb on every resource of the namespace.']
-        : [],
+    message: 'A rule allows every verb on every resource of the namespace.',
+    isBrokenBy: (subject) => blocksOf(subject, 'rule').some(coversEverything),
   },
   {
     id: 'kubernetes.rbac.escalation',
@@ -95,12 +85,10 @@ export const kubernetesPermissionRules: Rule[] = [
     reason: 'With escalate, bind or impersonate a subject reaches permissions that it was not given.',
     fix: 'Leave these verbs to the administrators of the cluster.',
     severity: 'warning',
-    cloud: 'kubernetes',
     types: CLUSTER_ROLES,
-    check: (subject) =>
-      blocksOf(subject, 'rule').some((rule) => hasAny(rule, 'verbs', 'escalate', 'bind', 'impersonate'))
-        ? ['A rule allows escalate, bind or impersonate.']
-        : [],
+    message: 'A rule allows escalate, bind or impersonate.',
+    isBrokenBy: (subject) =>
+      blocksOf(subject, 'rule').some((rule) => hasAny(rule, 'verbs', 'escalate', 'bind', 'impersonate')),
   },
   {
     id: 'kubernetes.rbac.all-secrets',
@@ -108,16 +96,14 @@ export const kubernetesPermissionRules: Rule[] = [
     reason: 'Secrets of every namespace, tokens of service accounts included, can be read.',
     fix: 'Use a role in the namespace, and name the secrets.',
     severity: 'warning',
-    cloud: 'kubernetes',
     types: CLUSTER_ROLES,
-    check: (subject) =>
+    message: 'A rule reads the secrets of every namespace.',
+    isBrokenBy: (subject) =>
       blocksOf(subject, 'rule').some(
         (rule) =>
           hasAny(rule, 'resources', 'secrets') &&
           hasAny(rule, 'verbs', '*', 'get', 'list', 'watch') &&
           textsOf(rule, 'resource_names').length === 0,
-      )
-        ? ['A rule reads the secrets of every namespace.']
-        : [],
+      ),
   },
 ]

@@ -73,10 +73,9 @@ export const kubernetesPodRules: Rule[] = [
     reason: 'A process in it is root on the node, and from there on every pod of the node.',
     fix: 'Remove privileged, and add only the capabilities that are needed.',
     severity: 'error',
-    cloud: 'kubernetes',
     types,
-    check: (subject) =>
-      contexts(subject).some((context) => flagOf(context, 'privileged') === true) ? ['A container is privileged.'] : [],
+    message: 'A container is privileged.',
+    isBrokenBy: (subject) => contexts(subject).some((context) => flagOf(context, 'privileged') === true),
   },
   {
     id: 'kubernetes.pod.sensitive-host-path',
@@ -84,9 +83,9 @@ export const kubernetesPodRules: Rule[] = [
     reason: 'With the file system, the devices or the runtime of the node a process controls the node.',
     fix: 'Use a volume; what needs the node belongs into an agent that the cluster provides.',
     severity: 'error',
-    cloud: 'kubernetes',
     types,
-    check: (subject) => (hostPaths(subject).some(isSensitive) ? ['A volume mounts a system folder of the node.'] : []),
+    message: 'A volume mounts a system folder of the node.',
+    isBrokenBy: (subject) => hostPaths(subject).some(isSensitive),
   },
   {
     id: 'kubernetes.pod.host-path',
@@ -94,10 +93,9 @@ export const kubernetesPodRules: Rule[] = [
     reason: 'The pod depends on one node, and shares files with whatever else mounts them there.',
     fix: 'Use a persistent volume.',
     severity: 'warning',
-    cloud: 'kubernetes',
     types,
-    check: (subject) =>
-      hostPaths(subject).some((path) => !isSensitive(path)) ? ['A volume mounts a folder of the node.'] : [],
+    message: 'A volume mounts a folder of the node.',
+    isBrokenBy: (subject) => hostPaths(subject).some((path) => !isSensitive(path)),
   },
   {
     id: 'kubernetes.pod.host-namespaces',
@@ -105,7 +103,6 @@ export const kubernetesPodRules: Rule[] = [
     reason: 'The pod sees and reaches what network policies and isolation keep from others.',
     fix: 'Remove host_network, host_pid and host_ipc; publish through a service.',
     severity: 'warning',
-    cloud: 'kubernetes',
     types,
     check: (subject) =>
       ['host_network', 'host_pid', 'host_ipc']
@@ -118,15 +115,13 @@ export const kubernetesPodRules: Rule[] = [
     reason: 'With it a process can leave its container or read what is not its own.',
     fix: 'Drop ALL and add only what is needed.',
     severity: 'warning',
-    cloud: 'kubernetes',
     types,
-    check: (subject) =>
+    message: 'A container adds a powerful capability.',
+    isBrokenBy: (subject) =>
       contexts(subject)
         .flatMap((context) => blocksOf(context, 'capabilities'))
         .some((capabilities) =>
           textsOf(capabilities, 'add').some((name) => POWERFUL.has(name.toUpperCase().replace(/^CAP_/, ''))),
-        )
-        ? ['A container adds a powerful capability.']
-        : [],
+        ),
   },
 ]

@@ -1,8 +1,6 @@
-import { networkRules } from '../network.ts'
-import { EVERY_PORT, type Opening, protocolOf } from '../ports.ts'
-import { audiencesOf, openTo } from '../public-address.ts'
+import { audiencesOf, EVERY_PORT, isOpen, networkRules, type Opening, protocolOf } from '../network.ts'
 import type { Rule, Subject, View } from '../rule.ts'
-import { blocksOf, flagOf, isUnknown, numberOf, textOf, textsOf } from '../view.ts'
+import { blocksOf, hasValue, isUnknown, numberOf, textOf, textsOf } from '../view.ts'
 
 /** Returns the policy statements in lower case with single blanks; their language ignores letter case. */
 const statements = (subject: Subject): string[] =>
@@ -17,19 +15,20 @@ const managesAll = (statement: string, where: 'tenancy' | 'compartment') =>
   !isConditional(statement) &&
   / to manage all-resources in (\w+)/.exec(statement)?.[1] === where
 
+const LISTS = ['oci_core_security_list', 'oci_core_default_security_list']
+
 export const ociRules: Rule[] = [
+  ...networkRules('oci', [...LISTS, 'oci_core_network_security_group_security_rule'], openings),
   {
     id: 'oci.iam.any-user',
     title: 'Policy for any user',
     reason: 'Every user and every resource, also of other tenancies where they are admitted, gets the permission.',
     fix: 'Name a group or a dynamic group, or add a condition on who asks.',
     severity: 'critical',
-    cloud: 'oci',
     types: ['oci_identity_policy'],
-    check: (subject) =>
-      statements(subject).some((statement) => namesAnyone(statement) && !isConditional(statement))
-        ? ['A statement allows any user, without a condition.']
-        : [],
+    message: 'A statement allows any user, without a condition.',
+    isBrokenBy: (subject) =>
+      statements(subject).some((statement) => namesAnyone(statement) && !isConditional(statement)),
   },
   {
     id: 'oci.iam.manage-all-in-tenancy',
@@ -37,12 +36,9 @@ export const ociRules: Rule[] = [
     reason: 'The group administers the whole tenancy, permissions included.',
     fix: 'Name the resource families and the compartments that are needed.',
     severity: 'error',
-    cloud: 'oci',
     types: ['oci_identity_policy'],
-    check: (subject) =>
-      statements(subject).some((statement) => managesAll(statement, 'tenancy'))
-        ? ['A statement allows to manage all resources in the tenancy.']
-        : [],
+    message: 'A statement allows to manage all resources in the tenancy.',
+    isBrokenBy: (subject) => statements(subject).some((statement) => managesAll(statement, 'tenancy')),
   },
   {
     id: 'oci.iam.manage-all-in-compartment',
@@ -50,12 +46,9 @@ export const ociRules: Rule[] = [
     reason: 'The group can change and delete all that the compartment holds.',
     fix: 'Name the resource families that are needed.',
     severity: 'warning',
-    cloud: 'oci',
     types: ['oci_identity_policy'],
-    check: (subject) =>
-      statements(subject).some((statement) => managesAll(statement, 'compartment'))
-        ? ['A statement allows to manage all resources in a compartment.']
-        : [],
+    message: 'A statement allows to manage all resources in a compartment.',
+    isBrokenBy: (subject) => statements(subject).some((statement) => managesAll(statement, 'compartment')),
   },
   {
     id: 'oci.storage.public-bucket',
@@ -63,7 +56,6 @@ export const ociRules: Rule[] = [
     reason: 'Every object in it can be read by everyone on the internet.',
     fix: 'Set access_type to NoPublicAccess; hand out single objects with pre-authenticated requests that expire.',
     severity: 'error',
-    cloud: 'oci',
     types: ['oci_objectstorage_bucket'],
     check: (subject) =>
       ['ObjectRead', 'ObjectReadWithoutList']
@@ -76,10 +68,9 @@ export const ociRules: Rule[] = [
     reason: 'Whoever has the link reads or writes every object until it expires.',
     fix: 'Make the request for one object, for reading, and for a short time.',
     severity: 'warning',
-    cloud: 'oci',
     types: ['oci_objectstorage_preauthrequest'],
-    check: (subject) =>
-      textOf(subject, 'access_type')?.startsWith('AnyObject') ? ['The request covers every object of the bucket.'] : [],
+    message: 'The request covers every object of the bucket.',
+    isBrokenBy: (subject) => textOf(subject, 'access_type')?.startsWith('AnyObject') === true,
   },
   {
     id: 'oci.database.open-access-list',
@@ -87,12 +78,9 @@ export const ociRules: Rule[] = [
     reason: 'Anyone can try logins against the database.',
     fix: 'Name the networks in the access list, or use a private endpoint.',
     severity: 'error',
-    cloud: 'oci',
     types: ['oci_database_autonomous_database'],
-    check: (subject) =>
-      textsOf(subject, 'whitelisted_ips').some((range) => openTo(range) !== null)
-        ? ['The access list admits every address.']
-        : [],
+    message: 'The access list admits every address.',
+    isBrokenBy: (subject) => isOpen(subject, 'whitelisted_ips'),
   },
   {
     id: 'oci.network.public-cluster-endpoint',
@@ -100,12 +88,9 @@ export const ociRules: Rule[] = [
     reason: 'Where the security lists allow it, anyone can reach the API of the cluster.',
     fix: 'Set is_public_ip_enabled to false, or narrow the security lists of its subnet.',
     severity: 'warning',
-    cloud: 'oci',
     types: ['oci_containerengine_cluster'],
-    check: (subject) =>
-      blocksOf(subject, 'endpoint_config').some((config) => flagOf(config, 'is_public_ip_enabled') === true)
-        ? ['is_public_ip_enabled is true.']
-        : [],
+    message: 'is_public_ip_enabled is true.',
+    isBrokenBy: (subject) => hasValue(subject, 'endpoint_config.is_public_ip_enabled', true),
   },
   {
     id: 'oci.iam.long-lived-key',
@@ -113,20 +98,11 @@ export const ociRules: Rule[] = [
     reason: 'The key never expires, and what belongs to it stands in the state of the engine.',
     fix: 'Use instance or resource principals.',
     severity: 'warning',
-    cloud: 'oci',
     types: ['oci_identity_customer_secret_key', 'oci_identity_auth_token'],
-    check: () => ['Creates a key that does not expire.'],
+    message: 'Creates a key that does not expire.',
+    isBrokenBy: () => true,
   },
 ]
-
-const LISTS = ['oci_core_security_list', 'oci_core_default_security_list']
-
-/** Rules for security lists and network security group rules. */
-export const ociNetworkRules: Rule[] = networkRules(
-  'oci',
-  [...LISTS, 'oci_core_network_security_group_security_rule'],
-  openings,
-)
 
 function openings(subject: Subject): Opening[] {
   if (LISTS.includes(subject.type)) return blocksOf(subject, 'ingress_security_rules').flatMap(openingsOf)

@@ -1,5 +1,5 @@
 import type { Cloud, Mode, Operation, Status } from '../../base/vocabulary.ts'
-import type { Query, Sql } from '../../data/db/types.ts'
+import type { Query, Sql } from '../../data/db/sql.ts'
 import {
   joinConditions,
   kindConditions,

@@ -1,4 +1,4 @@
-import type { Query, Sql } from '../../data/db/types.ts'
+import type { Query, Sql } from '../../data/db/sql.ts'
 import { containing } from '../../data/db/values.ts'
 import {
   joinConditions,

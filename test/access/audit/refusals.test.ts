@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createRefusalCounter, sumRefusals, toPrefix } from '../../../src/access/audit/refusals.ts'
 import { createLogger } from '../../../src/base/log.ts'
-import type { Sql } from '../../../src/data/db/types.ts'
+import type { Sql } from '../../../src/data/db/sql.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 
 let db: TestDatabase

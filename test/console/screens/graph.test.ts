@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PlannedResource } from '../../../console/client/api/schemas.ts'
-import { nextPlace } from '../../../console/screens/graph/drawing/direction.ts'
 import { boxWith, draw, MOST_BOXES } from '../../../console/screens/graph/drawing/grouping.ts'
+import { nextPlace } from '../../../console/screens/graph/drawing/layout.ts'
 import {
   buildGraph,
   byUrgency,
@@ -55,18 +55,17 @@ describe('the graph of a plan', () => {
     expect(dependentsOf(graph, 4).size).toBe(0)
   })
 
-  it('selects by text, by action, and what changes with its neighbours', () => {
+  it('selects by action, and what changes with its neighbours', () => {
     const graph = buildGraph([
       resource('net.vpc'),
       resource('net.subnet', ['net.vpc'], { action: 'update' }),
       resource('app.vm', ['net.subnet']),
       resource('app.log', ['app.vm']),
     ])
-    const all = { search: '', action: null, changesOnly: false }
+    const all = { action: null, changesOnly: false }
     expect(select(graph, all)).toEqual([0, 1, 2, 3])
     expect(select(graph, { ...all, changesOnly: true })).toEqual([0, 1, 2])
     expect(select(graph, { ...all, action: 'update' })).toEqual([1])
-    expect(select(graph, { ...all, search: ' APP.' })).toEqual([2, 3])
   })
 
   it('puts critical losses first, and a critical resource that is only changed is none', () => {
@@ -150,9 +149,9 @@ describe('the layout', () => {
       { x: 300, y: 0 },
       { x: 300, y: 80 },
     ]
-    expect(nextPlace(places, 0, 'right')).toBe(1)
-    expect(nextPlace(places, 1, 'down')).toBe(2)
-    expect(nextPlace(places, 2, 'left')).toBe(0)
-    expect(nextPlace(places, 0, 'up')).toBeNull()
+    expect(nextPlace(places, 0, 'ArrowRight')).toBe(1)
+    expect(nextPlace(places, 1, 'ArrowDown')).toBe(2)
+    expect(nextPlace(places, 2, 'ArrowLeft')).toBe(0)
+    expect(nextPlace(places, 0, 'ArrowUp')).toBeNull()
   })
 })

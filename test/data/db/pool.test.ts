@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { connect } from '../../../src/data/db/pool.ts'
-import type { Sql } from '../../../src/data/db/types.ts'
+import type { Sql } from '../../../src/data/db/sql.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 
 let db: TestDatabase

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../src/data/db/types.ts'
+import type { Sql } from '../../../src/data/db/sql.ts'
 
 /**
  * Reads the schema of a database as SQL statements that create it again in an empty one, with the list of its steps.

@@ -1,15 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
+import { interceptRequests } from '../../helpers/intercept.ts'
 import { storageConfig } from './config.ts'
 
-const outside = setupServer()
-beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))
-afterEach(() => outside.resetHandlers())
-afterAll(() => outside.close())
+const outside = interceptRequests()
 
 const HOST = 'https://acct.blob.core.windows.net'
 const KEY = Buffer.from('a key of the account').toString('base64')
@@ -63,7 +60,6 @@ describe('a storage account', () => {
       `PUT\n\n\n\n\n\n\n\n\n\n\n\nx-ms-date:${DATE}\nx-ms-version:2021-12-02\n/acct/platform-artifacts\n` +
       'restype:container'
     expect(seen[0]?.headers.get('authorization')).toBe(`SharedKey acct:${sign(text)}`)
-    outside.resetHandlers()
     record(status(409, 'ContainerAlreadyExists'))
     await store.ensureBuckets()
   })
@@ -88,11 +84,9 @@ describe('a storage account', () => {
   it('reads and deletes; a missing blob is an error for the one and none for the other', async () => {
     record(() => HttpResponse.text('content'))
     expect(new TextDecoder().decode(await store.get('k'))).toBe('content')
-    outside.resetHandlers()
     record(status(404, 'BlobNotFound'))
     await expect(store.get('k')).rejects.toMatchObject({ status: 404, message: 'Object not found: k' })
     await store.delete('k')
-    outside.resetHandlers()
     record(status(404, 'ContainerNotFound'))
     await expect(store.get('k')).rejects.toMatchObject({
       status: 500,

@@ -1,16 +1,13 @@
 import { HttpResponse } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { staticCredentials } from '../../../src/aws/credentials.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
+import { interceptRequests } from '../../helpers/intercept.ts'
 import { assumed, CONTAINER, chainStore, INSTANCE, instance, record, role, STS, signedBy } from './aws.ts'
 import { storageConfig } from './config.ts'
 
-const outside = setupServer()
-beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))
-afterEach(() => outside.resetHandlers())
-afterAll(() => outside.close())
+const outside = interceptRequests()
 
 const KEYS = { AWS_ACCESS_KEY_ID: 'AKIAENV', AWS_SECRET_ACCESS_KEY: 'env-secret', AWS_SESSION_TOKEN: 'env-token' }
 const WEB = { AWS_WEB_IDENTITY_TOKEN_FILE: '/token', AWS_ROLE_ARN: 'arn:aws:iam::1:role/web' }

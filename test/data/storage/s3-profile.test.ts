@@ -1,11 +1,8 @@
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { interceptRequests } from '../../helpers/intercept.ts'
 import { assumed, CONTAINER, chainStore, INSTANCE, instance, record, role, STS, signedBy } from './aws.ts'
 
-const outside = setupServer()
-beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))
-afterEach(() => outside.resetHandlers())
-afterAll(() => outside.close())
+const outside = interceptRequests()
 
 const keys = (name: string) => `aws_access_key_id=AKIA${name}\naws_secret_access_key=s\n`
 const profile = (name: string, files: { credentials?: string; config?: string }) =>

@@ -1,12 +1,9 @@
 import { HttpResponse } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { interceptRequests } from '../../helpers/intercept.ts'
 import { assumed, CONTAINER, chainStore, INSTANCE, instance, record, role, STS, signedBy } from './aws.ts'
 
-const outside = setupServer()
-beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))
-afterEach(() => outside.resetHandlers())
-afterAll(() => outside.close())
+const outside = interceptRequests()
 
 const BOXED = { AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: '/x' }
 

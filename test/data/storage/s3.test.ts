@@ -1,16 +1,13 @@
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { staticCredentials } from '../../../src/aws/credentials.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
 import { createS3Signer } from '../../../src/data/storage/s3-signer.ts'
+import { interceptRequests } from '../../helpers/intercept.ts'
 import { storageConfig } from './config.ts'
 
-const outside = setupServer()
-beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))
-afterEach(() => outside.resetHandlers())
-afterAll(() => outside.close())
+const outside = interceptRequests()
 
 const storeOf = (overrides: Parameters<typeof storageConfig>[0] = {}, more = {}) =>
   createObjectStore(storageConfig({ provider: 'S3', region: 'eu-west-1', ...overrides }), {

@@ -1,9 +1,9 @@
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ReceivedSpan } from '../../../dev/collector/read-spans.ts'
 import type { Session } from '../../../dev/demo/api.ts'
 import { readTrace, renderTrace, sumSpans } from '../../../dev/demo/trace.ts'
+import { interceptRequests } from '../../helpers/intercept.ts'
 
 const span = (name: string, parts: Partial<ReceivedSpan> = {}): ReceivedSpan => ({
   ...{
@@ -74,10 +74,7 @@ describe('the tree', () => {
 })
 
 describe('reading', () => {
-  const server = setupServer()
-  beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
-  afterEach(() => server.resetHandlers())
-  afterAll(() => server.close())
+  const server = interceptRequests()
   const session = {
     uuid: 'session-1',
     rounds: [{ usage: { engine_s: 0, model_s: 0, validation_attempts: 1, input_tokens: 10, output_tokens: 5 } }],

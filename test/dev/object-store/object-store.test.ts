@@ -1,54 +1,56 @@
-import { createHash, createHmac } from 'node:crypto'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { crc32 } from 'node:zlib'
-import { AwsClient } from 'aws4fetch'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { startObjectStore } from '../../../dev/object-store.ts'
 import type { Running } from '../../../dev/server.ts'
+import { assumeRole, clientOf, type Keys, outcome, timestamp } from './contract/client.ts'
+import { describeStore } from './contract/store.ts'
 
-/** Features beyond those of the contract (`contract/`), which MinIO has to pass too. */
+const KEYS = { access_key: 'access-key', secret_key: 'secret-key-of-the-store', region: 'us-east-1' }
+const ORIGIN = 'http://localhost:5173'
 
-const keys = { access_key: 'testkey', secret_key: 'testsecret' }
-const client = () =>
-  new AwsClient({
-    accessKeyId: keys.access_key,
-    secretAccessKey: keys.secret_key,
-    service: 's3',
-    region: 'us-east-1',
-    retries: 0,
-  })
+describeStore('the store of the development stack', async () => {
+  const data_dir = await mkdtemp(join(tmpdir(), 'object-store-contract-'))
+  const open = (port?: number) => startObjectStore({ ...KEYS, port, data_dir, cors_origins: [ORIGIN] })
+  let running = await open()
+  return {
+    ...KEYS,
+    url: running.url,
+    origin: ORIGIN,
+    restart: async () => {
+      await running.close()
+      running = await open(running.port)
+      return running.url
+    },
+    close: async () => {
+      await running.close()
+      await rm(data_dir, { recursive: true, force: true })
+    },
+  }
+})
 
+/** Features beyond those of the contract, which MinIO has to pass too. */
+const OWNER: Keys = { accessKeyId: KEYS.access_key, secretAccessKey: KEYS.secret_key }
 let folder: string
 let store: Running
+let aheadMs = 0
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'object-store-test-'))
-  store = await startObjectStore({ ...keys, data_dir: folder })
-  expect((await client().fetch(`${store.url}/box`, { method: 'PUT' })).status).toBe(200)
+  store = await startObjectStore({ ...KEYS, data_dir: folder, now: () => new Date(Date.now() + aheadMs) })
+  expect((await clientOf(OWNER).fetch(`${store.url}/box`, { method: 'PUT' })).status).toBe(200)
 })
 afterAll(async () => {
   await store.close()
   await rm(folder, { recursive: true, force: true })
 })
 
-const put = (key: string, body: string) => client().fetch(`${store.url}/box/${key}`, { method: 'PUT', body })
-const get = (key: string) => client().fetch(`${store.url}/box/${key}`)
-
-test('only who has read a lock object removes it', async () => {
-  await put('lock', 'holder')
-  const remove = async (tag: string) =>
-    (await client().fetch(`${store.url}/box/lock`, { method: 'DELETE', headers: { 'if-match': tag } })).status
-  expect(await remove('"0"')).toBe(412)
-  expect(await remove((await get('lock')).headers.get('etag') ?? '')).toBe(204)
-})
+const put = (key: string, body: string) => clientOf(OWNER).fetch(`${store.url}/box/${key}`, { method: 'PUT', body })
 
 test('a header of S3 that is not signed is refused', async () => {
-  const headers = new Headers((await client().sign(`${store.url}/box/keep`)).headers)
+  const headers = new Headers((await clientOf(OWNER).sign(`${store.url}/box/keep`)).headers)
   headers.set('x-amz-meta-added', '1')
-  const response = await fetch(`${store.url}/box/keep`, { headers })
-  expect([response.status, await response.text()]).toEqual([403, expect.stringContaining('AccessDenied')])
+  expect(await outcome(await fetch(`${store.url}/box/keep`, { headers }))).toEqual([403, 'AccessDenied'])
 })
 
 test('writing leaves no temporary files', async () => {
@@ -56,76 +58,77 @@ test('writing leaves no temporary files', async () => {
   expect((await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.tmp'))).toEqual([])
 })
 
-describe('chunked uploads', () => {
-  const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
-  const sha = (data: string) => createHash('sha256').update(data).digest('hex')
-
-  async function send(
-    key: string,
-    payload: string,
-    frame: (seed: { signature: string; scope: string; date: string }) => string,
-    length: number,
-  ) {
-    const url = `${store.url}/box/${key}`
-    const headers = {
-      'x-amz-content-sha256': payload,
-      'x-amz-decoded-content-length': String(length),
-      'content-encoding': 'aws-chunked',
-    }
-    const signed = await client().sign(url, { method: 'PUT', headers })
-    const authorization = signed.headers.get('authorization') ?? ''
-    const seed = {
-      signature: /Signature=(\w+)/.exec(authorization)?.[1] ?? '',
-      scope: /Credential=[^/]+\/([^,]+)/.exec(authorization)?.[1] ?? '',
-      date: signed.headers.get('x-amz-date') ?? '',
-    }
-    return new Promise<number>((resolve, reject) => {
-      const call = httpRequest(url, { method: 'PUT', headers: Object.fromEntries(signed.headers) }, (response) => {
-        response.resume()
-        resolve(response.statusCode ?? 0)
-      })
-      call.once('error', reject)
-      call.end(frame(seed))
-    })
-  }
-
-  test('unsigned chunks with a trailing checksum', async () => {
-    const checksum = (text: string) => {
-      const bytes = Buffer.alloc(4)
-      bytes.writeUInt32BE(crc32(text))
-      return bytes.toString('base64')
-    }
-    const frame = (text: string) => () =>
-      `5\r\nhello\r\n6\r\n world\r\n0\r\nx-amz-checksum-crc32:${checksum(text)}\r\n\r\n`
-    expect(await send('chunked', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER', frame('hello world'), 11)).toBe(200)
-    const read = await get('chunked')
-    expect([await read.text(), read.headers.get('content-encoding')]).toEqual(['hello world', null])
-    expect(await send('chunked2', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER', frame('hello worlds'), 11)).toBe(400)
-    expect(await send('chunked2', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER', frame('hello world'), 12)).toBe(400)
-    expect((await get('chunked2')).status).toBe(404)
-  })
-
-  test('signed chunks; one wrong signature refuses the whole', async () => {
-    const frame = (secret: string) => (seed: { signature: string; scope: string; date: string }) => {
-      const key = seed.scope.split('/').reduce<string | Buffer>(hmac, `AWS4${secret}`) as Buffer
-      let previous = seed.signature
-      return ['hello', ''].reduce((text, chunk) => {
-        const string = ['AWS4-HMAC-SHA256-PAYLOAD', seed.date, seed.scope, previous, sha(''), sha(chunk)].join('\n')
-        previous = hmac(key, string).toString('hex')
-        return `${text}${chunk.length.toString(16)};chunk-signature=${previous}\r\n${chunk}\r\n`
-      }, '')
-    }
-    expect(await send('signed', 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD', frame(keys.secret_key), 5)).toBe(200)
-    expect(await (await get('signed')).text()).toBe('hello')
-    expect(await send('signed2', 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD', frame('wrong'), 5)).toBe(403)
-  })
+test.each([
+  ['GET', 'box?acl=', 501, 'NotImplemented'],
+  ['PUT', 'box?cors=', 405, 'MethodNotAllowed'],
+  ['DELETE', 'box', 405, 'MethodNotAllowed'],
+])('%s %s is refused', async (method, path, status, code) => {
+  expect(await outcome(await clientOf(OWNER).fetch(`${store.url}/${path}`, { method }))).toEqual([status, code])
 })
 
 test('without a list of origins every page may read, and no page may write', async () => {
   await put('cors', 'x')
-  const headers = { origin: 'http://localhost:5173' }
+  const headers = { origin: ORIGIN }
   const read = await fetch(`${store.url}/box/cors`, { headers })
   expect(read.headers.get('access-control-allow-origin')).toBe('*')
   const preflight = { ...headers, 'access-control-request-method': 'PUT' }
   expect((await fetch(`${store.url}/box/cors`, { method: 'OPTIONS', headers: preflight })).status).toBe(403)
+})
+
+describe('temporary keys', () => {
+  const assume = (fields: Record<string, string> = {}, keys = OWNER) => assumeRole(store.url, keys, fields)
+  const policy = (statement: object, Version = '2012-10-17') => ({
+    Policy: JSON.stringify({
+      Version,
+      Statement: [{ Effect: 'Allow', Action: ['s3:GetObject'], Resource: 'arn:aws:s3:::box/*', ...statement }],
+    }),
+  })
+
+  it('do not learn that an object is missing where they may not list it', async () => {
+    await put('there', 'x')
+    const blind = clientOf((await assume(policy({}))).keys)
+    expect((await blind.fetch(`${store.url}/box/there`)).status).toBe(200)
+    expect((await blind.fetch(`${store.url}/box/missing`, { method: 'HEAD' })).status).toBe(403)
+    expect((await blind.fetch(`${store.url}/box`, { method: 'HEAD' })).status).toBe(403)
+  })
+
+  it('run out', async () => {
+    await put('there', 'x')
+    const { keys, expires } = await assume()
+    expect(Math.abs(Date.parse(expires) - Date.now() - 900_000)).toBeLessThan(10_000)
+    aheadMs = 901_000
+    const aws = { datetime: timestamp(new Date(Date.now() + aheadMs)) }
+    const late = await clientOf(keys).fetch(`${store.url}/box/there`, { aws })
+    aheadMs = 0
+    expect(await outcome(late)).toEqual([400, 'ExpiredToken'])
+    expect((await clientOf(keys).fetch(`${store.url}/box/there`)).status).toBe(200)
+  })
+
+  it('name a token that is not theirs as the reason', async () => {
+    const [first, second] = [await assume(), await assume()]
+    const answer = async (sessionToken: string) =>
+      outcome(await clientOf({ ...first.keys, sessionToken }).fetch(`${store.url}/box/there`))
+    expect(await answer(second.keys.sessionToken)).toEqual([400, 'InvalidToken'])
+    expect(await answer('nonsense')).toEqual([400, 'InvalidToken'])
+  })
+
+  it('are not made for too long a time', async () => {
+    expect(await assume({ DurationSeconds: '43201' })).toMatchObject({ status: 400, code: 'ValidationError' })
+  })
+
+  it('are not made by somebody with temporary keys', async () => {
+    expect(await assume({}, (await assume()).keys)).toMatchObject({ status: 403, code: 'AccessDenied' })
+  })
+
+  it.each([
+    ['of another version', policy({}, '2008-10-17')],
+    ['that is too long', policy({ Resource: 'x'.repeat(2049) })],
+    ['with a field that is not known', policy({ NotAction: 's3:GetObject' })],
+    ['with another condition', policy({ Condition: { IpAddress: { 'aws:SourceIp': '10.0.0.0/8' } } })],
+    ['with a condition on something else', policy({ Condition: { StringLike: { 's3:delimiter': '/' } } })],
+    ['with no effect', policy({ Effect: 'Maybe' })],
+    ['with an action that is no text', policy({ Action: [1] })],
+  ])('are not made with a policy %s', async (_title, fields) => {
+    expect(await assume(fields)).toMatchObject({ status: 400, code: 'MalformedPolicyDocument' })
+  })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../../src/base/errors.ts'
 import { parsePlan } from '../../../src/plan/plan.ts'
-import { claimRound } from '../../../src/rounds/claim.ts'
+import { claimForRun } from '../../../src/rounds/claim.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { changesJson } from '../../plan/fixtures.ts'
 import { said } from '../steps/scripted-llm.ts'
@@ -75,7 +75,7 @@ describe('say', () => {
     await kit.status.say('filtering', 'raw')
     await kit.status.settle()
     await steps.database.sql`UPDATE rounds SET lease_until = NULL WHERE id = ${run.round.id}`
-    await claimRound(steps.database.sql, run.round.id)
+    await claimForRun(steps.database.sql, run.round.id)
     await kit.status.say('generating', 'raw')
     await expect(kit.status.settle()).rejects.toBeInstanceOf(LeaseLost)
   })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readCodeBlocks } from '../../../src/plan/code/blocks.ts'
+import { readCodeBlocks } from '../../../src/plan/code/modules.ts'
 
 it('reads expressions over several lines, and no attributes of nested blocks', () => {
   const body = '\n  a = 1 # one\n  b = [\n    2,\n  ]\n  inner {\n    a = 3\n  }\n  e = x["k"].y\n'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { stateAlignment } from '../../../src/plan/imports/alignment.ts'
 import { identityOf, isArgument, parseIdentifiers } from '../../../src/plan/imports/identifiers.ts'
+import { findUnmanaged, importExceptions } from '../../../src/plan/imports/inventory.ts'
 import { importFeedback, isResourceAddress } from '../../../src/plan/imports/pairs.ts'
-import { findUnmanaged, importExceptions } from '../../../src/plan/imports/unmanaged.ts'
 import { planOf } from '../fixtures.ts'
 
 describe('importExceptions', () => {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createMasker } from '../../../src/base/masking.ts'
 import type { Cloud } from '../../../src/base/vocabulary.ts'
-import { takeInventory } from '../../../src/plan/imports/inventory.ts'
-import { resourceKind } from '../../../src/plan/imports/kinds.ts'
+import { resourceKind, takeInventory } from '../../../src/plan/imports/inventory.ts'
 
 describe('the kind of a resource', () => {
   it.each<[Cloud, string, string | null]>([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { planFacts } from '../../../src/plan/facts.ts'
-import { type BeyondTargets, changesBeyond, describeBeyondTargets } from '../../../src/plan/targets/targets.ts'
+import { planFacts } from '../../../src/plan/change-list.ts'
+import { type BeyondTargets, changesBeyond, describeBeyondTargets } from '../../../src/plan/targets.ts'
 import { planOf } from '../fixtures.ts'
 
 const whole = planOf([

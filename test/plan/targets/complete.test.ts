@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { completeTargets, limitTargets } from '../../../src/plan/targets/complete.ts'
+import { completeTargets, limitTargets } from '../../../src/plan/targets.ts'
 
 const inRoot = (...addresses: string[]) => addresses.map((address) => ({ address, exact: address }))
 const inModule = { address: 'module.m', exact: 'module.m.x.a' }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readTargetingFault, reservedTargets } from '../../../src/plan/targets/fault.ts'
+import { readTargetingFault, reservedTargets } from '../../../src/plan/targets.ts'
 
 const DETAIL = `Resource instances in your current state have moved to new addresses in the
 latest configuration. Terraform must include those resource instances while

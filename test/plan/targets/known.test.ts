@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parsePlan } from '../../../src/plan/plan.ts'
-import { hasMatchingTarget } from '../../../src/plan/targets/targets.ts'
+import { hasMatchingTarget } from '../../../src/plan/targets.ts'
 
 const change = { actions: ['no-op'], before: null, after: null }
 const plan = parsePlan(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { changesOutsideTargets } from '../../../src/plan/targets/targets.ts'
+import { changesOutsideTargets } from '../../../src/plan/targets.ts'
 import { planOf } from '../fixtures.ts'
 
 const outside = (targets: string[], ...addresses: string[]) =>

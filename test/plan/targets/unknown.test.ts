@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parsePlan } from '../../../src/plan/plan.ts'
-import { findUnknownTargets, findUnplannedBlocks } from '../../../src/plan/targets/unknown.ts'
+import { findUnknownTargets, findUnplannedBlocks } from '../../../src/plan/targets.ts'
 
 const plan = parsePlan(
   JSON.stringify({

@@ -1,10 +1,10 @@
 import { delay, HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SeedPrompt } from '../../../src/prompts/parse-seed.ts'
 import { createPromptRegistry } from '../../../src/prompts/registry/client.ts'
 import { seedPrompts } from '../../../src/prompts/registry/seed.ts'
 import { createRegistryPrompts } from '../../../src/prompts/source.ts'
+import { interceptRequests } from '../../helpers/intercept.ts'
 
 const URL = 'http://registry.test:6006/'
 const NAME = 'general-guidelines-engine'
@@ -12,9 +12,8 @@ const SHIPPED = new Map<string, SeedPrompt>([
   [NAME, { body: 'Write {{ plain }} code.\n', description: 'How to write code' }],
 ])
 
-const server = setupServer()
+const server = interceptRequests()
 let calls: string[]
-beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
 beforeEach(() => {
   calls = []
   server.events.on('request:start', ({ request }) => {
@@ -22,10 +21,8 @@ beforeEach(() => {
   })
 })
 afterEach(() => {
-  server.resetHandlers()
   server.events.removeAllListeners()
 })
-afterAll(() => server.close())
 
 const registryOf = (access: { url?: string; api_key?: string } = {}, options: { timeoutMs?: number } = {}) =>
   createPromptRegistry(

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
 import { evaluateStatements } from '../../../src/rules/intent/evaluate-statements.ts'
-import { readStatements } from '../../../src/rules/intent/schema.ts'
+import { readStatements } from '../../../src/rules/intent/statement.ts'
 import { changesJson, planOf } from '../../plan/fixtures.ts'
 
 /** Returns the verdict on one statement, after checking that the statement can be read. */

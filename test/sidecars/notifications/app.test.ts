@@ -1,12 +1,12 @@
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createNotificationsApp } from '../../../sidecars/notifications/app.ts'
 import { chatChannel, webhookChannel } from '../../../sidecars/notifications/channels.ts'
 import { createDeliveries } from '../../../sidecars/notifications/deliveries.ts'
 import { readSettings } from '../../../sidecars/notifications/main.ts'
 import { audienceText, type Channel, titleOf } from '../../../sidecars/notifications/message.ts'
 import { createLogger } from '../../../src/base/log.ts'
+import { interceptRequests } from '../../helpers/intercept.ts'
 import { type Contract, readContract } from '../contract.ts'
 
 const HOOK = 'https://chat.example.com/hooks/T000/B000/very-secret'
@@ -22,16 +22,16 @@ type Json = any
 let posted: Json[]
 let log_lines: string[] = []
 let answer: () => Response = () => new HttpResponse('ok')
-const server = setupServer(
-  http.post(HOOK, async ({ request }) => {
-    posted.push(await request.json())
-    return answer()
-  }),
-)
+const server = interceptRequests()
 let contract: Contract
 beforeAll(async () => {
   posted = []
-  server.listen({ onUnhandledFrame: 'error' })
+  server.use(
+    http.post(HOOK, async ({ request }) => {
+      posted.push(await request.json())
+      return answer()
+    }),
+  )
   contract = await readContract('notifications')
 })
 afterEach(() => {
@@ -39,7 +39,6 @@ afterEach(() => {
   log_lines = []
   answer = () => new HttpResponse('ok')
 })
-afterAll(() => server.close())
 
 const app = (options: { token?: string; channel?: Channel; now?: () => number } = {}) =>
   createNotificationsApp({

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
-import { type SendingQueue, startSendingQueue } from '../../../src/data/queue/pg-boss.ts'
+import { type SendingQueue, startSendingQueue } from '../../../src/data/queue.ts'
 import { STATUS_CHANNEL } from '../../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../../src/sessions/aggregate.ts'
 import type { SessionAggregate } from '../../../src/sessions/session-detail.ts'

@@ -3,8 +3,7 @@ import { connect as connectSocket, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RedisConfig } from '../../../config/types.ts'
 import { createLogger } from '../../../src/base/log.ts'
-import { connectCache } from '../../../src/data/cache/connect.ts'
-import type { Cache } from '../../../src/data/cache/types.ts'
+import { type Cache, connectCache } from '../../../src/data/cache/cache.ts'
 import { type RedisServer, startRedis } from './server.ts'
 
 const SETTINGS = {

@@ -5,7 +5,7 @@ import { startCache } from '../../../dev/cache.ts'
 import { startObjectStore } from '../../../dev/object-store.ts'
 import { startPostgres } from '../../../dev/postgres.ts'
 import { connect } from '../../../src/data/db/pool.ts'
-import type { Sql } from '../../../src/data/db/types.ts'
+import type { Sql } from '../../../src/data/db/sql.ts'
 import { startRespServer } from '../../data/cache/resp-server.ts'
 
 export interface Stores {

@@ -3,13 +3,13 @@ export class Unavailable extends Error {
   override name = 'Unavailable'
 }
 
-/** What a part has when it is installed. */
+/** An installed part. */
 export interface Installed {
   /** As the counterpart says it itself, for the table: `OpenTofu 1.12.6`. */
   version: string
   /** For the checks, beside the environment of the run. */
   env?: Record<string, string>
-  /** What runs instead of the part's own `*.world.ts` files. */
+  /** Runs instead of the part's own `*.world.ts` files. */
   commands?: Command[]
   /** Called when the checks are over, also when they failed. */
   stop?(): Promise<void>
@@ -27,9 +27,9 @@ export interface Command {
 /** Something of the real world that the platform is run against: `<name>/part.ts` exports one as `part`. */
 export interface Part {
   name: string
-  /** What it proves, in a line. */
+  /** The claim that it proves, in a line. */
   about: string
-  /** Whether it is among those of continuous integration: what builds and runs in a few minutes. */
+  /** True for the parts of continuous integration, which build and run in a few minutes. */
   ci: boolean
   /**
    * Installs or builds what is needed, in a pinned version, below the cache folder.
@@ -43,7 +43,7 @@ export interface Tools {
   cache: string
   /** Empty, for this run alone; removed at its end. */
   folder: string
-  /** Whether this is the short form of continuous integration. */
+  /** True in the short form of continuous integration. */
   ci: boolean
   /** For what is built or installed: the rest of the time that the run was given. Infinity without a limit. */
   minutesLeft(): number

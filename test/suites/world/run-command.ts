@@ -6,7 +6,7 @@ import type { Command } from './part.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
-/** How many checks a command made, and how many failed. */
+/** Number of checks that a command made, and of those that failed. */
 export interface Counted {
   checks: number
   failed: number

@@ -1,4 +1,4 @@
-/** What came of a part. */
+/** The result of a part. */
 export interface Outcome {
   part: string
   version: string

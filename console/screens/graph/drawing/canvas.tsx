@@ -1,13 +1,24 @@
-import { type Edge, MarkerType, type Node, ReactFlow, ReactFlowProvider, useReactFlow } from '@xyflow/react'
+import {
+  type Edge,
+  Handle,
+  MarkerType,
+  type Node,
+  type NodeProps,
+  Position,
+  ReactFlow,
+  ReactFlowProvider,
+  useReactFlow,
+} from '@xyflow/react'
 import text from '@xyflow/react/dist/base.css' with { type: 'text' }
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { PlannedResource } from '../../../client/api/schemas.ts'
+import { ActionBadge, actionName } from '../../../ui/badge.tsx'
 import { Button } from '../../../ui/button.tsx'
 import { Notice, Skeleton } from '../../../ui/notice.tsx'
-import type { Graph } from '../graph-model.ts'
-import { BoxNode, type BoxNodeType } from './box-node.tsx'
-import { directionOf, nextPlace } from './direction.ts'
-import { boxWith, type Drawing } from './grouping.ts'
-import { BOX, type Layout, useLayout } from './use-layout.ts'
+import { excerpt, plural } from '../../../ui/words.ts'
+import { countActions, type Graph, isCriticalLoss, shownAddress, shownName, type View } from '../graph-model.ts'
+import { type Box, boxWith, type Drawing } from './grouping.ts'
+import { BOX, isArrow, type Layout, nextPlace, useLayout } from './layout.ts'
 
 // Loaded with the drawing, because no other screen needs them, and in the layer that styles of the screen override.
 const sheet = new CSSStyleSheet()
@@ -15,12 +26,8 @@ sheet.replaceSync(`@layer kit{${text}}`)
 document.adoptedStyleSheets.push(sheet)
 
 interface CanvasProps {
-  graph: Graph
+  view: View
   drawing: Drawing
-  chosen: number | null
-  /** The direct and indirect dependents of the selected resource. */
-  blast: ReadonlySet<number>
-  onChoose: (index: number) => void
   onOpen: (group: string) => void
 }
 
@@ -37,9 +44,9 @@ export function Canvas(props: CanvasProps) {
 
 const NODE_TYPES = { box: BoxNode }
 
-function Flow({ layout, ...props }: CanvasProps & { layout: Layout }) {
+function Flow({ layout, view, onOpen }: CanvasProps & { layout: Layout }) {
   const { fitView } = useReactFlow()
-  const { graph, chosen, blast, onChoose, onOpen } = props
+  const { graph, chosen, blast, choose: onChoose } = view
   const { drawing, places } = layout
   const chosenBox = chosen === null ? null : boxWith(drawing, chosen)
   const [current, setCurrent] = useState<string | null>(null)
@@ -62,11 +69,10 @@ function Flow({ layout, ...props }: CanvasProps & { layout: Layout }) {
     void fitView({ padding: 0.1, maxZoom: 1, ...near })
   }, [drawing, chosenBox])
   const move = (event: KeyboardEvent) => {
-    const direction = directionOf(event.key)
     const from = drawing.boxes.findIndex(({ id }) => id === tabStop)
-    if (!direction || event.altKey || event.ctrlKey || event.metaKey) return
+    if (!isArrow(event.key) || event.altKey || event.ctrlKey || event.metaKey) return
     event.preventDefault()
-    const id = drawing.boxes[nextPlace(places, from, direction) ?? from]?.id
+    const id = drawing.boxes[nextPlace(places, from, event.key) ?? from]?.id
     if (id === undefined) return
     setCurrent(id)
     void fitView({ nodes: [{ id }], maxZoom: 1, minZoom: 0.6 })
@@ -149,3 +155,86 @@ function Zoom() {
     </div>
   )
 }
+
+interface BoxData extends Record<string, unknown> {
+  box: Box
+  graph: Graph
+  /** The number of its resources in the blast radius. */
+  affected: number
+  isChosen: boolean
+  /** True for the one box that the Tab key reaches. */
+  hasFocus: boolean
+  onChoose: (index: number) => void
+  onOpen: (group: string) => void
+}
+
+type BoxNodeType = Node<BoxData>
+
+/** Draws a resource or a group of them. */
+function BoxNode({ data }: NodeProps<BoxNodeType>) {
+  const { box, graph, affected, isChosen, hasFocus } = data
+  const members = box.members.map((index) => graph.resources[index] as PlannedResource)
+  const isLoss = members.some(isCriticalLoss)
+  const classes = ['graph-box', affected > 0 && 'graph-box-hit', isChosen && 'graph-box-chosen', isLoss && 'graph-loss']
+  return (
+    <>
+      <Handle type="target" position={Position.Left} isConnectable={false} />
+      <button
+        type="button"
+        class={classes.filter(Boolean).join(' ')}
+        data-box={box.id}
+        tabIndex={hasFocus ? 0 : -1}
+        aria-pressed={box.group ? undefined : isChosen}
+        aria-disabled={box.group?.canOpen === false || undefined}
+        onClick={() => {
+          if (!box.group) data.onChoose(box.members[0] as number)
+          else if (box.group.canOpen) data.onOpen(box.id)
+        }}
+      >
+        {box.group ? (
+          <GroupText title={box.group.title} members={members} canOpen={box.group.canOpen} />
+        ) : (
+          <ResourceText resource={members[0] as PlannedResource} isLoss={isLoss} />
+        )}
+        {affected > 0 && (
+          <span class="graph-hit-sign">
+            <span aria-hidden="true">◎</span>
+            <span class="unseen">{box.group ? `${affected} affected` : 'affected'}</span>
+          </span>
+        )}
+      </button>
+      <Handle type="source" position={Position.Right} isConnectable={false} />
+    </>
+  )
+}
+
+const ResourceText = ({ resource, isLoss }: { resource: PlannedResource; isLoss: boolean }) => (
+  <>
+    <span class="graph-box-line">
+      <ActionBadge action={resource.action} />
+      <span class="graph-box-type">{isLoss ? 'critical' : excerpt(resource.type, 60)}</span>
+    </span>
+    <span class="graph-box-name" title={shownAddress(resource)}>
+      {shownName(resource)}
+    </span>
+  </>
+)
+
+const GroupText = ({ title, members, canOpen }: { title: string; members: PlannedResource[]; canOpen: boolean }) => (
+  <>
+    <span class="graph-box-line">
+      <b>{plural(members.length, 'resource')}</b>
+      <span class="graph-box-type">
+        {countActions(members)
+          .slice(0, 2)
+          .map(([action, count]) => `${count} ${actionName(action)}`)
+          .join(', ')}
+      </span>
+    </span>
+    <span class="graph-box-name" title={excerpt(title, 300)}>
+      {canOpen && <span aria-hidden="true">⊞ </span>}
+      {canOpen && <span class="unseen">Open </span>}
+      {excerpt(title, 80)}
+    </span>
+  </>
+)

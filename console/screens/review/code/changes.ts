@@ -1,31 +1,21 @@
-import type { Artifact } from '../../../client/api/artifacts.ts'
 import type { AttemptResult, Round } from '../../../client/api/schemas.ts'
+import { type Artifact, useArtifacts } from '../../../client/sessions/use-artifact.ts'
 import { compareLines, countChanges, type Row, readDiff, readWhole, sideOf } from '../../../ui/code/lines/rows.ts'
 
 export type Change = Round['code_changes'][number]
 
-/** All changes of one file, the oldest first; each attempt that changed it stored one. */
-export interface ChangedFile {
-  name: string
-  changes: Change[]
-}
-
-/** Groups changes by file. */
-export function groupByFile(changes: readonly Change[]): ChangedFile[] {
-  const files = Map.groupBy(changes, ({ file_name }) => file_name)
-  return [...files]
+/** Groups changes by file; the changes of one file, the oldest first, each stored by an attempt. */
+export const groupByFile = (changes: readonly Change[]) =>
+  [...Map.groupBy(changes, ({ file_name }) => file_name)]
     .map(([name, own]) => ({ name, changes: own }))
     .sort((one, other) => (one.name < other.name ? -1 : 1))
-}
 
 /** Returns the attempt in which a change was stored; null if there is none. */
 export function attemptOf(change: Change, attempts: readonly AttemptResult[]): AttemptResult | null {
   const at = Date.parse(change.created_at)
-  return (
-    attempts.findLast(
-      ({ started_at, ended_at }) => Date.parse(started_at) <= at && (ended_at === null || at <= Date.parse(ended_at)),
-    ) ?? null
-  )
+  const ran = ({ started_at, ended_at }: AttemptResult) =>
+    Date.parse(started_at) <= at && (ended_at === null || at <= Date.parse(ended_at))
+  return attempts.findLast(ran) ?? null
 }
 
 /** The combined change of a file. */
@@ -87,7 +77,7 @@ const textOf = (rows: readonly Row[]): string =>
 const known = new WeakMap<Artifact, { artifacts: readonly Artifact[]; result: FileResult }>()
 
 /** Returns the combined change of a file, cached by artifacts; null until all are loaded. */
-export function resultOf(read: readonly (Artifact | undefined)[]): FileResult | null {
+function resultOf(read: readonly (Artifact | undefined)[]): FileResult | null {
   const artifacts = read.filter((artifact) => artifact !== undefined)
   const last = artifacts.at(-1)
   if (!last || artifacts.length < read.length) return null
@@ -97,4 +87,25 @@ export function resultOf(read: readonly (Artifact | undefined)[]): FileResult | 
   const result = joinChanges(artifacts)
   known.set(last, { artifacts, result })
   return result
+}
+
+export type ChangedFile = ReturnType<typeof useChangedFiles>[number]
+
+/** Reads changes of a session, file by file. */
+export function useChangedFiles(sessionId: string, changes: readonly Change[]) {
+  const reads = useArtifacts(
+    sessionId,
+    changes.map(({ url }) => url),
+  )
+  const readById = new Map(changes.map(({ id }, index) => [id, reads[index]]))
+  return groupByFile(changes).map(({ name, changes: own }) => {
+    const ofFile = own.flatMap(({ id }) => readById.get(id) ?? [])
+    return {
+      name,
+      /** The combined change; null while it loads. */
+      result: resultOf(ofFile.map(({ data }) => data)),
+      error: ofFile.find(({ error }) => error)?.error,
+      retry: () => ofFile.forEach(({ error, refetch }) => void (error && refetch())),
+    }
+  })
 }

@@ -1,66 +1,51 @@
 import type { ComponentChildren } from 'preact'
-import { useMemo } from 'preact/hooks'
-import type { Round, Session } from '../../../client/api/schemas.ts'
-import { useArtifacts } from '../../../client/sessions/use-artifact.ts'
+import type { Round } from '../../../client/api/schemas.ts'
 import { hasEnded } from '../../../client/sessions/use-session.ts'
 import { Origin } from '../../../ui/badge.tsx'
+import { Select } from '../../../ui/controls.tsx'
 import { Empty } from '../../../ui/notice.tsx'
 import { Term } from '../../../ui/term.tsx'
 import { plural } from '../../../ui/words.ts'
-import { attemptOf, type Change, type ChangedFile, type FileResult, groupByFile, resultOf } from './changes.ts'
+import { useOpenSession } from '../../session/open-session.tsx'
+import { attemptOf, type Change, useChangedFiles } from './changes.ts'
 import { Counts, FileCard, FileList } from './file-card.tsx'
 import { type Layout, useLayout, usePlace, useViewed } from './view-state.ts'
 
-interface PartProps {
-  session: Session
-  round: Round
-}
-
 /** Shows the code changes of a round, file by file. */
-export function CodePart({ session, round }: PartProps) {
+export function CodePart({ round }: { round: Round }) {
   const place = usePlace()
-  const touching = useMemo(() => attemptsOf(round), [round])
-  const attempt = touching.some(({ number }) => number === place.attempt) ? place.attempt : null
-  const changes = round.code_changes.filter(
-    (change) => attempt === null || attemptOf(change, round.attempts)?.number === attempt,
-  )
+  const numberOf = (change: Change) => attemptOf(change, round.attempts)?.number
+  const numbers = new Set(round.code_changes.map(numberOf))
+  const attempts = round.attempts.filter(({ number }) => numbers.has(number))
+  const attempt = attempts.some(({ number }) => number === place.attempt) ? place.attempt : null
+  const changes = round.code_changes.filter((change) => attempt === null || numberOf(change) === attempt)
   return (
     <section class="code-part" aria-label="Code">
       {changes.length === 0 ? (
         <NoCode round={round} />
       ) : (
-        <Files key={`${round.id}-${attempt}`} session={session} round={round} changes={changes}>
-          {touching.length > 1 && (
-            <label class="code-attempts">
-              <span>
-                Changes of <Term name="attempt">attempt</Term>
-              </span>
-              <select
-                aria-label="Changes of"
-                value={attempt ?? ''}
-                onChange={({ currentTarget: { value } }) =>
-                  place.go({ attempt: value === '' ? undefined : Number(value) })
-                }
-              >
-                <option value="">all attempts</option>
-                {touching.map(({ number, outcome }) => (
-                  <option key={number} value={number}>
-                    {number}: {outcome ?? 'runs'}
-                  </option>
-                ))}
-              </select>
-            </label>
+        <Files key={`${round.id}-${attempt}`} round={round} changes={changes}>
+          {attempts.length > 1 && (
+            <Select
+              class="code-attempts"
+              name={
+                <>
+                  Changes of <Term name="attempt">attempt</Term>
+                </>
+              }
+              aria-label="Changes of"
+              value={attempt ?? ''}
+              options={[
+                ['', 'all attempts'],
+                ...attempts.map(({ number, outcome }) => [number, `${number}: ${outcome ?? 'runs'}`] as const),
+              ]}
+              onSelect={(number) => place.go({ attempt: number === '' ? undefined : Number(number) })}
+            />
           )}
         </Files>
       )}
     </section>
   )
-}
-
-/** Returns the attempts that changed something. */
-function attemptsOf({ code_changes, attempts }: Round) {
-  const numbers = new Set(code_changes.map((change) => attemptOf(change, attempts)?.number))
-  return attempts.filter(({ number }) => numbers.has(number))
 }
 
 const NoCode = ({ round }: { round: Round }) => (
@@ -74,7 +59,8 @@ const NoCode = ({ round }: { round: Round }) => (
   </>
 )
 
-interface FilesProps extends PartProps {
+interface FilesProps {
+  round: Round
   changes: readonly Change[]
   children: ComponentChildren
 }
@@ -82,20 +68,15 @@ interface FilesProps extends PartProps {
 /** The number of files whose lines are drawn at once; the others are drawn on demand. */
 const OPEN_AT_ONCE = 20
 
-function Files({ session, round, changes, children }: FilesProps) {
+function Files({ round, changes, children }: FilesProps) {
+  const { session } = useOpenSession()
   const place = usePlace()
   const view = useLayout()
-  const viewed = useViewed(session.uuid, round.number)
-  const reads = useArtifacts(
-    session.uuid,
-    changes.map(({ url }) => url),
-  )
-  const files = useMemo(() => groupByFile(changes), [changes.map(({ id }) => id).join()])
-  const readOf = (change: Change) => reads[changes.indexOf(changes.find(({ id }) => id === change.id) as Change)]
-  const readsOf = (file: ChangedFile) => file.changes.map(readOf).filter((read) => read !== undefined)
-  const results = files.map((file): FileResult | null => resultOf(readsOf(file).map(({ data }) => data)))
-  const known = results.filter((result) => result !== null)
+  const { names, mark } = useViewed(session.uuid, round.number)
+  const files = useChangedFiles(session.uuid, changes)
+  const known = files.flatMap(({ result }) => result ?? [])
   const sum = (side: 'added' | 'removed') => known.reduce((total, result) => total + result[side], 0)
+  const viewed = files.filter(({ name }) => names.includes(name)).length
   return (
     <>
       <header class="code-summary">
@@ -103,23 +84,22 @@ function Files({ session, round, changes, children }: FilesProps) {
         <span>{plural(files.length, 'file')}</span>
         {known.length === files.length && <Counts added={sum('added')} removed={sum('removed')} />}
         <Origin by="code" />
-        <Tools view={view} viewed={viewed.names.filter((name) => files.some((file) => file.name === name)).length}>
+        <div class="code-tools">
+          {viewed > 0 && <span class="quiet small">{plural(viewed, 'file')} viewed</span>}
           {children}
-        </Tools>
+          {view.wide && <Layouts {...view} />}
+        </div>
       </header>
       <div class={files.length > 1 ? 'code-files' : ''}>
-        {files.length > 1 && <FileList files={files} results={results} viewed={viewed.names} place={place} />}
+        {files.length > 1 && <FileList files={files} viewed={names} place={place} />}
         <div class="code-cards">
           {files.map((file, index) => (
             <FileCard
               key={file.name}
-              name={file.name}
-              result={results[index] ?? null}
-              error={readsOf(file).find(({ error }) => error)?.error}
-              retry={() => readsOf(file).forEach(({ error, refetch }) => void (error && refetch()))}
+              {...file}
               layout={view.layout}
-              viewed={viewed.names.includes(file.name)}
-              onViewed={(is) => viewed.mark(file.name, is)}
+              viewed={names.includes(file.name)}
+              onViewed={(is) => mark(file.name, is)}
               wanted={place.file === file.name}
               startsOpen={index < OPEN_AT_ONCE}
               links={{
@@ -135,38 +115,25 @@ function Files({ session, round, changes, children }: FilesProps) {
   )
 }
 
-interface ToolsProps {
-  view: ReturnType<typeof useLayout>
-  viewed: number
-  children: ComponentChildren
-}
-
 const LAYOUTS: [Layout, string][] = [
   ['unified', 'Unified'],
   ['split', 'Side by side'],
 ]
 
-/** Shows the view options of the files. */
-export const Tools = ({ view: { layout, wide, choose }, viewed, children }: ToolsProps) => (
-  <div class="code-tools">
-    {viewed > 0 && <span class="quiet small">{plural(viewed, 'file')} viewed</span>}
-    {children}
-    {wide && (
-      <fieldset class="code-layouts">
-        <legend class="unseen">Layout of the changes</legend>
-        {LAYOUTS.map(([value, name]) => (
-          <label key={value}>
-            <input
-              type="radio"
-              name="code-layout"
-              value={value}
-              checked={layout === value}
-              onChange={() => choose(value)}
-            />
-            {name}
-          </label>
-        ))}
-      </fieldset>
-    )}
-  </div>
+const Layouts = ({ layout, choose }: Pick<ReturnType<typeof useLayout>, 'layout' | 'choose'>) => (
+  <fieldset class="code-layouts">
+    <legend class="unseen">Layout of the changes</legend>
+    {LAYOUTS.map(([value, name]) => (
+      <label key={value}>
+        <input
+          type="radio"
+          name="code-layout"
+          value={value}
+          checked={layout === value}
+          onChange={() => choose(value)}
+        />
+        {name}
+      </label>
+    ))}
+  </fieldset>
 )

@@ -1,20 +1,16 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { Badge } from '../../../ui/badge.tsx'
+import { Badge, type Tone } from '../../../ui/badge.tsx'
 import { Button, Copy } from '../../../ui/button.tsx'
-import type { LineLinks } from '../../../ui/code/code-rows.tsx'
+import type { LineLinks } from '../../../ui/code/code-table.tsx'
 import { CodeFile, RowsDiff } from '../../../ui/code/code-view.tsx'
+import { Check } from '../../../ui/controls.tsx'
 import { keepInSight } from '../../../ui/keep-in-sight.ts'
 import { ErrorNotice, Skeleton } from '../../../ui/notice.tsx'
-import { formatNumber, shorten, visibleText } from '../../../ui/words.ts'
+import { excerpt, formatNumber, visibleText } from '../../../ui/words.ts'
 import type { ChangedFile, FileResult } from './changes.ts'
 import type { Layout, usePlace } from './view-state.ts'
 
-interface FileCardProps {
-  name: string
-  /** The result; null while loading. */
-  result: FileResult | null
-  error: unknown
-  retry: () => void
+interface FileCardProps extends ChangedFile {
   layout: Layout
   viewed: boolean
   onViewed: (viewed: boolean) => void
@@ -52,21 +48,22 @@ export function FileCard({ name, result, error, retry, viewed, onViewed, wanted,
         <h3 class="mono" id={`${id}-name`}>
           {shown}
         </h3>
-        {result && <StateBadge state={result.state} />}
+        {result && result.state !== 'changed' && (
+          <Badge tone={STATES[result.state][1]}>{STATES[result.state][0]}</Badge>
+        )}
         {result && <Counts {...result} />}
         <span class="code-tools">
           <Copy text={name} label="Copy path" />
-          <label class="code-viewed">
-            <input
-              type="checkbox"
-              checked={viewed}
-              onChange={({ currentTarget }) => {
-                setToggled(null)
-                onViewed(currentTarget.checked)
-              }}
-            />
+          <Check
+            class="code-viewed"
+            checked={viewed}
+            onCheck={(checked) => {
+              setToggled(null)
+              onViewed(checked)
+            }}
+          >
             Viewed
-          </label>
+          </Check>
         </span>
       </header>
       <div id={`${id}-body`} hidden={!open}>
@@ -81,19 +78,18 @@ type BodyProps = Pick<FileCardProps, 'name' | 'result' | 'error' | 'retry' | 'la
 function Body({ name, result, error, retry, layout, links }: BodyProps) {
   if (error) return <ErrorNotice error={error} title="This file could not be read." retry={retry} />
   if (!result) return <Skeleton lines={6} label={`Loading ${visibleText(name)}`} />
-  if (result.raw !== null) return <pre class="code-raw">{visibleText(shorten(result.raw, 2_000))}</pre>
+  if (result.raw !== null) return <pre class="code-raw">{excerpt(result.raw, 2_000)}</pre>
   if (result.state === 'same') return <p class="code-none-left">The file did not change in the end.</p>
   if (result.rows.length === 0) return <p class="code-none-left">There are no lines to show.</p>
   if (result.text !== null) return <CodeFile text={result.text} name={name} links={links} />
   return <RowsDiff rows={result.rows} name={name} layout={layout} links={links} />
 }
 
-function StateBadge({ state }: Pick<FileResult, 'state'>) {
-  if (state === 'changed') return null
-  const [word, tone] = { new: ['new file', 'good'], deleted: ['deleted', 'bad'], same: ['unchanged', 'neutral'] }[
-    state
-  ] as [string, 'good' | 'bad' | 'neutral']
-  return <Badge tone={tone}>{word}</Badge>
+const STATES: Record<FileResult['state'], [word: string, tone: Tone]> = {
+  new: ['new file', 'good'],
+  changed: ['', 'neutral'],
+  deleted: ['deleted', 'bad'],
+  same: ['unchanged', 'neutral'],
 }
 
 /** Shows `+12 −3`, without a side that has no lines. */
@@ -116,25 +112,23 @@ export const Counts = ({ added, removed }: { added: number; removed: number }) =
 
 interface FileListProps {
   files: readonly ChangedFile[]
-  results: readonly (FileResult | null)[]
   viewed: readonly string[]
   place: ReturnType<typeof usePlace>
 }
 
 /** Shows the changed files by folder, each a link to its lines. */
-export function FileList({ files, results, viewed, place }: FileListProps) {
+export function FileList({ files, viewed, place }: FileListProps) {
+  const folderOf = (name: string) => name.slice(0, name.lastIndexOf('/') + 1)
   return (
     <nav class="code-list" aria-label="Changed files">
       <ul>
-        {files.map(({ name }, index) => {
-          const cut = name.lastIndexOf('/') + 1
-          const folder = name.slice(0, cut)
-          const before = files[index - 1]?.name
-          const isNext = before !== undefined && before.slice(0, before.lastIndexOf('/') + 1) === folder
-          const result = results[index]
+        {files.map(({ name, result }, index) => {
+          const folder = folderOf(name)
           return (
             <li key={name}>
-              {folder && !isNext && <span class="code-folder mono small">{visibleText(folder)}</span>}
+              {folder && folder !== folderOf(files[index - 1]?.name ?? '') && (
+                <span class="code-folder mono small">{visibleText(folder)}</span>
+              )}
               <a
                 href={place.href(name)}
                 class="code-link"
@@ -145,7 +139,7 @@ export function FileList({ files, results, viewed, place }: FileListProps) {
                   place.go({ file: name })
                 }}
               >
-                <span class="mono">{visibleText(name.slice(cut))}</span>
+                <span class="mono">{visibleText(name.slice(folder.length))}</span>
                 {viewed.includes(name) && <span class="quiet small">viewed</span>}
                 {result && <Counts {...result} />}
               </a>

@@ -1,48 +1,49 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Action, PlanDocument } from '../../../client/api/schemas.ts'
+import type { PlannedResource } from '../../../client/api/schemas.ts'
 import { actionName } from '../../../ui/badge.tsx'
 import { Button } from '../../../ui/button.tsx'
-import { formatNumber, plural, shorten, visibleText } from '../../../ui/words.ts'
+import { SearchField } from '../../../ui/controls.tsx'
+import { useTyped } from '../../../ui/filters.tsx'
+import { excerpt, formatNumber, plural } from '../../../ui/words.ts'
 import { useReviewAddress } from '../review-address.ts'
-import {
-  FILTER_ACTIONS,
-  type Filter,
-  hasAction,
-  isFiltered,
-  modulesOf,
-  readFilter,
-  writeFilter,
-} from './plan-filter.ts'
+import { type Filter, hasAction, isFiltered, modulesOf, ORDER, readFilter, writeFilter } from './plan-filter.ts'
 
-/** The delay after the last key before the address changes. */
-const TYPED_MS = 200
 /** The maximum length of the list of modules. For more modules there is the search. */
 const MAX_MODULES = 300
 
 interface ToolsProps {
-  document: PlanDocument
+  resources: readonly PlannedResource[]
   filter: Filter
   shown: number
   onAll: (open: boolean) => void
 }
 
-export function ListTools({ document, filter, shown, onAll }: ToolsProps) {
+export function ListTools({ resources, filter, shown, onAll }: ToolsProps) {
   const { change } = useReviewAddress()
   const set = (values: Partial<Filter>) => change(writeFilter({ ...filter, ...values }))
+  const [typed, setTyped] = useTyped(filter.search, (search) => set({ search }))
   return (
     <div class="review-tools">
-      <SearchField text={filter.search} onSearch={(search) => set({ search })} />
-      <Modules document={document} module={filter.module} onModule={(module) => set({ module })} />
+      <SearchField
+        class="review-search"
+        aria-label="Search resources"
+        placeholder="Search addresses, attributes, values"
+        value={typed}
+        onSearch={setTyped}
+      />
+      <Modules modules={modulesOf(resources)} module={filter.module} onModule={(module) => set({ module })} />
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset draws a frame of its own */}
       <div role="group" aria-label="Filter" class="review-chips">
-        <ActionChips document={document} filter={filter} onActions={(actions) => set({ actions })} />
-        <OtherChips document={document} filter={filter} onSet={set} />
+        {chipsOf(resources, filter).map(({ name, count, on, values }) => (
+          <Button key={name} small class="review-chip" aria-pressed={on} onClick={() => set(values)}>
+            {name} <span class="number quiet">{formatNumber(count)}</span>
+          </Button>
+        ))}
       </div>
       <p class="small quiet review-shown">
         <span role="status">
-          {shown === document.resources.length
+          {shown === resources.length
             ? plural(shown, 'resource')
-            : `${formatNumber(shown)} of ${plural(document.resources.length, 'resource')}`}
+            : `${formatNumber(shown)} of ${plural(resources.length, 'resource')}`}
         </span>
         {isFiltered(filter) && (
           <Button kind="quiet" small onClick={() => change(writeFilter(readFilter({})))}>
@@ -63,46 +64,14 @@ export function ListTools({ document, filter, shown, onAll }: ToolsProps) {
   )
 }
 
-/** Shows the search field. Its text reaches the address after a delay. */
-function SearchField({ text, onSearch }: { text: string; onSearch: (text: string) => void }) {
-  const [typed, setTyped] = useState(text)
-  const written = useRef(text)
-  useEffect(() => {
-    if (text === written.current) return
-    written.current = text
-    setTyped(text)
-  }, [text])
-  useEffect(() => {
-    if (typed === written.current) return
-    const timer = setTimeout(() => {
-      written.current = typed
-      onSearch(typed)
-    }, TYPED_MS)
-    return () => clearTimeout(timer)
-  }, [typed])
-  return (
-    <input
-      type="search"
-      class="review-search"
-      aria-label="Search resources"
-      placeholder="Search addresses, attributes, values"
-      value={typed}
-      onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-    />
-  )
-}
-
-interface ModulesProps {
-  document: PlanDocument
-  module: string | null
+interface ModulesProps extends Pick<Filter, 'module'> {
+  modules: readonly string[]
   onModule: (module: string | null) => void
 }
 
-function Modules({ document: { resources }, module, onModule }: ModulesProps) {
-  const known = modulesOf(resources)
-  if (known.length === 0) return null
-  const modules = known.slice(0, MAX_MODULES)
-  if (module && !modules.includes(module)) modules.push(module)
+function Modules({ modules, module, onModule }: ModulesProps) {
+  if (modules.length === 0) return null
+  const listed = new Set([...modules.slice(0, MAX_MODULES), ...(module ? [module] : [])])
   return (
     <select
       class="review-module"
@@ -112,79 +81,30 @@ function Modules({ document: { resources }, module, onModule }: ModulesProps) {
     >
       <option value="*">All modules</option>
       <option value="">No module</option>
-      {modules.map((address) => (
+      {[...listed].map((address) => (
         <option key={address} value={address}>
-          {visibleText(shorten(address, 80))}
+          {excerpt(address, 80)}
         </option>
       ))}
     </select>
   )
 }
 
-interface ChipProps {
-  name: string
-  count: number
-  on: boolean
-  onClick: () => void
-}
-
-const Chip = ({ name, count, on, onClick }: ChipProps) => (
-  <button type="button" class="button button-small review-chip" aria-pressed={on} onClick={onClick}>
-    {name} <span class="number quiet">{formatNumber(count)}</span>
-  </button>
-)
-
-interface ActionChipsProps {
-  document: PlanDocument
-  filter: Filter
-  onActions: (actions: Action[]) => void
-}
-
-function ActionChips({ document: { resources }, filter: { actions }, onActions }: ActionChipsProps) {
-  const counted = FILTER_ACTIONS.map((action) => ({
-    action,
-    count: resources.filter((resource) => hasAction(resource, action)).length,
-  })).filter(({ count, action }) => count > 0 || actions.includes(action))
-  return (
-    <>
-      {counted.map(({ action, count }) => {
-        const on = actions.includes(action)
-        return (
-          <Chip
-            key={action}
-            name={actionName(action)}
-            count={count}
-            on={on}
-            onClick={() => onActions(on ? actions.filter((other) => other !== action) : [...actions, action])}
-          />
-        )
-      })}
-    </>
-  )
-}
-
-interface OtherChipsProps {
-  document: PlanDocument
-  filter: Filter
-  onSet: (values: Partial<Filter>) => void
-}
-
-function OtherChips({ document: { resources }, filter, onSet }: OtherChipsProps) {
-  const critical = resources.filter(({ is_critical }) => is_critical).length
-  const found = resources.filter(({ findings }) => findings.length > 0).length
-  const outside = resources.filter(({ is_targeted }) => !is_targeted).length
-  const chips: [name: string, key: 'critical' | 'findings' | 'outside', count: number][] = [
-    ['critical', 'critical', critical],
-    ['with findings', 'findings', found],
-    ['outside the targets', 'outside', outside],
-  ]
-  return (
-    <>
-      {chips
-        .filter(([, key, count]) => count > 0 || filter[key])
-        .map(([name, key, count]) => (
-          <Chip key={key} name={name} count={count} on={filter[key]} onClick={() => onSet({ [key]: !filter[key] })} />
-        ))}
-    </>
-  )
+/** Returns a chip for each part of the filter that occurs or is set, with the filter that it sets. */
+function chipsOf(resources: readonly PlannedResource[], filter: Filter) {
+  const { actions, critical, findings, outside } = filter
+  const chip = (name: string, on: boolean, values: Partial<Filter>, fits: (resource: PlannedResource) => boolean) => ({
+    ...{ name, on, values },
+    count: resources.filter(fits).length,
+  })
+  return [
+    ...ORDER.map((action) => {
+      const on = actions.includes(action)
+      const others = on ? actions.filter((other) => other !== action) : [...actions, action]
+      return chip(actionName(action), on, { actions: others }, (resource) => hasAction(resource, action))
+    }),
+    chip('critical', critical, { critical: !critical }, ({ is_critical }) => is_critical),
+    chip('with findings', findings, { findings: !findings }, (resource) => resource.findings.length > 0),
+    chip('outside the targets', outside, { outside: !outside }, ({ is_targeted }) => !is_targeted),
+  ].filter(({ count, on }) => count > 0 || on)
 }

@@ -1,5 +1,5 @@
 import type { Action, Finding, PlanDocument, PlannedResource } from '../../../client/api/schemas.ts'
-import { searchable } from '../../../ui/plan/values.ts'
+import { isLoss, searchable } from '../../../ui/plan/values.ts'
 
 /** The filter of the listed resources, as in the address. */
 export interface Filter {
@@ -14,21 +14,30 @@ export interface Filter {
 }
 
 /** Deletions first, so that a reader of the beginning has seen what cannot be undone. */
-const ORDER: readonly Action[] = ['delete', 'replace', 'forget', 'update', 'create', 'import', 'move', 'read', 'none']
+export const ORDER: readonly Action[] = [
+  'delete',
+  'replace',
+  'forget',
+  'update',
+  'create',
+  'import',
+  'move',
+  'read',
+  'none',
+]
 export const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const
-/** The actions of the filter, by severity. */
-export const FILTER_ACTIONS = ORDER
 
 const isAction = (text: string): text is Action => (ORDER as readonly string[]).includes(text)
 
 /** Reads the search parameters of the address; invalid ones are ignored. */
 export function readFilter(search: Record<string, unknown>): Filter {
+  const isSet = (name: string) => asText(search[name]) === 'true'
   return {
     actions: asText(search.action).split(',').filter(isAction),
     search: asText(search.search),
-    critical: asText(search.critical) === 'true',
-    findings: asText(search.findings) === 'true',
-    outside: asText(search.outside) === 'true',
+    critical: isSet('critical'),
+    findings: isSet('findings'),
+    outside: isSet('outside'),
     module: search.module === undefined ? null : asText(search.module),
   }
 }
@@ -48,12 +57,7 @@ export const writeFilter = (filter: Filter): Record<string, unknown> => ({
 })
 
 export const isFiltered = (filter: Filter): boolean =>
-  filter.actions.length > 0 ||
-  filter.search !== '' ||
-  filter.critical ||
-  filter.findings ||
-  filter.outside ||
-  filter.module !== null
+  Object.values(writeFilter(filter)).some((value) => value !== undefined)
 
 /** Returns true for the action of a resource. A change with an import or a move counts for both. */
 export const hasAction = (resource: PlannedResource, action: Action): boolean =>
@@ -67,10 +71,11 @@ export const worstOf = (findings: readonly { severity: Finding['severity'] }[]):
 /** Sorts losses first, then critical resources, then those with findings. */
 export function sortResources(resources: readonly PlannedResource[]): PlannedResource[] {
   const weight = (resource: PlannedResource): number => {
-    const isLoss = resource.action === 'delete' || resource.action === 'replace'
     const worst = worstOf(resource.findings)
     const found = worst === null ? SEVERITIES.length : SEVERITIES.indexOf(worst)
-    return (isLoss ? 0 : 1_000) + (resource.is_critical ? 0 : 100) + found * 10 + ORDER.indexOf(resource.action)
+    return (
+      (isLoss(resource) ? 0 : 1_000) + (resource.is_critical ? 0 : 100) + found * 10 + ORDER.indexOf(resource.action)
+    )
   }
   return resources
     .map((resource) => ({ resource, weight: weight(resource) }))

@@ -1,17 +1,18 @@
-import type { PlanDocument, Round, Session } from '../../../client/api/schemas.ts'
+import type { PlanDocument, Round } from '../../../client/api/schemas.ts'
+import { useArtifact } from '../../../client/sessions/use-artifact.ts'
+import { Select, Unfold } from '../../../ui/controls.tsx'
 import { ErrorNotice, Notice, Skeleton } from '../../../ui/notice.tsx'
 import { Term } from '../../../ui/term.tsx'
-import { formatMoment, plural, shorten, visibleText } from '../../../ui/words.ts'
+import { excerpt, formatBytes, formatMoment, plural } from '../../../ui/words.ts'
+import { useOpenSession } from '../../session/open-session.tsx'
 import { SessionLink } from '../../session/session-link.tsx'
-import { useReviewAddress } from '../review-address.ts'
+import { type RoundPlan, useChosenPlan, useReviewAddress } from '../review-address.ts'
 import { PlanSections } from './plan-sections.tsx'
-import { PlanTexts } from './plan-text.tsx'
 import { ResourceList } from './resource-list.tsx'
-import type { RoundPlan } from './use-chosen-plan.ts'
-import { useChosenPlan } from './use-chosen-plan.ts'
 
 /** Shows the plan resource by resource, or its text if it cannot be read as data. */
-export function PlanPart({ session, round }: { session: Session; round: Round }) {
+export function PlanPart({ round }: { round: Round }) {
+  const { session } = useOpenSession()
   const { plan, plans, read, document } = useChosenPlan(session, round)
   return (
     <section class="review-part" aria-labelledby="review-plan">
@@ -25,11 +26,13 @@ export function PlanPart({ session, round }: { session: Session; round: Round })
       {document ? (
         <>
           <Limits document={document} />
-          <PlanSections session={session} round={round} document={document} plan={plan} />
+          <PlanSections round={round} document={document}>
+            {plan && <PlanText key={plan.id} plan={plan} />}
+          </PlanSections>
           <ResourceList key={plan?.id} document={document} round={round} />
         </>
       ) : plan === null ? (
-        <NoDocument session={session} round={round} />
+        <NoDocument round={round} />
       ) : read.isPending ? (
         <Skeleton lines={12} label="Loading the plan" />
       ) : (
@@ -41,17 +44,17 @@ export function PlanPart({ session, round }: { session: Session; round: Round })
               It may be newer than this page: reload it. Below is the plan as printed by the engine.
             </Notice>
           )}
-          <PlanTexts session={session} plans={round.plans} first={plan} />
+          <PlanTexts plans={round.plans} first={plan} />
         </>
       )}
     </section>
   )
 }
 
-function NoDocument({ session, round }: { session: Session; round: Round }) {
+function NoDocument({ round }: { round: Round }) {
   if (round.plans.length === 0)
     return (
-      <Notice title="This round has no plan" actions={<SessionLink id={session.uuid}>See its attempts</SessionLink>}>
+      <Notice title="This round has no plan" actions={<SessionLink>See its attempts</SessionLink>}>
         It ended before the engine made one, or it was a preview.
       </Notice>
     )
@@ -60,15 +63,14 @@ function NoDocument({ session, round }: { session: Session; round: Round }) {
       <Notice title="This plan is available as text only">
         The engine could not finish it, or it was made before plans were stored as data.
       </Notice>
-      <PlanTexts session={session} plans={round.plans} first={null} />
+      <PlanTexts plans={round.plans} first={null} />
     </>
   )
 }
 
 const Engine = ({ document: { engine, targets } }: { document: PlanDocument }) => (
   <p class="small quiet">
-    {engine.name &&
-      `Made by ${visibleText(shorten(engine.name, 40))} ${visibleText(shorten(engine.version ?? '', 40))}, `}
+    {engine.name && `Made by ${excerpt(engine.name, 40)} ${excerpt(engine.version ?? '', 40)}, `}
     {targets.length === 0 ? 'for the whole root.' : `limited to ${plural(targets.length, 'target')}.`}
   </p>
 )
@@ -76,22 +78,19 @@ const Engine = ({ document: { engine, targets } }: { document: PlanDocument }) =
 function PlanChoice({ plan, plans }: { plan: RoundPlan; plans: RoundPlan[] }) {
   const { change } = useReviewAddress()
   return (
-    <label class="review-choice">
-      <span>Plan</span>
-      <select
-        aria-label="Plan"
-        value={plan.id}
-        onChange={({ currentTarget }) =>
-          change({ plan: Number(currentTarget.value), resource: undefined, finding: undefined }, false)
-        }
-      >
-        {plans.toReversed().map(({ id, created_at }, index) => (
-          <option key={id} value={id}>
-            {index === 0 ? 'the last one' : `${plans.length - index} of ${plans.length}`}, {formatMoment(created_at)}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Select
+      class="review-choice"
+      name="Plan"
+      aria-label="Plan"
+      value={plan.id}
+      options={plans
+        .toReversed()
+        .map(({ id, created_at }, index) => [
+          id,
+          `${index === 0 ? 'the last one' : `${plans.length - index} of ${plans.length}`}, ${formatMoment(created_at)}`,
+        ])}
+      onSelect={(id) => change({ plan: Number(id), resource: undefined, finding: undefined }, false)}
+    />
   )
 }
 
@@ -101,3 +100,62 @@ const Limits = ({ document: { resources_without_attributes: count } }: { documen
       The changes of {plural(count, 'resource')} are only in the text of the plan.
     </Notice>
   ) : null
+
+const MAX_TEXT = 200_000
+
+interface PlanTextsProps {
+  plans: readonly RoundPlan[]
+  /** The plan that is open at first; null for all. */
+  first: RoundPlan | null
+}
+
+/** Shows plans as the engine wrote them, the last one first. Each is read when it is opened. */
+const PlanTexts = ({ plans, first }: PlanTextsProps) => (
+  <div class="review-sections">
+    {plans.toReversed().map((plan) => (
+      <PlanText key={plan.id} plan={plan} open={first === null || first.id === plan.id} />
+    ))}
+  </div>
+)
+
+const PlanText = ({ plan, open }: { plan: RoundPlan; open?: boolean }) => (
+  <Unfold
+    class="review-section"
+    open={open}
+    summary={
+      <>
+        Engine output{' '}
+        <span class="quiet">
+          {formatMoment(plan.created_at)}
+          {plan.file_size_bytes !== null && `, ${formatBytes(plan.file_size_bytes)}`}
+        </span>
+      </>
+    }
+  >
+    <Text plan={plan} />
+  </Unfold>
+)
+
+function Text({ plan }: { plan: RoundPlan }) {
+  const { session } = useOpenSession()
+  const read = useArtifact(session.uuid, plan.url)
+  if (read.error)
+    return <ErrorNotice error={read.error} title="The text could not be read" retry={() => void read.refetch()} />
+  if (!read.data) return <Skeleton lines={8} label="Loading the plan's text" />
+  const { text, metadata } = read.data
+  const isDrift = metadata.type === 'drift'
+  return (
+    <>
+      {isDrift && <p class="small quiet">This is the drift check, not the plan.</p>}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by the keyboard */}
+      <pre class="plan-block review-text" tabIndex={0}>
+        {isDrift && text.trim() === '[]' ? 'No drift.' : excerpt(text, MAX_TEXT)}
+      </pre>
+      {text.length > MAX_TEXT && /^https?:/.test(plan.url) && (
+        <a href={plan.url} rel="noreferrer" target="_blank">
+          The whole text ({formatBytes(text.length)})
+        </a>
+      )}
+    </>
+  )
+}

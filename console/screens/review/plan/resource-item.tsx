@@ -3,7 +3,7 @@ import type { Finding, PlannedResource } from '../../../client/api/schemas.ts'
 import { ActionBadge, Badge, SEVERITY_TONES } from '../../../ui/badge.tsx'
 import { Copy } from '../../../ui/button.tsx'
 import { AttributeChanges } from '../../../ui/plan/attribute-changes.tsx'
-import { plural, shorten, visibleText } from '../../../ui/words.ts'
+import { excerpt, plural } from '../../../ui/words.ts'
 import { linkTo } from '../review-address.ts'
 import { ResourceLink } from '../review-links.tsx'
 import { findingNames, worstOf } from './plan-filter.ts'
@@ -47,8 +47,8 @@ function Address({ resource: { address, module_address } }: { resource: PlannedR
   const name = inModule ? address.slice(module_address.length + 1) : address
   return (
     <span class="mono review-address">
-      {inModule && <span class="quiet">{visibleText(shorten(module_address, 200))}.</span>}
-      {visibleText(shorten(name, 300))}
+      {inModule && <span class="quiet">{excerpt(module_address, 200)}.</span>}
+      {excerpt(name, 300)}
     </span>
   )
 }
@@ -131,14 +131,11 @@ export function FindingItem({ finding, link, linked }: FindingItemProps) {
   return (
     <li ref={item} tabIndex={-1} class="review-finding" aria-current={linked || undefined}>
       <p>
-        <Badge tone={SEVERITY_TONES[finding.severity]}>{finding.severity}</Badge>{' '}
-        {visibleText(shorten(finding.message, 2_000))}
+        <Badge tone={SEVERITY_TONES[finding.severity]}>{finding.severity}</Badge> {excerpt(finding.message, 2_000)}
       </p>
-      {finding.suggested_fix && (
-        <p class="quiet">Suggested fix: {visibleText(shorten(finding.suggested_fix, 2_000))}</p>
-      )}
+      {finding.suggested_fix && <p class="quiet">Suggested fix: {excerpt(finding.suggested_fix, 2_000)}</p>}
       <p class="small quiet">
-        Rule <span class="mono">{visibleText(shorten(finding.rule_id, 200))}</span>{' '}
+        Rule <span class="mono">{excerpt(finding.rule_id, 200)}</span>{' '}
         <Copy text={link} label="Copy link to this finding" />
       </p>
     </li>

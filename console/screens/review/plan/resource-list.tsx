@@ -1,4 +1,6 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
+import type { RefObject } from 'preact'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { PlanDocument, PlannedResource, Round } from '../../../client/api/schemas.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Empty, Notice } from '../../../ui/notice.tsx'
@@ -6,7 +8,6 @@ import { useReviewAddress } from '../review-address.ts'
 import { ListTools } from './list-tools.tsx'
 import { asText, filterResources, isFiltered, readFilter, sortResources, writeFilter } from './plan-filter.ts'
 import { ResourceItem } from './resource-item.tsx'
-import { useListKeys, useRows } from './use-rows.ts'
 
 const NO_FILTER = writeFilter(readFilter({}))
 
@@ -26,7 +27,7 @@ export function ResourceList({ document, round }: { document: PlanDocument; roun
       <h3 id="review-resources" class="unseen">
         Resources
       </h3>
-      <ListTools document={document} filter={filter} shown={shown.length} onAll={open.setAll} />
+      <ListTools resources={document.resources} filter={filter} shown={shown.length} onAll={open.setAll} />
       {isHidden && linked !== null && (
         <Notice
           tone="warn"
@@ -75,31 +76,56 @@ interface RowsProps {
 function Rows({ shown, linked, open, round }: RowsProps) {
   const { search, change } = useReviewAddress()
   const box = useRef<HTMLUListElement>(null)
-  const rows = useRows(box, shown)
-  const keys = useListKeys(shown.length, rows.show, () => box.current)
-  rows.keep(keys.active)
-  const toggle = useLinkedRow({ shown, linked, open, rows, keys, change })
-  const drawn = rows.items()
-  const stop = drawn.some(({ index }) => index === keys.active) ? keys.active : drawn[0]?.index
+  const [last, setActive] = useState(0)
+  const active = Math.min(last, shown.length - 1)
+  const { virtual, top } = useRows(box, shown, active)
+  const { moveTo, onKeyDown } = useListKeys(shown.length, box, (index) => {
+    setActive(index)
+    virtual.scrollToIndex(index, { align: 'auto' })
+  })
+  /** The last row opened by a click, which must not be scrolled to. */
+  const seen = useRef<string | null>(null)
+  const at = linked === null ? -1 : shown.findIndex(({ address }) => address === linked)
+  useEffect(() => {
+    if (linked === null) seen.current = null
+    if (linked === null || at < 0 || seen.current === linked) return
+    seen.current = linked
+    open.setOpen(linked, true)
+    moveTo(at)
+    virtual.scrollToIndex(at, { align: 'start' })
+  }, [linked, at])
+  const toggle = (address: string, index: number) => {
+    const opens = !open.isOpen(address)
+    setActive(index)
+    open.setOpen(address, opens)
+    if (opens) seen.current = address
+    const page = location.pathname
+    if (opens || linked === address)
+      afterPaint(() => {
+        if (location.pathname === page) change({ resource: opens ? address : undefined, finding: undefined })
+      })
+  }
+  const drawn = virtual.getVirtualItems()
+  const stop = drawn.some(({ index }) => index === active) ? active : drawn[0]?.index
   return (
     <ul
       ref={box}
       class="virtual-space review-rows"
       aria-label="Resources of the plan"
-      style={{ height: `${rows.height()}px` }}
-      onKeyDown={keys.onKeyDown}
+      style={{ height: `${virtual.getTotalSize()}px` }}
+      onKeyDown={onKeyDown}
     >
       {drawn.map(({ key, index, start }) => {
         const resource = shown[index] as PlannedResource
         return (
           <li
             key={String(key)}
-            ref={rows.measure}
+            ref={virtual.measureElement}
             data-index={index}
             aria-setsize={shown.length}
             aria-posinset={index + 1}
             class="virtual-row"
-            style={{ transform: `translateY(${start}px)` }}
+            style={{ transform: `translateY(${start - top}px)` }}
           >
             <ResourceItem
               resource={resource}
@@ -114,38 +140,6 @@ function Rows({ shown, linked, open, round }: RowsProps) {
       })}
     </ul>
   )
-}
-
-interface Linked extends Omit<RowsProps, 'round'> {
-  rows: ReturnType<typeof useRows>
-  keys: ReturnType<typeof useListKeys>
-  change: ReturnType<typeof useReviewAddress>['change']
-}
-
-/** Opens, shows and focuses the row in the address. Returns a function that toggles a row and updates the address. */
-function useLinkedRow({ shown, linked, open, rows, keys, change }: Linked) {
-  /** The last row opened by a click, which must not be scrolled to. */
-  const seen = useRef<string | null>(null)
-  const at = linked === null ? -1 : shown.findIndex(({ address }) => address === linked)
-  useEffect(() => {
-    if (linked === null) seen.current = null
-    if (linked === null || at < 0 || seen.current === linked) return
-    seen.current = linked
-    open.setOpen(linked, true)
-    keys.moveTo(at)
-    rows.reveal(at)
-  }, [linked, at])
-  return (address: string, index: number) => {
-    const opens = !open.isOpen(address)
-    keys.setActive(index)
-    open.setOpen(address, opens)
-    if (opens) seen.current = address
-    const page = location.pathname
-    if (opens || linked === address)
-      afterPaint(() => {
-        if (location.pathname === page) change({ resource: opens ? address : undefined, finding: undefined })
-      })
-  }
 }
 
 /** Runs after the next paint, so that the page responds first. */
@@ -164,4 +158,75 @@ function useOpenRows() {
     })
   const setAll = (all: boolean) => setState({ all, turned: new Set() })
   return { isOpen, setOpen, setAll }
+}
+
+const STEPS: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }
+/** The number of frames to wait for a row. */
+const MAX_FRAMES = 30
+
+/**
+ * Moves the focus through the rows of a long list that is drawn in part: arrows, j and k, Home and End.
+ * @param box the element that holds the rows; the button of a row has `data-row` inside `data-index`
+ * @param show makes a row the present one, and scrolls to it
+ */
+function useListKeys(count: number, box: RefObject<HTMLElement | null>, show: (index: number) => void) {
+  /** The row to focus once it is drawn. Further keys count from there. */
+  const wish = useRef<number | null>(null)
+  const frame = useRef(0)
+  useEffect(() => () => cancelAnimationFrame(frame.current), [])
+
+  const tryFocus = (left: number) => {
+    cancelAnimationFrame(frame.current)
+    const row = box.current?.querySelector<HTMLElement>(`[data-index="${wish.current}"] [data-row]`)
+    row?.focus({ preventScroll: true })
+    if (row || left === 0) wish.current = null
+    else frame.current = requestAnimationFrame(() => tryFocus(left - 1))
+  }
+  const moveTo = (index: number) => {
+    if (index < 0 || index >= count) return
+    show(index)
+    wish.current = index
+    tryFocus(MAX_FRAMES)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const row = (event.target as HTMLElement).closest('[data-row]')
+    if (row === null || event.altKey || event.ctrlKey || event.metaKey) return
+    const at = wish.current ?? Number(row.closest<HTMLElement>('[data-index]')?.dataset.index)
+    const target = event.key === 'Home' ? 0 : event.key === 'End' ? count - 1 : at + (STEPS[event.key] ?? 0)
+    if (target === at) return
+    event.preventDefault()
+    moveTo(target)
+  }
+  return { moveTo, onKeyDown }
+}
+
+const ROW_PX = 45
+/** The height of the sticky top of the page; see `.bar`, and `.review-tools` on wide pages. */
+const covered = (): number => (window.matchMedia('(max-width: 52rem)').matches ? 64 : 190)
+
+/** Draws only the visible rows of a long list, and the active one. */
+function useRows(box: RefObject<HTMLElement | null>, shown: readonly PlannedResource[], active: number) {
+  const [top, setTop] = useState(0)
+  useLayoutEffect(() => {
+    const measure = () => {
+      const element = box.current
+      if (element) setTop(Math.round(element.getBoundingClientRect().top + window.scrollY))
+    }
+    measure()
+    // The list moves when content above it opens or closes.
+    const watch = new ResizeObserver(measure)
+    watch.observe(document.body)
+    return () => watch.disconnect()
+  }, [])
+  const virtual = useWindowVirtualizer<HTMLLIElement>({
+    count: shown.length,
+    estimateSize: () => ROW_PX,
+    getItemKey: (index) => shown[index]?.address ?? index,
+    overscan: 8,
+    scrollMargin: top,
+    scrollPaddingStart: covered(),
+    scrollPaddingEnd: ROW_PX,
+    rangeExtractor: (range) => [...new Set([...defaultRangeExtractor(range), active])].sort((a, b) => a - b),
+  })
+  return { virtual, top }
 }

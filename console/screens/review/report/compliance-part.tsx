@@ -1,22 +1,19 @@
-import type { Round, Session } from '../../../client/api/schemas.ts'
-import { useArtifacts, useJsonArtifact, usePlanDocument } from '../../../client/sessions/use-artifact.ts'
+import { useCallback } from 'preact/hooks'
+import type { Round } from '../../../client/api/schemas.ts'
+import { usePlanDocument } from '../../../client/sessions/use-artifact.ts'
 import { hasEnded } from '../../../client/sessions/use-session.ts'
 import { Badge, Origin, SEVERITY_TONES } from '../../../ui/badge.tsx'
-import { Empty, ErrorNotice, Notice, Skeleton } from '../../../ui/notice.tsx'
+import { Empty, Notice } from '../../../ui/notice.tsx'
 import { Term } from '../../../ui/term.tsx'
-import { plural, shorten, visibleText } from '../../../ui/words.ts'
-import { groupByFile, resultOf } from '../code/changes.ts'
+import { excerpt, plural, visibleText } from '../../../ui/words.ts'
+import { ReadDocument, useOpenSession } from '../../session/open-session.tsx'
+import { type ChangedFile, useChangedFiles } from '../code/changes.ts'
 import { LineLink, ResourceLink } from '../review-links.tsx'
 import { type Compliance, type Finding, findBlock, readCompliance } from './compliance.ts'
 import { Prose } from './prose.tsx'
 
-interface PartProps {
-  session: Session
-  round: Round
-}
-
 /** Shows the compliance check of a round: its findings and its passed rules. */
-export function CompliancePart({ session, round }: PartProps) {
+export function CompliancePart({ round }: { round: Round }) {
   const check = round.compliance_checks.at(-1)
   return (
     <section class="report-part" aria-label="Compliance">
@@ -24,7 +21,7 @@ export function CompliancePart({ session, round }: PartProps) {
         <Term name="compliance">Compliance</Term>
       </h2>
       {check ? (
-        <Check session={session} round={round} url={check.url} />
+        <Check round={round} url={check.url} />
       ) : (
         <Empty title={hasEnded(round) ? 'Nothing was checked' : 'Not checked yet'}>
           {hasEnded(round)
@@ -37,33 +34,40 @@ export function CompliancePart({ session, round }: PartProps) {
   )
 }
 
-function Check({ session, round, url }: PartProps & { url: string }) {
-  const read = useJsonArtifact<unknown>(session.uuid, url)
+function Check({ round, url }: { round: Round; url: string }) {
+  const { session } = useOpenSession()
   const plan = usePlanDocument(session.uuid, round)
-  const place = useBlocks(session, round)
-  if (read.error)
-    return <ErrorNotice error={read.error} title="The check could not be read." retry={() => void read.refetch()} />
-  if (read.isPending) return <Skeleton lines={6} label="Loading the check" />
-  const check = readCompliance(read.data, plan.data)
-  if (!check) return <Notice tone="warn" title="The format of the check is unknown." />
+  const files = useChangedFiles(session.uuid, round.code_changes)
+  const parse = useCallback((document: unknown) => readCompliance(document, plan.data), [plan.data])
   return (
-    <>
-      <Verdict check={check} />
-      {check.findings.length > 0 && (
-        <section aria-labelledby="compliance-found">
-          <h3 id="compliance-found">{plural(check.findings.length, 'finding')}</h3>
-          <ul class="report-points">
-            {check.findings.slice(0, MAX_FINDINGS).map((finding, index) => (
-              <FindingCard key={index} finding={finding} place={place} />
-            ))}
-          </ul>
-          {check.findings.length > MAX_FINDINGS && (
-            <p class="quiet">{plural(check.findings.length - MAX_FINDINGS, 'more finding')} of lower severity.</p>
+    <ReadDocument
+      url={url}
+      parse={parse}
+      what="check"
+      failure="The check could not be read."
+      lines={6}
+      unknown={<Notice tone="warn" title="The format of the check is unknown." />}
+    >
+      {(check) => (
+        <>
+          <Verdict check={check} />
+          {check.findings.length > 0 && (
+            <section aria-labelledby="compliance-found">
+              <h3 id="compliance-found">{plural(check.findings.length, 'finding')}</h3>
+              <ul class="report-points">
+                {check.findings.slice(0, MAX_FINDINGS).map((finding, index) => (
+                  <FindingCard key={index} finding={finding} files={files} />
+                ))}
+              </ul>
+              {check.findings.length > MAX_FINDINGS && (
+                <p class="quiet">{plural(check.findings.length - MAX_FINDINGS, 'more finding')} of lower severity.</p>
+              )}
+            </section>
           )}
-        </section>
+          {check.passedGroups.length > 0 && <PassedRules check={check} />}
+        </>
       )}
-      {check.passedGroups.length > 0 && <PassedRules check={check} />}
-    </>
+    </ReadDocument>
   )
 }
 
@@ -109,16 +113,16 @@ function Verdict({ check }: { check: Compliance }) {
 
 interface FindingCardProps {
   finding: Finding
-  place: (address: string) => { file: string; line: number } | null
+  files: readonly ChangedFile[]
 }
 
-function FindingCard({ finding: { rule, severity, resource, message, fix, by }, place }: FindingCardProps) {
-  const where = resource ? place(resource) : null
+function FindingCard({ finding: { rule, severity, resource, message, fix, by }, files }: FindingCardProps) {
+  const where = resource ? findBlock(resource, files) : null
   return (
     <li class="card">
       <p class="report-line">
         <Badge tone={SEVERITY_TONES[severity]}>{severity}</Badge>
-        <b class="mono">{shorten(visibleText(rule), 200)}</b>
+        <b class="mono">{excerpt(rule, 200)}</b>
         <Origin by={by} />
       </p>
       <Prose text={message} />
@@ -138,20 +142,6 @@ function FindingCard({ finding: { rule, severity, resource, message, fix, by }, 
   )
 }
 
-/** Returns a function that finds the block of a resource in the files that the round changed. */
-function useBlocks(session: Session, round: Round) {
-  const reads = useArtifacts(
-    session.uuid,
-    round.code_changes.map(({ url }) => url),
-  )
-  const byId = new Map(round.code_changes.map(({ id }, index) => [id, reads[index]?.data]))
-  const files = groupByFile(round.code_changes).map(({ name, changes }) => ({
-    name,
-    lines: resultOf(changes.map(({ id }) => byId.get(id)))?.rows ?? [],
-  }))
-  return (address: string) => findBlock(address, files)
-}
-
 function PassedRules({ check }: { check: Compliance }) {
   const count = check.passedGroups.reduce((sum, { rules }) => sum + rules.length, 0)
   return (
@@ -166,7 +156,7 @@ function PassedRules({ check }: { check: Compliance }) {
             <dd class="report-rules">
               {rules.slice(0, MAX_FINDINGS).map(({ id, name }) => (
                 <Badge key={id} title={visibleText(id)}>
-                  {shorten(visibleText(name), 200)}
+                  {excerpt(name, 200)}
                 </Badge>
               ))}
             </dd>

@@ -1,7 +1,9 @@
 import type { Action } from '../../../client/api/schemas.ts'
 import { ActionBadge, Badge, Origin, type Tone } from '../../../ui/badge.tsx'
+import { Scrolling } from '../../../ui/controls.tsx'
+import { Table } from '../../../ui/table.tsx'
 import { Term } from '../../../ui/term.tsx'
-import { formatNumber, shorten, visibleText } from '../../../ui/words.ts'
+import { excerpt, formatNumber, visibleText } from '../../../ui/words.ts'
 import { ResourceLink } from '../review-links.tsx'
 import { addressIn, formatAmount, type GenerateReport, type Point } from './generate-report.ts'
 import { Prose } from './prose.tsx'
@@ -52,7 +54,7 @@ function Impact({ report: { banner, counts, summary } }: { report: GenerateRepor
       </dl>
       <div class="report-said">
         <p class="report-line">
-          <b>{shorten(visibleText(banner.title), 300)}</b>
+          <b>{excerpt(banner.title, 300)}</b>
           <Origin by="model" />
         </p>
         <Prose text={banner.description} />
@@ -77,7 +79,7 @@ function Points({ points, changes }: { points: readonly Point[]; changes: Genera
         {sorted.map((point, index) => (
           <li key={index} class="card">
             <p class="report-line">
-              <b>{shorten(visibleText(point.title), 300)}</b>
+              <b>{excerpt(point.title, 300)}</b>
               <Origin by={point.by} />
             </p>
             <Prose text={point.lead} />
@@ -102,7 +104,7 @@ const Items = ({ point: { items, by } }: { point: Point }) => (
 
 function Item({ text, by }: { text: string; by: Point['by'] }) {
   const address = by === 'code' ? addressIn(text) : null
-  const words = visibleText(shorten(text, 2_000))
+  const words = excerpt(text, 2_000)
   if (!address) return words
   return (
     <>
@@ -133,7 +135,7 @@ function Changes({ changes }: Pick<GenerateReport, 'changes'>) {
             {details && (
               <details>
                 <summary>Details</summary>
-                <pre class="report-details">{visibleText(shorten(details, 20_000))}</pre>
+                <pre class="report-details">{excerpt(details, 20_000)}</pre>
               </details>
             )}
           </li>
@@ -157,32 +159,17 @@ function Costs({ costs }: { costs: GenerateReport['costs'] }) {
     <section aria-labelledby="report-costs">
       <h3 id="report-costs">Estimated costs a month</h3>
       <Prose text={costs.introduction} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by the keyboard */}
-      <section class="scroll-x report-costs" aria-label="Table of the costs" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">
-                Kind of resource <Origin by="model" />
-              </th>
-              <th scope="col">Price</th>
-              <th scope="col" class="number">
-                Fixed a month
-              </th>
-              <th scope="col">Notes</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ type, pricing, monthly, notes }, index) => (
-              <tr key={index}>
-                <td class="mono">{shorten(visibleText(type), 200)}</td>
-                <td>{PRICING[pricing]}</td>
-                <td class="number">{pricing === 'usage_based' ? '—' : formatAmount(monthly, currency)}</td>
-                <td>{shorten(visibleText(notes), 1_000)}</td>
-              </tr>
-            ))}
-          </tbody>
-          <tfoot>
+      <Scrolling class="scroll-x report-costs" label="Table of the costs">
+        <Table
+          head={[
+            <>
+              Kind of resource <Origin by="model" />
+            </>,
+            'Price',
+            { number: 'Fixed a month' },
+            'Notes',
+          ]}
+          foot={
             <tr>
               <th scope="row" colSpan={2}>
                 Total of the fixed amounts <Origin by={rows.length > 0 ? 'code' : 'model'} />
@@ -192,9 +179,18 @@ function Costs({ costs }: { costs: GenerateReport['costs'] }) {
               </td>
               <td class="quiet small">Usage-based costs are added.</td>
             </tr>
-          </tfoot>
-        </table>
-      </section>
+          }
+        >
+          {rows.map(({ type, pricing, monthly, notes }, index) => (
+            <tr key={index}>
+              <td class="mono">{excerpt(type, 200)}</td>
+              <td>{PRICING[pricing]}</td>
+              <td class="number">{pricing === 'usage_based' ? '—' : formatAmount(monthly, currency)}</td>
+              <td>{excerpt(notes, 1_000)}</td>
+            </tr>
+          ))}
+        </Table>
+      </Scrolling>
     </section>
   )
 }

@@ -1,12 +1,12 @@
-import type { Round, Session } from '../../../client/api/schemas.ts'
+import type { Round } from '../../../client/api/schemas.ts'
 import { objectOf, textOf } from '../../../client/json.ts'
-import { useJsonArtifact } from '../../../client/sessions/use-artifact.ts'
 import { hasEnded, lastStatus } from '../../../client/sessions/use-session.ts'
-import { Badge, Origin, type Tone } from '../../../ui/badge.tsx'
-import { Empty, ErrorNotice, Notice, Skeleton } from '../../../ui/notice.tsx'
+import { Origin, ReportBadge } from '../../../ui/badge.tsx'
+import { Empty, Notice } from '../../../ui/notice.tsx'
 import { Term } from '../../../ui/term.tsx'
-import { formatNumber, shorten, visibleText } from '../../../ui/words.ts'
+import { excerpt, formatNumber, visibleText } from '../../../ui/words.ts'
 import type { SessionPart } from '../../session/next-step.ts'
+import { ReadDocument } from '../../session/open-session.tsx'
 import { SessionLink } from '../../session/session-link.tsx'
 import { readGenerateReport } from './generate-report.ts'
 import { GenerateView } from './generate-view.tsx'
@@ -14,12 +14,12 @@ import { Prose } from './prose.tsx'
 
 type Report = Round['reports'][number]
 
-export function ReportPart({ session, round }: { session: Session; round: Round }) {
+export function ReportPart({ round }: { round: Round }) {
   const report = round.reports.at(-1)
   return (
     <section class="report-part" aria-label="Report">
       <h2>Report</h2>
-      {report ? <ReportView session={session} report={report} preview={round.preview} /> : <NoReport round={round} />}
+      {report ? <ReportView report={report} preview={round.preview} /> : <NoReport round={round} />}
     </section>
   )
 }
@@ -45,31 +45,35 @@ const SCREENS: Partial<Record<Report['type'], [part: SessionPart, words: string]
   apply: ['seal', 'See what was applied'],
 }
 
-function ReportView({ session, report, preview }: { session: Session; report: Report; preview: boolean }) {
-  const read = useJsonArtifact<unknown>(session.uuid, report.url)
-  if (read.error)
-    return <ErrorNotice error={read.error} title="The report could not be read." retry={() => void read.refetch()} />
-  if (read.isPending) return <Skeleton lines={8} label="Loading the report" />
-  const generated = report.type === 'generate' ? readGenerateReport(read.data) : null
-  if (generated) return <GenerateView report={generated} />
-  if (typeof read.data !== 'object' || read.data === null)
-    return <Notice tone="warn" title="The format of the report is unknown." />
-  const screen = SCREENS[report.type]
-  return (
-    <>
-      {screen && (
-        <p>
-          <SessionLink id={session.uuid} part={screen[0]}>
-            {screen[1]}
-          </SessionLink>
-        </p>
-      )}
-      <PlainView document={read.data} preview={preview} />
-    </>
-  )
-}
+const asObject = (document: unknown) => (typeof document === 'object' ? document : null)
 
-const TONES: Record<string, Tone> = { Succeeded: 'good', Success: 'good', Partial: 'warn', Failed: 'bad' }
+const ReportView = ({ report, preview }: { report: Report; preview: boolean }) => (
+  <ReadDocument
+    url={report.url}
+    parse={asObject}
+    what="report"
+    failure="The report could not be read."
+    lines={8}
+    unknown={<Notice tone="warn" title="The format of the report is unknown." />}
+  >
+    {(document) => {
+      const generated = report.type === 'generate' ? readGenerateReport(document) : null
+      if (generated) return <GenerateView report={generated} />
+      const [part, words] = SCREENS[report.type] ?? []
+      return (
+        <>
+          {part && (
+            <p>
+              <SessionLink part={part}>{words}</SessionLink>
+            </p>
+          )}
+          <PlainView document={document} preview={preview} />
+        </>
+      )
+    }}
+  </ReadDocument>
+)
+
 const MAX_ITEMS = 200
 
 /** Returns `Resource address` for `resource_address`. */
@@ -87,7 +91,7 @@ function PlainView({ document, preview }: { document: unknown; preview: boolean 
   return (
     <>
       <p class="report-line">
-        {textOf(status) && <Badge tone={TONES[textOf(status)] ?? 'neutral'}>{visibleText(textOf(status))}</Badge>}
+        {textOf(status) && <ReportBadge status={textOf(status)} />}
         {counts.map(([name, value]) => (
           <span key={name} class="number">
             {nameOfKey(name)}: {formatNumber(value as number)}
@@ -128,7 +132,7 @@ const Values = ({ values }: { values: readonly unknown[] }) => (
 )
 
 function Value({ value }: { value: unknown }) {
-  if (typeof value !== 'object' || value === null) return <>{visibleText(shorten(String(value), 4_000))}</>
+  if (typeof value !== 'object' || value === null) return <>{excerpt(String(value), 4_000)}</>
   const entries = Object.entries(value).filter(([, inner]) => inner !== null && inner !== '' && !isEmptyList(inner))
   return (
     <dl class="report-fields">

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import type { PlannedResource, Round } from '../../../../console/client/api/schemas.ts'
-import { lockReasons, readImpact } from '../../../../console/screens/review/lock-reasons.ts'
 import {
   filterResources,
   findingNames,
@@ -8,7 +7,8 @@ import {
   sortResources,
   writeFilter,
 } from '../../../../console/screens/review/plan/plan-filter.ts'
-import { choosePlan, isPlanDocument } from '../../../../console/screens/review/plan/use-chosen-plan.ts'
+import { lockReasons, readImpact } from '../../../../console/screens/review/report/generate-report.ts'
+import { choosePlan, isPlanDocument } from '../../../../console/screens/review/review-address.ts'
 
 const resource = (address: string, more: Partial<PlannedResource> = {}) =>
   ({

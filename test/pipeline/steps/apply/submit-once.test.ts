@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { submitOnce } from '../../../../pipeline/steps/apply/run-once.ts'
-import type { Sql } from '../../../../src/data/db/types.ts'
+import type { Sql } from '../../../../src/data/db/sql.ts'
 import { readApplyProgress } from '../../../../src/rounds/applies.ts'
-import { recordSavedPlan, takeProject } from '../../../../src/rounds/transitions.ts'
+import { claimProject, recordSavedPlan } from '../../../../src/rounds/transitions.ts'
 import type { SavedPlan } from '../../../../src/saved-plans/saved-plan.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { createSteps, type StepWorld } from '../support.ts'
@@ -31,7 +31,7 @@ async function ready(): Promise<{ world: StepWorld; seal: SavedPlan }> {
     round_id: round.id,
   }
   await recordSavedPlan(steps.database.sql, round, seal)
-  await takeProject(steps.database.sql, round, seal.project_id)
+  await claimProject(steps.database.sql, round, seal.project_id)
   return { world, seal }
 }
 

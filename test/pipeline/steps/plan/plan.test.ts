@@ -3,7 +3,7 @@ import { createKit } from '../../../../pipeline/kit/kit.ts'
 import { planTargets } from '../../../../pipeline/steps/plan/plan.ts'
 import { LeaseLost } from '../../../../src/base/errors.ts'
 import { MASK } from '../../../../src/base/masking.ts'
-import { claimRound } from '../../../../src/rounds/claim.ts'
+import { claimForRun } from '../../../../src/rounds/claim.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { changesJson, changesText } from '../../../plan/fixtures.ts'
 import { calmEngine, createSteps, type EngineScript, ok } from '../support.ts'
@@ -188,7 +188,7 @@ describe('planTargets', () => {
     >`SELECT jobs FROM rounds WHERE id = ${run.round.id}`
     expect(Object.keys(row?.jobs ?? {}).toSorted()).toEqual(['init-1', 'plan-1', 'show-1', 'validate-1'])
     await steps.database.sql`UPDATE rounds SET lease_until = NULL WHERE id = ${run.round.id}`
-    await claimRound(steps.database.sql, run.round.id)
+    await claimForRun(steps.database.sql, run.round.id)
     await expect(planTargets(kit, [])).rejects.toBeInstanceOf(LeaseLost)
   })
 

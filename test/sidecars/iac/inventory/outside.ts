@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, onTestFinished } from 'vitest'
+import { onTestFinished } from 'vitest'
 import type { Inventory, InventoryRequest } from '../../../../sidecars/iac/inventory/types.ts'
+import { interceptRequests } from '../../../helpers/intercept.ts'
 import { inventoryRequest } from './request.ts'
 
 export const fixture = (name: string): string => join(import.meta.dirname, 'fixtures', name)
@@ -27,10 +27,7 @@ export type Reply = unknown | ((call: Call, count: number) => unknown)
 
 /** Refuses every outside request of a file's tests that has no answer in the test. */
 export function emptyNetwork() {
-  const server = setupServer()
-  beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
-  afterEach(() => server.resetHandlers())
-  afterAll(() => server.close())
+  const server = interceptRequests()
   return server
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { startObjectStore } from '../../../../dev/object-store.ts'
 import { startPostgres } from '../../../../dev/postgres.ts'
 import { connect } from '../../../../src/data/db/pool.ts'
-import type { Sql } from '../../../../src/data/db/types.ts'
+import type { Sql } from '../../../../src/data/db/sql.ts'
 import { startRespServer } from '../../../data/cache/resp-server.ts'
 import { type CoreProcess, startCoreProcess } from '../../../helpers/core-process.ts'
 

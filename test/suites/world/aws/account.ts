@@ -1,6 +1,6 @@
 import { ACCOUNT, REGION } from './call.ts'
 
-/** How Resource Explorer names a resource, from the attributes that the provider has of it. */
+/** Names of resources in the form of Resource Explorer, from the attributes that the provider has of them. */
 type ArnOf = (attributes: Record<string, string>) => string
 
 interface Block {
@@ -23,7 +23,7 @@ const bucket = 'bucket = aws_s3_bucket.x.id'
 const vpc = 'vpc_id = aws_vpc.x.id'
 const tags = 'tags = { Name = "world" }'
 
-/** What makes the network, by type. */
+/** The resources of the network, by type. */
 const NETWORK: Record<string, Block> = {
   aws_vpc: { body: `cidr_block = "10.20.0.0/16"\n${tags}` },
   aws_subnet: { body: `${vpc}\ncidr_block = "10.20.1.0/24"\navailability_zone = "${REGION}a"` },

@@ -6,7 +6,7 @@ import { ANY_KEYS, REGION } from './call.ts'
 
 const run = promisify(execFile)
 
-/** How an engine's command ended. */
+/** The end of an engine's command. */
 export interface Ended {
   code: number
   stdout: string
@@ -38,7 +38,7 @@ export const PROVIDER_BLOCK = `provider "aws" {
 export const versionsOf = (version: string) =>
   `terraform {\n  required_providers {\n    aws = {\n      source  = "hashicorp/aws"\n      version = "${version}"\n    }\n  }\n}\n`
 
-/** What an engine and its provider need to use moto. */
+/** The settings with which an engine and its provider use moto. */
 export const awsEnvironment = (url: string): Record<string, string> => ({
   AWS_REGION: REGION,
   AWS_ACCESS_KEY_ID: ANY_KEYS.access_key,

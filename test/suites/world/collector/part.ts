@@ -4,7 +4,7 @@ import { buildGo, readModule } from '../tools/go.ts'
 
 const VERSION = '0.165.0'
 
-/** Where operators send spans that more than one tool reads. */
+/** The OpenTelemetry collector, to which operators send spans that more than one tool reads. */
 export const part: Part = {
   name: 'collector',
   about: 'spans of real rounds as the OpenTelemetry Collector takes them',

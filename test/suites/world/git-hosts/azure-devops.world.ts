@@ -8,7 +8,7 @@ import { createChecker } from './openapi.ts'
 const COMMIT = 'b60280bc6e62e2f880f1b63c1e24987664d3bda3'
 const USER = 'd6245f20-2af8-44f4-9451-8107cb2767db'
 const signal = new AbortController().signal
-/** As in `test/pull-requests/azure-devops.test.ts`. */
+/** As in `test/pull-requests/hosts.test.ts`. */
 const pull = {
   pullRequestId: 22,
   status: 'active',
@@ -16,7 +16,7 @@ const pull = {
   url: 'https://dev.azure.com/acme/My%20Project/_apis/git/repositories/Infra/pullrequests/22',
   lastMergeSourceCommit: { commitId: COMMIT },
 }
-/** Who asks is told by an interface that all of the vendor's clients use and that no document describes. */
+/** The caller is read from an interface that all of the vendor's clients use and that no document describes. */
 const UNDOCUMENTED = 'no operation get /acme/_apis/connectionData'
 /** The examples beside the document answer a new pull request with 201, the document itself names 200 alone. */
 const CREATED = 'no answer 201 is documented'

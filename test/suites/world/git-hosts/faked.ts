@@ -2,7 +2,7 @@ import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { type Exchange, exchangeOf } from './openapi.ts'
 
-/** What a host is taken to answer to a request, by method and end of the path. */
+/** The assumed answer of a host to a request, by method and end of the path. */
 export type Answers = Record<string, { status?: number; body: object }>
 
 /** Runs a call while every request of the process gets one of these answers; what went over the wire comes back. */

@@ -1,8 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readCsv } from '../../../../eval/iac-eval/csv.ts'
-import { addProviders, loadScenarios } from '../../../../eval/scenario/load.ts'
-import { readScenario, type Scenario } from '../../../../eval/scenario/scenario.ts'
+import { readCsv } from '../../../../eval/iac-eval/load.ts'
+import { addProviders, loadScenarios, readScenario, type Scenario } from '../../../../eval/scenario/scenario.ts'
 import { isJsonObject, type JsonObject } from '../../../../src/base/json.ts'
 import type { Statement } from '../../../../src/rules/intent/statement.ts'
 
@@ -10,7 +9,7 @@ import type { Statement } from '../../../../src/rules/intent/statement.ts'
 export interface Reference {
   scenario: Scenario
   code: string
-  /** Where the code is written: into a file that the scenario names, or into one that none has. */
+  /** The file into which the code is written: one that the scenario names, or one that none has. */
   path: string
   /** The plan that was published with the solution; null where there is none. */
   published: JsonObject | null
@@ -94,7 +93,7 @@ type Planned = { address: string; change: { after_sensitive: unknown } }
 type Configured = { address: string; mode: string; type: string; expressions?: JsonObject }
 
 /**
- * What a published plan says: how many resources of each type there are, and every single value that its code names.
+ * The contents of a published plan: the number of resources of each type, and every single value that its code names.
  * They are more than the twenty that a file of a scenario may hold. Sensitive values are left out, because no verdict
  * says whether they are right.
  */

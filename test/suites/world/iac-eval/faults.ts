@@ -3,7 +3,7 @@ import { fits } from '../../../../src/rules/intent/glob.ts'
 import type { Scalar } from '../../../../src/rules/intent/statement.ts'
 import type { Reference } from './cases.ts'
 
-/** What can be planted in a solution. */
+/** A fault that can be planted in a solution. */
 export const FAULTS = ['removed', 'other attribute', 'other type'] as const
 export type Fault = (typeof FAULTS)[number]
 

@@ -10,7 +10,7 @@ import type { Reference } from './cases.ts'
 import { FAULTS, plant } from './faults.ts'
 import { type Oracle, oracleVariables, startOracle } from './oracle.ts'
 
-/** What was found, by the names of the scenarios. */
+/** The findings, by the names of the scenarios. */
 export interface Found {
   agreed: string[]
   /** Judged otherwise than the reference is, with what the harness says. */
@@ -71,7 +71,7 @@ export async function startProof(
     found,
     of: async (reference) => {
       const { scenario, published } = reference
-      // What the data set itself would say.
+      // The verdict of the data set itself.
       const expected = scenario.rego && published ? (await checkPolicy(scenario.rego, published, signal)).sort() : []
       if (expected.length > 0) found.wrongByItself.push(`${scenario.name}: ${expected.join('; ')}`)
       if (!found.left.has(scenario.name)) await prove({ stack, oracle, found, signal }, reference, expected)

@@ -109,7 +109,7 @@ func withoutPrograms(config *rest.Config) *rest.Config {
 }
 `
 
-/** What client-go makes of a kubeconfig; `error` alone when it refuses. */
+/** A kubeconfig as client-go reads it; `error` alone when it refuses. */
 export interface Told {
   error?: string
   server: string

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { Agent } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { exchange } from '../../../../src/runtime/https-exchange.ts'
+import { exchange } from '../../../../src/runtime/fetch.ts'
 import { freePort, type Service, startService } from '../tools/service.ts'
 
 /** Tokens of the users that the API server knows. */
@@ -151,7 +151,7 @@ function startManager(folder: string): Promise<Service> {
     'secure-port': 0,
     'cert-dir': join(folder, 'manager'),
   }
-  // Whether it works shows in the account that it makes for the namespace `default`.
+  // The controller manager works once it has made the account of the namespace `default`.
   return startService(program('WORLD_KUBE'), ['kube-controller-manager', ...flagsOf(flags)], { ready: async () => {} })
 }
 

@@ -1,9 +1,9 @@
 import type { Cluster, Json } from './cluster.ts'
 
-/** What somebody made in a cluster by hand: one object of most kinds that a team has, in the namespace `shop`. */
+/** Objects made in a cluster by hand: one of most kinds that a team has, in the namespace `shop`. */
 
 export interface MadeObject {
-  /** Where it is posted. */
+  /** The address to which it is posted. */
   path: string
   apiVersion: string
   kind: string

@@ -1,4 +1,4 @@
-/** What a team writes for one service: code as a model would write it, and the same objects as they are posted. */
+/** The code of one service as a model would write it, and the same objects as they are posted. */
 
 const container = `      container {
           name  = "web"

@@ -52,7 +52,7 @@ export const settings = (name: string, colour: string) => `resource "kubernetes_
   }
 }
 `
-/** Where it is read. */
+/** The address at which it is read. */
 export const configMap = (name: string) => `/api/v1/namespaces/default/configmaps/${name}`
 /** The filters of drift find nothing else. */
 export const nothingElse = splits(operations([]), operations([]))

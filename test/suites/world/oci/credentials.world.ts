@@ -96,7 +96,7 @@ const SESSIONS: Row[] = [
 const later = Math.floor(Date.now() / 1000) + 3_600
 const TOKEN = new UnsecuredJWT({ jti: 'session' }).setExpirationTime(later).encode()
 
-/** What both make of it; a refusal is one, whatever its words are. */
+/** The readings of both; refusals are equal, whatever their words are. */
 async function compare(auth: string, config: string, env: Record<string, string> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'world-oci-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))

@@ -107,7 +107,7 @@ func providerOf(told map[string]any) (common.ConfigurationProvider, error) {
 }
 `
 
-/** What the vendor's client makes of its settings; `error` alone when it refuses. */
+/** The settings as the vendor's client reads them; `error` alone when it refuses. */
 export interface Told {
   error?: string
   key_id: string

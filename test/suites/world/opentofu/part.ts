@@ -44,7 +44,7 @@ export const part: Part = {
     const folder = await installOpenTofu(tools)
     const [version = 'OpenTofu'] = /^OpenTofu \S+/m.exec(await output(`${folder}/tofu`, ['version'])) ?? []
     const demo: Command = { ...DEMO, args: [...DEMO.args, '--data', tools.folder, '--embedded'] }
-    // Where the ordinary tests run this engine anyway, the short form is what they do not ask.
+    // The short form has the checks that the ordinary tests do not make, where those run this engine anyway.
     const usual = await output(await engineOnPath(), ['version']).catch(() => '')
     const short = usual.startsWith(`${version}\n`) ? [OWN] : [OWN, SHORT, demo]
     return {

@@ -22,7 +22,7 @@ describe('an answer of the documentation', () => {
   })
 })
 
-/** What comes of each reason that a client knows: a word of `src/llm`, another attempt, or an end without a word. */
+/** The result of each reason that a client knows: a word of `src/llm`, another attempt, or an end without a word. */
 type Fate = 'end_turn' | 'max_tokens' | 'content_filter' | 'tool_use' | 'repeated' | 'unknown'
 const GOOGLE_FATES: Record<string, Fate> = {
   FINISH_REASON_UNSPECIFIED: 'unknown',

@@ -16,7 +16,7 @@ export const TOOLS: ToolDefinition[] = [
   },
   { name: 'list_files', description: 'Lists files.', parameters: { type: 'object', properties: {} } },
 ]
-/** What the model says first: a text and two calls side by side. The ids are of the form that Mistral asks for. */
+/** The model's first turn: a text and two calls side by side. The ids are of the form that Mistral requires. */
 export const SAID = 'I look at both.'
 export const CALLS = [
   { id: 'abc000001', name: 'read_file', args: { target_file: 'main.tf', lines: [1, 20] } },
@@ -29,7 +29,7 @@ export const OPENING: Message[] = [
   { role: 'user', content: QUESTION },
 ]
 
-/** What either side has understood of an answer. */
+/** An answer as either side has read it. */
 export interface Understood {
   text: string
   calls: { name: string; args: unknown }[]

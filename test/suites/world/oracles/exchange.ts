@@ -18,7 +18,7 @@ export interface Sent {
   body: Loose
 }
 
-/** What a provider answers: `body` as JSON, or `text` as it is. */
+/** The answer of a provider: `body` as JSON, or `text` as it is. */
 export interface Reply {
   status?: number
   headers?: Record<string, string>
@@ -54,7 +54,7 @@ export function interceptor() {
   }
 }
 
-/** How the platform is told to call a model. */
+/** The configuration with which the platform calls a model. */
 export interface Ours {
   model: string
   credentials?: Record<string, string>
@@ -76,7 +76,7 @@ export function ourClient({ model, credentials = {}, params }: Ours, log: Logger
   return createLlmClient(config, { fetch: (...args) => fetch(...args), log })
 }
 
-/** What the platform has understood of an answer. */
+/** An answer as the platform has read it. */
 export const understood = ({ text, tool_calls, finish, usage }: Inference): Understood => ({
   text,
   calls: tool_calls.map(({ name, arguments: json }) => ({ name, args: JSON.parse(json || '{}') as unknown })),
@@ -86,7 +86,7 @@ export const understood = ({ text, tool_calls, finish, usage }: Inference): Unde
   output: usage.output_tokens,
 })
 
-/** Where two values differ: paths like `messages[1].content`, each with both values as JSON. */
+/** The differences of two values: paths like `messages[1].content`, each with both values as JSON. */
 export function differences(ours: unknown, theirs: unknown, path = ''): Record<string, string> {
   if (isTree(ours) && isTree(theirs) && Array.isArray(ours) === Array.isArray(theirs)) {
     const keys = new Set([...Object.keys(ours), ...Object.keys(theirs)])

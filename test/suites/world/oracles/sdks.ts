@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
-/** Where the part has installed the clients. */
+/** The folder in which the part has installed the clients. */
 export const ORACLES = process.env.ORACLES ?? ''
 
 const require = createRequire(join(ORACLES, 'package.json'))

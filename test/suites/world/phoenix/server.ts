@@ -18,7 +18,7 @@ export interface Phoenix {
   start(): Promise<void>
   /** Asks its REST interface. Throws with the status when it refuses. */
   ask<T>(method: string, path: string, body?: unknown): Promise<T>
-  /** What the calls of a trace cost by its own prices, in US dollars. */
+  /** Cost of the calls of a trace by Phoenix's own prices, in US dollars. */
   costOf(traceId: string): Promise<number>
   /** All spans of a project whose attribute `session.id` is this; none while the project does not exist. */
   spansOf(project: string, session: string): Promise<KeptSpan[]>

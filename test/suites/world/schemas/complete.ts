@@ -4,7 +4,7 @@ import type { HclBlock } from '../../../../src/hcl/tree.ts'
 
 type BlockSchema = ProviderSchema['resource'] extends Map<string, infer Block> ? Block : never
 
-/** What an example lacks to be a module of its own. */
+/** The blocks that an example lacks to be a module of its own. */
 export interface Completion {
   /** Names of the variables that the module is given. */
   variables: string[]

@@ -16,7 +16,7 @@ const HELPERS = ['archive', 'random', 'tls']
 /** Bodies of provider blocks without which nothing is valid. */
 const CONFIGURATIONS: Record<string, string> = { azurerm: '  features {}\n' }
 
-/** What a root needs for the examples of a cloud. */
+/** The files that a root needs for the examples of a cloud. */
 export function providersFor({ name, source, version }: Installed): Provider[] {
   return [
     { name, source, version, configuration: CONFIGURATIONS[name] ?? '' },

@@ -8,7 +8,7 @@ export interface Engine {
   config: string
 }
 
-/** What `validate -json` says of a place in the code. */
+/** A place in the code, as `validate -json` gives it. */
 export interface EngineFinding {
   severity: 'error' | 'warning'
   summary: string
@@ -49,7 +49,7 @@ export async function initialise(engine: Engine, folder: string): Promise<void> 
   if (code !== 0) throw new Error(stderr)
 }
 
-/** What the engine and the providers of an initialised folder say of its code. */
+/** Diagnostics of the engine and the providers for the code of an initialised folder. */
 export async function validate(engine: Engine, folder: string): Promise<EngineFinding[]> {
   const { stdout, stderr } = await runEngine(engine, folder, ['validate', '-json', '-no-color'])
   try {

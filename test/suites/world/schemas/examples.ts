@@ -34,7 +34,7 @@ export interface Provider {
 }
 
 export interface Verdict {
-  /** What is wrong with each example, by its name; those without a fault are left out. */
+  /** Faults of the examples, by name; those without a fault are left out. */
   faults: Map<string, string[]>
   /** Faults of the blocks that stand in for what examples refer to: references to these were not checked. */
   standIns: string[]
@@ -86,7 +86,7 @@ function byExample(examples: readonly Example[], findings: readonly EngineFindin
   return faults
 }
 
-/** How providers say that one of several arguments is needed: those of the older kind, then those of the newer. */
+/** Messages of providers which say that one of several arguments is needed: of the older kind, then of the newer. */
 const ONE_OF = /(?:one|all) of `([^`,]+)[^`]*` must be specified|of these attributes must be configured: \[(\w+)/
 
 /** Adds what the provider says a stand-in misses. False when it says nothing of the kind, or nothing new. */

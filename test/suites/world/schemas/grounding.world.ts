@@ -9,7 +9,7 @@ const SECTIONS = [
   ['resource', 'resource_schemas'],
   ['data', 'data_source_schemas'],
 ] as const
-/** What a generator is shown of one type, and what the tool answers. */
+/** The schema of one type as a generator is shown it, and the answer of the tool. */
 const LIMITS = [6_000, 12_000]
 
 /** Lines that a text must have, whatever is left out: what is required, and the name of every block. */

@@ -22,7 +22,7 @@ const PROVIDERS: Record<string, Provider> = {
   oci: { namespace: 'oracle', name: 'oci', version: '8.28.0' },
 }
 
-/** What the checks are told of a provider, as JSON in `WORLD_PROVIDERS`. */
+/** One provider in `WORLD_PROVIDERS`, the JSON that the checks read. */
 export interface Installed {
   cloud: string
   name: string

@@ -1,11 +1,11 @@
-/** What exists, so that generated requests meet it. */
+/** Objects that exist, so that generated requests name them. */
 export interface Known {
   sessions?: string[]
   users?: number[]
   workspaces?: string[]
 }
 
-/** Where known values are put, by kind, and how often. */
+/** The parameters that get known values, by kind, and how often. */
 const PLACES: Record<keyof Known, [string, number][]> = {
   sessions: [
     ['path.session_id', 0.8],

@@ -6,13 +6,13 @@ import { join } from 'node:path'
 /** Repeats the same inputs when it is given as `WORLD_SEED`. */
 export const SEED = Number(process.env.WORLD_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
-/** What is tested, and as whom. */
+/** The operations that are tested, and the caller. */
 export interface Target {
   /** Path or address of the description. */
   description: string
   url: string
   headers: Record<string, string>
-  /** How many operations the description has. */
+  /** Number of operations in the description. */
   operations: number
   /** Text of a configuration file: dictionaries of what exists, and what answers mean at some operations. */
   config: string
@@ -23,7 +23,7 @@ export interface Target {
 export interface Found {
   /** Requests that were sent. */
   cases: number
-  /** What was found, for people; empty when all is well. */
+  /** The findings as readable text; empty when there is none. */
   report: string
 }
 

@@ -125,7 +125,7 @@ describe('the core answers as its description says', () => {
           ENDPOINTS.map(({ route }) => route.operationId ?? ''),
         ),
       }
-      // What is systematic is the same for everybody: in the short run the others get generated requests alone.
+      // Systematic requests are the same for all callers: in the short run the others send generated ones alone.
       await spend(`core as ${name}`, share, target, IN_CI && name !== 'admin' ? { phases: 'fuzzing' } : {})
       expect(core.faults()).toEqual([])
     },

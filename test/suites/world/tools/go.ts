@@ -19,7 +19,7 @@ export interface GoProgram {
   /** For the name of its folder, and as the table tells it. */
   version: string
   /**
-   * Where its source comes from: a version of a module, by the proxy and its checksum, or a module of our own, whose
+   * The source: a version of a module, by the proxy and its checksum, or a module of our own, whose
    * files are written in place: text by path.
    */
   source: GoModule | { files(): Promise<Record<string, string>> }

@@ -12,10 +12,10 @@ export interface Provider {
   name: string
   /** Without `v`. */
   version: string
-  /** What it is built from where no registry is reachable. Without one it is had from a registry or not at all. */
+  /** The source of a build where no registry is reachable. Without one it comes from a registry or not at all. */
   source?: GoProgram['source']
   minutes?: number
-  /** How it is built from source, where that is not the plain way. */
+  /** Steps of the build from source, where they are not the usual ones. */
   build?: Partial<Pick<GoProgram, 'name' | 'ldflags' | 'gcflags' | 'prepare'>>
 }
 

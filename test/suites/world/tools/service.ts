@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** A counterpart that runs. */
 export interface Service {
   process: ChildProcess
-  /** What it wrote so far, both streams. */
+  /** The output so far, both streams. */
   output(): string
   /** Ends it: politely first, then for good. */
   stop(): Promise<void>

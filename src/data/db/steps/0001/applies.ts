@@ -1,4 +1,4 @@
-import type { Transaction } from '../../types.ts'
+import type { Transaction } from '../../sql.ts'
 
 /**
  * Creates the tables that ensure that an apply runs the reviewed plan, and only once: the saved plans, the progress of

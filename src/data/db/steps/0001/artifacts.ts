@@ -1,4 +1,4 @@
-import type { Transaction } from '../../types.ts'
+import type { Transaction } from '../../sql.ts'
 
 /** Creates the artifacts of rounds: the stored objects, and one table per kind. */
 export async function createArtifacts(tx: Transaction): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../types.ts'
+import type { Transaction } from '../../sql.ts'
 
 /**
  * Creates the append-only audit record, the counts of refused sign-ins, and the console files of earlier deployments,

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../types.ts'
+import type { Transaction } from '../../sql.ts'
 
 /** Creates rounds with their statuses, attempts, events, imports and pull requests. */
 export async function createRounds(tx: Transaction): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../types.ts'
+import type { Transaction } from '../../sql.ts'
 import { createApplies } from './applies.ts'
 import { createArtifacts } from './artifacts.ts'
 import { createRecords } from './records.ts'

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../types.ts'
+import type { Transaction } from '../../sql.ts'
 
 /**
  * Creates the tables for session lists, their filters, totals and search. Sessions without a running round are counted

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../types.ts'
+import type { Transaction } from '../../sql.ts'
 
 /** Creates users and sessions. Sessions copy the facts that lists need, so that these read the indexes of one table. */
 export async function createSessions(tx: Transaction): Promise<void> {

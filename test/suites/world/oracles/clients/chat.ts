@@ -30,7 +30,7 @@ const opening = [
   { role: 'user', content: QUESTION },
 ]
 
-/** What a client of chat completions understands of an answer. */
+/** An answer as a client of chat completions reads it. */
 export const readChat = ({ choices: [choice], usage }: Loose) => ({
   text: choice.message.content ?? choice.message.refusal ?? '',
   calls: (choice.message.tool_calls ?? []).map((call: Loose) => ({

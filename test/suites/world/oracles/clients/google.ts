@@ -4,7 +4,7 @@ import type { Oracle } from './types.ts'
 
 const FILTERED = /SAFETY|RECITATION|BLOCKLIST|PROHIBITED|SPII|LANGUAGE/
 
-/** What the documentation of the client makes of an answer: its own getters for text and calls. */
+/** An answer as the documentation of the client reads it: with its own getters for text and calls. */
 export const readGenerated = (answer: Loose) => {
   const [candidate] = answer.candidates ?? []
   const calls = (answer.functionCalls ?? []).map(({ name, args }: Loose) => ({ name, args: (args ?? {}) as unknown }))

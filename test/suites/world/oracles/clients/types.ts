@@ -15,6 +15,6 @@ export interface Oracle {
   read(answer: Loose): Understood
   /** Headers that must be equal; `content-type` is always compared. */
   headers: readonly string[]
-  /** Where the two may differ, as patterns of `path` in the body or of `url`, and why. */
+  /** The places in which the two may differ, as patterns of `path` in the body or of `url`, with the reason. */
   allowed: Record<string, string>
 }

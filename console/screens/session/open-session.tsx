@@ -1,0 +1,83 @@
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext, useMemo } from 'preact/hooks'
+import type { Round } from '../../client/api/schemas.ts'
+import { useJsonArtifact } from '../../client/sessions/use-artifact.ts'
+import type { ReadSession } from '../../client/sessions/use-session.ts'
+import type { LiveStatus } from '../../client/sessions/use-streams.ts'
+import { useAnySearch, useSearchChange } from '../../client/use-address.ts'
+import { Select } from '../../ui/controls.tsx'
+import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
+import { excerpt } from '../../ui/words.ts'
+
+/** The session of the screens below. */
+interface OpenSession extends ReadSession {
+  live: LiveStatus | null
+}
+
+export const SessionContext = createContext<OpenSession | null>(null)
+
+export function useOpenSession(): OpenSession {
+  const open = useContext(SessionContext)
+  if (!open) throw new Error('no session above this component')
+  return open
+}
+
+export type SelectedRound = ReturnType<typeof useSelectedRound>
+
+/**
+ * Returns the rounds for which `fits` is true, and the one of them that the address names (`?round=2`), otherwise the
+ * newest one.
+ */
+export function useSelectedRound(fits: (round: Round) => boolean) {
+  const { session } = useOpenSession()
+  const named = Number(useAnySearch().round)
+  const change = useSearchChange()
+  const rounds = session.rounds.filter(fits)
+  const round = rounds.find(({ number }) => number === named) ?? rounds.at(-1) ?? null
+  // Other parameters of the address, such as a resource of the plan, are only valid for one round.
+  const select = (number: number) =>
+    change({ round: number, plan: undefined, resource: undefined, finding: undefined }, false)
+  return { round, rounds, select }
+}
+
+/** Selects one of several rounds; shows nothing for only one. */
+export function RoundPicker({ round, rounds, select }: SelectedRound) {
+  if (round === null || rounds.length < 2) return null
+  const nameOf = ({ number, query, preview }: Round) =>
+    `${number} · ${preview ? 'Preview · ' : ''}${excerpt(query, 50)}`
+  return (
+    <Select
+      class="round-picker"
+      name={<span class="small quiet">Round</span>}
+      value={round.number}
+      options={rounds.toReversed().map((other) => [other.number, nameOf(other)])}
+      onSelect={(number) => select(Number(number))}
+    />
+  )
+}
+
+interface DocumentProps<Value> {
+  /** The link to the document; null when there is none. */
+  url: string | null
+  /** Reads the document; null for one of an unknown form. */
+  parse: (document: unknown) => Value | null
+  /** The name of the document in a sentence. */
+  what: string
+  /** The title of the notice that it could not be read. */
+  failure?: string
+  /** The height of the skeleton. */
+  lines: number
+  /** The notice of a document of an unknown form. */
+  unknown: ComponentChildren
+  children: (value: Value) => ComponentChildren
+}
+
+/** Shows a document of the session once it is loaded; until then a skeleton, or the reason why there is none. */
+export function ReadDocument<Value>({ url, parse, what, lines, unknown, children, ...rest }: DocumentProps<Value>) {
+  const { failure = `The ${what} could not be read` } = rest
+  const read = useJsonArtifact<unknown>(useOpenSession().session.uuid, url)
+  const value = useMemo(() => (read.isSuccess ? parse(read.data) : null), [read.isSuccess, read.data, parse])
+  if (read.error) return <ErrorNotice error={read.error} title={failure} retry={() => void read.refetch()} />
+  if (!read.isSuccess) return <Skeleton lines={lines} label={`Loading the ${what}`} />
+  return <>{value === null ? unknown : children(value)}</>
+}

@@ -1,0 +1,198 @@
+import { isJsonObject, itemsOf, type Json, memberOf, parseJson } from '../base/json.ts'
+import { type PlannedChange, toReportAction } from './actions.ts'
+import { withoutIndexes } from './addresses.ts'
+import type { CodeChanges } from './code/changes.ts'
+import type { Diagnostic } from './diagnostics/diagnostic.ts'
+import { parseDiagnostics } from './diagnostics/parse.ts'
+import { describesCode, type Plan } from './plan.ts'
+import { managedChanges, plannedChanges, stateIdentifiers } from './planned-changes.ts'
+
+/** Most targets that the iac service accepts; beyond it the whole root is planned. */
+export const MAX_TARGETS = 256
+
+/** Returns changes that no target names, which the engine adds as dependencies; none without targets. */
+export function changesOutsideTargets(plan: Plan, targets: readonly string[]): PlannedChange[] {
+  if (targets.length === 0) return []
+  return managedChanges(plan).flatMap(({ resource, action }) => {
+    const addresses = [resource.address, resource.previous_address ?? resource.address]
+    const isTargeted = targets.some((target) => addresses.some((address) => covers(target, address)))
+    return isTargeted ? [] : [{ address: resource.address, type: resource.type, action }]
+  })
+}
+
+/** Reports whether a target is the address, its block, or a module around it. */
+export const covers = (target: string, address: string) =>
+  address === target || address.startsWith(`${target}[`) || (isModule(target) && address.startsWith(`${target}.`))
+
+/** True for module addresses, with or without an index. */
+const isModule = (target: string) => /(^|\.)module\.[^.[\]]+(\[("(\\.|[^"\\])*"|\d+)\])?$/.test(target)
+
+/** Changes of a whole-root plan that a targeted plan leaves out; `reason` (short, masked) when that plan failed. */
+export type BeyondTargets = { made: true; changes: PlannedChange[] } | { made: false; reason: string }
+
+/** Returns whole-root changes at addresses that the targeted plan leaves unchanged, in the plan's order. */
+export function changesBeyond(targeted: Plan, whole: Plan): PlannedChange[] {
+  const planned = new Set(plannedChanges(targeted).map(({ address }) => address))
+  return plannedChanges(whole).filter(({ address }) => !planned.has(address))
+}
+
+/** Title of the report entry about changes outside the targets. */
+export const BEYOND_TITLE = 'Outside the targets'
+
+export const isBeyondTitle = (title: string): boolean => title.trim().toLowerCase() === BEYOND_TITLE.toLowerCase()
+
+const MAX_LISTED = 50
+
+/** Returns the text of that entry: a sentence, then at most 50 lines `- <action> <address>`. */
+export function describeBeyondTargets(beyond: BeyondTargets): string {
+  if (!beyond.made)
+    return `What a plan of the whole root would change outside the targets could not be determined: ${beyond.reason}`
+  const { changes } = beyond
+  if (changes.length === 0) return 'A plan of the whole root changes nothing outside the targets.'
+  const count = changes.length === 1 ? 'a change' : `${changes.length} changes`
+  const lead = `A plan of the whole root would also make ${count} that this plan leaves out:`
+  return [lead, ...changeLines(changes)].join('\n')
+}
+
+function changeLines(changes: readonly PlannedChange[]): string[] {
+  const lines = changes.slice(0, MAX_LISTED).map(({ address, action }) => `- ${toReportAction(action)} ${address}`)
+  return changes.length > MAX_LISTED ? [...lines, `- and ${changes.length - MAX_LISTED} more`] : lines
+}
+
+/**
+ * Reports whether a target matches anything in code, state or drift. The engine makes an empty plan for unmatched
+ * targets, which would read as "no drift". Also true without targets, and when the document does not describe the code.
+ */
+export function hasMatchingTarget(plan: Plan, targets: readonly string[]): boolean {
+  if (targets.length === 0 || !describesCode(plan)) return true
+  const addresses = plannedAddresses(plan)
+  return targets.some((target) => addresses.some((address) => covers(target, address)))
+}
+
+/** Returns every address in changes, drift, prior state and planned values. */
+export function plannedAddresses({ document, resource_changes }: Plan): string[] {
+  const modules = [rootModule(document.prior_state), rootModule(document)]
+  const entries = [...itemsOf(document.resource_drift), ...modules.flatMap(resourcesOf)]
+  return [
+    ...resource_changes.flatMap(({ address, previous_address }) => [address, previous_address]),
+    ...entries.flatMap((entry) => [memberOf(entry, 'address'), memberOf(entry, 'previous_address')]),
+  ].filter((address) => typeof address === 'string')
+}
+
+/** Returns the resources of a module and of all modules below it. */
+function resourcesOf(module: Json | undefined): Json[] {
+  return [...itemsOf(memberOf(module, 'resources')), ...itemsOf(memberOf(module, 'child_modules')).flatMap(resourcesOf)]
+}
+
+/** Returns the root module of a prior state's `values` or of `planned_values`. */
+const rootModule = (holder: Json | undefined): Json | undefined =>
+  memberOf(memberOf(holder, 'values') ?? memberOf(holder, 'planned_values'), 'root_module')
+
+/**
+ * Adds targets that the code proves missing: changed blocks, and both sides of added moves, unless a target covers them
+ * or is a part of them. An empty proposal means the whole root and stays empty; too many targets become none.
+ */
+export function completeTargets(
+  proposed: readonly string[],
+  { blocks, moved }: Pick<CodeChanges, 'blocks' | 'moved'>,
+): string[] {
+  if (proposed.length === 0) return []
+  const targets = [...proposed]
+  const addMissing = (address: string, isNamed: (target: string) => boolean) => {
+    if (!targets.some(isNamed)) targets.push(address)
+  }
+  for (const { address, exact } of blocks)
+    addMissing(address, (target) => covers(target, exact) || covers(exact, withoutIndexes(target)))
+  for (const side of moved) addMissing(side, (target) => covers(target, side))
+  return limitTargets(targets)
+}
+
+/** Removes repeated targets; returns none (the whole root) when there are too many. */
+export function limitTargets(targets: readonly string[]): string[] {
+  const unique = [...new Set(targets)]
+  return unique.length <= MAX_TARGETS ? unique : []
+}
+
+/** Returns targets without a match, which the engine ignores; none when the document does not describe the code. */
+export function findUnknownTargets(plan: Plan, targets: readonly string[]): string[] {
+  const root = memberOf(plan.document.configuration, 'root_module')
+  if (!isJsonObject(root ?? null)) return []
+  const present = plannedAddresses(plan)
+  const declared = declaredAddresses(root, '')
+  return targets.filter((target) => {
+    if (present.some((address) => covers(target, address))) return false
+    // The plan alone shows if an instance exists, the code if a block exists.
+    return target !== withoutIndexes(target) || !declared.some((address) => covers(target, address))
+  })
+}
+
+/** Returns the blocks and modules of a configuration module, without indexes. */
+function declaredAddresses(module: Json | undefined, prefix: string): string[] {
+  const called = moduleCalls(module, prefix).flatMap(([address, inner]) => [
+    address,
+    ...declaredAddresses(inner, `${address}.`),
+  ])
+  return [...blocksOf(module, prefix).map(([address]) => address), ...called]
+}
+
+const blocksOf = (module: Json | undefined, prefix: string): [address: string, block: Json][] =>
+  itemsOf(memberOf(module, 'resources')).map((block) => [`${prefix}${memberOf(block, 'address')}`, block])
+
+function moduleCalls(module: Json | undefined, prefix: string): [address: string, module: Json | undefined][] {
+  const calls = memberOf(module, 'module_calls')
+  return Object.entries(isJsonObject(calls ?? null) ? (calls as Record<string, Json>) : {}).map(([name, call]) => [
+    `${prefix}module.${name}`,
+    memberOf(call, 'module'),
+  ])
+}
+
+/** Returns declared blocks missing from state and plan; none when the document does not describe the code. */
+export function findUnplannedBlocks(plan: Plan): string[] {
+  const known = new Set([...plannedAddresses(plan), ...stateIdentifiers(plan).keys()].map(withoutIndexes))
+  const collect = (module: Json | undefined, prefix: string): string[] => [
+    ...blocksOf(module, prefix)
+      .filter(([address, block]) => memberOf(block, 'mode') === 'managed' && !known.has(address))
+      .map(([address]) => address),
+    ...moduleCalls(module, prefix).flatMap(([address, inner]) => collect(inner, `${address}.`)),
+  ]
+  return collect(memberOf(plan.document.configuration, 'root_module'), '')
+}
+
+/** The engine's complaint about targets. */
+export interface TargetingFault {
+  /** Addresses that must be targets too. */
+  missing: string[]
+  /** Targets that are not addresses. */
+  invalid: string[]
+}
+
+/**
+ * Reads the engine's complaint about targets; null when there are other errors. Source: `prePlanVerifyTargetedMoves`
+ * and `ParseTargetStr` of OpenTofu and Terraform, which quote addresses as Go does.
+ */
+export function readTargetingFault(text: string): TargetingFault | null {
+  const errors = parseDiagnostics(text).filter(({ severity }) => severity === 'error')
+  if (errors.length === 0 || !errors.every(isAboutTargets)) return null
+  return {
+    missing: errors.flatMap(({ detail }) =>
+      [...detail.matchAll(/^\s*-target=("(?:\\.|[^"\\])*")\s*$/gm)].flatMap(([, quoted = '']) => unquote(quoted)),
+    ),
+    invalid: errors.flatMap(({ summary }) => unquote(INVALID.exec(summary)?.[1] ?? '')),
+  }
+}
+
+/** Returns targets with a reserved type, such as `var.x`; OpenTofu ignores them. Source: Terraform's `ParseTarget`. */
+export const reservedTargets = (targets: readonly string[]): string[] =>
+  targets.filter((target) => RESERVED.test(withoutIndexes(target)))
+
+const RESERVED = /^(?:module\.[^.]+\.)*(?:arg|count|each|lazy|local|path|self|template|terraform|var)\./
+
+const INVALID = /^Invalid target (".*")$/
+
+const isAboutTargets = ({ summary }: Diagnostic): boolean =>
+  summary === 'Moved resource instances excluded by targeting' || INVALID.test(summary)
+
+function unquote(quoted: string): string[] {
+  const value = parseJson(quoted)
+  return typeof value === 'string' ? [value] : []
+}
