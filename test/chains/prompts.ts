@@ -33,15 +33,14 @@ import {
   importReportWriter,
 } from '../../src/chains/report-writers.ts'
 import { requestsFilter } from '../../src/chains/requests-filter.ts'
-import type { PlanBackground } from '../../src/chains/shared/asked.ts'
+import type { PlanBackground } from '../../src/chains/shared/plan-background.ts'
 import { fenceEarlierTurns } from '../../src/chains/shared/run-chain.ts'
 import { statusUpdate } from '../../src/chains/status-update.ts'
 import { driftTargets, sessionTargets } from '../../src/chains/target-generator.ts'
 import { taskSplitter } from '../../src/chains/task-splitter.ts'
 import { background } from '../pipeline/steps/review.ts'
 import { siteConfig } from '../pipeline/workspace/support.ts'
-import type { Section } from './form.ts'
-import { renderDefinition } from './form.ts'
+import { renderDefinition, type Section } from './form.ts'
 
 /**
  * Every prompt of every chain in every variant, made by the functions of the code. Golden files hold the results, so

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { complianceChecker } from '../../../src/chains/compliance-checker.ts'
-import type { PlanBackground } from '../../../src/chains/shared/asked.ts'
-import { describePlan } from '../../../src/chains/shared/plan-text.ts'
+import { describePlan, type PlanBackground } from '../../../src/chains/shared/plan-background.ts'
 import { changedTypes } from '../../../src/plan/planned-changes.ts'
 import { complianceVerdict, mergeFindings } from '../../../src/reports/compliance.ts'
 import { type ComplianceReport, complianceFindings } from '../../../src/reports/schemas.ts'

@@ -1,5 +1,5 @@
 import { waitUnlessAborted } from '../../../src/base/time.ts'
-import type { PlanBackground } from '../../../src/chains/shared/asked.ts'
+import type { PlanBackground } from '../../../src/chains/shared/plan-background.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import { storeComplianceCheck } from '../../../src/reports/artifacts.ts'
 import { emptyCompliance } from '../../../src/reports/compliance.ts'

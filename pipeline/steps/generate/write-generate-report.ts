@@ -1,6 +1,5 @@
 import { generateReportWriter } from '../../../src/chains/report-writers.ts'
-import type { PlanBackground } from '../../../src/chains/shared/asked.ts'
-import { describePlan } from '../../../src/chains/shared/plan-text.ts'
+import { describePlan, type PlanBackground } from '../../../src/chains/shared/plan-background.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import { storeReport } from '../../../src/reports/artifacts.ts'
 import type { GenerateReport } from '../../../src/reports/schemas.ts'

@@ -1,5 +1,5 @@
 import { importReportWriter } from '../../../src/chains/report-writers.ts'
-import { describePlan } from '../../../src/chains/shared/plan-text.ts'
+import { describePlan } from '../../../src/chains/shared/plan-background.ts'
 import { storeReport } from '../../../src/reports/artifacts.ts'
 import { type ImportFacts, settleImportReport } from '../../../src/reports/settle-import.ts'
 import type { Kit } from '../../kit/kit.ts'
