@@ -1,10 +1,8 @@
-import * as v from 'valibot'
 import { complianceChecker } from '../../../src/chains/compliance-checker.ts'
 import { describePlan, type PlanBackground } from '../../../src/chains/shared/plan-background.ts'
 import { changedTypes } from '../../../src/plan/planned-changes.ts'
 import { complianceVerdict, mergeFindings } from '../../../src/reports/compliance.ts'
-import { type ComplianceReport, complianceFindings } from '../../../src/reports/schemas.ts'
-import { reportGenerationError } from '../../../src/reports/settle-generate.ts'
+import { type ComplianceReport, complianceFindings, finishReport } from '../../../src/reports/schemas.ts'
 import { evaluateRules } from '../../../src/rules/evaluate.ts'
 import type { CodeFindings, Finding as RuleFinding } from '../../../src/rules/rule.ts'
 import type { Finding } from '../../kit/attempts/findings.ts'
@@ -37,9 +35,7 @@ export async function auditCompliance(kit: Kit, valid: ValidPlan, audit: Audit):
     templates: templatesFor(audit.conventions, types),
   }
   const findings = await runChain(kit, complianceChecker, values, audit.signal ? { signal: audit.signal } : {})
-  const masked = v.safeParse(complianceFindings, secrets.json(mergeFindings(code, findings)))
-  if (!masked.success) throw reportGenerationError('compliance', new v.ValiError(masked.issues))
-  return complianceVerdict(masked.output)
+  return complianceVerdict(finishReport('compliance', complianceFindings, mergeFindings(code, findings), secrets))
 }
 
 const toFinding = ({ rule_id, severity, resource, message, suggested_fix }: RuleFinding): Finding => ({
