@@ -3,7 +3,7 @@ import type { ReadFile } from './document.ts'
 import { ConfigError, loadConfig } from './load.ts'
 import { maskedConfig } from './mask.ts'
 import type { Environment } from './source.ts'
-import { configWarnings } from './warnings.ts'
+import type { Config, StorageConfig } from './types.ts'
 
 /**
  * Writes the effective configuration as YAML with secrets masked, or each error on its own line.
@@ -47,3 +47,39 @@ function render(config: unknown): string {
   }
   return document.toString({ lineWidth: 0 })
 }
+
+/** Returns warnings about settings with which the platform starts. The texts contain no secrets. */
+export function configWarnings(config: Config): string[] {
+  const warnings: string[] = []
+  if (config.oidc.issuer_url === '')
+    warnings.push('oidc.issuer_url is empty: authentication is disabled, every caller is the local developer')
+  if (config.git.user === '' || config.git.token === '')
+    warnings.push('git user or token is unset: pushes, pull-request creation and merge will fail')
+  if (config.storage.engine_state_bucket === '')
+    warnings.push('storage.engine_state_bucket is empty: each repository must declare its own remote backend')
+  else if (isEmulator(config.storage))
+    warnings.push(
+      'storage.endpoint_url is no account host: ' +
+        'the engine looks for managed state at the account of that name in the cloud',
+    )
+  const { collector_url } = config.telemetry
+  if (collector_url !== '' && !collector_url.endsWith('/'))
+    warnings.push('telemetry.collector_url does not end in "/": v1/traces is appended to it as it is')
+  for (const [name, service] of Object.entries(config.services))
+    if ('enabled' in service && service.enabled && service.endpoint === '')
+      warnings.push(`services.${name} is enabled without an endpoint: every call to it will fail`)
+  const { authz } = config.services
+  if (authz.enabled && !authz.enforce)
+    warnings.push(
+      'services.authz is enabled and not enforced: rounds are accepted without asking it; ' +
+        'set services.authz.enforce to true to have it asked',
+    )
+  return warnings
+}
+
+/**
+ * True if the endpoint is not the account's endpoint in the cloud, for example an emulator. The engine's state backend
+ * takes the account name but no address, so it would look for state in the cloud.
+ */
+const isEmulator = ({ provider, endpoint_url, account_name }: StorageConfig): boolean =>
+  provider === 'STORAGE_ACCOUNT' && !new URL(endpoint_url).hostname.startsWith(`${account_name}.blob.`)

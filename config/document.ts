@@ -35,21 +35,29 @@ export async function readDocument(env: Environment, readFile: ReadFile): Promis
 }
 
 function parseMapping(text: string): Record<string, unknown> {
-  const lines = new LineCounter()
-  const document = parseDocument(text, { merge: true, lineCounter: lines })
-  const [error] = document.errors
-  if (error) {
-    const { line, col } = lines.linePos(error.pos[0])
-    throw new ConfigError([`configuration file is not valid YAML: ${error.code} at line ${line}, column ${col}`])
-  }
-  let value: unknown
-  try {
-    value = document.toJS({ maxAliasCount: 100 })
-  } catch {
-    throw new ConfigError(['configuration file is not valid YAML: its aliases cannot be resolved'])
-  }
-  if (value === null || value === undefined) return {}
+  const { value, error } = parseYaml(text, { merge: true })
+  if (error) throw new ConfigError([`configuration file is not valid YAML: ${error}`])
+  if (value === null) return {}
   if (typeof value !== 'object' || Array.isArray(value))
     throw new ConfigError(['configuration file must hold a mapping at its top level'])
   return Object.fromEntries(Object.entries(value))
+}
+
+/** Parses YAML to plain data, null for an empty text, or to the reason why that is not possible, without content. */
+export function parseYaml(
+  text: string,
+  options: { merge?: boolean } = {},
+): { value: object | string | number | boolean | null; error: null } | { value: null; error: string } {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { ...options, lineCounter: lines })
+  const [error] = document.errors
+  if (error) {
+    const { line, col } = lines.linePos(error.pos[0])
+    return { value: null, error: `${error.code} at line ${line}, column ${col}` }
+  }
+  try {
+    return { value: document.toJS({ maxAliasCount: 100 }) ?? null, error: null }
+  } catch {
+    return { value: null, error: 'its aliases cannot be resolved' }
+  }
 }

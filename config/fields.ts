@@ -100,3 +100,10 @@ export const baseUrl = (fallback: string, rule?: { test: (value: string) => bool
     const url = value.trim().replace(/\/+$/, '')
     return rule && !rule.test(url) ? { rule: rule.text } : { value: url }
   })
+
+/** The error text of a mapping: of the whole, or of a key that it lacks. */
+export const mappingError = (issue: { expected: string | null }) =>
+  issue.expected === 'Object' ? 'must be a mapping' : 'is required'
+
+/** A trimmed text in an entry of a list. */
+export const entryText = v.pipe(v.string('must be a string'), v.trim(), v.nonEmpty('must not be empty'))

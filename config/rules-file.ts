@@ -1,6 +1,4 @@
-import { LineCounter, parseDocument } from 'yaml'
-import type { ReadFile } from './document.ts'
-import { systemCode } from './document.ts'
+import { parseYaml, type ReadFile, systemCode } from './document.ts'
 import { RULE_IDS } from './rule-ids.ts'
 import { isMapping, type Source } from './source.ts'
 
@@ -59,15 +57,8 @@ function idsOf(key: string): readonly string[] {
 const quoteKey = (key: string) => JSON.stringify(key.length > 80 ? `${key.slice(0, 80)}…` : key)
 
 function parseRules(text: string, report: (problem: string) => void): Record<string, unknown> {
-  const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines })
-  const [error] = document.errors
-  if (error) {
-    const { line, col } = lines.linePos(error.pos[0])
-    report(`not valid YAML: ${error.code} at line ${line}, column ${col}`)
-    return {}
-  }
-  const value = toContent(document)
+  const { value, error } = parseYaml(text)
+  if (error !== null) report(`not valid YAML: ${error}`)
   if (value === null) return {}
   const unknown = isMapping(value) ? Object.keys(value).filter((key) => key !== 'rules') : []
   for (const key of unknown) report(`unknown key ${quoteKey(key)}; the file holds one mapping, rules`)
@@ -75,12 +66,4 @@ function parseRules(text: string, report: (problem: string) => void): Record<str
   if (isMapping(rules)) return rules
   report('must hold a mapping `rules` from rule ids to severities')
   return {}
-}
-
-function toContent(document: ReturnType<typeof parseDocument>): unknown {
-  try {
-    return document.toJS({ maxAliasCount: 100 }) ?? null
-  } catch {
-    return undefined
-  }
 }

@@ -33,16 +33,9 @@ async function readAuth({ api_url, auth }: ConsoleConfig): Promise<AuthConfig> {
 async function createPlatform(): Promise<Platform> {
   const config = await readConfig()
   const auth = await readAuth(config)
-  const signIn = await createSignIn(auth, async (given) =>
-    (await import('./client/auth/provider.ts')).createProvider(given),
-  )
-  return {
-    config,
-    auth,
-    signIn,
-    settings: loadSettings(),
-    api: createApi({ base: config.api_url, tokens: signIn.tokens }),
-  }
+  const signIn = await createSignIn(auth, async () => (await import('./client/auth/provider.ts')).createProvider(auth))
+  const api = createApi({ base: config.api_url, tokens: signIn.tokens })
+  return { config, auth, signIn, settings: loadSettings(), api }
 }
 
 const createClient = (platform: Platform) => {
@@ -57,8 +50,8 @@ const createClient = (platform: Platform) => {
       mutations: { networkMode: 'always' },
     },
   })
-  const { state } = platform.api.connection
-  state.subscribe(() => state.get().online && void client.invalidateQueries())
+  const { connection } = platform.api
+  connection.subscribe(() => connection.get().online && void client.invalidateQueries())
   return client
 }
 

@@ -3,7 +3,7 @@ import { secretsOf } from '../config/mask.ts'
 import type { Config } from '../config/types.ts'
 import type { Logger } from '../src/base/log.ts'
 import { checkStateKeys } from '../src/data/storage/state-keys.ts'
-import { notifyRunFailure } from '../src/notifications/notify.ts'
+import { notifyOfEvent } from '../src/notifications/notify.ts'
 import { type BootedProcess, bootProcess, readMetricsAddress, runEntry } from '../src/runtime/boot.ts'
 import { createRecordingWriter, readTextFile } from '../src/runtime/files.ts'
 import { createRoundRecorder, type RoundRecorder } from './kit/round-recorder.ts'
@@ -50,7 +50,8 @@ async function openWorker(config: Config, { context, log, phases, metricsUrl }: 
   if (warning !== null) log.warn(warning)
   const worker = await startWorker(context, modes, {
     openWorkspace: (round, options) => openWorkspace(config, round, { ...options, resolver: context.resolver }),
-    notifyFailure: (session, facts) => notifyRunFailure(context, session, facts),
+    notifyFailure: (session, { round, message }) =>
+      notifyOfEvent(context, session, 'system.exception.failure', { round, body: message }),
     recorder: openRecorder(config, log),
   })
   const sweeper = startSweeper(context)

@@ -1,4 +1,4 @@
-import { expireAuditRecords } from '../src/access/audit/expire.ts'
+import { expireAuditRecords } from '../src/access/audit/record.ts'
 import type { Context } from '../src/context.ts'
 import { deleteOldEvents } from '../src/events/log-rows.ts'
 import { deleteArchivesOfFailedSessions } from '../src/saved-plans/encrypted-archive.ts'

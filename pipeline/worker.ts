@@ -1,6 +1,6 @@
 import type { Context } from '../src/context.ts'
 import { startWorkingQueue } from '../src/data/queue.ts'
-import { startCancelWatch } from '../src/rounds/cancel-watch.ts'
+import { startCancelWatch } from '../src/rounds/cancel.ts'
 import type { Modes } from './kit/run.ts'
 import { type RoundFrame, runRound } from './run-round.ts'
 

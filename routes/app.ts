@@ -5,16 +5,13 @@ import { createAddressReader } from '../src/access/caller-address.ts'
 import { createGate } from '../src/base/gate.ts'
 import { createStreamHost } from '../src/events/sse-stream.ts'
 import { createConsoleRoutes } from './console/routes.ts'
-import type { CoreContext } from './context.ts'
-import { createDocumentationRoutes } from './docs/routes.ts'
+import { createDocumentationRoutes } from './documentation.ts'
 import { ENDPOINTS } from './endpoints.ts'
-import type { AppEnv, Platform } from './env.ts'
-import { onError } from './error-handler.ts'
+import type { AppEnv, CoreContext, Platform } from './env.ts'
+import { type KnownPath, onError, onUnmatched, refuseHead } from './error-handler.ts'
 import { createHealthRoutes } from './health.ts'
-import { cors } from './middleware/cors.ts'
-import { requestLog } from './middleware/request-log.ts'
+import { cors, requestLog } from './middleware.ts'
 import { describeApi } from './openapi/document.ts'
-import { type KnownPath, onUnmatched, refuseHead } from './unmatched.ts'
 
 const POLL_PERIOD_MS = 5_000
 /** One reading takes up to 250 MB, and clients give up after 50 s, so a waiting one must leave time for itself. */
@@ -51,7 +48,7 @@ export function createApp(context: CoreContext): Hono<AppEnv> {
   const api = new Hono<AppEnv>()
   api.use('/v1/*', refuseHead)
   for (const { route, gate, handler } of ENDPOINTS)
-    api.on(route.method, [route.path.replaceAll(/\{(\w+)\}/g, ':$1')], ...(gate ? [gate] : []), handler)
+    api.on(route.method, [route.path.replaceAll(/\{(\w+)\}/g, ':$1')], ...(gate ? [gate.check] : []), handler)
   let description: string | null = null
   api.route(
     '/',

@@ -4,8 +4,21 @@ import type { AddressReader } from '../src/access/caller-address.ts'
 import type { User } from '../src/access/users.ts'
 import type { Gate } from '../src/base/gate.ts'
 import type { Logger } from '../src/base/log.ts'
+import type { Context } from '../src/context.ts'
+import type { ConsoleFiles } from '../src/data/console-files.ts'
+import type { EventHub } from '../src/events/hub.ts'
 import type { StreamHost } from '../src/events/sse-stream.ts'
-import type { CoreContext } from './context.ts'
+
+/** The context of the core, with additions for its HTTP interface. */
+export interface CoreContext extends Context {
+  events: EventHub
+  /** Passed in by the process, which flushes it at shutdown; by default the application creates its own. */
+  refusals?: RefusalCounter
+  /** Reads a file of the documentation pages by name; null when there is no such file. */
+  asset: (name: string) => Promise<{ body: Uint8Array<ArrayBuffer>; content_type: string } | null>
+  /** The built console; absent if it is disabled or was not built. */
+  console?: ConsoleFiles | null
+}
 
 /** The services that requests share. */
 export interface Platform extends CoreContext {

@@ -1,7 +1,6 @@
 import { Hono } from 'hono'
 import { withTimeLimit } from '../src/base/time.ts'
-import type { CoreContext } from './context.ts'
-import type { AppEnv } from './env.ts'
+import type { AppEnv, CoreContext } from './env.ts'
 
 const LIMIT_MS = 2_000
 

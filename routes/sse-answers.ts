@@ -1,11 +1,10 @@
 import { z } from '@hono/zod-openapi'
-import type { Context } from 'hono'
 import { notFound } from '../src/base/errors.ts'
 import { createLogStream } from '../src/events/log-stream.ts'
 import type { EventChannel } from '../src/events/round-event.ts'
-import { requireReadableSession } from './access.ts'
-import type { AppEnv } from './env.ts'
-import { errorAnswer, errors } from './openapi/answers.ts'
+import { requireReadableSession, requireUser } from './access.ts'
+import { type Endpoint, endpoint } from './endpoint.ts'
+import { errorAnswer } from './openapi/answers.ts'
 import { optionalInteger, uuid } from './validation/fields.ts'
 
 export const EVENT_STREAM_HEADERS = {
@@ -28,12 +27,12 @@ export const serverSentEvent = (data: object) =>
         contentSchema: data,
       } as object),
     })
-    .openapi({ description: 'One event.' })
+    .describe('One event.')
 
 const eventId = (description: string) => optionalInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, description })
 
-export const eventLogRequest = {
-  params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }),
+const request = {
+  params: z.object({ session_id: uuid().describe('The session.') }),
   query: z.object({
     round: optionalInteger({ min: 1, description: 'Only the events of the round with this number, up to its end.' }),
     after: eventId('The same as `Last-Event-ID`, for clients that cannot send that; the greater one counts.'),
@@ -43,53 +42,54 @@ export const eventLogRequest = {
   }),
 }
 
-interface EventLogInput {
-  params: z.output<typeof eventLogRequest.params>
-  query: z.output<typeof eventLogRequest.query>
-  headers: z.output<typeof eventLogRequest.headers>
-}
-
-/** Describes the responses of an event stream. */
-export const eventLogResponses = (name: 'Activity' | 'Output', example: string) => ({
-  200: {
-    description: `The stream. The JSON in each \`data:\` line is \`${name}\`, in that of the last frame, \`end\`, the status.`,
-    content: {
-      'text/event-stream': {
-        schema: serverSentEvent({ anyOf: [{ $ref: `#/components/schemas/${name}` }, END] }),
-        example,
+/**
+ * Makes the endpoint of a stream of a session's events, whose data is JSON of the component `name`. It throws 404 for
+ * an unknown session or round; 403 without access.
+ */
+export const eventLogEndpoint = (
+  channel: EventChannel,
+  name: 'Activity' | 'Output',
+  { example, ...texts }: { operationId: string; summary: string; description: string; example: string },
+): Endpoint =>
+  endpoint({
+    method: 'get',
+    path: `/v1/events/${channel}/{session_id}`,
+    tags: ['Rounds'],
+    ...texts,
+    request,
+    answer: {
+      status: 200,
+      description: `The stream. The JSON in each \`data:\` line is \`${name}\`, in that of the last frame, \`end\`, the status.`,
+      content: {
+        'text/event-stream': {
+          schema: serverSentEvent({ anyOf: [{ $ref: `#/components/schemas/${name}` }, END] }),
+          example,
+        },
       },
     },
-  },
-  ...errors(
-    401,
-    403,
-    errorAnswer(
-      404,
-      'Unknown session, or it has no round of this number.',
-      'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 not found.',
-      'Round 7 of session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 not found.',
-    ),
-    422,
-  ),
-})
-
-/** Responds with a stream of a session's events. Throws 404 for an unknown session or round; 403 without access. */
-export async function answerEventLog(
-  c: Context<AppEnv>,
-  channel: EventChannel,
-  { params, query, headers }: EventLogInput,
-): Promise<Response> {
-  const session = await requireReadableSession(c, params.session_id)
-  const { streams, config } = c.var.platform
-  const { round = null, after } = query
-  const start = await streams.hub.start(session, channel, round)
-  if (!start) throw notFound(`Round ${round} of session ${session.uuid} not found.`)
-  const resumed = [after, headers['last-event-id']].filter((id) => id !== undefined)
-  const cursor = resumed.length > 0 ? Math.max(...resumed) : start.cursor
-  const body = createLogStream(
-    streams,
-    { session, channel, cursor, head: start.head, round },
-    { maxPolls: config.orchestration.max_session_events_iteration, log: c.var.log },
-  )
-  return c.body(body, 200, EVENT_STREAM_HEADERS)
-}
+    errors: [
+      403,
+      errorAnswer(
+        404,
+        'Unknown session, or it has no round of this number.',
+        'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 not found.',
+        'Round 7 of session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 not found.',
+      ),
+    ],
+    gate: requireUser,
+    handle: async (c, { params, query, headers }) => {
+      const session = await requireReadableSession(c, params.session_id)
+      const { streams, config } = c.var.platform
+      const { round = null, after } = query
+      const start = await streams.hub.start(session, channel, round)
+      if (!start) throw notFound(`Round ${round} of session ${session.uuid} not found.`)
+      const resumed = [after, headers['last-event-id']].filter((id) => id !== undefined)
+      const cursor = resumed.length > 0 ? Math.max(...resumed) : start.cursor
+      const body = createLogStream(
+        streams,
+        { session, channel, cursor, head: start.head, round },
+        { maxPolls: config.orchestration.max_session_events_iteration, log: c.var.log },
+      )
+      return c.body(body, 200, EVENT_STREAM_HEADERS)
+    },
+  })

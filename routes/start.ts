@@ -5,17 +5,10 @@ import { createRefusalCounter } from '../src/access/audit/refusals.ts'
 import { startEventHub } from '../src/events/hub.ts'
 import { watchStreams } from '../src/observe/metrics.ts'
 import { createAssetReader } from '../src/runtime/assets.ts'
-import {
-  type BootedProcess,
-  bootProcess,
-  type ListenAddress,
-  readAddress,
-  readMetricsAddress,
-  runEntry,
-} from '../src/runtime/boot.ts'
+import { type BootedProcess, bootProcess, readAddress, readMetricsAddress, runEntry } from '../src/runtime/boot.ts'
 import { keepStoring, readConsoleFiles } from '../src/runtime/console-files.ts'
 import { readTextFile } from '../src/runtime/files.ts'
-import { serve } from '../src/runtime/serve.ts'
+import { type ListenAddress, serve } from '../src/runtime/serve.ts'
 import { createApp } from './app.ts'
 
 const HELP = `The core: HTTP API and event streams.

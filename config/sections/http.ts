@@ -1,14 +1,11 @@
 import * as v from 'valibot'
 import { parseRange } from '../address-ranges.ts'
-import { flag, text, textList } from '../fields.ts'
+import { entryText, flag, mappingError, text, textList } from '../fields.ts'
 import type { Source } from '../source.ts'
 
 /** An example request, in the form that `POST /api/v1/iac/<mode>` takes. */
 export type ConsoleExample = v.InferOutput<typeof example>
 
-const shape = (issue: { expected: string | null }) =>
-  issue.expected === 'Object' ? 'must be a mapping' : 'is required'
-const filled = v.pipe(v.string('must be a string'), v.trim(), v.nonEmpty('must not be empty'))
 const yes = v.optional(v.boolean('must be true or false'), false)
 const oneOf = <const T extends readonly string[]>(...names: T) =>
   v.picklist(names, `must be one of ${names.join(', ')}`)
@@ -16,15 +13,15 @@ const oneOf = <const T extends readonly string[]>(...names: T) =>
 const example = v.object(
   {
     mode: oneOf('generate', 'drift', 'import'),
-    text: filled,
-    repo_uri: filled,
+    text: entryText,
+    repo_uri: entryText,
     iac_path: v.optional(v.string('must be a string'), ''),
-    scope_id: filled,
+    scope_id: entryText,
     engine_providers: oneOf('azure', 'gcp', 'aws', 'oci', 'kubernetes'),
     is_partial: yes,
     preview: yes,
   },
-  shape,
+  mappingError,
 )
 
 export const httpSchema = v.object({

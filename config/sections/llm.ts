@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { decimal, integer, nonEmpty, text } from '../fields.ts'
+import { decimal, entryText, integer, mappingError, nonEmpty, text } from '../fields.ts'
 import { missingVariables, providerOf, providerVariables } from '../provider-variables.ts'
 import type { Source } from '../source.ts'
 import { readAws } from './aws.ts'
@@ -16,24 +16,20 @@ export interface ModelListEntry {
   litellm_params: { model: string; api_base?: string; api_key?: string } & Record<string, unknown>
 }
 
-const shape = (issue: { expected: string | null }) =>
-  issue.expected === 'Object' ? 'must be a mapping' : 'is required'
-const name = v.pipe(v.string('must be a string'), v.trim(), v.nonEmpty('must not be empty'))
-
 const modelListEntry = v.pipe(
   v.object(
     {
-      model_name: v.optional(name),
+      model_name: v.optional(entryText),
       litellm_params: v.looseObject(
         {
-          model: name,
+          model: entryText,
           api_base: v.optional(v.string('must be a string')),
           api_key: v.optional(v.string('must be a string')),
         },
-        shape,
+        mappingError,
       ),
     },
-    shape,
+    mappingError,
   ),
   v.transform(
     ({ model_name, litellm_params }): ModelListEntry => ({
@@ -56,7 +52,7 @@ const price = v.object(
     /** The price of input written to that cache; default: `input`. */
     cache_write: v.exactOptional(dollars),
   },
-  shape,
+  mappingError,
 )
 
 /** Prices by model pattern; `input` and `output` are required. */

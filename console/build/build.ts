@@ -30,7 +30,10 @@ interface Options {
   minify?: boolean
 }
 
-/** Builds the console with compressed forms of each file. The output folder is replaced at once. */
+/**
+ * Builds the console: one script for the start, one for each screen, one style sheet, all named by their content, each
+ * beside its forms in brotli and gzip. The output folder is replaced at once, so that nobody reads half of it.
+ */
 export async function buildConsole({ outdir = DIST, minify = true }: Options = {}): Promise<Built> {
   await mkdir(dirname(outdir), { recursive: true })
   const folder = await mkdtemp(join(dirname(outdir), '.console-'))

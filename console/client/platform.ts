@@ -1,5 +1,6 @@
 import { createContext } from 'preact'
-import { useContext, useEffect, useState } from 'preact/hooks'
+import { useSyncExternalStore } from 'preact/compat'
+import { useContext } from 'preact/hooks'
 import type { Api } from './api/client.ts'
 import type { AuthConfig, SignIn } from './auth/sign-in.ts'
 import type { Store } from './observable.ts'
@@ -46,11 +47,4 @@ export function usePlatform(): Platform {
   return platform
 }
 
-export function useStore<T>(store: Store<T>): T {
-  const [value, setValue] = useState(store.get)
-  useEffect(() => {
-    setValue(() => store.get())
-    return store.subscribe(() => setValue(() => store.get()))
-  }, [store])
-  return value
-}
+export const useStore = <T>(store: Store<T>): T => useSyncExternalStore(store.subscribe, store.get)

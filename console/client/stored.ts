@@ -1,11 +1,7 @@
+import { parseJson } from './json.ts'
+
 /** Returns a JSON value from the storage of the browser; null when it is absent or unreadable. */
-export function readStored(storage: Storage, key: string): unknown {
-  try {
-    return JSON.parse(storage.getItem(key) ?? 'null')
-  } catch {
-    return null
-  }
-}
+export const readStored = (storage: Storage, key: string): unknown => parseJson(storage.getItem(key) ?? '') ?? null
 
 /** Stores a JSON value; null removes it. With a full or forbidden storage, the value is lost at the next visit. */
 export function writeStored(storage: Storage, key: string, value: unknown): void {

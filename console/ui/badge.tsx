@@ -86,14 +86,12 @@ export const SEVERITY_TONES: Record<Severity, Tone> = {
 }
 
 /** Shows the origin of a statement, because readers trust a computed fact differently from a sentence of a model. */
-export function Origin({ by }: { by: 'code' | 'model' }) {
-  return by === 'code' ? (
-    <span class="origin origin-code" title="Computed from the plan by code">
-      computed by code
-    </span>
-  ) : (
-    <span class="origin origin-model" title="Written by a language model">
-      written by a model
-    </span>
-  )
+export const Origin = ({ by }: { by: 'code' | 'model' }) => (
+  <span class={`origin origin-${by}`} title={ORIGINS[by].title}>
+    {ORIGINS[by].name}
+  </span>
+)
+const ORIGINS = {
+  code: { name: 'computed by code', title: 'Computed from the plan by code' },
+  model: { name: 'written by a model', title: 'Written by a language model' },
 }

@@ -1,5 +1,6 @@
+import { useMutation } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import { Button } from './button.tsx'
 import { ErrorNotice } from './notice.tsx'
 
@@ -52,24 +53,11 @@ interface ConfirmProps {
 
 /** Asks for confirmation, and shows an error of the action. */
 export function Confirm({ open, title, action, danger, onConfirm, onClose, children }: ConfirmProps) {
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
   const close = () => {
-    setError(null)
+    run.reset()
     onClose()
   }
-  const confirm = async () => {
-    setBusy(true)
-    setError(null)
-    try {
-      await onConfirm()
-      close()
-    } catch (thrown) {
-      setError(thrown)
-    } finally {
-      setBusy(false)
-    }
-  }
+  const run = useMutation({ mutationFn: onConfirm, onSuccess: close })
   return (
     <Dialog
       open={open}
@@ -78,14 +66,14 @@ export function Confirm({ open, title, action, danger, onConfirm, onClose, child
       actions={
         <>
           <Button onClick={close}>Cancel</Button>
-          <Button kind={danger ? 'danger' : 'primary'} busy={busy} onClick={() => void confirm()}>
+          <Button kind={danger ? 'danger' : 'primary'} busy={run.isPending} onClick={() => run.mutate()}>
             {action}
           </Button>
         </>
       }
     >
       {children}
-      {error !== null && <ErrorNotice error={error} title="This failed" />}
+      {run.error && <ErrorNotice error={run.error} title="This failed" />}
     </Dialog>
   )
 }

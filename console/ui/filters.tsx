@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Address, AnySearch } from '../client/use-address.ts'
+import { type Options, Select } from './field.tsx'
 
 const TYPING_MS = 300
 
@@ -32,7 +33,7 @@ interface FilterProps {
   address: Address
 }
 
-const Labelled = ({ name, label, children }: Omit<FilterProps, 'address'> & { children: ComponentChildren }) => (
+const Filter = ({ name, label, children }: Omit<FilterProps, 'address'> & { children: ComponentChildren }) => (
   <div>
     <label class="small quiet" for={`filter-${name}`}>
       {label}
@@ -53,7 +54,7 @@ export function TextFilter({ name, label, type, hint, address }: TextFilterProps
     address.change({ [name]: next, page: '' }, { replace: value !== '' }),
   )
   return (
-    <Labelled name={name} label={label}>
+    <Filter name={name} label={label}>
       <input
         id={`filter-${name}`}
         type={type as 'text'}
@@ -63,37 +64,24 @@ export function TextFilter({ name, label, type, hint, address }: TextFilterProps
         autocomplete="off"
         onInput={({ currentTarget }) => setText(currentTarget.value)}
       />
-    </Labelled>
+    </Filter>
   )
 }
 
-export type Options = readonly (readonly [value: string, name: string])[]
-
 /** Shows a filter with a list. */
-export function SelectFilter({
-  name,
-  label,
-  address,
-  options,
-  all = 'All',
-}: FilterProps & { options: Options; all?: string }) {
+export function SelectFilter({ options, all = 'All', ...filter }: FilterProps & { options: Options; all?: string }) {
+  const { name, address } = filter
   const value = address.read(name)
   const isKnown = value === '' || options.some(([option]) => option === value)
+  const unknown: Options = isKnown ? [] : [[value, `Unknown: ${value.slice(0, 40)}`]]
   return (
-    <Labelled name={name} label={label}>
-      <select
+    <Filter {...filter}>
+      <Select
         id={`filter-${name}`}
         value={value}
-        onChange={({ currentTarget }) => address.change({ [name]: currentTarget.value, page: '' })}
-      >
-        <option value="">{all}</option>
-        {!isKnown && <option value={value}>Unknown: {value.slice(0, 40)}</option>}
-        {options.map(([option, shown]) => (
-          <option key={option} value={option}>
-            {shown}
-          </option>
-        ))}
-      </select>
-    </Labelled>
+        change={(chosen) => address.change({ [name]: chosen, page: '' })}
+        options={[['', all], ...unknown, ...options]}
+      />
+    </Filter>
   )
 }

@@ -1,13 +1,9 @@
 import type { Cloud, SessionSummary } from '../client/api/schemas.ts'
 
 const NUMBER = new Intl.NumberFormat('en-GB')
-const MONEY = new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' })
-const SMALL_MONEY = new Intl.NumberFormat('en-GB', {
-  style: 'currency',
-  currency: 'USD',
-  currencyDisplay: 'narrowSymbol',
-  minimumFractionDigits: 4,
-})
+const DOLLARS = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const
+const MONEY = new Intl.NumberFormat('en-GB', DOLLARS)
+const SMALL_MONEY = new Intl.NumberFormat('en-GB', { ...DOLLARS, minimumFractionDigits: 4 })
 const MOMENT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 
 export const formatNumber = (value: number): string => NUMBER.format(value)
@@ -22,12 +18,8 @@ export const formatMoney = (usd: number | null): string => {
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB']
   let value = bytes
-  let unit = 0
-  while (Math.round(value) >= 1_000 && unit < units.length - 1) {
-    value /= 1_000
-    unit += 1
-  }
-  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`
+  for (; Math.round(value) >= 1_000 && units.length > 1; value /= 1_000) units.shift()
+  return `${units[0] === 'B' || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[0]}`
 }
 
 /** Formats a duration: `0.8 s`, `42 s`, `3 min 20 s`, `2 h 5 min`. */
@@ -41,32 +33,23 @@ export function formatSeconds(seconds: number): string {
 
 export const formatMoment = (iso: string): string => MOMENT.format(new Date(iso))
 
-const STEPS: [number, Intl.RelativeTimeFormatUnit][] = [
-  [60, 'second'],
-  [3_600, 'minute'],
-  [86_400, 'hour'],
-  [604_800, 'day'],
-  [2_629_800, 'week'],
-  [31_557_600, 'month'],
-  [Number.POSITIVE_INFINITY, 'year'],
+/** The units of ages and their seconds, the longest first. */
+const UNITS: [Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ['year', 31_557_600],
+  ['month', 2_629_800],
+  ['week', 604_800],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
 ]
-const DIVISORS: Partial<Record<Intl.RelativeTimeFormatUnit, number>> = {
-  second: 1,
-  minute: 60,
-  hour: 3_600,
-  day: 86_400,
-  week: 604_800,
-  month: 2_629_800,
-  year: 31_557_600,
-}
 const AGO = new Intl.RelativeTimeFormat('en-GB', { numeric: 'auto', style: 'short' })
 
 /** Formats an age: `now`, `5 min ago`. A time in the future, by a wrong clock, is `now`. */
 export function formatAgo(iso: string, now: number): string {
   const seconds = Math.max(0, (now - Date.parse(iso)) / 1_000)
   if (seconds < 5) return 'now'
-  const unit = STEPS.find(([limit]) => seconds < limit)?.[1] ?? 'year'
-  return AGO.format(-Math.round(seconds / (DIVISORS[unit] ?? 1)), unit)
+  const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? ['second', 1]
+  return AGO.format(-Math.round(seconds / size), unit)
 }
 
 /** Returns `1 resource`, `3 resources`. */
@@ -99,8 +82,6 @@ export function repositoryName(uri: string): string {
   return path || uri
 }
 
-type Mode = SessionSummary['operation'] | 'apply'
-
 /** The names of the clouds, as their vendors write them. */
 export const CLOUDS: Record<Cloud, string> = {
   aws: 'AWS',
@@ -110,4 +91,9 @@ export const CLOUDS: Record<Cloud, string> = {
   kubernetes: 'Kubernetes',
 }
 
-export const MODES: Record<Mode, string> = { generate: 'Generate', drift: 'Drift', import: 'Import', apply: 'Apply' }
+export const MODES: Record<SessionSummary['operation'] | 'apply', string> = {
+  generate: 'Generate',
+  drift: 'Drift',
+  import: 'Import',
+  apply: 'Apply',
+}

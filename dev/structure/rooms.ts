@@ -222,7 +222,7 @@ export const ROOMS: readonly Room[] = [
       'src/base/http.ts',
       'src/base/log.ts',
       'src/hcl',
-      'src/runtime/https-exchange.ts',
+      'src/runtime/fetch.ts',
       'src/runtime/process-identity.ts',
       'sidecars',
     ],

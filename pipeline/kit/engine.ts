@@ -3,8 +3,13 @@ import { delay } from '../../src/base/http.ts'
 import { createProviderSchema, type ProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
-import type { EngineDiagnostic } from '../../src/services/iac/answers.ts'
-import type { EngineInfo, EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
+import type {
+  EngineDiagnostic,
+  EngineInfo,
+  EngineResult,
+  IacJobKind,
+  IacJobs,
+} from '../../src/services/iac/contract.ts'
 import { runJob } from './cancellation.ts'
 import { watchJob } from './follow-output.ts'
 import type { OutputArchive } from './output-archive.ts'

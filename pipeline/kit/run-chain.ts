@@ -12,7 +12,7 @@ import {
   type ToolBuilders,
 } from '../../src/chains/shared/run-chain.ts'
 import type { LlmClient } from '../../src/llm/inference.ts'
-import type { RunTrace } from '../../src/observe/trace-types.ts'
+import type { RunTrace } from '../../src/observe/run-trace.ts'
 import { secondsSince } from './observe.ts'
 import type { BareRun } from './run.ts'
 

@@ -8,7 +8,7 @@ import {
   type StateKeys,
   stateKeysFile,
 } from '../../src/plan/state/managed-state.ts'
-import type { SessionFacts } from '../../src/rounds/session-facts.ts'
+import type { SessionFacts } from '../../src/rounds/round.ts'
 import { assertNotReplaced } from './backend-override.ts'
 import { isShared } from './files/shared-folder.ts'
 import { writePrivateFile } from './saved-plans/private-files.ts'

@@ -1,6 +1,6 @@
 import { readDiscovery } from '../../src/access/issuer.ts'
 import { createS3Address } from '../../src/data/storage/addresses.ts'
-import type { CoreContext } from '../context.ts'
+import type { CoreContext } from '../env.ts'
 
 type Given = Pick<CoreContext, 'config' | 'fetch' | 'log' | 'now'>
 interface ProviderOrigins {

@@ -1,10 +1,8 @@
 import { type Context, Hono } from 'hono'
 import { createGate } from '../../src/base/gate.ts'
 import { type ConsoleFile, type ConsoleFiles, isHashedPath, readKeptFile } from '../../src/data/console-files.ts'
-import type { CoreContext } from '../context.ts'
-import type { AppEnv } from '../env.ts'
+import type { AppEnv, CoreContext } from '../env.ts'
 import { signInConfig } from '../v1/auth/config.get.ts'
-import { chooseEncoding, wantsPage } from './encoding.ts'
 import { createPolicy } from './policy.ts'
 
 /** Workers follow the policy of their own script. */
@@ -64,4 +62,27 @@ function answer(c: Context<AppEnv>, file: ConsoleFile, headers: Record<string, s
   for (const [name, value] of Object.entries(headers)) c.header(name, value)
   if (encoding) c.header('content-encoding', encoding)
   return c.body((encoding && file[encoding]) || file.identity)
+}
+
+type Encoding = 'br' | 'gzip'
+
+/** Chooses the stored encoding by the weights of `Accept-Encoding`, preferring brotli. */
+function chooseEncoding(file: ConsoleFile, accepted: string): Encoding | null {
+  const weights = readWeights(accepted)
+  const weightOf = (name: Encoding) => (file[name] ? (weights.get(name) ?? weights.get('*') ?? 0) : 0)
+  const best = weightOf('br') >= weightOf('gzip') ? 'br' : 'gzip'
+  return weightOf(best) > 0 ? best : null
+}
+
+/** True if `Accept` asks for a page, as browsers do when they navigate. */
+const wantsPage = (accept: string): boolean => (readWeights(accept).get('text/html') ?? 0) > 0
+
+/** Parses a header with weights: `br;q=0.5, gzip`. The default weight is 1. */
+function readWeights(header: string): Map<string, number> {
+  const entries = header.split(',').map((entry): [string, number] => {
+    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase())
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))
+    return [name, weight === undefined ? 1 : Number(weight.slice(2)) || 0]
+  })
+  return new Map(entries)
 }

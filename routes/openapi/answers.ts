@@ -45,13 +45,15 @@ const CHALLENGE = {
   'WWW-Authenticate': { schema: { type: 'string' as const }, description: 'Always begins with `Bearer`.' },
 }
 
-export const json = <T extends z.ZodType>(schema: T, description: string) => ({
+/** The successful answer of a route: its status and the response as OpenAPI describes it. */
+export interface SuccessAnswer {
+  status: number
+  description: string
+  content?: Record<string, { schema: z.ZodType; example?: unknown }>
+}
+export const json = <T extends z.ZodType>(schema: T, description: string, status = 200) => ({
+  status,
   description,
-  content: { 'application/json': { schema } },
-})
-
-export const jsonBody = <T extends z.ZodType>(schema: T) => ({
-  required: true,
   content: { 'application/json': { schema } },
 })
 
@@ -158,22 +160,19 @@ export const sidecarErrors = (name: string, seconds: number) => [
  * Describes the errors of a route by status; a bare number takes the general description of that status. A later entry
  * replaces an earlier one of the same status, and 500 is always added.
  */
-export const errors = (...entries: (number | ErrorAnswer)[]) =>
+export const describeErrors = (entries: readonly (number | ErrorAnswer)[]) =>
   Object.fromEntries(
-    [...entries, 500].map((entry) =>
-      typeof entry === 'number' ? [entry, toGeneralAnswer(entry)] : [entry.status, toAnswer(entry)],
-    ),
+    [...entries, 500].map((entry) => {
+      const { status, description, examples, schema } = typeof entry === 'number' ? generalError(entry) : entry
+      const content = { schema: schema ?? Detail, ...(schema !== Problems && { examples: toExamples(examples) }) }
+      const headers = status === 401 && { headers: CHALLENGE }
+      return [status, { description, content: { 'application/json': content }, ...headers }]
+    }),
   )
 
-const toGeneralAnswer = (status: number) =>
-  status === 422
-    ? json(Problems, DESCRIPTIONS[422] ?? '')
-    : toAnswer(errorAnswer(status, DESCRIPTIONS[status] ?? '', ...(EXAMPLES[status] ? [EXAMPLES[status]] : [])))
-
-const toAnswer = ({ status, description, examples, schema }: ErrorAnswer) => ({
-  description,
-  content: { 'application/json': { schema: schema ?? Detail, examples: toExamples(examples) } },
-  ...(status === 401 ? { headers: CHALLENGE } : {}),
+const generalError = (status: number): ErrorAnswer => ({
+  ...errorAnswer(status, DESCRIPTIONS[status] ?? '', ...(EXAMPLES[status] ? [EXAMPLES[status]] : [])),
+  ...(status === 422 && { schema: Problems }),
 })
 
 const toExamples = (examples: string[]) =>

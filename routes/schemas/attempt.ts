@@ -8,55 +8,54 @@ const tokens = () =>
     .number()
     .int()
     .nullable()
-    .openapi({ description: 'Of the models that were asked meanwhile; null while it runs or when it was lost.' })
+    .describe('Of the models that were asked meanwhile; null while it runs or when it was lost.')
 
 const Step = z.object({
   name: z.enum(ATTEMPT_STEPS),
-  outcome: z.enum(STEP_OUTCOMES).openapi({ description: 'Of its last run; `skipped`: not needed, or not reached.' }),
-  seconds: z.number().openapi({ description: 'Over all runs.' }),
+  outcome: z.enum(STEP_OUTCOMES).describe('Of its last run; `skipped`: not needed, or not reached.'),
+  seconds: z.number().describe('Over all runs.'),
   runs: z.number().int(),
 })
 
 const Diagnostic = z.object({
   severity: z.enum(['error', 'warning']),
-  step: z.enum(ATTEMPT_STEPS).nullable().openapi({ description: 'The step that found it; null when none did.' }),
+  step: z.enum(ATTEMPT_STEPS).nullable().describe('The step that found it; null when none did.'),
   summary: z.string(),
-  detail: z.string().openapi({ description: 'May have several lines; empty when there is none.' }),
-  file: z.string().nullable().openapi({ description: 'From the engine root.' }),
+  detail: z.string().describe('May have several lines; empty when there is none.'),
+  file: z.string().nullable().describe('From the engine root.'),
   line: z.number().int().nullable(),
-  snippet: z.string().openapi({ description: 'Numbered lines of code; empty when none are quoted.' }),
-  address: z.string().nullable().openapi({ description: 'Of the resource that is concerned.' }),
-  rule: z.string().nullable().openapi({ description: 'Id of the rule that found it.' }),
+  snippet: z.string().describe('Numbered lines of code; empty when none are quoted.'),
+  address: z.string().nullable().describe('Of the resource that is concerned.'),
+  rule: z.string().nullable().describe('Id of the rule that found it.'),
 })
 
 export const Attempt = z
   .object({
-    number: z.number().int().openapi({ description: 'Counted from 1 over all loops and restarts of the round.' }),
-    restart: z.number().int().openapi({ description: 'Number of restarts of the round before; 0 at first.' }),
-    task: z.enum(OPERATIONS).openapi({ description: 'The loop that it belongs to.' }),
+    number: z.number().int().describe('Counted from 1 over all loops and restarts of the round.'),
+    restart: z.number().int().describe('Number of restarts of the round before; 0 at first.'),
+    task: z.enum(OPERATIONS).describe('The loop that it belongs to.'),
     started_at: timestamp(),
-    ended_at: timestamp().nullable().openapi({ description: 'null while it runs.' }),
+    ended_at: timestamp().nullable().describe('null while it runs.'),
     outcome: z
       .enum(ATTEMPT_OUTCOMES)
       .nullable()
-      .openapi({
-        description:
-          'null while it runs. `accepted`: the round went on with its code. `refused`: the engine or a check did not ' +
+      .describe(
+        'null while it runs. `accepted`: the round went on with its code. `refused`: the engine or a check did not ' +
           'accept its code. `failed`: it could not be carried to its end. `cancelled`: somebody ended the round. ' +
           '`interrupted`: its worker stopped or died.',
-      }),
-    steps: z.array(Step).openapi({ description: 'In their order; empty until it has ended.' }),
-    diagnostics: z.array(Diagnostic).openapi({ description: 'The first ones that were found, masked and shortened.' }),
-    diagnostics_total: z.number().int().openapi({ description: 'Number of diagnostics found.' }),
-    commit: z.string().nullable().openapi({ description: 'Holds its changes; null when it changed nothing.' }),
+      ),
+    steps: z.array(Step).describe('In their order; empty until it has ended.'),
+    diagnostics: z.array(Diagnostic).describe('The first ones that were found, masked and shortened.'),
+    diagnostics_total: z.number().int().describe('Number of diagnostics found.'),
+    commit: z.string().nullable().describe('Holds its changes; null when it changed nothing.'),
     input_tokens: tokens(),
     cached_tokens: tokens(),
     output_tokens: tokens(),
     cost_usd: z
       .number()
       .nullable()
-      .openapi({ description: 'US dollars for these tokens; null when the price of a model is not known.' }),
-    next_reason: z.string().nullable().openapi({ description: 'Why the next attempt began; null for the last one.' }),
+      .describe('US dollars for these tokens; null when the price of a model is not known.'),
+    next_reason: z.string().nullable().describe('Why the next attempt began; null for the last one.'),
   })
   .openapi('Attempt')
 

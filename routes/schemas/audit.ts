@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { MOST_COUNTED } from '../../src/access/audit/list.ts'
 import { AUDIT_ACTIONS } from '../../src/access/audit/record.ts'
+import { examplePage, pageOf } from './page.ts'
 
 const RECORD = {
   id: 4711,
@@ -18,14 +19,16 @@ export const AuditRecord = z
     id: z.number().int(),
     at: z.string().openapi({ format: 'date-time' }),
     action: z.enum(AUDIT_ACTIONS),
-    actor: z.string().openapi({ description: 'E-mail or name at that time; `platform` for what a run did.' }),
-    user_id: z.number().int().nullable().openapi({ description: 'Who did it, or whose round did it.' }),
+    actor: z.string().describe('E-mail or name at that time; `platform` for what a run did.'),
+    user_id: z.number().int().nullable().describe('Who did it, or whose round did it.'),
     session_id: z.string().nullable().openapi({ format: 'uuid' }),
-    address: z.string().nullable().openapi({
-      description:
+    address: z
+      .string()
+      .nullable()
+      .describe(
         'Where the request came from; behind a trusted proxy, what that proxy says. null: not known, or no request.',
-    }),
-    detail: z.record(z.string(), z.any()).openapi({ description: 'By action; never a text of a request.' }),
+      ),
+    detail: z.record(z.string(), z.any()).describe('By action; never a text of a request.'),
   })
   .openapi('AuditRecord', { example: RECORD })
 
@@ -37,32 +40,19 @@ export const SignInRefusals = z
     reasons: z.array(z.object({ reason: z.string(), refusals: z.number().int() })),
     addresses: z
       .array(z.object({ address_prefix: z.string(), refusals: z.number().int() }))
-      .openapi({ description: 'By the network of the caller, at most 20; `other`: those that were not told apart.' }),
+      .describe('By the network of the caller, at most 20; `other`: those that were not told apart.'),
   })
   .openapi('SignInRefusals', { description: 'Requests that were answered with 401, counted and not listed.' })
 
-export const AuditPage = z
-  .object({
-    items: z.array(AuditRecord),
-    total: z
-      .number()
-      .int()
-      .openapi({ description: `At most ${MOST_COUNTED}.` }),
-    page: z.number().int(),
-    page_size: z.number().int(),
-    total_pages: z.number().int().openapi({ description: '0 when nothing matches.' }),
-    total_is_exact: z
-      .boolean()
-      .openapi({ description: 'false: more match than `total` says; older ones are read with `before`.' }),
+export const AuditPage = pageOf(AuditRecord)
+  .extend({
+    total: z.number().int().describe(`At most ${MOST_COUNTED}.`),
+    total_is_exact: z.boolean().describe('false: more match than `total` says; older ones are read with `before`.'),
     sign_in_refusals: SignInRefusals,
   })
   .openapi('AuditPage', {
     example: {
-      items: [RECORD],
-      total: 1,
-      page: 1,
-      page_size: 20,
-      total_pages: 1,
+      ...examplePage(RECORD),
       total_is_exact: true,
       sign_in_refusals: {
         from: '2026-01-30T23:00:00.000Z',

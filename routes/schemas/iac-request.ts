@@ -44,16 +44,10 @@ const iacFields = {
   }),
 }
 
-interface IacKeys {
-  repo_uri?: string
-  scope_id?: string
-  engine_providers?: string
-  iac_path?: string
-  session_id?: string
-}
+const iac = z.object(iacFields)
 
 /** Checks the rules about several keys together. Returns the text of the first broken one. */
-function iacRule(body: IacKeys): string | null {
+function iacRule(body: z.output<typeof iac>): string | null {
   if ((body.repo_uri === undefined) === (body.session_id === undefined))
     return 'Exactly one of `repo_uri` or `session_id` must be provided.'
   if (body.session_id !== undefined)
@@ -102,13 +96,12 @@ const FORMS = {
   ],
 }
 
-export const GenerateRequest = withRule(z.object(iacFields), iacRule).openapi('GenerateRequest', {
+export const GenerateRequest = withRule(iac, iacRule).openapi('GenerateRequest', {
   ...FORMS,
   example: EXAMPLE,
 })
 
-const partialFields = {
-  ...iacFields,
+const partial = iac.extend({
   is_partial: optional(boolean())
     .transform((value) => value ?? false)
     .openapi({ ...OPTIONAL_BOOLEAN, default: false, description: 'Only what `q` names, instead of the whole root.' }),
@@ -120,14 +113,13 @@ const partialFields = {
       description:
         'Only look: neither code nor state is changed, nothing is pushed, and lock and pinned plan stay as they are.',
     }),
-}
+})
 
 /** The most identifiers that one request may choose, and the longest one that the engine accepts. */
 const MAX_CHOSEN = 1_000
 const MAX_IDENTIFIER = 4_096
 
-const importFields = {
-  ...partialFields,
+const chosen = partial.extend({
   resource_ids: optional(filledListOf(text({ min: 1, max: MAX_IDENTIFIER }), MAX_CHOSEN)).openapi({
     type: ['array', 'null'],
     items: { type: 'string', minLength: 1, maxLength: MAX_IDENTIFIER },
@@ -138,10 +130,10 @@ const importFields = {
       '`q` selects nothing then.',
     example: ['arn:aws:sqs:eu-central-1:123456789012:invoices'],
   }),
-}
+})
 
 /** Checks that resources are chosen only in a session, after a preview in a round of its own. */
-function chosenRule({ preview, resource_ids, session_id }: ImportKeys): string | null {
+function chosenRule({ preview, resource_ids, session_id }: z.output<typeof chosen>): string | null {
   if (resource_ids === undefined) return null
   if (preview) return 'resource_ids cannot be combined with preview: a preview lists the whole scope.'
   return session_id === undefined ? PREVIEW_FIRST : null
@@ -156,24 +148,15 @@ const withBlankRule = <T extends z.ZodType>(schema: T, rule: (value: z.output<T>
     if (message) ctx.addIssue({ code: 'custom', message })
   })
 
-interface PartialKeys extends IacKeys {
-  q: string
-  is_partial: boolean
-}
-interface ImportKeys extends PartialKeys {
-  preview: boolean
-  resource_ids?: string[]
-}
-
-const driftRule = ({ is_partial, q }: PartialKeys) =>
+const driftRule = ({ is_partial, q }: z.output<typeof partial>) =>
   is_partial && isBlank(q) ? 'Partial drift detection requires a non-empty q' : null
 
 export const DriftRequest = withRule(
-  withBlankRule(z.object(partialFields), (body) => (body.q === '' ? driftRule(body) : null)),
+  withBlankRule(partial, (body) => (body.q === '' ? driftRule(body) : null)),
   (body) => iacRule(body) ?? driftRule(body),
 ).openapi('DriftRequest', { ...FORMS, example: { ...EXAMPLE, q: 'Check the log buckets.', is_partial: true } })
 
-function importRule({ is_partial, q, repo_uri, scope_id }: PartialKeys): string | null {
+function importRule({ is_partial, q, repo_uri, scope_id }: z.output<typeof partial>): string | null {
   if (is_partial && isBlank(q)) return 'Partial import requires a non-empty `q`.'
   if (repo_uri !== undefined && scope_id !== undefined && isBlank(scope_id))
     return 'The `scope_id` must be provided when `repo_uri` is set.'
@@ -181,6 +164,6 @@ function importRule({ is_partial, q, repo_uri, scope_id }: PartialKeys): string 
 }
 
 export const ImportRequest = withRule(
-  withBlankRule(z.object(importFields), (body) => (body.q === '' || body.scope_id === '' ? importRule(body) : null)),
+  withBlankRule(chosen, (body) => (body.q === '' || body.scope_id === '' ? importRule(body) : null)),
   (body) => iacRule(body) ?? importRule(body) ?? chosenRule(body),
 ).openapi('ImportRequest', { ...FORMS, example: { ...EXAMPLE, q: 'Import all the infrastructure', is_partial: false } })

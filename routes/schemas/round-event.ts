@@ -1,20 +1,20 @@
 import { z } from '@hono/zod-openapi'
 
-const seconds = z.number().openapi({ description: 'Wall clock.' })
+const seconds = z.number().describe('Wall clock.')
 const count = z.number().int()
-const exitCode = count.nullable().openapi({ description: 'Null when the engine ended without one.' })
+const exitCode = count.nullable().describe('Null when the engine ended without one.')
 
 /** The fields of every event. */
 const common = {
-  id: count.openapi({ description: 'Rises with time; `Last-Event-ID` resumes after it.' }),
-  round: count.openapi({ description: 'Number of the round in its session.' }),
-  at: z.iso.datetime().openapi({ description: 'When the event was stored.' }),
+  id: count.describe('Rises with time; `Last-Event-ID` resumes after it.'),
+  round: count.describe('Number of the round in its session.'),
+  at: z.iso.datetime().describe('When the event was stored.'),
 }
 const event = <Type extends string, Shape extends z.core.$ZodLooseShape>(type: Type, shape: Shape) =>
   z.object({ ...common, type: z.literal(type), ...shape })
 
 const cut = event('cut', {
-  limit: z.enum(['rows', 'bytes']).openapi({ description: 'The limit of the round that is reached.' }),
+  limit: z.enum(['rows', 'bytes']).describe('The limit of the round that is reached.'),
 }).openapi('EventCut', {
   description: 'From here on the round tells only beginnings of attempts and steps, ends, and cancellations.',
 })
@@ -24,11 +24,8 @@ export const Activity = z
     event('attempt.began', {
       attempt: count,
       max_attempts: count,
-      task: z.string().openapi({ description: 'The task: `generate`, `drift` or `import`, or `converge`.' }),
-      reason: z
-        .string()
-        .nullable()
-        .openapi({ description: 'Why the attempt before was not enough; null for a first.' }),
+      task: z.string().describe('The task: `generate`, `drift` or `import`, or `converge`.'),
+      reason: z.string().nullable().describe('Why the attempt before was not enough; null for a first.'),
     }).openapi('ActivityAttemptBegan'),
     event('chain.began', { chain: z.string() }).openapi('ActivityChainBegan'),
     event('chain.ended', { chain: z.string(), outcome: z.enum(['ok', 'failed']), seconds }).openapi(
@@ -37,7 +34,7 @@ export const Activity = z
     event('tool.called', {
       chain: z.string(),
       tool: z.string(),
-      path: z.string().nullable().openapi({ description: 'The file or folder, where the tool takes one.' }),
+      path: z.string().nullable().describe('The file or folder, where the tool takes one.'),
       outcome: z.enum(['ok', 'refused']),
       seconds,
     }).openapi('ActivityToolCalled'),
@@ -53,7 +50,7 @@ export const Activity = z
       'ActivityArtifactUploaded',
     ),
     event('budget.spent', {
-      tokens: count.openapi({ description: 'Of all rounds of the session together.' }),
+      tokens: count.describe('Of all rounds of the session together.'),
       limit: count,
     }).openapi('ActivityBudgetSpent'),
     event('round.cancelling', { by: z.string() }).openapi('ActivityRoundCancelling'),
@@ -68,7 +65,7 @@ export const Output = z
       step: z.string(),
       job_id: z.string(),
       stream: z.enum(['stdout', 'stderr']),
-      text: z.string().openapi({ description: 'Whole lines; a very long one is cut.' }),
+      text: z.string().describe('Whole lines; a very long one is cut.'),
     }).openapi('OutputLines'),
     event('step.ended', { step: z.string(), job_id: z.string(), exit_code: exitCode, seconds }).openapi(
       'OutputStepEnded',

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { CLOUDS, OPERATIONS, REPORT_TYPES, STATUSES } from '../../src/base/vocabulary.ts'
 import { uuid } from '../validation/fields.ts'
 import { Attempt, attemptExample } from './attempt.ts'
+import { examplePage, pageOf } from './page.ts'
 import { SEAL, Seal } from './seal.ts'
 
 const UUID = '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11'
@@ -39,18 +40,18 @@ export const SessionReference = z
 const SessionSummary = z
   .object({
     uuid: z.string().openapi({ format: 'uuid' }),
-    username: z.string().nullable().openapi({ description: "The owner's e-mail, else `user-<id>`." }),
-    operation: z.enum(OPERATIONS).openapi({ description: 'The operation of the first round.' }),
+    username: z.string().nullable().describe("The owner's e-mail, else `user-<id>`."),
+    operation: z.enum(OPERATIONS).describe('The operation of the first round.'),
     provider: z.enum(CLOUDS),
-    first_query: z.string().nullable().openapi({ description: 'The request that opened the session.' }),
+    first_query: z.string().nullable().describe('The request that opened the session.'),
     workspace: z.object({
       uri: z.string(),
-      branch: z.string().openapi({ description: 'Where the code of the session is pushed.' }),
-      root_path: z.string().nullable().openapi({ description: 'The engine root; null: the root of the repository.' }),
+      branch: z.string().describe('Where the code of the session is pushed.'),
+      root_path: z.string().nullable().describe('The engine root; null: the root of the repository.'),
     }),
-    current_status: status().openapi({ description: 'The most recent one.' }),
-    in_flight: z.boolean().openapi({ description: 'True while a round is queued or runs.' }),
-    is_blocked: z.boolean().openapi({ description: 'True while apply and merge are locked.' }),
+    current_status: status().describe('The most recent one.'),
+    in_flight: z.boolean().describe('True while a round is queued or runs.'),
+    is_blocked: z.boolean().describe('True while apply and merge are locked.'),
     created_at: timestamp(),
     updated_at: timestamp(),
   })
@@ -61,22 +62,13 @@ const ListedSession = SessionSummary.extend({
     .number()
     .nullable()
     .optional()
-    .openapi({
-      description:
-        'US dollars of all finished rounds, with `include_cost=true`; else absent. ' +
+    .describe(
+      'US dollars of all finished rounds, with `include_cost=true`; else absent. ' +
         'null when none has finished, or when the cost of one is not known.',
-    }),
+    ),
 }).openapi('ListedSession', { example: SUMMARY })
 
-export const SessionPage = z
-  .object({
-    items: z.array(ListedSession),
-    total: z.number().int(),
-    page: z.number().int(),
-    page_size: z.number().int(),
-    total_pages: z.number().int().openapi({ description: '0 when nothing matches.' }),
-  })
-  .openapi('SessionPage', { example: { items: [SUMMARY], total: 1, page: 1, page_size: 20, total_pages: 1 } })
+export const SessionPage = pageOf(ListedSession).openapi('SessionPage', { example: examplePage(SUMMARY) })
 
 const artifact = {
   id: z.number().int(),
@@ -95,31 +87,28 @@ const artifactExample = (key: string, contentType: string) => ({
 })
 
 const Usage = z.object({
-  engine_s: z.number().openapi({ description: 'Seconds during which an engine job was waited for.' }),
-  model_s: z.number().openapi({ description: 'Seconds during which a model was waited for and no engine job.' }),
+  engine_s: z.number().describe('Seconds during which an engine job was waited for.'),
+  model_s: z.number().describe('Seconds during which a model was waited for and no engine job.'),
   input_tokens: z.number().int(),
   cached_tokens: z.number().int(),
   output_tokens: z.number().int(),
-  cost_usd: z
-    .number()
-    .nullable()
-    .openapi({ description: 'US dollars for these tokens; null when the price of a model is not known.' }),
+  cost_usd: z.number().nullable().describe('US dollars for these tokens; null when the price of a model is not known.'),
   validation_attempts: z.number().int(),
 })
 
 const Round = z
   .object({
     id: z.number().int(),
-    number: z.number().int().openapi({ description: 'Counted from 1 in each session.' }),
+    number: z.number().int().describe('Counted from 1 in each session.'),
     query: z.string(),
-    preview: z.boolean().openapi({ description: 'True for a drift or import round that only looked.' }),
+    preview: z.boolean().describe('True for a drift or import round that only looked.'),
     statuses: z
       .array(z.object({ status: status(), message: z.string().nullable(), created_at: timestamp() }))
-      .openapi({ description: 'Oldest first, like every list of a round.' }),
+      .describe('Oldest first, like every list of a round.'),
     reports: z.array(z.object({ ...artifact, type: z.enum(REPORT_TYPES) })),
     compliance_checks: z
       .array(z.object({ ...artifact, passed: z.boolean() }))
-      .openapi({ description: 'Empty when the round was not audited.' }),
+      .describe('Empty when the round was not audited.'),
     plans: z.array(
       z.object({
         ...artifact,
@@ -130,9 +119,7 @@ const Round = z
         }),
       }),
     ),
-    code_changes: z.array(
-      z.object({ ...artifact, file_name: z.string().openapi({ description: 'From the engine root.' }) }),
-    ),
+    code_changes: z.array(z.object({ ...artifact, file_name: z.string().describe('From the engine root.') })),
     previews: z
       .array(
         z.object({
@@ -144,35 +131,33 @@ const Round = z
           }),
         }),
       )
-      .openapi({ description: 'The list of an import preview, one JSON document; empty for every other round.' }),
+      .describe('The list of an import preview, one JSON document; empty for every other round.'),
     outputs: z
       .array(
         z.object({
           ...artifact,
-          step: z.string().openapi({ description: '`init`, `validate`, `plan`, `apply` or `import`.' }),
+          step: z.string().describe('`init`, `validate`, `plan`, `apply` or `import`.'),
           exit_code: z.number().int().nullable(),
         }),
       )
-      .openapi({ description: 'The masked output of the engine jobs of the round.' }),
-    usage: Usage.nullable().openapi({ description: 'null until the round ended.' }),
+      .describe('The masked output of the engine jobs of the round.'),
+    usage: Usage.nullable().describe('null until the round ended.'),
     pull_requests: z.array(
       z.object({ provider: z.enum(['GITHUB', 'AZURE_DEVOPS', 'GITLAB']), url: z.string(), number: z.number().int() }),
     ),
-    attempts: z
-      .array(Attempt)
-      .openapi({ description: 'The result of each attempt at the code. An apply round has none.' }),
+    attempts: z.array(Attempt).describe('The result of each attempt at the code. An apply round has none.'),
     created_at: timestamp(),
   })
   .openapi('Round')
 
 export const SessionAggregate = SessionSummary.extend({
   scope_id: z.string(),
-  rounds: z.array(Round).openapi({ description: 'Oldest first.' }),
+  rounds: z.array(Round).describe('Oldest first.'),
   history: z
     .array(z.object({ user: z.string(), assistant: z.string() }))
     .nullable()
-    .openapi({ description: 'The conversation, with `include_history=true`; else null.' }),
-  seal: Seal.nullable().openapi({ description: 'The plan that was sealed last; null when none ever was.' }),
+    .describe('The conversation, with `include_history=true`; else null.'),
+  seal: Seal.nullable().describe('The plan that was sealed last; null when none ever was.'),
 }).openapi('SessionAggregate', {
   example: {
     ...SUMMARY,

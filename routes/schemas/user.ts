@@ -1,22 +1,23 @@
 import { z } from '@hono/zod-openapi'
 import { OPERATION_ROLES, PANEL_ROLES, type User as UserRow } from '../../src/access/users.ts'
+import { examplePage, pageOf } from './page.ts'
+
+const USER = { id: 7, email: 'ada@example.org', display_name: 'Ada' }
 
 export const User = z
   .object({
-    id: z.number().int().openapi({ description: 'Key of the user row, not the token subject.' }),
+    id: z.number().int().describe('Key of the user row, not the token subject.'),
     email: z.string().nullable(),
     display_name: z.string().nullable(),
     operation_role: z.enum(OPERATION_ROLES),
-    panel_role: z.enum(PANEL_ROLES).nullable().openapi({ description: 'null: no access to the admin panel.' }),
+    panel_role: z.enum(PANEL_ROLES).nullable().describe('null: no access to the admin panel.'),
   })
   .openapi('User', {
-    example: { id: 7, email: 'ada@example.org', display_name: 'Ada', operation_role: 'developer', panel_role: null },
+    example: { ...USER, operation_role: 'developer', panel_role: null },
   })
 
 const EXAMPLE = {
-  id: 7,
-  email: 'ada@example.org',
-  display_name: 'Ada',
+  ...USER,
   operation_role: 'devops',
   panel_role: 'editor',
   issuer: 'https://login.example.org',
@@ -26,21 +27,11 @@ const EXAMPLE = {
 
 export const AdminUser = User.extend({
   issuer: z.string(),
-  subject: z.string().openapi({ description: 'As the issuer names the user.' }),
+  subject: z.string().describe('As the issuer names the user.'),
   created_at: z.string().openapi({ format: 'date-time' }),
-}).openapi('AdminUser', {
-  example: EXAMPLE,
-})
+}).openapi('AdminUser', { example: EXAMPLE })
 
-export const UserPage = z
-  .object({
-    items: z.array(AdminUser),
-    total: z.number().int(),
-    page: z.number().int(),
-    page_size: z.number().int(),
-    total_pages: z.number().int().openapi({ description: '0 when nothing matches.' }),
-  })
-  .openapi('UserPage', { example: { items: [EXAMPLE], total: 1, page: 1, page_size: 20, total_pages: 1 } })
+export const UserPage = pageOf(AdminUser).openapi('UserPage', { example: examplePage(EXAMPLE) })
 
 export const toAdminUser = (row: UserRow): z.input<typeof AdminUser> => ({
   id: row.id,

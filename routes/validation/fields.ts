@@ -1,11 +1,15 @@
 import { z } from '@hono/zod-openapi'
 import { checkIacPath, checkRepositoryUri } from '../../src/repository/check-input.ts'
-import type { CustomParams } from './from-zod.ts'
+import type { CustomParams } from './validate.ts'
 
 type Add = { addIssue(issue: { code: 'custom'; message: string; params?: CustomParams; input?: unknown }): void }
 
 const fail = (ctx: Add, type: string, message: string, detail?: Record<string, unknown>) => {
   ctx.addIssue({ code: 'custom', message, params: detail ? { type, ctx: detail } : { type } })
+  return z.NEVER
+}
+const refuse = (ctx: Add, message: string) => {
+  ctx.addIssue({ code: 'custom', message })
   return z.NEVER
 }
 
@@ -20,8 +24,7 @@ export const text = (limits: { min?: number; max?: number } = {}) =>
           'string_unicode',
           'Input should be a valid string, unable to parse raw data as a unicode string',
         )
-      if (value.includes('\0'))
-        return ctx.addIssue({ code: 'custom', message: 'the text must not contain NUL characters.' })
+      if (value.includes('\0')) return refuse(ctx, 'the text must not contain NUL characters.')
       const { min = 0, max = Number.POSITIVE_INFINITY } = limits
       const length = characters(value, max)
       if (length < min) tooShort(ctx, min)
@@ -74,58 +77,41 @@ export const optional = <T extends z.ZodType>(schema: T) => schema.nullish().tra
 
 const MAX_INTEGER = 2_147_483_647
 
+interface IntegerLimits {
+  min: number
+  /** Default: the largest integer of the database. */
+  max?: number
+  description?: string
+}
+
 /** Makes a schema for an integer in the path, within the range of the database. */
-export const pathInteger = () =>
-  z
-    .string()
-    .transform((value, ctx) => {
-      if (!/^\s*[+-]?\d+\s*$/.test(value))
-        return fail(ctx, 'int_parsing', 'Input should be a valid integer, unable to parse string as an integer')
-      const number = Number(value)
-      if (number < -MAX_INTEGER)
-        return fail(ctx, 'greater_than_equal', `Input should be greater than or equal to ${-MAX_INTEGER}`, {
-          ge: -MAX_INTEGER,
-        })
-      if (number > MAX_INTEGER)
-        return fail(ctx, 'less_than_equal', `Input should be less than or equal to ${MAX_INTEGER}`, { le: MAX_INTEGER })
-      return number
-    })
-    .openapi({ type: 'integer', minimum: -MAX_INTEGER, maximum: MAX_INTEGER, example: 7 })
+export const pathInteger = (description: string) =>
+  integerText({ min: -MAX_INTEGER }, /^\s*[+-]?\d+\s*$/).openapi({
+    ...integerForm({ min: -MAX_INTEGER }),
+    description,
+    example: 7,
+  })
 
 /** Makes a schema for an integer in the query string. */
-export const queryInteger = (options: { fallback: number; min: number; max?: number; description: string }) =>
-  integerText(options)
+export const queryInteger = ({ fallback, ...limits }: IntegerLimits & { fallback: number }) =>
+  integerText(limits)
     .optional()
-    .transform((value) => value ?? options.fallback)
-    .openapi({
-      type: 'integer',
-      minimum: options.min,
-      maximum: options.max ?? MAX_INTEGER,
-      default: options.fallback,
-      description: options.description,
-    })
+    .transform((value) => value ?? fallback)
+    .openapi({ ...integerForm(limits), default: fallback })
 
 /** Makes a schema for an optional integer in the query string or in a header. */
-export const optionalInteger = (options: { min: number; max?: number; description: string }) =>
-  integerText(options)
-    .optional()
-    .openapi({
-      type: 'integer',
-      minimum: options.min,
-      maximum: options.max ?? MAX_INTEGER,
-      description: options.description,
-    })
+export const optionalInteger = (limits: IntegerLimits) => integerText(limits).optional().openapi(integerForm(limits))
 
-const integerText = (options: { min: number; max?: number }) =>
+const integerForm = ({ min, max = MAX_INTEGER, description }: IntegerLimits) =>
+  ({ type: 'integer', minimum: min, maximum: max, description }) as const
+
+const integerText = ({ min, max = MAX_INTEGER }: IntegerLimits, form = /^\s*[+-]?\d+(\.0+)?\s*$/) =>
   z.string().transform((value, ctx) => {
-    if (!/^\s*[+-]?\d+(\.0+)?\s*$/.test(value))
+    if (!form.test(value))
       return fail(ctx, 'int_parsing', 'Input should be a valid integer, unable to parse string as an integer')
     const number = Number(value)
-    const max = options.max ?? MAX_INTEGER
-    if (number < options.min)
-      return fail(ctx, 'greater_than_equal', `Input should be greater than or equal to ${options.min}`, {
-        ge: options.min,
-      })
+    if (number < min)
+      return fail(ctx, 'greater_than_equal', `Input should be greater than or equal to ${min}`, { ge: min })
     if (number > max) return fail(ctx, 'less_than_equal', `Input should be less than or equal to ${max}`, { le: max })
     return number
   })
@@ -152,10 +138,8 @@ export const OPTIONAL_BOOLEAN = { anyOf: [...SPELLINGS, { type: 'null' as const 
 export const line = (limits: { min: number; max: number }) =>
   text(limits)
     .superRefine((value, ctx) => {
-      if (/[\n\r\v\f\u0085\u2028\u2029]/.test(value))
-        ctx.addIssue({ code: 'custom', message: 'the text must be a single line.' })
-      else if (/\p{Cc}/u.test(value.replaceAll('\0', '')))
-        ctx.addIssue({ code: 'custom', message: 'the text must not contain control characters.' })
+      if (/[\n\r\v\f\u0085\u2028\u2029]/.test(value)) refuse(ctx, 'the text must be a single line.')
+      else if (/\p{Cc}/u.test(value.replaceAll('\0', ''))) refuse(ctx, 'the text must not contain control characters.')
     })
     .openapi({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' })
 
@@ -186,7 +170,7 @@ export const webAddress = (max: number) =>
   text({ min: 1, max })
     .superRefine((value, ctx) => {
       if (!/^https?:\/\/[^\s/\\?#]/i.test(value) || /[\s\p{Cc}\\]/u.test(value) || !URL.canParse(value))
-        ctx.addIssue({ code: 'custom', message: 'the address must be an absolute http or https URL.' })
+        refuse(ctx, 'the address must be an absolute http or https URL.')
     })
     .openapi({
       type: 'string',
@@ -212,15 +196,26 @@ export const boolean = () =>
     })
     .openapi(BOOLEAN)
 
-/** Makes a schema for a list filter in which a blank text means none. */
-export const blankIsAbsent = <T extends z.ZodType>(schema: T) =>
+/** Makes a schema for a list filter in which a blank text means none. `form`: its JSON Schema. */
+export const filter = <T extends z.ZodType>(schema: T, form: object) =>
   z
     .preprocess((value) => (typeof value === 'string' && value.trim() === '' ? undefined : value), schema.optional())
-    .openapi({ param: { allowEmptyValue: true } })
+    .openapi({ param: { allowEmptyValue: true }, ...form })
 
-/** Makes a schema for one of a set of names in any letter case, because the event stream has them in upper case. */
-export const anyCase = <T extends z.ZodType>(schema: T) =>
-  z.preprocess((value) => (typeof value === 'string' ? value.toLowerCase() : value), schema)
+/** Makes a filter by one of these names in any letter case, because the event stream has them in upper case. */
+export const choiceFilter = <const T extends readonly string[]>(names: T, description: string) =>
+  filter(
+    z.preprocess((value) => (typeof value === 'string' ? value.toLowerCase() : value), z.enum(names)),
+    { type: 'string', enum: [...names], description },
+  )
+
+/** Makes a filter by a part of a text. */
+export const textFilter = (max: number, description: string) =>
+  filter(text({ max }), { type: 'string', maxLength: max, description })
+
+/** Makes a filter by a time. */
+export const timeFilter = (description: string, schema: z.ZodType<string> = timestamp()) =>
+  filter(schema, { type: 'string', format: 'date-time', description })
 
 const MAX_URI = 2_048
 /** The longest path of common operating systems. */
@@ -234,8 +229,7 @@ export const repositoryUri = () =>
       if (value.length > MAX_URI) return tooLong(ctx, MAX_URI)
       const checked = checkRepositoryUri(value)
       if (checked.ok) return checked.uri
-      ctx.addIssue({ code: 'custom', message: checked.text })
-      return z.NEVER
+      return refuse(ctx, checked.text)
     })
     .openapi({
       type: 'string',
@@ -251,8 +245,7 @@ export const repositoryPath = () =>
     .transform((value, ctx) => {
       const checked = checkIacPath(value)
       if (checked.ok) return checked.path ?? undefined
-      ctx.addIssue({ code: 'custom', message: checked.text })
-      return z.NEVER
+      return refuse(ctx, checked.text)
     })
     .openapi({ pattern: '^(?!/|[A-Za-z]:|(.*/)?\\.\\.(/|$))[^\\u0000-\\u001f\\u007f\\\\]*$' })
 
@@ -261,5 +254,5 @@ export const withRule = <T extends z.ZodType>(schema: T, rule: (value: z.output<
   schema.superRefine((value, ctx) => {
     if (ctx.issues.length > 0) return
     const message = rule(value)
-    if (message) ctx.addIssue({ code: 'custom', message })
+    if (message) refuse(ctx, message)
   })

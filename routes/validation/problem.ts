@@ -41,3 +41,42 @@ export class ProblemList {
     return [...this.#listed.slice(0, MAX_LISTED - 1), { type: 'too_many_problems', loc: ['body'], msg, input: null }]
   }
 }
+
+/** Keys whose values may hold a secret. They are shown as null where a request is echoed. */
+const SECRET_KEYS = ['repo_uri'] as const
+/** A password or token in an address, under any key. It is matched in linear time. */
+const SECRET_ADDRESS = /:\/\/[^\s/"@:]*:[^\s/"@]*@/
+const MAX_LENGTH = 4_096
+
+/** Returns the part of a request that a 422 response shows, with null for secrets and very long or unusual values. */
+export function echo(value: unknown): unknown {
+  if (remaining(value, MAX_LENGTH) < 0) return null
+  const visible = withoutSecretKeys(value)
+  const text = JSON.stringify(visible) ?? ''
+  return text.length > MAX_LENGTH || SECRET_ADDRESS.test(text) ? null : visible
+}
+
+/**
+ * Returns the rest of a budget of characters after writing a value as JSON, or early a negative number. So a large
+ * value is not written out only to find that it is too long. Each level of nesting costs at least one character, which
+ * also limits the depth.
+ */
+function remaining(value: unknown, budget: number): number {
+  if (typeof value === 'string') return budget - value.length
+  if (typeof value !== 'object' || value === null) return budget - 1
+  let left = budget - 1
+  for (const [key, member] of Object.entries(value)) {
+    if (left < 0) break
+    left = remaining(member, left - (Array.isArray(value) ? 0 : key.length))
+  }
+  return left
+}
+
+export const isSecretKey = (key: PropertyKey | undefined) => SECRET_KEYS.some((secret) => secret === key)
+
+function withoutSecretKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value ?? null
+  const shown: Record<string, unknown> = { ...value }
+  for (const key of SECRET_KEYS) if (Object.hasOwn(shown, key)) shown[key] = null
+  return shown
+}

@@ -1,8 +1,7 @@
 import type { JWTPayload } from 'jose'
 import type { Context } from '../context.ts'
-import { notAuthenticated } from './unauthorized.ts'
 import { type Identity, resolveUser, type User } from './users.ts'
-import { createTokenVerifier } from './verify-token.ts'
+import { createTokenVerifier, notAuthenticated } from './verify-token.ts'
 
 /**
  * Returns the user of an Authorization header, creating the row of a new user.

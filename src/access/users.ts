@@ -85,17 +85,20 @@ const auditSignIn = (sql: Db, address: string | null): Query =>
       action: sql`CASE WHEN w.created THEN 'user_created' ELSE 'roles_changed' END`,
       actor: {
         user_id: sql`w.id`,
-        name: sql`coalesce(nullif(w.email, ''), nullif(w.display_name, ''), 'user-' || w.id)`,
+        name: nameOf(sql),
         address,
       },
       detail: sql`jsonb_build_object(
-          'user_id', w.id, 'user', coalesce(nullif(w.email, ''), nullif(w.display_name, ''), 'user-' || w.id),
+          'user_id', w.id, 'user', ${nameOf(sql)},
           'to', ${rolesJson(sql, 'w')})
         || CASE WHEN w.created THEN '{}' ELSE jsonb_build_object('from', ${rolesJson(sql, 'b')}) END`,
     },
     sql`FROM written w LEFT JOIN before b ON b.id = w.id
       WHERE w.created OR b.id IS NOT NULL AND ${rolesDiffer(sql)}`,
   )
+
+/** The name of the user in the row `w`, as an actor has it. */
+const nameOf = (sql: Db): Query => sql`coalesce(nullif(w.email, ''), nullif(w.display_name, ''), 'user-' || w.id)`
 
 /** True if the roles of the rows `b` and `w` differ. */
 const rolesDiffer = (sql: Db): Query =>
@@ -119,30 +122,21 @@ export interface UserFilter {
 }
 
 /** Lists users, oldest first. A page beyond the end is empty; `total` is the number of all matching users. */
-export async function listUsers(sql: Sql, filter: UserFilter): Promise<{ items: User[]; total: number }> {
+export async function listUsers(
+  sql: Sql,
+  { page, page_size, ...filter }: UserFilter,
+): Promise<{ items: User[]; total: number }> {
   const search = filter.search?.trim() ? filter.search : null
   // PostgreSQL cannot store NUL characters and refuses them in parameters, so nothing can match.
   if (search?.includes('\0')) return { items: [], total: 0 }
-  const where = buildSearchCondition(sql, search)
-  const [items, total] = await Promise.all([readPage(sql, where, filter), countUsers(sql, where)])
-  return { items, total }
-}
-
-const buildSearchCondition = (sql: Sql, search: string | null) =>
-  search === null ? sql`true` : sql`(email ILIKE ${containing(search)} OR display_name ILIKE ${containing(search)})`
-
-type Condition = ReturnType<typeof buildSearchCondition>
-
-async function readPage(sql: Sql, where: Condition, filter: UserFilter): Promise<User[]> {
-  const offset = Math.min((filter.page - 1) * filter.page_size, Number.MAX_SAFE_INTEGER)
-  return [
-    ...(await sql<User[]>`SELECT * FROM users WHERE ${where} ORDER BY id LIMIT ${filter.page_size} OFFSET ${offset}`),
-  ]
-}
-
-async function countUsers(sql: Sql, where: Condition): Promise<number> {
-  const [row] = await sql<{ total: number }[]>`SELECT count(*) AS total FROM users WHERE ${where}`
-  return row?.total ?? 0
+  const where = () =>
+    search === null ? sql`true` : sql`(email ILIKE ${containing(search)} OR display_name ILIKE ${containing(search)})`
+  const offset = Math.min((page - 1) * page_size, Number.MAX_SAFE_INTEGER)
+  const [items, [counted]] = await Promise.all([
+    sql<User[]>`SELECT * FROM users WHERE ${where()} ORDER BY id LIMIT ${page_size} OFFSET ${offset}`,
+    sql<{ total: number }[]>`SELECT count(*) AS total FROM users WHERE ${where()}`,
+  ])
+  return { items: [...items], total: counted?.total ?? 0 }
 }
 
 const MAX_ID = 2_147_483_647
@@ -163,34 +157,24 @@ export async function assignRoles(
 ): Promise<User> {
   if (userId === adminId && roles.panel_role !== 'admin')
     throw conflict('A panel admin cannot remove their own admin role')
-  const [user] = Math.abs(userId) > MAX_ID ? [] : await updateRoles(sql, userId, roles, actor)
+  if (Math.abs(userId) > MAX_ID) throw notFound(`User ${userId} not found.`)
+  const audit = {
+    action: 'roles_changed' as const,
+    actor,
+    detail: sql`jsonb_build_object('user_id', w.id, 'user', ${nameOf(sql)},
+      'from', ${rolesJson(sql, 'b')}, 'to', ${rolesJson(sql, 'w')})`,
+  }
+  const [user] = await sql<User[]>`
+    WITH b AS (
+      SELECT id, operation_role, panel_role FROM users WHERE id = ${userId} FOR NO KEY UPDATE
+    ), w AS (
+      UPDATE users SET operation_role = ${roles.operation_role}, panel_role = ${roles.panel_role}
+      FROM b WHERE users.id = b.id RETURNING users.*
+    ), audit AS (${auditInsert(sql, audit, sql`FROM w JOIN b ON b.id = w.id WHERE ${rolesDiffer(sql)}`)})
+    SELECT ${USER_COLUMNS(sql)} FROM w`
   if (!user) throw notFound(`User ${userId} not found.`)
   return user
 }
-
-const updateRoles = (
-  sql: Sql,
-  userId: number,
-  roles: { operation_role: OperationRole; panel_role: PanelRole | null },
-  actor: Actor,
-) => sql<User[]>`
-  WITH b AS (
-    SELECT id, operation_role, panel_role FROM users WHERE id = ${userId} FOR NO KEY UPDATE
-  ), w AS (
-    UPDATE users SET operation_role = ${roles.operation_role}, panel_role = ${roles.panel_role}
-    FROM b WHERE users.id = b.id RETURNING users.*
-  ), audit AS (${auditInsert(
-    sql,
-    {
-      action: 'roles_changed',
-      actor,
-      detail: sql`jsonb_build_object(
-        'user_id', w.id, 'user', coalesce(nullif(w.email, ''), nullif(w.display_name, ''), 'user-' || w.id),
-        'from', ${rolesJson(sql, 'b')}, 'to', ${rolesJson(sql, 'w')})`,
-    },
-    sql`FROM w JOIN b ON b.id = w.id WHERE ${rolesDiffer(sql)}`,
-  )})
-  SELECT ${USER_COLUMNS(sql)} FROM w`
 
 /** Reads the e-mails of all users with the panel role editor or admin, oldest user first. */
 export async function readStaffEmails(sql: Db): Promise<string[]> {

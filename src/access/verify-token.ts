@@ -1,8 +1,8 @@
 import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import type { OidcConfig } from '../../config/types.ts'
+import { PlatformError } from '../base/errors.ts'
 import type { Fetch } from '../base/http.ts'
 import { createIssuerKeys } from './issuer.ts'
-import { invalidToken, toUnauthorized } from './unauthorized.ts'
 
 /** Asymmetric algorithms only. With a shared-secret one, anyone could sign a token with the issuer's public key. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']
@@ -134,4 +134,55 @@ function createVerifiedTokens<Claims extends JWTPayload>(now: () => number, tole
       entries.set(token, { claims, keys: keys.before, verifiedAt: now() })
     },
   }
+}
+
+export const INVALID_TOKEN = 'Bearer error="invalid_token"'
+
+/** Error 401; `challenge` is the value of the `WWW-Authenticate` header. */
+export class Unauthorized extends PlatformError {
+  readonly challenge: string
+  constructor(message: string, challenge: string, cause?: unknown) {
+    super('Unauthorized', 401, message, { cause })
+    this.challenge = challenge
+  }
+}
+
+export const notAuthenticated = () => new Unauthorized('Not authenticated', 'Bearer')
+
+/** @param reason a short text that clients may rely on; the text of a library belongs in `cause` */
+const invalidToken = (reason: string, cause?: unknown) =>
+  new Unauthorized(`Token validation failed: ${reason}`, INVALID_TOKEN, cause)
+
+const CLAIM_REASONS: ReadonlyMap<string, string> = new Map([
+  ['aud', 'audience is not accepted'],
+  ['iss', 'issuer is not accepted'],
+  ['nbf', 'token is not yet valid'],
+])
+
+/**
+ * Converts an error of the token library into a 401 with a stable short reason. Errors of the library contain the
+ * token's claims, which must not be logged, so `cause` has only the code and text of the error.
+ */
+function toUnauthorized(error: unknown): Unauthorized {
+  if (error instanceof Unauthorized) return error
+  return invalidToken(describeReason(error), withoutClaims(error))
+}
+
+function describeReason(error: unknown): string {
+  if (error instanceof errors.JWTExpired) return 'token has expired'
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    if (error.reason === 'missing') return `claim ${error.claim} is missing`
+    return (error.reason === 'check_failed' && CLAIM_REASONS.get(error.claim)) || `claim ${error.claim} is not valid`
+  }
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature does not match'
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm is not allowed'
+  if (error instanceof errors.JWKSNoMatchingKey) return 'signing key is unknown'
+  if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) return 'token is malformed'
+  if (error instanceof errors.JOSENotSupported) return 'token is not supported'
+  return 'the keys of the identity provider could not be read'
+}
+
+function withoutClaims(error: unknown): Error {
+  if (!(error instanceof errors.JOSEError)) return error instanceof Error ? error : new Error('unknown')
+  return new Error(`${error.code}: ${error.message}`)
 }

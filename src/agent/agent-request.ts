@@ -1,6 +1,6 @@
 import type { Turn } from '../base/vocabulary.ts'
 import type { LlmClient, Message, ModelRole, ToolDefinition, Usage } from '../llm/inference.ts'
-import type { RunTrace } from '../observe/trace-types.ts'
+import type { RunTrace } from '../observe/run-trace.ts'
 import type { CallMemory } from './call-memory.ts'
 import type { ContextBudget } from './context-budget.ts'
 

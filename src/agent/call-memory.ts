@@ -1,38 +1,26 @@
-/** Records the successful tool calls of a chain, by name and parameters, since the workspace last changed. */
-export interface CallMemory {
-  /** Returns the id of the earlier successful call with the same name and parameters. */
-  earlier(name: string, args: Record<string, unknown>): string | undefined
-  remember(id: string, name: string, args: Record<string, unknown>): void
-  /** Allows the model to repeat that call, because its result was cut out of the messages. */
-  forget(id: string): void
-  clear(): void
-}
+import { isJsonObject } from '../base/json.ts'
 
-export function createCallMemory(): CallMemory {
+/** Records the successful tool calls of a chain, by name and parameters, since the workspace last changed. */
+export function createCallMemory() {
   const calls = new Map<string, string>()
   return {
-    earlier: (name, args) => calls.get(keyOf(name, args)),
-    remember: (id, name, args) => {
+    /** Returns the id of the earlier successful call with the same name and parameters. */
+    earlier: (name: string, args: Record<string, unknown>): string | undefined => calls.get(keyOf(name, args)),
+    remember: (id: string, name: string, args: Record<string, unknown>): void => {
       calls.set(keyOf(name, args), id)
     },
-    forget: (id) => {
+    /** Allows the model to repeat that call, because its result was cut out of the messages. */
+    forget: (id: string): void => {
       for (const [key, call] of calls) if (call === id) calls.delete(key)
     },
-    clear: () => calls.clear(),
+    clear: (): void => calls.clear(),
   }
 }
+export type CallMemory = ReturnType<typeof createCallMemory>
 
 /** Returns the key of a call, without the parameter `explanation`, which does not affect the result. */
-function keyOf(name: string, { explanation: _, ...parameters }: Record<string, unknown>): string {
-  return `${name} ${JSON.stringify(sortKeys(parameters))}`
-}
+const keyOf = (name: string, { explanation: _, ...parameters }: Record<string, unknown>): string =>
+  `${name} ${JSON.stringify(parameters, sortKeys)}`
 
-function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortKeys)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, item]) => [key, sortKeys(item)]),
-  )
-}
+const sortKeys = (_: string, value: unknown): unknown =>
+  isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value

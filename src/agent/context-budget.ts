@@ -35,15 +35,11 @@ export function estimateTokens(text: string, charsPerToken: number): number {
   return Math.ceil((text.length - others) / charsPerToken) + others
 }
 
-/** Sizes that a family of models has in common. */
-export interface ModelSize {
-  /** Maximum input tokens of a call, at most the context window. */
-  contextTokens: number
-  /** Characters of ASCII text per token in code and plans, on the low side. */
-  charsPerToken: number
-}
-
-/** Sizes by model id, without the provider prefix; the first match counts. Source: the model pages of the vendors. */
+/**
+ * Sizes by model id, without the provider prefix; the first match counts. `contextTokens` is the maximum input of a
+ * call, at most the context window; `charsPerToken` is for ASCII text in code and plans, on the low side. Source: the
+ * model pages of the vendors.
+ */
 const SIZES: readonly (readonly [model: RegExp, contextTokens: number, charsPerToken: number])[] = [
   [/claude/, 200_000, 2.7],
   [/gpt-5/, 272_000, 3.4],
@@ -75,14 +71,14 @@ const SIZES: readonly (readonly [model: RegExp, contextTokens: number, charsPerT
   [/phi/, 16_384, 3],
 ]
 
-const UNKNOWN: ModelSize = { contextTokens: 128_000, charsPerToken: 2.7 }
 /** Assumed context of a local server, which may drop the rest of a longer input without an error. */
 const LOCAL_TOKENS = 32_768
 
 /** @param model `<provider>/<model-id>` */
-export function modelSize(model: string): ModelSize {
+export function modelSize(model: string): { contextTokens: number; charsPerToken: number } {
   const name = model.toLowerCase()
   const known = SIZES.find(([pattern]) => pattern.test(name.slice(name.indexOf('/') + 1)))
-  const size = known ? { contextTokens: known[1], charsPerToken: known[2] } : UNKNOWN
-  return name.startsWith('ollama') ? { ...size, contextTokens: Math.min(size.contextTokens, LOCAL_TOKENS) } : size
+  const [, contextTokens, charsPerToken] = known ?? [null, 128_000, 2.7]
+  const limit = name.startsWith('ollama') ? LOCAL_TOKENS : contextTokens
+  return { contextTokens: Math.min(contextTokens, limit), charsPerToken }
 }

@@ -3,7 +3,7 @@ import { OutboundError } from '../base/http.ts'
 import { isJsonObject } from '../base/json.ts'
 import { cutMiddle } from '../base/text.ts'
 import type { ToolCall, ToolDefinition } from '../llm/inference.ts'
-import type { ChainTrace } from '../observe/trace-types.ts'
+import type { ChainTrace } from '../observe/run-trace.ts'
 import { type AgentEvent, type Tool, ToolError } from './agent-request.ts'
 import type { CallMemory } from './call-memory.ts'
 import {
@@ -75,7 +75,8 @@ async function answerCall<Result, Name extends string>(
     if (earlier !== undefined) return refuse(duplicateCall(call.name, earlier))
     const value = await tool.run(args, signal)
     signal.throwIfAborted()
-    if (memory) rememberCall(memory, call, tool, args)
+    if (tool.mutates) memory?.clear()
+    memory?.remember(call.id, call.name, args)
     report(true)
     return { success: true, content: cutMiddle(describe(value), context.maxResultChars), value }
   } catch (error) {
@@ -90,11 +91,6 @@ const PATHS = ['target_file', 'relative_workspace_path']
 
 const pathIn = (args: Record<string, unknown>): string | undefined =>
   PATHS.map((name) => args[name]).find((value) => typeof value === 'string')
-
-function rememberCall(memory: CallMemory, call: ToolCall, tool: Tool, args: Record<string, unknown>): void {
-  if (tool.mutates) memory.clear()
-  memory.remember(call.id, call.name, args)
-}
 
 const refuse = (content: string) => ({ success: false, content }) as const
 
@@ -116,18 +112,14 @@ function parseArguments(definition: ToolDefinition, text: string): Record<string
     (name) => (args[name] === undefined || args[name] === null) && name !== 'explanation',
   )
   if (missing.length === 0) return args
-  const known = namesOf(definition)
+  const { properties } = definition.parameters
+  const known = [...requiredOf(definition), ...(isJsonObject(properties) ? Object.keys(properties) : [])]
   const unknown = Object.keys(args).filter((name) => !known.includes(name))
   throw new ToolError(missingParameters(definition.name, missing, unknown.slice(0, MAX_UNKNOWN)))
 }
 
 /** Maximum unknown parameters that a refusal names. */
 const MAX_UNKNOWN = 5
-
-function namesOf(definition: ToolDefinition): string[] {
-  const { properties } = definition.parameters
-  return [...requiredOf(definition), ...(isJsonObject(properties) ? Object.keys(properties) : [])]
-}
 
 function parseObject(name: string, text: string): Record<string, unknown> {
   if (text.trim() === '') return {}

@@ -1,13 +1,10 @@
+import { PlatformError } from '../base/errors.ts'
+import { parseJson } from '../base/json.ts'
 import { cutMiddle } from '../base/text.ts'
 import type { Message } from '../llm/inference.ts'
+import type { Tool } from './agent-request.ts'
+import type { CallMemory } from './call-memory.ts'
 import type { ContextBudget } from './context-budget.ts'
-
-export interface Fitted {
-  /** The same number of messages, with the same roles and calls. */
-  messages: Message[]
-  /** Calls whose result was cut. */
-  cut: string[]
-}
 
 /** Tokens of one message besides its texts: role, names and separators. */
 const OVERHEAD = 8
@@ -42,10 +39,15 @@ const NEW_RESULT = [50_000, 10_000, 2_000, 200] as const
  * prompt stays whole, and no message is removed, so that every call keeps its result.
  * @param queries indexes of the chain's queries: earlier turns precede the first, and the last is the present one
  * @param budget.tokens for the messages alone
+ * @returns the same number of messages, with the same roles and calls, and the calls whose result was cut
  */
-export function fitMessages(messages: readonly Message[], queries: readonly number[], budget: ContextBudget): Fitted {
-  const fitted: Fitted = { messages: [...messages], cut: [] }
-  const state = { fitted, budget, total: estimateMessages(messages, budget) }
+export function fitMessages(
+  messages: readonly Message[],
+  queries: readonly number[],
+  budget: ContextBudget,
+): { messages: Message[]; cut: string[] } {
+  const fitted = { messages: [...messages], cut: [] }
+  const state: State = { ...fitted, budget, total: estimateMessages(messages, budget) }
   if (state.total <= budget.tokens) return fitted
   const goal = budget.tokens * LOW_WATER
   const newest = findNewestCalls(messages)
@@ -76,24 +78,25 @@ function findNewestCalls(messages: readonly Message[]): number {
 }
 
 interface State {
-  fitted: Fitted
+  messages: Message[]
+  cut: string[]
   budget: ContextBudget
   total: number
 }
 
 /** Shortens the messages at the indexes, in their order, until the estimated total reaches the goal. */
 function shrink(state: State, goal: number, indexes: readonly number[], shorten: (message: Message) => Message): void {
-  const { fitted, budget } = state
+  const { messages, cut, budget } = state
   for (const index of indexes) {
     if (state.total <= goal) return
-    const message = fitted.messages[index]
+    const message = messages[index]
     if (!message) continue
     const shorter = shorten(message)
     const saved = estimateMessage(message, budget.estimate) - estimateMessage(shorter, budget.estimate)
     if (saved <= 0) continue
-    fitted.messages[index] = shorter
+    messages[index] = shorter
     state.total -= saved
-    if (shorter.role === 'tool' && !fitted.cut.includes(shorter.tool_call_id)) fitted.cut.push(shorter.tool_call_id)
+    if (shorter.role === 'tool' && !cut.includes(shorter.tool_call_id)) cut.push(shorter.tool_call_id)
   }
 }
 
@@ -117,15 +120,9 @@ function cutArguments(message: Message): Message {
 
 function shortenArguments(text: string): string {
   if (text.length <= LIMITS.argument) return text
-  try {
-    const value: unknown = JSON.parse(text)
-    const short = JSON.stringify(value, (_, item: unknown) =>
-      typeof item === 'string' ? cutMiddle(item, LIMITS.argument) : item,
-    )
-    return short.length < text.length ? short : '{}'
-  } catch {
-    return '{}'
-  }
+  const cutTexts = (_: string, item: unknown) => (typeof item === 'string' ? cutMiddle(item, LIMITS.argument) : item)
+  const short = JSON.stringify(parseJson(text), cutTexts) ?? '{}'
+  return short.length < text.length ? short : '{}'
 }
 
 /** @param excess tokens over the limit; four characters are cut for each */
@@ -166,4 +163,82 @@ function cutData(text: string, max: number): string {
     reached = start + content.length
   }
   return result + text.slice(reached)
+}
+
+/**
+ * Keeps the messages of one chain within the input limit of its model; without a budget they stay whole.
+ * @param queries those of `fitMessages`
+ */
+export function createFitting(
+  budget: ContextBudget | undefined,
+  queries: readonly number[],
+  memory: Pick<CallMemory, 'forget'>,
+) {
+  let limit = budget?.tokens ?? Number.POSITIVE_INFINITY
+  /** Shortens the messages in place until they fit, and reports a change; calls whose result was cut may be repeated. */
+  const shorten = (messages: Message[], tools: readonly Tool[]): boolean => {
+    if (!budget) return false
+    const before = [...messages]
+    const tokens = limit - estimateTools(tools, budget)
+    const fitted = fitMessages(messages, queries, { ...budget, tokens })
+    messages.splice(0, messages.length, ...fitted.messages)
+    for (const id of fitted.cut) memory.forget(id)
+    return messages.some((message, index) => message !== before[index])
+  }
+  return {
+    shorten,
+    /** Calls the model, and once more with shorter messages when the provider reports that they are too long. */
+    call: async <Reply>(messages: Message[], tools: readonly Tool[], ask: () => Promise<Reply>): Promise<Reply> => {
+      try {
+        return await ask()
+      } catch (error) {
+        if (!budget || !isOverlong(error)) throw error
+        limit = (estimateMessages(messages, budget) + estimateTools(tools, budget)) * shareToKeep(error.message)
+        if (!shorten(messages, tools)) throw error
+        return await ask()
+      }
+    },
+  }
+}
+
+const estimateTools = (tools: readonly Tool[], { estimate }: ContextBudget): number =>
+  tools.reduce((total, { definition }) => total + estimate(JSON.stringify(definition)), 0)
+
+const EXCEED = "exceed(s|ed|ing)? (the |this |its )?(model'?s? |available |allowed )*(maximum |max )?(allowed )?"
+
+/** Error texts of providers about a prompt that is too long for the model. */
+const OVERLONG = [
+  /prompt is too long/i,
+  /\b(prompt|input|request|context|conversation|message)s? (is |are |was )?too (long|large)\b/i,
+  /maximum (context|prompt|input|sequence) (length|window|size|tokens)/i,
+  /(context|prompt|input|token)[_ -]?(length|window|size|limit|count|tokens)?[_ -]?(is |was )?exceed(ed|s)?\b/i,
+  new RegExp(`${EXCEED}(context|input|prompt|token|number of tokens|sequence)`, 'i'),
+  /(max_tokens|max_new_tokens)[`']? (exceed|must be <=)/i,
+  /reduce the length of (the|your) (messages|prompt|input)/i,
+  /(greater|longer|larger) than the (model'?s )?(maximum )?context/i,
+  /too large for model with \d+ maximum context/i,
+  /too many (input )?tokens/i,
+  /request_too_large|request exceeds the maximum size/i,
+  /context_length_exceeded|model_context_window_exceeded/i,
+]
+const NOT_OVERLONG = /rate.?limit|quota|thrott|per (minute|day|second)|please wait|try again later/i
+const STATUSES = new Set([400, 413, 422, 500, 502])
+
+/** True if a model call failed because its input was too long. */
+export function isOverlong(error: unknown): error is PlatformError {
+  if (!(error instanceof PlatformError) || error.code !== 'InferenceCallAPIError' || !STATUSES.has(error.status))
+    return false
+  return (
+    error.status === 413 ||
+    (!NOT_OVERLONG.test(error.message) && OVERLONG.some((pattern) => pattern.test(error.message)))
+  )
+}
+
+const NUMBER = /(?<![\w.,/-])(?:\d{1,3}(?:,\d{3})+|\d{4,9})(?![\w/-])/g
+
+/** Returns the share to keep, 0.1 to 0.7: a limit of 100,000 and a length of 150,000 give 0.6. */
+export function shareToKeep(text: string): number {
+  const numbers = [...text.matchAll(NUMBER)].map(([number]) => Number(number.replaceAll(',', ''))).sort((a, b) => b - a)
+  const [largest = 1, second = largest] = numbers
+  return Math.min(0.7, Math.max(0.1, (second / largest) * 0.9))
 }

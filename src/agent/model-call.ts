@@ -1,7 +1,7 @@
 import type { Inference, Message } from '../llm/inference.ts'
-import type { ChainTrace } from '../observe/trace-types.ts'
+import type { ChainTrace } from '../observe/run-trace.ts'
 import type { AgentRequest, Tool } from './agent-request.ts'
-import { createFitting } from './fitting.ts'
+import { createFitting } from './fit-messages.ts'
 
 /** Returns the first messages of a chain. Turns with an empty side are left out, because providers refuse them. */
 export function beginMessages(
@@ -40,52 +40,35 @@ type Caller<Name extends string> = Pick<AgentRequest<unknown, Name>, 'llm' | 'ch
 
 /** Makes one model call of a chain, with span and event. Errors: those of the model client; the signal's reason. */
 export async function callModel<Name extends string>(
-  caller: Caller<Name>,
+  { llm, chain, role, signal, observe }: Caller<Name>,
   messages: readonly Message[],
-  tools: readonly Tool[],
+  offered: readonly Tool[],
   trace: ChainTrace | undefined,
 ): Promise<Inference> {
-  const { role, signal } = caller
   signal.throwIfAborted()
-  const definitions = tools.map((tool) => tool.definition)
-  const span = trace?.model({ role, messages, tools: definitions })
+  const tools = offered.map((tool) => tool.definition)
+  const span = trace?.model({ role, messages, tools })
+  const started = performance.now()
   try {
-    const reply = await complete(caller, messages, definitions)
+    const request = { role, messages: [...messages], tools: tools.length > 0 ? tools : undefined, signal }
+    const reply = await llm.complete(request)
+    signal.throwIfAborted()
+    const durationMs = performance.now() - started
+    observe?.({
+      type: 'inference',
+      chain,
+      model: reply.model,
+      usage: reply.usage,
+      durationMs,
+      finish: reply.finish_raw,
+    })
     span?.end(reply)
     return reply
   } catch (error) {
-    span?.fail(error)
-    throw error
+    const cause: unknown = signal.aborted ? signal.reason : error
+    span?.fail(cause)
+    throw cause
   }
-}
-
-async function complete<Name extends string>(
-  { llm, chain, role, signal, observe }: Caller<Name>,
-  messages: readonly Message[],
-  definitions: Tool['definition'][],
-): Promise<Inference> {
-  const started = performance.now()
-  const reply = await llm
-    .complete({
-      role,
-      messages: [...messages],
-      tools: definitions.length > 0 ? definitions : undefined,
-      signal,
-    })
-    .catch((error: unknown) => {
-      signal.throwIfAborted()
-      throw error
-    })
-  signal.throwIfAborted()
-  observe?.({
-    type: 'inference',
-    chain,
-    model: reply.model,
-    usage: reply.usage,
-    durationMs: performance.now() - started,
-    finish: reply.finish_raw,
-  })
-  return reply
 }
 
 type TextRequest<Name extends string> = Pick<
@@ -95,20 +78,12 @@ type TextRequest<Name extends string> = Pick<
 
 /** Requests a plain text from a model, without tools. A text that was cut off is accepted. */
 export async function askText<Name extends string>(request: TextRequest<Name>): Promise<string> {
-  return await traceChain(
-    request,
-    (chain) => askOnce(request, chain),
-    (text) => text,
-  )
-}
-
-async function askOnce<Name extends string>(
-  request: TextRequest<Name>,
-  chain: ChainTrace | undefined,
-): Promise<string> {
-  const messages = beginMessages(request)
-  const fitting = createFitting(request.budget, [messages.length - 1], { forget: () => {} })
-  fitting.shorten(messages, [])
-  const reply = await fitting.call(messages, [], () => callModel(request, messages, [], chain))
-  return reply.text.trim()
+  const ask = async (chain: ChainTrace | undefined) => {
+    const messages = beginMessages(request)
+    const fitting = createFitting(request.budget, [messages.length - 1], { forget: () => {} })
+    fitting.shorten(messages, [])
+    const reply = await fitting.call(messages, [], () => callModel(request, messages, [], chain))
+    return reply.text.trim()
+  }
+  return await traceChain(request, ask, (text) => text)
 }

@@ -1,10 +1,10 @@
 import { PlatformError } from '../base/errors.ts'
 import type { Inference, Message, Usage } from '../llm/inference.ts'
-import type { ChainTrace } from '../observe/trace-types.ts'
+import type { ChainTrace } from '../observe/run-trace.ts'
 import type { AgentRequest, AgentResult, Tool } from './agent-request.ts'
 import { createCallMemory } from './call-memory.ts'
 import { type CallContext, type CallOutcome, executeCall } from './execute-call.ts'
-import { createFitting } from './fitting.ts'
+import { createFitting } from './fit-messages.ts'
 import { beginMessages, callModel, traceChain } from './model-call.ts'
 import { emptyReplyNotice, emptyResult, lastTurnNotice, reminder } from './notices.ts'
 
@@ -44,7 +44,8 @@ async function runLoop<Result, Name extends string>(
     const offered = last ? [resultTool] : [...(request.tools ?? []), resultTool]
     const reply = await fitting.call(messages, offered, () => callModel(request, messages, offered, chain))
     usage = addUsage(usage, reply.usage)
-    if (reply.finish !== 'end_turn' && reply.finish !== 'tool_use') throw unhandledFinishReason(reply.finish_raw)
+    if (reply.finish !== 'end_turn' && reply.finish !== 'tool_use')
+      throw failure('UnhandledInferenceFinishReason', `Error: unexpected finish reason - ${reply.finish_raw}`)
     if (reply.tool_calls.length === 0) {
       answerWithoutCalls(messages, reply, name)
       continue
@@ -61,7 +62,8 @@ async function runLoop<Result, Name extends string>(
     })
     if (result) return { value: result.value, messages, queries, memory, turns: turn, usage }
   }
-  throw toolExecutionsExceeded(maxTurns)
+  const text = `The total number of tool executions in this chain has reached the limit. Limit=${maxTurns}`
+  throw failure('ToolExecutionsExceeded', text)
 }
 
 /** Adds reply and reminder after a reply without tool calls; an empty reply is repeated with a notice. */
@@ -122,16 +124,4 @@ const addUsage = (a: Usage, b: Usage): Usage => ({
 })
 
 /** Returns an error whose text begins with its name, because the status of the round shows only the text. */
-const toolExecutionsExceeded = (limit: number) =>
-  new PlatformError(
-    'ToolExecutionsExceeded',
-    500,
-    `ToolExecutionsExceeded: The total number of tool executions in this chain has reached the limit. Limit=${limit}`,
-  )
-
-const unhandledFinishReason = (reason: string) =>
-  new PlatformError(
-    'UnhandledInferenceFinishReason',
-    500,
-    `UnhandledInferenceFinishReason: Error: unexpected finish reason - ${reason}`,
-  )
+const failure = (name: string, text: string) => new PlatformError(name, 500, `${name}: ${text}`)

@@ -37,7 +37,7 @@ export interface ChainTools {
   delegates?: ProfileDelegates
 }
 
-export interface ProfileDelegates {
+interface ProfileDelegates {
   /** Runs the command of `credential_process`. */
   process: (profile: string, command: string) => Promise<AwsCredentials>
   /** Reads the session of a signed-in user. */
@@ -82,15 +82,6 @@ export function parseCredentials(answer: unknown): AwsCredentials | null {
   if (!parsed.success) return null
   const { AccessKeyId, SecretAccessKey, Token, Expiration } = parsed.output
   return { access_key: AccessKeyId, secret_key: SecretAccessKey, session_token: Token, expires: new Date(Expiration) }
-}
-
-/** Parses temporary credentials from JSON; null also when the text is not JSON. */
-export function parseCredentialsJson(text: string): AwsCredentials | null {
-  try {
-    return parseCredentials(JSON.parse(text))
-  } catch {
-    return null
-  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { OutboundError, send, TRANSIENT_STATUSES } from '../base/http.ts'
-import { type ChainLink, type ChainTools, credentialFault, parseCredentialsJson, readNamedFile } from './credentials.ts'
+import { parseJson } from '../base/json.ts'
+import { type ChainLink, type ChainTools, credentialFault, parseCredentials, readNamedFile } from './credentials.ts'
 import { assumeWithToken } from './sts.ts'
 
 /** Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, for temporary keys, `AWS_SESSION_TOKEN`. */
@@ -28,7 +29,7 @@ export const fromContainer: ChainLink = async (tools) => {
   })
   if (response.status !== 200)
     throw credentialFault(`the credentials of the container cannot be had (${response.status})`)
-  const credentials = parseCredentialsJson(response.text())
+  const credentials = parseCredentials(parseJson(response.text()))
   if (!credentials) throw credentialFault('the answer for the container holds none')
   return credentials
 }
@@ -68,9 +69,8 @@ export const fromInstance: ChainLink = async (tools) => {
   const headers = { 'x-aws-ec2-metadata-token': token }
   const [role = ''] = (await requestMetadata(tools, ROLES, headers)).split('\n')
   if (role.trim() === '') throw credentialFault(`${NO_OTHER_SOURCE} is set up, and this machine has no role`)
-  const credentials = parseCredentialsJson(
-    await requestMetadata(tools, `${ROLES}${encodeURIComponent(role.trim())}`, headers),
-  )
+  const answer = await requestMetadata(tools, `${ROLES}${encodeURIComponent(role.trim())}`, headers)
+  const credentials = parseCredentials(parseJson(answer))
   if (!credentials) throw credentialFault('the answer of instance metadata holds none')
   return credentials
 }

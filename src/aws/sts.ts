@@ -1,6 +1,6 @@
+import { AwsV4Signer } from 'aws4fetch'
 import { type OutboundResponse, send, TRANSIENT_STATUSES } from '../base/http.ts'
 import { type AwsCredentials, type ChainTools, credentialFault, parseCredentials } from './credentials.ts'
-import { signHeaders } from './sign.ts'
 
 type Sts = Pick<ChainTools, 'fetch' | 'region' | 'now' | 'stsUrl'>
 
@@ -61,10 +61,13 @@ async function assume(
     throw credentialFault('the token service cannot be reached', error)
   })
   if (response.status !== 200) {
-    const answer = [response.status, errorCode(response)].filter(Boolean).join(' ')
+    const [, code] = /<Code>([A-Za-z0-9_.-]{1,64})<\/Code>/.exec(response.text()) ?? []
+    const answer = [response.status, code].filter(Boolean).join(' ')
     throw credentialFault(`the token service refused ${action} (${answer})`)
   }
-  return parseXml(response) ?? failWithoutCredentials(action)
+  const credentials = parseXml(response)
+  if (!credentials) throw credentialFault(`the token service answered ${action} without credentials`)
+  return credentials
 }
 
 /**
@@ -73,14 +76,6 @@ async function assume(
  */
 const encodeForm = (fields: Record<string, string>) =>
   new URLSearchParams(fields).toString().replaceAll('+', '%20').replaceAll('*', '%2A').replaceAll('%7E', '~')
-
-/** Returns the `<Code>` element of the error document; empty when there is none. */
-const errorCode = (response: OutboundResponse) =>
-  /<Code>([A-Za-z0-9_.-]{1,64})<\/Code>/.exec(response.text())?.[1] ?? ''
-
-const failWithoutCredentials = (action: string): never => {
-  throw credentialFault(`the token service answered ${action} without credentials`)
-}
 
 function parseXml(response: OutboundResponse): AwsCredentials | null {
   const text = response.text()
@@ -105,3 +100,22 @@ const DOMAINS: readonly (readonly [prefix: string, domain: string])[] = [
 /** Returns the domain of a region's services, for example `amazonaws.com.cn` for `cn-north-1`. */
 export const domainOf = (region: string): string =>
   DOMAINS.find(([prefix]) => region.startsWith(prefix))?.[1] ?? 'amazonaws.com'
+
+/** Returns the headers of a POST request with its signature (version 4). */
+export async function signHeaders(
+  {
+    now,
+    ...request
+  }: { url: string; headers: Record<string, string>; body: string; service: string; region: string; now: Date },
+  keys: AwsCredentials,
+): Promise<Record<string, string>> {
+  const signer = new AwsV4Signer({
+    ...request,
+    method: 'POST',
+    datetime: now.toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
+    accessKeyId: keys.access_key,
+    secretAccessKey: keys.secret_key,
+    sessionToken: keys.session_token,
+  })
+  return Object.fromEntries((await signer.sign()).headers)
+}

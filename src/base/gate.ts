@@ -1,21 +1,13 @@
 import { Busy } from './errors.ts'
 
-/** Limits how much heavy work runs concurrently. */
-export interface Gate {
-  /**
-   * Runs `work` as soon as there is capacity, in the order of the calls. Throws `Busy` when too many callers wait, when
-   * the wait takes too long or when the waiting caller's signal fires; also the errors of `work`.
-   */
-  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
-}
-
 /**
+ * Limits how much heavy work runs concurrently.
  * @param options.atOnce maximum concurrent work
  * @param options.waiting maximum waiting callers
  * @param options.waitMs longest wait
  * @param options.busy text of the error for rejected callers
  */
-export function createGate(options: { atOnce: number; waiting: number; waitMs: number; busy: string }): Gate {
+export function createGate(options: { atOnce: number; waiting: number; waitMs: number; busy: string }) {
   const { atOnce, waiting, waitMs, busy } = options
   let running = 0
   const queue: (() => void)[] = []
@@ -46,7 +38,11 @@ export function createGate(options: { atOnce: number; waiting: number; waitMs: n
     })
   }
   return {
-    async run(work, signal) {
+    /**
+     * Runs `work` as soon as there is capacity, in the order of the calls. Throws `Busy` when too many callers wait,
+     * when the wait takes too long or when the waiting caller's signal fires; also the errors of `work`.
+     */
+    async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
       await enter(signal)
       try {
         return await work()
@@ -59,3 +55,4 @@ export function createGate(options: { atOnce: number; waiting: number; waitMs: n
     },
   }
 }
+export type Gate = ReturnType<typeof createGate>

@@ -1,5 +1,5 @@
 /** Limits of a JSON document besides its size in bytes. */
-export interface JsonLimits {
+interface JsonLimits {
   /** Values and keys of all levels together. Each costs more memory than its bytes. */
   values: number
   /** Nesting of lists and objects. */
@@ -7,7 +7,7 @@ export interface JsonLimits {
 }
 
 /** Large enough for every request, and parsed within milliseconds. */
-export const JSON_LIMITS: JsonLimits = { values: 20_000, depth: 100 }
+const JSON_LIMITS: JsonLimits = { values: 20_000, depth: 100 }
 
 /** The document exceeds the limits. The message is meant for the sender. */
 export class JsonTooLarge extends Error {

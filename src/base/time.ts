@@ -1,11 +1,9 @@
 /** Waits at most `ms` milliseconds for `work`, which is not stopped. Throws its error, or `lateError()` on timeout. */
 export async function withTimeLimit<T>(ms: number, work: Promise<T>, lateError: () => Error): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(lateError()), ms)
-  })
+  const limit = Promise.withResolvers<never>()
+  const timer = setTimeout(() => limit.reject(lateError()), ms)
   try {
-    return await Promise.race([work, limit])
+    return await Promise.race([work, limit.promise])
   } finally {
     clearTimeout(timer)
   }
@@ -13,15 +11,15 @@ export async function withTimeLimit<T>(ms: number, work: Promise<T>, lateError: 
 
 /** Waits at most `ms` milliseconds and reports whether `work` has ended. Throws the error of the work. */
 export async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const limit = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms)
-  })
-  try {
-    return await Promise.race([work.then(() => true), limit])
-  } finally {
-    clearTimeout(timer)
-  }
+  const late = new Error('late')
+  const ended = withTimeLimit(ms, work, () => late)
+  return ended.then(
+    () => true,
+    (error: unknown) => {
+      if (error !== late) throw error
+      return false
+    },
+  )
 }
 
 /** Waits for `work` until `signal` fires, without stopping it. Throws the error of the work or the signal's reason. */

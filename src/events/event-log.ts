@@ -1,11 +1,11 @@
+import { LeaseLost } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
+import { endsWithin } from '../base/time.ts'
 import type { Sql } from '../data/db/sql.ts'
 import type { ClaimedRound } from '../rounds/round.ts'
-import { CHANNEL_LIMITS, type ChannelLimit, createLimiter } from './limits.ts'
+import { CHANNEL_LIMITS, type ChannelLimit, createLimiter, toStorable } from './limits.ts'
 import { countStored, type EventEntry, insertEvents } from './log-rows.ts'
 import type { Activity, EngineOutput, EventChannel, RoundEvent } from './round-event.ts'
-import { toStorable } from './storable-event.ts'
-import { createQueue } from './write-queue.ts'
 
 /** Records the events of a round for its watchers, masked. No method throws or blocks. */
 export interface EventLog {
@@ -62,3 +62,84 @@ export function openEventLog(sql: Sql, round: ClaimedRound, options: EventLogOpt
     close: () => queue.close(),
   }
 }
+
+/** Maximum entries of one write. */
+const BATCH = 200
+/** Milliseconds for which the end of a round waits for its last entries. */
+const CLOSE_MS = 1_000
+
+/** Entries that wait to be stored. */
+interface WriteQueue<Entry> {
+  /** Runs this before the first write. */
+  first(work: () => Promise<void>): void
+  add(entries: readonly Entry[]): void
+  /** Resolves when all entries are stored, or after a second. Nothing is stored after that. */
+  close(): Promise<void>
+}
+
+/**
+ * Writes entries in batches, one batch at a time, the first at once. A failed batch stays in the queue until the next
+ * entry or the closing; the first failure is logged.
+ * @param write its error `LeaseLost` closes the queue
+ */
+function createQueue<Entry>(write: (entries: readonly Entry[]) => Promise<void>, log: Logger): WriteQueue<Entry> {
+  const entries: Entry[] = []
+  let before = async () => {}
+  let writing: Promise<void> | null = null
+  let isOver = false
+  let hasFailed = false
+
+  const drain = async () => {
+    await before()
+    before = async () => {}
+    while (entries.length > 0 && !isOver) {
+      const batch = entries.slice(0, BATCH)
+      await write(batch)
+      entries.splice(0, batch.length)
+    }
+  }
+  const giveUp = (error: unknown) => {
+    // Data that the database refuses would be refused again.
+    if (isRefusedData(error)) entries.splice(0, BATCH)
+    if (error instanceof LeaseLost) isOver = true
+    else if (!hasFailed)
+      log.warn('events of the round could not be stored; those who watch it may miss some', { error })
+    hasFailed = true
+  }
+  const writeAll = async (): Promise<void> => {
+    // Lets the caller add more entries in the same tick.
+    await Promise.resolve()
+    const error = await drain().then(
+      () => null,
+      (reason: unknown) => ({ reason }),
+    )
+    writing = null
+    if (error) giveUp(error.reason)
+    else await start()
+  }
+  const start = (): Promise<void> => {
+    if (entries.length > 0 && !isOver) writing ??= writeAll()
+    return writing ?? Promise.resolve()
+  }
+  const close = async () => {
+    // If the running write fails, it is retried once.
+    const all = start().then(() => start())
+    if (!(await endsWithin(CLOSE_MS, all)))
+      log.warn('the last events of the round were not stored in time', { events: entries.length })
+    isOver = true
+    entries.length = 0
+  }
+  const add = (added: readonly Entry[]) => {
+    if (isOver) return
+    for (const entry of added) entries.push(entry)
+    void start()
+  }
+  const first = (work: () => Promise<void>) => {
+    before = work
+  }
+  return { first, add, close }
+}
+
+/** True if the server refused the values themselves (SQLSTATE classes 22 and 23). */
+const isRefusedData = (error: unknown) =>
+  error instanceof Error && 'severity' in error && 'code' in error && /^2[23]/.test(String(error.code))

@@ -3,8 +3,7 @@ import type { Logger } from '../base/log.ts'
 import type { Status, TerminalStatus } from '../base/vocabulary.ts'
 import type { Sql } from '../data/db/sql.ts'
 import { STATUS_CHANNEL } from '../rounds/transitions.ts'
-import { createFeed, type Feed } from './feed.ts'
-import type { Frame } from './frames.ts'
+import { createFeed, type Feed, type Frame } from './feed.ts'
 import {
   EVENTS_CHANNEL,
   type PageRequest,

@@ -2,7 +2,7 @@ import type { TerminalStatus } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Sql } from '../data/db/sql.ts'
 import { assertHeld, type ClaimedRound, heldSessionQuery } from '../rounds/round.ts'
-import { type Frame, toFrame } from './frames.ts'
+import { type Frame, toFrame } from './feed.ts'
 import type { ChannelLimit } from './limits.ts'
 import type { EventChannel, RoundEvent } from './round-event.ts'
 

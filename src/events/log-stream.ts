@@ -1,7 +1,6 @@
 import type { Logger } from '../base/log.ts'
 import type { TerminalStatus } from '../base/vocabulary.ts'
-import type { Feed } from './feed.ts'
-import { endFrame, type Frame, joinFrames } from './frames.ts'
+import { endFrame, type Feed, type Frame, joinFrames } from './feed.ts'
 import type { SessionState } from './hub.ts'
 import type { EventChannel } from './round-event.ts'
 import { type Chunk, createSseStream, KEEP_ALIVE, type OpenStream, type StreamHost } from './sse-stream.ts'

@@ -9,7 +9,8 @@ export const KEEP_ALIVE: Chunk = encoder.encode(': keepalive\n\n')
 /** The parts that all streams of one process share. */
 export interface StreamHost {
   hub: EventHub
-  polls: PollWheel
+  /** Milliseconds between two polls of a stream. Each has its own timer, so that not all poll at the same moment. */
+  periodMs: number
   /** A function for each open stream that ends it. */
   open: Set<() => void>
 }
@@ -20,7 +21,7 @@ export function createStreamHost(hub: EventHub, periodMs: number): StreamHost {
   hub.closing.addEventListener('abort', () => {
     for (const end of [...open]) end()
   })
-  return { hub, polls: createPollWheel(periodMs), open }
+  return { hub, periodMs, open }
 }
 
 export interface StreamOptions {
@@ -87,7 +88,9 @@ export function createSseStream(host: StreamHost, content: StreamContent, option
   }
   const begin = async () => {
     await content.begin(stream)
-    if (!isDone) closers.push(host.polls.add(stream.poll))
+    if (isDone) return
+    const timer = setInterval(stream.poll, host.periodMs)
+    closers.push(() => clearInterval(timer))
   }
   const start = (started: typeof controller) => {
     controller = started
@@ -100,46 +103,4 @@ export function createSseStream(host: StreamHost, content: StreamContent, option
     if (!isDone) content.onRoom(stream)
   }
   return new ReadableStream<Chunk>({ start, pull, cancel: release }, options.queue)
-}
-
-/** Calls many listeners once per period each, from a single timer that runs only while there are listeners. */
-interface PollWheel {
-  /** Adds a listener: the first call comes within one period, later ones a period apart. Returns its removal. */
-  add(onPoll: () => void): () => void
-  readonly size: number
-}
-
-const SLOTS = 20
-
-/**
- * Creates a wheel of 20 slots per period; a listener belongs to the slot in which it joined. With a period of 2 s the
- * timer fires every 100 ms and serves one slot, so that a thousand listeners are not called at the same moment.
- */
-function createPollWheel(periodMs: number): PollWheel {
-  const slots = Array.from({ length: SLOTS }, () => new Set<() => void>())
-  let size = 0
-  let current = 0
-  let timer: ReturnType<typeof setInterval> | null = null
-  const serveNextSlot = () => {
-    current = (current + 1) % SLOTS
-    for (const onPoll of [...(slots[current] ?? [])]) onPoll()
-  }
-  return {
-    add(onPoll) {
-      const slot = slots[current]
-      slot?.add(onPoll)
-      size++
-      timer ??= setInterval(serveNextSlot, periodMs / SLOTS)
-      return () => {
-        if (!slot?.delete(onPoll)) return
-        size--
-        if (size > 0 || timer === null) return
-        clearInterval(timer)
-        timer = null
-      }
-    },
-    get size() {
-      return size
-    },
-  }
 }

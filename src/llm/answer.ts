@@ -1,13 +1,16 @@
 import * as v from 'valibot'
 import { isJsonObject } from '../base/json.ts'
 import type { Deployment } from './deployments.ts'
-import { CallFailure, isRetryable } from './failure.ts'
+import { CallFailure, isRetryable, readError } from './failure.ts'
 import type { Carry, FinishReason, Inference, ToolCall, Usage } from './inference.ts'
 import type { Quirks } from './quirks.ts'
-import { readError } from './wire/error-of.ts'
 
 const tokens = v.nullish(v.number(), 0)
-const content = v.nullish(v.union([v.string(), v.array(v.object({ text: v.nullish(v.string(), '') }))]), '')
+/** A text, or the list of its parts. */
+export const contentSchema = v.pipe(
+  v.nullish(v.union([v.string(), v.array(v.object({ text: v.nullish(v.string(), '') }))]), ''),
+  v.transform((content) => (typeof content === 'string' ? content : content.map(({ text }) => text).join(''))),
+)
 const toolCall = v.looseObject({
   id: v.nullish(v.string(), ''),
   function: v.object({
@@ -18,26 +21,20 @@ const toolCall = v.looseObject({
 const usage = v.object({
   prompt_tokens: tokens,
   completion_tokens: tokens,
-  prompt_tokens_details: v.nullish(v.object({ cached_tokens: tokens, cache_write_tokens: tokens })),
-  prompt_cache_hit_tokens: v.nullish(v.number()),
+  prompt_tokens_details: v.nullish(v.object({ cached_tokens: tokens, cache_write_tokens: tokens }), {}),
+  prompt_cache_hit_tokens: tokens,
 })
-const completion = v.object({
-  choices: v.pipe(
-    v.array(
-      v.object({
-        finish_reason: v.nullish(v.string(), ''),
-        error: v.nullish(v.unknown()),
-        message: v.looseObject({
-          content,
-          refusal: v.nullish(v.string(), ''),
-          tool_calls: v.nullish(v.array(toolCall), []),
-        }),
-      }),
-    ),
-    v.minLength(1),
-  ),
-  usage: v.nullish(usage),
+const messageSchema = v.looseObject({
+  content: contentSchema,
+  refusal: v.nullish(v.string(), ''),
+  tool_calls: v.nullish(v.array(toolCall), []),
 })
+const choice = v.object({
+  finish_reason: v.nullish(v.string(), ''),
+  error: v.nullish(v.unknown()),
+  message: messageSchema,
+})
+const completion = v.object({ choices: v.tupleWithRest([choice], choice), usage: v.nullish(usage, {}) })
 
 const FINISH: Record<string, FinishReason> = {
   stop: 'end_turn',
@@ -60,19 +57,13 @@ type AnsweringDeployment = Pick<Deployment, 'model' | 'carries' | 'quirks'>
  * example a page of a gateway, an empty body or half an object.
  */
 export function parseCompletion({ model, carries, quirks }: AnsweringDeployment, answer: unknown): Inference {
-  const parsed = v.safeParse(completion, answer)
-  const choice = parsed.success ? parsed.output.choices[0] : undefined
   if (isJsonObject(answer) && answer.error) throwProviderError(answer)
-  if (!parsed.success || !choice) {
-    throwProviderError(answer)
-    throw new CallFailure('the answer is not a chat completion', 502, { retryable: true })
-  }
-  if (choice.error) throwProviderError({ error: choice.error })
-  const raw = choice.finish_reason
+  const { choices, usage } = checkAnswer(completion, answer, 'chat completion')
+  const { finish_reason: raw, error, message } = choices[0]
+  if (error) throwProviderError({ error })
   if (MALFORMED.test(raw))
     throw new CallFailure(`the model called a tool in no readable form (${raw})`, 502, { retryable: true })
   if (INTERRUPTED.includes(raw)) throw new CallFailure(`the answer was interrupted (${raw})`, 503, { retryable: true })
-  const { message } = choice
   const toolCalls = message.tool_calls.map(toToolCall)
   const data = collectCarry(message, toolCalls, quirks)
   // One provider appends the name of the filter: `content_filter: SAFETY`.
@@ -80,17 +71,25 @@ export function parseCompletion({ model, carries, quirks }: AnsweringDeployment,
   const finishReason = Object.hasOwn(quirks.finish, kind) ? (quirks.finish[kind] ?? kind) : kind
   return {
     model,
-    text: textOf(message.content) || message.refusal,
+    text: message.content || message.refusal,
     tool_calls: toolCalls,
     finish: Object.hasOwn(FINISH, finishReason) ? (FINISH[finishReason] ?? null) : null,
     finish_raw: raw || 'none',
-    usage: toUsage(parsed.output.usage),
+    usage: toUsage(usage),
     ...(data !== undefined && { carry: { for: carries, data } satisfies Carry }),
   }
 }
 
+/** Checks an answer. Throws the `CallFailure` of the error that it holds, else a retryable one that it is no `what`. */
+export function checkAnswer<S extends v.GenericSchema>(schema: S, answer: unknown, what: string): v.InferOutput<S> {
+  const parsed = v.safeParse(schema, answer)
+  if (parsed.success) return parsed.output
+  throwProviderError(answer)
+  throw new CallFailure(`the answer is not a ${what}`, 502, { retryable: true })
+}
+
 /** Throws `CallFailure` when the answer holds an error: some gateways answer 200 with an error in the body. */
-export function throwProviderError(answer: unknown): void {
+function throwProviderError(answer: unknown): void {
   const error = readError(answer)
   if (!error) return
   throw new CallFailure(error.message, error.status ?? 502, {
@@ -98,13 +97,15 @@ export function throwProviderError(answer: unknown): void {
   })
 }
 
-type AnswerMessage = v.InferOutput<typeof completion>['choices'][number]['message']
-
 /**
  * Returns the data that must be sent back to the provider with this message: the `carry` of a wire form, or else the
  * fields that the quirks name under `echo`. Undefined when there is none.
  */
-function collectCarry(message: AnswerMessage, toolCalls: readonly ToolCall[], { echo }: Quirks): unknown {
+function collectCarry(
+  message: v.InferOutput<typeof messageSchema>,
+  toolCalls: readonly ToolCall[],
+  { echo }: Quirks,
+): unknown {
   if (message.carry !== undefined) return message.carry
   if (echo.length === 0) return undefined
   const fields = Object.fromEntries(echo.flatMap((name) => (message[name] == null ? [] : [[name, message[name]]])))
@@ -119,9 +120,6 @@ function collectCarry(message: AnswerMessage, toolCalls: readonly ToolCall[], { 
   return Object.keys(data).length > 0 ? data : undefined
 }
 
-const textOf = (value: v.InferOutput<typeof content>) =>
-  typeof value === 'string' ? value : value.map((part) => part.text).join('')
-
 const toToolCall = (call: v.InferOutput<typeof toolCall>, index: number): ToolCall => ({
   // The result of a call refers to its id, so a call needs one even if the server leaves it empty.
   id: call.id || `call_${index + 1}_${crypto.randomUUID().slice(0, 8)}`,
@@ -130,50 +128,12 @@ const toToolCall = (call: v.InferOutput<typeof toolCall>, index: number): ToolCa
     typeof call.function.arguments === 'string' ? call.function.arguments : JSON.stringify(call.function.arguments),
 })
 
-function toUsage(used: v.InferOutput<typeof usage> | null | undefined): Usage {
-  const cacheWriteTokens = used?.prompt_tokens_details?.cache_write_tokens ?? 0
+function toUsage(used: v.InferOutput<typeof usage>): Usage {
+  const { cached_tokens, cache_write_tokens } = used.prompt_tokens_details
   return {
-    input_tokens: used?.prompt_tokens ?? 0,
-    cached_tokens: used?.prompt_tokens_details?.cached_tokens || (used?.prompt_cache_hit_tokens ?? 0),
-    output_tokens: used?.completion_tokens ?? 0,
-    ...(cacheWriteTokens > 0 && { cache_write_tokens: cacheWriteTokens }),
-  }
-}
-
-const count = v.nullish(v.number(), 0)
-const answerSchema = v.object({
-  output: v.array(
-    v.object({
-      type: v.string(),
-      content: v.nullish(v.array(v.object({ type: v.string(), text: v.nullish(v.string(), '') })), []),
-    }),
-  ),
-  usage: v.nullish(
-    v.object({
-      input_tokens: count,
-      output_tokens: count,
-      input_tokens_details: v.nullish(v.object({ cached_tokens: count })),
-    }),
-  ),
-})
-
-/** Reads text and usage of a Responses API answer. Searches and reasoning are skipped. Throws `CallFailure`. */
-export function parseResponses(answer: unknown): { text: string; usage: Usage } {
-  const parsed = v.safeParse(answerSchema, answer)
-  if (!parsed.success) {
-    throwProviderError(answer)
-    throw new CallFailure('the answer is not a response', 502, { retryable: true })
-  }
-  const { output, usage } = parsed.output
-  return {
-    text: output
-      .filter((item) => item.type === 'message')
-      .flatMap((item) => item.content.filter((part) => part.type === 'output_text').map((part) => part.text))
-      .join(''),
-    usage: {
-      input_tokens: usage?.input_tokens ?? 0,
-      cached_tokens: usage?.input_tokens_details?.cached_tokens ?? 0,
-      output_tokens: usage?.output_tokens ?? 0,
-    },
+    input_tokens: used.prompt_tokens,
+    cached_tokens: cached_tokens || used.prompt_cache_hit_tokens,
+    output_tokens: used.completion_tokens,
+    ...(cache_write_tokens > 0 && { cache_write_tokens }),
   }
 }

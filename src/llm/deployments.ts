@@ -22,13 +22,12 @@ export interface Deployment {
 }
 
 type Params = ModelListEntry['litellm_params']
-export type DeploymentConfig = Pick<LlmConfig, 'credentials' | 'timeout' | 'aws' | 'google_credentials_file'>
 
 /**
  * Creates the deployment for an entry. Throws `PlatformError` with code `InferenceCallAPIError` when the provider is
  * unknown or a required variable is not set, which the check at boot does not always detect.
  */
-export function createDeployment(params: Params, config: DeploymentConfig, tools: LlmTools): Deployment {
+function createDeployment(params: Params, config: LlmConfig, tools: LlmTools): Deployment {
   const { model } = params
   const connection = connect(params, config, tools)
   const client = new OpenAI({
@@ -57,7 +56,7 @@ export function createDeployment(params: Params, config: DeploymentConfig, tools
   }
 }
 
-function connect(params: Params, config: DeploymentConfig, tools: LlmTools): Connection {
+function connect(params: Params, config: LlmConfig, tools: LlmTools): Connection {
   const { model } = params
   const match = providerFor(model)
   if (!match) throw inferenceError(model, unknownProvider(model), 502, [])
@@ -95,4 +94,76 @@ function resolveReference(model: string, value: unknown, credentials: Record<str
   const resolved = credentials[name]
   if (resolved === undefined) throw inferenceError(model, `${name} is not set`, 502, [])
   return resolved === '' ? undefined : resolved
+}
+
+/** The cooldown of an entry whose provider requests no time. */
+const COOLDOWN_MS = 30_000
+
+interface Entry {
+  params: Params
+  deployment: Deployment | null
+  cooldownEnd: number
+  /** The end of the wait that the provider requested (`Retry-After`). */
+  waitEnd: number
+}
+
+/**
+ * Returns a function that returns the route of a model name. A name without an entry in `model_list` is used as a model
+ * string, `<provider>/<model-id>`. Deployments are created on first use.
+ */
+export function createRouter(config: LlmConfig, tools: LlmTools): (name: string) => Route {
+  const routes = new Map<string, Route>()
+  return (name) => {
+    const route = routes.get(name) ?? createRoute(name, config, tools)
+    routes.set(name, route)
+    return route
+  }
+}
+
+export type Route = ReturnType<typeof createRoute>
+
+/** Makes the route of one model name. Its entries rotate, and an entry that failed is skipped for a cooldown. */
+function createRoute(name: string, config: LlmConfig, tools: LlmTools) {
+  const { now } = tools
+  const toEntry = (params: Params): Entry => ({ params, deployment: null, cooldownEnd: 0, waitEnd: 0 })
+  const listed = config.model_list.filter(({ model_name }) => model_name === name)
+  const [first = toEntry({ model: name }), ...rest] = listed.map(({ litellm_params }) => toEntry(litellm_params))
+  const entries = [first, ...rest]
+  const connectEntry = (entry: Entry): Deployment => {
+    entry.deployment ??= createDeployment(entry.params, config, tools)
+    return entry.deployment
+  }
+  const entryOf = (deployment: Deployment) => entries.find((entry) => entry.deployment === deployment) ?? first
+  let turn = 0
+  return {
+    /** Returns the deployment for the next attempt; while all cool down, the one whose cooldown ends first. */
+    next: () => {
+      const order = [...entries.slice(turn), ...entries.slice(0, turn)]
+      const earliest = order.reduce((a, b) => (b.cooldownEnd < a.cooldownEnd ? b : a))
+      const chosen = order.find(({ cooldownEnd }) => cooldownEnd <= now()) ?? earliest
+      turn = (entries.indexOf(chosen) + 1) % entries.length
+      return connectEntry(chosen)
+    },
+    /** Returns the deployments of all entries. Throws the errors of `createDeployment`. */
+    all: () => entries.map(connectEntry),
+    /**
+     * Starts the cooldown of an entry after a temporary failure.
+     * @param requestedMs the wait that the provider requested; null for none
+     */
+    markFailed: (deployment: Deployment, requestedMs: number | null): void => {
+      const entry = entryOf(deployment)
+      entry.waitEnd = now() + (requestedMs ?? 0)
+      entry.cooldownEnd = now() + (requestedMs ?? COOLDOWN_MS)
+    },
+    /** Ends the cooldown of an entry. */
+    markWorked: (deployment: Deployment): void => {
+      Object.assign(entryOf(deployment), { cooldownEnd: 0, waitEnd: 0 })
+    },
+    /** Returns the rest of the requested wait in milliseconds: 0 without a cooldown, null without a requested time. */
+    remainingWaitMs: (deployment: Deployment): number | null => {
+      const { cooldownEnd, waitEnd } = entryOf(deployment)
+      if (cooldownEnd <= now()) return 0
+      return waitEnd > now() ? waitEnd - now() : null
+    },
+  }
 }

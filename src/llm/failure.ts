@@ -1,33 +1,32 @@
+import * as v from 'valibot'
 import { PlatformError } from '../base/errors.ts'
+import { isJsonObject } from '../base/json.ts'
 
 /** A failed attempt, with the facts that decide about the next one. It never leaves `src/llm`. */
 export class CallFailure extends Error {
+  override readonly name = 'CallFailure'
   readonly status: number
   readonly retryable: boolean
   /** Milliseconds of the provider's `Retry-After`; null without one. */
-  readonly wait_ms: number | null
+  readonly wait_ms: number | null = null
   /** False if the provider says that another attempt on the same deployment does not help. */
-  readonly again_here: boolean
+  readonly again_here: boolean = true
   /** The parameter that the provider names in its error; null for none. */
-  readonly parameter: string | null
+  readonly parameter: string | null = null
   constructor(
     message: string,
     status: number,
-    options: {
-      retryable: boolean
-      wait_ms?: number | null
-      again_here?: boolean
-      parameter?: string | null
-      cause?: unknown
-    },
+    {
+      cause,
+      ...facts
+    }: ErrorOptions &
+      Partial<Pick<CallFailure, 'wait_ms' | 'again_here' | 'parameter'>> &
+      Pick<CallFailure, 'retryable'>,
   ) {
-    super(message, { cause: options.cause })
-    this.name = 'CallFailure'
+    super(message, { cause })
     this.status = status
-    this.retryable = options.retryable
-    this.wait_ms = options.wait_ms ?? null
-    this.again_here = options.again_here ?? true
-    this.parameter = options.parameter ?? null
+    this.retryable = facts.retryable
+    Object.assign(this, facts)
   }
 }
 
@@ -67,4 +66,108 @@ export function redact(text: string, secrets: readonly string[]): string {
     .replaceAll(/\s+/g, ' ')
     .trim()
     .slice(0, MAX_REASON)
+}
+
+/** The contents of an error of any provider. */
+interface ProviderError {
+  message: string
+  param: string | null
+  /** The HTTP status that the error names or implies; null for none. */
+  status: number | null
+  /** Milliseconds to wait before another attempt; null for none. */
+  wait_ms: number | null
+}
+
+/** The HTTP status that an error type implies, for errors in a body without a status. All may be temporary. */
+const STATUSES: Record<string, number> = {
+  overloaded_error: 529,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  api_error: 500,
+  server_error: 500,
+  internal_server_error: 500,
+  timeout_error: 504,
+  RESOURCE_EXHAUSTED: 429,
+  UNAVAILABLE: 503,
+  INTERNAL: 500,
+  DEADLINE_EXCEEDED: 504,
+}
+
+const word = v.nullish(v.union([v.string(), v.number()]))
+const textSchema = v.nullish(v.unknown())
+const shape = v.object({
+  message: textSchema,
+  type: word,
+  code: word,
+  status: word,
+  param: v.nullish(v.string()),
+  metadata: v.nullish(v.unknown()),
+  details: v.nullish(v.unknown()),
+})
+/** Google states the wait in the body, as seconds (`46s`, `5.7s`), and not in a header. */
+const retryInfo = v.object({ retryDelay: v.pipe(v.string(), v.regex(/^\d+(\.\d+)?s$/)) })
+
+/**
+ * Reads an error in any of these forms: `{error: {…}}`, `{error: "…"}`, a list whose first item is one of them,
+ * `{message}`, `{Message}` and `{detail}`. Other keys beside `error` are ignored. Null for any other value.
+ */
+export function readError(value: unknown): ProviderError | null {
+  if (Array.isArray(value)) return value.length > 0 ? readError(value[0]) : null
+  if (!isJsonObject(value)) return null
+  if (typeof value.error === 'string' && value.error !== '')
+    return { message: value.error, param: null, status: statusOf([value.code, value.status]), wait_ms: null }
+  if (isJsonObject(value.error)) return readErrorObject(value.error)
+  const message = textOf(value.message) || textOf(value.Message) || textOf(value.detail)
+  if (message === '') return null
+  return { message, param: null, status: statusOf([value.status_code, value.code, value.type]), wait_ms: null }
+}
+
+function readErrorObject(error: Record<string, unknown>): ProviderError {
+  const parsed = v.safeParse(shape, error)
+  if (!parsed.success)
+    return { message: textOf(error.message) || 'unknown error', param: null, status: null, wait_ms: null }
+  const { message, type, code, status, param, metadata, details } = parsed.output
+  const raw = isJsonObject(metadata) ? textOf(metadata.raw) : ''
+  const own = textOf(message) || 'unknown error'
+  return {
+    // A router that only says "provider returned error" has that provider's text in `metadata.raw`.
+    message: raw !== '' && /provider returned error/i.test(own) ? `${own}: ${raw}` : own,
+    param: param ?? null,
+    status: statusOf([code, status, type]),
+    wait_ms: waitOf(details),
+  }
+}
+
+function waitOf(details: unknown): number | null {
+  for (const detail of Array.isArray(details) ? details : []) {
+    const parsed = v.safeParse(retryInfo, detail)
+    if (parsed.success) return Math.ceil(Number.parseFloat(parsed.output.retryDelay) * 1000)
+  }
+  return null
+}
+
+function statusOf(candidates: readonly unknown[]): number | null {
+  for (const candidate of candidates) {
+    const number = typeof candidate === 'string' || typeof candidate === 'number' ? Number(candidate) : Number.NaN
+    if (Number.isInteger(number) && number >= 400 && number <= 599) return number
+    if (typeof candidate === 'string' && Object.hasOwn(STATUSES, candidate)) return STATUSES[candidate] ?? null
+  }
+  return null
+}
+
+/** Returns a text unchanged; for a list or an object, its texts joined by semicolons. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value.trim()
+  if (Array.isArray(value))
+    return value
+      .map((item) => (isJsonObject(item) ? complaintText(item) : textOf(item)))
+      .filter(Boolean)
+      .join('; ')
+  return isJsonObject(value) ? textOf(value.message ?? value.msg ?? value.detail) : ''
+}
+
+function complaintText({ loc, msg, message }: Record<string, unknown>): string {
+  const place = Array.isArray(loc) ? loc.filter((part) => part !== 'body').join('.') : ''
+  const text = textOf(msg ?? message)
+  return place && text ? `${place}: ${text}` : text
 }

@@ -1,8 +1,9 @@
 import { importPKCS8, SignJWT } from 'jose'
 import * as v from 'valibot'
 import { type Fetch, OutboundError, type OutboundRequest, send, TRANSIENT_STATUSES } from '../base/http.ts'
+import { memberOf, parseJson } from '../base/json.ts'
 
-export interface GoogleTools {
+interface GoogleTools {
   fetch: Fetch
   /** Reads a file; null when there is none. */
   readFile: (path: string) => Promise<string | null>
@@ -10,7 +11,7 @@ export interface GoogleTools {
 }
 
 /** Sources of tokens, in the order of use. An unconfigured one is empty. */
-export interface GoogleSources {
+interface GoogleSources {
   /** A finished token, which is not renewed. */
   access_token: string
   /** The path of a credentials file, or its JSON text. */
@@ -35,11 +36,6 @@ const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 const METADATA = 'http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token'
 const RENEW_BEFORE_MS = 5 * 60_000
 
-interface Token {
-  value: string
-  expires_at: number
-}
-
 /** Returns a source of bearer tokens, cached until five minutes before expiry. It throws `GoogleTokenError`. */
 export function googleTokens(sources: GoogleSources, tools: GoogleTools): () => Promise<string> {
   if (sources.access_token !== '') return async () => sources.access_token
@@ -55,15 +51,19 @@ export function googleTokens(sources: GoogleSources, tools: GoogleTools): () => 
   }
 }
 
-async function obtainToken(sources: GoogleSources, tools: GoogleTools): Promise<Token> {
+type Token = Awaited<ReturnType<typeof fetchToken>>
+
+async function obtainToken(sources: GoogleSources, tools: GoogleTools) {
   const file = await findFile(sources, tools)
-  if (!file) return tokenFromMetadataServer(tools)
-  const grant = file.type === 'service_account' ? await signGrant(file, tools) : refreshGrant(file)
-  return fetchToken(
-    tools,
-    { url: file.token_uri, method: 'POST', body: new URLSearchParams(grant), timeoutMs: 10_000 },
-    'the token service',
-  )
+  if (!file)
+    return fetchToken(
+      tools,
+      { url: METADATA, headers: { 'metadata-flavor': 'Google' }, timeoutMs: 3_000 },
+      'no credentials are set up (VERTEXAI_CREDENTIALS, GOOGLE_APPLICATION_CREDENTIALS, GOOGLE_OAUTH_ACCESS_TOKEN), ' +
+        'and the metadata server',
+    )
+  const body = new URLSearchParams(file.type === 'service_account' ? await signGrant(file, tools) : refreshGrant(file))
+  return fetchToken(tools, { url: file.token_uri, method: 'POST', body, timeoutMs: 10_000 }, 'the token service')
 }
 
 async function findFile(sources: GoogleSources, tools: GoogleTools): Promise<CredentialFile | null> {
@@ -85,7 +85,7 @@ async function readCredentialFile(path: string, what: string, tools: GoogleTools
 }
 
 async function signGrant(
-  file: Extract<CredentialFile, { type: 'service_account' }>,
+  file: v.InferOutput<typeof serviceAccount>,
   tools: GoogleTools,
 ): Promise<Record<string, string>> {
   const key = await importPKCS8(file.private_key, 'RS256').catch((cause: unknown) => {
@@ -103,20 +103,10 @@ async function signGrant(
   return { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion }
 }
 
-const refreshGrant = (file: Extract<CredentialFile, { type: 'authorized_user' }>): Record<string, string> => ({
+const refreshGrant = ({ type: _, token_uri: __, ...user }: v.InferOutput<typeof authorizedUser>) => ({
   grant_type: 'refresh_token',
-  client_id: file.client_id,
-  client_secret: file.client_secret,
-  refresh_token: file.refresh_token,
+  ...user,
 })
-
-const tokenFromMetadataServer = (tools: GoogleTools): Promise<Token> =>
-  fetchToken(
-    tools,
-    { url: METADATA, headers: { 'metadata-flavor': 'Google' }, timeoutMs: 3_000 },
-    'no credentials are set up (VERTEXAI_CREDENTIALS, GOOGLE_APPLICATION_CREDENTIALS, GOOGLE_OAUTH_ACCESS_TOKEN), ' +
-      'and the metadata server',
-  )
 
 const answerSchema = v.object({
   access_token: v.pipe(v.string(), v.nonEmpty()),
@@ -124,7 +114,7 @@ const answerSchema = v.object({
 })
 
 /** @param what the subject of an error text, for example `the token service` */
-async function fetchToken(tools: GoogleTools, tokenRequest: OutboundRequest, what: string): Promise<Token> {
+async function fetchToken(tools: GoogleTools, tokenRequest: OutboundRequest, what: string) {
   const response = await send(tools.fetch, {
     ...tokenRequest,
     retries: 1,
@@ -138,17 +128,9 @@ async function fetchToken(tools: GoogleTools, tokenRequest: OutboundRequest, wha
     throw new GoogleTokenError(`${what} answers ${response.status}${errorCodeOf(response.text())}`, {
       transient: response.status >= 500,
     })
-  const answer = v.safeParse(answerSchema, parseJsonOrNull(response.text()))
+  const answer = v.safeParse(answerSchema, parseJson(response.text()))
   if (!answer.success) throw new GoogleTokenError(`${what} answers without a token`)
   return { value: answer.output.access_token, expires_at: tools.now() + answer.output.expires_in * 1000 }
-}
-
-function parseJsonOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 /** Returns the error code of a response, for example ` (invalid_grant)`. The rest of it might contain a secret. */
@@ -158,22 +140,24 @@ function errorCodeOf(text: string): string {
 }
 
 const filled = v.pipe(v.string(), v.nonEmpty())
+const token_uri = v.optional(v.string(), 'https://oauth2.googleapis.com/token')
 const serviceAccount = v.object({
   type: v.literal('service_account'),
   client_email: filled,
   private_key: filled,
   private_key_id: v.optional(v.string()),
-  token_uri: v.optional(v.string(), 'https://oauth2.googleapis.com/token'),
+  token_uri,
 })
 const authorizedUser = v.object({
   type: v.literal('authorized_user'),
   client_id: filled,
   client_secret: filled,
   refresh_token: filled,
-  token_uri: v.optional(v.string(), 'https://oauth2.googleapis.com/token'),
+  token_uri,
 })
 
-type CredentialFile = v.InferOutput<typeof serviceAccount> | v.InferOutput<typeof authorizedUser>
+const credentialFile = v.variant('type', [serviceAccount, authorizedUser])
+type CredentialFile = v.InferOutput<typeof credentialFile>
 
 /**
  * Parses the credentials of a service account or of a user. Throws `GoogleTokenError`, whose text quotes nothing of the
@@ -181,19 +165,13 @@ type CredentialFile = v.InferOutput<typeof serviceAccount> | v.InferOutput<typeo
  * @param what the name of the file in error texts
  */
 function parseCredentialFile(text: string, what: string): CredentialFile {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw new GoogleTokenError(`${what} is not JSON`)
-  }
-  const parsed = v.safeParse(v.variant('type', [serviceAccount, authorizedUser]), value)
+  const value = parseJson(text)
+  if (value === undefined) throw new GoogleTokenError(`${what} is not JSON`)
+  const parsed = v.safeParse(credentialFile, value)
   if (parsed.success) return parsed.output
-  const type =
-    typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string' ? value.type : ''
-  const isSupported = type === 'service_account' || type === 'authorized_user'
+  const type = memberOf(value, 'type')
   throw new GoogleTokenError(
-    isSupported
+    type === 'service_account' || type === 'authorized_user'
       ? `${what} lacks a field`
       : `${what} is of a type that is not supported (supported: service_account, authorized_user)`,
   )

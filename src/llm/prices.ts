@@ -1,9 +1,6 @@
 import type { ModelPrice, ModelPrices } from '../../config/types.ts'
 import type { Usage } from './inference.ts'
 
-/** The date at which the table below was last compared with the prices that the providers publish. */
-export const PRICES_AS_OF = '2026-11'
-
 interface Row extends ModelPrice {
   /** Matches the id of the model without provider, region and publisher. */
   model: RegExp
@@ -18,41 +15,38 @@ const row = (model: RegExp, input: number, cachedInput: number, output: number, 
   output,
   ...more,
 })
-/** Makes a row for Claude: the vendor charges a quarter more for input written to its cache. */
-const claude = (model: RegExp, input: number, cachedInput: number, output: number): Row =>
+/** Makes a row for a vendor that charges a quarter more for input written to its cache. */
+const caching = (model: RegExp, input: number, cachedInput: number, output: number): Row =>
   row(model, input, cachedInput, output, { cache_write: input * 1.25 })
 /** Makes a row for OpenAI models that charge for writing to the cache, and more for long input. */
 const gpt = (model: RegExp, input: number, cachedInput: number, output: number): Row =>
-  tiered(row(model, input, cachedInput, output, { cache_write: input * 1.25 }), 272_000, output * 1.5)
-/** Returns the prices beyond so many tokens: twice the price for input, and a separate one for output. */
-const twice = ({ model: _, ...rates }: Row, tokens: number, output: number): Partial<Row> => ({
-  above: {
-    tokens,
-    input: rates.input * 2,
-    cached_input: (rates.cached_input ?? rates.input) * 2,
-    ...(rates.cache_write !== undefined && { cache_write: rates.cache_write * 2 }),
-    output,
-  },
+  tiered(caching(model, input, cachedInput, output), 272_000, output * 1.5)
+/** Adds the prices beyond so many tokens: twice the price for input, and a separate one for output. */
+const tiered = (base: Row, tokens: number, output: number): Row => ({
+  ...base,
+  above: { ...scaled({ ...base, cached_input: base.cached_input ?? base.input }, 2), tokens, output },
 })
-const tiered = (base: Row, tokens: number, output: number): Row => ({ ...base, ...twice(base, tokens, output) })
 
-/** List prices in US dollars per million tokens, without discounts; the first matching row counts. */
+/**
+ * List prices in US dollars per million tokens, without discounts; the first matching row counts. Last compared with
+ * the prices that the providers publish in November 2026.
+ */
 const ROWS: readonly Row[] = [
-  claude(/^claude-(fable|mythos)-5-1/, 10, 0.25, 50),
-  claude(/^claude-(fable|mythos)-5/, 10, 1, 50),
-  claude(/^claude-opus-5-5/, 4, 0.2, 20),
-  claude(/^claude-opus-(5|4-[5-8])/, 5, 0.5, 25),
-  claude(/^claude-opus-4/, 15, 1.5, 75),
-  claude(/^claude-sonnet-5-5/, 2, 0.1, 10),
-  claude(/^claude-sonnet-5/, 2, 0.2, 10),
-  tiered(claude(/^claude-sonnet-4-5/, 3, 0.3, 15), 200_000, 22.5),
-  claude(/^claude-(sonnet-4|3-[57]-sonnet)/, 3, 0.3, 15),
+  caching(/^claude-(fable|mythos)-5-1/, 10, 0.25, 50),
+  caching(/^claude-(fable|mythos)-5/, 10, 1, 50),
+  caching(/^claude-opus-5-5/, 4, 0.2, 20),
+  caching(/^claude-opus-(5|4-[5-8])/, 5, 0.5, 25),
+  caching(/^claude-opus-4/, 15, 1.5, 75),
+  caching(/^claude-sonnet-5-5/, 2, 0.1, 10),
+  caching(/^claude-sonnet-5/, 2, 0.2, 10),
+  tiered(caching(/^claude-sonnet-4-5/, 3, 0.3, 15), 200_000, 22.5),
+  caching(/^claude-(sonnet-4|3-[57]-sonnet)/, 3, 0.3, 15),
   {
-    ...claude(/^claude-haiku-5-5/, 0.1, 0.01, 0.5),
+    ...caching(/^claude-haiku-5-5/, 0.1, 0.01, 0.5),
     above: { tokens: 100_000, input: 0.5, cached_input: 0.05, cache_write: 0.625, output: 2.5 },
   },
-  claude(/^claude-haiku-4-5/, 1, 0.1, 5),
-  claude(/^claude-3-5-haiku/, 0.8, 0.08, 4),
+  caching(/^claude-haiku-4-5/, 1, 0.1, 5),
+  caching(/^claude-3-5-haiku/, 0.8, 0.08, 4),
   gpt(/^gpt-6\.1-sol(-\d{4}|$)/, 2, 0.1, 10),
   gpt(/^gpt-6-sol(-\d{4}|$)/, 2, 0.2, 10),
   gpt(/^gpt-6-luna(-\d{4}|$)/, 0.1, 0.01, 0.5),
@@ -88,18 +82,7 @@ const ROWS: readonly Row[] = [
 ]
 
 /** Providers that charge the list price of a model's vendor. */
-const AT_LIST_PRICE = [
-  'openai',
-  'azure',
-  'anthropic',
-  'gemini',
-  'vertex_ai',
-  'vertex_ai_beta',
-  'bedrock',
-  'bedrock_converse',
-  'xai',
-  '',
-]
+const AT_LIST_PRICE = /^(openai|azure|anthropic|gemini|vertex_ai(_beta)?|bedrock(_converse)?|xai|)$/
 /** Providers that run on the operator's own machines and do not charge by token. */
 const FREE = ['ollama', 'ollama_chat']
 
@@ -131,7 +114,7 @@ function listPrice(model: string, inputTokens: number): ModelPrice | null {
   const slash = model.indexOf('/')
   const provider = slash === -1 ? '' : model.slice(0, slash)
   if (FREE.includes(provider)) return { input: 0, output: 0 }
-  if (!AT_LIST_PRICE.includes(provider)) return null
+  if (!AT_LIST_PRICE.test(provider)) return null
   const id = model.slice(slash + 1)
   const match = ROWS.find((each) => each.model.test(bareId(id)))
   if (!match) return null
@@ -144,12 +127,14 @@ const PREMIUM = 1.1
 const OF_A_GEOGRAPHY = /^(us|eu|apac|jp|au)\./
 const SAME_EVERYWHERE = /^claude-(3-|(opus|sonnet)-4(-1)?-\d{8})/
 
-const scaled = ({ input, cached_input, cache_write, output }: ModelPrice, factor: number): ModelPrice => ({
-  input: input * factor,
-  output: output * factor,
-  ...(cached_input !== undefined && { cached_input: cached_input * factor }),
-  ...(cache_write !== undefined && { cache_write: cache_write * factor }),
-})
+function scaled({ input, cached_input, cache_write, output }: ModelPrice, factor: number): ModelPrice {
+  return {
+    input: input * factor,
+    output: output * factor,
+    ...(cached_input !== undefined && { cached_input: cached_input * factor }),
+    ...(cache_write !== undefined && { cache_write: cache_write * factor }),
+  }
+}
 
 /** Returns the vendor's id: `claude-…` for both `eu.anthropic.claude-…` and `publishers/…/claude-…`. */
 const bareId = (id: string): string =>

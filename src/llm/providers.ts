@@ -1,14 +1,11 @@
 import { providerOf } from '../../config/provider-variables.ts'
 import { connectBedrock } from './connect/bedrock.ts'
-import type { Connection, ModelEntry, PlainProvider } from './connect/connection.ts'
+import type { Connection, ModelEntry } from './connect/connection.ts'
 import { connectGemini, connectVertex } from './connect/google.ts'
-import { connectAnthropic, connectAzure, openaiQuirks } from './connect/plain.ts'
+import { connectAnthropic, connectAzure, openaiQuirks, type PlainProvider } from './connect/plain.ts'
 
 /** A provider with its own rules for addresses, credentials or the form of requests. */
-export interface SpecialProvider {
-  name: string
-  aliases?: readonly string[]
-  bare?: RegExp
+interface SpecialProvider extends Pick<PlainProvider, 'name' | 'aliases' | 'bare'> {
   connect: (entry: ModelEntry) => Connection
 }
 
@@ -43,11 +40,7 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
       }
     },
   },
-  {
-    name: 'deepseek',
-    base_url: 'https://api.deepseek.com',
-    quirks: () => ({ echo: ['reasoning_content'] }),
-  },
+  { name: 'deepseek', base_url: 'https://api.deepseek.com', quirks: () => ({ echo: ['reasoning_content'] }) },
   {
     name: 'xai',
     base_url: 'https://api.x.ai/v1',
@@ -84,26 +77,9 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
     keyVariables: ['PERPLEXITYAI_API_KEY', 'PERPLEXITY_API_KEY'],
     quirks: () => ({ search: 'chat' }),
   },
-  {
-    name: 'ollama',
-    aliases: ['ollama_chat'],
-    base_url: null,
-    defaultPath: '/v1',
-    keyOptional: true,
-  },
-  {
-    name: 'hosted_vllm',
-    aliases: ['vllm'],
-    base_url: null,
-    defaultPath: '/v1',
-    keyOptional: true,
-  },
-  {
-    name: 'custom_openai',
-    aliases: ['openai_like'],
-    base_url: null,
-    keyOptional: true,
-  },
+  { name: 'ollama', aliases: ['ollama_chat'], base_url: null, defaultPath: '/v1', keyOptional: true },
+  { name: 'hosted_vllm', aliases: ['vllm'], base_url: null, defaultPath: '/v1', keyOptional: true },
+  { name: 'custom_openai', aliases: ['openai_like'], base_url: null, keyOptional: true },
 ]
 
 /** Finds the provider of `<provider>/<model-id>` and the bare model id; null when the provider is not supported. */

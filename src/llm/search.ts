@@ -1,12 +1,11 @@
 import * as v from 'valibot'
-import { parseCompletion, parseResponses, throwProviderError } from './answer.ts'
+import { checkAnswer, contentSchema, parseCompletion } from './answer.ts'
 import type { Deployment } from './deployments.ts'
-import { CallFailure } from './failure.ts'
 import type { InferenceRequest, Usage } from './inference.ts'
 import type { SearchWay } from './quirks.ts'
 import { type CallSettings, chatBody } from './request-body.ts'
 
-export interface SearchResult {
+interface SearchResult {
   text: string
   usage: Usage
 }
@@ -40,7 +39,25 @@ const chat = (more: (deployment: Deployment) => object): Way => ({
   },
 })
 
-/** A search by the Responses API. */
+const count = v.nullish(v.number(), 0)
+const responseSchema = v.object({
+  output: v.array(
+    v.object({
+      type: v.string(),
+      content: v.nullish(v.array(v.object({ type: v.string(), text: v.nullish(v.string(), '') })), []),
+    }),
+  ),
+  usage: v.nullish(
+    v.object({
+      input_tokens: count,
+      output_tokens: count,
+      input_tokens_details: v.nullish(v.object({ cached_tokens: count }), {}),
+    }),
+    {},
+  ),
+})
+
+/** A search by the Responses API. Searches and reasoning in the answer are skipped. */
 const responses: Way = {
   path: '/responses',
   body: ({ modelId, unsupported, quirks }, query, settings) => ({
@@ -50,17 +67,22 @@ const responses: Way = {
     max_output_tokens: settings.max_output_tokens,
     ...(unsupported.has('temperature') ? {} : { temperature: TOOL_TEMPERATURE }),
   }),
-  parse: parseResponses,
+  parse: (answer) => {
+    const { output, usage } = checkAnswer(responseSchema, answer, 'response')
+    const { input_tokens, output_tokens, input_tokens_details } = usage
+    return {
+      text: output
+        .filter(({ type }) => type === 'message')
+        .flatMap(({ content }) => content.filter(({ type }) => type === 'output_text').map(({ text }) => text))
+        .join(''),
+      usage: { input_tokens, cached_tokens: input_tokens_details.cached_tokens, output_tokens },
+    }
+  },
 }
 
-const outputs = v.object({
-  outputs: v.array(
-    v.object({
-      type: v.nullish(v.string(), ''),
-      content: v.nullish(v.union([v.string(), v.array(v.object({ text: v.nullish(v.string(), '') }))]), ''),
-    }),
-  ),
-  usage: v.nullish(v.object({ prompt_tokens: v.nullish(v.number(), 0), completion_tokens: v.nullish(v.number(), 0) })),
+const conversationSchema = v.object({
+  outputs: v.array(v.object({ type: v.nullish(v.string(), ''), content: contentSchema })),
+  usage: v.nullish(v.object({ prompt_tokens: count, completion_tokens: count }), {}),
 })
 
 /** A search by the Conversations API: a conversation of one turn, which the provider must not store. */
@@ -75,21 +97,10 @@ const conversations: Way = {
     stream: false,
   }),
   parse: (answer) => {
-    const parsed = v.safeParse(outputs, answer)
-    if (!parsed.success) {
-      throwProviderError(answer)
-      throw new CallFailure('the answer is not a conversation', 502, { retryable: true })
-    }
-    const text = parsed.output.outputs
-      .filter(({ type }) => type === 'message.output')
-      .map(({ content }) =>
-        typeof content === 'string' ? content : (content ?? []).map((chunk) => chunk.text).join(''),
-      )
-      .join('')
-    const { prompt_tokens = 0, completion_tokens = 0 } = parsed.output.usage ?? {}
+    const { outputs, usage } = checkAnswer(conversationSchema, answer, 'conversation')
     return {
-      text,
-      usage: { input_tokens: prompt_tokens ?? 0, cached_tokens: 0, output_tokens: completion_tokens ?? 0 },
+      text: outputs.map(({ type, content }) => (type === 'message.output' ? content : '')).join(''),
+      usage: { input_tokens: usage.prompt_tokens, cached_tokens: 0, output_tokens: usage.completion_tokens },
     }
   },
 }

@@ -1,56 +1,106 @@
-import type { SessionFacts } from '../rounds/session-facts.ts'
-import { type NotificationContext, sendBestEffort } from './send.ts'
+import { readStaffEmails, type User } from '../access/users.ts'
+import { unavailable } from '../base/errors.ts'
+import type { Logger } from '../base/log.ts'
+import type { Context } from '../context.ts'
+import type { Db } from '../data/db/sql.ts'
+import type { SessionFacts } from '../rounds/round.ts'
+import { deliverNotification, type Notification } from '../services/notifications.ts'
 
-// None of these functions throws: a notification that cannot be sent is logged.
+/**
+ * Sends a user's own message to the staff and to that user.
+ * @returns the delivery id
+ * Throws 503 while the sidecar is disabled, 502 when it did not accept the message.
+ */
+export async function notifyForUser(
+  context: NotificationContext,
+  caller: User,
+  message: Omit<Notification, 'audience'>,
+): Promise<string> {
+  const service = context.config.services.notifications
+  if (!service.enabled) throw unavailable('Notifications are disabled.')
+  const audience = await readAudience(context.sql, context.log, caller.email)
+  return deliverNotification(service, context.fetch, { ...message, audience })
+}
 
-/** Reports that a round ended with the status `failed`. `message` is the text of that status. */
-export const notifyRunFailure = (
+export type NotificationContext = Pick<Context, 'config' | 'fetch' | 'sql' | 'log'>
+
+/** The events of a round that staff and owner are notified of. */
+const EVENTS = {
+  'system.exception.failure': { severity: 'error', title: 'System Core exception failure' },
+  'iac.apply.failure': { severity: 'error', title: 'Infrastructure deployment failure' },
+  'iac.compliance.failed': { severity: 'warning', title: 'Compliance check failed' },
+  'iac.impact.high': { severity: 'warning', title: 'High impact changes' },
+} as const
+
+/**
+ * Notifies staff and owner of an event, if the sidecar is enabled. Never throws: failures are logged.
+ * @param facts.body the text of the failed status, the output of the engine, the summary of the audit or the banner
+ */
+export async function notifyOfEvent(
   context: NotificationContext,
   session: SessionFacts,
-  facts: { round: number; message: string },
-): Promise<void> =>
-  sendBestEffort(context, session, facts.round, {
-    kind: 'system.exception.failure',
-    severity: 'error',
-    subject: `System Core exception failure – session ${session.uuid}`,
-    body: facts.message,
-  })
+  kind: keyof typeof EVENTS,
+  { round, body }: { round: number; body: string },
+): Promise<void> {
+  const service = context.config.services.notifications
+  if (!service.enabled || !service.endpoint) return
+  try {
+    const audience = await readAudience(context.sql, context.log, ownerEmail(session))
+    const { severity, title } = EVENTS[kind]
+    const texts = cutToLimits(`${title} – session ${session.uuid}`, body)
+    const facts = describeSession(session, round)
+    await deliverNotification(service, context.fetch, { kind, severity, ...texts, audience, context: facts })
+  } catch (error) {
+    context.log.warn(`Failed to send '${kind}' notification`, { session_id: session.uuid, error })
+  }
+}
 
-/** Reports that the engine ended an apply with a non-zero exit code. `stderr` is its output. */
-export const notifyApplyFailure = (
-  context: NotificationContext,
-  session: SessionFacts,
-  facts: { round: number; stderr: string },
-): Promise<void> =>
-  sendBestEffort(context, session, facts.round, {
-    kind: 'iac.apply.failure',
-    severity: 'error',
-    subject: `Infrastructure deployment failure – session ${session.uuid}`,
-    body: facts.stderr,
-  })
+const MAX_AUDIENCE = 256
 
-/** Reports that the compliance audit locked the session. `summary` was written by the auditor. */
-export const notifyComplianceFailed = (
-  context: NotificationContext,
-  session: SessionFacts,
-  facts: { round: number; summary: string },
-): Promise<void> =>
-  sendBestEffort(context, session, facts.round, {
-    kind: 'iac.compliance.failed',
-    severity: 'warning',
-    subject: `Compliance check failed – session ${session.uuid}`,
-    body: facts.summary,
+/**
+ * Returns the recipients: the staff (panel role editor or admin), then the owner, without duplicates. If the staff
+ * cannot be read, only the owner. The sidecar's contract allows 256 addresses; the owner is always included.
+ */
+async function readAudience(sql: Db, log: Logger, owner: string | null): Promise<string[]> {
+  const staff = await readStaffEmails(sql).catch((error) => {
+    log.warn('notification staff not read', { error })
+    return []
   })
+  const others = [...new Set(staff)].filter((email) => email !== owner)
+  return owner ? [...others.slice(0, MAX_AUDIENCE - 1), owner] : others.slice(0, MAX_AUDIENCE)
+}
 
-/** Reports that the impact gate locked the session. The texts are those of the report's banner. */
-export const notifyImpactHigh = (
-  context: NotificationContext,
-  session: SessionFacts,
-  facts: { round: number; title: string; description: string },
-): Promise<void> =>
-  sendBestEffort(context, session, facts.round, {
-    kind: 'iac.impact.high',
-    severity: 'warning',
-    subject: `High impact changes – session ${session.uuid}`,
-    body: [facts.title, facts.description].filter((text) => text !== '').join('\n\n'),
-  })
+const MAX_SUBJECT = 256
+const MAX_BODY = 16_384
+const LINE_BREAKS = /[\p{Cc}\u2028\u2029]+/gu
+
+/** Cuts subject and body to the limits of the sidecar's contract, because longer messages are refused. */
+const cutToLimits = (subject: string, body: string): Pick<Notification, 'subject' | 'body'> => ({
+  subject: shorten(subject.replace(LINE_BREAKS, ' ').trim(), MAX_SUBJECT) || '-',
+  body: body.trim() === '' ? '-' : shorten(body, MAX_BODY),
+})
+
+/** Cuts a text to `limit` UTF-16 units including the ellipsis, without splitting a surrogate pair. */
+const shorten = (text: string, limit: number): string =>
+  text.length <= limit ? text : `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+
+/** Returns the facts about a session for a message, without blank and unknown ones. */
+function describeSession(session: SessionFacts, round: number): Record<string, unknown> {
+  const facts = {
+    session_id: session.uuid,
+    operation: session.operation,
+    cloud: session.provider,
+    project: session.scope_id,
+    repository: session.workspace.uri,
+    branch: session.workspace.branch,
+    iac_path: session.workspace.root_path,
+    round,
+    user: session.username,
+    request: session.first_query,
+  }
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null && value !== ''))
+}
+
+/** Returns the owner's e-mail; null for a user without one, whose name is `user-<id>`. */
+const ownerEmail = ({ username, user_id }: SessionFacts): string | null =>
+  username === `user-${user_id}` ? null : username

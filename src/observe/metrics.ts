@@ -1,27 +1,14 @@
 import type { Mode, TerminalStatus } from '../base/vocabulary.ts'
 import type { Db } from '../data/db/sql.ts'
+import type { ModelRole, Usage } from '../llm/inference.ts'
 import { createRegistry, type Registry } from './registry.ts'
-
-/** The metrics of core and worker. Label values come from fixed lists, so that the number of series is bounded. */
-export interface PlatformMetrics {
-  registry: Registry
-  /** Counts an answered request. `route` is the route template, `seconds` the time to the beginning of the response. */
-  countRequest(request: { method: string; route: string; status: number; seconds: number }): void
-  countRoundEnd(mode: Mode, status: TerminalStatus): void
-  countCacheRead(outcome: 'hit' | 'miss' | 'fault'): void
-  countTokens(
-    role: 'main' | 'small',
-    usage: { input_tokens: number; cached_tokens: number; output_tokens: number },
-  ): void
-  /** Adds the time spent waiting for an engine job. */
-  countEngineTime(job: string, seconds: number): void
-}
 
 const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
 /** Upper bounds of the latency buckets, in seconds. */
 const LATENCY_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-export function createMetrics(process: 'core' | 'worker', version: string): PlatformMetrics {
+/** Creates the metrics of core and worker. Label values come from fixed lists, so that the number of series is bounded. */
+export function createMetrics(process: 'core' | 'worker', version: string) {
   const registry = createRegistry()
   const started = Date.now() / 1000
   registry.gauges(
@@ -57,27 +44,25 @@ export function createMetrics(process: 'core' | 'worker', version: string): Plat
   ])
   return {
     registry,
-    countRequest: ({ method, route, status, seconds }) => {
+    /** Counts an answered request. `route` is the route template, `seconds` the time to the beginning of the response. */
+    countRequest: (request: { method: string; route: string; status: number; seconds: number }): void => {
+      const { method, route, status, seconds } = request
       const methodLabel = METHODS.includes(method) ? method : 'other'
       requests.add({ method: methodLabel, route, status: String(status) })
       latency.observe({ method: methodLabel, route }, seconds)
     },
-    countRoundEnd: (mode, status) => rounds.add({ mode, status }),
-    countCacheRead: (outcome) => cache.add({ outcome }),
-    countTokens: (role, usage) => {
+    countRoundEnd: (mode: Mode, status: TerminalStatus) => rounds.add({ mode, status }),
+    countCacheRead: (outcome: 'hit' | 'miss' | 'fault') => cache.add({ outcome }),
+    countTokens: (role: ModelRole, usage: Usage): void => {
       tokens.add({ role, kind: 'input' }, usage.input_tokens)
       tokens.add({ role, kind: 'cached' }, usage.cached_tokens)
       tokens.add({ role, kind: 'output' }, usage.output_tokens)
     },
-    countEngineTime: (job, seconds) => engine.add({ job }, seconds),
+    /** Adds the time spent waiting for an engine job. */
+    countEngineTime: (job: string, seconds: number) => engine.add({ job }, seconds),
   }
 }
-
-interface QueueState {
-  waiting: number
-  running: number
-  oldest_s: number
-}
+export type PlatformMetrics = ReturnType<typeof createMetrics>
 
 /** Adds the depth and age of the queue to the metrics; each scrape runs one query for both. */
 export function watchQueue(registry: Registry, sql: Db): void {
@@ -90,7 +75,15 @@ export function watchQueue(registry: Registry, sql: Db): void {
       },
     ],
     async () => {
-      const { waiting, running, oldest_s } = await readQueue(sql)
+      const [{ waiting, running, oldest_s } = { waiting: 0, running: 0, oldest_s: 0 }] = await sql<
+        { waiting: number; running: number; oldest_s: number }[]
+      >`
+        SELECT count(*) FILTER (WHERE waits) AS waiting, count(*) FILTER (WHERE NOT waits) AS running,
+               coalesce(extract(epoch FROM clock_timestamp() - min(created_at) FILTER (WHERE waits)), 0)::float8 AS oldest_s
+        FROM (
+          SELECT created_at, coalesce(lease_until < clock_timestamp(), true) AS waits
+          FROM rounds WHERE finished_at IS NULL
+        ) r`
       return {
         platform_queue_rounds: [
           { labels: { state: 'waiting' }, value: waiting },
@@ -100,16 +93,6 @@ export function watchQueue(registry: Registry, sql: Db): void {
       }
     },
   )
-}
-
-async function readQueue(sql: Db): Promise<QueueState> {
-  const [row] = await sql<QueueState[]>`
-    SELECT count(*) FILTER (WHERE waits) AS waiting, count(*) FILTER (WHERE NOT waits) AS running,
-           coalesce(extract(epoch FROM clock_timestamp() - min(created_at) FILTER (WHERE waits)), 0)::float8 AS oldest_s
-    FROM (
-      SELECT created_at, coalesce(lease_until < clock_timestamp(), true) AS waits FROM rounds WHERE finished_at IS NULL
-    ) r`
-  return row ?? { waiting: 0, running: 0, oldest_s: 0 }
 }
 
 export const watchStreams = (registry: Registry, hub: { readonly openStreams: number }): void =>

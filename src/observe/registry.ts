@@ -1,36 +1,13 @@
-/** The metrics of one process, which `render` writes in the text format of Prometheus (version 0.0.4). */
-export interface Registry {
-  counter<Label extends string>(name: string, help: string, labels: readonly Label[]): Counter<Label>
-  histogram<Label extends string>(
-    name: string,
-    help: string,
-    labels: readonly Label[],
-    bounds: readonly number[],
-  ): Histogram<Label>
-  /** Adds metrics that are read at each scrape. A scrape omits them if reading fails. */
-  gauges(metrics: readonly { name: string; help: string }[], read: () => Readings | Promise<Readings>): void
-  render(): Promise<string>
-}
 type Labels<Label extends string> = Record<Label, string>
-export interface Counter<Label extends string> {
-  add(labels: Labels<Label>, by?: number): void
-}
-export interface Histogram<Label extends string> {
-  observe(labels: Labels<Label>, value: number): void
-}
 /** The values by metric name. Other metrics are omitted. */
-export type Readings = Record<string, Reading[]>
-export interface Reading {
-  labels: Record<string, string>
-  value: number
-}
+type Readings = Record<string, { labels: Record<string, string>; value: number }[]>
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 /** Maximum series per metric. Further ones are counted as one series whose labels are all `other`. */
 const MAX_SERIES = 500
 
-/** Creates an empty registry. Its methods throw when two metrics have the same name. */
-export function createRegistry(): Registry {
+/** Creates the registry of a process's metrics. Its methods throw when two metrics have the same name. */
+export function createRegistry() {
   const names = new Set<string>()
   const sections: (() => Promise<string[]>)[] = []
   const claim = (name: string) => {
@@ -38,7 +15,7 @@ export function createRegistry(): Registry {
     names.add(name)
   }
   return {
-    counter(name, help, labels) {
+    counter<Label extends string>(name: string, help: string, labels: readonly Label[]) {
       claim(name)
       const series = createSeries(labels, () => ({ value: 0 }))
       sections.push(async () => [
@@ -46,12 +23,12 @@ export function createRegistry(): Registry {
         ...series.all().map(([values, { value }]) => line(name, zip(labels, values), value)),
       ])
       return {
-        add: (values, by = 1) => {
+        add: (values: Labels<Label>, by = 1): void => {
           if (by > 0) series.of(values).value += by
         },
       }
     },
-    histogram(name, help, labels, bounds) {
+    histogram<Label extends string>(name: string, help: string, labels: readonly Label[], bounds: readonly number[]) {
       claim(name)
       const series = createSeries(labels, () => ({ buckets: bounds.map(() => 0), sum: 0, count: 0 }))
       sections.push(async () => [
@@ -59,7 +36,7 @@ export function createRegistry(): Registry {
         ...series.all().flatMap(([values, state]) => histogramLines(name, zip(labels, values), bounds, state)),
       ])
       return {
-        observe: (values, value) => {
+        observe: (values: Labels<Label>, value: number): void => {
           const state = series.of(values)
           const bucket = bounds.findIndex((bound) => value <= bound)
           if (bucket >= 0) state.buckets[bucket] = (state.buckets[bucket] ?? 0) + 1
@@ -68,7 +45,8 @@ export function createRegistry(): Registry {
         },
       }
     },
-    gauges(metrics, read) {
+    /** Adds metrics that are read at each scrape. A scrape omits them if reading fails. */
+    gauges(metrics: readonly { name: string; help: string }[], read: () => Readings | Promise<Readings>): void {
       for (const { name } of metrics) claim(name)
       sections.push(async () => {
         const readings = await read()
@@ -82,12 +60,15 @@ export function createRegistry(): Registry {
         })
       })
     },
-    render: async () => {
+    /** Writes the metrics in the text format of Prometheus (version 0.0.4). */
+    render: async (): Promise<string> => {
       const parts = await Promise.all(sections.map((section) => section().catch(() => [])))
       return `${parts.flat().join('\n')}\n`
     },
   }
 }
+
+export type Registry = ReturnType<typeof createRegistry>
 
 /** Keeps the state of each series of a metric, in the order of appearance. */
 function createSeries<Label extends string, State>(labels: readonly Label[], fresh: () => State) {

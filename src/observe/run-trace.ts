@@ -1,10 +1,21 @@
 import type { LlmConfig } from '../../config/types.ts'
+import type { Cloud, Operation } from '../base/vocabulary.ts'
 import type { Inference, Message, ModelRole, ToolCall, ToolDefinition } from '../llm/inference.ts'
 import type { Pricing } from '../llm/prices.ts'
-import { type Attributes, messageOf, type OpenSpan, type SpanRecorder } from './span-recorder.ts'
-import type { ChainTrace, EngineTrace, RunTrace, TextMask, TracedSession } from './trace-types.ts'
+import { type Attributes, messageOf, type OpenSpan, type SpanRecorder, type TextMask } from './span-recorder.ts'
 
-export interface RunTraceOptions {
+/** The facts about a session that its spans carry. */
+export interface TracedSession {
+  uuid: string
+  /** The owner's e-mail address, or `user-<id>` without one. */
+  username: string
+  /** The operation of the session, regardless of this round's mode. It determines the project of the spans. */
+  operation: Operation
+  provider: Cloud
+  workspace: { uri: string; branch: string; root_path: string | null }
+}
+
+interface RunTraceOptions {
   recorder: SpanRecorder
   project: string
   session: TracedSession
@@ -15,8 +26,11 @@ export interface RunTraceOptions {
 
 type Kind = 'AGENT' | 'LLM' | 'TOOL' | 'EVALUATOR'
 
-/** Creates the trace of one run. Chains and engine spans are roots; model and tool calls are children of chains. */
-export function createRunTrace(options: RunTraceOptions): RunTrace {
+/**
+ * Creates the trace of one run, whose methods never throw. Chains and engine spans are roots; model and tool calls are
+ * children of chains.
+ */
+export function createRunTrace(options: RunTraceOptions) {
   const { recorder, project, session } = options
   const open = (name: string, kind: Kind, chainType?: string, parent?: OpenSpan) =>
     recorder.open({
@@ -28,23 +42,29 @@ export function createRunTrace(options: RunTraceOptions): RunTrace {
     })
 
   return {
-    chain: (name, query) =>
+    chain: (name: string, query: string) =>
       chainTrace(options, open(`Chain - ${name}`, 'AGENT', name), query, (span, kind, parent) =>
         open(span, kind, name, parent),
       ),
-    engine: (kind, input) => engineTrace(open(`Engine ${kind} - False`, 'EVALUATOR'), kind, input),
+    /** @param input a function if it is known only when the span ends */
+    engine: (kind: 'plan' | 'drift' | 'apply', input: string | (() => string)) =>
+      engineTrace(open(`Engine ${kind} - False`, 'EVALUATOR'), kind, input),
   }
 }
+
+export type RunTrace = ReturnType<typeof createRunTrace>
+export type ChainTrace = ReturnType<typeof chainTrace>
 
 function chainTrace(
   { llm, price }: RunTraceOptions,
   chain: OpenSpan,
   query: string,
   child: (name: string, kind: Kind, parent: OpenSpan) => OpenSpan,
-): ChainTrace {
+) {
   const modelOf = (role: ModelRole) => (role === 'main' ? llm.model : llm.small_model)
   return {
-    model: ({ role, messages, tools }) => {
+    model: (asked: { role: ModelRole; messages: readonly Message[]; tools: readonly ToolDefinition[] }) => {
+      const { role, messages, tools } = asked
       const span = child('Async Inference', 'LLM', chain)
       const readRequest = () => ({
         ...requestAttributes(messages, tools),
@@ -53,17 +73,17 @@ function chainTrace(
       // The attributes are computed now, because the list of messages keeps growing.
       const request = span.attempt(readRequest) ?? {}
       return {
-        end: (reply) =>
+        end: (reply: Inference) =>
           span.end(() => ({
             ...request,
             ...modelAttributes(reply.model),
             ...costOf(price, reply),
             ...replyAttributes(reply),
           })),
-        fail: (error) => span.fail(error, () => ({ ...request, ...modelAttributes(modelOf(role)) })),
+        fail: (error: unknown) => span.fail(error, () => ({ ...request, ...modelAttributes(modelOf(role)) })),
       }
     },
-    tool: ({ id, name, arguments: args }) => {
+    tool: ({ id, name, arguments: args }: ToolCall) => {
       const span = child(`Tool call - ${name}`, 'TOOL', chain)
       const called: Attributes = { 'tool.name': name, 'tool.id': id, 'tool.parameters': args, 'input.value': args }
       const output = (success: boolean, result: string | null, errorMessage: string | null) => ({
@@ -71,28 +91,28 @@ function chainTrace(
         'output.value': JSON.stringify({ name, tool_call_id: id, success, result, error_message: errorMessage }),
       })
       return {
-        end: ({ success, content }) =>
+        end: ({ success, content }: { success: boolean; content: string }) =>
           success
             ? span.end(() => output(true, content, null))
             : span.fail(content, () => output(false, null, content)),
-        fail: (error) => span.fail(error, () => output(false, null, messageOf(error))),
+        fail: (error: unknown) => span.fail(error, () => output(false, null, messageOf(error))),
       }
     },
-    end: (result) => chain.end(() => ({ 'input.value': query, 'output.value': outputOf(result) })),
-    fail: (error) => chain.fail(error, () => ({ 'input.value': query })),
+    end: (result: unknown) => chain.end(() => ({ 'input.value': query, 'output.value': outputOf(result) })),
+    fail: (error: unknown) => chain.fail(error, () => ({ 'input.value': query })),
   }
 }
 
-function engineTrace(span: OpenSpan, kind: string, input: string | (() => string)): EngineTrace {
+function engineTrace(span: OpenSpan, kind: string, input: string | (() => string)) {
   const read = () => (typeof input === 'string' ? input : input())
   return {
-    end: (success, output) => {
+    end: (success: boolean, output: string): void => {
       const attributes = () => ({ 'input.value': read(), 'output.value': output })
-      if (!success) return span.fail(output, attributes)
+      if (!success) return void span.fail(output, attributes)
       span.rename(`Engine ${kind} - True`)
       span.end(attributes)
     },
-    fail: (error) => span.fail(error, () => ({ 'input.value': read(), 'output.value': messageOf(error) })),
+    fail: (error: unknown) => span.fail(error, () => ({ 'input.value': read(), 'output.value': messageOf(error) })),
   }
 }
 
@@ -135,7 +155,7 @@ function identityOf(session: TracedSession, chainType?: string): Attributes {
 }
 
 /** Returns the attributes of a model request, the oldest messages first, because the first are dropped. */
-export function requestAttributes(messages: readonly Message[], tools: readonly ToolDefinition[]): Attributes {
+function requestAttributes(messages: readonly Message[], tools: readonly ToolDefinition[]): Attributes {
   const attributes: Attributes = {}
   for (const [index, message] of messages.entries())
     Object.assign(attributes, messageAttributes(`llm.input_messages.${index}.message`, message))
@@ -145,7 +165,7 @@ export function requestAttributes(messages: readonly Message[], tools: readonly 
 }
 
 /** Returns the attributes for the answer of a model call: its text, tool calls and tokens. */
-export function replyAttributes(reply: Inference): Attributes {
+function replyAttributes(reply: Inference): Attributes {
   const { text, tool_calls, usage } = reply
   const message: Message = { role: 'assistant', content: text, ...(tool_calls.length > 0 && { tool_calls }) }
   return {
@@ -160,7 +180,7 @@ export function replyAttributes(reply: Inference): Attributes {
 }
 
 /** Returns the attributes for a model `<provider>/<model-id>`; without a slash the provider is omitted. */
-export function modelAttributes(model: string): Attributes {
+function modelAttributes(model: string): Attributes {
   const slash = model.indexOf('/')
   return { ...(slash > 0 && { 'llm.provider': model.slice(0, slash) }), 'llm.model_name': model }
 }

@@ -8,9 +8,13 @@ import {
   type SpanExporter,
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
-import type { TextMask } from './trace-types.ts'
 
-export interface SpanOptions {
+/** Masks the sensitive values known at the time of the call. */
+export interface TextMask {
+  text(text: string): string
+}
+
+interface SpanOptions {
   project: string
   name: string
   parent?: OpenSpan
@@ -29,13 +33,7 @@ export interface OpenSpan {
   attempt<T>(make: () => T): T | undefined
 }
 
-export interface SpanRecorder {
-  open(options: SpanOptions): OpenSpan
-  /** Passes the ended spans to the exporters and stops. Rejects when an exporter fails. */
-  close(): Promise<void>
-}
-
-export interface SpanRecorderOptions {
+interface SpanRecorderOptions {
   /** Maximum attributes of a span; the first ones are dropped first. */
   attributeLimit: number
   /** Exporters that get batches of 512 spans or five seconds. While 2048 spans wait, new ones are lost. */
@@ -52,7 +50,7 @@ const BATCH = { maxExportBatchSize: 512, scheduledDelayMillis: 5_000, maxQueueSi
 const MAX_STATUS = 2_000
 
 /** Creates a span recorder, with a provider per project, because the collector groups spans by project. */
-export function createSpanRecorder(options: SpanRecorderOptions): SpanRecorder {
+export function createSpanRecorder(options: SpanRecorderOptions) {
   const providers = new Map<string, BasicTracerProvider>()
   const tracerOf = (project: string): Tracer => {
     const provider = providers.get(project) ?? createProvider(project, options)
@@ -60,15 +58,18 @@ export function createSpanRecorder(options: SpanRecorderOptions): SpanRecorder {
     return provider.getTracer('platform')
   }
   return {
-    open: (spanOptions) => {
+    open: (spanOptions: SpanOptions): OpenSpan => {
       const parent = spanOptions.parent ? trace.setSpan(ROOT_CONTEXT, spanOptions.parent.span) : ROOT_CONTEXT
       return openSpan(tracerOf(spanOptions.project).startSpan(spanOptions.name, {}, parent), spanOptions, options)
     },
-    close: async () => {
+    /** Passes the ended spans to the exporters and stops. Rejects when an exporter fails. */
+    close: async (): Promise<void> => {
       await Promise.all([...providers.values()].map((provider) => provider.shutdown()))
     },
   }
 }
+
+export type SpanRecorder = ReturnType<typeof createSpanRecorder>
 
 function createProvider(project: string, options: SpanRecorderOptions): BasicTracerProvider {
   const spanProcessors: SpanProcessor[] = [

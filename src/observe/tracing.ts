@@ -5,20 +5,19 @@ import type { Logger } from '../base/log.ts'
 import { createMasker } from '../base/masking.ts'
 import type { Operation } from '../base/vocabulary.ts'
 import { createPricing } from '../llm/prices.ts'
-import type { RunTrace, TextMask, Tracing } from './trace-types.ts'
-
-export interface TracingDeps {
-  fetch: Fetch
-  log: Logger
-  /** Receives the lines of the console exporter. */
-  write: (line: string) => void
-}
+import type { RunTrace, TracedSession } from './run-trace.ts'
+import type { TextMask } from './span-recorder.ts'
 
 /** Shorter secrets of the configuration are not masked, because they would match ordinary words. */
 const MIN_SECRET = 12
 
-/** Creates the configured tracing; undefined for none. The large libraries are loaded on first use. */
-export function createTracing(config: Config, deps: TracingDeps): Tracing | undefined {
+/**
+ * Creates the configured tracing, which records runs and sends the spans to a collector; undefined for none. The large
+ * libraries are loaded on first use. Only `close` waits for the collector, and no method throws, so that a run is the
+ * same with and without tracing.
+ * @param deps.write receives the lines of the console exporter
+ */
+export function createTracing(config: Config, deps: { fetch: Fetch; log: Logger; write: (line: string) => void }) {
   const { collector_url, api_key, otel_console_exporter, otel_attribute_count_limit } = config.telemetry
   if (collector_url === '' && !otel_console_exporter) return undefined
   const losses = reportLosses(deps.log)
@@ -42,27 +41,31 @@ export function createTracing(config: Config, deps: TracingDeps): Tracing | unde
   }
   const configured = createMasker(secretsOf(config).filter(({ length }) => length >= MIN_SECRET))
   return {
-    warm: async () => {
+    /** Preloads the libraries, so that the first run does not wait for them. */
+    warm: async (): Promise<void> => {
       await loaded().catch(losses.reportTrouble)
     },
-    session: async (session) => {
+    session: async (session: TracedSession) => {
       const parts = await loaded().catch(losses.reportTrouble)
-      if (!parts) return { masked: () => silent }
       const project = projectOf(config.environment, session.operation)
       const both = (mask: TextMask): TextMask => ({ text: (text) => mask.text(configured.text(text)) })
       return {
-        masked: (mask) =>
-          parts.createRunTrace({
-            recorder: parts.recorder,
-            project,
-            session,
-            mask: both(mask),
-            llm: config.llm,
-            price,
-          }),
+        /** Returns the trace of one run; the texts of a span are masked when it ends. */
+        masked: (mask: TextMask): RunTrace =>
+          parts
+            ? parts.createRunTrace({
+                recorder: parts.recorder,
+                project,
+                session,
+                mask: both(mask),
+                llm: config.llm,
+                price,
+              })
+            : silent,
       }
     },
-    close: async (limitMs) => {
+    /** Delivers the pending spans and stops, after at most `limitMs` milliseconds. */
+    close: async (limitMs: number): Promise<void> => {
       if (!loading) return
       const closed = loading.then(({ recorder }) => recorder.close()).catch(losses.reportTrouble)
       const late = new AbortController()
@@ -76,6 +79,9 @@ export function createTracing(config: Config, deps: TracingDeps): Tracing | unde
     },
   }
 }
+
+export type Tracing = NonNullable<ReturnType<typeof createTracing>>
+export type SessionTrace = Awaited<ReturnType<Tracing['session']>>
 
 const nothing = { end: () => {}, fail: () => {} }
 /** Used when the libraries cannot be loaded, so that a run continues without spans. */
@@ -91,25 +97,14 @@ const SUFFIX = { generate: 'day2', drift: 'drift', import: 'import' } as const
 const projectOf = (environment: Config['environment'], operation: Operation): string =>
   `${PREFIX[environment]}-engine-${SUFFIX[operation]}`
 
-/** Logs lost spans, at most one line a minute of each kind. */
-export interface LossReport {
-  /** Reports spans that could not be delivered. */
-  reportLost(spans: number, reason: string): void
-  /** Reports a span that could not be recorded. */
-  reportTrouble(error: unknown): void
-  /** Reports that the collector did not take the last spans within the limit. */
-  reportLate(limitMs: number): void
-  /** Writes the losses that were held back. */
-  flush(): void
-}
-
 const PERIOD_MS = 60_000
 
 /**
- * Counts losses within a minute after a line and writes them with the next one.
+ * Logs lost spans, at most one line a minute of each kind. Losses within a minute after a line are counted and written
+ * with the next one.
  * @param now milliseconds of a monotonic clock
  */
-export function reportLosses(log: Logger, now: () => number = () => performance.now()): LossReport {
+export function reportLosses(log: Logger, now: () => number = () => performance.now()) {
   let lastWrite = Number.NEGATIVE_INFINITY
   let lastTrouble = Number.NEGATIVE_INFINITY
   let pending = { spans: 0, reason: '' }
@@ -120,16 +115,20 @@ export function reportLosses(log: Logger, now: () => number = () => performance.
     lastWrite = now()
   }
   return {
+    /** Writes the losses that were held back. */
     flush: writePending,
-    reportLost: (spans, reason) => {
+    /** Reports spans that could not be delivered. */
+    reportLost: (spans: number, reason: string): void => {
       pending = { spans: pending.spans + spans, reason }
       if (now() - lastWrite >= PERIOD_MS) writePending()
     },
-    reportTrouble: (error) => {
+    /** Reports a span that could not be recorded. */
+    reportTrouble: (error: unknown): void => {
       if (now() - lastTrouble < PERIOD_MS) return
       lastTrouble = now()
       log.warn('a span could not be recorded', { error })
     },
-    reportLate: (limitMs) => log.warn(`the collector did not take the last spans within ${limitMs / 1000} s`),
+    /** Reports that the collector did not take the last spans within the limit. */
+    reportLate: (limitMs: number) => log.warn(`the collector did not take the last spans within ${limitMs / 1000} s`),
   }
 }

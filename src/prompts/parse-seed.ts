@@ -1,36 +1,23 @@
 import * as v from 'valibot'
 import { parse } from 'yaml'
 
-export const PROMPT_SCOPES = ['general', 'azure', 'gcp', 'aws', 'oci', 'kubernetes'] as const
-export type PromptScope = (typeof PROMPT_SCOPES)[number]
+const PROMPT_SCOPES = ['general', 'azure', 'gcp', 'aws', 'oci', 'kubernetes'] as const
 export const PROMPT_TYPES = ['guidelines', 'resources', 'compliance'] as const
-export type PromptType = (typeof PROMPT_TYPES)[number]
 
-/** Returns the name of a prompt in registry and layouts. Its parts contain no hyphen, so the name is unambiguous. */
-export const qualifiedName = (scope: PromptScope, type: PromptType, name: string) => `${scope}-${type}-${name}`
-
-export interface SeedFile {
+interface SeedFile {
   /** Relative to the seed folder, POSIX: `<scope>/<type>/<name>.yaml`. */
   path: string
   text: string
 }
-export interface SeedPrompt {
-  body: string
-  description: string
-}
+const content = v.object({ body: v.pipe(v.string(), v.regex(/\S/)), description: v.optional(v.string(), '') })
+export type SeedPrompt = v.InferOutput<typeof content>
 
 /** Some seed files are invalid; the message has one line for each of them. */
 export class SeedError extends Error {
-  readonly problems: readonly string[]
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'))
-    this.name = 'SeedError'
-    this.problems = problems
-  }
+  override readonly name = 'SeedError'
 }
 
 const NAME = /^[a-z0-9_]+$/
-const content = v.object({ body: v.pipe(v.string(), v.regex(/\S/)), description: v.optional(v.string(), '') })
 
 /** Reads prompts by qualified name, in the order of the files. Throws `SeedError` with all problems. */
 export function parseSeeds(files: readonly SeedFile[]): Map<string, SeedPrompt> {
@@ -42,7 +29,7 @@ export function parseSeeds(files: readonly SeedFile[]): Map<string, SeedPrompt> 
     else if (prompts.has(seed.name)) problems.push(`Duplicate qualified name '${seed.name}' in ${file.path}`)
     else prompts.set(seed.name, seed.prompt)
   }
-  if (problems.length > 0) throw new SeedError(problems)
+  if (problems.length > 0) throw new SeedError(problems.join('\n'))
   return prompts
 }
 
@@ -63,16 +50,16 @@ function parseSeed({ path, text }: SeedFile): { name: string; prompt: SeedPrompt
   const prompt = parseContent(text)
   return typeof prompt === 'string'
     ? `Invalid prompt file ${path}; ${prompt}`
-    : { name: qualifiedName(scope, type, name), prompt }
+    : // The parts contain no hyphen, so the name is unambiguous.
+      { name: `${scope}-${type}-${name}`, prompt }
 }
 
 function parseContent(text: string): SeedPrompt | string {
-  let value: unknown
   try {
-    value = parse(text, { logLevel: 'error' })
-  } catch {
-    return 'it is not valid YAML'
+    return v.parse(content, parse(text, { logLevel: 'error' }))
+  } catch (error) {
+    return v.isValiError(error)
+      ? 'it needs a non-empty string body and, if any, a string description'
+      : 'it is not valid YAML'
   }
-  const checked = v.safeParse(content, value)
-  return checked.success ? checked.output : 'it needs a non-empty string body and, if any, a string description'
 }

@@ -1,8 +1,14 @@
 import * as v from 'valibot'
-import { basicAuthorization, type OutboundResponse } from '../base/http.ts'
-import { CREATE_LATE, callProvider, MERGE_LATE, pullNumber, readAnswer } from './call.ts'
-import type { HostFactory } from './pull-request-host.ts'
-import { assertAt, cannotBeMerged, noOpenPullRequest, pollUntilReady, rethrowMoved } from './readiness.ts'
+import { basicAuthorization } from '../base/http.ts'
+import {
+  CREATE_LATE,
+  createCalls,
+  type HostFactory,
+  MERGE_LATE,
+  mergeErrors,
+  pollUntilReady,
+  pullNumber,
+} from './host.ts'
 import { parseAzureRepository } from './repository-path.ts'
 
 const API_VERSION = '7.1-preview'
@@ -21,59 +27,48 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
   const [org, within, repo] = [organization, project, repository].map(encodeURIComponent)
   const api = git.api_url || `https://${git.host}`
   const pulls = `${api}/${org}/${within}/_apis/git/repositories/${repo}/pullrequests`
-  const headers = { authorization: basicAuthorization('', git.token), accept: 'application/json' }
-  const call = (late: string, signal: AbortSignal, method: string, address: string, json?: unknown) =>
-    callProvider(access, { url: `${address}?api-version=${API_VERSION}`, method, headers, json, signal, late })
-
+  const calls = createCalls(access, {
+    headers: { authorization: basicAuthorization('', git.token), accept: 'application/json' },
+    query: `?api-version=${API_VERSION}`,
+  })
   return {
     maxDescription: MAX_DESCRIPTION,
     create: async ({ title, description, head, base }, signal) => {
       const refs = { sourceRefName: `refs/heads/${head}`, targetRefName: `refs/heads/${base}` }
       const json = { ...refs, title, description: description.slice(0, MAX_DESCRIPTION) }
-      const { pullRequestId, status } = readAnswer(createdSchema, await call(CREATE_LATE, signal, 'POST', pulls, json))
-      return {
-        id: pullRequestId,
-        url: `https://${git.host}/${org}/${within}/_git/${repo}/pullrequest/${pullRequestId}`,
-        status,
-      }
+      const { pullRequestId: id, status } = await calls(CREATE_LATE, signal)(createdSchema, 'POST', pulls, json)
+      return { id, url: `https://${git.host}/${org}/${within}/_git/${repo}/pullrequest/${id}`, status }
     },
     merge: async (number, { commit, confirm, signal }) => {
+      const call = calls(MERGE_LATE, signal)
+      const { assertAt, cannotBeMerged, notOpen, rethrowMoved } = mergeErrors(number, commit)
       const pull = `${pulls}/${number}`
-      const ask = (method: string, address: string, json?: unknown) => call(MERGE_LATE, signal, method, address, json)
       const readOpen = async () => {
-        const { status, lastMergeSourceCommit } = readAnswer(pullSchema, await ask('GET', pull))
-        if (status === 'completed' || status === 'abandoned') throw noOpenPullRequest(number, status)
-        assertAt(number, lastMergeSourceCommit.commitId, commit)
+        const { status, lastMergeSourceCommit } = await call(pullSchema, 'GET', pull)
+        if (status === 'completed' || status === 'abandoned') throw notOpen(status)
+        assertAt(lastMergeSourceCommit.commitId)
         return lastMergeSourceCommit.commitId
       }
       // The branch is checked before the vote too, because a vote for unreviewed code would remain.
       if (commit !== undefined) await readOpen()
-      const { id } = readAnswer(
-        connectionSchema,
-        await ask('GET', `${api}/${org}/_apis/connectionData`),
-      ).authenticatedUser
-      await ask('PUT', `${pull}/reviewers/${encodeURIComponent(id)}`, { vote: 10, id })
+      const connection = await call(connectionSchema, 'GET', `${api}/${org}/_apis/connectionData`)
+      const { id } = connection.authenticatedUser
+      await call(v.unknown(), 'PUT', `${pull}/reviewers/${encodeURIComponent(id)}`, { vote: 10, id })
       const commitId = await readOpen()
       await confirm()
       const json = { status: 'completed', lastMergeSourceCommit: { commitId } }
       // The server merges in the background and may still fail, so the answer is polled until the merge is done.
-      let answer: OutboundResponse | null = await ask('PATCH', pull, json).catch((error: unknown) =>
-        rethrowMoved(number, commit, error),
-      )
+      let next = () => call(completionSchema, 'PATCH', pull, json).catch(rethrowMoved)
       const completed = async () => {
-        const current = readAnswer(completionSchema, answer ?? (await ask('GET', pull)))
-        answer = null
-        return isCompleted(number, current) || null
+        const { status, mergeStatus = '' } = await next()
+        next = () => call(completionSchema, 'GET', pull)
+        // An answer without status means that the server has accepted the request.
+        if (status === 'completed' || status === undefined) return true
+        if (status === 'abandoned') throw notOpen(status)
+        if (['conflicts', 'rejectedByPolicy', 'failure'].includes(mergeStatus)) throw cannotBeMerged()
+        return null
       }
       await pollUntilReady(completed, { number, seconds: access.readinessSeconds, signal })
     },
   }
-}
-
-function isCompleted(number: number, pull: v.InferOutput<typeof completionSchema>): boolean {
-  // An answer without status means that the server has accepted the request.
-  if (pull.status === 'completed' || pull.status === undefined) return true
-  if (pull.status === 'abandoned') throw noOpenPullRequest(number, pull.status)
-  if (['conflicts', 'rejectedByPolicy', 'failure'].includes(pull.mergeStatus ?? '')) throw cannotBeMerged(number)
-  return false
 }

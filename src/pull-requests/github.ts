@@ -1,9 +1,15 @@
-import { Octokit } from '@octokit/core'
 import * as v from 'valibot'
-import { basicAuthorization, type Fetch } from '../base/http.ts'
-import { CREATE_LATE, callProvider, checkAnswer, MERGE_LATE, pageUrl, pullNumber } from './call.ts'
-import type { HostAccess, HostFactory } from './pull-request-host.ts'
-import { assertAt, cannotBeMerged, noOpenPullRequest, pollUntilReady, rethrowMoved } from './readiness.ts'
+import { basicAuthorization } from '../base/http.ts'
+import {
+  CREATE_LATE,
+  createCalls,
+  type HostFactory,
+  MERGE_LATE,
+  mergeErrors,
+  pageUrl,
+  pollUntilReady,
+  pullNumber,
+} from './host.ts'
 import { parseGithubRepository } from './repository-path.ts'
 
 const MAX_DESCRIPTION = 65_536
@@ -21,78 +27,42 @@ const mergedSchema = v.object({ merged: v.optional(v.literal(true)) })
 
 /** Client for GitHub or an Enterprise server, over the REST interface. */
 export const githubHost: HostFactory = (access, uri) => {
-  const repository = parseGithubRepository(access.git, uri)
-  const octokit = createOctokit(access)
-  const options = (signal: AbortSignal, late: string) => ({
-    ...repository,
-    request: { signal, fetch: createOctokitFetch(access, signal, late) },
+  const { git } = access
+  const { owner, repo } = parseGithubRepository(git, uri)
+  const api = git.api_url || (git.host === 'github.com' ? 'https://api.github.com' : `https://${git.host}/api/v3`)
+  const pulls = `${api}/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}/pulls`
+  const calls = createCalls(access, {
+    headers: {
+      accept: 'application/vnd.github+json',
+      authorization: basicAuthorization(git.user, git.token),
+      // GitHub refuses requests that do not name their client.
+      'user-agent': 'platform',
+      'x-github-api-version': '2022-11-28',
+    },
+    // GitHub redirects renamed repositories.
+    redirect: 'follow',
   })
   return {
     maxDescription: MAX_DESCRIPTION,
     create: async ({ title, description, head, base }, signal) => {
-      const body = description.slice(0, MAX_DESCRIPTION)
-      const { data } = await octokit
-        .request('POST /repos/{owner}/{repo}/pulls', { ...options(signal, CREATE_LATE), title, head, base, body })
-        .catch(rethrowCause)
-      const pull = checkAnswer(createdSchema, data)
-      return { id: pull.number, url: pull.html_url, status: pull.state }
+      const call = calls(CREATE_LATE, signal)
+      const json = { title, head, base, body: description.slice(0, MAX_DESCRIPTION) }
+      const { number, html_url, state } = await call(createdSchema, 'POST', pulls, json)
+      return { id: number, url: html_url, status: state }
     },
     merge: async (number, { commit, confirm, signal }) => {
-      const call = { ...options(signal, MERGE_LATE), pull_number: number }
-      const mergeable = await pollUntilReady(
-        async () => {
-          const { data } = await octokit
-            .request('GET /repos/{owner}/{repo}/pulls/{pull_number}', call)
-            .catch(rethrowCause)
-          const pull = checkAnswer(pullSchema, data)
-          if (pull.state === 'closed') throw noOpenPullRequest(number, pull.merged ? 'merged' : 'closed')
-          assertAt(number, pull.head?.sha, commit)
-          return pull.mergeable
-        },
-        { number, seconds: access.readinessSeconds, signal },
-      )
-      if (!mergeable) throw cannotBeMerged(number)
+      const call = calls(MERGE_LATE, signal)
+      const { assertAt, cannotBeMerged, notOpen, rethrowMoved } = mergeErrors(number, commit)
+      const readMergeable = async () => {
+        const pull = await call(pullSchema, 'GET', `${pulls}/${number}`)
+        if (pull.state === 'closed') throw notOpen(pull.merged ? 'merged' : 'closed')
+        assertAt(pull.head?.sha)
+        return pull.mergeable
+      }
+      const mergeable = await pollUntilReady(readMergeable, { number, seconds: access.readinessSeconds, signal })
+      if (!mergeable) throw cannotBeMerged()
       await confirm()
-      const { data } = await octokit
-        .request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', commit ? { ...call, sha: commit } : call)
-        .catch(rethrowCause)
-        .catch((error: unknown) => rethrowMoved(number, commit, error))
-      checkAnswer(mergedSchema, data)
+      await call(mergedSchema, 'PUT', `${pulls}/${number}/merge`, commit && { sha: commit }).catch(rethrowMoved)
     },
   }
-}
-
-function createOctokit({ git }: HostAccess): Octokit {
-  const publicApi = git.host === 'github.com' ? 'https://api.github.com' : `https://${git.host}/api/v3`
-  const octokit = new Octokit({ baseUrl: git.api_url || publicApi, request: { log: { warn: () => {} } } })
-  octokit.hook.before('request', (options) => {
-    options.headers.accept = 'application/vnd.github+json'
-    options.headers['x-github-api-version'] = '2022-11-28'
-    options.headers.authorization = basicAuthorization(git.user, git.token)
-  })
-  return octokit
-}
-
-/**
- * Creates the `fetch` for Octokit, which has no limit and accepts truncated bodies: bodies are read completely and
- * within a limit. Redirects are followed, because GitHub redirects renamed repositories.
- */
-function createOctokitFetch(access: HostAccess, signal: AbortSignal, late: string): Fetch {
-  return async (input, init) => {
-    const { status, headers, body } = await callProvider(access, {
-      url: input instanceof Request ? input.url : input,
-      method: init?.method,
-      headers: Object.fromEntries(new Headers(init?.headers)),
-      body: init?.body,
-      redirect: 'follow',
-      signal,
-      late,
-    })
-    return new Response(body.byteLength > 0 ? body : null, { status, headers })
-  }
-}
-
-/** Throws the original error, which Octokit has wrapped. */
-function rethrowCause(error: unknown): never {
-  throw error instanceof Error && error.cause !== undefined ? error.cause : error
 }

@@ -1,7 +1,14 @@
 import * as v from 'valibot'
-import { CREATE_LATE, callProvider, MERGE_LATE, ProviderRefusal, pageUrl, pullNumber, readAnswer } from './call.ts'
-import type { HostFactory } from './pull-request-host.ts'
-import { noOpenPullRequest, rethrowMoved } from './readiness.ts'
+import {
+  CREATE_LATE,
+  createCalls,
+  type HostFactory,
+  MERGE_LATE,
+  mergeErrors,
+  pageUrl,
+  pullNumber,
+  refusedWith,
+} from './host.ts'
 import { parseGitlabProject } from './repository-path.ts'
 
 const MAX_TITLE = 255
@@ -18,7 +25,7 @@ export const gitlabHost: HostFactory = (access, uri) => {
   const { namespace, project } = parseGitlabProject(git, uri)
   const api = git.api_url || `https://${git.host}/api/v4`
   const requests = `${api}/projects/${encodeURIComponent(`${namespace}/${project}`)}/merge_requests`
-  const headers = { 'private-token': git.token }
+  const calls = createCalls(access, { headers: { 'private-token': git.token } })
   return {
     maxDescription: MAX_DESCRIPTION,
     create: async ({ title, description, head, base }, signal) => {
@@ -28,43 +35,26 @@ export const gitlabHost: HostFactory = (access, uri) => {
         title: title.slice(0, MAX_TITLE),
         description: description.slice(0, MAX_DESCRIPTION),
       }
-      const answer = await callProvider(access, {
-        url: requests,
-        method: 'POST',
-        headers,
-        json,
-        signal,
-        late: CREATE_LATE,
-      })
-      const { iid, web_url, state } = readAnswer(createdSchema, answer)
+      const { iid, web_url, state } = await calls(CREATE_LATE, signal)(createdSchema, 'POST', requests, json)
       return { id: iid, url: web_url, status: state }
     },
     merge: async (number, { commit, confirm, signal }) => {
-      const call = (method: string, action = '', json?: object) =>
-        callProvider(access, { url: `${requests}/${number}${action}`, method, headers, json, signal, late: MERGE_LATE })
+      const call = calls(MERGE_LATE, signal)
+      const { notOpen, rethrowMoved } = mergeErrors(number, commit)
+      const request = `${requests}/${number}`
       // Approval and merge name the commit; GitLab answers 409 when the branch is at another one.
       const named = commit === undefined ? undefined : { sha: commit }
-      await call('POST', '/approve', named)
-        .catch(ignoreRefusedApproval)
-        .catch((error: unknown) => rethrowMoved(number, commit, error))
-      await confirm()
-      const answer = await call('PUT', '/merge', named).catch(async (error: unknown) => {
-        if (!refusedWith(error, 405)) return rethrowMoved(number, commit, error)
-        const { state } = readAnswer(stateSchema, await call('GET'))
-        throw state === 'merged' || state === 'closed' ? noOpenPullRequest(number, state) : error
+      await call(v.unknown(), 'POST', `${request}/approve`, named).catch((error: unknown) => {
+        // GitLab answers 401 to repeated approvals and where authors may not approve; throwing it would prevent a
+        // retried merge. GitLab itself refuses a merge without a required approval.
+        if (!refusedWith(error, 401)) rethrowMoved(error)
       })
-      readAnswer(mergedSchema, answer)
+      await confirm()
+      await call(mergedSchema, 'PUT', `${request}/merge`, named).catch(async (error: unknown) => {
+        if (!refusedWith(error, 405)) return rethrowMoved(error)
+        const { state } = await call(stateSchema, 'GET', request)
+        throw state === 'merged' || state === 'closed' ? notOpen(state) : error
+      })
     },
   }
 }
-
-/**
- * Ignores a 401 to the approval, which GitLab sends for repeated approvals and where authors may not approve; throwing
- * it would prevent a retried merge. GitLab itself refuses a merge without a required approval.
- */
-function ignoreRefusedApproval(error: unknown): void {
-  if (!refusedWith(error, 401)) throw error
-}
-
-const refusedWith = (error: unknown, status: number): boolean =>
-  error instanceof ProviderRefusal && error.providerStatus === status

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { azureDevopsHost } from './azure-devops.ts'
 import { githubHost } from './github.ts'
 import { gitlabHost } from './gitlab.ts'
-import type { HostFactory, PullRequestHost } from './pull-request-host.ts'
+import type { HostFactory, PullRequestHost } from './host.ts'
 
 const PROVIDERS: Record<GitProvider, HostFactory> = {
   GITHUB: githubHost,

@@ -2,11 +2,11 @@ import { type Actor, platformFor, recordAudit } from '../access/audit/record.ts'
 import { conflict, gatewayTimeout, notFound, sessionNotFound } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../data/db/sql.ts'
-import { type SessionFacts, sessionAggregateKey } from '../rounds/session-facts.ts'
+import { type SessionFacts, sessionAggregateKey } from '../rounds/round.ts'
 import { findSession, readReviewedCommit } from '../sessions/find.ts'
 import { findLatestPullRequest } from '../sessions/pull-requests.ts'
 import type { PullRequest } from '../sessions/session-detail.ts'
-import { MERGE_LATE } from './call.ts'
+import { MERGE_LATE } from './host.ts'
 import { createPullRequestHost } from './host-of.ts'
 
 /** Limit of the whole call; clients give up after 50 seconds. */

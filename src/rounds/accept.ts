@@ -5,8 +5,7 @@ import type { Context } from '../context.ts'
 import type { Transaction } from '../data/db/sql.ts'
 import { storable } from '../data/db/values.ts'
 import { assertPreviewed } from './previews.ts'
-import type { RoundRequest } from './round.ts'
-import { sessionAggregateKey } from './session-facts.ts'
+import { type RoundRequest, sessionAggregateKey } from './round.ts'
 import { openRound, openSession } from './transitions.ts'
 
 export interface FirstRound {

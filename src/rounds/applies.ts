@@ -1,7 +1,7 @@
 import { internal } from '../base/errors.ts'
 import type { Sql, Transaction } from '../data/db/sql.ts'
-import { storable } from '../data/db/values.ts'
-import { assertHeld, type ClaimedRound, heldSessionQuery } from './round.ts'
+import { storableJson } from '../data/db/values.ts'
+import { assertHeld, type ClaimedRound, heldSessionQuery, writeHeld } from './round.ts'
 import { assertNotCancelled } from './transitions.ts'
 
 /** The result of an apply, with sensitive values masked. */
@@ -90,11 +90,8 @@ export async function recordApplyResult(
   projectId: string,
   result: ApplyResult,
 ): Promise<void> {
-  const json = JSON.stringify(result, (_, value: unknown) => (typeof value === 'string' ? storable(value) : value))
-  const rows = await sql`
-    WITH session AS (${heldSessionQuery(sql, round)})
-    INSERT INTO applies (round_id, project_id, result) SELECT ${round.id}, ${projectId}, ${json}::jsonb FROM session
+  await writeHeld(sql, round)`
+    INSERT INTO applies (round_id, project_id, result) SELECT ${round.id}, ${projectId}, ${storableJson(result)}::jsonb FROM session
     ON CONFLICT (round_id) DO UPDATE SET result = excluded.result
     RETURNING round_id`
-  assertHeld(rows)
 }

@@ -1,7 +1,7 @@
 import type { Operation } from '../base/vocabulary.ts'
 import type { Db } from '../data/db/sql.ts'
-import { storable } from '../data/db/values.ts'
-import { assertHeld, type ClaimedRound, heldSessionQuery } from './round.ts'
+import { storable, storableJson } from '../data/db/values.ts'
+import { type ClaimedRound, writeHeld } from './round.ts'
 
 /** The steps of an attempt, in order. `import` runs in import loops only; `check` compares a plan with the request. */
 export const ATTEMPT_STEPS = ['generate', 'init', 'validate', 'plan', 'show', 'import', 'check'] as const
@@ -101,27 +101,23 @@ export interface AttemptDetail {
 
 /** Records the beginning of an attempt and returns its number. Throws `LeaseLost`. */
 export async function recordAttemptBegin(sql: Db, round: ClaimedRound, begin: AttemptBegin): Promise<number> {
-  const rows = await sql<{ number: number }[]>`
-    WITH session AS (${heldSessionQuery(sql, round)})
+  const [row] = await writeHeld(sql, round)`
     INSERT INTO round_attempts (round_id, number, restart, task, reason)
     SELECT ${round.id}, 1 + coalesce((SELECT max(number) FROM round_attempts WHERE round_id = ${round.id}), 0),
            ${round.attempt - 1}, ${begin.task}, ${storable(begin.reason)}
     FROM session RETURNING number`
-  assertHeld(rows)
-  return rows[0]?.number ?? 0
+  return row?.number ?? 0
 }
 
 /** Records the end of an attempt. Throws `LeaseLost`. */
 export async function recordAttemptEnd(sql: Db, round: ClaimedRound, number: number, end: AttemptEnd): Promise<void> {
-  const rows = await sql`
-    WITH session AS (${heldSessionQuery(sql, round)})
+  await writeHeld(sql, round)`
     UPDATE round_attempts
     SET ended_at = clock_timestamp(), outcome = ${end.outcome}, commit = ${storable(end.commit)},
-        steps = ${toJson(end.steps)}::jsonb, diagnostics = ${toJson(end.diagnostics)}::jsonb,
+        steps = ${storableJson(end.steps)}::jsonb, diagnostics = ${storableJson(end.diagnostics)}::jsonb,
         diagnostics_total = ${end.diagnostics_total}, input_tokens = ${end.input_tokens},
         cached_tokens = ${end.cached_tokens}, output_tokens = ${end.output_tokens}, cost_usd = ${end.cost_usd}
     FROM session WHERE round_id = ${round.id} AND number = ${number} RETURNING number`
-  assertHeld(rows)
 }
 
 /** Replaces the findings of an ended attempt after a later review of its plan found more. Throws `LeaseLost`. */
@@ -131,12 +127,10 @@ export async function recordFindings(
   number: number,
   found: { diagnostics: readonly AttemptDiagnostic[]; total: number },
 ): Promise<void> {
-  const rows = await sql`
-    WITH session AS (${heldSessionQuery(sql, round)})
+  await writeHeld(sql, round)`
     UPDATE round_attempts
-    SET diagnostics = ${toJson(found.diagnostics)}::jsonb, diagnostics_total = ${found.total}
+    SET diagnostics = ${storableJson(found.diagnostics)}::jsonb, diagnostics_total = ${found.total}
     FROM session WHERE round_id = ${round.id} AND number = ${number} RETURNING number`
-  assertHeld(rows)
 }
 
 /** Marks the unfinished attempts of an earlier run as interrupted, when the round is claimed. */
@@ -145,9 +139,6 @@ export async function interruptAttempts(db: Db, roundId: number): Promise<void> 
     UPDATE round_attempts SET ended_at = clock_timestamp(), outcome = 'interrupted'
     WHERE round_id = ${roundId} AND outcome IS NULL`
 }
-
-const toJson = (value: unknown): string =>
-  JSON.stringify(value, (_, part) => (typeof part === 'string' ? storable(part) : part))
 
 /** An attempt as it is stored, with its own reason. */
 export type AttemptRow = Omit<AttemptDetail, 'next_reason'> & { round_id: number; reason: string | null }

@@ -4,11 +4,10 @@ import { delay } from '../base/http.ts'
 import type { TerminalStatus, Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Transaction } from '../data/db/sql.ts'
-import { storable } from '../data/db/values.ts'
+import { storableJson } from '../data/db/values.ts'
 import { endSavedPlan } from '../saved-plans/saved-plan.ts'
-import type { ClaimedRound, HeldRound } from './round.ts'
+import { type ClaimedRound, type HeldRound, sessionAggregateKey } from './round.ts'
 import type { RoundResult } from './round-result.ts'
-import { sessionAggregateKey } from './session-facts.ts'
 import { endRound, readCancelledBy, releaseProject, restoreLock } from './transitions.ts'
 
 export const cancelledMessage = (by: string): string => `Cancelled by ${by}.`
@@ -117,14 +116,12 @@ export async function writeEnd(
 
 /** Returns the result as JSON text; null when it is empty. */
 function writeResult(result?: RoundResult): string | null {
-  if (!result || Object.values(result).every(isEmpty)) return null
-  return JSON.stringify(result, (_, value) => (typeof value === 'string' ? storable(value) : value))
+  return !result || Object.values(result).every(isEmpty) ? null : storableJson(result)
 }
 
 const isEmpty = (part: RoundResult[keyof RoundResult]): boolean =>
   typeof part === 'string' || Array.isArray(part) ? part.length === 0 : part === undefined
 
 async function saveHistory(tx: Transaction, sessionId: number, history: readonly Turn[]): Promise<void> {
-  const payload = history.map((turn) => ({ user: storable(turn.user), assistant: storable(turn.assistant) }))
-  await tx`UPDATE histories SET payload = ${JSON.stringify(payload)}::jsonb WHERE session_id = ${sessionId}`
+  await tx`UPDATE histories SET payload = ${storableJson(history)}::jsonb WHERE session_id = ${sessionId}`
 }

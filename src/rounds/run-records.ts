@@ -1,21 +1,17 @@
 import type { Sql } from '../data/db/sql.ts'
-import { assertHeld, type ClaimedRound, heldSessionQuery } from './round.ts'
+import { assertHeld, type ClaimedRound, heldSessionQuery, writeHeld } from './round.ts'
 
 /** Records the id of an engine job under the run's key, so that a later run finds the job. Throws `LeaseLost`. */
 export async function recordJob(sql: Sql, round: ClaimedRound, key: string, jobId: string): Promise<void> {
-  const rows = await sql`
-    WITH session AS (${heldSessionQuery(sql, round)})
+  await writeHeld(sql, round)`
     UPDATE rounds SET jobs = jobs || jsonb_build_object(${key}::text, ${jobId}::text)
     FROM session WHERE rounds.id = ${round.id} RETURNING rounds.id`
-  assertHeld(rows)
 }
 
 /** Records a pushed commit. If the round is cancelled, the next one does not build on it. Throws `LeaseLost`. */
 export async function recordPush(sql: Sql, round: ClaimedRound, commit: string): Promise<void> {
-  const rows = await sql`
-    WITH session AS (${heldSessionQuery(sql, round)})
+  await writeHeld(sql, round)`
     UPDATE rounds SET pushed_commit = ${commit} FROM session WHERE rounds.id = ${round.id} RETURNING rounds.id`
-  assertHeld(rows)
 }
 
 /** A cloud identifier that was selected for import. `address` is set just before the engine imports it. */
@@ -65,9 +61,7 @@ export async function recordImport(
 
 /** Records that the engine has imported an identifier. Throws `LeaseLost`. */
 export async function markImported(sql: Sql, round: ClaimedRound, position: number): Promise<void> {
-  const rows = await sql`
-    WITH session AS (${heldSessionQuery(sql, round)})
+  await writeHeld(sql, round)`
     UPDATE round_imports SET imported = true FROM session
     WHERE round_id = ${round.id} AND position = ${position} RETURNING position`
-  assertHeld(rows)
 }

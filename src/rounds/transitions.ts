@@ -6,8 +6,14 @@ import type { Context } from '../context.ts'
 import type { Db, Query, Sql, Transaction } from '../data/db/sql.ts'
 import { storable } from '../data/db/values.ts'
 import { type NewSavedPlan, replaceSavedPlan } from '../saved-plans/saved-plan.ts'
-import { assertHeld, type ClaimedRound, type HeldRound, heldSessionQuery, type RoundRequest } from './round.ts'
-import { sessionAggregateKey } from './session-facts.ts'
+import {
+  assertHeld,
+  type ClaimedRound,
+  type HeldRound,
+  heldSessionQuery,
+  type RoundRequest,
+  sessionAggregateKey,
+} from './round.ts'
 import { transition } from './state-machine.ts'
 
 /*

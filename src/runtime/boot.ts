@@ -2,18 +2,12 @@ import { ConfigError } from '../../config/document.ts'
 import { secretsOf } from '../../config/mask.ts'
 import type { Config } from '../../config/types.ts'
 import { createLogger, type Logger } from '../base/log.ts'
-import { metricsHandler, type Registry } from '../observe/registry.ts'
+import { metricsHandler } from '../observe/registry.ts'
 import { buildContext } from './build-context.ts'
 import { createLineWriter } from './files.ts'
 import { saveCompileCache } from './node-tuning.ts'
 import { exitOnFault, type StopPhase, stopOnSignal } from './process-end.ts'
-import { type Running, serve } from './serve.ts'
-
-export interface ListenAddress {
-  /** With 0 the system chooses a free port. */
-  port: number
-  hostname: string
-}
+import { type ListenAddress, serve } from './serve.ts'
 
 type Variables = Record<string, string | undefined>
 
@@ -46,10 +40,6 @@ export function readMetricsAddress(env: Variables): ListenAddress | null {
   return readAddress(env, names, { port, host: '127.0.0.1' })
 }
 
-/** Serves the metrics of a process. Throws when the port cannot be opened. */
-export const serveMetrics = (registry: Registry, address: ListenAddress): Promise<Running> =>
-  serve(metricsHandler(registry), address)
-
 export interface BootedProcess {
   context: Awaited<ReturnType<typeof buildContext>>['context']
   log: Logger
@@ -74,10 +64,10 @@ export async function bootProcess(
   exitOnFault(log)
   stopOnSignal(log, phases)
   try {
-    const { context, close } = await buildContext(config, log, { role })
+    const { context, close } = await buildContext(config, log, role)
     const closeAll = async () => void (await Promise.all([context.tracing?.close(1_400), close()]))
     phases.push({ name: 'connections', limitMs: 1_500, end: closeAll })
-    const metrics = metricsAddress && (await serveMetrics(context.metrics.registry, metricsAddress))
+    const metrics = metricsAddress && (await serve(metricsHandler(context.metrics.registry), metricsAddress))
     if (metrics) phases.unshift({ name: 'metrics', limitMs: 500, end: () => metrics.close(250) })
     await open({ context, log, phases, metricsUrl: metrics?.url })
     saveCompileCache()

@@ -1,9 +1,8 @@
+import { configWarnings } from '../../config/check.ts'
 import type { Config, GitConfig } from '../../config/types.ts'
-import { configWarnings } from '../../config/warnings.ts'
-import type { Fetch } from '../base/http.ts'
 import type { Logger } from '../base/log.ts'
 import type { Context } from '../context.ts'
-import { type Cache, connectCache } from '../data/cache/cache.ts'
+import { connectCache } from '../data/cache/cache.ts'
 import { exclusively } from '../data/db/exclusive.ts'
 import { migrate } from '../data/db/migrate.ts'
 import { connect } from '../data/db/pool.ts'
@@ -11,33 +10,24 @@ import type { Sql } from '../data/db/sql.ts'
 import { startSendingQueue } from '../data/queue.ts'
 import { createObjectStore } from '../data/storage/create.ts'
 import { createStateKeys } from '../data/storage/state-keys.ts'
+import type { LlmClient } from '../llm/inference.ts'
 import { createMetrics, type PlatformMetrics, watchQueue } from '../observe/metrics.ts'
 import { createTracing } from '../observe/tracing.ts'
 import { isOperatorsHost } from '../repository/remote.ts'
 import { createIacClient } from '../services/iac/client.ts'
+import type { IacClient } from '../services/iac/contract.ts'
 import { createFetch, createPinnedFetch, resolveHost } from './fetch.ts'
 import { createLineWriter, readTextFile } from './files.ts'
 import { openPrompts, withoutMissingCollector } from './prompts.ts'
-import { countEngineTime, countTokens, createLazyLlmClient } from './wrapped-clients.ts'
-
-export interface BuiltContext {
-  context: Context & { metrics: PlatformMetrics }
-  /** Closes queue, cache and database, in this order. Does not close tracing and other clients. */
-  close(): Promise<void>
-}
 
 /**
  * Connects all clients of a core or worker process, in boot order. Throws `Failed to initialize database: <reason>`,
  * the same with `redis`, `object storage` and `queue`, and the errors of `openPrompts`. On an error, open clients are
  * closed.
+ * @returns also a function that closes queue, cache and database, in this order, but not tracing and other clients
  */
-export async function buildContext(
-  loaded: Config,
-  log: Logger,
-  options: { role: 'core' | 'worker' },
-): Promise<BuiltContext> {
-  const { role } = options
-  const closers: Closer[] = []
+export async function buildContext(loaded: Config, log: Logger, role: 'core' | 'worker') {
+  const closers: (() => Promise<void>)[] = []
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer()
   }
@@ -48,14 +38,17 @@ export async function buildContext(
     for (const warning of configWarnings(config)) log.warn(warning)
     const sql = await initialize('database', () => openDatabase(config, log, role))
     closers.push(() => sql.end({ timeout: 1 }))
-    const cache = await initialize('redis', () => openCache({ config, log, fetch, metrics, closers }))
+    const cache = await initialize('redis', async () => {
+      const connected = await connectCache(config.redis, log, fetch, metrics.countCacheRead)
+      // Registered first, in case the check fails.
+      closers.push(() => connected.close())
+      await connected.ping()
+      return connected
+    })
     const stores = createStores(config, log)
     await initialize('object storage', () => stores.storage.ensureBuckets())
-    const prompts = await openPrompts(config, role, {
-      fetch,
-      log,
-      alone: (work) => exclusively(sql, 'seed_prompts', work),
-    })
+    const alone = <T>(work: () => Promise<T>) => exclusively(sql, 'seed_prompts', work)
+    const prompts = await openPrompts(config, role, { fetch, log, alone })
     const queue = await initialize('queue', () => startSendingQueue(sql, log))
     closers.push(() => queue.close())
     watchQueue(metrics.registry, sql)
@@ -63,7 +56,7 @@ export async function buildContext(
       const { createLlmClient } = await import('../llm/client.ts')
       return countTokens(createLlmClient(config.llm, { fetch, log, readFile: readTextFile }), metrics)
     }
-    const context = {
+    const context: Context & { metrics: PlatformMetrics } = {
       config,
       log,
       fetch,
@@ -88,22 +81,49 @@ export async function buildContext(
   }
 }
 
-type Closer = () => Promise<void>
-
-/** Connects the cache and checks that it answers. Its closer is registered before, in case the check fails. */
-async function openCache(options: {
-  config: Config
-  log: Logger
-  fetch: Fetch
-  metrics: PlatformMetrics
-  closers: Closer[]
-}): Promise<Cache> {
-  const { config, log, fetch, metrics, closers } = options
-  const cache = await connectCache(config.redis, log, fetch, metrics.countCacheRead)
-  closers.push(() => cache.close())
-  await cache.ping()
-  return cache
+/** Creates a client that is loaded on its first call, for a process that rarely calls a model: the library is large. */
+export function createLazyLlmClient(load: () => Promise<LlmClient>): LlmClient {
+  let loading: Promise<LlmClient> | null = null
+  const client = () => {
+    loading ??= load()
+    return loading
+  }
+  return {
+    complete: async (request) => (await client()).complete(request),
+    search: async (query, options) => (await client()).search(query, options),
+  }
 }
+
+/** Wraps a client to count the tokens of each answer and search. */
+export const countTokens = (llm: LlmClient, metrics: PlatformMetrics): LlmClient => ({
+  ...llm,
+  complete: async (request) => {
+    const answer = await llm.complete(request)
+    metrics.countTokens(request.role, answer.usage)
+    return answer
+  },
+  search: (query, options) =>
+    llm.search(query, {
+      ...options,
+      observe: (used) => {
+        metrics.countTokens(options?.role ?? 'small', used.usage)
+        options?.observe?.(used)
+      },
+    }),
+})
+
+/** Wraps a client to measure the time of each kind of job, including failed jobs. */
+export const countEngineTime = (iac: IacClient, metrics: PlatformMetrics): IacClient => ({
+  ...iac,
+  run: async (kind, body, options) => {
+    const started = performance.now()
+    try {
+      return await iac.run(kind, body, options)
+    } finally {
+      metrics.countEngineTime(kind, (performance.now() - started) / 1000)
+    }
+  },
+})
 
 /** Creates the bucket of artifacts and, when the platform manages engine state, the bucket of states and its keys. */
 function createStores(config: Config, log: Logger): Pick<Context, 'storage' | 'stateStore' | 'stateKeys'> {

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 
 /** @param peer remote address of the connection, in the form of the runtime; null when unknown */
-type Handler = (request: Request, peer: string | null) => Response | Promise<Response>
+type Handler = (request: Request, peer: string | null) => Answer
 
 export interface Running {
   /** `http://<host>:<port>` with the actual port, also when port 0 was requested. */
@@ -12,6 +12,12 @@ export interface Running {
    * @param after the limit counts from the end of this work, which open requests may wait for
    */
   close(limitMs: number, after?: Promise<unknown>): Promise<void>
+}
+
+export interface ListenAddress {
+  /** With 0 the system chooses a free port. */
+  port: number
+  hostname: string
 }
 
 /** The parts of Deno and Bun that are used. Their own types are not part of this project. */
@@ -24,26 +30,22 @@ interface BunServer {
   stop(now?: boolean): Promise<void>
   requestIP(request: Request): { address: string } | null
 }
-interface OtherRuntimes {
-  Deno?: {
-    serve(
-      options: { port: number; hostname: string; signal: AbortSignal; onListen: () => void },
-      handler: (request: Request, info: { remoteAddr: { hostname?: string } }) => Response | Promise<Response>,
-    ): DenoServer
-  }
-  Bun?: {
-    serve(options: {
-      port: number
-      hostname: string
-      idleTimeout: number
-      fetch: (request: Request, server: BunServer) => Response | Promise<Response>
-    }): BunServer
-  }
+type Answer = Response | Promise<Response>
+interface Deno {
+  serve(
+    options: ListenAddress & { signal: AbortSignal; onListen: () => void },
+    handler: (request: Request, info: { remoteAddr: { hostname?: string } }) => Answer,
+  ): DenoServer
+}
+interface Bun {
+  serve(
+    options: ListenAddress & { idleTimeout: number; fetch: (request: Request, server: BunServer) => Answer },
+  ): BunServer
 }
 
 /** Opens a port on the current runtime: Node, Deno or Bun. Throws when the port cannot be opened. */
-export async function serve(handler: Handler, options: { port: number; hostname: string }): Promise<Running> {
-  const { Deno, Bun } = globalThis as OtherRuntimes
+export async function serve(handler: Handler, options: ListenAddress): Promise<Running> {
+  const { Deno, Bun } = globalThis as { Deno?: Deno; Bun?: Bun }
   if (Deno) return serveOnDeno(Deno, handler, options)
   if (Bun) return serveOnBun(Bun, handler, options)
   return serveOnNode(handler, options)
@@ -58,7 +60,7 @@ const MAX_HEADER_BYTES = 64 * 1024
 const formatUrl = (hostname: string, port: number) =>
   `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
 
-async function serveOnNode(handler: Handler, { port, hostname }: { port: number; hostname: string }): Promise<Running> {
+async function serveOnNode(handler: Handler, { port, hostname }: ListenAddress): Promise<Running> {
   // Without `overrideGlobalObjects: false` the library would replace the global Request and Response.
   const server = createAdaptorServer({
     fetch: (request, { incoming }) => handler(request, incoming.socket.remoteAddress ?? null),
@@ -82,11 +84,7 @@ async function serveOnNode(handler: Handler, { port, hostname }: { port: number;
   }
 }
 
-function serveOnDeno(
-  deno: NonNullable<OtherRuntimes['Deno']>,
-  handler: Handler,
-  options: { port: number; hostname: string },
-): Running {
+function serveOnDeno(deno: Deno, handler: Handler, options: ListenAddress): Running {
   const controller = new AbortController()
   const server = deno.serve({ ...options, signal: controller.signal, onListen: () => {} }, (request, info) =>
     handler(request, info.remoteAddr.hostname ?? null),
@@ -98,11 +96,7 @@ function serveOnDeno(
 }
 
 /** Serves on Bun, where `idleTimeout: 0` turns off the default of closing connections after ten silent seconds. */
-function serveOnBun(
-  bun: NonNullable<OtherRuntimes['Bun']>,
-  handler: Handler,
-  options: { port: number; hostname: string },
-): Running {
+function serveOnBun(bun: Bun, handler: Handler, options: ListenAddress): Running {
   const server = bun.serve({
     ...options,
     idleTimeout: 0,

@@ -1,4 +1,5 @@
 import { conflict } from '../base/errors.ts'
+import { withTimeLimit } from '../base/time.ts'
 import type { Context } from '../context.ts'
 import { isStateLocked, readManagedState } from '../plan/state/managed-state.ts'
 import { hasMoved, type StateVersion } from '../plan/state/state.ts'
@@ -82,21 +83,16 @@ async function ask(
   question: (signal: AbortSignal) => Promise<Finding>,
 ): Promise<PlanCheck> {
   const limit = new AbortController()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const error = new Error(`no answer within ${LIMIT_MS} ms`)
-      limit.abort(error)
-      reject(error)
-    }, LIMIT_MS)
-  })
+  const late = () => {
+    const error = new Error(`no answer within ${LIMIT_MS} ms`)
+    limit.abort(error)
+    return error
+  }
   try {
-    return { name, ...(await Promise.race([question(limit.signal), late])) }
+    return { name, ...(await withTimeLimit(LIMIT_MS, question(limit.signal), late)) }
   } catch (error) {
     log.warn('a saved plan could not be compared', { check: name, error })
     return { name, ...unknown(failed) }
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -5,7 +5,7 @@ import { type Fetch, OutboundError, type OutboundResponse, send } from '../base/
 
 const MAX_BYTES = 1024 * 1024
 
-export interface Question<Schema extends v.GenericSchema> {
+interface Question<Schema extends v.GenericSchema> {
   /** The service's name in error texts. */
   name: string
   service: Pick<ServiceConfig, 'endpoint' | 'token'>
@@ -37,17 +37,21 @@ export async function ask<Schema extends v.GenericSchema>(
     throw transportFault(name, error)
   })
   if (response.status !== 200) throw unexpectedAnswer(name, `HTTP ${response.status}`)
-  const read = v.safeParse(answer, parseBody(name, response))
-  if (!read.success)
-    throw unexpectedAnswer(name, 'a body that does not follow the contract', new v.ValiError(read.issues))
-  return read.output
+  return readAnswer(name, response, answer, 'a body')
 }
 
-function parseBody(name: string, response: OutboundResponse): unknown {
+/** Checks the body of a response against a contract. Throws 502, whose text names the `part` that breaks it. */
+export function readAnswer<Schema extends v.GenericSchema>(
+  service: string,
+  response: OutboundResponse,
+  schema: Schema,
+  part: string,
+): v.InferOutput<Schema> {
   try {
-    return response.json()
+    return v.parse(schema, response.json())
   } catch (error) {
-    throw transportFault(name, error)
+    if (!v.isValiError(error)) throw transportFault(service, error)
+    throw unexpectedAnswer(service, `${part} that does not follow the contract`, error)
   }
 }
 

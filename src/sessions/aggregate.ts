@@ -3,7 +3,7 @@ import { type ReportType, type Status, TERMINAL_STATUSES, type Turn } from '../b
 import type { Context } from '../context.ts'
 import type { Db, Transaction } from '../data/db/sql.ts'
 import { readAttempts, toAttempts } from '../rounds/attempts.ts'
-import { factColumns, factJoins, sessionAggregateKey } from '../rounds/session-facts.ts'
+import { factColumns, factJoins, sessionAggregateKey } from '../rounds/round.ts'
 import { readNewestPlan, type SavedPlanStatus } from '../saved-plans/plan-status.ts'
 import { type SummaryRow, toSummary } from './list.ts'
 import type {
@@ -70,17 +70,12 @@ async function isCurrent(context: AggregateContext, cached: SessionAggregate): P
   return row?.updated_at === cached.updated_at
 }
 
-/** Parts of a round that older releases did not have. */
-const PARTS: readonly (keyof RoundDetail)[] = ['attempts', 'outputs', 'previews']
-
-/** Parses a cached entry; null for others, such as those of older releases, whose rounds had fewer parts. */
+/** Parses a cached entry; null for none and for a text that is no session. */
 function parseEntry(text: string | null): SessionAggregate | null {
   if (text === null) return null
   try {
     const entry: SessionAggregate = JSON.parse(text)
-    const isWhole =
-      typeof entry?.uuid === 'string' && entry.rounds.every((round) => PARTS.every((part) => part in round))
-    return isWhole ? entry : null
+    return typeof entry?.uuid === 'string' ? entry : null
   } catch {
     return null
   }

@@ -1,7 +1,7 @@
 import { isUuid } from '../base/text.ts'
 import type { Status } from '../base/vocabulary.ts'
 import type { Db, Sql } from '../data/db/sql.ts'
-import { readFacts, type SessionFacts } from '../rounds/session-facts.ts'
+import { readFacts, type SessionFacts } from '../rounds/round.ts'
 
 /** Reads the facts of a session by uuid; null when there is no such session. */
 export const findSession = async (sql: Db, uuid: string): Promise<SessionFacts | null> =>

@@ -46,8 +46,9 @@ async function countMatches(
     const kinds = await countKinds(sql, selection)
     return { total: kinds.reduce((sum, { n }) => sum + n, 0), kinds, query }
   }
-  const counting = sql<{ total: number }[]>`SELECT count(*) AS total ${query.fromWhere}`
-  const [row] = await (query.planDependsOnValues ? counting.unprepared() : counting)
+  const [row] = await sql<{ total: number }[]>`SELECT count(*) AS total ${query.fromWhere}`.unprepared(
+    query.planDependsOnValues,
+  )
   return { total: row?.total ?? 0, kinds: null, query }
 }
 

@@ -2,7 +2,7 @@ import { type Actor, auditInsert, platformFor } from '../access/audit/record.ts'
 import { sessionNotFound } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../data/db/sql.ts'
-import { sessionAggregateKey } from '../rounds/session-facts.ts'
+import { sessionAggregateKey } from '../rounds/round.ts'
 import type { PullRequest } from './session-detail.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { GitProvider } from '../../config/types.ts'
 import type { ReportType, Status, Turn } from '../base/vocabulary.ts'
 import type { AttemptDetail, AttemptSpending } from '../rounds/attempts.ts'
-import type { SessionFacts } from '../rounds/session-facts.ts'
+import type { SessionFacts } from '../rounds/round.ts'
 import type { SavedPlanStatus } from '../saved-plans/plan-status.ts'
 
 /** An entry of the session lists. Timestamps here and below look like `2026-03-01T14:25:30.123456Z`, in UTC. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isOverlong, shareToKeep } from '../../src/agent/fitting.ts'
+import { isOverlong, shareToKeep } from '../../src/agent/fit-messages.ts'
 import { PlatformError } from '../../src/base/errors.ts'
 
 const failed = (reason: string, status = 400) =>

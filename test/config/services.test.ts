@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { configWarnings } from '../../config/warnings.ts'
+import { configWarnings } from '../../config/check.ts'
 import { load, problemsOf } from './support.ts'
 
 const TAIL =

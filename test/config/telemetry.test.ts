@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { configWarnings } from '../../config/check.ts'
 import { maskedConfig, secretsOf } from '../../config/mask.ts'
-import { configWarnings } from '../../config/warnings.ts'
 import { at, load, problemsOf } from './support.ts'
 
 it('takes the key of the collector from the variable that the file names, and never shows it', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { configWarnings } from '../../config/warnings.ts'
+import { configWarnings } from '../../config/check.ts'
 import { load } from './support.ts'
 
 const elsewhere =

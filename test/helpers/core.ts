@@ -2,8 +2,7 @@ import type { Hono } from 'hono'
 import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/types.ts'
 import { createApp } from '../../routes/app.ts'
-import type { CoreContext } from '../../routes/context.ts'
-import type { AppEnv } from '../../routes/env.ts'
+import type { AppEnv, CoreContext } from '../../routes/env.ts'
 import { createLogger } from '../../src/base/log.ts'
 import { startSendingQueue } from '../../src/data/queue.ts'
 import { startEventHub } from '../../src/events/hub.ts'
@@ -12,6 +11,7 @@ import { createAssetReader } from '../../src/runtime/assets.ts'
 import { asDescribed } from './described.ts'
 import { memoryCache } from './memory-cache.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
+import { startOnce } from './start-once.ts'
 
 /** The smallest environment for which a configuration loads. */
 export const ENVIRONMENT = {
@@ -108,11 +108,30 @@ export async function createTestCore(
   }
 }
 
+/** Provides a core for the tests of a file or `describe`. `me` is the number of its caller. */
+export const provideCore = (options: Parameters<typeof createTestCore>[0] = {}): TestCore & { me: number } =>
+  startOnce(async () => {
+    const core = await createTestCore(options)
+    return { ...core, me: (await (await core.call('GET', '/api/v1/users/me')).json()).id }
+  })
+
 /** Returns a `call` for another application, for example one that `another` returned. */
 export const callOf =
   (app: Hono<AppEnv>): TestCore['call'] =>
   async (method, path, request = {}) =>
     app.request(path, { method, ...requestOf(request) })
+
+/** Status and JSON body of an answer. */
+export async function answerOf(given: Response | Promise<Response>): Promise<[status: number, body: unknown]> {
+  const answer = await given
+  return [answer.status, await answer.json()]
+}
+
+/** Status and `detail` of an error. */
+export async function refusalOf(given: Response | Promise<Response>): Promise<[status: number, detail: unknown]> {
+  const answer = await given
+  return [answer.status, (await answer.json()).detail]
+}
 
 function requestOf(request: { json?: unknown; token?: string; headers?: Record<string, string> }): RequestInit {
   const headers: Record<string, string> = { ...request.headers }

@@ -1,4 +1,4 @@
-import type { CoreContext } from '../../routes/context.ts'
+import type { CoreContext } from '../../routes/env.ts'
 import { resolveUser, type User } from '../../src/access/users.ts'
 import type { Status, Turn } from '../../src/base/vocabulary.ts'
 import type { Sql } from '../../src/data/db/sql.ts'

@@ -2,14 +2,8 @@ import { HttpResponse, http } from 'msw'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../config/types.ts'
 import { createLogger } from '../../src/base/log.ts'
-import {
-  notifyApplyFailure,
-  notifyComplianceFailed,
-  notifyImpactHigh,
-  notifyRunFailure,
-} from '../../src/notifications/notify.ts'
-import type { NotificationContext } from '../../src/notifications/send.ts'
-import type { SessionFacts } from '../../src/rounds/session-facts.ts'
+import { type NotificationContext, notifyOfEvent } from '../../src/notifications/notify.ts'
+import type { SessionFacts } from '../../src/rounds/round.ts'
 import { configOf } from '../helpers/core.ts'
 import { interceptRequests } from '../helpers/intercept.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
@@ -65,47 +59,24 @@ const context = (change: Partial<NotificationContext> = {}): NotificationContext
   log: createLogger({ write: (line) => lines.push(JSON.parse(line)) }),
   ...change,
 })
+const notify = (body = 'x', session = SESSION, change: Partial<NotificationContext> = {}) =>
+  notifyOfEvent(context(change), session, 'system.exception.failure', { round: 2, body })
 const addUser = (email: string | null, panel_role: 'viewer' | 'editor' | 'admin' | null) =>
   database.sql`INSERT INTO users (issuer, subject, email, panel_role) VALUES ('i', ${crypto.randomUUID()}, ${email}, ${panel_role})`
 
 describe('what is said', () => {
   it.each([
-    [
-      () => notifyComplianceFailed(context(), SESSION, { round: 2, summary: 'A rule was broken.' }),
-      'iac.compliance.failed',
-      'warning',
-      `Compliance check failed – session ${SESSION.uuid}`,
-      'A rule was broken.',
-    ],
-    [
-      () => notifyImpactHigh(context(), SESSION, { round: 2, title: 'Data loss', description: 'A table goes.' }),
-      'iac.impact.high',
-      'warning',
-      `High impact changes – session ${SESSION.uuid}`,
-      'Data loss\n\nA table goes.',
-    ],
-    [
-      () => notifyApplyFailure(context(), SESSION, { round: 2, stderr: 'Error: no' }),
-      'iac.apply.failure',
-      'error',
-      `Infrastructure deployment failure – session ${SESSION.uuid}`,
-      'Error: no',
-    ],
-    [
-      () => notifyRunFailure(context(), SESSION, { round: 2, message: 'runner failed: git clone failed' }),
-      'system.exception.failure',
-      'error',
-      `System Core exception failure – session ${SESSION.uuid}`,
-      'runner failed: git clone failed',
-    ],
-  ] as const)('%# kind, severity, subject and body', async (notify, kind, severity, subject, body) => {
-    await notify()
-    expect(sent).toHaveLength(1)
-    expect(sent[0]?.body).toMatchObject({ kind, severity, subject, body })
+    ['iac.compliance.failed', 'warning', `Compliance check failed – session ${SESSION.uuid}`],
+    ['iac.impact.high', 'warning', `High impact changes – session ${SESSION.uuid}`],
+    ['iac.apply.failure', 'error', `Infrastructure deployment failure – session ${SESSION.uuid}`],
+    ['system.exception.failure', 'error', `System Core exception failure – session ${SESSION.uuid}`],
+  ] as const)('%s: severity, subject and body', async (kind, severity, subject) => {
+    await notifyOfEvent(context(), SESSION, kind, { round: 2, body: 'A rule was broken.' })
+    expect(sent.map(({ body }) => body)).toMatchObject([{ kind, severity, subject, body: 'A rule was broken.' }])
   })
 
   it('the facts of the session, without unknown ones, and nothing the contract does not name', async () => {
-    await notifyRunFailure(context(), SESSION, { round: 2, message: 'x' })
+    await notify()
     expect(Object.keys(sent[0]?.body ?? {}).sort()).toEqual([
       'audience',
       'body',
@@ -128,7 +99,7 @@ describe('what is said', () => {
   })
 
   it('the bearer token, and no user headers', async () => {
-    await notifyRunFailure(context(), SESSION, { round: 1, message: 'x' })
+    await notify()
     const headers = sent[0]?.headers
     expect(headers?.get('authorization')).toBe('Bearer token-of-notifications')
     for (const name of ['x-user-id', 'x-user-email']) expect(headers?.has(name)).toBe(false)
@@ -137,7 +108,7 @@ describe('what is said', () => {
 
 describe('limits of the contract', () => {
   const bodyOf = async (message: string) => {
-    await notifyRunFailure(context(), SESSION, { round: 1, message })
+    await notify(message)
     return sent[0]?.body.body as string
   }
 
@@ -160,11 +131,7 @@ describe('limits of the contract', () => {
   })
 
   it('the subject stays one short line', async () => {
-    await notifyRunFailure(
-      context(),
-      { ...SESSION, uuid: `a\r\nb\u2028${'c'.repeat(300)}` },
-      { round: 1, message: 'x' },
-    )
+    await notify('x', { ...SESSION, uuid: `a\r\nb\u2028${'c'.repeat(300)}` })
     const subject = sent[0]?.body.subject as string
     expect(subject).toHaveLength(256)
     expect(subject).toMatch(/^System Core exception failure – session a b c+…$/)
@@ -172,7 +139,7 @@ describe('limits of the contract', () => {
 
   it('at most 256 recipients, the owner among them', async () => {
     for (let i = 0; i < 260; i++) await addUser(`editor-${i}@example.org`, 'editor')
-    await notifyRunFailure(context(), SESSION, { round: 1, message: 'x' })
+    await notify()
     expect(sent[0]?.body.audience).toHaveLength(256)
     expect(sent[0]?.body.audience).toContain('owner@example.org')
   })
@@ -180,7 +147,7 @@ describe('limits of the contract', () => {
 
 describe('audience', () => {
   const audience = async (session = SESSION, change: Partial<NotificationContext> = {}) => {
-    await notifyRunFailure(context(change), session, { round: 1, message: 'x' })
+    await notify('x', session, change)
     return sent[0]?.body.audience
   }
 
@@ -214,8 +181,10 @@ describe('audience', () => {
 })
 
 describe('best effort', () => {
-  const failure = (kind: string) =>
-    expect.objectContaining({ level: 'warn', message: `Failed to send '${kind}' notification` })
+  const failure = expect.objectContaining({
+    level: 'warn',
+    message: "Failed to send 'system.exception.failure' notification",
+  })
 
   it.each([
     ['200', () => HttpResponse.json({ delivery_id: 'd' })],
@@ -233,8 +202,8 @@ describe('best effort', () => {
     ],
   ])('%s is one line in the log', async (_name, respond) => {
     answer(respond)
-    await notifyApplyFailure(context(), SESSION, { round: 1, stderr: 'x' })
-    expect(lines).toEqual([failure('iac.apply.failure')])
+    await notify()
+    expect(lines).toEqual([failure])
   })
 
   it.each([
@@ -242,7 +211,7 @@ describe('best effort', () => {
     ['without endpoint', { endpoint: '' }],
   ])('a service that is %s is not contacted', async (_name, change) => {
     const services = { ...config.services, notifications: { ...config.services.notifications, ...change } }
-    await notifyApplyFailure(context({ config: { ...config, services } }), SESSION, { round: 1, stderr: 'x' })
+    await notify('x', SESSION, { config: { ...config, services } })
     expect({ sent, lines }).toEqual({ sent: [], lines: [] })
   })
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { LlmClient } from '../../src/llm/inference.ts'
 import { createMetrics } from '../../src/observe/metrics.ts'
-import { countEngineTime, countTokens } from '../../src/runtime/wrapped-clients.ts'
+import { countEngineTime, countTokens } from '../../src/runtime/build-context.ts'
 import type { IacClient } from '../../src/services/iac/contract.ts'
 import { parseMetrics, sampleOf } from './parse-metrics.ts'
 

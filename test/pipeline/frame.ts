@@ -5,7 +5,7 @@ import type { Workspace } from '../../pipeline/workspace/types.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { Context } from '../../src/context.ts'
 import type { Sql } from '../../src/data/db/sql.ts'
-import type { SessionFacts } from '../../src/rounds/session-facts.ts'
+import type { SessionFacts } from '../../src/rounds/round.ts'
 import { memoryCache } from '../helpers/memory-cache.ts'
 
 /** Creates a working copy in memory that counts how often it was discarded. */

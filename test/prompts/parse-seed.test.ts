@@ -10,7 +10,7 @@ function problemsOf(...files: { path: string; text: string }[]): readonly string
   try {
     parseSeeds(files)
   } catch (error) {
-    if (error instanceof SeedError) return error.problems
+    if (error instanceof SeedError) return error.message.split('\n')
     throw error
   }
   return []

@@ -1,7 +1,7 @@
 import { delay, HttpResponse, http } from 'msw'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { GitConfig } from '../../config/types.ts'
-import type { CoreContext } from '../../routes/context.ts'
+import type { CoreContext } from '../../routes/env.ts'
 import { unavailable } from '../../src/base/errors.ts'
 import type { InferenceRequest, LlmClient } from '../../src/llm/inference.ts'
 import { createPullRequest } from '../../src/pull-requests/create.ts'

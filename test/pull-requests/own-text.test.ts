@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RoundRow } from '../../src/pull-requests/evidence/evidence.ts'
-import { writeOwnText } from '../../src/pull-requests/own-text.ts'
+import { writeOwnText } from '../../src/pull-requests/write-text.ts'
 import { emptyResult, type RoundResult } from '../../src/rounds/round-result.ts'
 import { changeListOf } from './evidence/fixtures.ts'
 

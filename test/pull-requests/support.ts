@@ -1,7 +1,7 @@
 import { vi } from 'vitest'
 import { PlatformError } from '../../src/base/errors.ts'
+import type { MergeOptions, PullRequestHost } from '../../src/pull-requests/host.ts'
 import { createPullRequestHost } from '../../src/pull-requests/host-of.ts'
-import type { MergeOptions, PullRequestHost } from '../../src/pull-requests/pull-request-host.ts'
 import { configOf } from '../helpers/core.ts'
 
 export const NEW = {

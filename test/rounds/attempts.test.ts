@@ -2,11 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
 import { insertPlan } from '../../src/reports/artifact-rows.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
-import type { AttemptDiagnostic, AttemptEnd } from '../../src/rounds/attempts.ts'
-import { recordAttemptBegin, recordAttemptEnd, recordFindings } from '../../src/rounds/attempts.ts'
+import {
+  type AttemptDiagnostic,
+  type AttemptEnd,
+  recordAttemptBegin,
+  recordAttemptEnd,
+  recordFindings,
+} from '../../src/rounds/attempts.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
-import { sessionAggregateKey } from '../../src/rounds/session-facts.ts'
 import { releaseRound } from '../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { claimOf, createSession, END, lapseLease, useVerbs } from '../sessions/fixtures.ts'
@@ -165,20 +169,5 @@ describe('an attempt whose end could not be written', () => {
     await recordAttemptBegin(db.sql, round, first)
     await finishRound(context, round, END)
     expect(await attemptsOf(uuid)).toMatchObject([{ outcome: 'interrupted', ended_at: time }])
-  })
-})
-
-describe('the cache of finished sessions', () => {
-  it('does not answer the entry of a release without attempts', async () => {
-    const { uuid, round } = await claimed()
-    await recordAttemptBegin(db.sql, round, first)
-    await finishRound(context, round, END)
-    await loadAggregate(context, uuid, { includeHistory: false })
-    const key = sessionAggregateKey(uuid)
-    const entry = JSON.parse((await context.cache.get(key)) ?? '')
-    for (const each of entry.rounds) delete each.attempts
-    await context.cache.set(key, JSON.stringify(entry), 60)
-    const session = await loadAggregate(context, uuid, { includeHistory: false })
-    expect(session?.rounds[0]?.attempts).toHaveLength(1)
   })
 })

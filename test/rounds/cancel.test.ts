@@ -3,12 +3,11 @@ import { platformFor } from '../../src/access/audit/record.ts'
 import { RoundCancelled } from '../../src/base/errors.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
 import { recordIntent } from '../../src/rounds/applies.ts'
-import { CANCEL_CHANNEL, cancelRound } from '../../src/rounds/cancel.ts'
-import { startCancelWatch } from '../../src/rounds/cancel-watch.ts'
+import { CANCEL_CHANNEL, cancelRound, startCancelWatch } from '../../src/rounds/cancel.ts'
 import { claimForRun } from '../../src/rounds/claim.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
+import { sessionAggregateKey } from '../../src/rounds/round.ts'
 import { recordJob, recordPush } from '../../src/rounds/run-records.ts'
-import { sessionAggregateKey } from '../../src/rounds/session-facts.ts'
 import {
   claimProject,
   extendLease,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
-import { readEvidenceRows } from '../../src/pull-requests/evidence/evidence-rows.ts'
+import { readEvidenceRows } from '../../src/pull-requests/evidence/read-evidence.ts'
 import { insertPreview, insertReport } from '../../src/reports/artifact-rows.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
 import { finishRound } from '../../src/rounds/finish.ts'

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
-import { interceptRequests } from '../helpers/intercept.ts'
-import { createIssuer, type Issuer } from '../helpers/issuer.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { refusalOf } from '../helpers/core.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
+import { provideSignedInCore } from '../helpers/signed-in-core.ts'
 import { readStream } from '../helpers/sse.ts'
 
-const server = interceptRequests()
-let core: TestCore
-let issuer: Issuer
+const core = provideSignedInCore('admin: { default_root_email: Root@Example.org }')
 let uuid: string
-const OIDC = 'oidc: { issuer_url: "https://issuer.example.org", client_id: core }'
 
 beforeAll(async () => {
-  issuer = await createIssuer()
-  server.use(...issuer.handlers)
-  core = await createTestCore({ yaml: `${OIDC}\nadmin: { default_root_email: Root@Example.org }` })
   const owner = await createUser(core.database.sql, 'owner')
   await createUser(core.database.sql, 'stranger', { operation_role: 'devops' })
   for (const role of ['viewer', 'editor', 'admin'] as const)
@@ -22,10 +15,7 @@ beforeAll(async () => {
   uuid = await openSession(core.context, owner.id)
   await (await runRound(core.context, uuid)).finish('completed', 'done', [{ user: 'a', assistant: 'b' }])
 })
-afterAll(() => core.close())
 
-const as = async (subject: string, method: string, path: string, json?: unknown) =>
-  core.call(method, path, { json, token: await issuer.token(subject) })
 const ROUTES: [string, string][] = [
   ['POST', '/api/v1/iac/generate'],
   ['GET', `/api/v1/events/subscribe/${crypto.randomUUID()}`],
@@ -54,7 +44,7 @@ describe('with an issuer', () => {
   })
 
   it('does not take the token from the query', async () => {
-    const answer = await core.call('GET', `/api/v1/events/subscribe/${uuid}?token=${await issuer.token('owner')}`)
+    const answer = await core.call('GET', `/api/v1/events/subscribe/${uuid}?token=${await core.issuer.token('owner')}`)
     expect(answer.status).toBe(401)
   })
 
@@ -77,7 +67,7 @@ describe('with an issuer', () => {
 
 describe('the caller', () => {
   it('is one row for issuer and subject, made on first sight', async () => {
-    const first = await (await as('ada', 'GET', '/api/v1/users/me')).json()
+    const first = await (await core.as('ada', 'GET', '/api/v1/users/me')).json()
     expect(first).toEqual({
       id: expect.any(Number),
       email: null,
@@ -85,34 +75,34 @@ describe('the caller', () => {
       operation_role: 'developer',
       panel_role: null,
     })
-    const token = await issuer.token('ada', { iss: `${issuer.url}/`, email: 'ada@example.org', name: 'Ada' })
+    const token = await core.issuer.token('ada', { iss: `${core.issuer.url}/`, email: 'ada@example.org', name: 'Ada' })
     const again = await (await core.call('GET', '/api/v1/users/me', { token })).json()
     expect(again).toEqual({ ...first, email: 'ada@example.org', display_name: 'Ada' })
-    expect((await (await as('bob', 'GET', '/api/v1/users/me')).json()).id).not.toBe(first.id)
+    expect((await (await core.as('bob', 'GET', '/api/v1/users/me')).json()).id).not.toBe(first.id)
   })
 
   it('has the roles of its row at once', async () => {
-    await as('carl', 'GET', '/api/v1/users/me')
+    await core.as('carl', 'GET', '/api/v1/users/me')
     await core.database.sql`UPDATE users SET panel_role = 'viewer' WHERE subject = 'carl'`
-    expect(await (await as('carl', 'GET', '/api/v1/users/me')).json()).toMatchObject({ panel_role: 'viewer' })
+    expect(await (await core.as('carl', 'GET', '/api/v1/users/me')).json()).toMatchObject({ panel_role: 'viewer' })
   })
 
   it('is elevated on every request when it is the root address', async () => {
     const claims = { email: 'root@example.org', email_verified: true }
     const me = async () =>
-      (await core.call('GET', '/api/v1/users/me', { token: await issuer.token('root', claims) })).json()
+      (await core.call('GET', '/api/v1/users/me', { token: await core.issuer.token('root', claims) })).json()
     expect(await me()).toMatchObject({ operation_role: 'devops', panel_role: 'admin' })
     await core.database.sql`UPDATE users SET operation_role = 'developer', panel_role = NULL WHERE subject = 'root'`
     expect(await me()).toMatchObject({ operation_role: 'devops', panel_role: 'admin' })
-    const cleared = await core.another({ yaml: OIDC })
+    const cleared = await core.another({ yaml: `oidc: { issuer_url: "${core.issuer.url}", client_id: core }` })
     const kept = await cleared.request('/api/v1/users/me', {
-      headers: { authorization: `Bearer ${await issuer.token('root', claims)}` },
+      headers: { authorization: `Bearer ${await core.issuer.token('root', claims)}` },
     })
     expect(await kept.json()).toMatchObject({ operation_role: 'devops', panel_role: 'admin' })
   })
 
   it('is refused when its subject cannot be stored', async () => {
-    const answer = await as('x'.repeat(255), 'GET', '/api/v1/users/me')
+    const answer = await core.as('x'.repeat(255), 'GET', '/api/v1/users/me')
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer error="invalid_token"'])
   })
 })
@@ -144,15 +134,20 @@ describe('sessions of others', () => {
   ])('%s: 404 when unknown, whoever asks', async (_, path) => {
     const unknown = crypto.randomUUID()
     for (const subject of ['owner', 'stranger', 'admin']) {
-      const answer = await as(subject, 'GET', `${path}${unknown}`)
-      expect([answer.status, await answer.json()]).toEqual([404, { detail: `Session ${unknown} not found.` }])
+      expect(await refusalOf(core.as(subject, 'GET', `${path}${unknown}`))).toEqual([
+        404,
+        `Session ${unknown} not found.`,
+      ])
     }
   })
 
   it('are not in the own list, not even for a panel admin', async () => {
     for (const subject of ['stranger', 'admin'])
-      expect(await (await as(subject, 'GET', '/api/v1/sessions/list')).json()).toMatchObject({ items: [], total: 0 })
-    expect(await (await as('owner', 'GET', '/api/v1/sessions/list')).json()).toMatchObject({ total: 1 })
+      expect(await (await core.as(subject, 'GET', '/api/v1/sessions/list')).json()).toMatchObject({
+        items: [],
+        total: 0,
+      })
+    expect(await (await core.as('owner', 'GET', '/api/v1/sessions/list')).json()).toMatchObject({ total: 1 })
   })
 })
 
@@ -162,7 +157,7 @@ describe('a stream', () => {
     const running = await openSession(core.context, owner.id)
     await createUser(core.database.sql, 'watcher', { panel_role: 'viewer' })
     const now = Math.floor(Date.now() / 1000)
-    const token = await issuer.token('watcher', { exp: now - 58 })
+    const token = await core.issuer.token('watcher', { exp: now - 58 })
     const stream = readStream(await core.call('GET', `/api/v1/events/subscribe/${running}`, { token }))
     expect(await stream.event()).toMatchObject({ status_msg: 'STARTED' })
     await core.database.sql`UPDATE users SET panel_role = NULL WHERE subject = 'watcher'`

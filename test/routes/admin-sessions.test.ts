@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createTestCore, refusalOf } from '../helpers/core.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
+import { startOnce } from '../helpers/start-once.ts'
 
 const LIST = '/api/v1/admin/sessions/list'
-let core: TestCore
+const core = startOnce(createTestCore)
 let ann: string
 let bob: string
 let nameless: string
 let nameless_id: number
 
 beforeAll(async () => {
-  core = await createTestCore()
   const { sql } = core.database
   const owners = [
     await createUser(sql, 'ann'),
@@ -24,7 +24,6 @@ beforeAll(async () => {
   nameless = await openSession(core.context, third, { mode: 'import', repo_uri: 'https://github.com/acme/other.git' })
   nameless_id = third
 })
-afterAll(() => core.close())
 
 const list = async (query = '') => {
   const answer = await core.call('GET', `${LIST}?${query}`)
@@ -95,8 +94,7 @@ describe(`GET ${LIST}`, () => {
     [`search=${'x'.repeat(201)}`, 'string_too_long'],
     [`user_email=${'x'.repeat(255)}`, 'string_too_long'],
   ])('refuses %s', async (query, type) => {
-    const answer = await core.call('GET', `${LIST}?${query}`)
-    expect([answer.status, (await answer.json()).detail]).toMatchObject([
+    expect(await refusalOf(core.call('GET', `${LIST}?${query}`))).toMatchObject([
       422,
       [{ type, loc: ['query', query.split('=')[0]] }],
     ])
@@ -140,14 +138,7 @@ describe('GET /api/v1/admin/sessions', () => {
     ['id=x', 'uuid_parsing', 'id'],
     [`id=${crypto.randomUUID()}&include_history=perhaps`, 'bool_parsing', 'include_history'],
   ])('refuses ?%s', async (query, type, parameter) => {
-    const answer = await detail(query)
-    expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ type, loc: ['query', parameter] }]])
-  })
-
-  it('answers 404 for an unknown session', async () => {
-    const unknown = crypto.randomUUID()
-    const answer = await detail(`id=${unknown}`)
-    expect([answer.status, await answer.json()]).toEqual([404, { detail: `Session ${unknown} not found.` }])
+    expect(await refusalOf(detail(query))).toMatchObject([422, [{ type, loc: ['query', parameter] }]])
   })
 })
 
@@ -180,25 +171,17 @@ describe('PATCH /api/v1/admin/sessions/{session_id}/toggle_lock', () => {
     [{ locked: 2 }, 'bool_parsing'],
     [{ locked: [true] }, 'bool_type'],
   ])('refuses %j and changes nothing', async (json, type) => {
-    const answer = await toggle(bob, json)
-    expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ type, loc: ['body', 'locked'] }]])
+    expect(await refusalOf(toggle(bob, json))).toMatchObject([422, [{ type, loc: ['body', 'locked'] }]])
     expect(await (await core.call('GET', `/api/v1/sessions?id=${bob}`)).json()).toMatchObject({ is_blocked: true })
   })
 
   it('reports path and body together', async () => {
-    const answer = await toggle('x', {})
-    expect([answer.status, (await answer.json()).detail]).toMatchObject([
+    expect(await refusalOf(toggle('x', {}))).toMatchObject([
       422,
       [
         { type: 'uuid_parsing', loc: ['path', 'session_id'] },
         { type: 'missing', loc: ['body', 'locked'] },
       ],
     ])
-  })
-
-  it('answers 404 for an unknown session', async () => {
-    const unknown = crypto.randomUUID()
-    const answer = await toggle(unknown, { locked: true })
-    expect([answer.status, await answer.json()]).toEqual([404, { detail: `Session ${unknown} not found.` }])
   })
 })

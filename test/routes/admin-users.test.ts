@@ -1,27 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { User } from '../../src/access/users.ts'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
-import { interceptRequests } from '../helpers/intercept.ts'
-import { createIssuer, type Issuer } from '../helpers/issuer.ts'
+import { answerOf, refusalOf } from '../helpers/core.ts'
 import { createUser } from '../helpers/sessions.ts'
+import { provideSignedInCore } from '../helpers/signed-in-core.ts'
 
 const ITEM = ['id', 'email', 'display_name', 'operation_role', 'panel_role', 'issuer', 'subject', 'created_at']
-const server = interceptRequests()
-let core: TestCore
-let issuer: Issuer
+const core = provideSignedInCore('admin: { default_root_email: root@example.org }')
 let admin: User
 let ann: User
 
-beforeAll(async () => {
-  issuer = await createIssuer()
-  server.use(...issuer.handlers)
-  core = await createTestCore({
-    yaml:
-      'oidc: { issuer_url: "https://issuer.example.org", client_id: core }\n' +
-      'admin: { default_root_email: root@example.org }',
-  })
-})
-afterAll(() => core.close())
 beforeEach(async () => {
   const { sql } = core.database
   await sql`TRUNCATE users RESTART IDENTITY CASCADE`
@@ -31,10 +18,8 @@ beforeEach(async () => {
   await sql`UPDATE users SET display_name = 'Ann_100% Smith' WHERE id = ${ann.id}`
 })
 
-const as = async (subject: string, method: string, path: string, json?: unknown, claims = {}) =>
-  core.call(method, path, { json, token: await issuer.token(subject, claims) })
-const list = async (query = '') => (await as('admin', 'GET', `/api/v1/admin/users?${query}`)).json()
-const assign = (id: number | string, json: unknown) => as('admin', 'PUT', `/api/v1/admin/users/${id}/roles`, json)
+const list = async (query = '') => (await core.as('admin', 'GET', `/api/v1/admin/users?${query}`)).json()
+const assign = (id: number | string, json: unknown) => core.as('admin', 'PUT', `/api/v1/admin/users/${id}/roles`, json)
 const rolesOf = async (id: number) => {
   const [row] = await core.database.sql`SELECT operation_role, panel_role FROM users WHERE id = ${id}`
   return row
@@ -97,8 +82,7 @@ describe('GET /api/v1/admin/users', () => {
     ['page=x', 'int_parsing'],
     [`search=${'x'.repeat(255)}`, 'string_too_long'],
   ])('refuses %s', async (query, type) => {
-    const answer = await as('admin', 'GET', `/api/v1/admin/users?${query}`)
-    expect([answer.status, (await answer.json()).detail]).toMatchObject([
+    expect(await refusalOf(core.as('admin', 'GET', `/api/v1/admin/users?${query}`))).toMatchObject([
       422,
       [{ type, loc: ['query', query.split('=')[0]] }],
     ])
@@ -115,14 +99,13 @@ describe('GET /api/v1/admin/users', () => {
 describe('PUT /api/v1/admin/users/{user_id}/roles', () => {
   it('answers the whole user with the new roles, in force on the next request', async () => {
     const before = (await list()).items[1]
-    expect((await as('ann', 'GET', '/api/v1/admin/users')).status).toBe(403)
-    const answer = await assign(ann.id, { operation_role: 'devops', panel_role: 'admin', other: 1 })
-    expect([answer.status, await answer.json()]).toEqual([
+    expect((await core.as('ann', 'GET', '/api/v1/admin/users')).status).toBe(403)
+    expect(await answerOf(assign(ann.id, { operation_role: 'devops', panel_role: 'admin', other: 1 }))).toEqual([
       200,
       { ...before, operation_role: 'devops', panel_role: 'admin' },
     ])
-    expect((await as('ann', 'GET', '/api/v1/admin/users')).status).toBe(200)
-    expect(await (await as('ann', 'GET', '/api/v1/users/me')).json()).toMatchObject({
+    expect((await core.as('ann', 'GET', '/api/v1/admin/users')).status).toBe(200)
+    expect(await (await core.as('ann', 'GET', '/api/v1/users/me')).json()).toMatchObject({
       operation_role: 'devops',
       panel_role: 'admin',
     })
@@ -133,33 +116,33 @@ describe('PUT /api/v1/admin/users/{user_id}/roles', () => {
     { operation_role: 'devops', panel_role: null },
   ])('takes away what is not named: %j', async (json) => {
     expect(await (await assign(ann.id, json)).json()).toMatchObject({ operation_role: 'devops', panel_role: null })
-    const answer = await as('ann', 'GET', '/api/v1/admin/sessions/list')
-    expect([answer.status, await answer.json()]).toEqual([
+    expect(await refusalOf(core.as('ann', 'GET', '/api/v1/admin/sessions/list'))).toEqual([
       403,
-      { detail: "Requires admin-panel role 'viewer' or higher" },
+      "Requires admin-panel role 'viewer' or higher",
     ])
   })
 
   it('lets admins change what they may do, but not cease to be admins', async () => {
-    const kept = await assign(admin.id, { operation_role: 'devops', panel_role: 'admin' })
-    expect([kept.status, await kept.json()]).toMatchObject([200, { operation_role: 'devops', panel_role: 'admin' }])
+    expect(await answerOf(assign(admin.id, { operation_role: 'devops', panel_role: 'admin' }))).toMatchObject([
+      200,
+      { operation_role: 'devops', panel_role: 'admin' },
+    ])
     for (const rest of [{ panel_role: 'viewer' }, { panel_role: 'editor' }, { panel_role: null }, {}]) {
-      const answer = await assign(admin.id, { operation_role: 'developer', ...rest })
-      expect([answer.status, await answer.json()]).toEqual([
+      expect(await refusalOf(assign(admin.id, { operation_role: 'developer', ...rest }))).toEqual([
         409,
-        { detail: 'A panel admin cannot remove their own admin role' },
+        'A panel admin cannot remove their own admin role',
       ])
     }
     expect(await rolesOf(admin.id)).toEqual({ operation_role: 'devops', panel_role: 'admin' })
     await assign(ann.id, { operation_role: 'developer', panel_role: 'admin' })
-    const byOther = await as('ann', 'PUT', `/api/v1/admin/users/${admin.id}/roles`, { operation_role: 'developer' })
-    expect([byOther.status, await byOther.json()]).toMatchObject([200, { panel_role: null }])
+    expect(
+      await answerOf(core.as('ann', 'PUT', `/api/v1/admin/users/${admin.id}/roles`, { operation_role: 'developer' })),
+    ).toMatchObject([200, { panel_role: null }])
   })
 
   it('answers 404 for an unknown user', async () => {
     for (const id of [999999, 0, -1, 2147483647]) {
-      const answer = await assign(id, { operation_role: 'developer' })
-      expect([answer.status, await answer.json()]).toEqual([404, { detail: `User ${id} not found.` }])
+      expect(await refusalOf(assign(id, { operation_role: 'developer' }))).toEqual([404, `User ${id} not found.`])
     }
   })
 
@@ -173,8 +156,7 @@ describe('PUT /api/v1/admin/users/{user_id}/roles', () => {
     [{ operation_role: 'devops', panel_role: '' }, 'enum', 'panel_role'],
   ])('refuses %j before it looks for the user or for who asks, and changes nothing', async (json, type, key) => {
     for (const id of [ann.id, admin.id, 999999]) {
-      const answer = await assign(id, json)
-      expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ type, loc: ['body', key] }]])
+      expect(await refusalOf(assign(id, json))).toMatchObject([422, [{ type, loc: ['body', key] }]])
     }
     expect(await rolesOf(ann.id)).toEqual({ operation_role: 'developer', panel_role: 'editor' })
   })
@@ -190,31 +172,35 @@ describe('PUT /api/v1/admin/users/{user_id}/roles', () => {
     '2147483648',
     `-${'9'.repeat(20)}`,
   ])('refuses the key %s', async (id) => {
-    const answer = await assign(id, { operation_role: 'developer' })
-    expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ loc: ['path', 'user_id'] }]])
+    expect(await refusalOf(assign(id, { operation_role: 'developer' }))).toMatchObject([
+      422,
+      [{ loc: ['path', 'user_id'] }],
+    ])
   })
 
   it('does not last for the root address', async () => {
     const claims = { email: 'root@example.org', email_verified: true }
-    const root = await (await as('root', 'GET', '/api/v1/users/me', undefined, claims)).json()
-    const answer = await assign(root.id, { operation_role: 'developer' })
-    expect([answer.status, await answer.json()]).toMatchObject([200, { operation_role: 'developer', panel_role: null }])
-    const again = await as('root', 'GET', '/api/v1/users/me', undefined, claims)
+    const root = await (await core.as('root', 'GET', '/api/v1/users/me', undefined, claims)).json()
+    expect(await answerOf(assign(root.id, { operation_role: 'developer' }))).toMatchObject([
+      200,
+      { operation_role: 'developer', panel_role: null },
+    ])
+    const again = await core.as('root', 'GET', '/api/v1/users/me', undefined, claims)
     expect(await again.json()).toMatchObject({ operation_role: 'devops', panel_role: 'admin' })
   })
 
   it('holds for the local developer as well', async () => {
     const app = await core.another({ yaml: 'admin: {}' })
     const { id } = await (await app.request('/api/v1/users/me')).json()
-    const answer = await app.request(`/api/v1/admin/users/${id}/roles`, {
-      method: 'PUT',
-      body: JSON.stringify({ operation_role: 'devops' }),
-      headers: { 'content-type': 'application/json' },
-    })
-    expect([answer.status, await answer.json()]).toEqual([
-      409,
-      { detail: 'A panel admin cannot remove their own admin role' },
-    ])
+    expect(
+      await refusalOf(
+        app.request(`/api/v1/admin/users/${id}/roles`, {
+          method: 'PUT',
+          body: JSON.stringify({ operation_role: 'devops' }),
+          headers: { 'content-type': 'application/json' },
+        }),
+      ),
+    ).toEqual([409, 'A panel admin cannot remove their own admin role'])
   })
 })
 
@@ -226,6 +212,6 @@ it('nothing deletes a user or a session', async () => {
     '/api/v1/users/me',
     '/api/v1/sessions',
   ])
-    expect((await as('admin', 'DELETE', path)).status, path).toBeOneOf([404, 405])
+    expect((await core.as('admin', 'DELETE', path)).status, path).toBeOneOf([404, 405])
   expect(await list()).toMatchObject({ total: 3 })
 })

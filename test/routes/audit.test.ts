@@ -3,7 +3,7 @@ import { AUDIT_ACTIONS } from '../../src/access/audit/record.ts'
 import { createRefusalCounter, type RefusalCounter } from '../../src/access/audit/refusals.ts'
 import { recordLockDecision } from '../../src/rounds/transitions.ts'
 import { recordPullRequest } from '../../src/sessions/pull-requests.ts'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { createTestCore, refusalOf, type TestCore } from '../helpers/core.ts'
 import { interceptRequests } from '../helpers/intercept.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
 import { listen } from '../helpers/listen.ts'
@@ -338,8 +338,10 @@ describe('GET /api/v1/admin/audit', () => {
     ['page_size=101', 'page_size'],
     ['user_email=%00', 'user_email'],
   ])('refuses %s', async (query, key) => {
-    const answer = await as('viewer', 'GET', `/admin/audit?${query}`)
-    expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ loc: ['query', key] }]])
+    expect(await refusalOf(as('viewer', 'GET', `/admin/audit?${query}`))).toMatchObject([
+      422,
+      [{ loc: ['query', key] }],
+    ])
   })
 
   it('answers CSV when the query or the header asks for it', async () => {

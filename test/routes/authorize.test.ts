@@ -1,6 +1,6 @@
 import { HttpResponse } from 'msw'
 import { describe, expect, it } from 'vitest'
-import { callOf } from '../helpers/core.ts'
+import { answerOf, callOf, refusalOf } from '../helpers/core.ts'
 import { createIssuer } from '../helpers/issuer.ts'
 import { askSilent, NO_ANSWERS, provideCoreWithSidecar } from './sidecar.ts'
 
@@ -68,11 +68,7 @@ describe('what is answered', () => {
   it.each([true, false])('is the decision: %s', async (authorized) => {
     const portal_url = 'https://portal.example/project?tab=access#top'
     sidecar.answers(() => HttpResponse.json({ authorized, portal_url, reason: 'Because.', other: 1 }))
-    const answer = await ask()
-    expect([answer.status, await answer.json()]).toEqual([
-      200,
-      { result: authorized, message: 'Because.', portalUrl: portal_url },
-    ])
+    expect(await answerOf(ask())).toEqual([200, { result: authorized, message: 'Because.', portalUrl: portal_url }])
   })
 
   it.each([
@@ -82,8 +78,10 @@ describe('what is answered', () => {
   ])('has a sentence of its own where there is no reason: %s', async (authorized, environment, message) => {
     for (const rest of [{ reason: null, portal_url: null }, {}, { reason: ' ' }]) {
       sidecar.answers(() => HttpResponse.json({ authorized, ...rest }))
-      const answer = await ask({ cloud: 'aws', project_name: 'proj', environment })
-      expect([answer.status, await answer.json()]).toEqual([200, { result: authorized, message, portalUrl: null }])
+      expect(await answerOf(ask({ cloud: 'aws', project_name: 'proj', environment }))).toEqual([
+        200,
+        { result: authorized, message, portalUrl: null },
+      ])
     }
   })
 
@@ -105,8 +103,10 @@ describe('body', () => {
       [null, 'string_type'],
       [7, 'string_type'],
     ]) {
-      const answer = await ask({ ...BODY, [key as string]: value })
-      expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ type, loc: ['body', key] }]])
+      expect(await refusalOf(ask({ ...BODY, [key as string]: value }))).toMatchObject([
+        422,
+        [{ type, loc: ['body', key] }],
+      ])
     }
     expect(sidecar.calls).toEqual([])
   })
@@ -132,11 +132,9 @@ describe('a sidecar that is disabled', () => {
     const app = await core.another({ yaml: `services: { authz: { ${settings} } }` })
     for (const environment of ['', 'e'.repeat(33)]) {
       const body = JSON.stringify({ ...BODY, environment })
-      const answer = await app.request(PATH, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
-      expect([answer.status, await answer.json()]).toEqual([
-        200,
-        { result: true, message: 'authz service disabled in system config', portalUrl: null },
-      ])
+      expect(
+        await answerOf(app.request(PATH, { method: 'POST', body, headers: { 'content-type': 'application/json' } })),
+      ).toEqual([200, { result: true, message: 'authz service disabled in system config', portalUrl: null }])
     }
     expect(sidecar.calls).toEqual([])
   })
@@ -171,11 +169,7 @@ describe('a sidecar that fails', () => {
 
   it('by not being there is 502', async () => {
     sidecar.answers(() => HttpResponse.error())
-    const answer = await ask()
-    expect([answer.status, (await answer.json()).detail]).toEqual([
-      502,
-      expect.stringMatching(/^authz service unreachable: /),
-    ])
+    expect(await refusalOf(ask())).toEqual([502, expect.stringMatching(/^authz service unreachable: /)])
   })
 
   it.each(['""', '"not an address"'])('by having the endpoint %s is 502', async (endpoint) => {
@@ -183,8 +177,7 @@ describe('a sidecar that fails', () => {
       yaml: `services: { authz: { enabled: true, endpoint: ${endpoint}, token_env: T } }`,
       env,
     })
-    const answer = await callOf(app)('POST', PATH, { json: BODY })
-    expect([answer.status, (await answer.json()).detail]).toEqual([
+    expect(await refusalOf(callOf(app)('POST', PATH, { json: BODY }))).toEqual([
       502,
       expect.stringMatching(/^authz service unreachable: /),
     ])

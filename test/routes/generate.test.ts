@@ -1,5 +1,6 @@
 import { HttpResponse, http } from 'msw'
 import { describe, expect, it } from 'vitest'
+import { answerOf, refusalOf } from '../helpers/core.ts'
 import { listedRepository } from '../helpers/git-remote.ts'
 import { openSession, runRound } from '../helpers/sessions.ts'
 import { DENIED, provideCoreWithRemote, REPOSITORY } from './remote-core.ts'
@@ -12,18 +13,25 @@ const { core, outside } = provideCoreWithRemote(
 )
 
 const first = { q: 'Add a bucket', repo_uri: REPOSITORY, scope_id: 'acme-test', engine_providers: 'aws' }
-const post = (json: unknown) => core.call('POST', '/api/v1/iac/generate', { json })
+const postTo = (mode: string) => (json: unknown) => core.call('POST', `/api/v1/iac/${mode}`, { json })
+const post = postTo('generate')
 const total = async () => (await (await core.call('GET', '/api/v1/sessions/list')).json()).total
 const detail = async (uuid: string, history = false) =>
   (await core.call('GET', `/api/v1/sessions?id=${uuid}&include_history=${history}`)).json()
 
-/** Returns the problems of a refused body, as `location: message`. */
-async function problems(json: unknown): Promise<string[]> {
-  const answer = await post(json)
-  expect(answer.status).toBe(422)
-  const { detail } = await answer.json()
-  return detail.map(({ loc, msg }: { loc: string[]; msg: string }) => `${loc.join('.')}: ${msg}`)
+const finished = async (status: 'completed' | 'uncompleted' | 'failed', query = 'first') => {
+  const uuid = await openSession(core.context, core.me, { query })
+  await (await runRound(core.context, uuid)).finish(status, 'over')
+  return uuid
 }
+/** Returns the problems of a refused body, as `location: message`. */
+const problemsOf =
+  (mode: string) =>
+  async (json: unknown): Promise<string[]> => {
+    const [status, detail] = await refusalOf(postTo(mode)(json))
+    expect(status).toBe(422)
+    return (detail as { loc: string[]; msg: string }[]).map(({ loc, msg }) => `${loc.join('.')}: ${msg}`)
+  }
 
 describe('first call', () => {
   it('opens a session of the caller and answers its id alone', async () => {
@@ -77,18 +85,29 @@ describe('first call', () => {
       expect((await detail(session_id)).workspace.root_path).toBeNull()
     }
   })
+})
+
+describe.each(['generate', 'drift', 'import'])('requests of %s', (mode) => {
+  const post = postTo(mode)
+  const problems = problemsOf(mode)
 
   it('refuses a repository that cannot be listed, and opens no session', async () => {
     const before = await total()
-    for (const repo_uri of [DENIED, 'https://git.example.com/acme/unknown.git']) {
-      const answer = await post({ ...first, repo_uri })
-      expect([answer.status, await answer.json()]).toEqual([400, { detail: UNREACHABLE }])
-    }
+    for (const repo_uri of [DENIED, 'https://git.example.com/acme/unknown.git'])
+      expect(await refusalOf(post({ ...first, repo_uri }))).toEqual([400, UNREACHABLE])
     expect(await total()).toBe(before)
   })
-})
 
-describe('body rules', () => {
+  it('changes nothing while a round runs or after a failed one', async () => {
+    const running = await openSession(core.context, core.me)
+    const failed = await finished('failed')
+    for (const uuid of [running, failed]) {
+      const before = await detail(uuid, true)
+      expect(await answerOf(post({ session_id: uuid, q: 'more' }))).toEqual([202, { session_id: uuid }])
+      expect(await detail(uuid, true)).toEqual(before)
+    }
+  })
+
   it('asks for the request text', async () => {
     const { q, ...rest } = first
     expect(await problems(rest)).toEqual(['body.q: Field required'])
@@ -144,7 +163,6 @@ describe('body rules', () => {
       { scope_id: null, engine_providers: null },
       'body: Value error, First call (repo_uri) requires `engine_providers`.',
     ],
-    ['an empty scope', { scope_id: '' }, 'body.scope_id: String should have at least 1 character'],
     [
       'a scope too long to store',
       { scope_id: 'x'.repeat(1017) },
@@ -185,6 +203,12 @@ describe('body rules', () => {
     ])
   })
 
+  it('asks for a scope', async () => {
+    expect((await problems({ ...first, scope_id: '' }))[0]).toBe(
+      'body.scope_id: String should have at least 1 character',
+    )
+  })
+
   it('reports bad fields together and rules over several fields only when all are good', async () => {
     expect(await problems({ q: '', session_id: 'x', iac_path: '/a' })).toEqual([
       'body.q: String should have at least 1 character',
@@ -220,16 +244,9 @@ describe('body rules', () => {
 })
 
 describe('iteration', () => {
-  const finished = async (status: 'completed' | 'uncompleted' | 'failed', query = 'first') => {
-    const uuid = await openSession(core.context, core.me, { query })
-    await (await runRound(core.context, uuid)).finish(status, 'over')
-    return uuid
-  }
-
   it.each(['completed', 'uncompleted'] as const)('opens a round on a session that ended %s', async (status) => {
     const uuid = await finished(status)
-    const answer = await post({ session_id: uuid.toUpperCase(), q: 'more' })
-    expect([answer.status, await answer.json()]).toEqual([202, { session_id: uuid }])
+    expect(await answerOf(post({ session_id: uuid.toUpperCase(), q: 'more' }))).toEqual([202, { session_id: uuid }])
     const session = await detail(uuid)
     expect(session).toMatchObject({ first_query: 'first', current_status: 'started', in_flight: true })
     expect(session.rounds.map(({ number, query }: { number: number; query: string }) => [number, query])).toEqual([
@@ -237,17 +254,6 @@ describe('iteration', () => {
       [2, 'more'],
     ])
     expect(outside).toEqual([])
-  })
-
-  it('is accepted and changes nothing while a round runs or after a failed one', async () => {
-    const running = await openSession(core.context, core.me)
-    const failed = await finished('failed')
-    for (const uuid of [running, failed]) {
-      const before = await detail(uuid, true)
-      const answer = await post({ session_id: uuid, q: 'more' })
-      expect([answer.status, await answer.json()]).toEqual([202, { session_id: uuid }])
-      expect(await detail(uuid, true)).toEqual(before)
-    }
   })
 
   it('lets one of many simultaneous requests through', async () => {
@@ -263,14 +269,8 @@ describe('iteration', () => {
     const uuid = await finished('completed')
     expect((await post({ session_id: uuid, q: 'x', scope_id: 'other', engine_providers: 'gcp' })).status).toBe(202)
     expect(await detail(uuid)).toMatchObject({ scope_id: 'acme-test', provider: 'aws' })
-    expect(await problems({ session_id: uuid, q: 'x', iac_path: 'live' })).toEqual([
+    expect(await problemsOf('generate')({ session_id: uuid, q: 'x', iac_path: 'live' })).toEqual([
       'body: Value error, iac_path is set only on the first call; iteration calls inherit it from the session.',
     ])
-  })
-
-  it('answers 404 for an unknown session', async () => {
-    const unknown = crypto.randomUUID()
-    const missing = await post({ session_id: unknown, q: 'x' })
-    expect([missing.status, await missing.json()]).toEqual([404, { detail: `Session ${unknown} not found.` }])
   })
 })

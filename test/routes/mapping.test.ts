@@ -1,6 +1,6 @@
 import { HttpResponse } from 'msw'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { callOf, type TestCore } from '../helpers/core.ts'
+import { answerOf, callOf, refusalOf, type TestCore } from '../helpers/core.ts'
 import { askSilent, NO_ANSWERS, provideCoreWithSidecar } from './sidecar.ts'
 
 const PATH = '/api/v1/mapping/resolve'
@@ -68,8 +68,7 @@ describe('body', () => {
 
 describe('a sidecar that is disabled', () => {
   it('is not contacted: the identifier stands for itself', async () => {
-    const answer = await locally({ identifier: 'acme/infra' })
-    expect([answer.status, await answer.json()]).toEqual([
+    expect(await answerOf(locally({ identifier: 'acme/infra' }))).toEqual([
       200,
       { repo_url: 'acme/infra', identifier: 'acme/infra', engine_provider: null, scope_id: null },
     ])
@@ -87,8 +86,7 @@ describe('a sidecar that is disabled', () => {
 
 describe('a sidecar that is enabled', () => {
   it('gets the question with its token, and its answer is passed on', async () => {
-    const answer = await ask({ identifier: 'acme/infra', engine_provider: 'aws' })
-    expect([answer.status, await answer.json()]).toEqual([200, KNOWN])
+    expect(await answerOf(ask({ identifier: 'acme/infra', engine_provider: 'aws' }))).toEqual([200, KNOWN])
     const [call] = sidecar.calls
     expect(call?.body).toEqual({ identifier: 'acme/infra', engine_provider: 'aws' })
     expect(call?.headers.get('authorization')).toBe('Bearer token-of-mapping')
@@ -101,11 +99,7 @@ describe('a sidecar that is enabled', () => {
     const { repo_url, identifier } = KNOWN
     for (const rest of [{ engine_provider: null, scope_id: null }, {}]) {
       sidecar.answers(() => HttpResponse.json({ repo_url, identifier, ...rest }))
-      const answer = await ask()
-      expect([answer.status, await answer.json()]).toEqual([
-        200,
-        { repo_url, identifier, engine_provider: null, scope_id: null },
-      ])
+      expect(await answerOf(ask())).toEqual([200, { repo_url, identifier, engine_provider: null, scope_id: null }])
     }
   })
 })
@@ -136,17 +130,12 @@ describe('a sidecar that fails', () => {
 
   it('by not being there is 502', async () => {
     sidecar.answers(() => HttpResponse.error())
-    const answer = await ask()
-    expect([answer.status, (await answer.json()).detail]).toEqual([
-      502,
-      expect.stringMatching(/^mapping service unreachable: /),
-    ])
+    expect(await refusalOf(ask())).toEqual([502, expect.stringMatching(/^mapping service unreachable: /)])
   })
 
   it('by having no endpoint is 502', async () => {
     const app = await core.another({ yaml: 'services: { mapping: { enabled: true, token_env: T } }', env: { T: 'x' } })
-    const answer = await callOf(app)('POST', PATH, { json: { identifier: 'x' } })
-    expect([answer.status, (await answer.json()).detail]).toEqual([
+    expect(await refusalOf(callOf(app)('POST', PATH, { json: { identifier: 'x' } }))).toEqual([
       502,
       expect.stringMatching(/^mapping service unreachable: /),
     ])

@@ -1,6 +1,6 @@
 import { HttpResponse } from 'msw'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { callOf, type TestCore } from '../helpers/core.ts'
+import { answerOf, callOf, refusalOf, type TestCore } from '../helpers/core.ts'
 import { createUser } from '../helpers/sessions.ts'
 import { askSilent, NO_ANSWERS, provideCoreWithSidecar } from './sidecar.ts'
 
@@ -34,8 +34,7 @@ describe('what is delivered', () => {
   it('is the message with the token of the service, and its id is answered', async () => {
     const links = [LINK, { label: 'Home', url: 'http://localhost/path?q=1#x' }]
     const context = { session_id: 'x', nested: { list: [1, null, { a: 'b' }] }, nothing: null }
-    const answer = await tell({ links, context })
-    expect([answer.status, await answer.json()]).toEqual([202, { delivery_id: ID }])
+    expect(await answerOf(tell({ links, context }))).toEqual([202, { delivery_id: ID }])
     const [call] = sidecar.calls
     expect(call?.body).toEqual({ ...MESSAGE, links, context, audience: ['dev@platform.local'] })
     expect(call?.headers.get('authorization')).toBe('Bearer token-of-notifications')
@@ -158,8 +157,10 @@ describe('a sidecar', () => {
   const LOST = [502, { detail: 'Notification was not delivered.' }]
 
   it('that is disabled is not contacted', async () => {
-    const answer = await callOf(disabled)('POST', PATH, { json: MESSAGE })
-    expect([answer.status, await answer.json()]).toEqual([503, { detail: 'Notifications are disabled.' }])
+    expect(await refusalOf(callOf(disabled)('POST', PATH, { json: MESSAGE }))).toEqual([
+      503,
+      'Notifications are disabled.',
+    ])
     expect(sidecar.calls).toEqual([])
   })
 
@@ -173,8 +174,7 @@ describe('a sidecar', () => {
     ['a broken connection', () => HttpResponse.error()],
   ] as [string, () => Response][])('that answers with %s did not deliver', async (_, respond) => {
     sidecar.answers(respond)
-    const answer = await tell()
-    expect([answer.status, await answer.json()]).toEqual(LOST)
+    expect(await answerOf(tell())).toEqual(LOST)
   })
 
   it('without an endpoint did not deliver', async () => {
@@ -182,8 +182,7 @@ describe('a sidecar', () => {
       yaml: 'services: { notifications: { enabled: true, token_env: T } }',
       env: { T: 'x' },
     })
-    const answer = await callOf(app)('POST', PATH, { json: MESSAGE })
-    expect([answer.status, await answer.json()]).toEqual(LOST)
+    expect(await answerOf(callOf(app)('POST', PATH, { json: MESSAGE }))).toEqual(LOST)
   })
 
   it('that is silent is given up after the configured timeout', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ScopeInventory } from '../../src/plan/imports/inventory.ts'
 import { storePreview } from '../../src/reports/artifacts.ts'
+import { answerOf } from '../helpers/core.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 import { provideCoreWithRemote, REPOSITORY } from './remote-core.ts'
 
@@ -89,8 +90,10 @@ describe('resource_ids of an import', () => {
     expect((await detail(uuid)).rounds).toMatchObject([
       { preview: true, previews: [{ counts: { managed: 1, unmanaged: 3, left_out: 0 }, file_size_bytes: 7 }] },
     ])
-    const answer = await post('import', { session_id: uuid, q: 'these', resource_ids: ['id-c', 'id-a'] })
-    expect([answer.status, await answer.json()]).toEqual([202, { session_id: uuid }])
+    expect(await answerOf(post('import', { session_id: uuid, q: 'these', resource_ids: ['id-c', 'id-a'] }))).toEqual([
+      202,
+      { session_id: uuid },
+    ])
     expect((await roundsOf(uuid))[1]).toEqual({ mode: 'import', preview: false, resource_ids: ['id-c', 'id-a'] })
     await (await runRound(core.context, uuid)).finish('completed')
     expect((await post('import', { session_id: uuid, q: 'more', resource_ids: ['id-b'] })).status).toBe(202)

@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { acceptRound } from '../../src/rounds/accept.ts'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { provideCore } from '../helpers/core.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 
 const OWN = '/api/v1/sessions/list'
 const ALL = '/api/v1/admin/sessions/list'
 const SUMMARY = '/api/v1/admin/sessions/summary'
 const USAGE = { engine_s: 2.5, model_s: 1.25, input_tokens: 100, cached_tokens: 40, output_tokens: 10 }
-let core: TestCore
+const core = provideCore()
 const uuids: Record<string, string> = {}
 
 async function end(uuid: string, usage: object | null): Promise<void> {
@@ -20,25 +20,22 @@ const goOn = (session_uuid: string) =>
   acceptRound(core.context, { session_uuid, mode: 'generate', query: 'q', is_partial: false })
 
 beforeAll(async () => {
-  core = await createTestCore()
-  const me = (await (await core.call('GET', '/api/v1/users/me')).json()).id
   const ann = (await createUser(core.database.sql, 'ann')).id
-  uuids.known = await openSession(core.context, me)
+  uuids.known = await openSession(core.context, core.me)
   await end(uuids.known, { ...USAGE, cost_usd: 0.1 })
   await goOn(uuids.known)
   await end(uuids.known, { ...USAGE, cost_usd: 0.2 })
   await goOn(uuids.known) // It waits, and counts for nothing yet.
-  uuids.unpriced = await openSession(core.context, me)
+  uuids.unpriced = await openSession(core.context, core.me)
   await end(uuids.unpriced, { ...USAGE, cost_usd: 0.5 })
   await goOn(uuids.unpriced)
   await end(uuids.unpriced, { ...USAGE, cost_usd: null })
   uuids.unmeasured = await openSession(core.context, ann, { provider: 'gcp' })
   await end(uuids.unmeasured, null)
   uuids.waiting = await openSession(core.context, ann, { provider: 'gcp' })
-  uuids.cancelled = await openSession(core.context, me)
+  uuids.cancelled = await openSession(core.context, core.me)
   await core.call('POST', '/api/v1/iac/cancel', { json: { session_id: uuids.cancelled } })
 })
-afterAll(() => core.close())
 
 const get = async (path: string, query = '') => {
   const answer = await core.call('GET', `${path}?${query}`)

@@ -1,24 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { acceptRound } from '../../src/rounds/accept.ts'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { provideCore } from '../helpers/core.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 
 const LISTS = ['/api/v1/sessions/list', '/api/v1/admin/sessions/list', '/api/v1/admin/sessions/summary']
-let core: TestCore
+const core = provideCore()
 let aws: string
 let gcp: string
 beforeAll(async () => {
-  core = await createTestCore()
-  const me = (await (await core.call('GET', '/api/v1/users/me')).json()).id
   const other = (await createUser(core.database.sql, 'ann')).id
-  aws = await openSession(core.context, me)
+  aws = await openSession(core.context, core.me)
   await (await runRound(core.context, aws)).finish('completed')
-  gcp = await openSession(core.context, me, { provider: 'gcp', repo_uri: 'https://github.com/Acme/Other' })
+  gcp = await openSession(core.context, core.me, { provider: 'gcp', repo_uri: 'https://github.com/Acme/Other' })
   await openSession(core.context, other, { provider: 'gcp', mode: 'import' })
   await acceptRound(core.context, { session_uuid: aws, mode: 'apply', query: 'q', is_partial: false })
   await (await runRound(core.context, aws)).finish('completed')
 })
-afterAll(() => core.close())
 
 const get = async (path: string, query: Record<string, string>) => {
   const answer = await core.call('GET', `${path}?${new URLSearchParams(query)}`)

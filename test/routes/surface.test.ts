@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTestCore } from '../helpers/core.ts'
+import { answerOf, createTestCore, refusalOf } from '../helpers/core.ts'
 import { startOnce } from '../helpers/start-once.ts'
 
 const core = startOnce(createTestCore)
@@ -21,8 +21,7 @@ describe('paths', () => {
     '/api/v1/events/subscribe',
     '/api/v1/admin/nope/',
   ])('answers 404 for %s', async (path) => {
-    const answer = await get(path)
-    expect([answer.status, await answer.json()]).toEqual([404, { detail: 'Not Found' }])
+    expect(await refusalOf(get(path))).toEqual([404, 'Not Found'])
   })
 
   it.each([
@@ -131,8 +130,7 @@ describe('bodies', () => {
         headers: { 'content-type': 'application/json' },
       })
     expect((await generate('x'.repeat(2_000_000))).status).toBe(422)
-    const refused = await generate('x'.repeat(2 * 1024 * 1024))
-    expect([refused.status, (await refused.json()).detail]).toEqual([
+    expect(await refusalOf(generate('x'.repeat(2 * 1024 * 1024)))).toEqual([
       413,
       'Request body is larger than 2097152 bytes (2 MiB).',
     ])
@@ -155,8 +153,7 @@ describe('bodies', () => {
     ['a text', '"x"', { 'content-type': 'application/json' }, 'model_attributes_type'],
     ['another content type', '{"repo_uri":"https://h/x"}', { 'content-type': 'text/plain' }, 'model_attributes_type'],
   ])('refuses %s', async (_, body, headers, type) => {
-    const answer = await send(body, headers)
-    expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ type, loc: ['body'] }]])
+    expect(await refusalOf(send(body, headers))).toMatchObject([422, [{ type, loc: ['body'] }]])
   })
 
   it('takes JSON under its other names', async () => {
@@ -167,8 +164,10 @@ describe('bodies', () => {
   })
 
   it('answers 400 when the bytes are no UTF-8', async () => {
-    const answer = await send(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]))
-    expect([answer.status, await answer.json()]).toEqual([400, { detail: 'There was an error parsing the body' }])
+    expect(await refusalOf(send(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])))).toEqual([
+      400,
+      'There was an error parsing the body',
+    ])
   })
 
   it('does not fall for keys of the prototype', async () => {
@@ -222,8 +221,7 @@ describe('unexpected errors', () => {
 describe('health', () => {
   it('is alive and ready', async () => {
     expect(await (await get('/healthz')).json()).toEqual({ status: 'ok' })
-    const ready = await get('/readyz')
-    expect([ready.status, await ready.json()]).toEqual([
+    expect(await answerOf(get('/readyz'))).toEqual([
       200,
       { status: 'ok', parts: { database: 'ok', cache: 'ok', queue: 'ok' } },
     ])
@@ -233,8 +231,7 @@ describe('health', () => {
     const cache = { ...core.context.cache, ping: () => new Promise<void>(() => {}) }
     const queue = { ...core.context.queue, healthy: () => Promise.reject(new Error('gone')) }
     const app = await core.another({ context: { cache, queue } })
-    const answer = await app.request('/readyz')
-    expect([answer.status, await answer.json()]).toEqual([
+    expect(await answerOf(app.request('/readyz'))).toEqual([
       503,
       { status: 'unavailable', parts: { database: 'ok', cache: 'failed', queue: 'failed' } },
     ])

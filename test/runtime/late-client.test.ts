@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Inference, LlmClient } from '../../src/llm/inference.ts'
-import { createLazyLlmClient } from '../../src/runtime/wrapped-clients.ts'
+import { createLazyLlmClient } from '../../src/runtime/build-context.ts'
 
 const answer: Inference = {
   model: 'openai/x',

@@ -1,4 +1,5 @@
-import { type ConnectionWatch, watchConnection } from './connection.ts'
+import { parseJson } from '../json.ts'
+import { createStore, type Store } from '../observable.ts'
 import { ApiError, toApiError, Unreachable } from './errors.ts'
 
 export interface Tokens {
@@ -26,7 +27,7 @@ export interface Request {
 export interface Api {
   /** The address of the API, without a slash at the end. */
   readonly base: string
-  readonly connection: ConnectionWatch
+  readonly connection: Store<Connection>
   /** Returns the platform's time in milliseconds of the epoch, because the clock of this machine may be wrong. */
   now(): number
   /** Sends a request and returns its answer. Throws `ApiError` (refused), `Unreachable` (no answer) or `AbortError`. */
@@ -92,23 +93,51 @@ export function createApi(options: { base: string; tokens: Tokens; fetch?: typeo
       if (request.signal?.aborted) throw error
       throw new Unreachable({ cause: error })
     })
-    return (text === '' ? null : parse(text)) as T
+    const answer = text === '' ? null : parseJson(text)
+    // An intermediary, such as the sign-in page of a network, answers other texts.
+    if (answer === undefined) throw new ApiError(502, 'An intermediary answered instead of the platform.')
+    return answer as T
   }
-  return { base, connection, now: () => Date.now() + ahead, send, json }
-}
-
-/** Parses an answer. One of an intermediary, such as the sign-in page of a network, is not JSON. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new ApiError(502, 'An intermediary answered instead of the platform.')
-  }
+  return { base, connection: connection.state, now: () => Date.now() + ahead, send, json }
 }
 
 function toSearch(query: Query = {}): string {
-  const entries = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
-  return entries.length === 0
-    ? ''
-    : `?${new URLSearchParams(entries.map(([name, value]): [string, string] => [name, String(value)]))}`
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== '') search.set(name, String(value))
+  return search.size === 0 ? '' : `?${search}`
+}
+
+/** The state of the connection. `since` is the time of the loss in milliseconds of the epoch. */
+type Connection = { online: true } | { online: false; since: number }
+
+const FIRST_WAIT_MS = 1_000
+const LONGEST_WAIT_MS = 15_000
+
+/**
+ * Watches the connection. After a loss, `probe`, which resolves when the platform answers anything, runs until it does.
+ */
+function watchConnection(probe: () => Promise<unknown>) {
+  const state = createStore<Connection>({ online: true })
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const tryAgain = (wait: number) => {
+    clearTimeout(timer)
+    timer = setTimeout(() => probe().then(found, () => tryAgain(Math.min(wait * 2, LONGEST_WAIT_MS))), wait)
+  }
+  /** Records a request without an answer. */
+  const lost = () => {
+    if (!state.get().online) return
+    state.set({ online: false, since: Date.now() })
+    tryAgain(FIRST_WAIT_MS)
+  }
+  /** Records a request with an answer. */
+  const found = () => {
+    clearTimeout(timer)
+    if (!state.get().online) state.set({ online: true })
+  }
+  addEventListener('offline', lost)
+  addEventListener('online', () => {
+    if (!state.get().online) tryAgain(0)
+  })
+  return { state, lost, found }
 }

@@ -1,3 +1,5 @@
+import { parseJson } from '../json.ts'
+
 /** One entry of a 422 answer: its place in the request, and the broken rule. */
 interface Problem {
   loc: (string | number)[]
@@ -6,12 +8,12 @@ interface Problem {
 
 /** An answer other than success. `message` is a sentence that may be shown. */
 export class ApiError extends Error {
+  override name = 'ApiError'
   readonly status: number
   /** The problems of a 422 answer; empty for any other. */
   readonly problems: Problem[]
   constructor(status: number, message: string, problems: Problem[] = []) {
     super(message)
-    this.name = 'ApiError'
     this.status = status
     this.problems = problems
   }
@@ -19,35 +21,24 @@ export class ApiError extends Error {
 
 /** A failure to reach the platform, or to get its answer in time. */
 export class Unreachable extends Error {
+  override name = 'Unreachable'
   constructor(options?: ErrorOptions) {
     super('The platform cannot be reached.', options)
-    this.name = 'Unreachable'
   }
 }
 
 /** A failure of the sign-in at the identity provider. `message` is a sentence that may be shown. */
 export class SignInFailed extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'SignInFailed'
-  }
+  override name = 'SignInFailed'
 }
 
 /** Reads the envelope `{"detail": …}` of an error. Tolerates the answers of proxies, which have other bodies. */
 export function toApiError(status: number, text: string): ApiError {
-  const detail = readDetail(text)
+  const detail = (parseJson(text) as { detail?: unknown } | null | undefined)?.detail
   const problems = Array.isArray(detail) ? detail.filter(isProblem) : []
   const message = Array.isArray(detail) ? problems.map(({ msg }) => msg).join(' ') : detail
   const isSentence = typeof message === 'string' && message !== ''
   return new ApiError(status, isSentence ? message : `The platform answered ${status}.`, problems)
-}
-
-function readDetail(text: string): unknown {
-  try {
-    return (JSON.parse(text) as { detail?: unknown } | null)?.detail
-  } catch {
-    return undefined
-  }
 }
 
 const isProblem = (entry: unknown): entry is Problem => {

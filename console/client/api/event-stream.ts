@@ -41,7 +41,7 @@ export async function followStream(api: Api, options: StreamOptions): Promise<vo
       if (error instanceof ApiError && error.status < 500 && error.status !== 429) throw error
     }
     onState('waiting')
-    await Promise.race([sleep(wait, signal), api.connection.state.get().online ? never : api.connection.back(signal)])
+    await pause(wait, api, signal)
     wait = Math.min(wait * 2, LONGEST_WAIT_MS)
   }
 }
@@ -82,14 +82,15 @@ async function followConnection(
   }
 }
 
-const never = new Promise<void>(() => {})
-
-const sleep = (ms: number, signal: AbortSignal) =>
+/** Waits, but not longer than until the platform answers again or the signal is aborted. */
+const pause = (ms: number, { connection }: Api, signal: AbortSignal) =>
   new Promise<void>((resolve) => {
     const timer = setTimeout(end, ms)
+    const unsubscribe = connection.subscribe(() => connection.get().online && end())
     signal.addEventListener('abort', end)
     function end() {
       clearTimeout(timer)
+      unsubscribe()
       signal.removeEventListener('abort', end)
       resolve()
     }
@@ -104,7 +105,10 @@ export interface Frame {
 
 const LINE_END = /\r\n|\r|\n/
 
-/** Returns a function that takes chunks of text and returns completed frames. Lines end with LF, CR LF or CR. */
+/**
+ * Returns a function that takes chunks of text, cut anywhere, and returns completed frames, without comments. Lines end
+ * with LF, CR LF or CR, as the standard allows.
+ */
 export function createFrameReader(): (text: string) => Frame[] {
   let line: string[] = []
   let block: string[] = []

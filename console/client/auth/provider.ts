@@ -1,6 +1,8 @@
 import { ErrorResponse, ErrorTimeout, type User, UserManager, WebStorageStateStore } from 'oidc-client-ts'
 import { SignInFailed } from '../api/errors.ts'
-import type { AuthConfig, Provider } from './sign-in.ts'
+import type { Components } from '../api/schemas.ts'
+
+type AuthConfig = Components['AuthConfig']
 
 /** The number of seconds before its expiry at which a token is renewed. */
 const RENEW_BEFORE_S = 60
@@ -13,7 +15,7 @@ const TIMEOUT_S = 10
  * Creates the authorization code flow with PKCE, with tokens stored for this tab. Without a valid refresh token, a
  * hidden frame renews them.
  */
-export async function createProvider(config: AuthConfig): Promise<Provider> {
+export function createProvider(config: AuthConfig) {
   const manager = createManager(config)
   let renewing: Promise<string | null> | undefined
   let renewedAt = Number.NEGATIVE_INFINITY
@@ -28,11 +30,13 @@ export async function createProvider(config: AuthConfig): Promise<Provider> {
   }
   const isFresh = (user: User) => (user.expires_in ?? Number.POSITIVE_INFINITY) > RENEW_BEFORE_S
   return {
+    /** Returns true when a user is signed in. Renews an expired token first. */
     begin: async () => {
       const user = await manager.getUser()
       if (user === null || isFresh(user)) return user !== null
       return (await renew()) !== null
     },
+    /** Returns the access token, renewed if it is about to expire; null when there is none. */
     token: async () => {
       const user = await manager.getUser()
       if (user === null) return null
@@ -40,15 +44,15 @@ export async function createProvider(config: AuthConfig): Promise<Provider> {
       // Only the platform decides whether a token is valid: its clock counts, not the one of this machine.
       return (await renew()) ?? user.access_token
     },
+    /** Returns a new access token even if the present one is valid; null when the user has to sign in. */
     renew,
-    start: async (returnTo) => {
-      await manager.signinRedirect({ state: returnTo }).catch((cause: unknown) => {
+    /** Throws `SignInFailed`. */
+    start: (returnTo: string): Promise<void> =>
+      manager.signinRedirect({ state: returnTo }).catch((cause: unknown) => {
         throw new SignInFailed(`The identity provider (${config.issuer_url}) does not answer.`, { cause })
-      })
-    },
-    end: async () => {
-      await manager.signoutRedirect().catch(() => manager.removeUser())
-    },
+      }),
+    end: (): Promise<void> => manager.signoutRedirect().catch(() => manager.removeUser()),
+    /** Returns the address that was given to `start`, empty when there is none. Throws `SignInFailed`. */
     complete: async () => {
       const { state } = await manager.signinRedirectCallback().catch((cause: unknown) => {
         throw new SignInFailed(describe(cause), { cause })

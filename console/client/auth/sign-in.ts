@@ -2,6 +2,8 @@ import type { Tokens } from '../api/client.ts'
 import { messageOf } from '../api/errors.ts'
 import type { Components } from '../api/schemas.ts'
 import { createStore, type Store } from '../observable.ts'
+import { readStored, writeStored } from '../stored.ts'
+import type { createProvider } from './provider.ts'
 
 /** `open`: authentication is disabled. `out`: no user is signed in. `ended`: the sign-in has expired. */
 type SignInState = 'open' | 'in' | 'out' | 'ended'
@@ -22,19 +24,7 @@ export interface SignIn {
 export type AuthConfig = Components['AuthConfig']
 
 /** The OpenID Connect client, loaded only when an issuer is configured. */
-export interface Provider {
-  /** Returns true when a user is signed in. Renews an expired token first. */
-  begin(): Promise<boolean>
-  /** Returns the access token, renewed if it is about to expire; null when there is none. */
-  token(): Promise<string | null>
-  /** Returns a new access token even if the present one is valid; null when the user has to sign in. */
-  renew(): Promise<string | null>
-  /** Throws `SignInFailed`. */
-  start(returnTo: string): Promise<void>
-  end(): Promise<void>
-  /** Returns the address that was given to `start`, empty when there is none. Throws `SignInFailed`. */
-  complete(): Promise<string>
-}
+export type Provider = ReturnType<typeof createProvider>
 
 const RETURN = '/console/signed-in'
 /** The storage key of the address at which the sign-in started, for a retry after a failure. */
@@ -42,13 +32,10 @@ const WANTED = 'platform.wanted'
 /** The time after a refusal in which the identity provider is not called again. */
 const ASK_AGAIN_MS = 10_000
 
-/** Creates the sign-in; `load` loads the provider of a configuration with an issuer. */
-export async function createSignIn(
-  config: AuthConfig,
-  load: (config: AuthConfig) => Promise<Provider>,
-): Promise<SignIn> {
-  if (config.issuer_url === '') return withoutAuthentication()
-  const provider = await load(config)
+/** Creates the sign-in; `load` loads the provider if an issuer is configured. */
+export async function createSignIn({ issuer_url }: AuthConfig, load: () => Promise<Provider>): Promise<SignIn> {
+  if (issuer_url === '') return withoutAuthentication()
+  const provider = await load()
   // The provider's answer is about to be read, so an earlier sign-in of this tab does not count.
   const present = location.pathname !== RETURN && (await provider.begin())
   const state = createStore<SignInState>(present ? 'in' : 'out')
@@ -60,7 +47,7 @@ export async function createSignIn(
     start: async () => {
       problem.set(null)
       const wanted = wantedAddress()
-      keep(wanted)
+      writeStored(sessionStorage, WANTED, wanted)
       await provider.start(wanted).catch((error: unknown) => problem.set(messageOf(error)))
     },
     end: async () => {
@@ -79,7 +66,7 @@ export async function createSignIn(
 function createTokens(provider: Provider, state: Store<SignInState>): Tokens {
   let refusedAt = Number.NEGATIVE_INFINITY
   return {
-    token: () => provider.token(),
+    token: provider.token,
     refused: async () => {
       if (state.get() === 'ended' && performance.now() - refusedAt < ASK_AGAIN_MS) return false
       const renewed = (await provider.renew()) !== null
@@ -94,16 +81,8 @@ function createTokens(provider: Provider, state: Store<SignInState>): Tokens {
 /** Returns the present address or, on the page where a failed sign-in ends, the one before it. */
 const wantedAddress = (): string =>
   location.pathname === RETURN
-    ? ownAddress(sessionStorage.getItem(WANTED) ?? '')
+    ? ownAddress(String(readStored(sessionStorage, WANTED) ?? ''))
     : location.pathname + location.search + location.hash
-
-function keep(wanted: string): void {
-  try {
-    sessionStorage.setItem(WANTED, wanted)
-  } catch {
-    // With a full storage, a failed attempt loses the way back.
-  }
-}
 
 /** Returns an address of the console, from `/`; the first screen for any other address. */
 export function ownAddress(given: string): string {

@@ -1,9 +1,41 @@
 import { type QueryClient, useQueries, useQuery, useQueryClient } from '@tanstack/preact-query'
-import { type Artifact, LinkExpired, readArtifact } from '../api/artifacts.ts'
+import { Unreachable } from '../api/errors.ts'
 import type { PlanDocument, Round, Session } from '../api/schemas.ts'
 import { parseJson } from '../json.ts'
 import { type Platform, usePlatform } from '../platform.ts'
 import { sessionKey } from './use-session.ts'
+
+export interface Artifact {
+  text: string
+  /** The metadata of the store by its short names: `type`, `new_file`. */
+  metadata: Record<string, string>
+}
+
+/** A link that is no longer valid, or that the store refuses for another reason. */
+export class LinkExpired extends Error {
+  override name = 'LinkExpired'
+  override message = 'The link to this document has expired.'
+}
+
+const TIMEOUT_MS = 60_000
+
+/**
+ * Reads an artifact by its presigned URL, without the token. Throws `LinkExpired`, `Unreachable` or `AbortError`.
+ * @param prefix the prefix of metadata names in headers, from the sign-in configuration
+ */
+export async function readArtifact(url: string, prefix: string, signal: AbortSignal): Promise<Artifact> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
+  const reached = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw signal.aborted ? error : new Unreachable({ cause: error })
+    })
+  const response = await reached(fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer', signal: limit }))
+  if (!response.ok) throw new LinkExpired()
+  const metadata: Record<string, string> = {}
+  for (const [name, value] of response.headers)
+    if (name.startsWith(prefix)) metadata[name.slice(prefix.length).replaceAll('-', '_')] = value
+  return { text: await reached(response.text()), metadata }
+}
 
 /** Reads a document by its presigned link, unless it is null. An expired link is renewed by reading the session. */
 export function useArtifact(sessionId: string, url: string | null) {

@@ -16,7 +16,10 @@ const IDLE_MS = 10_000
 
 export const sessionKey = (id: string) => ['session', id] as const
 
-/** Reads a session, through the panel if it belongs to another user. `useLiveSession` keeps it current. */
+/**
+ * Reads a session with its rounds and conversation, through the panel if it belongs to another user and the reader has a
+ * role there. `useLiveSession` keeps it current while a round runs.
+ */
 export function useSession(id: string) {
   const { api } = usePlatform()
   const client = useQueryClient()
@@ -45,16 +48,13 @@ async function readSession(api: Api, client: QueryClient, id: string, signal: Ab
 }
 
 /** Returns a function that reads a session again. */
-export function useRefreshSession(): (id: string) => Promise<void> {
+export function useRefreshSession() {
   const client = useQueryClient()
-  return (id) => refreshSession(client, id)
+  return (id: string) => refreshSession(client, id)
 }
 
-export const refreshSession = async (client: QueryClient, id: string): Promise<void> => {
-  await Promise.all([
-    client.invalidateQueries({ queryKey: sessionKey(id) }),
-    client.invalidateQueries({ queryKey: ['sessions'] }),
-  ])
+export async function refreshSession(client: QueryClient, id: string): Promise<void> {
+  await Promise.all([sessionKey(id), ['sessions']].map((queryKey) => client.invalidateQueries({ queryKey })))
 }
 
 /** Returns the mutation of a call that concerns one session, which is read again afterwards. */
@@ -72,16 +72,12 @@ export function useSessionCall<Answer>(
   })
 }
 
-const TERMINAL: readonly Status[] = ['completed', 'uncompleted', 'failed']
-const isTerminal = (status: Status): boolean => TERMINAL.includes(status)
+const TERMINAL: readonly (Status | undefined)[] = ['completed', 'uncompleted', 'failed']
 
 /** Returns the present status of a round, null before it has any. */
 export const lastStatus = (round: Round) => round.statuses.at(-1) ?? null
 
-export const hasEnded = (round: Round): boolean => {
-  const last = lastStatus(round)
-  return last !== null && isTerminal(last.status)
-}
+export const hasEnded = (round: Round): boolean => TERMINAL.includes(lastStatus(round)?.status)
 
 /** The number of recent sessions that are read for repository suggestions. */
 const LOOKED_AT = 50

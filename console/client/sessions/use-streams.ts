@@ -4,6 +4,7 @@ import { STREAMS } from '../api/calls.ts'
 import { messageOf } from '../api/errors.ts'
 import { followStream, type StreamState } from '../api/event-stream.ts'
 import type { ActivityEvent, OutputEvent, Status } from '../api/schemas.ts'
+import { parseJson } from '../json.ts'
 import { usePlatform } from '../platform.ts'
 import { refreshSession } from './use-session.ts'
 
@@ -25,11 +26,10 @@ interface Options {
 }
 
 /** Returns the activity events of a round, and follows them while it runs. */
-export const useActivity = (id: string, options: Options): RoundEvents<ActivityEvent> =>
-  useEvents('activity', id, options)
+export const useActivity = (id: string, options: Options) => useEvents<ActivityEvent>('activity', id, options)
 
 /** Returns the engine output of a round, and follows it while it runs. */
-export const useOutput = (id: string, options: Options): RoundEvents<OutputEvent> => useEvents('output', id, options)
+export const useOutput = (id: string, options: Options) => useEvents<OutputEvent>('output', id, options)
 
 const NOTHING = { events: [], stream: 'ended', end: null, error: null } as const
 
@@ -135,12 +135,8 @@ export function useLiveSession(id: string, inFlight: boolean): { live: LiveStatu
 }
 
 function readStatus(data: string): { status_msg: string; detail?: { message?: string } } | null {
-  try {
-    const event = JSON.parse(data)
-    return typeof event?.status_msg === 'string' ? event : null
-  } catch {
-    return null
-  }
+  const event = parseJson(data) as ReturnType<typeof readStatus>
+  return typeof event?.status_msg === 'string' ? event : null
 }
 
 /** The time after which a page counts as hidden, so that a short switch of tabs costs no connection. */

@@ -5,14 +5,12 @@ import { calls } from '../../client/api/calls.ts'
 import type { Components, Status } from '../../client/api/schemas.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { StatusBadge } from '../../ui/badge.tsx'
-import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
-import { Page } from '../../ui/page.tsx'
-import { PanelGate, Unreadable } from '../../ui/shell/errors.tsx'
+import { QueryContent } from '../../ui/shell/errors.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Term } from '../../ui/term.tsx'
 import { Elapsed } from '../../ui/time.tsx'
 import { formatMoney, formatNumber, formatSeconds, plural } from '../../ui/words.ts'
-import { AdminTabs } from './admin-parts.tsx'
+import { AdminPage } from './admin-parts.tsx'
 
 type Totals = Components['SessionTotals']
 
@@ -20,12 +18,9 @@ const REFRESH_MS = 5_000
 
 /** Shows the platform at a glance: waiting and running work, failures, and cost. */
 export const Screen = () => (
-  <Page wide title="Administration">
-    <AdminTabs />
-    <PanelGate needs="viewer" purpose="see the administration">
-      <Overview />
-    </PanelGate>
-  </Page>
+  <AdminPage title="Administration" needs="viewer" purpose="see the administration">
+    <Overview />
+  </AdminPage>
 )
 
 function Overview() {
@@ -35,21 +30,16 @@ function Overview() {
     queryFn: ({ signal }) => calls.countSessions(api, { signal }),
     refetchInterval: REFRESH_MS,
   })
-  if (!totals.data)
-    return totals.error ? (
-      <Unreadable error={totals.error} what="overview" retry={() => void totals.refetch()} />
-    ) : (
-      <Skeleton lines={10} />
-    )
   return (
-    <>
-      {totals.error && (
-        <ErrorNotice error={totals.error} title="These figures are out of date" retry={() => void totals.refetch()} />
+    <QueryContent query={totals} what="overview" lines={10} stale="These figures are out of date">
+      {(data) => (
+        <>
+          <Queue totals={data} />
+          <Spend totals={data} />
+          <Statuses totals={data} />
+        </>
       )}
-      <Queue totals={totals.data} />
-      <Spend totals={totals.data} />
-      <Statuses totals={totals.data} />
-    </>
+    </QueryContent>
   )
 }
 

@@ -8,14 +8,13 @@ import { useMe } from '../../client/use-me.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
-import { Field } from '../../ui/field.tsx'
+import { SelectField } from '../../ui/field.tsx'
 import { TextFilter } from '../../ui/filters.tsx'
-import { Empty, ErrorNotice, Notice, Skeleton } from '../../ui/notice.tsx'
-import { Page } from '../../ui/page.tsx'
-import { PanelGate, Unreadable } from '../../ui/shell/errors.tsx'
+import { Empty, Notice } from '../../ui/notice.tsx'
+import { QueryContent } from '../../ui/shell/errors.tsx'
 import { Table } from '../../ui/table.tsx'
 import { formatMoment, shorten, visibleText } from '../../ui/words.ts'
-import { AdminTabs, Pager } from './admin-parts.tsx'
+import { AdminPage, Pager } from './admin-parts.tsx'
 
 type AdminUser = Components['AdminUser']
 
@@ -23,12 +22,9 @@ const PAGE_SIZE = 20
 
 /** Shows all users and their roles. */
 export const Screen = () => (
-  <Page wide title="Users and roles">
-    <AdminTabs />
-    <PanelGate needs="admin" purpose="see users and assign roles">
-      <Users />
-    </PanelGate>
-  </Page>
+  <AdminPage title="Users and roles" needs="admin" purpose="see users and assign roles">
+    <Users />
+  </AdminPage>
 )
 
 function Users() {
@@ -57,39 +53,27 @@ function Users() {
       <p role="status" class={done ? 'notice notice-good' : 'unseen'}>
         {done}
       </p>
-      {users.error && users.data && (
-        <ErrorNotice error={users.error} title="The list is out of date" retry={() => void users.refetch()} />
-      )}
-      {!users.data ? (
-        users.error ? (
-          <Unreadable error={users.error} what="list of users" retry={() => void users.refetch()} />
-        ) : (
-          <Skeleton lines={8} />
-        )
-      ) : users.data.items.length === 0 ? (
-        <Empty
-          title="No user matches"
-          actions={<Button onClick={() => address.change({ search: '', page: '' })}>Show all users</Button>}
-        >
-          A user appears here after the first sign-in.
-        </Empty>
-      ) : (
-        <>
-          <UserTable users={users.data.items} me={me.data?.id} isOld={users.isPlaceholderData} choose={setChosen} />
-          <Pager
-            page={users.data.page}
-            pages={users.data.total_pages}
-            total={users.data.total}
-            what={['user', 'users']}
-            go={(page) => address.change({ page: page === 1 ? '' : String(page) })}
-          />
-        </>
-      )}
+      <QueryContent query={users} what="list of users" lines={8} stale="The list is out of date">
+        {(list) =>
+          list.items.length === 0 ? (
+            <Empty
+              title="No user matches"
+              actions={<Button onClick={() => address.change({ search: '', page: '' })}>Show all users</Button>}
+            >
+              A user appears here after the first sign-in.
+            </Empty>
+          ) : (
+            <>
+              <UserTable users={list.items} me={me.data?.id} isOld={users.isPlaceholderData} choose={setChosen} />
+              <Pager list={list} what={['user', 'users']} address={address} />
+            </>
+          )
+        }
+      </QueryContent>
       {chosen && (
         <RolesDialog
           key={chosen.id}
           user={chosen}
-          name={nameOf(chosen)}
           isSelf={chosen.id === me.data?.id}
           onClose={() => setChosen(null)}
           onAssigned={assigned}
@@ -148,14 +132,13 @@ const PANEL_ROLES: readonly [NonNullable<AdminUser['panel_role']> | '', string][
 
 interface RolesProps {
   user: AdminUser
-  name: string
   isSelf: boolean
   onClose: () => void
   onAssigned: (user: AdminUser) => Promise<void>
 }
 
 /** Sets both roles of a user, because the API always sets both at once. */
-export function RolesDialog({ user, name, isSelf, onClose, onAssigned }: RolesProps) {
+function RolesDialog({ user, isSelf, onClose, onAssigned }: RolesProps) {
   const { api } = usePlatform()
   const [operation, setOperation] = useState<string>(user.operation_role)
   const [panel, setPanel] = useState<string>(user.panel_role ?? '')
@@ -167,35 +150,21 @@ export function RolesDialog({ user, name, isSelf, onClose, onAssigned }: RolesPr
       }),
     )
   return (
-    <Confirm open title={`Roles of ${name}`} action="Assign these roles" onClose={onClose} onConfirm={assign}>
+    <Confirm open title={`Roles of ${nameOf(user)}`} action="Assign these roles" onClose={onClose} onConfirm={assign}>
       {isSelf && (
         <Notice tone="warn" title="These are your own roles">
           Only another admin can restore a role that you remove from yourself. You cannot remove your own panel role
           admin.
         </Notice>
       )}
-      <Field id="operation-role" label="Operation role">
-        {(control) => (
-          <select {...control} value={operation} onChange={({ currentTarget }) => setOperation(currentTarget.value)}>
-            {OPERATION_ROLES.map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Field id="panel-role" label="Panel role">
-        {(control) => (
-          <select {...control} value={panel} onChange={({ currentTarget }) => setPanel(currentTarget.value)}>
-            {PANEL_ROLES.map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <SelectField
+        id="operation-role"
+        label="Operation role"
+        options={OPERATION_ROLES}
+        value={operation}
+        change={setOperation}
+      />
+      <SelectField id="panel-role" label="Panel role" options={PANEL_ROLES} value={panel} change={setPanel} />
       <p class="small quiet">Effective from the next request of this user, and recorded in the audit.</p>
     </Confirm>
   )

@@ -35,8 +35,7 @@ export function Result({ round, draft }: ResultProps) {
     <ReadDocument
       url={round.reports.findLast(({ type }) => type === 'drift')?.url ?? null}
       parse={parse}
-      failure="The report could not be read"
-      label="Loading the report"
+      what="report"
       lines={8}
       unknown={<Notice tone="warn">The format of the report of this round is unknown.</Notice>}
     >

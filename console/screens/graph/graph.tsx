@@ -55,8 +55,7 @@ const Plan = ({ round }: { round: Round }) => (
   <ReadDocument
     url={lastDocument(round)}
     parse={parse}
-    failure="The plan could not be read"
-    label="Loading the plan"
+    what="plan"
     lines={12}
     unknown={
       <Notice tone="bad" title="This plan cannot be read">

@@ -1,4 +1,5 @@
-import { useRef, useState } from 'preact/hooks'
+import { useMutation, useQueryClient } from '@tanstack/preact-query'
+import { useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { usePlatform } from '../../client/platform.ts'
@@ -6,12 +7,10 @@ import { useRecentSessions } from '../../client/sessions/use-session.ts'
 import { useAnySearch } from '../../client/use-address.ts'
 import { useMe } from '../../client/use-me.ts'
 import { Button, Copy } from '../../ui/button.tsx'
-import { Field } from '../../ui/field.tsx'
+import { Field, type Options, SelectField, TextField } from '../../ui/field.tsx'
 import { ErrorNotice, Notice } from '../../ui/notice.tsx'
 import { repositoryName, shorten, visibleText } from '../../ui/words.ts'
 import { findFaults, type Question as Message, readFailure, SEVERITIES, toMessage } from './question-message.ts'
-
-type Outcome = { kind: 'sent'; delivery: string } | { kind: 'disabled' } | { kind: 'other'; error: unknown } | null
 
 /** Shows the form for a question to all users with the panel role editor. `?session=<id>` preselects the session. */
 export function Question() {
@@ -19,7 +18,7 @@ export function Question() {
   const about = typeof session === 'string' ? session : ''
   const { value, change, clear } = useDraft<Message>('question', EMPTY)
   const question = { ...value, session_id: value.session_id ?? about }
-  const { send, sending, faults, outcome } = useSending(question, clear)
+  const { send, message, faults } = useSending(question, clear)
   return (
     <section class="card help-part" aria-labelledby="help-ask">
       <h2 id="help-ask">Contact an administrator</h2>
@@ -33,14 +32,16 @@ export function Question() {
         aria-labelledby="help-ask"
         onSubmit={(event) => {
           event.preventDefault()
-          void send()
+          send()
         }}
       >
         <QuestionFields question={question} change={change} faults={faults} />
-        <div role="status">{outcome && <SendResult outcome={outcome} question={question} />}</div>
+        <div role="status">
+          <Outcome message={message} question={question} />
+        </div>
         <p>
-          <Button kind="primary" type="submit" busy={sending}>
-            {sending ? 'Sending' : 'Send question'}
+          <Button kind="primary" type="submit" busy={message.isPending}>
+            {message.isPending ? 'Sending' : 'Send question'}
           </Button>
         </p>
       </form>
@@ -49,51 +50,49 @@ export function Question() {
 }
 
 const EMPTY: Message = { subject: '', body: '', severity: 'info', session_id: null }
+const KEY = ['question']
 
 function useSending(question: Message, clear: () => void) {
   const { api } = usePlatform()
+  const client = useQueryClient()
   const me = useMe().data
   const from = me?.email ?? me?.display_name ?? null
-  const [sending, setSending] = useState(false)
   const [faults, setFaults] = useState<Record<string, string>>({})
-  const [outcome, setOutcome] = useState<Outcome>(null)
-  const lock = useRef(false)
   const refuse = (found: Record<string, string>) => {
     setFaults(found)
     const [first] = Object.keys(found)
     if (first) document.getElementById(`help-${first}`)?.focus()
     return first !== undefined
   }
-  const send = async () => {
-    if (lock.current) return
-    setOutcome(null)
-    if (refuse(findFaults(question))) return
-    lock.current = true
-    setSending(true)
-    try {
-      const { delivery_id } = await calls.notify(api, { body: toMessage(question, { origin: location.origin, from }) })
-      clear()
-      setOutcome({ kind: 'sent', delivery: delivery_id })
-    } catch (error) {
-      const { faults: found, kind } = readFailure(error)
-      refuse(found)
-      if (kind !== 'fields') setOutcome(kind === 'disabled' ? { kind } : { kind, error })
-    } finally {
-      lock.current = false
-      setSending(false)
-    }
+  const message = useMutation({
+    mutationKey: KEY,
+    mutationFn: () => calls.notify(api, { body: toMessage(question, { origin: location.origin, from }) }),
+    onSuccess: clear,
+    onError: (error) => refuse(readFailure(error).faults),
+  })
+  const send = () => {
+    // The state of the mutation changes only with the next drawing.
+    if (client.isMutating({ mutationKey: KEY }) > 0) return
+    message.reset()
+    if (!refuse(findFaults(question))) message.mutate()
   }
-  return { send, sending, faults, outcome }
+  return { send, message, faults }
 }
 
-function SendResult({ outcome, question }: { outcome: NonNullable<Outcome>; question: Message }) {
-  if (outcome.kind === 'sent')
+interface OutcomeProps {
+  message: Pick<ReturnType<typeof useSending>['message'], 'data' | 'error'>
+  question: Message
+}
+
+function Outcome({ message: { data, error }, question }: OutcomeProps) {
+  if (data)
     return (
       <Notice tone="good" title="Your question was sent">
-        You will be answered outside the console. Delivery <code>{outcome.delivery}</code>.
+        You will be answered outside the console. Delivery <code>{data.delivery_id}</code>.
       </Notice>
     )
-  if (outcome.kind === 'disabled')
+  const kind = error && readFailure(error).kind
+  if (kind === 'disabled')
     return (
       <Notice
         tone="warn"
@@ -104,7 +103,7 @@ function SendResult({ outcome, question }: { outcome: NonNullable<Outcome>; ques
         in another way. It is kept here.
       </Notice>
     )
-  return <ErrorNotice error={outcome.error} title="Your question was not sent. It is kept here." />
+  return kind === 'other' && <ErrorNotice error={error} title="Your question was not sent. It is kept here." />
 }
 
 interface QuestionFieldsProps {
@@ -113,21 +112,19 @@ interface QuestionFieldsProps {
   faults: Record<string, string>
 }
 
-export function QuestionFields({ question, change, faults }: QuestionFieldsProps) {
+function QuestionFields({ question, change, faults }: QuestionFieldsProps) {
   return (
     <>
-      <Field id="help-subject" label="Subject" error={faults.subject}>
-        {(control) => (
-          <input
-            {...control}
-            dir="auto"
-            aria-required
-            placeholder="Why was my session locked?"
-            value={question.subject}
-            onInput={({ currentTarget }) => change({ subject: currentTarget.value })}
-          />
-        )}
-      </Field>
+      <TextField
+        id="help-subject"
+        label="Subject"
+        error={faults.subject}
+        dir="auto"
+        aria-required
+        placeholder="Why was my session locked?"
+        value={question.subject}
+        change={(subject) => change({ subject })}
+      />
       <Field id="help-body" label="Your question" error={faults.body} hint="Do not include passwords or keys.">
         {(control) => (
           <textarea
@@ -141,21 +138,14 @@ export function QuestionFields({ question, change, faults }: QuestionFieldsProps
         )}
       </Field>
       <div class="help-pair">
-        <Field id="help-severity" label="Urgency" error={faults.severity}>
-          {(control) => (
-            <select
-              {...control}
-              value={question.severity}
-              onChange={({ currentTarget }) => change({ severity: currentTarget.value as Message['severity'] })}
-            >
-              {SEVERITIES.map(([severity, name]) => (
-                <option key={severity} value={severity}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField
+          id="help-severity"
+          label="Urgency"
+          error={faults.severity}
+          options={SEVERITIES}
+          value={question.severity}
+          change={(severity) => change({ severity: severity as Message['severity'] })}
+        />
         <About question={question} change={change} />
       </div>
     </>
@@ -165,29 +155,27 @@ export function QuestionFields({ question, change, faults }: QuestionFieldsProps
 const LONGEST_NAME = 60
 const OFFERED = 20
 
-function About({ question, change }: Pick<QuestionFieldsProps, 'question' | 'change'>) {
+function About({ question: { session_id }, change }: Pick<QuestionFieldsProps, 'question' | 'change'>) {
   const sessions = useRecentSessions().data?.slice(0, OFFERED) ?? []
-  const isListed = sessions.some(({ uuid }) => uuid === question.session_id)
+  const isListed = !session_id || sessions.some(({ uuid }) => uuid === session_id)
+  const cut = (text: string) => shorten(visibleText(text), LONGEST_NAME)
+  const options: Options = [
+    ['', 'None'],
+    ...(isListed ? [] : [[session_id, cut(session_id)] as const]),
+    ...sessions.map(
+      ({ uuid, first_query, workspace }) =>
+        [uuid, `${cut(first_query ?? 'Session')} (${visibleText(repositoryName(workspace.uri))})`] as const,
+    ),
+  ]
   return (
-    <Field id="help-session" label="Session" optional hint="The question includes a link to it.">
-      {(control) => (
-        <select
-          {...control}
-          value={question.session_id ?? ''}
-          onChange={({ currentTarget }) => change({ session_id: currentTarget.value })}
-        >
-          <option value="">None</option>
-          {question.session_id && !isListed && (
-            <option value={question.session_id}>{shorten(visibleText(question.session_id), LONGEST_NAME)}</option>
-          )}
-          {sessions.map(({ uuid, first_query, workspace }) => (
-            <option key={uuid} value={uuid}>
-              {shorten(visibleText(first_query ?? 'Session'), LONGEST_NAME)} (
-              {visibleText(repositoryName(workspace.uri))})
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
+    <SelectField
+      id="help-session"
+      label="Session"
+      optional
+      hint="The question includes a link to it."
+      options={options}
+      value={session_id ?? ''}
+      change={(id) => change({ session_id: id })}
+    />
   )
 }

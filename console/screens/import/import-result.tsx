@@ -19,8 +19,7 @@ export function Result({ round, ...selected }: SelectedRound & { round: Round })
       <ReadDocument
         url={round.reports.findLast(({ type }) => type === 'import')?.url ?? null}
         parse={readImportReport}
-        failure="The report could not be read"
-        label="Loading the report"
+        what="report"
         lines={6}
         unknown={<Notice tone="warn">The format of the report of this round is unknown.</Notice>}
       >

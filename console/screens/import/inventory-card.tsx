@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { Round } from '../../client/api/schemas.ts'
 import { Button } from '../../ui/button.tsx'
 import { SearchField } from '../../ui/controls.tsx'
@@ -48,8 +48,7 @@ export function InventoryOf({ round, choice }: { round: Round; choice: Choice })
       <ReadDocument
         url={round.previews.at(-1)?.url ?? null}
         parse={readInventory}
-        failure="The inventory could not be read"
-        label="Loading the inventory"
+        what="inventory"
         lines={8}
         unknown={<Notice tone="warn">The format of the inventory is unknown. List again.</Notice>}
       >
@@ -110,10 +109,7 @@ function Lists({ inventory, choice }: { inventory: Inventory; choice: Choice }) 
 
 /** Shows warnings about the selection: too many resources, or resources that are no longer listed. */
 function Gone({ inventory, choice }: { inventory: Inventory; choice: Choice }) {
-  const gone = useMemo(() => {
-    const listed = new Set(inventory.unmanaged.map(({ id }) => id))
-    return [...choice.chosen].filter((id) => !listed.has(id))
-  }, [inventory, choice.chosen])
+  const gone = [...choice.chosen.difference(new Set(inventory.unmanaged.map(({ id }) => id)))]
   return (
     <>
       {choice.left > 0 && (
@@ -138,36 +134,27 @@ const ROW_PX = 36
 const MAX_HEIGHT_PX = 544
 const MAX_TEXT = 500
 
-interface RowsProps {
-  rows: readonly Row[]
-  label: string
-  /** The selection; null if nothing can be selected. */
-  choice: Choice | null
-}
-
 const keyOf = (row: Row) => (row.type === 'kind' ? `kind ${row.kind}` : row.item.key)
 
-/** Shows the resources of a scope. The arrow keys move between the checkboxes. */
-function Rows({ rows, label, choice }: RowsProps) {
-  return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the boxes inside have the keys; this only moves between them
-    <div
-      class="import-rows"
-      style={{ height: `${Math.min(rows.length * ROW_PX + 2, MAX_HEIGHT_PX)}px` }}
-      onKeyDown={move}
-    >
-      <VirtualList
-        items={rows}
-        estimate={ROW_PX}
-        keyOf={keyOf}
-        label={label}
-        row={(row) =>
-          row.type === 'kind' ? <KindRow row={row} choice={choice} /> : <ItemRow item={row.item} choice={choice} />
-        }
-      />
-    </div>
-  )
-}
+/** Shows the resources of a scope, to select if there is a choice. The arrow keys move between the checkboxes. */
+const Rows = ({ rows, label, choice }: { rows: readonly Row[]; label: string; choice: Choice | null }) => (
+  // biome-ignore lint/a11y/noStaticElementInteractions: the boxes inside have the keys; this only moves between them
+  <div
+    class="import-rows"
+    style={{ height: `${Math.min(rows.length * ROW_PX + 2, MAX_HEIGHT_PX)}px` }}
+    onKeyDown={move}
+  >
+    <VirtualList
+      items={rows}
+      estimate={ROW_PX}
+      keyOf={keyOf}
+      label={label}
+      row={(row) =>
+        row.type === 'kind' ? <KindRow row={row} choice={choice} /> : <ItemRow item={row.item} choice={choice} />
+      }
+    />
+  </div>
+)
 
 const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 }
 
@@ -185,11 +172,7 @@ function move(event: KeyboardEvent) {
 const kindName = (kind: string) => (kind === '' ? 'Unknown kind' : excerpt(kind, MAX_TEXT))
 
 function KindRow({ row: { kind, items }, choice }: { row: Row & { type: 'kind' }; choice: Choice | null }) {
-  const box = useRef<HTMLInputElement>(null)
   const share = choice ? shareOf(items, choice.chosen) : 'none'
-  useEffect(() => {
-    if (box.current) box.current.indeterminate = share === 'some'
-  }, [share])
   const content = (
     <>
       <b>{kindName(kind)}</b> <span class="number small quiet">{formatNumber(items.length)}</span>
@@ -199,9 +182,9 @@ function KindRow({ row: { kind, items }, choice }: { row: Row & { type: 'kind' }
   return (
     <label class="import-row import-kind">
       <input
-        ref={box}
         type="checkbox"
         checked={share === 'all'}
+        indeterminate={share === 'some'}
         aria-label={`All of ${kindName(kind)}`}
         onChange={() => (share === 'all' ? choice.drop(items.map(({ id }) => id)) : choice.add(items))}
       />

@@ -59,22 +59,9 @@ export function shareOf(items: readonly Item[], chosen: ReadonlySet<string>): 'a
 }
 
 /** Selects these as well, up to the limit. `left` is the number of those beyond it. */
-export function choose(
-  chosen: ReadonlySet<string>,
-  items: readonly Item[],
-): { chosen: ReadonlySet<string>; left: number } {
-  const next = new Set(chosen)
-  const missed = new Set<string>()
-  for (const { id } of items) {
-    if (next.size < MAX_CHOSEN) next.add(id)
-    else if (!next.has(id)) missed.add(id)
-  }
-  return { chosen: next, left: missed.size }
-}
-
-export function unchoose(chosen: ReadonlySet<string>, ids: Iterable<string>): ReadonlySet<string> {
-  const gone = new Set(ids)
-  return new Set([...chosen].filter((id) => !gone.has(id)))
+export function choose(chosen: ReadonlySet<string>, items: readonly Item[]) {
+  const all = [...chosen.union(new Set(items.map(({ id }) => id)))]
+  return { ids: all.slice(0, MAX_CHOSEN), left: Math.max(0, all.length - MAX_CHOSEN) }
 }
 
 /** Returns the reasons why resources were refused, by identifier. */
@@ -91,47 +78,31 @@ export function refusedIds(
   return refused
 }
 
-/** The selected resources and the typed sentence, stored for this tab. */
-export interface Choice {
-  chosen: ReadonlySet<string>
-  sentence: string
-  /** The number of selected resources beyond the limit of one request. */
-  left: number
-  /** The reasons of the last refusal, by resource id. */
-  refused: ReadonlyMap<string, string>
-  add: (items: readonly Item[]) => void
-  drop: (ids: Iterable<string>) => void
-  say: (sentence: string) => void
-  refuse: (refused: ReadonlyMap<string, string>) => void
-  clear: () => void
-}
+export type Choice = ReturnType<typeof useChoice>
 
-const NONE: ReadonlyMap<string, string> = new Map()
-
-export function useChoice(sessionId: string): Choice {
-  const { value, change, clear } = useDraft<{ ids: string[]; sentence: string }>(`import.${sessionId}`, {
-    ids: [],
-    sentence: '',
-  })
+/** Returns the selected resources and the typed sentence, stored for this tab. */
+export function useChoice(sessionId: string) {
+  const { value, change, clear } = useDraft(`import.${sessionId}`, { ids: [] as string[], sentence: '' })
   const [left, setLeft] = useState(0)
-  const [refused, setRefused] = useState(NONE)
-  const chosen = new Set(value.ids)
-  const select = (ids: ReadonlySet<string>, missed: number) => {
-    setLeft(missed)
-    change({ ids: [...ids] })
+  const [refused, setRefused] = useState<ReadonlyMap<string, string>>(new Map())
+  const chosen: ReadonlySet<string> = new Set(value.ids)
+  const select = (next: ReturnType<typeof choose>) => {
+    setLeft(next.left)
+    change({ ids: next.ids })
   }
   return {
-    ...{ chosen, sentence: value.sentence, left, refused },
-    add: (items) => {
-      const next = choose(chosen, items)
-      select(next.chosen, next.left)
-    },
-    drop: (ids) => select(unchoose(chosen, ids), 0),
-    say: (sentence) => change({ sentence }),
+    ...{ chosen, sentence: value.sentence },
+    /** The number of selected resources beyond the limit of one request. */
+    left,
+    /** The reasons of the last refusal, by resource id. */
+    refused,
+    add: (items: readonly Item[]) => select(choose(chosen, items)),
+    drop: (ids: Iterable<string>) => select({ ids: [...chosen.difference(new Set(ids))], left: 0 }),
+    say: (sentence: string) => change({ sentence }),
     refuse: setRefused,
     clear: () => {
       setLeft(0)
-      setRefused(NONE)
+      setRefused(new Map())
       clear()
     },
   }

@@ -99,7 +99,7 @@ const LEVELS: Record<string, Tone> = { high: 'bad', medium: 'warn', low: 'good' 
 const shown = (text: string) => visibleText(shorten(text, LONGEST))
 
 /** Shows the actor of a lock and the findings of the latest review. */
-export function WhyLocked({ id }: { id: string }) {
+function WhyLocked({ id }: { id: string }) {
   const read = useSession(id)
   return (
     <div class="locked-why">

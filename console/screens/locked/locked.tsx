@@ -8,10 +8,10 @@ import { useAddress } from '../../client/use-address.ts'
 import { hasPanelRole, useMe } from '../../client/use-me.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
-import { Field } from '../../ui/field.tsx'
-import { Empty, Notice, Skeleton } from '../../ui/notice.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Empty, Notice } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
-import { PanelGate, Unreadable } from '../../ui/shell/errors.tsx'
+import { PanelGate, QueryContent } from '../../ui/shell/errors.tsx'
 import { Term } from '../../ui/term.tsx'
 import { plural, repositoryName, shorten, visibleText } from '../../ui/words.ts'
 import { LockedCard, useSetLock } from './locked-card.tsx'
@@ -62,11 +62,6 @@ function Inbox() {
     // The focused element is gone with its card, and a closing dialog restores the focus a moment later.
     for (const wait of [0, 200]) setTimeout(() => message.current?.focus(), wait)
   }
-  const seen = new Set<string>()
-  const sessions = (list.data?.pages ?? [])
-    .flatMap(({ items }) => items)
-    .filter(({ uuid }) => !seen.has(uuid) && seen.add(uuid))
-  const total = list.data?.pages.at(-1)?.total ?? 0
   return (
     <>
       <p ref={message} tabIndex={-1} role="status" class={done ? 'notice notice-good' : 'unseen'}>
@@ -78,34 +73,38 @@ function Inbox() {
         </Notice>
       )}
       {mayLock && <LockOne given={address.read('lock')} onLocked={(title) => tell(`Locked: ${title}`)} />}
-      {list.error && !list.data ? (
-        <Unreadable error={list.error} what="list of locked sessions" retry={() => void list.refetch()} />
-      ) : !list.data ? (
-        <Skeleton lines={10} />
-      ) : sessions.length === 0 ? (
-        <Empty title="Nothing is locked">
-          A session is locked because of its impact, by the compliance check, or by an editor. It is then listed here.
-        </Empty>
-      ) : (
-        <>
-          <p class="small quiet" role="status">
-            {plural(total, 'locked session')}, the last active first
-          </p>
-          {sessions.map((session) => (
-            <LockedCard
-              key={session.uuid}
-              session={session}
-              mayUnlock={mayLock}
-              onUnlocked={(title) => tell(`Unlocked: ${title}`)}
-            />
-          ))}
-          {list.hasNextPage && (
-            <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-              Show more
-            </Button>
-          )}
-        </>
-      )}
+      <QueryContent query={list} what="list of locked sessions" lines={10}>
+        {({ pages }) => {
+          const sessions = new Map(pages.flatMap(({ items }) => items.map((session) => [session.uuid, session])))
+          if (sessions.size === 0)
+            return (
+              <Empty title="Nothing is locked">
+                A session is locked because of its impact, by the compliance check, or by an editor. It is then listed
+                here.
+              </Empty>
+            )
+          return (
+            <>
+              <p class="small quiet" role="status">
+                {plural(pages.at(-1)?.total ?? 0, 'locked session')}, the last active first
+              </p>
+              {[...sessions.values()].map((session) => (
+                <LockedCard
+                  key={session.uuid}
+                  session={session}
+                  mayUnlock={mayLock}
+                  onUnlocked={(title) => tell(`Unlocked: ${title}`)}
+                />
+              ))}
+              {list.hasNextPage && (
+                <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+                  Show more
+                </Button>
+              )}
+            </>
+          )
+        }}
+      </QueryContent>
     </>
   )
 }
@@ -119,7 +118,7 @@ interface LockOneProps {
 }
 
 /** Locks any session by its id or the address of its page. */
-export function LockOne({ given, onLocked }: LockOneProps) {
+function LockOne({ given, onLocked }: LockOneProps) {
   const { api } = usePlatform()
   const setLock = useSetLock()
   const [text, setText] = useState(given)
@@ -160,17 +159,16 @@ export function LockOne({ given, onLocked }: LockOneProps) {
           void find(text)
         }}
       >
-        <Field id="lock-session" label="Session" hint="Its id, or the address of its page" error={error || undefined}>
-          {(control) => (
-            <input
-              {...control}
-              value={text}
-              maxLength={500}
-              autocomplete="off"
-              onInput={({ currentTarget }) => setText(currentTarget.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          id="lock-session"
+          label="Session"
+          hint="Its id, or the address of its page"
+          error={error || undefined}
+          value={text}
+          maxLength={500}
+          autocomplete="off"
+          change={setText}
+        />
         <Button type="submit" busy={busy}>
           Lock…
         </Button>

@@ -1,19 +1,28 @@
-import { useMutation } from '@tanstack/preact-query'
+import { useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
-import { ApiError } from '../../client/api/errors.ts'
+import { ApiError, messageOf } from '../../client/api/errors.ts'
 import type { Session } from '../../client/api/schemas.ts'
-import { usePlatform } from '../../client/platform.ts'
-import { hasEnded, useRefreshSession } from '../../client/sessions/use-session.ts'
+import { hasEnded, useSessionCall } from '../../client/sessions/use-session.ts'
+import { readStored, writeStored } from '../../client/stored.ts'
 import { Badge, Origin } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
 import { ErrorNotice, Notice } from '../../ui/notice.tsx'
 import { Term } from '../../ui/term.tsx'
 import { Elapsed } from '../../ui/time.tsx'
 import { visibleText } from '../../ui/words.ts'
 import { useOpenSession } from '../session/open-session.tsx'
-import { SessionLink } from '../session/session-link.tsx'
-import { Merge, PullRequestLink } from './merge.tsx'
-import { listPullRequests, type OpenedPullRequest, roundsSince } from './merge-readiness.ts'
+import { Refused, SessionLink } from '../session/session-link.tsx'
+import {
+  adviseOnMerge,
+  findMergeRefusal,
+  hostName,
+  listPullRequests,
+  type OpenedPullRequest,
+  type PullRequest,
+  roundsSince,
+  safeLink,
+} from './merge-readiness.ts'
 
 /** Shows the pull requests from the branch of the session into the repository. */
 export function Screen() {
@@ -93,20 +102,15 @@ const Description = ({ hasPlan }: { hasPlan: boolean }) => (
   </section>
 )
 
-interface Props {
+interface OpenProps {
   session: Session
   newest: OpenedPullRequest | null
   isOwn: boolean
 }
 
 /** Opens a pull request, or shows the reason why there is none to open. */
-export function Open({ session, newest, isOwn }: Props) {
-  const { api } = usePlatform()
-  const refresh = useRefreshSession()
-  const open = useMutation({
-    mutationFn: () => calls.openPullRequest(api, { body: { session_id: session.uuid } }),
-    onSettled: () => refresh(session.uuid),
-  })
+function Open({ session, newest, isOwn }: OpenProps) {
+  const open = useSessionCall(session.uuid, calls.openPullRequest)
   const hasCode = session.rounds.some(({ code_changes }) => code_changes.length > 0)
   const isRunning = session.in_flight || !session.rounds.some(hasEnded)
   return (
@@ -159,4 +163,90 @@ function describe(session: Session, newest: OpenedPullRequest | null): string {
   return roundsSince(session, newest) > 0
     ? 'Further rounds followed the newest one. Its branch already has their code; its description does not.'
     : 'The newest one is up to date. Open another one only if it was closed.'
+}
+
+interface MergeProps {
+  session: Session
+  opened: OpenedPullRequest
+  isOwn: boolean
+}
+
+/** Shows the newest pull request, its state as far as the platform knows it, and the merge. */
+function Merge({ session, opened, isOwn }: MergeProps) {
+  const { pull_request, round } = opened
+  const kept = `platform.draft.merged.${session.uuid}.${pull_request.number}`
+  const [merged, setMerged] = useState(() => readStored(sessionStorage, kept) === true)
+  const [asking, setAsking] = useState(false)
+  const merge = useSessionCall(session.uuid, calls.mergePullRequest, () => {
+    writeStored(sessionStorage, kept, true)
+    setMerged(true)
+  })
+  const refusal = findMergeRefusal(session, isOwn)
+  return (
+    <section class="card seal-card" aria-labelledby="pull-request-newest">
+      <h3 id="pull-request-newest">
+        <PullRequestLink pull_request={pull_request} />
+      </h3>
+      <p class="quiet">
+        Opened after round {round}. Only the git host knows whether it was approved, closed or merged there.
+      </p>
+      {merged && (
+        <Notice tone="good" title="Merged">
+          The code is in the default branch. The cloud is changed by a separate apply: see Saved plan.
+        </Notice>
+      )}
+      {!merged && refusal && <Refused refusal={refusal} sessionId={session.uuid} title="It cannot be merged now" />}
+      {!merged && !refusal && (
+        <div class="notice-actions">
+          <Button kind="primary" busy={merge.isPending} onClick={() => setAsking(true)}>
+            {merge.isPending ? 'Merging…' : 'Merge…'}
+          </Button>
+        </div>
+      )}
+      <p role="status" class={merge.isPending ? undefined : 'unseen'}>
+        {merge.isPending && 'Merging takes up to 50 seconds.'}
+      </p>
+      {merge.error && !merged && <MergeFailed error={merge.error} />}
+      <Confirm
+        open={asking}
+        title={`Merge pull request ${pull_request.number}?`}
+        action="Merge"
+        onClose={() => setAsking(false)}
+        onConfirm={async () => merge.mutate()}
+      >
+        <p>
+          The code of <code>{visibleText(session.workspace.branch)}</code> is merged into the default branch, only if
+          the branch is where the last completed round left it.
+        </p>
+        <p class="quiet">This changes the repository, not the cloud.</p>
+      </Confirm>
+    </section>
+  )
+}
+
+function MergeFailed({ error }: { error: unknown }) {
+  const status = error instanceof ApiError ? error.status : 0
+  return (
+    <Notice tone="bad" title="It was not merged">
+      <p>{visibleText(messageOf(error))}</p>
+      <p>{adviseOnMerge(status, messageOf(error))}</p>
+    </Notice>
+  )
+}
+
+/** Links to the git host if the address is http or https; otherwise shows text. */
+function PullRequestLink({ pull_request: { provider, url, number } }: { pull_request: PullRequest }) {
+  const link = safeLink(url)
+  const name = `Pull request ${number} at ${hostName(provider)}`
+  if (link === null)
+    return (
+      <span>
+        {name} <span class="mono small quiet">{visibleText(url).slice(0, 300)}</span>
+      </span>
+    )
+  return (
+    <a href={link} rel="noreferrer">
+      {name}
+    </a>
+  )
 }

@@ -8,51 +8,49 @@ import { Button, Copy } from '../../ui/button.tsx'
 import { Empty, Notice, Skeleton } from '../../ui/notice.tsx'
 import { withStatuses } from '../../ui/round/activity-lines.ts'
 import { ActivityStream } from '../../ui/round/activity-stream.tsx'
-import { foldActivity, isShown } from '../../ui/round/fold-activity.ts'
+import { foldActivity, isShown, mergeAttempts } from '../../ui/round/fold-activity.ts'
 import { Lanes } from '../../ui/round/lanes.tsx'
-import { mergeAttempts } from '../../ui/round/merge-attempts.ts'
 import { Term } from '../../ui/term.tsx'
 import { excerpt, formatNumber, formatSeconds } from '../../ui/words.ts'
 import { useOpenSession } from '../session/open-session.tsx'
 import { SessionLink } from '../session/session-link.tsx'
-import { createTimeline, type Player, SPEEDS, type Timeline, usePlayer } from './use-player.ts'
+import { createTimeline, type Player, SPEEDS, usePlayer } from './use-player.ts'
 
 /** Shows the replay of a round that has ended, from its events. */
 export function Screen() {
   const { session } = useOpenSession()
   const { round: named = '' } = useParams({ strict: false })
   const round = session.rounds.find(({ number }) => String(number) === named)
+  const isOver = round && hasEnded(round)
   return (
     <section class="replay">
       <header>
         <h2>Replay of round {round?.number ?? excerpt(named, 20)}</h2>
         {round && <p class="quiet">{excerpt(round.query, 240)}</p>}
-        {round && hasEnded(round) && <Back id={session.uuid} round={round.number} />}
+        {isOver && (
+          <SessionLink class="small" id={session.uuid} search={{ round: round.number }}>
+            Back to the round
+          </SessionLink>
+        )}
       </header>
       {!round && (
-        <Empty title="This round does not exist" actions={<ToRounds id={session.uuid} />}>
+        <Empty title="This round does not exist" actions={<ToRounds />}>
           The session has {session.rounds.length}.
         </Empty>
       )}
-      {round && !hasEnded(round) && (
-        <Notice title="This round is still running" actions={<ToRounds id={session.uuid} round={round.number} watch />}>
+      {round && !isOver && (
+        <Notice title="This round is still running" actions={<ToRounds round={round.number}>Watch it</ToRounds>}>
           It can be replayed after it has ended. Until then you can watch it live.
         </Notice>
       )}
-      {round && hasEnded(round) && <Recorded key={round.number} round={round} />}
+      {isOver && <Recorded key={round.number} round={round} />}
     </section>
   )
 }
 
-const Back = ({ id, round }: { id: string; round: number }) => (
-  <SessionLink class="small" id={id} search={{ round }}>
-    Back to the round
-  </SessionLink>
-)
-
-const ToRounds = ({ id, round, watch }: { id: string; round?: number; watch?: boolean }) => (
-  <SessionLink class="button" id={id} search={round ? { round } : {}}>
-    {watch ? 'Watch it' : 'Back to the rounds'}
+const ToRounds = ({ round, children = 'Back to the rounds' }: { round?: number; children?: string }) => (
+  <SessionLink class="button" id={useOpenSession().session.uuid} search={{ round }}>
+    {children}
   </SessionLink>
 )
 
@@ -63,7 +61,7 @@ function Recorded({ round }: { round: Round }) {
   const shown = useMemo(() => events.filter(isShown), [events])
   if (error !== null)
     return (
-      <Notice tone="bad" title="The round cannot be replayed" actions={<ToRounds id={session.uuid} />}>
+      <Notice tone="bad" title="The round cannot be replayed" actions={<ToRounds />}>
         {error}
       </Notice>
     )
@@ -71,7 +69,7 @@ function Recorded({ round }: { round: Round }) {
     return <Skeleton lines={8} label="Loading the events" />
   if (shown.length === 0)
     return (
-      <Empty title="The events of this round are gone" actions={<ToRounds id={session.uuid} round={round.number} />}>
+      <Empty title="The events of this round are gone" actions={<ToRounds round={round.number} />}>
         Events of a <Term name="round">round</Term> are kept for 30 days. Its results stay.
       </Empty>
     )
@@ -92,7 +90,7 @@ interface StageProps {
 }
 
 /** Shows the round at one moment, with the same lanes and lines as live. */
-export function Stage({ round, events, start }: StageProps) {
+function Stage({ round, events, start }: StageProps) {
   const timeline = useMemo(() => createTimeline(events.map(({ at }) => at)), [events])
   const player = usePlayer(timeline, start)
   const { count } = player
@@ -100,7 +98,7 @@ export function Stage({ round, events, start }: StageProps) {
   const now = useMemo(() => shownAt(round, events, count), [round, events, count])
   return (
     <>
-      <Controls player={player} events={events} timeline={timeline} round={round} />
+      <Controls player={player} events={events} round={round} />
       {timeline.left_out > 0 && (
         <p class="small quiet">
           Pauses of more than two seconds are shortened: {formatSeconds(timeline.left_out / 1_000)} were skipped.
@@ -147,7 +145,7 @@ function shownAt(round: Round, events: readonly ActivityEvent[], count: number) 
 }
 
 /** Handles keys: Space plays and pauses, arrows step, unless another control needs them. */
-function useKeys({ toggle, step }: ReturnType<typeof usePlayer>): void {
+function useKeys({ toggle, step }: Player): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const target = event.target as Element
@@ -164,20 +162,15 @@ function useKeys({ toggle, step }: ReturnType<typeof usePlayer>): void {
   })
 }
 
-interface ControlsProps {
-  player: Player
-  events: readonly ActivityEvent[]
-  timeline: Timeline
-  round: Round
-}
-
 /** Shows the controls: play, step, speed, and the position in the round. */
-export function Controls({ player, events, round }: ControlsProps) {
+function Controls({ player, events, round }: { player: Player; events: readonly ActivityEvent[]; round: Round }) {
   const { session } = useOpenSession()
   const { count, playing, speed, goTo, step, toggle, setSpeed } = player
   const all = events.length
-  const seconds = formatSeconds(secondsAt(round, events, count))
-  const place = `event ${formatNumber(count)} of ${formatNumber(all)}, ${seconds}`
+  const at = events[count - 1]?.at
+  // The seconds of the round, not of the replay.
+  const seconds = at === undefined ? 0 : (Date.parse(at) - Date.parse(round.created_at)) / 1_000
+  const place = `event ${formatNumber(count)} of ${formatNumber(all)}, ${formatSeconds(seconds)}`
   const address = new URL(location.href)
   address.search = count === 0 ? '' : `?at=${events[count - 1]?.id}`
   return (
@@ -219,10 +212,4 @@ export function Controls({ player, events, round }: ControlsProps) {
       </p>
     </section>
   )
-}
-
-/** Returns the seconds of the round, not of the replay. */
-function secondsAt(round: Round, events: readonly ActivityEvent[], count: number): number {
-  const at = events[count - 1]?.at
-  return at === undefined ? 0 : Math.max(0, (Date.parse(at) - Date.parse(round.created_at)) / 1_000)
 }

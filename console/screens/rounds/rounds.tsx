@@ -1,10 +1,20 @@
+import { useMutation } from '@tanstack/preact-query'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'preact/hooks'
-import { hasEnded } from '../../client/sessions/use-session.ts'
+import { calls } from '../../client/api/calls.ts'
+import { ApiError, problemsByField } from '../../client/api/errors.ts'
+import type { RoundBody } from '../../client/api/schemas.ts'
+import { useDraft } from '../../client/drafts.ts'
+import { usePlatform } from '../../client/platform.ts'
+import { hasEnded, useRefreshSession } from '../../client/sessions/use-session.ts'
 import { useAnySearch } from '../../client/use-address.ts'
-import { Empty } from '../../ui/notice.tsx'
+import { useMe } from '../../client/use-me.ts'
+import { Button } from '../../ui/button.tsx'
+import { Check } from '../../ui/controls.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Empty, ErrorNotice, Notice } from '../../ui/notice.tsx'
 import { Term } from '../../ui/term.tsx'
 import { useOpenSession } from '../session/open-session.tsx'
-import { Composer } from './composer.tsx'
 import { answersOf } from './conversation.ts'
 import { RoundEntry } from './round-entry.tsx'
 
@@ -51,4 +61,194 @@ function useOpenRounds() {
     return number === newest?.number && (!isNamed || !hasEnded(newest))
   }
   return { isOpen, toggle: (number: number, open: boolean) => setChoices((all) => ({ ...all, [number]: open })) }
+}
+
+/** Shows the form for the next request, at the end of the conversation. */
+function Composer() {
+  const { session, is_own } = useOpenSession()
+  if (!is_own)
+    return (
+      <Notice title="This session belongs to somebody else">
+        You can read it. Only {session.username ?? 'its owner'} can continue it.
+      </Notice>
+    )
+  if (session.current_status === 'failed' && !session.in_flight)
+    return (
+      <Notice
+        title="This session accepts no further requests"
+        actions={
+          <Link class="button button-primary" to="/">
+            Open a new session
+          </Link>
+        }
+      >
+        Its last round failed, which ends the session. Its code is on its branch.
+      </Notice>
+    )
+  return <Form />
+}
+
+function Form() {
+  const { session } = useOpenSession()
+  const { data: me } = useMe()
+  const { value: draft, change, clear, set } = useDraft(`ask.${session.uuid}`, EMPTY)
+  const send = useSend(draft, () => {
+    clear()
+    set({ ...EMPTY, mode: draft.mode })
+  })
+  const refusal = session.in_flight
+    ? 'A round is running. You can write the next request now and send it when the round has ended.'
+    : draft.mode === 'drift' && me?.operation_role !== 'devops'
+      ? 'Drift needs the operation role devops; an administrator can assign it.'
+      : null
+  const problems = problemsByField(send.error)
+  const isField = problems.q !== undefined
+  const submit = (event?: Event) => {
+    event?.preventDefault()
+    if (refusal === null && !send.isPending) send.mutate()
+  }
+  return (
+    <form class="card rounds-composer" aria-label="Next request" onSubmit={submit}>
+      <Field
+        id="ask"
+        label="Next request"
+        hint="It builds on the rounds of this session, on the same branch. Ctrl+Enter sends."
+        error={problems.q}
+      >
+        {(control) => (
+          <textarea
+            {...control}
+            rows={3}
+            dir="auto"
+            value={draft.q}
+            placeholder={PLACEHOLDERS[draft.mode]}
+            onInput={({ currentTarget }) => change({ q: currentTarget.value })}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event)
+            }}
+          />
+        )}
+      </Field>
+      <ModeChoice draft={draft} change={change} />
+      {send.error && !isField && (
+        <ErrorNotice
+          error={send.error}
+          title={send.error instanceof ApiError ? 'The request was not accepted' : 'The request was not sent'}
+          retry={() => submit()}
+        />
+      )}
+      <div class="rounds-send">
+        <p id="ask-refusal" class="small quiet" role="status">
+          {refusal ?? ''}
+        </p>
+        <Button
+          kind="primary"
+          type="submit"
+          busy={send.isPending}
+          aria-disabled={refusal !== null || undefined}
+          aria-describedby="ask-refusal"
+        >
+          {draft.preview && draft.mode !== 'generate' ? 'Preview' : 'Send'}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+const PLACEHOLDERS: Record<RequestDraft['mode'], string> = {
+  generate: 'Also keep the messages for 30 days.',
+  drift: 'Bring everything in line with what really runs.',
+  import: 'Import all the infrastructure',
+}
+
+/** Returns a function that sends the request. The draft is deleted only after the platform has accepted it. */
+function useSend(draft: RequestDraft, clear: () => void) {
+  const { session } = useOpenSession()
+  const { api } = usePlatform()
+  const refresh = useRefreshSession()
+  const navigate = useNavigate()
+  const routes = { generate: calls.generate, drift: calls.drift, import: calls.importResources }
+  return useMutation({
+    mutationFn: () => routes[draft.mode](api, { body: bodyOf(draft, session.uuid) }),
+    onSuccess: async () => {
+      clear()
+      await refresh(session.uuid)
+      // Without a round in the address, the newest one opens.
+      await navigate({ to: '.', search: {}, replace: true })
+    },
+  })
+}
+
+/** The draft of the next request. */
+interface RequestDraft {
+  mode: 'generate' | 'drift' | 'import'
+  q: string
+  preview: boolean
+  is_partial: boolean
+}
+
+const EMPTY: RequestDraft = { mode: 'generate', q: '', preview: false, is_partial: false }
+
+/** Returns the body of the request. Generate has neither preview nor part; an import preview lists everything. */
+function bodyOf({ mode, q, preview, is_partial }: RequestDraft, sessionId: string): RoundBody {
+  const body = { session_id: sessionId, q }
+  if (mode === 'generate') return body
+  return { ...body, preview, is_partial: is_partial && !(mode === 'import' && preview) }
+}
+
+interface ChoiceProps {
+  draft: RequestDraft
+  change: (part: Partial<RequestDraft>) => void
+}
+
+const MODES: [RequestDraft['mode'], string, string][] = [
+  ['generate', 'Change', 'writes code for the request, and plans it'],
+  ['drift', 'Drift', 'finds differences from the cloud'],
+  ['import', 'Import', 'adopts existing resources into the code'],
+]
+
+const Meaning = ({ name, children }: { name: string; children: string }) => (
+  <span>
+    <b>{name}</b> <span class="quiet">{children}</span>
+  </span>
+)
+
+/** Shows the mode and its options. */
+function ModeChoice({ draft, change }: ChoiceProps) {
+  return (
+    <div class="rounds-modes small">
+      <fieldset>
+        <legend class="unseen">Kind of round</legend>
+        {MODES.map(([mode, name, meaning]) => (
+          <label key={mode} class="rounds-choice">
+            <input
+              type="radio"
+              name="ask-mode"
+              value={mode}
+              checked={draft.mode === mode}
+              onChange={() => change({ mode })}
+            />
+            <Meaning name={name}>{meaning}</Meaning>
+          </label>
+        ))}
+      </fieldset>
+      {draft.mode !== 'generate' && (
+        <fieldset>
+          <legend class="unseen">Extent of the round</legend>
+          <Check class="rounds-choice" checked={draft.preview} onCheck={(preview) => change({ preview })}>
+            <Meaning name="Preview only">nothing is changed, and the saved plan stays valid</Meaning>
+          </Check>
+          {draft.mode === 'import' && draft.preview ? (
+            <p class="quiet">
+              It lists the whole <Term name="scope">scope</Term>, regardless of the text.
+            </p>
+          ) : (
+            <Check class="rounds-choice" checked={draft.is_partial} onCheck={(is_partial) => change({ is_partial })}>
+              <Meaning name="Only what the text names">otherwise everything in the folder</Meaning>
+            </Check>
+          )}
+        </fieldset>
+      )}
+    </div>
+  )
 }

@@ -1,11 +1,11 @@
-import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
-import type { Session } from '../../client/api/schemas.ts'
 import { Badge, Origin, type Tone } from '../../ui/badge.tsx'
 import { Scrolling } from '../../ui/controls.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { FirstOf, Table } from '../../ui/table.tsx'
 import { excerpt, formatNumber } from '../../ui/words.ts'
+import { useOpenSession } from '../session/open-session.tsx'
+import { SessionLink } from '../session/session-link.tsx'
 import { type ApplyReport, type Outcome, outcomeOf } from './apply-outcome.ts'
 
 const WORDS: Record<Outcome, [tone: Tone, title: string, advice: string]> = {
@@ -34,20 +34,14 @@ const WORDS: Record<Outcome, [tone: Tone, title: string, advice: string]> = {
   ],
 }
 
-interface Props {
-  report: ApplyReport
-  session: Session
-  isCancelled: boolean
-}
-
 /** Shows the report of an apply, with the next step. */
-export function Report({ report, session, isCancelled }: Props) {
+export function Report({ report, isCancelled }: { report: ApplyReport; isCancelled: boolean }) {
   const outcome = outcomeOf(report)
   const [tone, title, advice] = WORDS[outcome]
   const { summary } = report
   return (
     <>
-      <Notice tone={tone} title={title} actions={<NextSteps outcome={outcome} session={session} />}>
+      <Notice tone={tone} title={title} actions={<NextStep outcome={outcome} />}>
         <p>{advice}</p>
         {isCancelled && <p>This round was stopped; the engine finished what it had started.</p>}
       </Notice>
@@ -77,20 +71,15 @@ const COUNTS = [
   ['failed', 'not done'],
 ] as const
 
-function NextSteps({ outcome, session }: { outcome: Outcome; session: Session }) {
-  const params = { sessionId: session.uuid }
-  if (outcome === 'success')
-    return (
-      <Link class="button" to="/sessions/$sessionId/pull-request" params={params}>
-        Pull request
-      </Link>
-    )
-  return (
-    <Link class="button" to="/sessions/$sessionId" params={params} activeOptions={{ exact: true }}>
-      Request a further round
-    </Link>
-  )
-}
+const NextStep = ({ outcome }: { outcome: Outcome }) => (
+  <SessionLink
+    class="button"
+    id={useOpenSession().session.uuid}
+    part={outcome === 'success' ? 'pull-request' : 'rounds'}
+  >
+    {outcome === 'success' ? 'Pull request' : 'Request a further round'}
+  </SessionLink>
+)
 
 function Entries({ entries }: { entries: ApplyReport['resource_changes'] }) {
   if (entries.length === 0) return null

@@ -7,7 +7,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Elapsed } from '../../ui/time.tsx'
 import { VirtualList } from '../../ui/virtual-list.tsx'
 import { excerpt, formatNumber, plural, visibleText } from '../../ui/words.ts'
-import { ReadDocument, RoundPicker, type SelectedRound } from '../session/open-session.tsx'
+import { ReadDocument, RoundPicker, type SelectedRound, useOpenSession } from '../session/open-session.tsx'
 import {
   countPlanned,
   countSteps,
@@ -19,13 +19,9 @@ import {
 } from './apply-outcome.ts'
 import { EndedWithout, Report } from './apply-report.tsx'
 
-interface Props extends SelectedRound {
-  session: Session
-  round: Round
-}
-
 /** Shows the progress or the result of one apply. */
-export function ApplyRound({ session, round, ...selected }: Props) {
+export function ApplyRound({ round, ...selected }: SelectedRound & { round: Round }) {
+  const { session } = useOpenSession()
   const isOver = hasEnded(round)
   const output = useOutput(session.uuid, { round: round.number })
   const progress = readProgress(output.events)
@@ -38,7 +34,7 @@ export function ApplyRound({ session, round, ...selected }: Props) {
         <RoundPicker round={round} {...selected} />
       </header>
       {isOver ? (
-        <Result session={session} round={round} />
+        <Result round={round} />
       ) : (
         <p role="status">{visibleText(lastStatus(round)?.message ?? 'Waiting for a worker.')}</p>
       )}
@@ -54,7 +50,7 @@ function usePlannedSteps({ uuid, seal, rounds }: Session, round: Round): number 
   return Array.isArray(resources) ? countPlanned(resources) : 0
 }
 
-function Result({ session, round }: Pick<Props, 'session' | 'round'>) {
+function Result({ round }: { round: Round }) {
   const last = lastStatus(round)
   const end = endWithoutReport(round)
   if (end) return <EndedWithout end={end} message={last?.message ?? null} />
@@ -62,8 +58,7 @@ function Result({ session, round }: Pick<Props, 'session' | 'round'>) {
     <ReadDocument
       url={round.reports.findLast(({ type }) => type === 'apply')?.url ?? null}
       parse={readReport}
-      failure="The report could not be read"
-      label="Loading the report"
+      what="report"
       lines={5}
       unknown={
         <Notice tone="bad" title="The report cannot be read">
@@ -71,7 +66,7 @@ function Result({ session, round }: Pick<Props, 'session' | 'round'>) {
         </Notice>
       }
     >
-      {(report) => <Report report={report} session={session} isCancelled={last?.status === 'uncompleted'} />}
+      {(report) => <Report report={report} isCancelled={last?.status === 'uncompleted'} />}
     </ReadDocument>
   )
 }
@@ -102,27 +97,36 @@ function ProgressList({ progress, planned, output, isOver }: ProgressListProps) 
       </p>
       {output.error && <Notice tone="warn">{output.error}</Notice>}
       <Steps steps={progress.steps} follow={!isOver} />
-      {progress.errors.length > 0 && <Errors errors={progress.errors} />}
+      {progress.errors.length > 0 && (
+        <details>
+          <summary>Errors of the engine: {plural(progress.errors.length, 'error')}</summary>
+          {progress.errors.slice(0, MOST_ERRORS).map((text, index) => (
+            <pre key={index} class="small">
+              {excerpt(text, 4_000)}
+            </pre>
+          ))}
+        </details>
+      )}
     </div>
   )
 }
 
+const MOST_ERRORS = 20
+/** The length of a list above which only the visible part is drawn. */
 const LONG = 12
 
-function Steps({ steps, follow }: { steps: readonly Step[]; follow: boolean }) {
-  if (steps.length > LONG)
-    return (
-      <VirtualList
-        items={steps}
-        estimate={36}
-        keyOf={keyOf}
-        row={(step) => <StepRow step={step} />}
-        label="Progress of each resource"
-        follow={follow}
-        class="seal-steps"
-      />
-    )
-  return (
+const Steps = ({ steps, follow }: { steps: readonly Step[]; follow: boolean }) =>
+  steps.length > LONG ? (
+    <VirtualList
+      items={steps}
+      estimate={36}
+      keyOf={keyOf}
+      row={(step) => <StepRow step={step} />}
+      label="Progress of each resource"
+      follow={follow}
+      class="seal-steps"
+    />
+  ) : (
     <ul aria-label="Progress of each resource">
       {steps.map((step) => (
         <li key={keyOf(step)}>
@@ -131,7 +135,6 @@ function Steps({ steps, follow }: { steps: readonly Step[]; follow: boolean }) {
       ))}
     </ul>
   )
-}
 
 const keyOf = ({ effect, address }: Step) => `${effect} ${address}`
 
@@ -163,16 +166,3 @@ function StepRow({ step: { address, effect, state, took } }: { step: Step }) {
     </div>
   )
 }
-
-const MOST_ERRORS = 20
-
-const Errors = ({ errors }: { errors: readonly string[] }) => (
-  <details>
-    <summary>Errors of the engine: {plural(errors.length, 'error')}</summary>
-    {errors.slice(0, MOST_ERRORS).map((text, index) => (
-      <pre key={index} class="small">
-        {excerpt(text, 4_000)}
-      </pre>
-    ))}
-  </details>
-)

@@ -1,7 +1,6 @@
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
-import type { PlannedResource, Seal, Session } from '../../client/api/schemas.ts'
+import type { Seal, Session } from '../../client/api/schemas.ts'
 import { usePlanDocument } from '../../client/sessions/use-artifact.ts'
 import { useSessionCall } from '../../client/sessions/use-session.ts'
 import { ActionBadge, actionName, Badge } from '../../ui/badge.tsx'
@@ -51,15 +50,7 @@ function Ready({ session, seal }: { session: Session; seal: Seal }) {
       <Button kind={losses?.critical.length === 0 ? 'primary' : 'danger'} onClick={() => setOpen(true)}>
         Apply the saved plan…
       </Button>
-      <ConfirmApply
-        open={open}
-        seal={seal}
-        losses={losses}
-        busy={apply.isPending}
-        error={apply.error && <ErrorNotice error={apply.error} title="The apply did not start" />}
-        onConfirm={() => apply.mutate()}
-        onClose={() => setOpen(false)}
-      />
+      <ConfirmApply open={open} seal={seal} losses={losses} apply={apply} onClose={() => setOpen(false)} />
     </section>
   )
 }
@@ -71,21 +62,19 @@ function summarise(summary: Record<string, number>): string {
   return parts.length === 0 ? 'It changes no resource.' : `It will ${parts.join(', ')}.`
 }
 
-interface Props {
+interface ConfirmProps {
   open: boolean
   seal: Seal
   /** The losses; null when the plan cannot be read. */
   losses: Losses | null
-  busy: boolean
-  error: ComponentChildren
-  onConfirm: () => void
+  apply: ReturnType<typeof useSessionCall>
   onClose: () => void
 }
 
 const FORM = 'seal-confirm'
 
 /** Asks for confirmation before the cloud is changed, with a typed text if data or access is lost. */
-function ConfirmApply({ open, seal, losses, busy, error, onConfirm, onClose }: Props) {
+function ConfirmApply({ open, seal, losses, apply, onClose }: ConfirmProps) {
   const wanted = confirmationFor(losses)
   return (
     <Dialog
@@ -95,8 +84,8 @@ function ConfirmApply({ open, seal, losses, busy, error, onConfirm, onClose }: P
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind={wanted === null ? 'primary' : 'danger'} type="submit" form={FORM} busy={busy}>
-            {busy ? 'Starting…' : 'Apply'}
+          <Button kind={wanted === null ? 'primary' : 'danger'} type="submit" form={FORM} busy={apply.isPending}>
+            {apply.isPending ? 'Starting…' : 'Apply'}
           </Button>
         </>
       }
@@ -107,8 +96,8 @@ function ConfirmApply({ open, seal, losses, busy, error, onConfirm, onClose }: P
       </p>
       {losses === null && <p>It is not known what the plan destroys, because the plan cannot be read at the moment.</p>}
       {losses !== null && losses.destroyed.length > 0 && <Lost losses={losses} />}
-      <Confirmation wanted={wanted} onConfirm={onConfirm} />
-      {error}
+      <Confirmation wanted={wanted} onConfirm={() => apply.mutate()} />
+      {apply.error && <ErrorNotice error={apply.error} title="The apply did not start" />}
     </Dialog>
   )
 }
@@ -156,8 +145,7 @@ function Confirmation({ wanted, onConfirm }: { wanted: string | null; onConfirm:
 const LISTED = 12
 
 function Lost({ losses: { destroyed, critical } }: { losses: Losses }) {
-  const others = destroyed.filter((resource) => !critical.includes(resource))
-  const listed = [...critical, ...others].slice(0, LISTED)
+  const listed = [...critical, ...destroyed.filter((resource) => !critical.includes(resource))].slice(0, LISTED)
   return (
     <div>
       <p>
@@ -165,19 +153,15 @@ function Lost({ losses: { destroyed, critical } }: { losses: Losses }) {
         {critical.length > 0 && `, ${critical.length} of them critical`}:
       </p>
       <ul class="seal-lost">
-        {listed.map((resource) => (
-          <LostRow key={`${resource.address} ${resource.deposed}`} resource={resource} />
+        {listed.map(({ action, address, deposed, is_critical, critical_reason }) => (
+          <li key={`${address} ${deposed}`}>
+            <ActionBadge action={action} />
+            <span class="mono">{excerpt(address, 200)}</span>
+            {is_critical && <Badge tone="bad">{critical_reason === 'access' ? 'grants access' : 'holds data'}</Badge>}
+          </li>
         ))}
       </ul>
       {destroyed.length > listed.length && <p class="quiet">and {destroyed.length - listed.length} more</p>}
     </div>
   )
 }
-
-const LostRow = ({ resource: { action, address, is_critical, critical_reason } }: { resource: PlannedResource }) => (
-  <li>
-    <ActionBadge action={action} />
-    <span class="mono">{excerpt(address, 200)}</span>
-    {is_critical && <Badge tone="bad">{critical_reason === 'access' ? 'grants access' : 'holds data'}</Badge>}
-  </li>
-)

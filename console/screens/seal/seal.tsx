@@ -29,7 +29,7 @@ export function Screen() {
           this plan, once, or nothing.
         </p>
       </header>
-      {round && <ApplyRound key={round.id} {...selected} session={session} round={round} />}
+      {round && <ApplyRound key={round.id} {...selected} round={round} />}
       {seal ? (
         <>
           <Apply session={session} seal={seal} isOwn={is_own} />
@@ -88,7 +88,7 @@ function SealFacts({ sessionId, seal }: { sessionId: string; seal: Seal }) {
           <Term name="targets">Targets</Term>
         </dt>
         <dd>
-          <Targets targets={seal.targets} />
+          {seal.targets.length === 0 ? 'None: the plan covers the whole root.' : <Targets targets={seal.targets} />}
         </dd>
       </dl>
       <Origin by="code" />
@@ -96,22 +96,19 @@ function SealFacts({ sessionId, seal }: { sessionId: string; seal: Seal }) {
   )
 }
 
-function Targets({ targets }: { targets: readonly string[] }) {
-  if (targets.length === 0) return <>None: the plan covers the whole root.</>
-  return (
-    <FirstOf items={targets} count={5}>
-      {(shown) => (
-        <ul>
-          {shown.map((target) => (
-            <li key={target} class="mono">
-              {excerpt(target, 300)}
-            </li>
-          ))}
-        </ul>
-      )}
-    </FirstOf>
-  )
-}
+const Targets = ({ targets }: { targets: readonly string[] }) => (
+  <FirstOf items={targets} count={5}>
+    {(shown) => (
+      <ul>
+        {shown.map((target) => (
+          <li key={target} class="mono">
+            {excerpt(target, 300)}
+          </li>
+        ))}
+      </ul>
+    )}
+  </FirstOf>
+)
 
 type Check = Seal['checks'][number]
 

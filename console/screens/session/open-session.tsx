@@ -62,10 +62,11 @@ interface DocumentProps<Value> {
   url: string | null
   /** Reads the document; null for one of an unknown form. */
   parse: (document: unknown) => Value | null
+  /** The name of the document in a sentence. */
+  what: string
   /** The title of the notice that it could not be read. */
-  failure: string
-  /** The name and the height of what is loading. */
-  label: string
+  failure?: string
+  /** The height of the skeleton. */
   lines: number
   /** The notice of a document of an unknown form. */
   unknown: ComponentChildren
@@ -73,10 +74,11 @@ interface DocumentProps<Value> {
 }
 
 /** Shows a document of the session once it is loaded; until then a skeleton, or the reason why there is none. */
-export function ReadDocument<Value>({ url, parse, failure, label, lines, unknown, children }: DocumentProps<Value>) {
+export function ReadDocument<Value>({ url, parse, what, lines, unknown, children, ...rest }: DocumentProps<Value>) {
+  const { failure = `The ${what} could not be read` } = rest
   const read = useJsonArtifact<unknown>(useOpenSession().session.uuid, url)
   const value = useMemo(() => (read.isSuccess ? parse(read.data) : null), [read.isSuccess, read.data, parse])
   if (read.error) return <ErrorNotice error={read.error} title={failure} retry={() => void read.refetch()} />
-  if (!read.isSuccess) return <Skeleton lines={lines} label={label} />
+  if (!read.isSuccess) return <Skeleton lines={lines} label={`Loading the ${what}`} />
   return <>{value === null ? unknown : children(value)}</>
 }

@@ -1,7 +1,7 @@
 import type { Query } from '../../client/api/client.ts'
 
 /** The filters of the lists of sessions, by their names in the API and in the address. */
-export const FILTERS = [
+const FILTERS = [
   'search',
   'status',
   'mode',
@@ -12,13 +12,12 @@ export const FILTERS = [
   'created_after',
   'created_before',
 ] as const
-/** The filter that only the list of all sessions has. */
-const OWNER_FILTER = 'user_email'
 
 export type View = 'mine' | 'all'
-export type FilterName = (typeof FILTERS)[number] | typeof OWNER_FILTER
+export type FilterName = (typeof FILTERS)[number] | 'user_email'
 
-export const filtersOf = (view: View): readonly FilterName[] => (view === 'all' ? [...FILTERS, OWNER_FILTER] : FILTERS)
+/** Returns the filters of a list; only that of all sessions has the owner. */
+export const filtersOf = (view: View): readonly FilterName[] => (view === 'all' ? [...FILTERS, 'user_email'] : FILTERS)
 
 type Read = (name: FilterName | 'sort') => string
 
@@ -29,9 +28,8 @@ export function toQuery(read: Read, view: View): Query {
   return Object.fromEntries([...filters, ['sort', sort]].filter(([, value]) => value !== ''))
 }
 
-/** Returns the number of filters in the address, without the order. */
-export const countFilters = (read: Read, names: readonly FilterName[]): number =>
-  names.filter((name) => read(name).trim() !== '').length
+/** Returns the filters that the address sets, without the order. */
+export const activeFilters = (read: Read, view: View) => filtersOf(view).filter((name) => read(name).trim() !== '')
 
 const DAY = /^\d{4}-\d\d-\d\d$/
 
@@ -41,7 +39,10 @@ function toFilter(name: FilterName, value: string): string {
   return Number.isNaN(at.getTime()) ? value : at.toISOString()
 }
 
-/** Returns the time one microsecond after an API timestamp. One of another form is returned unchanged. */
+/**
+ * Returns the time one microsecond after a timestamp of the API (`2026-03-01T14:25:30.123456Z`), so that a list that ends
+ * before it still has what was created then. One of another form is returned unchanged.
+ */
 export function justAfter(timestamp: string): string {
   const [, second, fraction] = /^(.*)\.(\d{6})Z$/.exec(timestamp) ?? []
   if (second === undefined || fraction === undefined) return timestamp

@@ -1,5 +1,6 @@
 import { Link, useRouter } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { useSyncExternalStore } from 'preact/compat'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Query } from '../../client/api/client.ts'
 import { Button } from '../../ui/button.tsx'
@@ -7,8 +8,7 @@ import { Empty, ErrorNotice, Skeleton } from '../../ui/notice.tsx'
 import { useNow } from '../../ui/time.tsx'
 import { formatNumber, plural } from '../../ui/words.ts'
 import type { View } from './filters.ts'
-import { Row } from './row.tsx'
-import { useRowKeys } from './row-keys.ts'
+import { Row, useRowKeys } from './row.tsx'
 import { PAGE_SIZE, useSessionPages } from './use-session-pages.ts'
 
 /** The number of rows drawn beyond the visible ones, so that a fast scroll shows no gap. */
@@ -121,11 +121,11 @@ function News({ count, sorted }: { count: number | null; sorted: boolean }) {
 }
 
 /** Shows an empty list: either nothing matches, or there are no sessions. */
-export function Nothing({ view, isFiltered, clear }: { view: View; isFiltered: boolean; clear: () => void }) {
+function Nothing({ view, isFiltered, clear }: { view: View; isFiltered: boolean; clear: () => void }) {
   if (isFiltered)
     return (
       <Empty title="No session matches" actions={<Button onClick={clear}>Clear filters</Button>}>
-        {view === 'all' ? 'No session matches these filters.' : 'None of your sessions matches these filters.'}
+        {view === 'all' ? 'No session' : 'None of your sessions'} matches these filters.
       </Empty>
     )
   return (
@@ -162,19 +162,16 @@ const PHONE = '(max-width: 52rem)'
 const ROW_REM = 3.75
 const CARD_REM = 5.75
 
-const read = () =>
+/** Returns the height of all rows in pixels, from which the positions in a list of any length follow. */
+const useRowHeight = (): number => useSyncExternalStore(onResize, rowHeight)
+
+function onResize(look: () => void) {
+  addEventListener('resize', look)
+  return () => removeEventListener('resize', look)
+}
+
+const rowHeight = () =>
   Math.round(
     (matchMedia(PHONE).matches ? CARD_REM : ROW_REM) *
       Number.parseFloat(getComputedStyle(document.documentElement).fontSize),
   )
-
-/** Returns the height of all rows in pixels, from which the positions in a list of any length follow. */
-function useRowHeight(): number {
-  const [height, setHeight] = useState(read)
-  useEffect(() => {
-    const look = () => setHeight(read())
-    addEventListener('resize', look)
-    return () => removeEventListener('resize', look)
-  }, [])
-  return height
-}

@@ -1,5 +1,5 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/preact-query'
-import { useRef } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
 import type { Api, Query } from '../../client/api/client.ts'
 import type { SessionSummary } from '../../client/api/schemas.ts'
@@ -8,19 +8,6 @@ import { earlier, justAfter, type View } from './filters.ts'
 
 const WHILE_RUNNING_MS = 5_000
 const ELSE_MS = 20_000
-
-interface SessionPages {
-  /** The number of rows; null until the first page is loaded. */
-  total: number | null
-  /** Returns a row; undefined while its page is loading. */
-  row(index: number): SessionSummary | undefined
-  /** The number of new rows above the shown list; null when other rows changed too. */
-  news: number | null
-  /** True while the rows belong to the previous filters. */
-  isOld: boolean
-  error: unknown
-  retry(): void
-}
 
 interface Options {
   view: View
@@ -42,7 +29,7 @@ const ask = (api: Api, view: View, query: Query, signal: AbortSignal) =>
  * Reads the visible pages of a list of sessions. The first page is polled, and updates a session wherever it is in the
  * list. Its order applies only while the list is not held.
  */
-export function useSessionPages({ view, query, first, last, isHeld }: Options): SessionPages {
+export function useSessionPages({ view, query, first, last, isHeld }: Options) {
   const { api } = usePlatform()
   const key = JSON.stringify([view, query])
   const head = useQuery({
@@ -68,17 +55,22 @@ export function useSessionPages({ view, query, first, last, isHeld }: Options): 
         hasRunning(state.data) ? WHILE_RUNNING_MS : false,
     })),
   })
-  const pages = new Map(numbers.flatMap((number, at) => (others[at]?.data ? [[number, others[at].data as Page]] : [])))
-  const fresh = useFresh(head.data?.items)
+  const pages = new Map<number, Page>()
+  for (const [at, { data }] of others.entries()) if (data) pages.set(numbers[at] ?? 0, data)
+  const fresh = useMemo(() => new Map(head.data?.items.map((item) => [item.uuid, item])), [head.data])
   return {
-    total: shown && countRows(shown, pages as Map<number, Page>),
-    row: (index) => {
+    /** The number of rows; null until the first page is loaded. */
+    total: shown && countRows(shown, pages),
+    /** Returns a row; undefined while its page is loading. */
+    row: (index: number): SessionSummary | undefined => {
       const number = Math.floor(index / PAGE_SIZE) + 1
-      const page = number === 1 ? shown : (pages as Map<number, Page>).get(number)
+      const page = number === 1 ? shown : pages.get(number)
       const item = page?.items[index % PAGE_SIZE]
       return item && (fresh.get(item.uuid) ?? item)
     },
+    /** The number of new rows above the shown list; null when other rows changed too. */
     news: shown && head.data && !head.isPlaceholderData ? countNew(shown, head.data) : 0,
+    /** True while the rows belong to the previous filters. */
     isOld: head.isPlaceholderData,
     error: head.error ?? others.find(({ error }) => error)?.error ?? null,
     retry: () => {
@@ -89,13 +81,6 @@ export function useSessionPages({ view, query, first, last, isHeld }: Options): 
 }
 
 const hasRunning = (page: Page | undefined): boolean => page?.items.some(({ in_flight }) => in_flight) ?? false
-
-function useFresh(items: readonly SessionSummary[] | undefined): ReadonlyMap<string, SessionSummary> {
-  const cache = useRef<{ items: unknown; map: ReadonlyMap<string, SessionSummary> }>({ items: null, map: new Map() })
-  if (cache.current.items !== items)
-    cache.current = { items, map: new Map((items ?? []).map((item) => [item.uuid, item])) }
-  return cache.current.map
-}
 
 export const PAGE_SIZE = 100
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { messageOf } from '../../client/api/errors.ts'
 import { usePlatform, useStore } from '../../client/platform.ts'
-import { Button } from '../../ui/button.tsx'
+import { Gate } from '../../ui/shell/gates.tsx'
 import { visibleText } from '../../ui/words.ts'
 
 /** Handles the page to which the identity provider redirects. */
@@ -17,12 +17,8 @@ export function Screen() {
   }, [signIn])
   if (failed === null) return <main class="gate" aria-busy="true" />
   return (
-    <main class="gate">
-      <h1>The sign-in did not succeed</h1>
+    <Gate title="The sign-in did not succeed" action="Sign in again" run={signIn.start}>
       <p role="alert">{visibleText(problem ?? failed)}</p>
-      <Button kind="primary" onClick={() => void signIn.start()}>
-        Sign in again
-      </Button>
-    </main>
+    </Gate>
   )
 }

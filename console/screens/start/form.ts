@@ -17,6 +17,9 @@ export interface Fields {
 export type FormInput = Partial<Fields>
 export type FieldName = keyof Fields
 
+/** Returns the id of the element of a field. */
+export const idOf = (name: FieldName): string => `start-${name}`
+
 /** The name of the scope in each cloud. */
 export const SCOPES: Record<string, string> = {
   aws: 'the account',

@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
-import { Field } from '../../ui/field.tsx'
+import { type Options, SelectField, TextField } from '../../ui/field.tsx'
 import { Term } from '../../ui/term.tsx'
 import { CLOUDS, visibleText } from '../../ui/words.ts'
-import { type FieldName, type FormInput, NO_PASSWORD, SCOPES } from './form.ts'
+import { type FieldName, type FormInput, idOf, NO_PASSWORD, SCOPES } from './form.ts'
 import type { Place } from './use-place.ts'
-import { idOf } from './use-request.ts'
 
 interface PlaceFieldsProps {
   place: Place
@@ -31,35 +30,22 @@ function Repository({ place, input, change, errorOf }: PlaceFieldsProps) {
   const isLast = input.repo_uri === undefined && fields.repo_uri !== ''
   const hold = useHold('repo_uri', input, fields.repo_uri, change)
   return (
-    <Field
+    <TextField
+      {...hold}
       id={idOf('repo_uri')}
       label="Repository"
       error={address === 'secret' ? NO_PASSWORD : errorOf('repo_uri')}
       hint={isLast ? 'Your last repository.' : 'Its https address.'}
-    >
-      {(control) => (
-        <>
-          <input
-            {...control}
-            {...hold}
-            type="url"
-            inputMode="url"
-            list="start-repositories"
-            autocomplete="off"
-            spellcheck={false}
-            aria-required
-            placeholder="https://github.com/acme/infrastructure.git"
-            value={fields.repo_uri}
-            onInput={({ currentTarget }) => change({ repo_uri: currentTarget.value })}
-          />
-          <datalist id="start-repositories">
-            {repositories.map((uri) => (
-              <option key={uri} value={uri} />
-            ))}
-          </datalist>
-        </>
-      )}
-    </Field>
+      type="url"
+      inputMode="url"
+      autocomplete="off"
+      spellcheck={false}
+      aria-required
+      placeholder="https://github.com/acme/infrastructure.git"
+      value={fields.repo_uri}
+      change={(repo_uri) => change({ repo_uri })}
+      suggestions={repositories.map((value) => ({ value }))}
+    />
   )
 }
 
@@ -70,7 +56,8 @@ function Root({ place, input, change, errorOf }: PlaceFieldsProps) {
   const hold = useHold('iac_path', input, fields.iac_path, change)
   const found = roots.data ?? []
   return (
-    <Field
+    <TextField
+      {...hold}
       id={idOf('iac_path')}
       label="Engine root"
       optional
@@ -90,60 +77,35 @@ function Root({ place, input, change, errorOf }: PlaceFieldsProps) {
           'The folder in which the engine runs.'
         )
       }
-    >
-      {(control) => (
-        <>
-          <input
-            {...control}
-            {...hold}
-            list="start-roots"
-            autocomplete="off"
-            autocapitalize="off"
-            spellcheck={false}
-            placeholder="root of the repository"
-            value={fields.iac_path}
-            onInput={({ currentTarget }) => change({ iac_path: currentTarget.value })}
-          />
-          <datalist id="start-roots">
-            {found.map((root) => (
-              <option key={root} value={root} label={root === '.' ? 'the root of the repository' : undefined} />
-            ))}
-          </datalist>
-        </>
-      )}
-    </Field>
+      autocomplete="off"
+      autocapitalize="off"
+      spellcheck={false}
+      placeholder="root of the repository"
+      value={fields.iac_path}
+      change={(iac_path) => change({ iac_path })}
+      suggestions={found.map((value) => ({
+        value,
+        label: value === '.' ? 'the root of the repository' : undefined,
+      }))}
+    />
   )
 }
 
-function CloudField({ place, input, change, errorOf }: PlaceFieldsProps) {
-  const { fields, known, mapping } = place
+const CLOUD_OPTIONS: Options = [['', 'Choose'], ...Object.entries(CLOUDS)]
+
+function CloudField({ place: { fields, known, mapping }, input, change, errorOf }: PlaceFieldsProps) {
+  const isKnown = input.engine_providers === undefined && known.engine_providers !== ''
   return (
-    <Field
+    <SelectField
       id={idOf('engine_providers')}
       label="Cloud"
       error={errorOf('engine_providers')}
-      hint={
-        input.engine_providers !== undefined || known.engine_providers === ''
-          ? undefined
-          : sourceOf(mapping.data?.engine_provider)
-      }
-    >
-      {(control) => (
-        <select
-          {...control}
-          aria-required
-          value={fields.engine_providers}
-          onChange={({ currentTarget }) => change({ engine_providers: currentTarget.value })}
-        >
-          <option value="">Choose</option>
-          {Object.entries(CLOUDS).map(([cloud, name]) => (
-            <option key={cloud} value={cloud}>
-              {name}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
+      hint={isKnown && sourceOf(mapping.data?.engine_provider)}
+      aria-required
+      options={CLOUD_OPTIONS}
+      value={fields.engine_providers}
+      change={(engine_providers) => change({ engine_providers })}
+    />
   )
 }
 
@@ -153,7 +115,8 @@ function Scope({ place, input, change, errorOf }: PlaceFieldsProps) {
   const isOther = !!input.scope_id && known.scope_id !== '' && input.scope_id !== known.scope_id
   const hold = useHold('scope_id', input, fields.scope_id, change)
   return (
-    <Field
+    <TextField
+      {...hold}
       id={idOf('scope_id')}
       label="Scope"
       error={errorOf('scope_id')}
@@ -169,20 +132,13 @@ function Scope({ place, input, change, errorOf }: PlaceFieldsProps) {
           )}
         </>
       }
-    >
-      {(control) => (
-        <input
-          {...control}
-          {...hold}
-          autocomplete="off"
-          autocapitalize="off"
-          spellcheck={false}
-          aria-required
-          value={fields.scope_id}
-          onInput={({ currentTarget }) => change({ scope_id: currentTarget.value })}
-        />
-      )}
-    </Field>
+      autocomplete="off"
+      autocapitalize="off"
+      spellcheck={false}
+      aria-required
+      value={fields.scope_id}
+      change={(scope_id) => change({ scope_id })}
+    />
   )
 }
 

@@ -1,12 +1,11 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Example, usePlatform } from '../../client/platform.ts'
 import { useMe } from '../../client/use-me.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'
 import { repositoryName, visibleText } from '../../ui/words.ts'
-import type { Fields, FormInput } from './form.ts'
+import { type Fields, type FormInput, idOf, toInput } from './form.ts'
 import { MODES, modeOf, modeOfExample } from './modes.ts'
-import { idOf } from './use-request.ts'
 
 interface SentenceProps {
   fields: Fields
@@ -57,25 +56,33 @@ export function Sentence({ fields, change, error }: SentenceProps) {
 }
 
 interface ExamplesProps {
-  fill: (example: Example) => void
-  /** Restores the form from before an example replaced it; null if none did. */
-  undo: (() => void) | null
+  input: FormInput
+  set: (input: FormInput) => void
 }
 
-/** Shows requests that the operator suggests: one click fills in the whole form. */
-export function Examples({ fill, undo }: ExamplesProps) {
+/** Shows requests that the operator suggests: one click fills in the whole form, and another restores it. */
+export function Examples({ input, set }: ExamplesProps) {
   const { examples } = usePlatform().config
   const me = useMe()
   const list = useRef<HTMLElement>(null)
+  const [before, setBefore] = useState<FormInput | null>(null)
+  const [filled, setFilled] = useState('')
   if (examples.length === 0) return null
   const choose = (example: Example) => {
-    fill(example)
+    const isOwn = (input.q ?? '').trim() !== '' && input.q !== filled
+    if (isOwn) setBefore(input)
+    setFilled(example.text)
+    set(toInput(example))
     list.current?.hidePopover()
     document.getElementById(idOf('q'))?.focus()
   }
+  const undo = () => {
+    if (before) set(before)
+    setBefore(null)
+  }
   return (
     <div class="start-examples">
-      {undo && (
+      {before && (
         <Button kind="quiet" small onClick={undo}>
           Restore my text
         </Button>

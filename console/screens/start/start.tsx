@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { ApiError, Unreachable } from '../../client/api/errors.ts'
 import { useDraft } from '../../client/drafts.ts'
-import { type Example, usePlatform, useStore } from '../../client/platform.ts'
+import { usePlatform, useStore } from '../../client/platform.ts'
 import { Button } from '../../ui/button.tsx'
 import { ErrorNotice, Notice } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Term } from '../../ui/term.tsx'
-import { type FormInput, toInput, withoutSecret } from './form.ts'
+import { type FormInput, withoutSecret } from './form.ts'
 import { ModeCards } from './mode-cards.tsx'
 import { PlaceFields } from './place-fields.tsx'
 import { PlaceStatus } from './place-status.tsx'
@@ -24,7 +24,7 @@ export function Screen() {
   const isRefused = place.decision.data?.result === false
   const submit = () => {
     if (isRefused) document.getElementById('start-refused')?.focus()
-    else void request.send()
+    else request.send()
   }
   return (
     <Page
@@ -45,7 +45,7 @@ export function Screen() {
           submit()
         }}
       >
-        <ExamplesFor input={input} set={set} />
+        <Examples input={input} set={set} />
         <Sentence fields={place.fields} change={change} error={request.errorOf('q')} />
         <PlaceFields place={place} input={input} change={change} errorOf={request.errorOf} />
         <PlaceStatus place={place} />
@@ -71,25 +71,8 @@ export function Screen() {
   )
 }
 
-/** Shows the examples, and the button to undo one. */
-function ExamplesFor({ input, set }: { input: FormInput; set: (input: FormInput) => void }) {
-  const [before, setBefore] = useState<FormInput | null>(null)
-  const [filled, setFilled] = useState('')
-  const fill = (example: Example) => {
-    const isOwn = (input.q ?? '').trim() !== '' && input.q !== filled
-    if (isOwn) setBefore(input)
-    setFilled(example.text)
-    set(toInput(example))
-  }
-  const undo = () => {
-    if (before) set(before)
-    setBefore(null)
-  }
-  return <Examples fill={fill} undo={before && undo} />
-}
-
 /** Shows the steps after sending, open for users without sessions. */
-export function Next({ open }: { open: boolean }) {
+function Next({ open }: { open: boolean }) {
   return (
     <details class="start-next" open={open}>
       <summary>What happens after you send</summary>
@@ -119,7 +102,7 @@ export function Next({ open }: { open: boolean }) {
 }
 
 /** Shows the reason of a refusal that concerns no single field. */
-export function Failure({ error }: { error: unknown }) {
+function Failure({ error }: { error: unknown }) {
   const { signIn } = usePlatform()
   const state = useStore(signIn.state)
   const place = useRef<HTMLDivElement>(null)

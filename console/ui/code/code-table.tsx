@@ -3,8 +3,17 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Button } from '../button.tsx'
 import { keepInSight } from '../keep-in-sight.ts'
 import { formatNumber, plural, visibleText } from '../words.ts'
-import type { LineLinks } from './code-rows.tsx'
 import { blockAround, foldLines, type Piece } from './lines/fold.ts'
+import type { Row } from './lines/rows.ts'
+
+/** The links to single lines of the later version. */
+export interface LineLinks {
+  href: (line: number) => string
+  /** Puts the line into the address. */
+  select: (line: number) => void
+  /** The line that the address names. */
+  selected: number | null
+}
 
 /** The number of lines that a long file shows at once, and that a fold opens at once. */
 const STEP = 1_000
@@ -16,27 +25,28 @@ const WIDTHS: Record<string, string> = { Line: 'code-col-number', Change: 'code-
 interface CodeTableProps {
   caption: string
   columns: readonly string[]
-  changed: readonly boolean[]
-  /** The text of each line, for the block in which a fold ends. */
-  texts: readonly string[]
-  /** The line numbers in the later version. */
-  numbers: readonly (number | null)[]
+  /** The rows; of a pair side by side, the later one. */
+  lines: readonly Row[]
   row: (index: number, tabLine: number | null) => ComponentChildren
   links?: LineLinks
   class: string
 }
 
 /** Returns the lines to draw: the changes, opened folds, and the line that the address names. */
-function useFolding({ changed, numbers, links }: Pick<CodeTableProps, 'changed' | 'numbers' | 'links'>) {
+function useFolding(lines: readonly Row[], links: LineLinks | undefined) {
   const table = useRef<HTMLTableElement>(null)
   const [opened, setOpened] = useState<ReadonlyMap<number, number>>(new Map())
   const [asked, setAsked] = useState(STEP)
   const selected = links?.selected ?? null
-  const reveal = selected === null ? -1 : numbers.indexOf(selected)
+  const reveal = selected === null ? -1 : lines.findIndex(({ after }) => after === selected)
   const limit = Math.max(asked, reveal >= 0 && reveal < MAX_REVEALED ? reveal + 50 : 0)
   const { pieces, left } = useMemo(
-    () => foldLines(changed, { opened, reveal, limit }),
-    [changed, opened, reveal, limit],
+    () =>
+      foldLines(
+        lines.map(({ kind }) => kind !== 'same'),
+        { opened, reveal, limit },
+      ),
+    [lines, opened, reveal, limit],
   )
   const focusLine = useRef<number | null>(null)
   useEffect(() => {
@@ -49,17 +59,18 @@ function useFolding({ changed, numbers, links }: Pick<CodeTableProps, 'changed' 
     return line ? keepInSight(line, 'center') : undefined
   }, [selected, reveal >= 0])
   const first = pieces.find(({ kind }) => kind === 'shown')
-  const tabLine = (reveal >= 0 ? selected : numbers.slice(first?.from, first?.to).find((line) => line !== null)) ?? null
+  const shown = lines.slice(first?.from, first?.to).find(({ after }) => after !== null)
+  const tabLine = reveal >= 0 ? selected : (shown?.after ?? null)
   const open = (piece: Piece) => {
-    focusLine.current = numbers[piece.from] ?? null
+    focusLine.current = lines[piece.from]?.after ?? null
     setOpened((before) => new Map(before).set(piece.stretch, (before.get(piece.stretch) ?? 0) + STEP))
   }
   return { table, pieces, left, tabLine, open, more: () => setAsked(limit + STEP) }
 }
 
 /** Shows lines of code as a table whose unchanged parts are folded. */
-export function CodeTable({ caption, columns, texts, row, ...props }: CodeTableProps) {
-  const { table, pieces, left, tabLine, open, more } = useFolding(props)
+export function CodeTable({ caption, columns, lines, row, links, ...props }: CodeTableProps) {
+  const { table, pieces, left, tabLine, open, more } = useFolding(lines, links)
   return (
     <>
       <table ref={table} class={`code ${props.class}`} onKeyDown={(event) => moveByArrows(event, table.current)}>
@@ -86,7 +97,7 @@ export function CodeTable({ caption, columns, texts, row, ...props }: CodeTableP
               <Fold
                 key={`fold-${piece.to}`}
                 count={piece.to - piece.from}
-                block={blockAround(texts, piece.to)}
+                block={blockAround(lines, piece.to)}
                 span={columns.length}
                 open={() => open(piece)}
               />

@@ -11,12 +11,6 @@ export interface LaneStep {
   runs: number
 }
 
-interface WrittenFile {
-  path: string
-  added: number
-  removed: number
-}
-
 export type LaneKind = 'request' | 'attempt' | 'converge' | 'report'
 
 /** A part of a round: before the attempts, one attempt, or after them. */
@@ -30,10 +24,8 @@ export interface Lane {
   /** The platform's word for why the lane before was not enough. */
   reason: string | null
   began: string
-  /** The start of the next lane; null for the last one. */
-  ended: string | null
   steps: LaneStep[]
-  files: WrittenFile[]
+  files: { path: string; added: number; removed: number }[]
   reads: number
   rules: number
 }
@@ -90,12 +82,12 @@ function factsOf(event: ActivityEvent): LineFacts {
     case 'chain.began':
       return { kind: 'chain', what: 'model', about: chainName(event.chain), state: 'running' }
     case 'engine.began':
-      return { kind: 'engine', what: 'engine', about: stepName(event.step).toLowerCase(), state: 'running' }
+      return { kind: 'engine', what: 'engine', about: engineStep(event), state: 'running' }
     case 'tool.called':
       return {
         kind: 'tool',
-        what: toolVerb(event.tool) ?? 'answers',
-        about: event.path ?? (toolVerb(event.tool) === null ? plainName(event.tool) : ''),
+        what: TOOLS.get(event.tool) ?? 'answers',
+        about: event.path ?? (TOOLS.has(event.tool) ? '' : plain(event.tool)),
         state: event.outcome === 'ok' ? 'ok' : 'failed',
         seconds: event.seconds,
       }
@@ -108,11 +100,7 @@ function factsOf(event: ActivityEvent): LineFacts {
         removed: event.lines_removed,
       }
     case 'rule.found':
-      return {
-        kind: 'rule',
-        what: event.severity,
-        about: `${event.rule}${event.address === null ? '' : ` ${event.address}`}`,
-      }
+      return { kind: 'rule', what: event.severity, about: [event.rule, event.address ?? []].flat().join(' ') }
     case 'artifact.uploaded':
       return { kind: 'artifact', what: 'kept', about: `${event.kind}/${event.name}` }
     case 'round.cancelling':
@@ -124,34 +112,28 @@ function factsOf(event: ActivityEvent): LineFacts {
   }
 }
 
-const attemptFacts = (event: Extract<ActivityEvent, { type: 'attempt.began' }>) =>
-  event.task === 'converge'
-    ? { what: 'drift check', about: `${event.attempt} of ${event.max_attempts}` }
-    : { what: 'attempt', about: `${event.attempt} of ${event.max_attempts}${taskSuffix(event.task)}` }
-
-const taskSuffix = (task: string): string => (task === 'generate' ? '' : ` (${task})`)
+function attemptFacts({ task, attempt, max_attempts }: Extract<ActivityEvent, { type: 'attempt.began' }>) {
+  const about = `${attempt} of ${max_attempts}`
+  if (task === 'converge') return { what: 'drift check', about }
+  return { what: 'attempt', about: task === 'generate' ? about : `${about} (${task})` }
+}
 
 type Ended = Extract<ActivityEvent, { type: 'chain.ended' | 'engine.ended' }>
 
 /** Writes the end of a chain or a step into the line of its start or, without one, into a new line. */
 export function finishLine(lines: ActivityLine[], event: Ended): void {
-  const isChain = event.type === 'chain.ended'
-  const kind: LineKind = isChain ? 'chain' : 'engine'
-  const about = isChain ? chainName(event.chain) : stepName(event.step).toLowerCase()
-  const state: StepState = isChain ? event.outcome : event.exit_code === 0 ? 'ok' : 'failed'
+  const { kind, what, about, state } =
+    event.type === 'chain.ended'
+      ? { kind: 'chain' as const, what: 'model', about: chainName(event.chain), state: event.outcome }
+      : { kind: 'engine' as const, what: 'engine', about: engineStep(event), state: outcomeOf(event.exit_code) }
   const line = lines.findLast((known) => known.kind === kind && known.about === about && known.state === 'running')
   if (line) Object.assign(line, { state, seconds: event.seconds })
-  else
-    lines.push(
-      toLine(`e${event.id}`, event.at, {
-        kind,
-        what: kind === 'chain' ? 'model' : 'engine',
-        about,
-        state,
-        seconds: event.seconds,
-      }),
-    )
+  else lines.push(toLine(`e${event.id}`, event.at, { kind, what, about, state, seconds: event.seconds }))
 }
+
+/** Returns the state of an engine step that ended with this code; null: it was interrupted. */
+export const outcomeOf = (exit_code: number | null): StepState => (exit_code === 0 ? 'ok' : 'failed')
+const engineStep = ({ step }: { step: string }): string => stepName(step).toLowerCase()
 
 /** Merges the status messages of the round into the lines, by time. */
 export function withStatuses(lines: readonly ActivityLine[], statuses: Round['statuses']): ActivityLine[] {
@@ -161,19 +143,15 @@ export function withStatuses(lines: readonly ActivityLine[], statuses: Round['st
       toLine(`s${index}-${created_at}`, created_at, { kind: 'status', what: 'says', about: message ?? '' }),
     )
   const all: ActivityLine[] = []
-  let next = 0
   for (const line of lines) {
-    while (next < messages.length && isBefore(messages[next] as ActivityLine, line))
-      all.push(messages[next++] as ActivityLine)
+    // Times are compared as texts, because the API writes them all in the same form.
+    while (messages[0] && messages[0].at < line.at) all.push(...messages.splice(0, 1))
     all.push(line)
   }
-  return [...all, ...messages.slice(next)]
+  return [...all, ...messages]
 }
 
-/** Compares times as text, because the API writes them all in the same form. */
-const isBefore = (one: ActivityLine, other: ActivityLine): boolean => one.at < other.at
-
-const CHAINS: Record<string, string> = {
+const CHAINS = tableOf({
   REQUESTS_FILTER: 'checks the request',
   INTENT_CHECK: 'turns the request into conditions',
   PROMPT_COMPOSITOR: 'prepares the task',
@@ -187,9 +165,10 @@ const CHAINS: Record<string, string> = {
   IMPORT_ADDRESSES: 'names the resources',
   IMPORT_FILTER: 'chooses what to import',
   PR_GENERATOR: 'writes the pull request',
-}
+})
 
-const TOOLS: Record<string, string> = {
+/** What a tool does, in a word. A tool that only returns an answer is not here. */
+const TOOLS = tableOf({
   read_file: 'reads',
   list_dir: 'lists',
   bulk_grep_search: 'searches',
@@ -200,9 +179,17 @@ const TOOLS: Record<string, string> = {
   replace_in_file: 'edits',
   delete_file: 'deletes',
   task_complete: 'is done',
-}
+})
+export const READING = new Set([
+  'read_file',
+  'list_dir',
+  'bulk_grep_search',
+  'diff_history',
+  'resource_schema',
+  'web_search',
+])
 
-const STEPS: Record<string, string> = {
+const STEPS = tableOf({
   generate: 'Write',
   init: 'Prepare',
   validate: 'Validate',
@@ -211,18 +198,14 @@ const STEPS: Record<string, string> = {
   import: 'Import',
   check: 'Check',
   apply: 'Apply',
+})
+
+function tableOf(names: Record<string, string>): ReadonlyMap<string, string> {
+  return new Map(Object.entries(names))
 }
 
 const plain = (name: string): string => name.toLowerCase().replaceAll('_', ' ')
-const lookUp = (table: Record<string, string>, name: string): string =>
-  Object.hasOwn(table, name) ? (table[name] as string) : plain(name)
 
 /** Returns what a chain does, to follow "the model". An unknown chain keeps its name. */
-export const chainName = (chain: string): string => lookUp(CHAINS, chain)
-/** Returns what a tool does, in a word; null for a tool that returns an answer, or an unknown one. */
-const toolVerb = (tool: string): string | null => (Object.hasOwn(TOOLS, tool) ? lookUp(TOOLS, tool) : null)
-const plainName = plain
-export const stepName = (step: string): string => lookUp(STEPS, step)
-
-const READING = new Set(['read_file', 'list_dir', 'bulk_grep_search', 'diff_history', 'resource_schema', 'web_search'])
-export const isReading = (tool: string): boolean => READING.has(tool)
+export const chainName = (chain: string): string => CHAINS.get(chain) ?? plain(chain)
+export const stepName = (step: string): string => STEPS.get(step) ?? plain(step)

@@ -1,24 +1,25 @@
-import type { ActivityEvent } from '../../client/api/schemas.ts'
+import type { ActivityEvent, AttemptResult } from '../../client/api/schemas.ts'
 import {
   addLine,
   type FoldedActivity,
   finishLine,
-  isReading,
   type Lane,
   type LaneKind,
   type LaneStep,
+  outcomeOf,
+  READING,
   type StepState,
 } from './activity-lines.ts'
 
-/** True for the chain of status messages, which does not work on the request. */
-const isNoise = (chain: string): boolean => chain === 'STATUS_UPDATE'
+/** The chain of status messages, which does not work on the request. */
+const NOISE = 'STATUS_UPDATE'
 /** The chains that run after the work on the code. */
 const LAST_CHAINS = new Set(['REPORT_GENERATOR', 'COMPLIANCE_CHECKER'])
 const ATTEMPT_STEPS = ['generate', 'init', 'validate', 'plan', 'check']
 const IMPORT_STEPS = ['generate', 'init', 'validate', 'plan', 'import', 'check']
 
 /** True for an event that is a step of a replay. */
-export const isShown = (event: ActivityEvent): boolean => !('chain' in event && isNoise(event.chain))
+export const isShown = (event: ActivityEvent): boolean => !('chain' in event && event.chain === NOISE)
 
 /** Folds events into lanes and lines, also unknown ones. If `over`, steps without an end count as interrupted. */
 export function foldActivity(events: readonly ActivityEvent[], over: boolean): FoldedActivity {
@@ -46,11 +47,11 @@ function take(folded: FoldedActivity, event: ActivityEvent): void {
       beginStep(laneOf(folded, event), event.step)
       break
     case 'engine.ended':
-      endStep(folded, event.step, event.exit_code === 0 ? 'ok' : 'failed', event.seconds)
+      endStep(folded, event.step, outcomeOf(event.exit_code), event.seconds)
       finishLine(folded.lines, event)
       return
     case 'tool.called':
-      laneOf(folded, event).reads += isReading(event.tool) ? 1 : 0
+      laneOf(folded, event).reads += READING.has(event.tool) ? 1 : 0
       break
     case 'file.written':
       writeFile(laneOf(folded, event), event.path, event.lines_added, event.lines_removed)
@@ -75,11 +76,8 @@ const laneOf = (folded: FoldedActivity, event: ActivityEvent): Lane =>
 
 function openLane(folded: FoldedActivity, event: ActivityEvent, kind: LaneKind): Lane {
   const before = folded.lanes.at(-1)
-  if (before) {
-    before.ended = event.at
-    // A chain of the previous lane may still be running; an attempt never works after the next one starts.
-    if (kind === 'attempt') closeLane(before)
-  }
+  // A chain of the previous lane may still be running; an attempt never works after the next one starts.
+  if (before && kind === 'attempt') closeLane(before)
   const began = event.type === 'attempt.began' ? event : null
   const fixed = kind !== 'attempt' ? [] : began?.task === 'import' ? IMPORT_STEPS : ATTEMPT_STEPS
   const lane: Lane = {
@@ -90,15 +88,14 @@ function openLane(folded: FoldedActivity, event: ActivityEvent, kind: LaneKind):
     max: began?.max_attempts ?? null,
     reason: began?.reason ?? null,
     began: event.at,
-    ended: null,
     steps: fixed.map((name): LaneStep => ({ name, state: 'waiting', seconds: null, runs: 0 })),
-    files: [],
-    reads: 0,
-    rules: 0,
+    ...nothingCounted(),
   }
   folded.lanes.push(lane)
   return lane
 }
+
+const nothingCounted = () => ({ files: [], reads: 0, rules: 0 })
 
 function closeLane(lane: Lane): void {
   for (const step of lane.steps) {
@@ -143,4 +140,64 @@ function writeFile(lane: Lane, path: string, added: number, removed: number): vo
     file.added += added
     file.removed += removed
   }
+}
+
+/** A lane and the record of its attempt. */
+export interface MergedLane extends Lane {
+  record: AttemptResult | null
+  /** The reason for this attempt, as a sentence if there is one. */
+  because: string | null
+}
+
+/** Merges the lanes with the attempts: the nth of a task is the nth record. Records without events become lanes. */
+export function mergeAttempts(lanes: readonly Lane[], attempts: readonly AttemptResult[]): MergedLane[] {
+  const left = [...attempts]
+  const merged = lanes.map((lane): MergedLane => {
+    const index = lane.kind === 'attempt' ? left.findIndex(({ task }) => task === lane.task) : -1
+    const [record = null] = index < 0 ? [] : left.splice(index, 1)
+    // The recorded steps override the events.
+    const steps = record?.outcome && record.steps.length > 0 ? foldSteps(record) : lane.steps
+    return { ...lane, steps, record, because: lane.reason }
+  })
+  for (const record of left) {
+    const behind = merged.findIndex(({ began }) => began > record.started_at)
+    merged.splice(behind < 0 ? merged.length : behind, 0, laneOfRecord(record))
+  }
+  return explain(merged)
+}
+
+/** Counts reading the plan as planning, so that a lane has few cells. */
+function foldSteps({ steps }: AttemptResult): LaneStep[] {
+  const show = steps.find(({ name }) => name === 'show')
+  return steps
+    .filter(({ name }) => name !== 'show')
+    .map(({ name, outcome, seconds, runs }) => {
+      const isPlan = name === 'plan' && show !== undefined
+      const state = isPlan && show.outcome === 'failed' ? 'failed' : outcome
+      return { name, state, seconds: runs === 0 ? null : seconds + (isPlan ? show.seconds : 0), runs }
+    })
+}
+
+const laneOfRecord = (record: AttemptResult): MergedLane => ({
+  key: `record-${record.number}`,
+  kind: 'attempt',
+  task: record.task,
+  number: record.number,
+  max: null,
+  reason: null,
+  began: record.started_at,
+  steps: foldSteps(record),
+  ...nothingCounted(),
+  record,
+  because: null,
+})
+
+function explain(lanes: MergedLane[]): MergedLane[] {
+  let before: MergedLane | null = null
+  for (const lane of lanes) {
+    if (lane.kind !== 'attempt') continue
+    if (before?.task === lane.task && before.record?.next_reason) lane.because = before.record.next_reason
+    before = lane
+  }
+  return lanes
 }

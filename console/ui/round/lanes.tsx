@@ -3,7 +3,7 @@ import { Badge, type Tone } from '../badge.tsx'
 import { formatNumber, formatSeconds, plural, shorten, visibleText } from '../words.ts'
 import type { LaneStep, StepState } from './activity-lines.ts'
 import { chainName, stepName } from './activity-lines.ts'
-import type { MergedLane } from './merge-attempts.ts'
+import type { MergedLane } from './fold-activity.ts'
 import { formatSpend, sumSpend } from './spend.ts'
 
 interface LanesProps {

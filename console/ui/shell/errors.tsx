@@ -48,35 +48,58 @@ export function Unreadable({ error, what, retry }: { error: unknown; what: strin
   return <ErrorNotice error={error} title={`The ${what} could not be read`} retry={retry} />
 }
 
-type PanelRole = NonNullable<User['panel_role']>
+interface QueryContentProps<Data> {
+  query: { data: Data | undefined; error: unknown; refetch: () => unknown }
+  what: string
+  /** The number of lines that are reserved while it loads. */
+  lines: number
+  /** The title of the notice above data that could not be read again. */
+  stale?: string
+  children: (data: Data) => ComponentChildren
+}
+
+/** Shows the data of a query, the notice of its failure, or its space while it loads. */
+export function QueryContent<Data>({ query, what, lines, stale, children }: QueryContentProps<Data>) {
+  const { data, error } = query
+  const retry = () => void query.refetch()
+  if (!data) return error ? <Unreadable error={error} what={what} retry={retry} /> : <Skeleton lines={lines} />
+  return (
+    <>
+      {error && stale ? <ErrorNotice error={error} title={stale} retry={retry} /> : null}
+      {children(data)}
+    </>
+  )
+}
 
 interface PanelGateProps {
-  needs: PanelRole
+  needs: NonNullable<User['panel_role']>
   /** The purpose of the role, as the end of a sentence: `see the sessions of others`. */
   purpose: string
   children: ComponentChildren
 }
 
 /** Shows its content to users with the role in the panel, and the missing role to others. */
-export function PanelGate({ needs, purpose, children }: PanelGateProps) {
-  const me = useMe()
-  if (me.error) return <Unreadable error={me.error} what="user" retry={() => void me.refetch()} />
-  if (!me.data) return <Skeleton lines={5} />
-  if (hasPanelRole(me.data, needs)) return <>{children}</>
-  return (
-    <Notice
-      tone="warn"
-      title={`You need the panel role ${needs} to ${purpose}`}
-      actions={
-        <Link class="button" to="/sessions">
-          Your own sessions
-        </Link>
-      }
-    >
-      {me.data.panel_role === null
-        ? 'You have no role in the panel.'
-        : `Your role in the panel is ${me.data.panel_role}.`}{' '}
-      An administrator of the platform can assign it.
-    </Notice>
-  )
-}
+export const PanelGate = ({ needs, purpose, children }: PanelGateProps) => (
+  <QueryContent query={useMe()} what="user" lines={5}>
+    {(user) =>
+      hasPanelRole(user, needs) ? (
+        children
+      ) : (
+        <Notice
+          tone="warn"
+          title={`You need the panel role ${needs} to ${purpose}`}
+          actions={
+            <Link class="button" to="/sessions">
+              Your own sessions
+            </Link>
+          }
+        >
+          {user.panel_role === null
+            ? 'You have no role in the panel.'
+            : `Your role in the panel is ${user.panel_role}.`}{' '}
+          An administrator of the platform can assign it.
+        </Notice>
+      )
+    }
+  </QueryContent>
+)

@@ -103,7 +103,7 @@ const Mark = () => (
 /** Shows banners above every screen: a lost connection, and an expired sign-in. Input is kept. */
 function Banners() {
   const { api, signIn } = usePlatform()
-  const connection = useStore(api.connection.state)
+  const connection = useStore(api.connection)
   const state = useStore(signIn.state)
   const problem = useStore(signIn.problem)
   return (

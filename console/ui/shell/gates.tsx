@@ -3,6 +3,25 @@ import { useEffect } from 'preact/hooks'
 import { usePlatform, useStore } from '../../client/platform.ts'
 import { Button } from '../button.tsx'
 
+interface GateProps {
+  title: string
+  /** The label of the button. */
+  action: string
+  run: () => void
+  children: ComponentChildren
+}
+
+/** Shows a page in front of the console, with one button. */
+export const Gate = ({ title, action, run, children }: GateProps) => (
+  <main class="gate">
+    <h1>{title}</h1>
+    {children}
+    <Button kind="primary" onClick={run}>
+      {action}
+    </Button>
+  </main>
+)
+
 /** Shows the console to signed-in users, and the sign-in to others. */
 export function SignInGate({ children }: { children: ComponentChildren }) {
   const { signIn } = usePlatform()
@@ -10,14 +29,10 @@ export function SignInGate({ children }: { children: ComponentChildren }) {
   const problem = useStore(signIn.problem)
   if (state !== 'out' || location.pathname.endsWith('/signed-in')) return <>{children}</>
   return (
-    <main class="gate">
-      <h1>Platform</h1>
+    <Gate title="Platform" action="Sign in" run={signIn.start}>
       <p>Describe a change of your infrastructure in a sentence. Review the plan before anything changes.</p>
       <p role="alert">{problem}</p>
-      <Button kind="primary" onClick={() => void signIn.start()}>
-        Sign in
-      </Button>
-    </main>
+    </Gate>
   )
 }
 
@@ -26,23 +41,17 @@ const TRY_AGAIN_MS = 5_000
 /** Shows that the platform did not answer when the page was opened. */
 export function Unavailable() {
   useEffect(() => {
-    const timer = setInterval(
-      () =>
-        fetch('/console/config.json').then(
-          ({ ok }) => ok && location.reload(),
-          () => {},
-        ),
-      TRY_AGAIN_MS,
-    )
+    const look = () =>
+      fetch('/console/config.json').then(
+        ({ ok }) => ok && location.reload(),
+        () => {},
+      )
+    const timer = setInterval(look, TRY_AGAIN_MS)
     return () => clearInterval(timer)
   }, [])
   return (
-    <main class="gate">
-      <h1>The platform does not answer</h1>
+    <Gate title="The platform does not answer" action="Try now" run={() => location.reload()}>
       <p role="status">It may be starting. This page retries every five seconds.</p>
-      <Button kind="primary" onClick={() => location.reload()}>
-        Try now
-      </Button>
-    </main>
+    </Gate>
   )
 }

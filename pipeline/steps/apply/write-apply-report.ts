@@ -1,6 +1,6 @@
 import { LeaseLost } from '../../../src/base/errors.ts'
 import { applyReportWriter, describeApply } from '../../../src/chains/report-writers.ts'
-import { notifyApplyFailure } from '../../../src/notifications/notify.ts'
+import { notifyOfEvent } from '../../../src/notifications/notify.ts'
 import type { PlannedChange } from '../../../src/plan/actions.ts'
 import { applyFacts } from '../../../src/reports/apply-facts.ts'
 import { storeReport } from '../../../src/reports/artifacts.ts'
@@ -39,7 +39,7 @@ export async function writeApplyReport(
   if (isExpected || (options.fails && result.kind !== 'ran')) return
   const session = { ...round.session, first_query: secrets.text(round.session.first_query) }
   const words = result.kind === 'ran' ? result.stderr.trim() || document.execution_summary : document.execution_summary
-  await notifyApplyFailure(context, session, { round: round.number, stderr: secrets.text(words) })
+  await notifyOfEvent(context, session, 'iac.apply.failure', { round: round.number, body: secrets.text(words) })
 }
 
 /** Puts the user who cancelled first in the facts of an interrupted apply. */

@@ -1,4 +1,4 @@
-import { notifyComplianceFailed, notifyImpactHigh } from '../../../src/notifications/notify.ts'
+import { notifyOfEvent } from '../../../src/notifications/notify.ts'
 import type { ComplianceReport, GenerateReport } from '../../../src/reports/schemas.ts'
 import { recordLockDecision } from '../../../src/rounds/transitions.ts'
 import type { Kit } from '../../kit/kit.ts'
@@ -25,12 +25,11 @@ export async function decideLock({ run, secrets }: Kit, review: Review): Promise
   const { banner } = review.report.potential_impact
   // The user may have typed a secret into the request.
   const session = { ...round.session, first_query: secrets.text(round.session.first_query) }
+  const notify = (kind: 'iac.compliance.failed' | 'iac.impact.high', body: string) =>
+    notifyOfEvent(context, session, kind, { round: round.number, body })
   const notifications: Promise<void>[] = []
-  if (!review.compliance.passed)
-    notifications.push(
-      notifyComplianceFailed(context, session, { round: round.number, summary: review.compliance.summary }),
-    )
+  if (!review.compliance.passed) notifications.push(notify('iac.compliance.failed', review.compliance.summary))
   if (banner.level === 'high' && block_on_high_impact)
-    notifications.push(notifyImpactHigh(context, session, { round: round.number, ...banner }))
+    notifications.push(notify('iac.impact.high', [banner.title, banner.description].filter(Boolean).join('\n\n')))
   await Promise.all(notifications)
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { lstat, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../../../config/types.ts'
-import type { SessionFacts } from '../../../src/rounds/session-facts.ts'
+import type { SessionFacts } from '../../../src/rounds/round.ts'
 import { locateRoot } from '../files/confine.ts'
 import { hashFile } from './private-files.ts'
 

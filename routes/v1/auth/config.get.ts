@@ -1,15 +1,15 @@
 import { z } from '@hono/zod-openapi'
-import type { CoreContext } from '../../context.ts'
 import { endpoint } from '../../endpoint.ts'
-import { errors, json } from '../../openapi/answers.ts'
+import type { CoreContext } from '../../env.ts'
+import { json } from '../../openapi/answers.ts'
 
 export const AuthConfig = z
   .object({
-    issuer_url: z.string().openapi({ description: 'Empty: authentication is disabled.' }),
+    issuer_url: z.string().describe('Empty: authentication is disabled.'),
     client_id: z.string(),
     audience: z.string(),
     scope: z.string(),
-    artifact_metadata_header_prefix: z.string().openapi({ description: 'Prefix of metadata names on presigned URLs.' }),
+    artifact_metadata_header_prefix: z.string().describe('Prefix of metadata names on presigned URLs.'),
   })
   .openapi('AuthConfig', {
     example: {
@@ -34,7 +34,7 @@ export const getAuthConfig = endpoint({
   tags: ['Identity'],
   summary: 'How to sign in',
   description: 'The settings of a public PKCE client. The only route that requires no token.',
-  responses: { 200: json(AuthConfig, 'The configuration.'), ...errors() },
+  answer: json(AuthConfig, 'The configuration.'),
   handle: async (c) => {
     return signInConfig(c.var.platform)
   },

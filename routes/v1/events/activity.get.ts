@@ -1,17 +1,7 @@
-import { endpoint } from '../../endpoint.ts'
-import { requireUser } from '../../middleware/gates.ts'
-import { answerEventLog, eventLogRequest, eventLogResponses } from '../../sse-answers.ts'
+import { eventLogEndpoint } from '../../sse-answers.ts'
 
-const EXAMPLE =
-  ': keepalive\n\nid: 7\nevent: tool.called\ndata: {"id":7,"round":1,"at":"2026-03-01T14:25:30.123456Z",' +
-  '"type":"tool.called","chain":"IAC_GENERATOR","tool":"read_file","path":"main.tf","outcome":"ok","seconds":0.01}' +
-  '\n\nevent: end\ndata: {"status":"completed"}\n\n'
-
-export const getActivity = endpoint({
-  method: 'get',
-  path: '/v1/events/activity/{session_id}',
+export const getActivity = eventLogEndpoint('activity', 'Activity', {
   operationId: 'getActivity',
-  tags: ['Rounds'],
   summary: 'What a round does',
   description:
     'Server-sent events: the comment `: keepalive` at once and after 15 seconds without a frame; the events of the ' +
@@ -19,8 +9,8 @@ export const getActivity = endpoint({
     'counts and outcomes, never contents. A round tells at most 5,000 events or 1 MiB, then the event `cut` and what ' +
     'is described there. Ends after the configured number of polls too; connect again then, with `Last-Event-ID`. ' +
     'Events are kept for 30 days. For the owner and for every holder of a panel role.',
-  request: eventLogRequest,
-  responses: eventLogResponses('Activity', EXAMPLE),
-  gate: requireUser,
-  handle: (c, input) => answerEventLog(c, 'activity', input),
+  example:
+    ': keepalive\n\nid: 7\nevent: tool.called\ndata: {"id":7,"round":1,"at":"2026-03-01T14:25:30.123456Z",' +
+    '"type":"tool.called","chain":"IAC_GENERATOR","tool":"read_file","path":"main.tf","outcome":"ok","seconds":0.01}' +
+    '\n\nevent: end\ndata: {"status":"completed"}\n\n',
 })

@@ -1,9 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { createStatusStream } from '../../../src/events/status-stream.ts'
-import { requireReadableSession } from '../../access.ts'
+import { requireReadableSession, requireUser } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { requireUser } from '../../middleware/gates.ts'
-import { errors } from '../../openapi/answers.ts'
 import { EVENT_STREAM_HEADERS, serverSentEvent } from '../../sse-answers.ts'
 import { uuid } from '../../validation/fields.ts'
 
@@ -18,23 +16,22 @@ export const subscribe = endpoint({
     'change, and every five seconds. Ends after a terminal status, or after the configured number of polls; ' +
     'connect again then. Token and access are checked once, at connect. ' +
     'For the owner and for every holder of a panel role.',
-  request: { params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }) },
-  responses: {
-    200: {
-      description: 'The stream. `status_msg` is the status in upper case.',
-      content: {
-        'text/event-stream': {
-          schema: serverSentEvent({
-            type: 'object',
-            required: ['status_msg', 'detail'],
-            properties: { status_msg: { type: 'string' }, detail: { type: 'object' } },
-          }),
-          example: ': keepalive\n\ndata: {"status_msg":"GENERATING","detail":{"message":"Writing code"}}\n\n',
-        },
+  request: { params: z.object({ session_id: uuid().describe('The session.') }) },
+  answer: {
+    status: 200,
+    description: 'The stream. `status_msg` is the status in upper case.',
+    content: {
+      'text/event-stream': {
+        schema: serverSentEvent({
+          type: 'object',
+          required: ['status_msg', 'detail'],
+          properties: { status_msg: { type: 'string' }, detail: { type: 'object' } },
+        }),
+        example: ': keepalive\n\ndata: {"status_msg":"GENERATING","detail":{"message":"Writing code"}}\n\n',
       },
     },
-    ...errors(401, 403, 404, 422),
   },
+  errors: [403, 404],
   gate: requireUser,
   handle: async (c, { params }) => {
     const session = await requireReadableSession(c, params.session_id)

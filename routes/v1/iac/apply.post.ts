@@ -1,6 +1,6 @@
+import { requireOperation } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { requireOperation } from '../../middleware/gates.ts'
-import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, roundRefusals } from '../../openapi/answers.ts'
+import { errorAnswer, json, roundRefusals } from '../../openapi/answers.ts'
 import { SessionId, SessionReference } from '../../schemas/session.ts'
 import { continueSession } from './schedule.ts'
 
@@ -14,21 +14,17 @@ export const postApply = endpoint({
     'Applies the plan of the last successful generate round as it was validated; nothing is planned again. ' +
     'For operation role developer or higher and the owner of the session. ' +
     'On a session that runs, or whose last round failed, the answer is the same and nothing happens.',
-  request: { body: jsonBody(SessionReference) },
-  responses: {
-    202: json(SessionId, 'The round is queued.'),
-    ...errors(
-      ...BODY_ERRORS,
-      401,
-      ...roundRefusals('developer'),
-      404,
-      errorAnswer(
-        409,
-        'The session is locked.',
-        'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 is blocked; apply is not allowed.',
-      ),
+  request: { body: SessionReference },
+  answer: json(SessionId, 'The round is queued.', 202),
+  errors: [
+    ...roundRefusals('developer'),
+    404,
+    errorAnswer(
+      409,
+      'The session is locked.',
+      'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 is blocked; apply is not allowed.',
     ),
-  },
+  ],
   gate: requireOperation('developer'),
   handle: async (c, { body }) => {
     const round = { mode: 'apply', query: 'Engine apply.', is_partial: false } as const

@@ -1,28 +1,44 @@
+import type { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { requireAuthorization } from '../../../src/access/authorize.ts'
-import type { Cloud, Operation } from '../../../src/base/vocabulary.ts'
+import type { OperationRole } from '../../../src/access/users.ts'
+import type { Operation } from '../../../src/base/vocabulary.ts'
 import { assertReachable } from '../../../src/repository/head.ts'
 import { acceptFirstRound, acceptRound } from '../../../src/rounds/accept.ts'
 import { NotPreviewed, notListed } from '../../../src/rounds/previews.ts'
 import type { RoundRequest } from '../../../src/rounds/round.ts'
-import { actorOf, requireOwnSession } from '../../access.ts'
+import { actorOf, requireOperation, requireOwnSession } from '../../access.ts'
+import { type Endpoint, endpoint } from '../../endpoint.ts'
 import type { AppEnv } from '../../env.ts'
-import { echo } from '../../validation/echo.ts'
-import { valueError } from '../../validation/from-zod.ts'
-import { InvalidRequest, type Problem, ProblemList } from '../../validation/problem.ts'
+import { json, roundRefusals, UNREACHABLE } from '../../openapi/answers.ts'
+import type { GenerateRequest, ImportRequest } from '../../schemas/iac-request.ts'
+import { SessionId } from '../../schemas/session.ts'
+import { echo, InvalidRequest, type Problem, ProblemList } from '../../validation/problem.ts'
+import { REQUEST_BODY } from '../../validation/read-body.ts'
+import { valueError } from '../../validation/validate.ts'
 
 /** A validated request of the routes generate, drift and import, which share their body. */
-export interface ScheduleRequest {
-  q: string
-  repo_uri?: string
-  scope_id?: string
-  engine_providers?: Cloud
-  iac_path?: string
-  session_id?: string
-  mode: Operation
-  is_partial: boolean
-  preview?: boolean
-  resource_ids?: string[]
+type ScheduleRequest = z.output<typeof GenerateRequest> & Partial<z.output<typeof ImportRequest>>
+
+/** Makes the endpoint of an operation, which opens a session or continues one. */
+export const operationEndpoint = <T extends z.ZodType<ScheduleRequest>>(
+  mode: Operation,
+  role: OperationRole,
+  definition: { operationId: string; summary: string; description: string; body: T },
+): Endpoint => {
+  const { body: schema, ...texts } = definition
+  return endpoint({
+    method: 'post',
+    path: `/v1/iac/${mode}`,
+    tags: ['Rounds'],
+    ...texts,
+    request: { body: schema },
+    answer: json(SessionId, 'The round is queued.', 202),
+    errors: [UNREACHABLE, ...roundRefusals(role), 404],
+    gate: requireOperation(role),
+    maxBodyBytes: REQUEST_BODY,
+    handle: async (c, { body }) => ({ session_id: await schedule(c, mode, body as ScheduleRequest) }),
+  })
 }
 
 /**
@@ -30,38 +46,24 @@ export interface ScheduleRequest {
  * errors of `continueSession` for an existing session; 403 and those of the authorization sidecar where it is enforced;
  * 400 when the repository cannot be reached.
  */
-export async function schedule(c: Context<AppEnv>, request: ScheduleRequest): Promise<string> {
+async function schedule(c: Context<AppEnv>, mode: Operation, request: ScheduleRequest): Promise<string> {
   const { platform, user } = c.var
-  const {
-    q: query,
-    mode,
-    is_partial,
-    preview,
-    resource_ids,
-    repo_uri,
-    scope_id,
-    engine_providers,
-    session_id,
-  } = request
-  if (session_id !== undefined)
-    return continueSession(c, session_id, { mode, query, is_partial, preview, resource_ids })
+  const { repo_uri, scope_id, engine_providers, session_id, iac_path = null, q: query, is_partial = false } = request
+  const round = { mode, query, is_partial, preview: request.preview }
+  if (session_id !== undefined) return continueSession(c, session_id, { ...round, resource_ids: request.resource_ids })
   if (repo_uri === undefined || scope_id === undefined || engine_providers === undefined)
     throw new Error('a first call without its keys passed validation')
-  const iac_path = request.iac_path ?? null
   const place = { cloud: engine_providers, project_name: repo_uri, environment: iac_path ?? '' }
   await requireAuthorization(platform, user, place)
   await assertReachable(platform, repo_uri, c.req.raw.signal)
   const sessionUuid = await acceptFirstRound(platform, {
+    ...round,
     user_id: user.id,
     repo_uri,
     scope_id,
     provider: engine_providers,
     iac_path,
-    query,
-    mode,
-    is_partial,
     actor: actorOf(c),
-    preview,
   })
   c.set('log', c.var.log.with({ session_id: sessionUuid }))
   return sessionUuid

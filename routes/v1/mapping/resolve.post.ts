@@ -1,23 +1,23 @@
 import { z } from '@hono/zod-openapi'
 import { CLOUDS } from '../../../src/base/vocabulary.ts'
 import { resolveRepository } from '../../../src/services/mapping.ts'
+import { requireUser } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { requireUser } from '../../middleware/gates.ts'
-import { BODY_ERRORS, errors, json, jsonBody, sidecarErrors } from '../../openapi/answers.ts'
+import { json, sidecarErrors } from '../../openapi/answers.ts'
 import { optional, text } from '../../validation/fields.ts'
 
 export const MappingRequest = z
   .strictObject({
-    identifier: text({ min: 1, max: 1024 }).openapi({ description: 'A repository, in the words of the catalogue.' }),
-    engine_provider: optional(z.enum(CLOUDS)).openapi({ description: 'The cloud, where it is known already.' }),
+    identifier: text({ min: 1, max: 1024 }).describe('A repository, in the words of the catalogue.'),
+    engine_provider: optional(z.enum(CLOUDS)).describe('The cloud, where it is known already.'),
   })
   .openapi('MappingRequest', { example: { identifier: 'acme/infrastructure', engine_provider: 'aws' } })
 export const MappingAnswer = z
   .object({
     repo_url: z.string(),
-    identifier: z.string().openapi({ description: 'As it was asked for.' }),
-    engine_provider: z.enum(CLOUDS).nullable().openapi({ description: 'null: unknown.' }),
-    scope_id: z.string().nullable().openapi({ description: 'null: unknown.' }),
+    identifier: z.string().describe('As it was asked for.'),
+    engine_provider: z.enum(CLOUDS).nullable().describe('null: unknown.'),
+    scope_id: z.string().nullable().describe('null: unknown.'),
   })
   .openapi('MappingAnswer', {
     example: {
@@ -38,11 +38,9 @@ export const postResolve = endpoint({
     'Asks the mapping service, 10 seconds at most, for the repository behind an identifier, its cloud and its ' +
     'scope. While the service is disabled the identifier stands for itself. Keys that are not listed are refused. ' +
     'For every signed-in user.',
-  request: { body: jsonBody(MappingRequest) },
-  responses: {
-    200: json(MappingAnswer, 'What is known.'),
-    ...errors(...BODY_ERRORS, 401, ...sidecarErrors('mapping', 10)),
-  },
+  request: { body: MappingRequest },
+  answer: json(MappingAnswer, 'What is known.'),
+  errors: [...sidecarErrors('mapping', 10)],
   gate: requireUser,
   handle: async (c, { body }) => {
     const { identifier, engine_provider } = body

@@ -1,19 +1,19 @@
 import { z } from '@hono/zod-openapi'
-import { notifyForUser } from '../../../src/notifications/send.ts'
+import { notifyForUser } from '../../../src/notifications/notify.ts'
 import { SEVERITIES } from '../../../src/services/notifications.ts'
+import { requireUser } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { requireUser } from '../../middleware/gates.ts'
-import { BODY_ERRORS, errorAnswer, errors, json, jsonBody } from '../../openapi/answers.ts'
+import { errorAnswer, json } from '../../openapi/answers.ts'
 import { line, listOf, optional, text, webAddress } from '../../validation/fields.ts'
 import { MESSAGE_BODY } from '../../validation/read-body.ts'
 
 const Link = z.strictObject({ label: text({ min: 1, max: 128 }), url: webAddress(2048) })
 export const NotificationRequest = z
   .strictObject({
-    kind: text({ min: 1, max: 128 }).openapi({ description: 'Dotted lower case by convention.' }),
+    kind: text({ min: 1, max: 128 }).describe('Dotted lower case by convention.'),
     severity: z.enum(SEVERITIES),
-    subject: line({ min: 1, max: 256 }).openapi({ description: 'A single line, without control characters.' }),
-    body: text({ min: 1, max: 16_384 }).openapi({ description: 'Markdown permitted.' }),
+    subject: line({ min: 1, max: 256 }).describe('A single line, without control characters.'),
+    body: text({ min: 1, max: 16_384 }).describe('Markdown permitted.'),
     links: optional(listOf(Link, 32)).openapi({
       type: ['array', 'null'],
       items: {
@@ -32,7 +32,7 @@ export const NotificationRequest = z
         },
       },
     }),
-    context: optional(z.record(z.string(), z.unknown())).openapi({ description: 'Any facts that help.' }),
+    context: optional(z.record(z.string(), z.unknown())).describe('Any facts that help.'),
   })
   .openapi('NotificationRequest', {
     example: {
@@ -45,7 +45,7 @@ export const NotificationRequest = z
     },
   })
 export const Delivery = z
-  .object({ delivery_id: z.string().openapi({ description: 'Names this attempt; no route takes it back.' }) })
+  .object({ delivery_id: z.string().describe('Names this attempt; no route takes it back.') })
   .openapi('Delivery', { example: { delivery_id: '0b8f3a52-31f6-4f0c-9a0e-6f1f1c3f7a10' } })
 
 export const postNotification = endpoint({
@@ -58,20 +58,16 @@ export const postNotification = endpoint({
     'To everybody with panel role editor or higher, and to the caller. ' +
     'Keys that are not listed are refused, `audience` too: the recipients are not the caller’s choice. ' +
     'For every signed-in user.',
-  request: { body: jsonBody(NotificationRequest) },
-  responses: {
-    202: json(Delivery, 'The message is on its way.'),
-    ...errors(
-      ...BODY_ERRORS,
-      401,
-      errorAnswer(
-        502,
-        'The notifications service did not accept the message, for whatever reason.',
-        'Notification was not delivered.',
-      ),
-      errorAnswer(503, 'The notifications service is disabled.', 'Notifications are disabled.'),
+  request: { body: NotificationRequest },
+  answer: json(Delivery, 'The message is on its way.', 202),
+  errors: [
+    errorAnswer(
+      502,
+      'The notifications service did not accept the message, for whatever reason.',
+      'Notification was not delivered.',
     ),
-  },
+    errorAnswer(503, 'The notifications service is disabled.', 'Notifications are disabled.'),
+  ],
   gate: requireUser,
   maxBodyBytes: MESSAGE_BODY,
   handle: async (c, { body }) => {

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { findRootModules } from '../../../src/repository/root-modules.ts'
+import { requireOperation } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { requireOperation } from '../../middleware/gates.ts'
-import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, UNREACHABLE } from '../../openapi/answers.ts'
+import { errorAnswer, json, UNREACHABLE } from '../../openapi/answers.ts'
 import { repositoryUri } from '../../validation/fields.ts'
 
 export const ParseRequest = z
@@ -10,7 +10,7 @@ export const ParseRequest = z
   .openapi('ParseRequest', { example: { repo_uri: 'https://github.com/acme/infrastructure.git' } })
 export const Roots = z
   .object({
-    roots: z.array(z.string()).openapi({ description: 'Paths from the repository root, which itself is `.`.' }),
+    roots: z.array(z.string()).describe('Paths from the repository root, which itself is `.`.'),
   })
   .openapi('Roots', { example: { roots: ['.', 'live/network'] } })
 
@@ -21,26 +21,22 @@ export const postParse = endpoint({
   tags: ['Repository'],
   summary: 'Find engine roots',
   description: 'The directories of the default branch that look like roots of the engine. Answers within 50 seconds.',
-  request: { body: jsonBody(ParseRequest) },
-  responses: {
-    200: json(Roots, 'The roots.'),
-    ...errors(
-      ...BODY_ERRORS,
-      UNREACHABLE,
-      401,
-      errorAnswer(403, 'The operation role is too low.', "Requires operation role 'developer' or higher"),
-      errorAnswer(
-        502,
-        'The clone took too long or could not be read.',
-        'Repository is not reachable or access was denied.',
-      ),
-      errorAnswer(
-        503,
-        'Other repositories are being read; `Retry-After` says after how many seconds to ask again.',
-        'Too many repositories are being read at this moment; please try again in 10 seconds.',
-      ),
+  request: { body: ParseRequest },
+  answer: json(Roots, 'The roots.'),
+  errors: [
+    UNREACHABLE,
+    errorAnswer(403, 'The operation role is too low.', "Requires operation role 'developer' or higher"),
+    errorAnswer(
+      502,
+      'The clone took too long or could not be read.',
+      'Repository is not reachable or access was denied.',
     ),
-  },
+    errorAnswer(
+      503,
+      'Other repositories are being read; `Retry-After` says after how many seconds to ask again.',
+      'Too many repositories are being read at this moment; please try again in 10 seconds.',
+    ),
+  ],
   gate: requireOperation('developer'),
   handle: async (c, { body }) => {
     const { platform } = c.var

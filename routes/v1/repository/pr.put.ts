@@ -1,25 +1,15 @@
 import { z } from '@hono/zod-openapi'
 import { createPullRequest } from '../../../src/pull-requests/create.ts'
-import { actorOf, requireOwnSession } from '../../access.ts'
+import { actorOf, requireOperation, requireOwnSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { requireOperation } from '../../middleware/gates.ts'
-import {
-  BODY_ERRORS,
-  errorAnswer,
-  errors,
-  GIT_HOST_ERRORS,
-  json,
-  jsonBody,
-  operationForbidden,
-  STORE_ERROR,
-} from '../../openapi/answers.ts'
+import { errorAnswer, GIT_HOST_ERRORS, json, STORE_ERROR } from '../../openapi/answers.ts'
 import { SessionReference } from '../../schemas/session.ts'
 
 export const PullRequest = z
   .object({
-    id: z.number().int().openapi({ description: 'The number at the git host.' }),
+    id: z.number().int().describe('The number at the git host.'),
     url: z.string().openapi({ format: 'uri' }),
-    status: z.string().openapi({ description: 'In the words of the git host.' }),
+    status: z.string().describe('In the words of the git host.'),
   })
   .openapi('PullRequest', {
     example: { id: 12, url: 'https://github.com/acme/infrastructure/pull/12', status: 'open' },
@@ -35,30 +25,21 @@ export const putPullRequest = endpoint({
     'From the branch of the session, with a title, a summary and the evidence that the session stored. ' +
     'For the owner. The lock is not checked. Answers within 50 seconds; when the model that writes title and ' +
     'summary takes too long, code writes them.',
-  request: { body: jsonBody(SessionReference) },
-  responses: {
-    201: json(PullRequest, 'The pull request is open.'),
-    ...errors(
-      ...BODY_ERRORS,
-      ...GIT_HOST_ERRORS,
-      401,
-      operationForbidden('developer'),
-      404,
-      STORE_ERROR,
-      errorAnswer(
-        502,
-        'The git host is not reachable or does not take the credentials, or there are none; or the model failed.',
-        'The git provider is not reachable.',
-        'Git credentials are not configured; pull requests need the account and token of the git provider.',
-        'Inference call to anthropic/small failed: overloaded',
-      ),
-      errorAnswer(
-        504,
-        'The git host did not answer in time, or the server of the model said so.',
-        'PR creation timeout',
-      ),
+  request: { body: SessionReference },
+  answer: json(PullRequest, 'The pull request is open.', 201),
+  errors: [
+    ...GIT_HOST_ERRORS,
+    404,
+    STORE_ERROR,
+    errorAnswer(
+      502,
+      'The git host is not reachable or does not take the credentials, or there are none; or the model failed.',
+      'The git provider is not reachable.',
+      'Git credentials are not configured; pull requests need the account and token of the git provider.',
+      'Inference call to anthropic/small failed: overloaded',
     ),
-  },
+    errorAnswer(504, 'The git host did not answer in time, or the server of the model said so.', 'PR creation timeout'),
+  ],
   gate: requireOperation('developer'),
   handle: async (c, { body }) => {
     const session = await requireOwnSession(c, body.session_id)

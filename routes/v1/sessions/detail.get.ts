@@ -1,16 +1,15 @@
 import { z } from '@hono/zod-openapi'
 import { sessionNotFound } from '../../../src/base/errors.ts'
 import { loadAggregate } from '../../../src/sessions/aggregate.ts'
-import { requireReadableSession } from '../../access.ts'
+import { requireReadableSession, requireUser } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { requireUser } from '../../middleware/gates.ts'
-import { errors, json, STORE_ERROR } from '../../openapi/answers.ts'
+import { json, STORE_ERROR } from '../../openapi/answers.ts'
 import { toSeal } from '../../schemas/seal.ts'
 import { SessionAggregate } from '../../schemas/session.ts'
 import { BOOLEAN, boolean, uuid } from '../../validation/fields.ts'
 
 export const DetailQuery = z.object({
-  id: uuid().openapi({ description: 'The session.' }),
+  id: uuid().describe('The session.'),
   include_history: boolean()
     .optional()
     .transform((value) => value ?? false)
@@ -29,7 +28,8 @@ export const getSession = endpoint({
   summary: 'One session',
   description: 'The session with its rounds and artifacts. For its owner and for every holder of a panel role.',
   request: { query: DetailQuery },
-  responses: { 200: json(SessionAggregate, 'The session.'), ...errors(401, 403, 404, 422, STORE_ERROR) },
+  answer: json(SessionAggregate, 'The session.'),
+  errors: [403, 404, STORE_ERROR],
   gate: requireUser,
   handle: async (c, { query }) => {
     const session = await requireReadableSession(c, query.id)

@@ -1,20 +1,20 @@
 import { z } from '@hono/zod-openapi'
 import { CLOUDS, MODES, OPERATIONS, STATUSES } from '../../../src/base/vocabulary.ts'
 import { listSessions } from '../../../src/sessions/list.ts'
+import { requireUser } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { requireUser } from '../../middleware/gates.ts'
-import { errors, json } from '../../openapi/answers.ts'
-import { toPage } from '../../page.ts'
+import { json } from '../../openapi/answers.ts'
+import { toPage } from '../../schemas/page.ts'
 import { SessionPage } from '../../schemas/session.ts'
 import {
-  anyCase,
   BOOLEAN,
-  blankIsAbsent,
   boolean,
+  choiceFilter,
+  filter,
   queryInteger,
   repositoryUri,
-  text,
-  timestamp,
+  textFilter,
+  timeFilter,
 } from '../../validation/fields.ts'
 
 export const pageQuery = {
@@ -24,66 +24,29 @@ export const pageQuery = {
 
 /** The filters of lists and totals of sessions. The admin panel adds `user_email`. */
 export const sessionFilters = {
-  operation: blankIsAbsent(anyCase(z.enum(OPERATIONS))).openapi({
-    type: 'string',
-    enum: [...OPERATIONS],
-    description: 'Sessions of this operation.',
-  }),
-  status: blankIsAbsent(anyCase(z.enum(STATUSES))).openapi({
-    type: 'string',
-    enum: [...STATUSES],
-    description: 'Sessions whose latest status is this.',
-  }),
-  search: blankIsAbsent(text({ max: 200 })).openapi({
-    type: 'string',
-    maxLength: 200,
-    description: 'Part of the first request, of the repository URI or of the session id.',
-  }),
-  cloud: blankIsAbsent(anyCase(z.enum(CLOUDS))).openapi({
-    type: 'string',
-    enum: [...CLOUDS],
-    description: 'Sessions of this cloud.',
-  }),
-  mode: blankIsAbsent(anyCase(z.enum(MODES))).openapi({
-    type: 'string',
-    enum: [...MODES],
-    description: 'Sessions whose most recent round has this mode.',
-  }),
-  repo_uri: blankIsAbsent(repositoryUri()).openapi({
+  operation: choiceFilter(OPERATIONS, 'Sessions of this operation.'),
+  status: choiceFilter(STATUSES, 'Sessions whose latest status is this.'),
+  search: textFilter(200, 'Part of the first request, of the repository URI or of the session id.'),
+  cloud: choiceFilter(CLOUDS, 'Sessions of this cloud.'),
+  mode: choiceFilter(MODES, 'Sessions whose most recent round has this mode.'),
+  repo_uri: filter(repositoryUri(), {
     type: 'string',
     format: 'uri',
     maxLength: 2048,
     description: 'The whole address of the repository, in upper or lower case.',
   }),
-  locked: blankIsAbsent(boolean()).openapi({ ...BOOLEAN, description: 'Only sessions with this lock state.' }),
-  created_after: blankIsAbsent(timestamp()).openapi({
-    type: 'string',
-    format: 'date-time',
-    description: 'Sessions created at this time or later (RFC 3339, with its offset from UTC).',
-  }),
-  created_before: blankIsAbsent(timestamp()).openapi({
-    type: 'string',
-    format: 'date-time',
-    description: 'Sessions created before this time.',
-  }),
+  locked: filter(boolean(), { ...BOOLEAN, description: 'Only sessions with this lock state.' }),
+  created_after: timeFilter('Sessions created at this time or later (RFC 3339, with its offset from UTC).'),
+  created_before: timeFilter('Sessions created before this time.'),
 }
 
 export const listQuery = {
   ...pageQuery,
   ...sessionFilters,
-  sort: blankIsAbsent(anyCase(z.enum(['created', 'last_activity'])))
+  sort: choiceFilter(['created', 'last_activity'], 'By `created_at` or by `updated_at`, the latest first.')
     .transform((value) => value ?? 'created')
-    .openapi({
-      type: 'string',
-      enum: ['created', 'last_activity'],
-      default: 'created',
-      description: 'By `created_at` or by `updated_at`, the latest first.',
-    }),
-  include_cost: blankIsAbsent(boolean()).openapi({
-    ...BOOLEAN,
-    default: false,
-    description: 'True adds `cost_usd` to each entry.',
-  }),
+    .openapi({ default: 'created' }),
+  include_cost: filter(boolean(), { ...BOOLEAN, default: false, description: 'True adds `cost_usd` to each entry.' }),
 }
 
 export const getSessionList = endpoint({
@@ -94,7 +57,7 @@ export const getSessionList = endpoint({
   summary: 'Own sessions',
   description: "The caller's own sessions, newest first or the last active first.",
   request: { query: z.object(listQuery) },
-  responses: { 200: json(SessionPage, 'One page.'), ...errors(401, 422) },
+  answer: json(SessionPage, 'One page.'),
   gate: requireUser,
   handle: async (c, { query }) => {
     const result = await listSessions(c.var.platform.sql, { ...query, owner_id: c.var.user.id })

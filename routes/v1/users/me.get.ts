@@ -1,6 +1,6 @@
+import { requireUser } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { requireUser } from '../../middleware/gates.ts'
-import { errors, json } from '../../openapi/answers.ts'
+import { json } from '../../openapi/answers.ts'
 import { User } from '../../schemas/user.ts'
 
 export const getMe = endpoint({
@@ -10,7 +10,7 @@ export const getMe = endpoint({
   tags: ['Identity'],
   summary: 'The caller',
   description: 'The row of the caller, created on first sight.',
-  responses: { 200: json(User, 'The caller.'), ...errors(401) },
+  answer: json(User, 'The caller.'),
   gate: requireUser,
   handle: async (c) => {
     const { id, email, display_name, operation_role, panel_role } = c.var.user

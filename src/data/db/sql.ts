@@ -10,7 +10,7 @@ export interface Query<Rows extends readonly object[] = Row[]> extends Promise<R
   /** Allows several statements in the text. Throws when there are values. */
   simple(): this
   /** Has the server plan the statement for its values each time, where the best plan depends on them. */
-  unprepared(): this
+  unprepared(isNeeded?: boolean): this
 }
 
 /** A name of a table or column, which is quoted: `sql('users')`. */
@@ -111,8 +111,8 @@ class LazyQuery<Rows extends readonly object[]> implements Query<Rows> {
     if (this.template.values.length > 0) throw new Error('several statements take no values')
     return this
   }
-  unprepared(): this {
-    this.#prepare = false
+  unprepared(isNeeded = true): this {
+    if (isNeeded) this.#prepare = false
     return this
   }
 

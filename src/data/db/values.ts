@@ -7,6 +7,10 @@ export function storable(text: string | null): string | null {
   return text === null ? null : text.replaceAll('\0', '').toWellFormed()
 }
 
+/** Writes a value as JSON whose texts are storable. */
+export const storableJson = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) => (typeof part === 'string' ? storable(part) : part))
+
 /** Returns a `LIKE` pattern for texts that contain `text`, with the wildcards `%` and `_` escaped. */
 export const containing = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
 

@@ -1,13 +1,20 @@
 import type { AwsVariables } from '../../../config/types.ts'
 import { cacheCredentials, defaultCredentials } from '../../aws/chain.ts'
 import { type CredentialSource, staticCredentials } from '../../aws/credentials.ts'
-import { signHeaders } from '../../aws/sign.ts'
-import { assumeWithKeys, domainOf } from '../../aws/sts.ts'
+import { assumeWithKeys, domainOf, signHeaders } from '../../aws/sts.ts'
 import { quirksOf } from '../quirks.ts'
 import { converseWire } from '../wire/converse.ts'
 import type { Authorize } from '../wire/wire-fetch.ts'
-import { configuredWire, connectByWire, quirksOfClaude } from './by-wire.ts'
-import { baseUrl, type Connection, type ModelEntry, throwCredentialFailure, Unconfigured } from './connection.ts'
+import {
+  baseUrl,
+  type Connection,
+  configuredWire,
+  connectByWire,
+  type ModelEntry,
+  quirksOfClaude,
+  throwCredentialFailure,
+  Unconfigured,
+} from './connection.ts'
 
 const DEFAULT_REGION = 'us-west-2'
 const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d+$/

@@ -4,8 +4,12 @@ import type { Fetch } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'
 import { CallFailure } from '../failure.ts'
 import { GoogleTokenError } from '../google-credentials.ts'
-import type { Quirks } from '../quirks.ts'
-import type { Wire } from '../wire/wire.ts'
+import { type Quirks, quirksOf } from '../quirks.ts'
+import { anthropicWire } from '../wire/anthropic.ts'
+import { chatWire } from '../wire/chat.ts'
+import { converseWire } from '../wire/converse.ts'
+import { geminiWire } from '../wire/gemini.ts'
+import { WIRES, type Wire, type WireName } from '../wire/wire.ts'
 import type { Authorize, WireOptions } from '../wire/wire-fetch.ts'
 
 export interface LlmTools {
@@ -66,23 +70,57 @@ export function baseUrl(configured: string, defaultPath = ''): string {
 export const sameHost = (a: string, b: string): boolean =>
   URL.canParse(a) && URL.canParse(b) && new URL(a).host === new URL(b).host
 
-/** A provider that offers chat completions with its key as bearer token. */
-export interface PlainProvider {
-  /** The prefix in `<provider>/<model-id>`. */
-  name: string
-  aliases?: readonly string[]
-  /** Matches model ids that belong to this provider even without its prefix. */
-  bare?: RegExp
-  /** Null when there is no public server, so that an address must be configured. */
-  base_url: string | null
-  /** The path that is appended to a configured address without one. */
-  defaultPath?: string
-  /** Variables of the address, of which the first set one counts. Default `<NAME>_API_BASE`. */
-  baseUrlVariables?: readonly string[]
-  /** Variables of the key, of which the first set one counts. Default `<NAME>_API_KEY`. */
-  keyVariables?: readonly string[]
-  organizationVariable?: string
-  /** True if servers are often self-hosted and need no key. */
-  keyOptional?: boolean
-  quirks?: (modelId: string) => Partial<Quirks>
+/** Returns the wire form that an entry sets by `wire`; null for none. Throws `Unconfigured` for an unknown form. */
+export function configuredWire(entry: ModelEntry): WireName | null {
+  const name = entry.param('wire')
+  if (name === undefined) return null
+  const wireName = WIRES.find((wire) => wire === name)
+  if (!wireName) throw new Unconfigured(`wire '${name}' is unknown (known: ${WIRES.join(', ')})`)
+  return wireName
 }
+
+/** The Messages API with the path and the version header of its vendor. */
+const messagesWire = anthropicWire((model) => ({
+  path: '/messages',
+  body: { model },
+  headers: { 'anthropic-version': '2023-06-01' },
+}))
+
+/** Claude models that accept a temperature. Newer ones refuse it, so it is sent to these only. */
+const SAMPLED = /claude-(instant|v?2|3)|claude-(opus|sonnet|haiku)-4(?!-[7-9](?!\d))/
+export const claudeQuirks = (modelId: string): Partial<Quirks> => ({
+  unsupported: SAMPLED.test(modelId) ? [] : ['temperature'],
+  maxTemperature: 1,
+})
+
+/** The wire forms besides chat completions, each with the header of the key. */
+const FORMS: Record<
+  Exclude<WireName, 'chat'>,
+  { form: Wire; header: string; quirks: (modelId: string) => Partial<Quirks> }
+> = {
+  anthropic: { form: messagesWire, header: 'x-api-key', quirks: (id) => ({ ...claudeQuirks(id), search: 'chat' }) },
+  gemini: { form: geminiWire, header: 'x-goog-api-key', quirks: () => ({ search: 'chat' }) },
+  converse: { form: converseWire, header: 'authorization', quirks: (id) => quirksOfClaude(id) },
+}
+
+/**
+ * Connects a model at an address that uses a given wire form, regardless of its provider.
+ * @param options.quirks apply to the form `chat`; the other forms have their own quirks
+ */
+export function connectByWire(
+  entry: ModelEntry,
+  wire: WireName,
+  options: { base_url: string; key: string | undefined; quirks: Partial<Quirks> },
+): Connection {
+  const { base_url, key } = options
+  const { modelId } = entry
+  const common = { base_url, modelId, secrets: key ? [key] : [] }
+  if (wire === 'chat') return { ...common, wire: chatWire, key: key ?? '', quirks: quirksOf(options.quirks) }
+  const { form, header, quirks } = FORMS[wire]
+  const proof: Record<string, string> = key ? { [header]: header === 'authorization' ? `Bearer ${key}` : key } : {}
+  return { ...common, wire: form, authorize: async () => proof, quirks: quirksOf(quirks(modelId)) }
+}
+
+/** Returns the quirks of Claude for a model id of Claude, and none for others. */
+export const quirksOfClaude = (modelId: string): Partial<Quirks> =>
+  modelId.includes('claude') ? claudeQuirks(modelId) : {}

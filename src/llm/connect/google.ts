@@ -4,10 +4,12 @@ import { anthropicWire } from '../wire/anthropic.ts'
 import { chatWire } from '../wire/chat.ts'
 import { geminiWire } from '../wire/gemini.ts'
 import type { Wire } from '../wire/wire.ts'
-import { claudeQuirks, configuredWire, connectByWire } from './by-wire.ts'
 import {
   baseUrl,
   type Connection,
+  claudeQuirks,
+  configuredWire,
+  connectByWire,
   type ModelEntry,
   sameHost,
   throwCredentialFailure,

@@ -1,7 +1,35 @@
 import { type Quirks, quirksOf } from '../quirks.ts'
 import { chatWire } from '../wire/chat.ts'
-import { configuredWire, connectByWire } from './by-wire.ts'
-import { baseUrl, type Connection, type ModelEntry, type PlainProvider, sameHost, Unconfigured } from './connection.ts'
+import {
+  baseUrl,
+  type Connection,
+  configuredWire,
+  connectByWire,
+  type ModelEntry,
+  sameHost,
+  Unconfigured,
+} from './connection.ts'
+
+/** A provider that offers chat completions with its key as bearer token. */
+export interface PlainProvider {
+  /** The prefix in `<provider>/<model-id>`. */
+  name: string
+  aliases?: readonly string[]
+  /** Matches model ids that belong to this provider even without its prefix. */
+  bare?: RegExp
+  /** Null when there is no public server, so that an address must be configured. */
+  base_url: string | null
+  /** The path that is appended to a configured address without one. */
+  defaultPath?: string
+  /** Variables of the address, of which the first set one counts. Default `<NAME>_API_BASE`. */
+  baseUrlVariables?: readonly string[]
+  /** Variables of the key, of which the first set one counts. Default `<NAME>_API_KEY`. */
+  keyVariables?: readonly string[]
+  organizationVariable?: string
+  /** True if servers are often self-hosted and need no key. */
+  keyOptional?: boolean
+  quirks?: (modelId: string) => Partial<Quirks>
+}
 
 /** Connects a provider of chat completions, at its public or a configured address. Throws `Unconfigured`. */
 export function connectPlain(provider: PlainProvider, entry: ModelEntry): Connection {

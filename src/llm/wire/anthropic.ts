@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../../base/json.ts'
 import {
   type AnswerBlock,
   type Block,
@@ -91,6 +91,7 @@ const answerSchema = v.object({
       cache_read_input_tokens: count,
       cache_creation_input_tokens: count,
     }),
+    {},
   ),
 })
 const toolUse = v.object({ id: v.nullish(v.string(), ''), name: v.string(), input: v.nullish(v.unknown(), {}) })
@@ -104,10 +105,10 @@ function decode(answer: unknown): unknown {
     stopReason: stop_reason,
     finishReasons: { ...FINISH_REASONS, refusal: 'content_filter' },
     usage: {
-      input: usage?.input_tokens ?? 0,
-      cached: usage?.cache_read_input_tokens ?? 0,
-      cacheWrite: usage?.cache_creation_input_tokens ?? 0,
-      output: usage?.output_tokens ?? 0,
+      input: usage.input_tokens,
+      cached: usage.cache_read_input_tokens,
+      cache_write: usage.cache_creation_input_tokens,
+      output: usage.output_tokens,
     },
   })
 }
@@ -138,7 +139,8 @@ function assembleMessages(list: readonly unknown[]): unknown {
     if (type === 'message_delta' && isJsonObject(delta))
       Object.assign(message, delta, { usage: { ...objectOf(message.usage), ...objectOf(usage) } })
   }
-  for (const [block, json] of inputs) Object.assign(block, { input: parseInput(json) })
+  for (const [block, json] of inputs)
+    Object.assign(block, { input: parseJson(json || '{}') ?? { invalid_arguments: json } })
   return { ...message, content: [...blocks].sort(([a], [b]) => Number(a) - Number(b)).map(([, block]) => block) }
 }
 
@@ -150,12 +152,4 @@ function appendDelta(block: JsonObject, delta: JsonObject, inputs: Map<JsonObjec
   if (delta.type === 'input_json_delta') inputs.set(block, (inputs.get(block) ?? '') + text(delta.partial_json))
   for (const key of ['text', 'thinking', 'signature'])
     if (typeof delta[key] === 'string') block[key] = text(block[key]) + delta[key]
-}
-
-function parseInput(json: string): unknown {
-  try {
-    return JSON.parse(json || '{}')
-  } catch {
-    return { invalid_arguments: json }
-  }
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { toCompletion } from './chat.ts'
+import { type TranslatedAnswer, toCompletion } from './chat.ts'
 import { type AssistantMessage, argumentsObject, type ChatCall, type ChatMessage, plainId } from './wire.ts'
 
 /**
@@ -7,7 +7,7 @@ import { type AssistantMessage, argumentsObject, type ChatCall, type ChatMessage
  * of blocks (texts, calls, results of calls, thoughts), and an answer that is such a list too.
  */
 export type Block = Record<string, unknown>
-export interface BlockTurn {
+interface BlockTurn {
   role: 'user' | 'assistant'
   content: Block[]
 }
@@ -102,7 +102,7 @@ export function completionOfBlocks(answer: {
   blocks: readonly AnswerBlock[]
   stopReason: string
   finishReasons: Readonly<Record<string, string>>
-  usage: { input: number; cached: number; cacheWrite: number; output: number }
+  usage: TranslatedAnswer['usage']
 }) {
   const { blocks, stopReason, finishReasons, usage } = answer
   const calls: ChatCall[] = []
@@ -121,12 +121,7 @@ export function completionOfBlocks(answer: {
     text,
     calls,
     finish_reason: Object.hasOwn(finishReasons, stopReason) ? (finishReasons[stopReason] ?? stopReason) : stopReason,
-    usage: {
-      input: usage.input + usage.cached + usage.cacheWrite,
-      cached: usage.cached,
-      cache_write: usage.cacheWrite,
-      output: usage.output,
-    },
+    usage: { ...usage, input: usage.input + usage.cached + usage.cache_write },
     // Without a thought the default order is correct.
     carry: blocks.some(({ kind }) => kind === 'thought') ? order : undefined,
   })

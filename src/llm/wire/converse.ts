@@ -63,6 +63,7 @@ const answerSchema = v.object({
   stopReason: v.nullish(v.string(), ''),
   usage: v.nullish(
     v.object({ inputTokens: count, outputTokens: count, cacheReadInputTokens: count, cacheWriteInputTokens: count }),
+    {},
   ),
 })
 const toolUse = v.object({ toolUseId: v.nullish(v.string(), ''), name: v.string(), input: v.nullish(v.unknown(), {}) })
@@ -81,10 +82,10 @@ function decode(answer: unknown): unknown {
     stopReason,
     finishReasons: { ...FINISH_REASONS, guardrail_intervened: 'content_filter', content_filtered: 'content_filter' },
     usage: {
-      input: usage?.inputTokens ?? 0,
-      cached: usage?.cacheReadInputTokens ?? 0,
-      cacheWrite: usage?.cacheWriteInputTokens ?? 0,
-      output: usage?.outputTokens ?? 0,
+      input: usage.inputTokens,
+      cached: usage.cacheReadInputTokens,
+      cache_write: usage.cacheWriteInputTokens,
+      output: usage.outputTokens,
     },
   })
 }

@@ -1,6 +1,6 @@
 import { type Fetch, readStream, retryAfter } from '../../base/http.ts'
-import { CallFailure, isRetryable } from '../failure.ts'
-import { readError } from './error-of.ts'
+import { parseJson } from '../../base/json.ts'
+import { CallFailure, isRetryable, readError } from '../failure.ts'
 import type { ChatRequest, Wire } from './wire.ts'
 
 /** Makes the authentication headers of each request: tokens expire, and signatures depend on the body. */
@@ -83,11 +83,9 @@ async function exchange(
     redirect: 'manual',
   })
   const text = await readText(response, options.maxBytes ?? MAX_BYTES)
-  if (response.ok && isEventStream(response.headers.get('content-type') ?? '', text)) {
-    const value = options.wire.assemble(readEvents(text)) ?? undefined
-    return { response, text, value }
-  }
-  return { response, text, value: parseJson(text) }
+  const streamed = response.ok && isEventStream(response.headers.get('content-type') ?? '', text)
+  const value = streamed ? (options.wire.assemble(readEvents(text)) ?? undefined) : parseJson(text)
+  return { response, text, value }
 }
 
 const MAX_HOPS = 3
@@ -114,14 +112,6 @@ async function readText(response: Response, limit: number): Promise<string> {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b)
     bytes = await readStream(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')), limit, tooLarge)
   return new TextDecoder().decode(bytes)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
 }
 
 /** Makes the response for the library. Throws `CallFailure` for an error status. */
@@ -163,7 +153,7 @@ const shownText = (text: string, value: unknown, status: number): string =>
   value !== undefined || text.trim() === '' || /^\s*</.test(text) ? `HTTP ${status}` : text
 
 /** Parses the JSON values of a `text/event-stream` body. Comments, `[DONE]` and other data are omitted. */
-export function readEvents(text: string): unknown[] {
+function readEvents(text: string): unknown[] {
   return text
     .split(/\r\n\r\n|\n\n|\r\r/)
     .map((event) =>
@@ -173,15 +163,10 @@ export function readEvents(text: string): unknown[] {
         .map((line) => line.slice(5).replace(/^ /, ''))
         .join('\n'),
     )
-    .flatMap((data) => {
-      try {
-        return data === '' ? [] : [JSON.parse(data) as unknown]
-      } catch {
-        return []
-      }
-    })
+    .map(parseJson)
+    .filter((value) => value !== undefined)
 }
 
 /** True if the answer is a stream of events, which some servers send under another content type. */
-export const isEventStream = (contentType: string, text: string): boolean =>
+const isEventStream = (contentType: string, text: string): boolean =>
   contentType.includes('text/event-stream') || /^\s*(event|data): ?\S/.test(text)

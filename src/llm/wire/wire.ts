@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject, parseJson } from '../../base/json.ts'
 
 /** The request forms of providers. Everything outside of this folder uses `chat` only. */
 export const WIRES = ['chat', 'anthropic', 'gemini', 'converse'] as const
@@ -55,14 +55,9 @@ export const capOf = (request: ChatRequest): number | undefined => request.max_t
 /** Parses the arguments of a call to an object. Other texts are wrapped, so that the model still sees its output. */
 export function argumentsObject(text: string): Record<string, unknown> {
   if (text.trim() === '') return {}
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isJsonObject(value)) return value
-  } catch {
-    // The text is wrapped below.
-  }
-  return { invalid_arguments: text }
+  const value = parseJson(text)
+  return isJsonObject(value) ? value : { invalid_arguments: text }
 }
 
 /** Converts ids of another provider to characters that all providers accept; equal ids stay equal. */
-export const plainId = (id: string, max = 64): string => id.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, max) || 'call'
+export const plainId = (id: string): string => id.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'call'

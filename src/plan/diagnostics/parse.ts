@@ -1,4 +1,4 @@
-import type { EngineDiagnostic } from '../../services/iac/answers.ts'
+import type { EngineDiagnostic } from '../../services/iac/contract.ts'
 import type { Diagnostic } from './diagnostic.ts'
 
 /** Later diagnostics are nearly always consequences of the first ones. */

@@ -1,5 +1,4 @@
-import type { SchemaParts } from '../../services/iac/answers.ts'
-import type { SchemaRequest } from '../../services/iac/contract.ts'
+import type { SchemaParts, SchemaRequest } from '../../services/iac/contract.ts'
 import { keyOf, type TypeName, type TypeSchema } from './read-schema.ts'
 
 /** Names of all types that a workspace's providers offer. */

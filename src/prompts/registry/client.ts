@@ -9,7 +9,7 @@ const PASSING = [502, 503, 504]
 /** A name that no prompt has, for which a working registry returns 404. */
 const UNLIKELY = 'platform-probe-of-the-registry'
 
-export interface RegistryOptions {
+interface RegistryOptions {
   fetch: Fetch
   /** Longest time of one attempt, in milliseconds. Default 5000. */
   timeoutMs?: number
@@ -17,8 +17,13 @@ export interface RegistryOptions {
   backoffMs?: number
 }
 
-/** Creates a client of the registry's REST API. Calls that read or tag are repeated up to three times. */
-export function createPromptRegistry(access: RegistryAccess, options: RegistryOptions): PromptRegistry {
+/**
+ * Creates a client of the registry's REST API. Calls that read or tag are repeated up to three times. Every call throws
+ * `RegistryError`.
+ * @param access.url `telemetry.collector_url`
+ * @param access.api_key sent as bearer token unless empty
+ */
+export function createPromptRegistry(access: { url: string; api_key: string }, options: RegistryOptions) {
   const { timeoutMs = 5_000, backoffMs = 250 } = options
   const base = access.url.endsWith('/') ? access.url : `${access.url}/`
   const headers: Record<string, string> = { accept: 'application/json' }
@@ -38,24 +43,29 @@ export function createPromptRegistry(access: RegistryAccess, options: RegistryOp
   const withRetries = { retries: 3, retryStatuses: PASSING }
 
   /** Returns null for 404, and for 422, the registry's response to a name that no prompt can have. */
-  const findVersion = async (path: string, request: Partial<OutboundRequest> = {}) => {
-    const response = await ask(path, request)
-    return response.status === 404 || response.status === 422 ? null : readVersion(requireSuccess(response))
+  const findVersion = async (name: string, place: string, signal?: AbortSignal) => {
+    const response = await ask(`prompts/${encodeURIComponent(name)}/${place}`, { ...withRetries, signal })
+    if (response.status === 404 || response.status === 422) return null
+    const { data } = parseAnswer(versionSchema, response)
+    return { id: data.id, model_name: data.model_name, text: firstText(data.template.messages[0]) }
   }
 
   return {
-    findLatest: (name) => findVersion(`prompts/${encodeURIComponent(name)}/latest`, withRetries),
-    findTagged: (name, tag, signal) =>
-      findVersion(`prompts/${encodeURIComponent(name)}/tags/${tag}`, { ...withRetries, signal }),
-    create: async (name, { body, description }) => {
+    /** Returns null when there is no prompt of that name. */
+    findLatest: (name: string) => findVersion(name, 'latest'),
+    /** Returns null when there is no prompt of that name or no version with that tag. */
+    findTagged: (name: string, tag: Tag, signal?: AbortSignal) => findVersion(name, `tags/${tag}`, signal),
+    /** Returns the id of the new version. Not repeated after a fault, because the registry might keep both versions. */
+    create: async (name: string, { body, description }: { body: string; description: string }): Promise<string> => {
       const json = { prompt: { name, description }, version: versionOf(body, description) }
-      return readId(requireSuccess(await ask('prompts', { method: 'POST', json })))
+      return parseAnswer(createdSchema, await ask('prompts', { method: 'POST', json })).data.id
     },
-    tag: async (versionId, name) => {
+    tag: async (versionId: string, name: Tag): Promise<void> => {
       const path = `prompt_versions/${encodeURIComponent(versionId)}/tags`
       requireSuccess(await ask(path, { ...withRetries, method: 'POST', json: { name } }))
     },
-    probe: async () => {
+    /** Checks, without repetition, that the registry answers. */
+    probe: async (): Promise<void> => {
       const response = await ask(`prompts/${UNLIKELY}/latest`)
       if (response.status !== 404) requireSuccess(response)
     },
@@ -102,32 +112,7 @@ export type Tag = (typeof TAGS)[number]
 /** The model name by which the platform recognises its own versions. */
 export const SEED_MODEL = 'platform-seed'
 
-export interface PromptVersion {
-  id: string
-  model_name: string
-  /** First text of the first message; null when the version has none. */
-  text: string | null
-}
-
-export interface RegistryAccess {
-  /** `telemetry.collector_url`. */
-  url: string
-  /** Sent as bearer token unless empty. */
-  api_key: string
-}
-
-/** The prompt registry. Every call throws `RegistryError`. */
-export interface PromptRegistry {
-  /** Returns null when there is no prompt of that name. */
-  findLatest(name: string): Promise<PromptVersion | null>
-  /** Returns the id of the new version. Not repeated after a fault, because the registry might keep both versions. */
-  create(name: string, prompt: { body: string; description: string }): Promise<string>
-  tag(versionId: string, tag: Tag): Promise<void>
-  /** Returns null when there is no prompt of that name or no version with that tag. */
-  findTagged(name: string, tag: Tag, signal?: AbortSignal): Promise<PromptVersion | null>
-  /** Checks, without repetition, that the registry answers. */
-  probe(): Promise<void>
-}
+export type PromptRegistry = ReturnType<typeof createPromptRegistry>
 
 /** A failed call: `unreachable` without a response, `refused` when the response is an error or cannot be read. */
 export class RegistryError extends Error {
@@ -152,15 +137,7 @@ const versionSchema = v.object({
 const message = v.object({ content: v.union([v.string(), v.array(v.unknown())]) })
 const textPart = v.object({ type: v.literal('text'), text: v.string() })
 
-/** Reads a version from the registry's response. Throws `RegistryError` for any other form. */
-export function readVersion(response: OutboundResponse): PromptVersion {
-  const { data } = parseAnswer(versionSchema, response)
-  return { id: data.id, model_name: data.model_name, text: firstText(data.template.messages[0]) }
-}
-
-/** Reads the id of a newly created version. Throws `RegistryError`. */
-export const readId = (response: OutboundResponse): string => parseAnswer(createdSchema, response).data.id
-
+/** Returns the first text of a message; null when it has none. */
 function firstText(value: unknown): string | null {
   const parsed = v.safeParse(message, value)
   if (!parsed.success) return null
@@ -177,17 +154,11 @@ function parseAnswer<Schema extends v.GenericSchema>(
   schema: Schema,
   response: OutboundResponse,
 ): v.InferOutput<Schema> {
-  const parsed = v.safeParse(schema, parseJson(response))
-  if (parsed.success) return parsed.output
-  throw new RegistryError('refused', 'the answer is not in the form of a prompt version', {
-    cause: new v.ValiError(parsed.issues),
-  })
-}
-
-function parseJson(response: OutboundResponse): unknown {
   try {
-    return response.json()
+    return v.parse(schema, requireSuccess(response).json())
   } catch (cause) {
-    throw new RegistryError('refused', 'the answer is not JSON', { cause })
+    if (cause instanceof RegistryError) throw cause
+    const form = v.isValiError(cause) ? 'in the form of a prompt version' : 'JSON'
+    throw new RegistryError('refused', `the answer is not ${form}`, { cause })
   }
 }

@@ -5,19 +5,14 @@ import { type PromptRegistry, RegistryError, SEED_MODEL, TAGS, type Tag } from '
 /** Prompts that are looked up and written concurrently. */
 const AT_ONCE = 8
 
-export interface SeedCounts {
-  /** Prompts that were written. */
-  created: number
-  /** Prompts that the registry already had. */
-  present: number
-  /** Prompts that the registry had without the tags by which runs fetch them. */
-  repaired: number
-}
+type SeedOutcome = 'created' | 'present' | 'repaired'
 
 /**
  * Writes the shipped prompts that are missing in the registry, each with the tags of all environments. Existing prompts
  * are never changed, and no tag is moved. Only an unfinished version of an earlier boot gets its missing tags.
  * @param tag the tag of this environment; a version of the platform without it is unfinished
+ * @returns the prompts that were written, that the registry already had, and that it had without the tags by which runs
+ * fetch them
  * Throws `Failed to create prompt '<name>': …`, `Failed to tag '<name>' …`, `Failed to look up prompt '<name>': …`;
  * then no further prompt is started.
  */
@@ -25,8 +20,8 @@ export async function seedPrompts(
   registry: PromptRegistry,
   prompts: ReadonlyMap<string, SeedPrompt>,
   tag: Tag,
-): Promise<SeedCounts> {
-  const counts: SeedCounts = { created: 0, present: 0, repaired: 0 }
+): Promise<Record<SeedOutcome, number>> {
+  const counts = { created: 0, present: 0, repaired: 0 }
   const waiting = [...prompts]
   let failed = false
   const work = async () => {
@@ -45,12 +40,7 @@ export async function seedPrompts(
   return counts
 }
 
-async function seedPrompt(
-  registry: PromptRegistry,
-  name: string,
-  prompt: SeedPrompt,
-  tag: Tag,
-): Promise<keyof SeedCounts> {
+async function seedPrompt(registry: PromptRegistry, name: string, prompt: SeedPrompt, tag: Tag): Promise<SeedOutcome> {
   const latest = await registry.findLatest(name).catch(throwAs(`Failed to look up prompt '${name}'`))
   if (latest === null) {
     const id = await registry.create(name, prompt).catch(throwAs(`Failed to create prompt '${name}'`))

@@ -1,34 +1,27 @@
 import type { Evidence } from './evidence.ts'
-import { cut, prose } from './markdown.ts'
-import { blocks, type Section } from './section.ts'
+import { code, cut, prose } from './markdown.ts'
+import { blocks, type Section, section } from './section.ts'
 import { assumptionsSection } from './sections/assumptions.ts'
 import { complianceSection } from './sections/compliance.ts'
-import { driftSection } from './sections/drift-section.ts'
-import { costSection, impactSection, outsideSection } from './sections/impact.ts'
+import { costSection, impactSection, outsideSection, requestSection } from './sections/impact.ts'
 import { planSection, roundsSection } from './sections/plan-section.ts'
-import { appliedSection, importSection } from './sections/result-sections.ts'
+import { appliedSection, driftSection, importSection } from './sections/results.ts'
 import { rollBackSection } from './sections/roll-back.ts'
-import { listNotices, requestSection, sessionReference, sessionSection } from './sections/session-sections.ts'
 
 const MAX_SUMMARY = 8_000
 /** Share of a short limit that the summary may use. */
 const SUMMARY_SHARE = 0.3
 
-export interface DescriptionOptions {
-  /** Longest description that the host accepts, in UTF-16 units. */
-  limit: number
-  session_url: string
-}
-
 /**
  * Composes a pull request's description: the model's summary, then sections from stored evidence. To fit the limit,
  * sections are shortened one by one, the least important first, then left out in the same order. A note names them.
  * @param summary prose of a model
+ * @param limit longest description that the host accepts, in UTF-16 units
  */
 export function composeDescription(
   summary: string,
   evidence: Evidence,
-  { limit, session_url }: DescriptionOptions,
+  { limit, session_url }: { limit: number; session_url: string },
 ): string {
   const head = blocks(listNotices(evidence), prose(summary, Math.min(MAX_SUMMARY, Math.floor(limit * SUMMARY_SHARE))))
   const sections = [
@@ -78,5 +71,33 @@ function renderDescription(head: string, chosen: readonly ChosenForm[], sessionL
     head,
     ...bodies,
     note.length > 0 && `_${note.join(' ')} The whole evidence is with the session: ${sessionLink}._`,
+  )
+}
+
+/** Names the session and its branch, with a link if there is a URL template. */
+function sessionSection({ session }: Evidence, sessionUrl: string): Section {
+  return section('Session', blocks(`${sessionReference(session.uuid, sessionUrl)}, branch ${code(session.branch)}.`))
+}
+
+/** Returns a link to the session's page (template `https://ui.example/{session_id}`), or its id without a template. */
+function sessionReference(uuid: string, sessionUrl: string): string {
+  if (sessionUrl === '') return `Session \`${uuid}\``
+  const { href } = new URL(sessionUrl.replaceAll('{session_id}', uuid))
+  const percentEncoded = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+  return `[Session ${uuid}](${href.replace(/[()\\*_~[\]`|]/g, percentEncoded)})`
+}
+
+/** Renders the most important warnings for reviewers as quoted lines; empty when there are none. */
+function listNotices({ session, rounds, generate }: Evidence): string {
+  const last = rounds.at(-1)
+  const reviewed = generate?.round ?? 0
+  return blocks(
+    session.is_blocked && '> **This session is locked: merging and applying are blocked.**',
+    session.in_flight && '> A round of this session is running: the branch may still change.',
+    !session.in_flight &&
+      last?.status === 'failed' &&
+      last.number > reviewed &&
+      last.mode !== 'apply' &&
+      `> Round ${last.number}, the latest, failed. The branch may hold code that no evidence below is about.`,
   )
 }

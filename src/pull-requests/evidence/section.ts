@@ -1,5 +1,5 @@
 import type { Evidence, StoredDocument } from './evidence.ts'
-import { bulletList, capLines, inline } from './markdown.ts'
+import { bulletList, capLines, inline, table } from './markdown.ts'
 
 /** A part of the description with its own heading. */
 export interface Section {
@@ -26,7 +26,7 @@ const TITLES_BY_RANK = [
   'Plan',
   'Session',
 ] as const
-export type SectionTitle = (typeof TITLES_BY_RANK)[number]
+type SectionTitle = (typeof TITLES_BY_RANK)[number]
 
 /** Creates a section with the rank of its title. */
 export const section = (title: SectionTitle, ...forms: string[]): Section => ({
@@ -38,7 +38,16 @@ export const section = (title: SectionTitle, ...forms: string[]): Section => ({
 /** Joins non-blank paragraphs, lists and tables with an empty line. */
 export const blocks = (...parts: (string | false | null | undefined)[]): string => parts.filter(Boolean).join('\n\n')
 
-/** Returns the section for a stored report that is unreadable. */
+/** Creates the section of a stored report: null without one, and a notice for one that is unreadable. */
+export function reportSection<Stored extends StoredDocument<unknown>>(
+  title: SectionTitle,
+  stored: Stored | null,
+  write: (document: NonNullable<Stored['document']>, stored: Stored) => string[],
+): Section | null {
+  if (!stored) return null
+  return stored.document ? section(title, ...write(stored.document, stored)) : unreadableSection(title, stored)
+}
+
 export const unreadableSection = (title: SectionTitle, { round }: StoredDocument<unknown>): Section =>
   section(title, `Not available: the report of round ${round} could not be read. The session holds it.`)
 
@@ -51,11 +60,19 @@ export const plural = (count: number, one: string, many = `${one}s`): string => 
 export const findLaterChange = ({ rounds }: Evidence, round: number) =>
   rounds.find(({ number, mode, status }) => number > round && mode !== 'apply' && status !== 'uncompleted')
 
+/** Renders a list of at most `max` lines below a lead; empty without lines. */
+export const titledList = (lead: string, lines: readonly string[], max: number): string =>
+  lines.length > 0 ? blocks(lead, bulletList(capLines(lines, max))) : ''
+
+/** Renders a table of at most `max` rows and the number of the others; empty without rows. */
+export const cappedTable = (head: readonly string[], rows: readonly (readonly string[])[], max: number): string =>
+  rows.length > 0 ? blocks(table(head, rows.slice(0, max)), rows.length > max && `and ${rows.length - max} more`) : ''
+
 const MAX_NOTES = 20
 
 /** Renders code's remarks for reviewers of a round as a list with a lead; empty without remarks. */
 export function notesOf({ rounds }: Evidence, round: number): string {
   const notes = rounds.find(({ number }) => number === round)?.result?.notes ?? []
   const lines = notes.map((note) => inline(note)).filter((line) => line !== '')
-  return lines.length === 0 ? '' : blocks('To be noted:', bulletList(capLines(lines, MAX_NOTES)))
+  return titledList('To be noted:', lines, MAX_NOTES)
 }

@@ -1,10 +1,16 @@
-import * as v from 'valibot'
+import type * as v from 'valibot'
 import type { IacServiceConfig } from '../../../config/types.ts'
 import { delay, type Fetch, OutboundError, type OutboundRequest, type OutboundResponse, send } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'
 import { transportFault, unexpectedAnswer } from '../ask.ts'
-import { AnnouncementSchema, EngineSchema, parseJsonBody, SubmittedSchema } from './answers.ts'
-import type { IacClient, IacJobKind } from './contract.ts'
+import {
+  AnnouncementSchema,
+  EngineSchema,
+  type IacClient,
+  type IacJobKind,
+  readBody,
+  SubmittedSchema,
+} from './contract.ts'
 import { createOptionalCalls } from './optional.ts'
 import { type IacAccess, waitForJob } from './wait-for-job.ts'
 
@@ -43,8 +49,8 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
     ).catch((error) => {
       throw transportFault('iac', error)
     })
-    const answer = response.status === 202 ? v.safeParse(SubmittedSchema, parseJsonBody(response)) : null
-    if (answer?.success) return answer.output.job_id
+    const answer = readBody(SubmittedSchema, response, 202)
+    if (answer) return answer.job_id
     log.error('iac service refused a job', { kind, status: response.status, answer: response.text().slice(0, 2000) })
     throw unexpectedAnswer('iac', `HTTP ${response.status} to ${kind}`)
   }
@@ -85,9 +91,9 @@ async function askForEngine<S extends v.GenericSchema>(
     throw transportFault('iac', error)
   })
   if (NOT_OFFERED.includes(response.status)) return null
-  const answer = response.status === 200 ? v.safeParse(schema, parseJsonBody(response)) : null
-  if (!answer?.success) throw unexpectedAnswer('iac', `HTTP ${response.status} to the question for its engine`)
-  return answer.output
+  const answer = readBody(schema, response)
+  if (answer === null) throw unexpectedAnswer('iac', `HTTP ${response.status} to the question for its engine`)
+  return answer
 }
 
 /** Repeats a call while the service refuses connections. One that timed out is not repeated: it may have arrived. */

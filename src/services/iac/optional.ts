@@ -7,12 +7,12 @@ import {
   DiagnosticsSchema,
   FollowedOutputSchema,
   FormattedSchema,
+  type IacClient,
   LiveOutputSchema,
-  parseJsonBody,
+  readBody,
   SchemaPartsSchema,
   SubmittedSchema,
-} from './answers.ts'
-import type { IacClient } from './contract.ts'
+} from './contract.ts'
 import { type IacAccess, waitForJob } from './wait-for-job.ts'
 
 type OptionalJob = 'schema' | 'diagnostics' | 'fmt'
@@ -33,9 +33,7 @@ const MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 type Offers = (addition: string, signal?: AbortSignal) => Promise<boolean>
 
 /** Creates the client of the optional parts of the iac contract. No method throws: faults are logged. */
-export function createOptionalCalls(
-  access: IacAccess,
-): Required<Pick<IacClient, OptionalJob | 'output' | 'outputFrom' | 'cancel'>> {
+export function createOptionalCalls(access: IacAccess) {
   const offers = createOffers(access)
   return { ...createOptionalJobs(access, offers), ...createLiveJobs(access, offers) }
 }
@@ -47,8 +45,7 @@ function createOffers({ call, config }: IacAccess): Offers {
   const read = async () => {
     const response = await call('/v1/engine', { timeoutMs: Math.min(config.timeout * 1000, SHORT_LIMIT_MS) })
     if (isTransient(response)) throw new Error(`HTTP ${response.status}`)
-    const parsed = response.status === 200 ? v.safeParse(AnnouncementSchema, parseJsonBody(response)) : null
-    return new Set(parsed?.success ? parsed.output.additions : [])
+    return new Set(readBody(AnnouncementSchema, response)?.additions)
   }
   return async (addition, signal) => {
     if (announced === null || performance.now() > announcedUntil) {
@@ -123,13 +120,13 @@ async function runJob(
   const jobTimeout = Math.min(config.job_timeout, LIMITS_S[kind])
   const timeoutMs = Math.min(config.timeout, jobTimeout) * 1000
   const response = await call(`/v1/${kind}`, { method: 'POST', json: body, timeoutMs, signal })
-  const submitted = response.status === 202 ? v.safeParse(SubmittedSchema, parseJsonBody(response)) : null
-  if (!submitted?.success) {
+  const submitted = readBody(SubmittedSchema, response, 202)
+  if (submitted === null) {
     if (isTransient(response)) throw new Error(`HTTP ${response.status}`)
     throw new OffContract(`HTTP ${response.status}`)
   }
   const limited = { ...config, job_timeout: jobTimeout, job_poll_interval: Math.min(config.job_poll_interval, POLL_S) }
-  const result = await waitForJob({ config: limited, log, call }, submitted.output.job_id, { signal })
+  const result = await waitForJob({ config: limited, log, call }, submitted.job_id, { signal })
   const expected = kind === 'diagnostics' ? [0, 1] : [0]
   return expected.includes(result.exit_code) && result.stdout !== '' ? result.stdout : null
 }
@@ -147,7 +144,7 @@ function createLiveJobs(
     const timeoutMs = Math.min(config.timeout * 1000, SHORT_LIMIT_MS)
     const response = await call(`/v1/jobs/${jobId}`, { method: 'DELETE', timeoutMs, signal })
     if (isTransient(response)) throw new Error(`HTTP ${response.status}`)
-    return response.status === 202 && v.is(CancelledSchema, parseJsonBody(response))
+    return readBody(CancelledSchema, response, 202) !== null
   }
   return {
     cancel: async (jobId, signal) => {
@@ -166,9 +163,7 @@ function createLiveJobs(
       try {
         if (!(await offers('output', signal))) return null
         const limits = { timeoutMs: SHORT_LIMIT_MS, maxBytes: 1024 * 1024, signal }
-        const response = await call(`/v1/jobs/${jobId}/output`, limits)
-        const parsed = response.status === 200 ? v.safeParse(LiveOutputSchema, parseJsonBody(response)) : null
-        return parsed?.success ? parsed.output : null
+        return readBody(LiveOutputSchema, await call(`/v1/jobs/${jobId}/output`, limits))
       } catch (error) {
         if (!signal?.aborted) log.info('the output of a running iac job could not be read', { job_id: jobId, error })
         return null
@@ -184,9 +179,7 @@ function createLiveJobs(
           maxBytes: MAX_OUTPUT_BYTES,
           signal,
         })
-        if (isTransient(response)) return 'missed'
-        const parsed = response.status === 200 ? v.safeParse(FollowedOutputSchema, parseJsonBody(response)) : null
-        return parsed?.success ? parsed.output : null
+        return isTransient(response) ? 'missed' : readBody(FollowedOutputSchema, response)
       } catch (error) {
         if (signal?.aborted) return null
         log.info('the output of a running iac job could not be read', { job_id: jobId, error })

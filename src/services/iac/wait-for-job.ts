@@ -1,11 +1,9 @@
-import * as v from 'valibot'
 import type { IacServiceConfig } from '../../../config/types.ts'
 import { gatewayTimeout, PlatformError } from '../../base/errors.ts'
 import { delay, OutboundError, type OutboundRequest, type OutboundResponse } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'
-import { transportFault, unexpectedAnswer } from '../ask.ts'
-import { type JobAnswer, JobSchema } from './answers.ts'
-import type { EngineResult } from './contract.ts'
+import { readAnswer, transportFault, unexpectedAnswer } from '../ask.ts'
+import { type EngineResult, type JobAnswer, JobSchema } from './contract.ts'
 
 /** Access to the iac service. `call` adds the service's address and token to a request. */
 export interface IacAccess {
@@ -85,18 +83,5 @@ async function pollOnce(access: IacAccess, jobId: string, remainingMs: number, s
     return { kind: 'missed' }
   }
   if (response.status !== 200) throw unexpectedAnswer('iac', `HTTP ${response.status} to a poll`)
-  return { kind: 'job', job: readJob(response) }
-}
-
-function readJob(response: OutboundResponse): JobAnswer {
-  let json: unknown
-  try {
-    json = response.json()
-  } catch (error) {
-    throw transportFault('iac', error)
-  }
-  const parsed = v.safeParse(JobSchema, json)
-  if (!parsed.success)
-    throw unexpectedAnswer('iac', 'a job that does not follow the contract', new v.ValiError(parsed.issues))
-  return parsed.output
+  return { kind: 'job', job: readAnswer('iac', response, JobSchema, 'a job') }
 }

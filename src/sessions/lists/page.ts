@@ -1,5 +1,5 @@
 import type { Query, Sql } from '../../data/db/sql.ts'
-import { factColumns, factJoins } from '../../rounds/session-facts.ts'
+import { factColumns, factJoins } from '../../rounds/round.ts'
 import type { SessionSummary } from '../session-detail.ts'
 import type { Kind } from './kinds.ts'
 import type { MatchQuery } from './matches.ts'
@@ -92,13 +92,12 @@ async function readSummaries(
   matching: Query,
   planDependsOnValues = false,
 ): Promise<SummaryRow[]> {
-  const query = sql<SummaryRow[]>`
+  return await sql<SummaryRow[]>`
     WITH matching AS ${matching}
     SELECT ${factColumns(sql)}, s.created_at, s.updated_at ${include_cost ? sql`, ${costOfSession(sql)}` : sql``}
     FROM (SELECT id, at FROM matching ORDER BY at DESC, id DESC LIMIT ${limit} OFFSET ${offset}) found
     JOIN sessions s ON s.id = found.id ${factJoins(sql)}
-    ORDER BY ${orderColumn(sql, sort)} DESC, s.id DESC`
-  return await (planDependsOnValues ? query.unprepared() : query)
+    ORDER BY ${orderColumn(sql, sort)} DESC, s.id DESC`.unprepared(planDependsOnValues)
 }
 
 /**

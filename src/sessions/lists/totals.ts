@@ -40,8 +40,83 @@ async function countGroups(sql: Sql, selection: SessionSelection): Promise<Group
   if (isOfKinds(selection)) return await countKinds(sql, selection)
   const { fromWhere, searched, planDependsOnValues } = await matchSessions(sql, selection)
   const from = searched ? sql`FROM sessions s WHERE s.id IN (SELECT s.id ${fromWhere})` : fromWhere
-  const query = sql<Group[]>`
+  return await sql<Group[]>`
     SELECT s.last_status, s.in_flight, s.is_blocked, count(*) AS n ${from}
-    GROUP BY s.last_status, s.in_flight, s.is_blocked`
-  return await (planDependsOnValues ? query.unprepared() : query)
+    GROUP BY s.last_status, s.in_flight, s.is_blocked`.unprepared(planDependsOnValues)
+}
+
+/** The usage of the rounds of a selection that ended in the last 30 days. */
+export interface Spend {
+  rounds: number
+  /** US dollars of the rounds whose cost is known. */
+  cost_usd: number
+  /** Rounds that ran and whose cost is unknown. */
+  rounds_of_unknown_cost: number
+  input_tokens: number
+  cached_tokens: number
+  output_tokens: number
+  engine_s: number
+  model_s: number
+}
+
+/** The rounds that wait for a worker or for another round. */
+export interface Waiting {
+  waiting: number
+  /** Time of the oldest waiting request; null when none waits. */
+  oldest_waiting_at: string | null
+}
+
+const NO_SPEND: Spend = {
+  rounds: 0,
+  cost_usd: 0,
+  rounds_of_unknown_cost: 0,
+  input_tokens: 0,
+  cached_tokens: 0,
+  output_tokens: 0,
+  engine_s: 0,
+  model_s: 0,
+}
+
+/**
+ * Sums the usage of the rounds of a selection. Figures are stored as JSON, and reading a million takes too long, so
+ * only rounds of the last 30 days count. The end of a round changes its session, so only sessions with activity in that
+ * time are read.
+ */
+export async function sumSpend(sql: Sql, input: SessionSelection): Promise<Spend> {
+  const selection = normaliseSelection(input)
+  if (selection === null) return NO_SPEND
+  const { fromWhere, searched, planDependsOnValues } = await matchSessions(sql, selection)
+  const sessions = searched ? sql`FROM sessions s WHERE s.id IN (SELECT s.id ${fromWhere})` : fromWhere
+  const [row] = await sql<Spend[]>`
+    SELECT count(*) AS rounds, coalesce(round(sum((u.usage->>'cost_usd')::numeric), 6), 0)::float8 AS cost_usd,
+           count(*) FILTER (WHERE u.attempts > 0 AND u.usage->>'cost_usd' IS NULL) AS rounds_of_unknown_cost,
+           coalesce(sum((u.usage->>'input_tokens')::bigint), 0)::bigint AS input_tokens,
+           coalesce(sum((u.usage->>'cached_tokens')::bigint), 0)::bigint AS cached_tokens,
+           coalesce(sum((u.usage->>'output_tokens')::bigint), 0)::bigint AS output_tokens,
+           coalesce(round(sum((u.usage->>'engine_s')::numeric), 3), 0)::float8 AS engine_s,
+           coalesce(round(sum((u.usage->>'model_s')::numeric), 3), 0)::float8 AS model_s
+    FROM (
+      SELECT r.usage, r.attempts FROM rounds r
+      JOIN (SELECT s.id ${sessions} AND s.updated_at >= now() - interval '30 days') m ON m.id = r.session_id
+      WHERE r.finished_at >= now() - interval '30 days'
+    ) u`.unprepared(planDependsOnValues)
+  return row ?? NO_SPEND
+}
+
+/** Counts the waiting rounds. Running rounds are few, and an index has their sessions. */
+export async function countWaiting(sql: Sql, input: SessionSelection): Promise<Waiting> {
+  const none = { waiting: 0, oldest_waiting_at: null }
+  const selection = normaliseSelection(input)
+  if (selection === null) return none
+  const { fromWhere, planDependsOnValues } = await matchSessions(sql, selection)
+  const [row] = await sql<Waiting[]>`
+    WITH waiting AS MATERIALIZED (
+      SELECT r.session_id, r.created_at FROM sessions i JOIN rounds r ON r.session_id = i.id
+      WHERE i.in_flight AND r.finished_at IS NULL AND (r.lease_until IS NULL OR r.lease_until < now())
+    )
+    SELECT count(*) AS waiting, min(w.created_at) AS oldest_waiting_at
+    FROM waiting w WHERE EXISTS (SELECT FROM (SELECT s.id ${fromWhere}) m WHERE m.id = w.session_id)`.unprepared(
+    planDependsOnValues,
+  )
+  return row ?? none
 }

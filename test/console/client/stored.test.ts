@@ -1,27 +1,27 @@
 import { describe, expect, it } from 'vitest'
-import { createDrafts } from '../../../console/client/drafts.ts'
 import { loadSettings } from '../../../console/client/settings.ts'
+import { readStored, writeStored } from '../../../console/client/stored.ts'
 import { createStorage, inBrowser } from '../browser.ts'
 
 inBrowser()
 
-describe('drafts', () => {
-  it('are kept until they are removed', () => {
+describe('a stored value', () => {
+  it('is kept until it is removed', () => {
     const storage = createStorage()
-    createDrafts(storage).write('start', { text: 'a "b" 😀' })
-    expect(createDrafts(storage).read('start')).toEqual({ text: 'a "b" 😀' })
-    createDrafts(storage).remove('start')
-    expect(createDrafts(storage).read('start')).toBeNull()
+    writeStored(storage, 'start', { text: 'a "b" 😀' })
+    expect(readStored(storage, 'start')).toEqual({ text: 'a "b" 😀' })
+    writeStored(storage, 'start', null)
+    expect(readStored(storage, 'start')).toBeNull()
   })
 
-  it('of a storage that is full, or holds something else, are no fault', () => {
-    const full = createDrafts(createStorage({ full: true }))
-    full.write('start', 'x')
-    full.remove('start')
-    expect(full.read('start')).toBeNull()
+  it('of a storage that is full, or holds something else, is no fault', () => {
+    const full = createStorage({ full: true })
+    writeStored(full, 'start', 'x')
+    writeStored(full, 'start', null)
+    expect(readStored(full, 'start')).toBeNull()
     const storage = createStorage()
-    storage.setItem('platform.draft.start', '{')
-    expect(createDrafts(storage).read('start')).toBeNull()
+    storage.setItem('start', '{')
+    expect(readStored(storage, 'start')).toBeNull()
   })
 })
 

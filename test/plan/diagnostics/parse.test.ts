@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { type Diagnostic, orderDiagnostics, renderDiagnostics } from '../../../src/plan/diagnostics/diagnostic.ts'
 import { fromEngine, parseDiagnostics } from '../../../src/plan/diagnostics/parse.ts'
-import { DiagnosticsSchema } from '../../../src/services/iac/answers.ts'
+import { DiagnosticsSchema } from '../../../src/services/iac/contract.ts'
 
 /** Reads recorded engine output of real code. */
 const recorded = (name: string) => readFile(new URL(`fixtures/${name}`, import.meta.url), 'utf8')

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { createProviderSchema } from '../../../src/plan/schema/provider-schema.ts'
-import type { SchemaParts } from '../../../src/services/iac/answers.ts'
-import type { SchemaRequest } from '../../../src/services/iac/contract.ts'
+import type { SchemaParts, SchemaRequest } from '../../../src/services/iac/contract.ts'
 
 type Asked = Omit<SchemaRequest, 'workspace_path'>
 const SOURCE = 'registry.opentofu.org/hashicorp/random'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { composeDescription } from '../../../src/pull-requests/evidence/compose.ts'
 import type { Evidence } from '../../../src/pull-requests/evidence/evidence.ts'
-import { appliedSection } from '../../../src/pull-requests/evidence/sections/result-sections.ts'
+import { appliedSection } from '../../../src/pull-requests/evidence/sections/results.ts'
 import { check, evidenceOf, generateReport, lost, report, sectionOf, titlesOf, UUID, withoutPlan } from './fixtures.ts'
 
 const textOf = (evidence: Evidence, session_url = '') =>

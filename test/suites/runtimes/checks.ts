@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { CoreContext } from '../../../routes/context.ts'
+import type { CoreContext } from '../../../routes/env.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import type { Sql } from '../../../src/data/db/sql.ts'
 import { openEventLog } from '../../../src/events/event-log.ts'

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect } from 'vitest'
 import type { Fetch } from '../../../src/base/http.ts'
 import { createGitHttp } from '../../../src/repository/git-http.ts'
-import { createTestCore } from '../../helpers/core.ts'
+import { answerOf, createTestCore, refusalOf } from '../../helpers/core.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { buildPack, commitOf, hashOf, treeOf } from '../../repository/pack/build-pack.ts'
 import { HOSTILE_PACKS, LARGE_REPOSITORY } from '../../repository/pack/hostile-packs.ts'
@@ -53,8 +53,7 @@ describe(GROUP, () => {
     const chunk = Buffer.alloc(1024 * 1024, `003f${'a'.repeat(40)} refs/heads/xxxxxxx\n`)
     serve = async () =>
       new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(chunk)) }))
-    const answer = await parse()
-    expect([answer.status, await answer.json()]).toEqual([400, { detail: UNREACHABLE }])
+    expect(await refusalOf(parse())).toEqual([400, UNREACHABLE])
     return reason()
   })
 
@@ -68,16 +67,14 @@ describe(GROUP, () => {
 
   attack(GROUP, 'a capability that a pattern of the library reads in the square of its length', async () => {
     serve = remoteOf(LARGE_REPOSITORY.build(), { capability: 'symref='.repeat(9_000) })
-    const answer = await parse()
-    expect([answer.status, await answer.json()]).toEqual([400, { detail: UNREACHABLE }])
+    expect(await refusalOf(parse())).toEqual([400, UNREACHABLE])
     expect(reason()).toContain('too long')
     return reason()
   })
 
   attack(GROUP, 'half a million shallow commits before the pack', async () => {
     serve = remoteOf(LARGE_REPOSITORY.build(), { before: Array(500_000).fill(`shallow ${'a'.repeat(40)}`) })
-    const answer = await parse()
-    expect([answer.status, await answer.json()]).toEqual([502, { detail: UNREACHABLE }])
+    expect(await refusalOf(parse())).toEqual([502, UNREACHABLE])
     return reason()
   })
 
@@ -93,8 +90,7 @@ describe(GROUP, () => {
       { type: 'tree', contents: root },
     ])
     serve = remoteOf({ head: hashOf('commit', commit), pack })
-    const answer = await parse()
-    expect([answer.status, await answer.json()]).toEqual([200, { roots: ['.'] }])
+    expect(await answerOf(parse())).toEqual([200, { roots: ['.'] }])
     return 'trees are read here; only the ends of names are compared'
   })
 

@@ -1,6 +1,5 @@
-import type { Artifact } from '../../../client/api/artifacts.ts'
 import type { AttemptResult, Round } from '../../../client/api/schemas.ts'
-import { useArtifacts } from '../../../client/sessions/use-artifact.ts'
+import { type Artifact, useArtifacts } from '../../../client/sessions/use-artifact.ts'
 import { compareLines, countChanges, type Row, readDiff, readWhole, sideOf } from '../../../ui/code/lines/rows.ts'
 
 export type Change = Round['code_changes'][number]

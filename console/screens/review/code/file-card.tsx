@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { Badge, type Tone } from '../../../ui/badge.tsx'
 import { Button, Copy } from '../../../ui/button.tsx'
-import type { LineLinks } from '../../../ui/code/code-rows.tsx'
+import type { LineLinks } from '../../../ui/code/code-table.tsx'
 import { CodeFile, RowsDiff } from '../../../ui/code/code-view.tsx'
 import { Check } from '../../../ui/controls.tsx'
 import { keepInSight } from '../../../ui/keep-in-sight.ts'

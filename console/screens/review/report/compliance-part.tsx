@@ -47,8 +47,8 @@ function Check({ session, round, url }: PartProps & { url: string }) {
     <ReadDocument
       url={url}
       parse={parse}
+      what="check"
       failure="The check could not be read."
-      label="Loading the check"
       lines={6}
       unknown={<Notice tone="warn" title="The format of the check is unknown." />}
     >

@@ -51,8 +51,8 @@ const ReportView = ({ session, report, preview }: { session: Session; report: Re
   <ReadDocument
     url={report.url}
     parse={asObject}
+    what="report"
     failure="The report could not be read."
-    label="Loading the report"
     lines={8}
     unknown={<Notice tone="warn" title="The format of the report is unknown." />}
   >

@@ -1,3 +1,5 @@
+import type { Row } from './rows.ts'
+
 /** Lines that are shown or folded; `to` is exclusive. */
 export interface Piece {
   kind: 'shown' | 'folded'
@@ -82,9 +84,9 @@ const BLOCK = /^[a-z][\w-]*(?:\s+(?:[\w-]+|"[^"]*"))*\s*\{\s*$/
 const MAX_BACK = 500
 
 /** Returns the top-level block that contains a line, such as `resource "aws_s3_bucket" "logs"`; null outside. */
-export function blockAround(texts: readonly string[], index: number): string | null {
+export function blockAround(lines: readonly Pick<Row, 'text'>[], index: number): string | null {
   for (let line = index - 1; line >= 0 && index - line <= MAX_BACK; line -= 1) {
-    const text = (texts[line] ?? '').slice(0, 200)
+    const text = (lines[line]?.text ?? '').slice(0, 200)
     if (text.startsWith('}')) return null
     if (BLOCK.test(text)) return text.replace(/\s*\{\s*$/, '')
   }

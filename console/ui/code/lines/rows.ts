@@ -80,37 +80,28 @@ const MAX_EDITS = 2_000
 
 /** Returns the differences of two versions of a file, line by line. */
 export function compareLines(before: readonly Row[], after: readonly Row[]): Row[] {
-  const head = commonLength(before, after)
-  const tail = commonLength(before.slice(head).reverse(), after.slice(head).reverse())
-  const middle = [before, after].map((side) => side.slice(head, side.length - tail).map(identity)) as [
-    string[],
-    string[],
+  const [old, present] = [before.map(identity), after.map(identity)]
+  const head = commonLength(old, present)
+  const tail = commonLength(old.slice(head).reverse(), present.slice(head).reverse())
+  const [removed, added] = [old.slice(head, old.length - tail), present.slice(head, present.length - tail)]
+  const parts = diffArrays(removed, added, { maxEditLength: MAX_EDITS }) ?? [
+    { value: removed, removed: true, added: false },
+    { value: added, removed: false, added: true },
   ]
-  const parts = diffArrays(...middle, { maxEditLength: MAX_EDITS }) ?? [
-    { value: middle[0], removed: true, added: false },
-    { value: middle[1], removed: false, added: true },
-  ]
+  const same = (value: string[]) => ({ value, removed: false, added: false })
   const next = { before: 1, after: 1 }
-  const add = (kind: Row['kind']) => (value: string) => {
-    const row = numbered(kind, value.replace(/\0$/, ''), next)
-    return value.endsWith('\0') ? { ...row, unended: true as const } : row
-  }
-  return [
-    ...before.slice(0, head).map(identity).map(add('same')),
-    ...parts.flatMap(({ value, added, removed }) => value.map(add(added ? 'added' : removed ? 'removed' : 'same'))),
-    ...before
-      .slice(before.length - tail)
-      .map(identity)
-      .map(add('same')),
-  ]
+  return [same(old.slice(0, head)), ...parts, same(old.slice(old.length - tail))].flatMap(({ value, ...part }) =>
+    value.map((line) => ({
+      ...numbered(part.added ? 'added' : part.removed ? 'removed' : 'same', line.replace(/\0$/, ''), next),
+      ...(line.endsWith('\0') && { unended: true as const }),
+    })),
+  )
 }
 
 /** Returns the identity of a line, which includes a missing line break at its end. */
 const identity = ({ text, unended }: Row): string => (unended ? `${text}\0` : text)
 
-function commonLength(one: readonly Row[], other: readonly Row[]): number {
-  const limit = Math.min(one.length, other.length)
-  let length = 0
-  while (length < limit && identity(one[length] as Row) === identity(other[length] as Row)) length += 1
-  return length
+function commonLength(one: readonly string[], other: readonly string[]): number {
+  const differs = one.findIndex((line, index) => line !== other[index])
+  return differs < 0 ? one.length : differs
 }

@@ -45,40 +45,40 @@ function joinClose(ranges: readonly Range[], text: string): Range[] {
   return joined
 }
 
+/** Splits rows into groups: unchanged ones, and the changed ones between them. */
+function groupsOf(rows: readonly Row[]): Row[][] {
+  const groups: Row[][] = []
+  for (const row of rows) {
+    const last = groups.at(-1)
+    if (last && (last[0]?.kind === 'same') === (row.kind === 'same')) last.push(row)
+    else groups.push([row])
+  }
+  return groups
+}
+
+const sidesOf = (group: readonly Row[]) =>
+  (['removed', 'added'] as const).map((side) => group.filter(({ kind }) => kind === side)) as [Row[], Row[]]
+
 /** Pairs removed with added lines in each group: by order if there are as many of both, otherwise by argument. */
 export function pairLines(rows: readonly Row[]): Map<Row, Row> {
   const pairs = new Map<Row, Row>()
-  for (let start = 0; start < rows.length; start += 1) {
-    if (rows[start]?.kind === 'same') continue
-    let end = start
-    while (end < rows.length && rows[end]?.kind !== 'same') end += 1
-    pairStretch(rows.slice(start, end), pairs)
-    start = end
+  for (const group of groupsOf(rows)) {
+    const [removed, added] = sidesOf(group)
+    const isEven = removed.length === added.length
+    const byKey = Map.groupBy(isEven ? [] : added.keys(), (index) => keyOf(added[index] as Row))
+    let from = 0
+    for (const [index, row] of removed.entries()) {
+      const candidates = byKey.get(keyOf(row)) ?? []
+      while (candidates[0] !== undefined && candidates[0] < from) candidates.shift()
+      const match = isEven ? index : candidates[0]
+      const other = match === undefined ? undefined : added[match]
+      if (match === undefined || !other) continue
+      from = match + 1
+      pairs.set(row, other)
+      pairs.set(other, row)
+    }
   }
   return pairs
-}
-
-function pairStretch(stretch: readonly Row[], pairs: Map<Row, Row>): void {
-  const removed = stretch.filter(({ kind }) => kind === 'removed')
-  const added = stretch.filter(({ kind }) => kind === 'added')
-  const isEven = removed.length === added.length
-  const byKey = new Map<string, number[]>()
-  for (const [index, row] of isEven ? [] : added.entries()) {
-    const known = byKey.get(keyOf(row))
-    if (known) known.push(index)
-    else byKey.set(keyOf(row), [index])
-  }
-  let from = 0
-  for (const [index, row] of removed.entries()) {
-    const candidates = byKey.get(keyOf(row)) ?? []
-    while (candidates[0] !== undefined && candidates[0] < from) candidates.shift()
-    const match = isEven ? index : candidates[0]
-    const other = match === undefined ? undefined : added[match]
-    if (match === undefined || !other) continue
-    from = match + 1
-    pairs.set(row, other)
-    pairs.set(other, row)
-  }
 }
 
 /** Returns the argument that a line sets or the block that it opens. */
@@ -141,36 +141,23 @@ interface SplitLine {
 /** Arranges the lines of a diff side by side: pairs in one row, other lines beside an empty place. */
 export function splitRows(rows: readonly Row[], pairs: ReadonlyMap<Row, Row>): SplitLine[] {
   const lines: SplitLine[] = []
-  const waiting: Row[] = []
-  const flush = (until?: Row) => {
-    while (waiting.length > 0) {
-      const right = waiting[0] as Row
-      if (right === until) return
-      waiting.shift()
-      lines.push({ left: null, right })
-    }
-  }
-  for (let start = 0; start < rows.length; ) {
-    const row = rows[start] as Row
-    if (row.kind === 'same') {
-      lines.push({ left: row, right: row })
-      start += 1
+  for (const group of groupsOf(rows)) {
+    if (group[0]?.kind === 'same') {
+      for (const row of group) lines.push({ left: row, right: row })
       continue
     }
-    let end = start
-    while (end < rows.length && rows[end]?.kind !== 'same') end += 1
-    const stretch = rows.slice(start, end)
-    waiting.push(...stretch.filter(({ kind }) => kind === 'added'))
-    for (const left of stretch.filter(({ kind }) => kind === 'removed')) {
+    const [removed, added] = sidesOf(group)
+    let next = 0
+    const placeUntil = (end: number) => {
+      for (; next < end; next += 1) lines.push({ left: null, right: added[next] as Row })
+    }
+    for (const left of removed) {
       const right = pairs.get(left) ?? null
-      if (right) {
-        flush(right)
-        waiting.shift()
-      }
+      if (right) placeUntil(added.indexOf(right, next))
+      if (right) next += 1
       lines.push({ left, right })
     }
-    flush()
-    start = end
+    placeUntil(added.length)
   }
   return lines
 }

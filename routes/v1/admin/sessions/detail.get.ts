@@ -1,8 +1,8 @@
 import { sessionNotFound } from '../../../../src/base/errors.ts'
 import { loadAggregate } from '../../../../src/sessions/aggregate.ts'
+import { requirePanel } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
-import { requirePanel } from '../../../middleware/gates.ts'
-import { errors, json, panelForbidden, STORE_ERROR } from '../../../openapi/answers.ts'
+import { json, STORE_ERROR } from '../../../openapi/answers.ts'
 import { toSeal } from '../../../schemas/seal.ts'
 import { SessionAggregate } from '../../../schemas/session.ts'
 import { DetailQuery } from '../../sessions/detail.get.ts'
@@ -15,10 +15,8 @@ export const getAdminSession = endpoint({
   summary: 'One session of anybody',
   description: 'The session with its rounds and artifacts. For panel role viewer or higher, whoever owns it.',
   request: { query: DetailQuery },
-  responses: {
-    200: json(SessionAggregate, 'The session.'),
-    ...errors(401, panelForbidden('viewer'), 404, 422, STORE_ERROR),
-  },
+  answer: json(SessionAggregate, 'The session.'),
+  errors: [404, STORE_ERROR],
   gate: requirePanel('viewer'),
   handle: async (c, { query }) => {
     const aggregate = await loadAggregate(c.var.platform, query.id, { includeHistory: query.include_history })

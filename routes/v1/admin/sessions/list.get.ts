@@ -1,20 +1,16 @@
 import { z } from '@hono/zod-openapi'
 import { listSessions } from '../../../../src/sessions/list.ts'
+import { requirePanel } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
-import { requirePanel } from '../../../middleware/gates.ts'
-import { errors, json, panelForbidden } from '../../../openapi/answers.ts'
-import { toPage } from '../../../page.ts'
+import { json } from '../../../openapi/answers.ts'
+import { toPage } from '../../../schemas/page.ts'
 import { SessionPage } from '../../../schemas/session.ts'
-import { blankIsAbsent, text } from '../../../validation/fields.ts'
+import { textFilter } from '../../../validation/fields.ts'
 import { listQuery } from '../../sessions/list.get.ts'
 
 /** The additional filter of the admin panel's lists and totals. */
 export const ownerFilter = {
-  user_email: blankIsAbsent(text({ max: 254 })).openapi({
-    type: 'string',
-    maxLength: 254,
-    description: "Part of the owner's e-mail.",
-  }),
+  user_email: textFilter(254, "Part of the owner's e-mail."),
 }
 const AdminListQuery = z.object({ ...listQuery, ...ownerFilter })
 
@@ -26,7 +22,7 @@ export const getAdminSessionList = endpoint({
   summary: 'All sessions',
   description: 'The sessions of all users, newest first or the last active first. For panel role viewer or higher.',
   request: { query: AdminListQuery },
-  responses: { 200: json(SessionPage, 'One page.'), ...errors(401, panelForbidden('viewer'), 422) },
+  answer: json(SessionPage, 'One page.'),
   gate: requirePanel('viewer'),
   handle: async (c, { query }) => {
     return toPage(await listSessions(c.var.platform.sql, query), query)

@@ -1,10 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import type { STATUSES } from '../../../../src/base/vocabulary.ts'
-import { countWaiting, sumSpend } from '../../../../src/sessions/lists/spend.ts'
-import { countTotals } from '../../../../src/sessions/lists/totals.ts'
+import { STATUSES, type Status } from '../../../../src/base/vocabulary.ts'
+import { countTotals, countWaiting, sumSpend } from '../../../../src/sessions/lists/totals.ts'
+import { requirePanel } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
-import { requirePanel } from '../../../middleware/gates.ts'
-import { errors, json, panelForbidden } from '../../../openapi/answers.ts'
+import { json } from '../../../openapi/answers.ts'
 import { sessionFilters } from '../../sessions/list.get.ts'
 import { ownerFilter } from './list.get.ts'
 
@@ -12,22 +11,14 @@ const count = () => z.number().int()
 export const SessionTotals = z
   .object({
     total: count(),
-    in_flight: count().openapi({ description: 'Sessions with a round that is queued or runs.' }),
-    locked: count().openapi({ description: 'Sessions in which apply and merge are locked.' }),
+    in_flight: count().describe('Sessions with a round that is queued or runs.'),
+    locked: count().describe('Sessions in which apply and merge are locked.'),
     statuses: z
-      .object({
-        started: count(),
-        filtering: count(),
-        generating: count(),
-        validating: count(),
-        report: count(),
-        apply: count(),
-        completed: count(),
-        uncompleted: count(),
-        failed: count(),
-      } satisfies Record<(typeof STATUSES)[number], z.ZodType>)
-      .openapi({ description: 'By the latest status. Their sum is `total`.' }),
-    waiting: count().openapi({ description: 'Rounds that no worker has begun, or that wait for another one.' }),
+      .object(
+        Object.fromEntries(STATUSES.map((status) => [status, count()])) as Record<Status, ReturnType<typeof count>>,
+      )
+      .describe('By the latest status. Their sum is `total`.'),
+    waiting: count().describe('Rounds that no worker has begun, or that wait for another one.'),
     oldest_waiting_at: z.string().nullable().openapi({
       format: 'date-time',
       description: 'When the oldest of them was asked for; null when none waits.',
@@ -35,7 +26,7 @@ export const SessionTotals = z
     spend_30_days: z
       .object({
         rounds: count(),
-        cost_usd: z.number().openapi({ description: 'US dollars of the rounds whose cost is known.' }),
+        cost_usd: z.number().describe('US dollars of the rounds whose cost is known.'),
         rounds_of_unknown_cost: count(),
         input_tokens: count(),
         cached_tokens: count(),
@@ -43,7 +34,7 @@ export const SessionTotals = z
         engine_s: z.number(),
         model_s: z.number(),
       })
-      .openapi({ description: 'Cost and time of the rounds of these sessions that ended in the last 30 days.' }),
+      .describe('Cost and time of the rounds of these sessions that ended in the last 30 days.'),
   })
   .openapi('SessionTotals', {
     example: {
@@ -86,7 +77,7 @@ export const getAdminSessionSummary = endpoint({
     'Totals of the sessions of all users, by status, with the filters of the list; what of them waits; and what ' +
     'their rounds of the last 30 days took. For panel role viewer or higher.',
   request: { query: z.object({ ...sessionFilters, ...ownerFilter }) },
-  responses: { 200: json(SessionTotals, 'The totals.'), ...errors(401, panelForbidden('viewer'), 422) },
+  answer: json(SessionTotals, 'The totals.'),
   gate: requirePanel('viewer'),
   handle: async (c, { query }) => {
     const { sql } = c.var.platform

@@ -1,14 +1,13 @@
 import { z } from '@hono/zod-openapi'
 import { sessionNotFound } from '../../../../src/base/errors.ts'
 import { setLock } from '../../../../src/rounds/transitions.ts'
-import { actorOf } from '../../../access.ts'
+import { actorOf, requirePanel } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
-import { requirePanel } from '../../../middleware/gates.ts'
-import { BODY_ERRORS, errors, json, jsonBody, panelForbidden } from '../../../openapi/answers.ts'
+import { json } from '../../../openapi/answers.ts'
 import { boolean, uuid } from '../../../validation/fields.ts'
 
 export const LockRequest = z
-  .object({ locked: boolean().openapi({ description: 'The state to be in afterwards.' }) })
+  .object({ locked: boolean().describe('The state to be in afterwards.') })
   .openapi('LockRequest', { example: { locked: true } })
 export const LockState = z
   .object({ uuid: z.string().openapi({ format: 'uuid' }), is_blocked: z.boolean() })
@@ -25,13 +24,11 @@ export const patchToggleLock = endpoint({
     'While a session is locked, apply and merge answer 409. ' +
     'For panel role editor or higher, whoever owns the session.',
   request: {
-    params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }),
-    body: jsonBody(LockRequest),
+    params: z.object({ session_id: uuid().describe('The session.') }),
+    body: LockRequest,
   },
-  responses: {
-    200: json(LockState, 'The state of the lock.'),
-    ...errors(...BODY_ERRORS, 401, panelForbidden('editor'), 404),
-  },
+  answer: json(LockState, 'The state of the lock.'),
+  errors: [404],
   gate: requirePanel('editor'),
   handle: async (c, { params, body }) => {
     const state = await setLock(c.var.platform, params.session_id, body.locked, actorOf(c))

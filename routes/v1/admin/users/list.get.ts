@@ -1,21 +1,14 @@
 import { z } from '@hono/zod-openapi'
 import { listUsers } from '../../../../src/access/users.ts'
+import { requirePanel } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
-import { requirePanel } from '../../../middleware/gates.ts'
-import { errors, json, panelForbidden } from '../../../openapi/answers.ts'
-import { toPage } from '../../../page.ts'
+import { json } from '../../../openapi/answers.ts'
+import { toPage } from '../../../schemas/page.ts'
 import { toAdminUser, UserPage } from '../../../schemas/user.ts'
-import { blankIsAbsent, text } from '../../../validation/fields.ts'
+import { textFilter } from '../../../validation/fields.ts'
 import { pageQuery } from '../../sessions/list.get.ts'
 
-const UserListQuery = z.object({
-  ...pageQuery,
-  search: blankIsAbsent(text({ max: 254 })).openapi({
-    type: 'string',
-    maxLength: 254,
-    description: 'Part of the e-mail or of the display name.',
-  }),
-})
+const UserListQuery = z.object({ ...pageQuery, search: textFilter(254, 'Part of the e-mail or of the display name.') })
 
 export const getAdminUserList = endpoint({
   method: 'get',
@@ -25,7 +18,7 @@ export const getAdminUserList = endpoint({
   summary: 'Users',
   description: 'All users that have signed in, oldest first. For panel role admin.',
   request: { query: UserListQuery },
-  responses: { 200: json(UserPage, 'One page.'), ...errors(401, panelForbidden('admin'), 422) },
+  answer: json(UserPage, 'One page.'),
   gate: requirePanel('admin'),
   handle: async (c, { query }) => {
     const { items, total } = await listUsers(c.var.platform.sql, query)

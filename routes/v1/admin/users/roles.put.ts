@@ -1,9 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { assignRoles, OPERATION_ROLES, PANEL_ROLES } from '../../../../src/access/users.ts'
-import { actorOf } from '../../../access.ts'
+import { actorOf, requirePanel } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
-import { requirePanel } from '../../../middleware/gates.ts'
-import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, panelForbidden } from '../../../openapi/answers.ts'
+import { errorAnswer, json } from '../../../openapi/answers.ts'
 import { AdminUser, toAdminUser } from '../../../schemas/user.ts'
 import { pathInteger } from '../../../validation/fields.ts'
 
@@ -14,7 +13,7 @@ export const RolesRequest = z
       .enum(PANEL_ROLES)
       .nullish()
       .transform((role) => role ?? null)
-      .openapi({ description: 'Left out or null: no access to the admin panel.' }),
+      .describe('Left out or null: no access to the admin panel.'),
   })
   .openapi('RolesRequest', { example: { operation_role: 'devops', panel_role: 'editor' } })
 
@@ -28,23 +27,18 @@ export const putRoles = endpoint({
     'Sets both roles at once; a panel role that is left out is taken away. ' +
     'In force from the next request of that user. For panel role admin, who cannot take it from themselves.',
   request: {
-    params: z.object({ user_id: pathInteger().openapi({ description: 'Key of the user row.' }) }),
-    body: jsonBody(RolesRequest),
+    params: z.object({ user_id: pathInteger('Key of the user row.') }),
+    body: RolesRequest,
   },
-  responses: {
-    200: json(AdminUser, 'The user with the new roles.'),
-    ...errors(
-      ...BODY_ERRORS,
-      401,
-      panelForbidden('admin'),
-      errorAnswer(404, 'Unknown user.', 'User 7 not found.'),
-      errorAnswer(
-        409,
-        'Admins would lose the panel role admin by their own hand.',
-        'A panel admin cannot remove their own admin role',
-      ),
+  answer: json(AdminUser, 'The user with the new roles.'),
+  errors: [
+    errorAnswer(404, 'Unknown user.', 'User 7 not found.'),
+    errorAnswer(
+      409,
+      'Admins would lose the panel role admin by their own hand.',
+      'A panel admin cannot remove their own admin role',
     ),
-  },
+  ],
   gate: requirePanel('admin'),
   handle: async (c, { params, body }) => {
     const user = await assignRoles(c.var.platform.sql, c.var.user.id, params.user_id, body, actorOf(c))

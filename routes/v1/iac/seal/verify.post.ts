@@ -1,8 +1,7 @@
 import { verifySavedPlan } from '../../../../src/saved-plans/verify.ts'
-import { requireSessionToManage } from '../../../access.ts'
+import { requireOperation, requireSessionToManage } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
-import { requireOperation } from '../../../middleware/gates.ts'
-import { BODY_ERRORS, errorAnswer, errors, json, jsonBody } from '../../../openapi/answers.ts'
+import { errorAnswer, json } from '../../../openapi/answers.ts'
 import { SealVerification, toSeal } from '../../../schemas/seal.ts'
 import { SessionReference } from '../../../schemas/session.ts'
 
@@ -17,26 +16,22 @@ export const postVerifySeal = endpoint({
     'Nothing is planned or applied, and a running round is not touched. What cannot be seen is `unknown`. ' +
     'The result is kept and shown with the session. Answers within 10 seconds. ' +
     'For operation role developer or higher and the owner of the session, and for panel role editor or higher.',
-  request: { body: jsonBody(SessionReference) },
-  responses: {
-    200: json(SealVerification, 'What holds and what does not.'),
-    ...errors(
-      ...BODY_ERRORS,
-      401,
-      errorAnswer(
-        403,
-        'The caller neither owns the session nor has panel role editor or higher.',
-        'Not the session owner',
-      ),
-      404,
-      errorAnswer(
-        409,
-        'Nothing is sealed.',
-        'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 has no sealed plan.',
-        'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 has no sealed plan. Used by round 4.',
-      ),
+  request: { body: SessionReference },
+  answer: json(SealVerification, 'What holds and what does not.'),
+  errors: [
+    errorAnswer(
+      403,
+      'The caller neither owns the session nor has panel role editor or higher.',
+      'Not the session owner',
     ),
-  },
+    404,
+    errorAnswer(
+      409,
+      'Nothing is sealed.',
+      'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 has no sealed plan.',
+      'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 has no sealed plan. Used by round 4.',
+    ),
+  ],
   gate: requireOperation('developer'),
   handle: async (c, { body }) => {
     const session = await requireSessionToManage(c, body.session_id)

@@ -1,15 +1,7 @@
 import { mergePullRequest } from '../../../../src/pull-requests/merge.ts'
-import { actorOf, requireOwnSession } from '../../../access.ts'
+import { actorOf, requireOperation, requireOwnSession } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
-import { requireOperation } from '../../../middleware/gates.ts'
-import {
-  BODY_ERRORS,
-  errorAnswer,
-  errors,
-  GIT_HOST_ERRORS,
-  jsonBody,
-  operationForbidden,
-} from '../../../openapi/answers.ts'
+import { errorAnswer, GIT_HOST_ERRORS } from '../../../openapi/answers.ts'
 import { SessionReference } from '../../../schemas/session.ts'
 
 export const putMerge = endpoint({
@@ -22,41 +14,36 @@ export const putMerge = endpoint({
     'Merges the most recently opened pull request of the session into the default branch, provided that its ' +
     'branch is at the commit with which the last completed round ended. ' +
     'Answers within 50 seconds. For operation role developer or higher and the owner of the session.',
-  request: { body: jsonBody(SessionReference) },
-  responses: {
-    204: { description: 'The pull request is merged.' },
-    ...errors(
-      ...BODY_ERRORS,
-      ...GIT_HOST_ERRORS,
-      401,
-      operationForbidden('developer'),
-      errorAnswer(
-        404,
-        'Unknown session, or one without pull requests.',
-        'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 not found.',
-        'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 has no pull requests.',
-      ),
-      errorAnswer(
-        409,
-        'The session is locked, a round of it runs, its last round failed, none has completed, or the branch ' +
-          'holds code that was not reviewed; or the git host sees a conflict.',
-        'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 is blocked; PR merge is not allowed.',
-        'A round of session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 is running; ' +
-          'PR merge is not allowed until it has completed.',
-        'The last round of session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 failed; PR merge is not allowed. ' +
-          'Begin a new session.',
-        'No round of session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 has completed; PR merge is not allowed.',
-        'Pull Request 12 holds code that was not reviewed: its branch is not at commit 6dcb09b5b578, with which ' +
-          'the last completed round ended. PR merge is not allowed; run another round first.',
-      ),
-      errorAnswer(
-        504,
-        'The git host did not answer in time.',
-        'Complete PR timeout',
-        'Pull Request 12 readiness polling exhausted.',
-      ),
+  request: { body: SessionReference },
+  answer: { status: 204, description: 'The pull request is merged.' },
+  errors: [
+    ...GIT_HOST_ERRORS,
+    errorAnswer(
+      404,
+      'Unknown session, or one without pull requests.',
+      'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 not found.',
+      'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 has no pull requests.',
     ),
-  },
+    errorAnswer(
+      409,
+      'The session is locked, a round of it runs, its last round failed, none has completed, or the branch ' +
+        'holds code that was not reviewed; or the git host sees a conflict.',
+      'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 is blocked; PR merge is not allowed.',
+      'A round of session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 is running; ' +
+        'PR merge is not allowed until it has completed.',
+      'The last round of session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 failed; PR merge is not allowed. ' +
+        'Begin a new session.',
+      'No round of session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 has completed; PR merge is not allowed.',
+      'Pull Request 12 holds code that was not reviewed: its branch is not at commit 6dcb09b5b578, with which ' +
+        'the last completed round ended. PR merge is not allowed; run another round first.',
+    ),
+    errorAnswer(
+      504,
+      'The git host did not answer in time.',
+      'Complete PR timeout',
+      'Pull Request 12 readiness polling exhausted.',
+    ),
+  ],
   gate: requireOperation('developer'),
   handle: async (c, { body }) => {
     const { uuid } = await requireOwnSession(c, body.session_id)

@@ -1,6 +1,6 @@
 import type { Evidence } from '../evidence.ts'
 import { bulletList, capLines, code, inline } from '../markdown.ts'
-import { blocks, findLaterChange, formatTime, plural, type Section, section } from '../section.ts'
+import { blocks, findLaterChange, formatTime, plural, type Section, section, titledList } from '../section.ts'
 
 /** Most assumptions, targets or resource types that are listed. */
 const MAX_LISTED = 20
@@ -15,9 +15,8 @@ export function assumptionsSection(evidence: Evidence): Section | null {
     return computed.length > 0 ? section('Assumptions', bulletList(computed), bulletList(computed.slice(0, 2))) : null
   const form = (most: number, lines: readonly string[]) =>
     blocks(
-      'The model that wrote the code assumed, in its own words:',
-      bulletList(capLines(assumed, most)),
-      lines.length > 0 && blocks('What the evidence is based on:', bulletList(lines)),
+      titledList('The model that wrote the code assumed, in its own words:', assumed, most),
+      titledList('What the evidence is based on:', lines, lines.length),
     )
   return section('Assumptions', form(MAX_LISTED, computed), form(FEW_LISTED, computed.slice(0, 2)))
 }
@@ -36,12 +35,9 @@ function listGeneratorAssumptions({ rounds }: Evidence): string[] {
   return [...lines.values()]
 }
 
-function listPlanAssumptions({ plan, ...evidence }: Evidence): string[] {
-  const { generate, session } = evidence
-  const commit =
-    session.last_commit && generate && !findLaterChange({ plan, ...evidence }, generate.round)
-      ? session.last_commit
-      : null
+function listPlanAssumptions(evidence: Evidence): string[] {
+  const { generate, plan, session } = evidence
+  const commit = generate && !findLaterChange(evidence, generate.round) ? session.last_commit : null
   const plannedAt = plan
     ? 'The engine planned at ' +
       `${formatTime(plan.created_at)}${commit ? ` on commit ${code(commit.slice(0, 12))}` : ''}. What changed ` +
@@ -51,7 +47,7 @@ function listPlanAssumptions({ plan, ...evidence }: Evidence): string[] {
     targetsLine(plan),
     plannedAt,
     unknownLine(plan),
-    costLine(evidence.generate),
+    costLine(generate),
     'A plan does not show whether quotas, permissions and policies of the cloud let it through.',
   ].filter((line) => line !== null)
 }

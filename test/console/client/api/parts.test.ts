@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { LinkExpired, readArtifact } from '../../../../console/client/api/artifacts.ts'
 import {
   ApiError,
   messageOf,
@@ -9,6 +8,7 @@ import {
   Unreachable,
 } from '../../../../console/client/api/errors.ts'
 import { createStore } from '../../../../console/client/observable.ts'
+import { LinkExpired, readArtifact } from '../../../../console/client/sessions/use-artifact.ts'
 import { inBrowser } from '../../browser.ts'
 
 inBrowser()
@@ -21,10 +21,12 @@ describe('an artifact', () => {
     return asked
   }
 
+  const read = (url: string, prefix: string) => readArtifact(url, prefix, new AbortController().signal)
+
   it('is read without token, cookies and referrer, with its metadata', async () => {
     const headers = { 'x-amz-meta-type': 'code', 'x-amz-meta-new-file': 'true', etag: 'x' }
     const asked = answering(() => new Response('text', { headers }))
-    expect(await readArtifact('https://s/a?signature=1', 'x-amz-meta-')).toEqual({
+    expect(await read('https://s/a?signature=1', 'x-amz-meta-')).toEqual({
       text: 'text',
       metadata: { type: 'code', new_file: 'true' },
     })
@@ -34,12 +36,12 @@ describe('an artifact', () => {
 
   it.each([400, 403, 404, 410])('whose link is refused with %s may be asked for anew', async (status) => {
     answering(() => new Response('<Error/>', { status }))
-    await expect(readArtifact('https://s/a', 'x-')).rejects.toBeInstanceOf(LinkExpired)
+    await expect(read('https://s/a', 'x-')).rejects.toBeInstanceOf(LinkExpired)
   })
 
   it('that cannot be reached is told; one that nobody waits for is not', async () => {
     answering(() => Promise.reject(new TypeError('Failed to fetch')))
-    await expect(readArtifact('https://s/a', 'x-')).rejects.toBeInstanceOf(Unreachable)
+    await expect(read('https://s/a', 'x-')).rejects.toBeInstanceOf(Unreachable)
     const abort = new DOMException('stop', 'AbortError')
     answering(() => Promise.reject(abort))
     await expect(readArtifact('https://s/a', 'x-', AbortSignal.abort())).rejects.toBe(abort)
@@ -48,7 +50,7 @@ describe('an artifact', () => {
   it('that breaks off is told as one that cannot be reached', async () => {
     const broken = () => new ReadableStream({ start: (controller) => controller.error(new TypeError('reset')) })
     answering(() => new Response(broken()))
-    await expect(readArtifact('https://s/a', 'x-')).rejects.toBeInstanceOf(Unreachable)
+    await expect(read('https://s/a', 'x-')).rejects.toBeInstanceOf(Unreachable)
   })
 })
 

@@ -191,10 +191,10 @@ describe('foldLines', () => {
   })
 
   it('names the block of the top level around a line', () => {
-    const texts = ['resource "aws_sqs_queue" "orders" {', '  name = "a"', '}', '', 'locals {', '  b = {', '    c = 1']
-    expect(blockAround(texts, 2)).toBe('resource "aws_sqs_queue" "orders"')
-    expect(blockAround(texts, 3)).toBeNull()
-    expect(blockAround(texts, 7)).toBe('locals')
+    const rows = readWhole('resource "aws_sqs_queue" "orders" {\n  name = "a"\n}\n\nlocals {\n  b = {\n    c = 1')
+    expect(blockAround(rows, 2)).toBe('resource "aws_sqs_queue" "orders"')
+    expect(blockAround(rows, 3)).toBeNull()
+    expect(blockAround(rows, 7)).toBe('locals')
   })
 })
 

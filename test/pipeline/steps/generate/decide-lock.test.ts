@@ -1,6 +1,6 @@
 import { HttpResponse, http } from 'msw'
 import * as v from 'valibot'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { decideLock, lockDecision, type Review } from '../../../../pipeline/steps/generate/decide-lock.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { createTag } from '../../../../src/data/db/sql.ts'
@@ -38,20 +38,17 @@ describe('decideLock', () => {
   let steps: Awaited<ReturnType<typeof createSteps>>
   beforeAll(async () => {
     steps = await createSteps()
-  })
-  afterAll(async () => {
-    await steps.close()
+    return () => steps.close()
   })
 
-  /** Makes a round whose notifications go to a sidecar. Returns the kinds that were sent. */
+  /** Makes a round whose notifications go to a sidecar. Returns those that were sent. */
   const worldWithNotifications = async (
     block_on_high_impact: boolean,
-  ): Promise<{ world: StepWorld; kinds: string[] }> => {
-    const kinds: string[] = []
+  ): Promise<{ world: StepWorld; sent: Record<string, unknown>[] }> => {
+    const sent: Record<string, unknown>[] = []
     server.use(
       http.post('http://notify.example.org/v1/notify', async ({ request }) => {
-        const body = await request.json()
-        kinds.push(typeof body === 'object' && body !== null && 'kind' in body ? String(body.kind) : '')
+        sent.push((await request.json()) as Record<string, unknown>)
         return HttpResponse.json({ delivery_id: crypto.randomUUID() }, { status: 202 })
       }),
     )
@@ -64,7 +61,7 @@ describe('decideLock', () => {
       endpoint: 'http://notify.example.org',
       token: 't',
     })
-    return { world, kinds }
+    return { world, sent }
   }
   const isBlocked = async ({ run }: StepWorld) => {
     const [row] = await steps.database.sql<
@@ -76,43 +73,41 @@ describe('decideLock', () => {
     steps.database.sql`UPDATE sessions SET is_blocked = true WHERE id = ${run.round.session.id}`
 
   it('locks once and notifies for each gate', async () => {
-    const { world, kinds } = await worldWithNotifications(true)
+    const { world, sent } = await worldWithNotifications(true)
     await decideLock(world.kit, review(false, 'high'))
     expect(await isBlocked(world)).toBe(true)
-    expect(kinds.toSorted()).toEqual(['iac.compliance.failed', 'iac.impact.high'])
+    expect(new Map(sent.map(({ kind, body }) => [kind, body]))).toEqual(
+      new Map([
+        ['iac.compliance.failed', 'A rule was broken.'],
+        ['iac.impact.high', 'Impact\n\nWhat happens.'],
+      ]),
+    )
   })
 
   it('tells the request without sensitive values', async () => {
-    const { world } = await worldWithNotifications(true)
-    const bodies: unknown[] = []
-    server.use(
-      http.post('http://notify.example.org/v1/notify', async ({ request }) => {
-        bodies.push(await request.json())
-        return HttpResponse.json({ delivery_id: crypto.randomUUID() }, { status: 202 })
-      }),
-    )
+    const { world, sent } = await worldWithNotifications(true)
     world.run.round.session.first_query = 'A database with password S3cret-Passw0rd!'
     world.kit.secrets.add(['S3cret-Passw0rd!'])
     await decideLock(world.kit, review(false, 'high'))
-    expect(bodies).toHaveLength(2)
-    expect(bodies).toMatchObject([{ context: { request: `A database with password ${MASK}` } }, {}])
-    expect(JSON.stringify(bodies)).not.toContain('S3cret')
+    expect(sent).toHaveLength(2)
+    expect(sent).toMatchObject([{ context: { request: `A database with password ${MASK}` } }, {}])
+    expect(JSON.stringify(sent)).not.toContain('S3cret')
   })
 
   it('unlocks a session that passes, an administrator’s lock included', async () => {
-    const { world, kinds } = await worldWithNotifications(true)
+    const { world, sent } = await worldWithNotifications(true)
     await setLock(world)
     await decideLock(world.kit, review(true, 'medium'))
     expect(await isBlocked(world)).toBe(false)
-    expect(kinds).toEqual([])
+    expect(sent).toEqual([])
   })
 
   it('leaves the lock as it is for a high impact with the gate off', async () => {
-    const { world, kinds } = await worldWithNotifications(false)
+    const { world, sent } = await worldWithNotifications(false)
     await setLock(world)
     await decideLock(world.kit, review(true, 'high'))
     expect(await isBlocked(world)).toBe(true)
-    expect(kinds).toEqual([])
+    expect(sent).toEqual([])
   })
 
   it('goes on when the sidecar refuses', async () => {
@@ -123,7 +118,7 @@ describe('decideLock', () => {
   })
 
   it('fails with the text of the contract when the write fails, and notifies nobody', async () => {
-    const { world, kinds } = await worldWithNotifications(true)
+    const { world, sent } = await worldWithNotifications(true)
     const failing = createTag(() => Promise.reject(new Error('connection closed')))
     world.run.context.sql = Object.assign(failing, world.run.context.sql)
     await expect(decideLock(world.kit, review(false, 'low'))).rejects.toMatchObject({
@@ -131,6 +126,6 @@ describe('decideLock', () => {
       message: 'Error updating DB session lock.',
       status: 500,
     })
-    expect(kinds).toEqual([])
+    expect(sent).toEqual([])
   })
 })

@@ -9,8 +9,7 @@ import {
 } from '../../../../pipeline/steps/generator/generate-and-validate.ts'
 import { createPlanValidator } from '../../../../pipeline/steps/plan/validators.ts'
 import { MASK } from '../../../../src/base/masking.ts'
-import type { EngineDiagnostic, SchemaParts } from '../../../../src/services/iac/answers.ts'
-import type { EngineResult, IacClient } from '../../../../src/services/iac/contract.ts'
+import type { EngineDiagnostic, EngineResult, IacClient, SchemaParts } from '../../../../src/services/iac/contract.ts'
 import { said } from '../scripted-llm.ts'
 import { calmEngine, createSteps, type EngineScript, type StepWorld } from '../support.ts'
 

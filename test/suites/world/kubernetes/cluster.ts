@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { Agent } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { exchange } from '../../../../src/runtime/https-exchange.ts'
+import { exchange } from '../../../../src/runtime/fetch.ts'
 import { freePort, type Service, startService } from '../tools/service.ts'
 
 /** Tokens of the users that the API server knows. */

@@ -1,3 +1,8 @@
+import { swaggerUI } from '@hono/swagger-ui'
+import { Hono } from 'hono'
+import { notFound } from '../src/base/errors.ts'
+import type { AppEnv } from './env.ts'
+
 /** Returns a documentation page. Its addresses are relative, for closed networks and proxies that strip `/api`. */
 const page = (title: string, head: string, body: string) => `<!doctype html>
 <html lang="en">
@@ -14,13 +19,13 @@ ${body}
 `
 
 /** The body of the Swagger page. The package's own would load files from another host and use an inline script. */
-export const swaggerBody = `<link rel="icon" href="docs/assets/favicon-32x32.png">
+const swaggerBody = `<link rel="icon" href="docs/assets/favicon-32x32.png">
 <link rel="stylesheet" href="docs/assets/swagger-ui.css">
 <div id="swagger-ui"></div>
 <script src="docs/assets/swagger-ui-bundle.js"></script>
 <script src="docs/assets/start-swagger-ui.js"></script>`
 
-export const redocPage = page(
+const redocPage = page(
   'Platform API reference',
   '<link rel="icon" href="docs/assets/favicon-32x32.png">\n<link rel="stylesheet" href="docs/assets/page.css">',
   '<div id="redoc"></div>\n<script src="docs/assets/redoc.standalone.js"></script>\n' +
@@ -32,7 +37,7 @@ const REDOC_OPTIONS =
   "theme: { typography: { fontFamily: 'sans-serif', headings: { fontFamily: 'sans-serif' } } } }"
 
 /** Our own small files, served beside those of the two viewers. */
-export const OWN_ASSETS: Record<string, { body: string; content_type: string }> = {
+const OWN_ASSETS: Record<string, { body: string; content_type: string }> = {
   'start-swagger-ui.js': {
     content_type: 'text/javascript; charset=utf-8',
     body: `SwaggerUIBundle({
@@ -57,7 +62,7 @@ export const OWN_ASSETS: Record<string, { body: string; content_type: string }> 
 }
 
 /** The policy of the pages: scripts come from this server only; styles may be inline, as both viewers write them. */
-export const CONTENT_SECURITY_POLICY = [
+const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -68,3 +73,31 @@ export const CONTENT_SECURITY_POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ')
+
+const PAGE_HEADERS = { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' }
+
+/**
+ * Creates the public routes of the API description and of the two pages that show it.
+ * @param description returns the OpenAPI document as JSON text
+ */
+export function createDocumentationRoutes(description: () => string): Hono<AppEnv> {
+  const docs = new Hono<AppEnv>()
+  docs.get('/openapi.json', (c) => c.body(description(), 200, { 'Content-Type': 'application/json' }))
+  const swagger = swaggerUI<AppEnv>({
+    title: 'Platform API',
+    url: 'openapi.json',
+    manuallySwaggerUIHtml: () => swaggerBody,
+  })
+  docs.get('/docs', (c, next) => {
+    for (const [name, value] of Object.entries(PAGE_HEADERS)) c.header(name, value)
+    return swagger(c, next)
+  })
+  docs.get('/redoc', (c) => c.html(redocPage, 200, PAGE_HEADERS))
+  docs.get('/docs/assets/:name', async (c) => {
+    const name = c.req.param('name')
+    const asset = (Object.hasOwn(OWN_ASSETS, name) ? OWN_ASSETS[name] : null) ?? (await c.var.platform.asset(name))
+    if (!asset) throw notFound('Not Found')
+    return c.body(asset.body, 200, { 'Content-Type': asset.content_type, 'Cache-Control': 'public, max-age=3600' })
+  })
+  return docs
+}
