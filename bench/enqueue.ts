@@ -7,7 +7,7 @@ import { startSendingQueue, startWorkingQueue } from '../src/data/queue.ts'
 import { acceptFirstRound } from '../src/rounds/accept.ts'
 import { claimForRun } from '../src/rounds/claim.ts'
 import { finishRound } from '../src/rounds/finish.ts'
-import { percentile, type Section } from './lib/report.ts'
+import { percentile, quantiles, type Section } from './lib/report.ts'
 import { withPostgres } from './lib/stack.ts'
 
 /**
@@ -25,8 +25,7 @@ export const benchEnqueue = (options: { rounds: number }): Promise<Section> =>
     return {
       title: `Enqueue to start of a round (${options.rounds} rounds)`,
       figures: [
-        { name: 'accepted to claimed, p50', value: percentile(samples, 0.5), unit: 'ms', aim: 20 },
-        { name: 'accepted to claimed, p99', value: percentile(samples, 0.99), unit: 'ms' },
+        ...quantiles('accepted to claimed', samples, { p50: 20 }),
         { name: 'bare NOTIFY to LISTEN, p50', value: percentile(bare, 0.5), unit: 'ms' },
         { name: 'ratio of the medians', value: percentile(samples, 0.5) / percentile(bare, 0.5), unit: 'x' },
       ],
@@ -34,47 +33,31 @@ export const benchEnqueue = (options: { rounds: number }): Promise<Section> =>
   })
 
 async function measureRounds(sender: Sql, worker: Sql, rounds: number): Promise<number[]> {
-  const user = await resolveUser(sender, {
-    issuer: 'urn:bench',
-    subject: 'bench',
-    email: null,
-    display_name: null,
-    elevated: false,
-  })
+  const unnamed = { email: null, display_name: null, elevated: false }
+  const user = await resolveUser(sender, { issuer: 'urn:bench', subject: 'bench', ...unnamed })
   const queue = await startSendingQueue(sender, silentLogger)
-  const nothing = {
-    get: async () => null,
-    set: async () => {},
-    delete: async () => {},
-    ping: async () => {},
-    close: async () => {},
-  }
-  let started: (at: number) => void = () => {}
+  const none = async () => {}
+  const nothing = { get: async () => null, set: none, delete: none, ping: none, close: none }
+  let start = Promise.withResolvers<number>()
   const working = await startWorkingQueue(worker, silentLogger, {
     concurrency: 4,
     handle: async (roundId) => {
       const claim = await claimForRun(worker, roundId)
-      started(performance.now())
+      start.resolve(performance.now())
       if (!claim) return
       const end = { status: 'completed', message: 'GENERATE', history: null, commit: null, usage: null } as const
       await finishRound({ sql: worker, cache: nothing, queue }, claim, end)
     },
   })
   const samples: number[] = []
-  const input = {
-    repo_uri: 'https://git.invalid/bench/repository',
-    scope_id: 'bench',
-    provider: 'aws',
-    iac_path: null,
-  } as const
+  const place = { repo_uri: 'https://git.invalid/bench/repository', scope_id: 'bench', iac_path: null }
+  const input = { ...place, provider: 'aws', user_id: user.id, mode: 'generate', is_partial: false } as const
   for (let index = 0; index < rounds; index++) {
-    const start = new Promise<number>((resolve) => {
-      started = resolve
-    })
-    const round = { ...input, user_id: user.id, query: `round ${index}`, mode: 'generate', is_partial: false } as const
+    start = Promise.withResolvers()
+    const round = { ...input, query: `round ${index}` }
     await acceptFirstRound({ sql: sender, queue, now: () => new Date() }, round)
     const accepted = performance.now()
-    samples.push(Math.max(0, (await start) - accepted))
+    samples.push(Math.max(0, (await start.promise) - accepted))
   }
   await working.stop({ finishMs: 1000, handBackMs: 100 })
   await queue.close()
@@ -82,16 +65,14 @@ async function measureRounds(sender: Sql, worker: Sql, rounds: number): Promise<
 }
 
 async function measureNotify(sender: Sql, worker: Sql, count: number): Promise<number[]> {
-  let arrived: (at: number) => void = () => {}
-  const listener = await worker.listen('bench_notify', () => arrived(performance.now()))
+  let arrival = Promise.withResolvers<number>()
+  const listener = await worker.listen('bench_notify', () => arrival.resolve(performance.now()))
   const samples: number[] = []
   for (let index = 0; index < count; index++) {
-    const arrival = new Promise<number>((resolve) => {
-      arrived = resolve
-    })
+    arrival = Promise.withResolvers()
     const sent = performance.now()
     await sender.notify('bench_notify', '')
-    samples.push((await arrival) - sent)
+    samples.push((await arrival.promise) - sent)
   }
   await listener.unlisten()
   return samples

@@ -1,5 +1,4 @@
-import type { Hono } from 'hono'
-import { Hono as App } from 'hono'
+import { Hono } from 'hono'
 import { ENDPOINTS } from '../routes/endpoints.ts'
 import type { AppEnv } from '../routes/env.ts'
 import { onError } from '../routes/error-handler.ts'
@@ -46,7 +45,7 @@ interface Target {
 
 /** Lists the routes with a body, one for each limit, of core and sidecars. Only reading and validating is run. */
 function targets(): Target[] {
-  const app = new App<AppEnv>().onError(onError)
+  const app = new Hono<AppEnv>().onError(onError)
   app.use(async (c, next) => {
     c.set('log', silentLogger)
     await next()

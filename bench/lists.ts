@@ -7,7 +7,7 @@ import { listSessions, type SessionFilter } from '../src/sessions/list.ts'
 import type { SessionSelection } from '../src/sessions/lists/selection.ts'
 import { countTotals } from '../src/sessions/lists/totals.ts'
 import { projectRoot } from './lib/process.ts'
-import { type Figure, percentile, type Section } from './lib/report.ts'
+import { type Figure, quantiles, type Section, timed } from './lib/report.ts'
 import { withPostgres } from './lib/stack.ts'
 import { seedSessions } from './seed-sessions.ts'
 
@@ -90,13 +90,9 @@ export async function benchLists(options: { sizes: readonly number[]; runs: numb
       const owner = await seedSessions(sql, size)
       const label = (name: string) => `${size.toLocaleString('en')}: ${name}`
       for (const [name, filter, aim] of casesFor(owner, size))
-        figures.push(
-          ...(await measure(label(name), () => listSessions(sql, toFilter(filter)), { aim, runs: options.runs })),
-        )
-      for (const [name, selection] of totalsCasesFor(size)) {
-        const limits = { aim: FILTER_AIM_MS, runs: options.runs }
-        figures.push(...(await measure(label(name), () => countTotals(sql, selection), limits)))
-      }
+        figures.push(...(await measure(label(name), () => listSessions(sql, toFilter(filter)), options.runs, aim)))
+      for (const [name, selection] of totalsCasesFor(size))
+        figures.push(...(await measure(label(name), () => countTotals(sql, selection), options.runs, FILTER_AIM_MS)))
       plans.push(...(await explain(url, owner, size)))
     }
     await sql.end({ timeout: 1 })
@@ -116,21 +112,13 @@ export async function benchLists(options: { sizes: readonly number[]; runs: numb
 
 const toFilter = ({ page = 1, ...filter }: Case[1]): SessionFilter => ({ ...filter, page, page_size: 20 })
 
-async function measure(
-  label: string,
-  work: () => Promise<unknown>,
-  { aim, runs }: { aim: number | undefined; runs: number },
-): Promise<Figure[]> {
+async function measure(label: string, work: () => Promise<unknown>, runs: number, aim?: number): Promise<Figure[]> {
   const samples: number[] = []
   for (let run = -3; run < runs; run++) {
-    const started = performance.now()
-    await work()
-    if (run >= 0) samples.push(performance.now() - started)
+    const ms = await timed(work)
+    if (run >= 0) samples.push(ms)
   }
-  return [
-    { name: `${label}, p50`, value: percentile(samples, 0.5), unit: 'ms', ...(aim === undefined ? {} : { aim }) },
-    { name: `${label}, p99`, value: percentile(samples, 0.99), unit: 'ms' },
-  ]
+  return quantiles(label, samples, { p50: aim })
 }
 
 async function explain(url: string, owner: number, size: number): Promise<string[]> {

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process'
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { RESOURCES } from '../dev/cloud/account.ts'
 import type { AllResult, DemoResult } from '../dev/demo/result.ts'
 import { withTemporaryFolder } from '../dev/files.ts'
-import { COMMANDS, type HandEngine, withHandEngine } from './lib/engine.ts'
 import { projectRoot } from './lib/process.ts'
 import { type Figure, percentile, type Section } from './lib/report.ts'
 
@@ -21,9 +20,8 @@ const MAIN_AIM_S = 1.5
  * baseline of drift, import and apply is the same engine commands without the platform.
  */
 export async function benchModes(options: { runs: number }): Promise<Section> {
-  const played = (await repeat(options.runs, () => runDemo<AllResult>('--mode', 'all'))).flatMap(
-    ({ results }) => results,
-  )
+  const runs = await repeat(options.runs, () => runDemo<AllResult>('--mode', 'all'))
+  const played = runs.flatMap(({ results }) => results)
   const modes = [...new Set(played.map(({ mode }) => mode))]
   const of = (mode: string, pick: (result: DemoResult) => number) =>
     median(played.filter((result) => result.mode === mode).map(pick))
@@ -40,13 +38,11 @@ export async function benchModes(options: { runs: number }): Promise<Section> {
       unit: '%',
     },
   ])
-  for (const mode of ['full-drift', 'full-import', 'apply'] as const)
-    figures.push({
-      name: `${mode}: engine jobs to the same commands by hand`,
-      value:
-        of(mode, (result) => result.engine_s) / median(await repeat(options.runs, () => withHandEngine(BY_HAND[mode]))),
-      unit: 'x',
-    })
+  for (const mode of ['full-drift', 'full-import', 'apply'] as const) {
+    const byHand = median(await repeat(options.runs, () => withHandEngine(BY_HAND[mode])))
+    const value = of(mode, (result) => result.engine_s) / byHand
+    figures.push({ name: `${mode}: engine jobs to the same commands by hand`, value, unit: 'x' })
+  }
   return {
     title: `Modes, scripted model (${options.runs} runs, medians)`,
     figures,
@@ -94,6 +90,51 @@ const runDemo = <Result>(...args: string[]): Promise<Result> =>
     return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '{}') as Result
   })
 
+/** An engine in its own folder with local state, without the platform. */
+interface HandEngine {
+  /** Writes files by path relative to the root. */
+  write(files: Record<string, string>): Promise<void>
+  remove(file: string): Promise<void>
+  /** Runs commands one after the other and returns their total time in seconds, whether they succeed or not. */
+  measure(commands: readonly (readonly string[])[]): Promise<number>
+}
+
+const COMMANDS = {
+  init: ['init', '-no-color', '-input=false'],
+  validate: ['validate', '-no-color'],
+  plan: ['plan', '-no-color', '-input=false', '-out', 'session.plan'],
+  show: ['show', '-json', '-no-color', 'session.plan'],
+  apply: ['apply', '-no-color', '-input=false', '-auto-approve', 'session.plan'],
+  pull: ['state', 'pull'],
+} as const
+
+/** Runs `work` with an engine in a new folder, which is removed at the end. */
+const withHandEngine = <T>(work: (engine: HandEngine) => Promise<T>): Promise<T> =>
+  withTemporaryFolder(async (cwd) => {
+    const binary = process.env.IAC_BINARY || (await onPath('tofu')) || 'terraform'
+    const env = { ...process.env, CHECKPOINT_DISABLE: '1' }
+    return await work({
+      write: async (files) => {
+        for (const [name, text] of Object.entries(files)) {
+          await mkdir(dirname(join(cwd, name)), { recursive: true })
+          await writeFile(join(cwd, name), text)
+        }
+      },
+      remove: (file) => rm(join(cwd, file)),
+      measure: async (commands) => {
+        const started = performance.now()
+        for (const args of commands) await run(binary, [...args], { cwd, maxBuffer: 2 ** 24, env }).catch(() => {})
+        return (performance.now() - started) / 1000
+      },
+    })
+  })
+
+const onPath = (name: string): Promise<string | null> =>
+  run(name, ['version']).then(
+    () => name,
+    () => null,
+  )
+
 const { init, validate, plan, show, apply, pull } = COMMANDS
 
 async function sample(name: string): Promise<Record<string, string>> {
@@ -131,13 +172,8 @@ const BY_HAND = {
     await write({ 'imported.tf': 'resource "terraform_data" "refused" {\n  arn = ""\n}\n' })
     const refused = await timed([init, pull, validate])
     await write({ 'imported.tf': imported.map((_, index) => block(`r${index}`)).join('\n') })
-    const imports = imported.map(({ arn }, index) => [
-      'import',
-      '-no-color',
-      '-input=false',
-      `terraform_data.r${index}`,
-      arn,
-    ])
+    const flags = ['import', '-no-color', '-input=false']
+    const imports = imported.map(({ arn }, index) => [...flags, `terraform_data.r${index}`, arn])
     return refused + (await timed([validate, plan, show, ...imports, validate, plan, show]))
   },
   apply: async ({ write, remove, measure: timed }) => {

@@ -4,7 +4,7 @@ import { parsePlan } from '../src/plan/plan.ts'
 import { createSecretRegister } from '../src/plan/sensitive.ts'
 import { largePlanText } from '../test/plan/document/large-plan.ts'
 import { measureBlocking } from './lib/blocking.ts'
-import type { Figure, Section } from './lib/report.ts'
+import { type Figure, type Section, timed } from './lib/report.ts'
 
 /** Measures the time to make the document of a large plan, and how long it blocks the event loop. */
 export async function benchPlanDocument(options: { size: number; runs: number }): Promise<Section> {
@@ -38,16 +38,8 @@ async function measure(size: number, runs: number) {
     }
     found.document_ms = Math.min(found.document_ms, await timed(write))
     found.busy_ms = Math.min(found.busy_ms, (await measureBlocking(write)).busy_ms)
-    found.masked_ms = Math.min(
-      found.masked_ms,
-      await timed(async () => await writePlanDocument({ ...facts, masker: secrets })),
-    )
+    const masked = await timed(() => writePlanDocument({ ...facts, masker: secrets }))
+    found.masked_ms = Math.min(found.masked_ms, masked)
   }
   return { ...found, plan_mb: text.length / 1e6 }
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const started = performance.now()
-  await work()
-  return performance.now() - started
 }

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { withTemporaryFolder } from '../dev/files.ts'
 import { findEngine } from '../sidecars/iac/engine/find.ts'
 import type { EngineCommand } from '../sidecars/iac/engine/process.ts'
-import { type Executor, NO_ACCESS } from '../sidecars/iac/sandbox/executor.ts'
+import { NO_ACCESS } from '../sidecars/iac/sandbox/executor.ts'
 import { openExecutor, plainExecutor } from '../sidecars/iac/sandbox/open.ts'
 import { readSettings } from '../sidecars/iac/settings.ts'
 import { silentLogger } from '../src/base/log.ts'
-import { percentile, type Section } from './lib/report.ts'
+import { percentile, type Section, timed } from './lib/report.ts'
 
 /** Files of the workspace, as many as a large configuration has: each is checked before the command starts. */
 const FILES = 500
@@ -26,13 +26,12 @@ export const benchSandbox = (options: { runs: number }): Promise<Section> =>
     const opened = performance.now() - opening
     const { sandbox, network, limits } = boxed.boundary
     if (sandbox === 'none') return { title, figures: [], notes: ['this machine has no sandbox'] }
-    const workspace = await fillWorkspace(folder)
-    const command = versionCommand(binary, workspace, folder)
+    const command = versionCommand(binary, await fillWorkspace(folder), folder)
     const plain = plainExecutor(settings)
     const [inside, outside] = [[] as number[], [] as number[]]
     for (let run = 0; run < options.runs; run++) {
-      outside.push(await measure(plain, command))
-      inside.push(await measure(boxed, command))
+      outside.push(await timed(() => plain.run(command, NO_ACCESS)))
+      inside.push(await timed(() => boxed.run(command, NO_ACCESS)))
     }
     await boxed.close()
     const [p50, bare] = [percentile(inside, 0.5), percentile(outside, 0.5)]
@@ -75,9 +74,3 @@ const versionCommand = (binary: string, cwd: string, folder: string): EngineComm
   signal: new AbortController().signal,
   onStarted: () => {},
 })
-
-async function measure(executor: Executor, command: EngineCommand): Promise<number> {
-  const started = performance.now()
-  await executor.run(command, NO_ACCESS)
-  return performance.now() - started
-}

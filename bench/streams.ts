@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '../src/data/db/sql.ts'
 import type { ClaimedRound } from '../src/rounds/round.ts'
 import { appendStatus } from '../src/rounds/transitions.ts'
-import { percentile, type Section } from './lib/report.ts'
+import { quantiles, type Section } from './lib/report.ts'
 import { memoryOf, openStreams, withStack } from './lib/stack.ts'
 
 const CHANGES = 500
@@ -35,8 +35,7 @@ export const benchStreams = (options: { streams: number; idle_s: number }): Prom
       return {
         title: `Event streams (${options.streams} open on one core, ${CHANGES} changes, ${AT_ONCE} at once)`,
         figures: [
-          { name: 'change to delivery, p50', value: percentile(latencies, 0.5), unit: 'ms' },
-          { name: 'change to delivery, p99', value: percentile(latencies, 0.99), unit: 'ms', aim: 250 },
+          ...quantiles('change to delivery', latencies, { p99: 250 }),
           { name: 'memory a stream', value: ((after - before) * 1000) / options.streams, unit: 'kB', aim: 40 },
           { name: 'transactions a second, one stream', value: quiet, unit: '/s' },
           { name: `transactions a second, ${options.streams} streams`, value: busy, unit: '/s' },

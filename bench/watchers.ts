@@ -4,7 +4,7 @@ import type { Sql } from '../src/data/db/sql.ts'
 import { openEventLog } from '../src/events/event-log.ts'
 import type { ClaimedRound } from '../src/rounds/round.ts'
 import { projectRoot } from './lib/process.ts'
-import { percentile, type Section } from './lib/report.ts'
+import { percentile, quantiles, type Section } from './lib/report.ts'
 import { memoryOf, openStreams, withStack } from './lib/stack.ts'
 import { createRounds } from './streams.ts'
 
@@ -32,15 +32,12 @@ export const benchWatchers = (options: { watchers: number; events: number }): Pr
       const theirs = await openWatchers(bare.url, options.watchers)
       open.push(theirs)
       const { platform, baseline } = await measure(sql, round as ClaimedRound, { ours, theirs, events: options.events })
-      const p99 = percentile(platform, 0.99)
       return {
         title: `Watchers (${options.watchers} of one session on one core, ${options.events} events)`,
         figures: [
-          { name: 'event to delivery, p50', value: percentile(platform, 0.5), unit: 'ms' },
-          { name: 'event to delivery, p99', value: p99, unit: 'ms', aim: 100 },
-          { name: 'bare server, p50', value: percentile(baseline, 0.5), unit: 'ms' },
-          { name: 'bare server, p99', value: percentile(baseline, 0.99), unit: 'ms' },
-          { name: 'ratio of the p99', value: p99 / percentile(baseline, 0.99), unit: 'x' },
+          ...quantiles('event to delivery', platform, { p99: 100 }),
+          ...quantiles('bare server', baseline),
+          { name: 'ratio of the p99', value: percentile(platform, 0.99) / percentile(baseline, 0.99), unit: 'x' },
           { name: 'memory a watcher', value: memory, unit: 'kB' },
         ],
         notes: ['Ours includes masking, the INSERT, its NOTIFY and one reading; the bare server gets the text itself.'],

@@ -1,14 +1,20 @@
 import { execFile, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { chmod, chown, mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { basename, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { connect } from '../src/data/db/pool.ts'
-import { type Binaries, createSharedFolder, findBinaries } from './postgres/binaries.ts'
+import {
+  type Binaries,
+  canOthersEnter,
+  createSharedFolder,
+  findBinaries,
+  findServerUser,
+  type SystemUser,
+} from './postgres/binaries.ts'
 import { releaseOwnership, stopLeftover, stopServer, takeOwnership } from './postgres/leftover.ts'
-import { canOthersEnter, findServerUser, type SystemUser } from './postgres/system-user.ts'
+import { probePort } from './stack/ports.ts'
 
 const USER = 'platform'
 const START_LIMIT_MS = 60_000
@@ -58,13 +64,9 @@ export async function startPostgres(options: {
 }
 
 async function usableFolder(asked: string, user: SystemUser | null): Promise<string> {
-  const folder =
-    user === null || (await canOthersEnter(asked))
-      ? asked
-      : join(
-          await createSharedFolder(),
-          `${basename(asked)}-${createHash('sha256').update(asked).digest('hex').slice(0, 12)}`,
-        )
+  const hash = createHash('sha256').update(asked).digest('hex').slice(0, 12)
+  const isReachable = user === null || (await canOthersEnter(asked))
+  const folder = isReachable ? asked : join(await createSharedFolder(), `${basename(asked)}-${hash}`)
   await mkdir(folder, { recursive: true })
   if (user) await chmod(folder, 0o755)
   return folder
@@ -103,56 +105,56 @@ async function initialise(programs: Binaries, dataDir: string, user: SystemUser 
   return password
 }
 
-type LaunchOptions = { port?: number; durable?: boolean }
-
 /** Starts the server on a free port, and on another one if that was taken meanwhile. */
-async function launchOnPort(programs: Binaries, dataDir: string, user: SystemUser | null, options: LaunchOptions) {
+async function launchOnPort(
+  programs: Binaries,
+  dataDir: string,
+  user: SystemUser | null,
+  { port: wanted, durable }: { port?: number; durable?: boolean },
+) {
   for (let attempt = 1; ; attempt++) {
-    const port = options.port ?? (await freePort())
+    const port = wanted ?? (await probePort())
     try {
-      return { port, pid: await launch(programs, dataDir, user, { ...options, port }) }
+      return {
+        port,
+        pid: await launch(programs, dataDir, user, { ...SETTINGS, ...(durable === false && HASTY), port }),
+      }
     } catch (error) {
-      if (!(error instanceof PortBusy) || options.port !== undefined || attempt === 3) throw error
+      if (!(error instanceof PortBusy) || wanted !== undefined || attempt === 3) throw error
     }
   }
 }
+
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: 300,
+  shared_buffers: '64MB',
+  io_method: 'sync',
+  jit: 'off',
+}
+const HASTY = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' }
 
 async function launch(
   programs: Binaries,
   dataDir: string,
   user: SystemUser | null,
-  options: LaunchOptions & { port: number },
-) {
+  settings: { port: number } & Record<string, string | number>,
+): Promise<number> {
   const cluster = join(dataDir, 'cluster')
-  const { port } = options
-  const settings = {
-    listen_addresses: '127.0.0.1',
-    port,
-    unix_socket_directories: '',
-    max_connections: 300,
-    shared_buffers: '64MB',
-    io_method: 'sync',
-    jit: 'off',
-    ...(options.durable === false
-      ? { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' }
-      : {}),
-  }
   const log = await open(join(dataDir, 'server.log'), 'w')
+  const flags = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])
   // The server has its own process group, because Ctrl-C in a terminal must not stop it before its clients.
-  const server = spawn(
-    programs.postgres,
-    ['-D', cluster, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])],
-    {
-      cwd: cluster,
-      detached: true,
-      stdio: ['ignore', log.fd, log.fd],
-      ...user,
-    },
-  )
+  const server = spawn(programs.postgres, ['-D', cluster, ...flags], {
+    cwd: cluster,
+    detached: true,
+    stdio: ['ignore', log.fd, log.fd],
+    ...user,
+  })
   server.on('error', () => {})
   server.unref()
   await log.close()
-  await waitUntilReady(dataDir, port, server)
+  await waitUntilReady(dataDir, settings.port, server)
   return server.pid ?? 0
 }
 
@@ -177,15 +179,6 @@ async function waitUntilReady(
   const log = await readFile(join(dataDir, 'server.log'), 'utf8').catch(() => '')
   if (log.includes('Address already in use')) throw new PortBusy(port)
   throw new Error(`The database server did not start. ${log.trim().split('\n').slice(-3).join(' ')}`)
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((done, fail) => probe.once('error', fail).listen(0, '127.0.0.1', done))
-  const address = probe.address()
-  await new Promise((done) => probe.close(done))
-  if (address === null || typeof address === 'string') throw new Error('no free port')
-  return address.port
 }
 
 async function createDatabase(url: string): Promise<void> {

@@ -2,58 +2,40 @@ import { execFile } from 'node:child_process'
 import { rm, writeFile } from 'node:fs/promises'
 import { basename, join, resolve, sep } from 'node:path'
 import { promisify } from 'node:util'
-import type { Config } from '../config/types.ts'
 import { readText } from '../dev/files.ts'
 import type { GitHost } from '../dev/git-host/start.ts'
-import {
-  connectStackEngine,
-  type EngineRoot,
-  type EngineRootRequest,
-  shortenOutput,
-} from '../dev/sample-state/engine-root.ts'
+import { connectStackEngine, type EngineRootRequest, shortenOutput } from '../dev/sample-state/engine-root.ts'
 import type { Cloud } from '../src/base/vocabulary.ts'
 
+export type EngineRoots = Awaited<ReturnType<typeof createEngineRoots>>
 /** A clone of a branch for checking the results of a session. */
-export interface BranchRoot extends EngineRoot {
-  file(path: string): Promise<string | null>
-  /** Lists the files in the whole repository that the engine's `fmt` would change. */
-  unformatted(signal: AbortSignal): Promise<string[]>
-}
-
-export interface EngineRoots {
-  config: Config
-  open(request: Omit<EngineRootRequest, 'source'>): Promise<BranchRoot>
-  /** Runs `init` in a root with only these files. Returns its fault; null if it works. */
-  initFault(files: Record<string, string>, cloud: Cloud, signal: AbortSignal): Promise<string | null>
-}
+export type BranchRoot = Awaited<ReturnType<EngineRoots['open']>>
 
 /**
  * Makes roots that use the engine of the stack's iac sidecar.
  * @param folder data folder of the stack
  * @param engineName its name, as the stack says it
  */
-export async function createEngineRoots(
-  folder: string,
-  host: Pick<GitHost, 'pathOf'>,
-  engineName: string,
-): Promise<EngineRoots> {
+export async function createEngineRoots(folder: string, host: Pick<GitHost, 'pathOf'>, engineName: string) {
   const engine = await connectStackEngine(folder)
   const { config } = engine
   return {
     config,
-    open: async (request) => {
+    open: async (request: Omit<EngineRootRequest, 'source'>) => {
       const root = await engine.open({ ...request, source: host.pathOf(request.uri) })
       return {
         ...root,
-        file: async (path) => {
+        file: async (path: string): Promise<string | null> => {
           const full = resolve(root.path, path)
           return full.startsWith(`${root.clone}${sep}`) ? await readText(full) : null
         },
-        unformatted: (signal) =>
+        /** Lists the files in the whole repository that the engine's `fmt` would change. */
+        unformatted: (signal: AbortSignal): Promise<string[]> =>
           findUnformatted(engineName, root.clone, config.paths.backend_override_filename, signal),
       }
     },
-    initFault: async (files, cloud, signal) => {
+    /** Runs `init` in a root with only these files. Returns its fault; null if it works. */
+    initFault: async (files: Record<string, string>, cloud: Cloud, signal: AbortSignal): Promise<string | null> => {
       const workspacePath = await engine.makeFolder()
       try {
         for (const [name, text] of Object.entries(files)) await writeFile(join(workspacePath, name), text)

@@ -1,26 +1,7 @@
 import { FLAG, parseOptions, positive, TEXT, UsageError, whole } from '../dev/command.ts'
-import { HAND_HELP, HAND_OPTIONS, type HandChoice, readHandChoice } from './hand/options.ts'
-import type { Caps } from './suite.ts'
+import { HAND_HELP, HAND_OPTIONS, readHandChoice } from './hand/options.ts'
 
-export interface EvalOptions extends Caps {
-  samples: number
-  k: number
-  only: string | null
-  concurrency: number
-  limitS: number
-  scripted: boolean
-  json: boolean
-  list: boolean
-  /** The results file. Null: it is chosen by suite and model. */
-  resume: string | null
-  /** True if earlier results in the file are dropped. */
-  fresh: boolean
-  iac_eval: string | null
-  record: string | null
-  data: string | undefined
-  /** Null if no people answer in place of a model. */
-  hand: HandChoice | null
-}
+export type EvalOptions = NonNullable<ReturnType<typeof readOptions>>
 
 export const HELP = `Measures how well the platform works with the configured model: runs scenarios through the public API of an
 embedded stack and checks the plan of what came out, by code.
@@ -58,32 +39,29 @@ const OPTIONS = {
 } as const
 
 /** Reads the arguments; null when only the help is wanted. Errors: `UsageError`. */
-export function readOptions(args: string[]): EvalOptions | null {
+export function readOptions(args: string[]) {
   const { values, positionals } = parseOptions(args, OPTIONS, { allowPositionals: true, allowNegative: true })
   if (values.help) return null
-  const scripted = values.scripted ?? false
+  const { scripted = false, json = false, list = false, fresh = false, data } = values
+  const { only = null, resume = null, record = null } = values
   const hand = readHandChoice(values, positionals)
   if (hand && scripted) throw new UsageError('--hand and --scripted exclude each other.')
   const samples = whole('samples', values.samples, 1, 1000)
   const k = whole('k', values.k, samples, 1000)
   if (k > samples) throw new UsageError(`--k ${k} needs at least as many --samples.`)
   return {
-    samples,
-    k,
-    only: values.only ?? null,
+    ...{ samples, k, only, scripted, json, list, record, data },
     // One round at a time, because the calls of two could not be told apart.
     concurrency: whole('concurrency', values.concurrency, hand ? 1 : 2, hand ? 1 : 32),
     limitS: whole('limit', values.limit, scripted ? 120 : hand ? 86_400 : 900, 86_400),
     max_cost: positive('max-cost', values['max-cost']),
     max_tokens: positive('max-tokens', values['max-tokens']),
-    scripted,
-    json: values.json ?? false,
-    list: values.list ?? false,
-    resume: values.resume ?? null,
-    fresh: values.fresh ?? false,
+    /** The results file. Null: it is chosen by suite and model. */
+    resume,
+    /** True if earlier results in the file are dropped. */
+    fresh,
     iac_eval: values['iac-eval'] ?? null,
-    record: values.record ?? null,
-    data: values.data,
+    /** Null if no people answer in place of a model. */
     hand,
   }
 }

@@ -5,11 +5,9 @@ import { onInterrupt, parseOptions, positive, runCommand, TEXT, UsageError } fro
 import { dataFolder } from '../dev/stack/data-folder.ts'
 import { type Recording, readRecording } from '../pipeline/kit/recording.ts'
 import { CLOUDS } from '../src/base/vocabulary.ts'
-import { createReplayLlm } from './replay/answers.ts'
-import { REPLAY_MODELS, startReplayModel } from './replay/server.ts'
+import { createReplayLlm, REPLAY_MODELS, startReplayModel } from './replay/answers.ts'
 import { playScenario, repositorySlug } from './sample.ts'
-import { loadScenarios } from './scenario/load.ts'
-import { MODES, readScenario, type Scenario } from './scenario/scenario.ts'
+import { loadScenarios, MODES, readScenario, type Scenario } from './scenario/scenario.ts'
 import { startEvalStack } from './stack.ts'
 
 const HELP = `Plays a recorded round again, without a model, and says whether it ends the same.

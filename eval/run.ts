@@ -5,17 +5,14 @@ import { addEngineForStack } from '../dev/engine/provide.ts'
 import { dataFolder } from '../dev/stack/data-folder.ts'
 import { fits } from '../src/rules/intent/glob.ts'
 import { printStatistics, runHelper } from './hand/helpers.ts'
-import { handVariables, openEndpoint, PATIENCE_S, serve } from './hand/serve.ts'
-import type { HandEndpoint } from './hand/server.ts'
+import { type HandEndpoint, handVariables, openEndpoint, PATIENCE_S, serve } from './hand/server.ts'
 import { loadIacEval } from './iac-eval/load.ts'
 import { type EvalOptions, HELP, readOptions } from './options.ts'
-import { openResults, type SampleResult } from './results.ts'
 import { runSample } from './sample.ts'
-import { hashOf, loadScenarios } from './scenario/load.ts'
-import type { Scenario } from './scenario/scenario.ts'
+import { hashOf, loadScenarios, type Scenario } from './scenario/scenario.ts'
 import { selectRunnable } from './skip.ts'
 import { type EvalStack, startEvalStack } from './stack.ts'
-import { runSuite } from './suite.ts'
+import { openResults, runSuite, type SampleResult } from './suite.ts'
 import { renderTable, type Summary, summarise } from './summary.ts'
 
 const SCRIPTED_NOTE =
@@ -34,16 +31,17 @@ async function run(options: EvalOptions): Promise<number> {
   const interrupted = new AbortController()
   onInterrupt((signal) => interrupted.abort(new Error(`stopped by ${signal}; finished samples are kept`)))
   const { signal } = interrupted
-  if (!hand) return await measure(options, { all, scenarios, signal, endpoint: null })
-  if (task?.kind === 'serve') await serve(hand, { fresh, signal })
-  else return await playByHand(options, await openEndpoint(hand, fresh), { all, scenarios, signal })
+  const suite = { all, scenarios, signal }
+  if (!hand) return await measure(options, suite, null)
+  if (task?.kind !== 'serve') return await playByHand(options, await openEndpoint(hand, fresh), suite)
+  await serve(hand, { fresh, signal })
   return 0
 }
 
 /** Measures with people as the model, and prints statistics of their calls even if the run ends early. */
 async function playByHand(options: EvalOptions, endpoint: HandEndpoint, suite: Suite): Promise<number> {
   try {
-    return await measure(options, { ...suite, endpoint })
+    return await measure(options, suite, endpoint)
   } finally {
     await endpoint.close()
     if (!options.json) await printStatistics(endpoint.folder, false)
@@ -60,8 +58,8 @@ interface Suite {
  * Starts the stack, runs the suite and prints its summary.
  * @param endpoint where people answer, if they do
  */
-async function measure(options: EvalOptions, suite: Suite & { endpoint: HandEndpoint | null }): Promise<number> {
-  const { all, scenarios, signal, endpoint } = suite
+async function measure(options: EvalOptions, suite: Suite, endpoint: HandEndpoint | null): Promise<number> {
+  const { signal } = suite
   const folder = dataFolder(options.data, '.platform/eval')
   let stack: EvalStack | null = null
   try {
@@ -76,7 +74,9 @@ async function measure(options: EvalOptions, suite: Suite & { endpoint: HandEndp
       ...(endpoint && { modelTimeoutS: PATIENCE_S }),
       signal,
     })
-    const setting = { all, scenarios, folder, stack, endpoint, signal: endingWithStack(stack, signal) }
+    const died = new AbortController()
+    void stack.failed.then((text) => died.abort(new Error(text)))
+    const setting = { ...suite, folder, stack, endpoint, signal: AbortSignal.any([signal, died.signal]) }
     const summary = await evaluate(options, setting)
     if (summary.scripted) console.log(SCRIPTED_NOTE)
     for (const line of renderTable(summary)) console.log(line)
@@ -100,12 +100,8 @@ async function evaluate(options: EvalOptions, setting: Setting): Promise<Summary
     throw new UsageError(
       'No model is configured: set PLATFORM_LLM_MODEL or the key of a provider, or use --scripted to try the harness.',
     )
-  const { runnable, skipped } = await selectRunnable(scenarios, {
-    scripted,
-    env: process.env,
-    roots: stack.roots,
-    signal,
-  })
+  const { roots } = stack
+  const { runnable, skipped } = await selectRunnable(scenarios, { scripted, env: process.env, roots, signal })
   const path = options.resume ?? join(folder, 'results', `${hashOf([all, model])}.jsonl`)
   if (options.fresh || ((scripted || endpoint) && options.resume === null)) await rm(path, { force: true })
   const store = await openResults(path)
@@ -136,13 +132,6 @@ function tell(
     `[${done}/${total}] ${passed ? 'pass' : 'FAIL'} ${scenario} #${sample} (${duration_s.toFixed(1)} ` +
       `s${cost}) ${failures[0] ?? ''}`,
   )
-}
-
-/** Makes a signal that also fires when a process of the stack ends by itself. */
-function endingWithStack(stack: EvalStack, signal: AbortSignal): AbortSignal {
-  const died = new AbortController()
-  void stack.failed.then((text) => died.abort(new Error(text)))
-  return AbortSignal.any([signal, died.signal])
 }
 
 function list(scenarios: readonly Scenario[]): number {

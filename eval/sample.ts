@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { ApiError, createApi, type Session } from '../dev/demo/api.ts'
+import { createApi, follow, type Session } from '../dev/demo/api.ts'
 import { collect } from '../dev/demo/collect.ts'
-import { follow } from '../dev/demo/live/follow.ts'
 import { EngineRefused } from '../dev/sample-state/engine-root.ts'
 import { changeByHand, stateObjects } from '../dev/sample-state/state-objects.ts'
 import { PlatformError } from '../src/base/errors.ts'
@@ -9,15 +8,26 @@ import { parsePlan } from '../src/plan/plan.ts'
 import { deriveProjectId } from '../src/plan/state/managed-state.ts'
 import type { BranchRoot, EngineRoots } from './engine-root.ts'
 import { checkPolicy } from './iac-eval/opa.ts'
-import type { SampleResult } from './results.ts'
 import { collectEvidence } from './scenario/evidence.ts'
-import { findUnmet, type Outcome } from './scenario/expectations.ts'
-import { needsPlan } from './scenario/plan-expectations.ts'
+import { findUnmet, needsPlan, type Outcome } from './scenario/expectations.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import type { EvalStack } from './stack.ts'
 
 /** The result of a sample, without the fields that only the caller knows. */
-export type SampleMeasurement = Omit<SampleResult, 'scenario' | 'hash' | 'model' | 'sample' | 'finished_at'>
+export interface SampleMeasurement {
+  passed: boolean
+  /** Unmet expectations as texts; empty if the sample passed. */
+  failures: string[]
+  status: string
+  session_id: string | null
+  attempts: number
+  input_tokens: number
+  cached_tokens: number
+  output_tokens: number
+  /** US dollars; null when the price of a model is not known. */
+  cost_usd: number | null
+  duration_s: number
+}
 
 const OWNER = 'eval'
 const START_BRANCH = 'main'
@@ -38,38 +48,26 @@ export async function runSample(
   const late = AbortSignal.timeout(limitS * 1000)
   const within = AbortSignal.any([signal, late])
   const began = performance.now()
-  const durationS = () => Math.round(performance.now() - began) / 1000
-  const session: { id: string | null } = { id: null }
+  const measurementOf = (session: Session | null, failures: string[]) => ({
+    passed: failures.length === 0,
+    failures,
+    ...sumUsage(session),
+    duration_s: Math.round(performance.now() - began) / 1000,
+  })
+  let id: string | null = null
   try {
-    const { uri, session: ended } = await playScenario(stack, scenario, within, {
-      opened: (id) => {
-        session.id = id
-      },
-      beginRound,
-    })
-    const failures = await judge(stack, scenario, uri, ended, within)
-    return {
-      passed: failures.length === 0,
-      failures,
-      status: ended.current_status,
-      session_id: ended.uuid,
-      ...sumUsage(ended),
-      duration_s: durationS(),
+    const opened = (uuid: string) => {
+      id = uuid
     }
+    const { uri, session } = await playScenario(stack, scenario, within, { opened, beginRound })
+    const failures = await judge(stack, scenario, uri, session, within)
+    return { ...measurementOf(session, failures), status: session.current_status, session_id: session.uuid }
   } catch (error) {
     signal.throwIfAborted()
     if (!late.aborted) throw error
-    const reached =
-      session.id === null ? null : await createApi(stack.url, AbortSignal.timeout(10_000)).session(session.id)
+    const session = id === null ? null : await createApi(stack.url, AbortSignal.timeout(10_000)).session(id)
     const failures = [`took longer than ${limitS} s`]
-    return {
-      passed: false,
-      failures,
-      status: reached?.current_status ?? 'not begun',
-      session_id: session.id,
-      ...sumUsage(reached),
-      duration_s: durationS(),
-    }
+    return { ...measurementOf(session, failures), status: session?.current_status ?? 'not begun', session_id: id }
   }
 }
 
@@ -117,22 +115,11 @@ async function seedState(roots: EngineRoots, scenario: Scenario, uri: string, si
   const id = await deriveProjectId(uri, scope_id, iac_path)
   const state = await objects.read(id)
   if (!state) throw new Error(`${scenario.name}: the root was applied and has no state`)
-  const changes = past.changed.map(({ name, attribute, from, to }) => ({
-    type: 'terraform_data',
-    name,
-    attribute,
-    values: [from, to] as const,
-  }))
+  const changes = past.changed.map(({ name, attribute, from, to }) => {
+    return { type: 'terraform_data', name, attribute, values: [from, to] as const }
+  })
   await objects.write(id, changeByHand(state, changes))
 }
-
-const ROUTES = {
-  generate: 'generate',
-  'partial-drift': 'drift',
-  'full-drift': 'drift',
-  'partial-import': 'import',
-  'full-import': 'import',
-} as const
 
 /** Plays all rounds. A later round is started only when all earlier ones completed. */
 async function playRounds(
@@ -143,7 +130,7 @@ async function playRounds(
   watcher: Watcher,
 ): Promise<Session> {
   const api = createApi(stack.url, signal)
-  const route = ROUTES[scenario.mode]
+  const route = scenario.mode.replace(/^(partial|full)-/, '') as 'generate' | 'drift' | 'import'
   watcher.beginRound?.(1)
   const id = await api.schedule(route, {
     q: scenario.request,
@@ -227,7 +214,7 @@ function sumUsage(session: Session | null): Usage {
   const total: Usage = { attempts: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_usd: 0 }
   for (const { usage } of session?.rounds ?? []) {
     if (!usage) continue
-    const { cached_tokens = 0, cost_usd = null } = usage as { cached_tokens?: number; cost_usd?: number | null }
+    const { cached_tokens, cost_usd } = usage
     total.attempts += usage.validation_attempts
     total.input_tokens += usage.input_tokens
     total.cached_tokens += cached_tokens
@@ -236,6 +223,3 @@ function sumUsage(session: Session | null): Usage {
   }
   return total
 }
-
-/** True if an error belongs to the sample and not to the harness. */
-export const isRefusal = (error: unknown): error is ApiError => error instanceof ApiError

@@ -2,10 +2,9 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { writeAtomically } from '../dev/files.ts'
 import type { GitHost } from '../dev/git-host/start.ts'
-import { section } from '../dev/stack/choices.ts'
+import { type Document, readDocument, SHIPPED_CONFIGURATION, section } from '../dev/stack/choices.ts'
 import { type Stack, startStack } from '../dev/stack/start-stack.ts'
 import { connect } from '../src/data/db/pool.ts'
-import { readConfiguration, without } from './configuration.ts'
 import { createEngineRoots, type EngineRoots } from './engine-root.ts'
 
 interface RoundFacts {
@@ -130,3 +129,17 @@ function openRoundFacts(databaseUrl: string) {
     close: () => sql.end(),
   }
 }
+
+/**
+ * Reads the operator's configuration, or the shipped one, whose models are only defaults and are left out. Errors: the
+ * operator's file cannot be read or is no YAML mapping.
+ * @param own value of PLATFORM_CONFIG
+ */
+export async function readConfiguration(own: string | undefined): Promise<Document> {
+  const path = own?.trim()
+  const document = await readDocument(path || SHIPPED_CONFIGURATION)
+  return path ? document : { ...document, llm: without(section(document, 'llm'), ['model', 'small_model']) }
+}
+
+const without = (fields: Document, names: readonly string[]): Document =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))

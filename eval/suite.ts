@@ -1,7 +1,10 @@
-import { keyOf, type ResultStore, type SampleResult } from './results.ts'
-import { isRefusal, type SampleMeasurement } from './sample.ts'
-import { hashOf } from './scenario/load.ts'
-import type { Scenario } from './scenario/scenario.ts'
+import { mkdirSync } from 'node:fs'
+import { appendFile, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { ApiError } from '../dev/demo/api.ts'
+import { readText } from '../dev/files.ts'
+import type { SampleMeasurement } from './sample.ts'
+import { hashOf, type Scenario } from './scenario/scenario.ts'
 
 export interface Caps {
   /** US dollars. Null means no cap. */
@@ -85,7 +88,7 @@ async function measure({ run }: SuiteOptions, { scenario, sample }: Job): Promis
   try {
     return await run(scenario, sample)
   } catch (error) {
-    if (!isRefusal(error)) throw error
+    if (!(error instanceof ApiError)) throw error
     const nothing = { attempts: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_usd: 0 }
     const durationS = Math.round(performance.now() - began) / 1000
     return {
@@ -123,4 +126,65 @@ export function findReachedCap(
       return `--max-tokens ${max_tokens} is reached: ${tokens} used, ${running} samples under way`
   }
   return null
+}
+
+export interface SampleResult extends SampleMeasurement {
+  scenario: string
+  /** Hash of the scenario. A scenario that was changed counts as another one. */
+  hash: string
+  model: string
+  /** Number of the sample. The first is 1. */
+  sample: number
+  finished_at: string
+}
+
+export interface ResultStore {
+  results: readonly SampleResult[]
+  add(result: SampleResult): Promise<void>
+}
+
+const keyOf = ({
+  scenario,
+  hash,
+  model,
+  sample,
+}: Pick<SampleResult, 'scenario' | 'hash' | 'model' | 'sample'>): string =>
+  JSON.stringify([scenario, hash, model, sample])
+
+/** Reads earlier results, and appends new ones. An unfinished last line is ignored, so that its sample runs again. */
+export async function openResults(path: string): Promise<ResultStore> {
+  mkdirSync(dirname(path), { recursive: true })
+  const text = (await readText(path)) ?? ''
+  const byKey = new Map<string, SampleResult>()
+  for (const line of text.split('\n')) {
+    const result = readLine(line)
+    if (result) byKey.set(keyOf(result), result)
+  }
+  // Without the line break the next line would be joined to the unfinished one.
+  if (text !== '' && !text.endsWith('\n')) await appendFile(path, '\n')
+  const results = [...byKey.values()]
+  return {
+    results,
+    add: async (result) => {
+      results.push(result)
+      const file = await open(path, 'a', 0o600)
+      try {
+        await file.writeFile(`${JSON.stringify(result)}\n`)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+    },
+  }
+}
+
+function readLine(line: string): SampleResult | null {
+  try {
+    const value = JSON.parse(line) as SampleResult
+    return typeof value.scenario === 'string' && typeof value.passed === 'boolean' && Number.isInteger(value.sample)
+      ? value
+      : null
+  } catch {
+    return null
+  }
 }

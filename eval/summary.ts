@@ -1,5 +1,4 @@
-import type { SampleResult } from './results.ts'
-import { bootstrapMean, type Interval, mean, passAtK, wilson } from './statistics.ts'
+import type { SampleResult } from './suite.ts'
 
 interface Totals {
   /** Mean over the samples. */
@@ -50,14 +49,10 @@ export function summarise(
   results: readonly SampleResult[],
   about: Pick<Summary, 'model' | 'scripted' | 'engine' | 'k' | 'skipped' | 'stopped'>,
 ): Summary {
-  const names = [...new Set(results.map(({ scenario }) => scenario))].sort()
-  const scenarios = names.map((name) =>
-    ofScenario(
-      name,
-      results.filter(({ scenario }) => scenario === name),
-      about.k,
-    ),
+  const byName = Object.entries(Object.groupBy(results, ({ scenario }) => scenario)).sort(([a], [b]) =>
+    a < b ? -1 : 1,
   )
+  const scenarios = byName.map(([name, of = []]) => ofScenario(name, of, about.k))
   const firsts = scenarios.map(({ pass_at_1 }) => pass_at_1)
   const kth = scenarios.flatMap(({ pass_at_k }) => (pass_at_k === null ? [] : [pass_at_k]))
   return {
@@ -91,24 +86,20 @@ function ofScenario(scenario: string, results: readonly SampleResult[], k: numbe
 function totalsOf(results: readonly SampleResult[]): Totals {
   const sum = (pick: (result: SampleResult) => number) => results.reduce((total, result) => total + pick(result), 0)
   const round = (value: number, digits: number) => Number(value.toFixed(digits))
+  const costs = sum(({ cost_usd }) => cost_usd ?? 0)
+  const hasPrices = results.every(({ cost_usd }) => cost_usd !== null)
   return {
     attempts: round(mean(results.map(({ attempts }) => attempts)) ?? 0, 2),
     duration_s: round(mean(results.map(({ duration_s }) => duration_s)) ?? 0, 1),
     input_tokens: sum(({ input_tokens }) => input_tokens),
     output_tokens: sum(({ output_tokens }) => output_tokens),
-    cost_usd: results.some(({ cost_usd }) => cost_usd === null)
-      ? null
-      : round(
-          sum(({ cost_usd }) => cost_usd ?? 0),
-          6,
-        ),
+    cost_usd: hasPrices ? round(costs, 6) : null,
   }
 }
 
 const percent = (value: number | null): string => (value === null ? '-' : `${(value * 100).toFixed(0)}%`)
 const range = (interval: Interval | null): string =>
   interval ? `${percent(interval.low)}-${percent(interval.high)}` : '-'
-const money = (value: number | null): string => (value === null ? 'unknown' : value.toFixed(4))
 
 export function renderTable(summary: Summary): string[] {
   const head = [
@@ -123,22 +114,20 @@ export function renderTable(summary: Summary): string[] {
     'USD',
     's',
   ]
-  const rows = summary.scenarios.map((one) => [
-    one.scenario,
+  const row = (name: string, one: Summary | ScenarioSummary, totals: Totals) => [
+    name,
     `${one.passed}/${one.samples}`,
     percent(one.pass_at_1),
     range(one.pass_at_1_ci),
     percent(one.pass_at_k),
-    ...amounts(one),
-  ])
-  const last = [
-    'all',
-    `${summary.passed}/${summary.samples}`,
-    percent(summary.pass_at_1),
-    range(summary.pass_at_1_ci),
-    percent(summary.pass_at_k),
-    ...amounts(summary.totals),
+    totals.attempts.toFixed(1),
+    String(totals.input_tokens),
+    String(totals.output_tokens),
+    totals.cost_usd === null ? 'unknown' : totals.cost_usd.toFixed(4),
+    totals.duration_s.toFixed(1),
   ]
+  const rows = summary.scenarios.map((one) => row(one.scenario, one, one))
+  const last = row('all', summary, summary.totals)
   const failures = summary.scenarios.flatMap(({ scenario, failures: texts }) =>
     texts.map((text) => `  ${scenario}: ${text}`),
   )
@@ -155,14 +144,6 @@ export function renderTable(summary: Summary): string[] {
   ]
 }
 
-const amounts = (totals: Totals): string[] => [
-  totals.attempts.toFixed(1),
-  String(totals.input_tokens),
-  String(totals.output_tokens),
-  money(totals.cost_usd),
-  totals.duration_s.toFixed(1),
-]
-
 /** Pads the cells of rows to columns. All columns but the first are right-aligned. */
 export function alignColumns(rows: readonly string[][]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
@@ -171,8 +152,69 @@ export function alignColumns(rows: readonly string[][]): string[] {
   return rows.map((row) => row.map(pad).join('  '))
 }
 
-function listSkipped(skipped: readonly Skipped[]): string[] {
-  const reasons = new Map<string, string[]>()
-  for (const { scenario, reason } of skipped) reasons.set(reason, [...(reasons.get(reason) ?? []), scenario])
-  return [...reasons].map(([reason, names]) => `  ${reason}: ${names.join(', ')}`)
+const listSkipped = (skipped: readonly Skipped[]): string[] =>
+  Object.entries(Object.groupBy(skipped, ({ reason }) => reason)).map(
+    ([reason, scenarios = []]) => `  ${reason}: ${scenarios.map(({ scenario }) => scenario).join(', ')}`,
+  )
+
+/** Lower and upper end of a 95 % confidence interval, from 0 to 1. */
+interface Interval {
+  low: number
+  high: number
+}
+
+const Z = 1.959963984540054
+
+/** Returns Wilson's score interval of a proportion; null without trials. */
+export function wilson(passed: number, trials: number): Interval | null {
+  if (trials === 0) return null
+  const rate = passed / trials
+  const scale = 1 + Z ** 2 / trials
+  const centre = (rate + Z ** 2 / (2 * trials)) / scale
+  const half = (Z / scale) * Math.sqrt((rate * (1 - rate)) / trials + Z ** 2 / (4 * trials ** 2))
+  return {
+    low: passed === 0 ? 0 : Math.max(0, centre - half),
+    high: passed === trials ? 1 : Math.min(1, centre + half),
+  }
+}
+
+/** Returns the unbiased estimate 1 - C(n-c, k) / C(n, k) that one of `k` samples passes; null with fewer than `k`. */
+export function passAtK(samples: number, passed: number, k: number): number | null {
+  if (k < 1 || samples < k) return null
+  if (samples - passed < k) return 1
+  let none = 1
+  for (let i = samples - passed + 1; i <= samples; i++) none *= 1 - k / i
+  return 1 - none
+}
+
+export const mean = (values: readonly number[]): number | null =>
+  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
+
+const RESAMPLES = 4_000
+
+/**
+ * Returns the percentile bootstrap interval of the mean over scenarios, the same for the same values. Null with fewer
+ * than two scenarios, whose spread is unknown.
+ */
+export function bootstrapMean(values: readonly number[]): Interval | null {
+  if (values.length < 2) return null
+  const random = seededRandom(0x5eed)
+  const means = Array.from({ length: RESAMPLES }, () => {
+    let sum = 0
+    for (let i = 0; i < values.length; i++) sum += values[Math.floor(random() * values.length)] ?? 0
+    return sum / values.length
+  }).sort((a, b) => a - b)
+  const at = (share: number) => means[Math.min(RESAMPLES - 1, Math.floor(share * RESAMPLES))] ?? 0
+  return { low: at(0.025), high: at(0.975) }
+}
+
+/** Makes a random generator (Mulberry32) that repeats its numbers (0 to below 1) for the same seed. */
+export function seededRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
 }

@@ -8,11 +8,10 @@ import { cancelledMessage, finishDespiteOutages, type RoundEnd } from '../src/ro
 import type { ClaimedRound, SessionFacts } from '../src/rounds/round.ts'
 import { releaseRound } from '../src/rounds/transitions.ts'
 import { settleJobs } from './kit/cancellation.ts'
-import { endOfPreview } from './kit/end-of-preview.ts'
 import type { RoundRecorder } from './kit/round-recorder.ts'
 import type { BareRun, Modes, Outcome, Parked, RoundMode } from './kit/run.ts'
 import { type AttemptFrame, openBudget, openRoundEventLog, openRun, toRecordedRound } from './open-run.ts'
-import type { Workspace } from './workspace/types.ts'
+import type { Workspace } from './workspace/workspace.ts'
 
 const UNEXPECTED = 'an unexpected error occurred; the log of the worker has the details.'
 
@@ -68,21 +67,20 @@ async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: C
     const cancelled = frame.cancelling.signal
     const eventLog = openRoundEventLog({ ...context, log }, claim)
     // Events must be flushed before anybody sees the end of the round.
-    const attempted = await attempt({ ...context, log }, claim, modes, {
+    const end = await attempt({ ...context, log }, claim, modes, {
       ...frame,
       held,
       cancelled,
       recording,
       eventLog,
     }).finally(eventLog.close)
-    const end = claim.preview ? endOfPreview(attempted) : attempted
     if (end === 'parked') return log.info('round waits for another one')
     if (end === 'release') {
       await releaseRound(context, claim)
       return log.info('round released')
     }
-    writtenEnd = end
-    writtenEnd = await finishDespiteOutages(context, claim, end, lease.signal)
+    writtenEnd = claim.preview ? endOfPreview(end) : end
+    writtenEnd = await finishDespiteOutages(context, claim, writtenEnd, lease.signal)
     lease.stop()
     const { status, message } = writtenEnd
     context.metrics?.countRoundEnd(claim.mode, status)
@@ -185,4 +183,14 @@ async function runMode(
 function describeFailure(error: unknown, log: Logger): string {
   log.error('round failed', { error })
   return error instanceof PlatformError ? error.message : UNEXPECTED
+}
+
+const FAILED = /^runner failed: /
+
+/** Drops conversation, result and commit of a preview. A failed one is `uncompleted`, so rounds can follow. */
+export function endOfPreview({ status, message, usage }: RoundEnd): RoundEnd {
+  const kept = { usage, history: null, commit: null }
+  return status === 'failed'
+    ? { ...kept, status: 'uncompleted', message: message.replace(FAILED, 'The preview could not be made: ') }
+    : { ...kept, status, message }
 }

@@ -21,23 +21,30 @@ export function percentile(samples: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
 }
 
+/** Makes the figures of the median and of the 99th percentile of samples in ms. */
+export const quantiles = (name: string, samples: readonly number[], aims: { p50?: number; p99?: number } = {}) => [
+  { name: `${name}, p50`, value: percentile(samples, 0.5), unit: 'ms', aim: aims.p50 },
+  { name: `${name}, p99`, value: percentile(samples, 0.99), unit: 'ms', aim: aims.p99 },
+]
+
+/** Returns the time in ms that the work takes. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await work()
+  return performance.now() - started
+}
+
 /** Rounds a figure: three significant digits below 100, no decimals above. */
 const roundFigure = (value: number): number =>
   Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3))
 
-const met = (figure: Figure): string => {
-  if (figure.aim === undefined) return ''
-  const good = figure.at_least ? figure.value >= figure.aim : figure.value <= figure.aim
-  return good ? 'met' : 'missed'
-}
-
 export function formatSection(section: Section): string {
-  const rows = section.figures.map((figure) => [
-    figure.name,
-    `${roundFigure(figure.value)} ${figure.unit}`,
-    figure.aim === undefined ? '' : `${figure.at_least ? '>=' : '<='} ${figure.aim} ${figure.unit}`,
-    met(figure),
-  ])
+  const rows = section.figures.map(({ name, value, unit, aim, at_least }) => {
+    const figure = [name, `${roundFigure(value)} ${unit}`]
+    if (aim === undefined) return figure
+    const isMet = at_least ? value >= aim : value <= aim
+    return [...figure, `${at_least ? '>=' : '<='} ${aim} ${unit}`, isMet ? 'met' : 'missed']
+  })
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
   const lines = rows.map((row) =>
     `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
@@ -48,16 +55,9 @@ export function formatSection(section: Section): string {
 /** Writes `bench/results/<time>.json` and `latest.json`. Returns the path of the former. */
 export async function writeResults(sections: readonly Section[], folder: string): Promise<string> {
   await mkdir(folder, { recursive: true })
-  const document = {
-    measured_at: new Date().toISOString(),
-    machine: {
-      cores: cpus().length,
-      memory_gib: Math.round(totalmem() / 2 ** 30),
-      arch: arch(),
-      node: process.version,
-    },
-    sections,
-  }
+  const memory_gib = Math.round(totalmem() / 2 ** 30)
+  const machine = { cores: cpus().length, memory_gib, arch: arch(), node: process.version }
+  const document = { measured_at: new Date().toISOString(), machine, sections }
   const path = `${folder}/${document.measured_at.replaceAll(':', '-')}.json`
   const text = `${JSON.stringify(document, null, 2)}\n`
   await writeFile(path, text)

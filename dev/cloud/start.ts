@@ -2,8 +2,7 @@ import { isJsonObject } from '../../src/base/json.ts'
 import { S3Error } from '../object-store/s3.ts'
 import { type Credentials, sha256, verifyHeader } from '../object-store/signature.ts'
 import { BodyTooLarge, type Running, type ServerAnswer, type ServerRequest, startServer } from '../server.ts'
-import { ACCOUNT, REGION } from './account.ts'
-import { answerExplorer, answerSts } from './answers.ts'
+import { ACCOUNT, AGGREGATOR_REGION, type CloudResource, REGION, RESOURCES } from './account.ts'
 
 const MAX_BODY = 64 * 1024
 
@@ -13,56 +12,6 @@ export const SAMPLE_KEYS: Credentials = {
   secret_key: `sample-keys-of-account-${ACCOUNT}`,
 }
 
-/**
- * Starts the part of AWS that an inventory needs, for one sample account: `GetCallerIdentity` of STS, and
- * `ListIndexes`, `GetDefaultView` and `ListResources` (in pages) of Resource Explorer. It checks signatures.
- */
-export function startCloud(options: { port?: number; now?: () => Date } = {}): Promise<Running> {
-  const now = options.now ?? (() => new Date())
-  const identified = ({ headers, ...answer }: ServerAnswer): ServerAnswer => ({
-    ...answer,
-    headers: { ...headers, 'x-amzn-requestid': crypto.randomUUID() },
-  })
-  return startServer({
-    port: options.port,
-    maxBodyBytes: MAX_BODY,
-    respond: async (request) => identified(await respond(request, now())),
-    fail: (error) => identified(refusal(error)),
-  })
-}
-
-async function respond(request: ServerRequest, now: Date): Promise<ServerAnswer> {
-  const body = await request.body()
-  const { region, service } = scopeOf(request.headers.authorization)
-  verifyHeader(request, SAMPLE_KEYS, now, { service, payloadHash: sha256(body) })
-  const text = body.toString('utf8')
-  if (service === 'sts') return answerSts(new URLSearchParams(text || request.query))
-  if (request.method !== 'POST') throw new S3Error(405, 'MethodNotAllowed', 'Operations are posted.')
-  return answerExplorer(request.path, region, parseBody(text))
-}
-
-/** Reads region and service from the credential of a request. Only STS and Resource Explorer are served. */
-function scopeOf(authorization: string | undefined): { region: string; service: string } {
-  const [, , region = '', service = ''] = /Credential=([^,\s]+)/.exec(authorization ?? '')?.[1]?.split('/') ?? []
-  return { region, service: service === 'sts' ? 'sts' : 'resource-explorer-2' }
-}
-
-function parseBody(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text || '{}')
-    if (isJsonObject(value)) return value
-  } catch {}
-  throw new S3Error(400, 'SerializationException', 'The body is no JSON object.')
-}
-
-function refusal(error: unknown): ServerAnswer {
-  const { status, code, message } =
-    error instanceof S3Error
-      ? error
-      : new S3Error(error instanceof BodyTooLarge ? 413 : 500, 'InternalFailure', 'The request failed.')
-  return { status, body: { __type: code, message } }
-}
-
 /** Makes the environment variables for the iac sidecar to use the sample account. */
 export const cloudVariables = (url: string): Record<string, string> => ({
   AWS_REGION: REGION,
@@ -70,4 +19,91 @@ export const cloudVariables = (url: string): Record<string, string> => ({
   AWS_SECRET_ACCESS_KEY: SAMPLE_KEYS.secret_key,
   AWS_ENDPOINT_URL_STS: url,
   AWS_ENDPOINT_URL_RESOURCE_EXPLORER_2: url,
+})
+
+/**
+ * Starts the part of AWS that an inventory needs, for one sample account: `GetCallerIdentity` of STS, and
+ * `ListIndexes`, `GetDefaultView` and `ListResources` (in pages) of Resource Explorer. It checks signatures.
+ */
+export const startCloud = (options: { port?: number } = {}): Promise<Running> =>
+  startServer({
+    port: options.port,
+    maxBodyBytes: MAX_BODY,
+    respond,
+    fail: (error) => {
+      const { status, code, message } =
+        error instanceof S3Error
+          ? error
+          : new S3Error(error instanceof BodyTooLarge ? 413 : 500, 'InternalFailure', 'The request failed.')
+      return { status, body: { __type: code, message } }
+    },
+  })
+
+async function respond(request: ServerRequest): Promise<ServerAnswer> {
+  const body = await request.body()
+  const [, credential = ''] = /Credential=([^,\s]+)/.exec(request.headers.authorization ?? '') ?? []
+  const [, , region = '', claimed = ''] = credential.split('/')
+  const service = claimed === 'sts' ? 'sts' : 'resource-explorer-2'
+  verifyHeader(request, SAMPLE_KEYS, new Date(), { service, payloadHash: sha256(body) })
+  const text = body.toString('utf8')
+  return service === 'sts' ? answerSts(new URLSearchParams(text)) : answerExplorer(request.path, region, text)
+}
+
+/** Answers a request to STS in AWS's query protocol. */
+function answerSts(form: URLSearchParams): ServerAnswer {
+  if (form.get('Action') !== 'GetCallerIdentity')
+    throw new S3Error(400, 'InvalidAction', 'Only GetCallerIdentity is served here.')
+  const body =
+    `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>` +
+    `<Arn>arn:aws:iam::${ACCOUNT}:user/sample</Arn><UserId>AIDASAMPLEACCOUNTUSER</UserId>` +
+    `<Account>${ACCOUNT}</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`
+  return { status: 200, headers: { 'content-type': 'text/xml' }, body }
+}
+
+const INDEXES = [AGGREGATOR_REGION, REGION].map((region) => ({
+  Arn: `arn:aws:resource-explorer-2:${region}:${ACCOUNT}:index/2f0b7c1e-5d7f-4a3f-9f3a-0c6d7f1f5a01`,
+  Region: region,
+  Type: region === AGGREGATOR_REGION ? 'AGGREGATOR' : 'LOCAL',
+}))
+const VIEW =
+  `arn:aws:resource-explorer-2:${AGGREGATOR_REGION}:${ACCOUNT}:view/all-resources/` +
+  '6b6f0a52-3c43-4a0d-8f43-0f3c7d0f7a02'
+/** Entries on a page, few so that readers have to request further pages. */
+const PAGE = 5
+const SEEN = '2026-01-15T04:00:00Z'
+
+/**
+ * Answers a request to Resource Explorer in AWS's REST protocol. Errors: `S3Error`.
+ * @param region the region in the signature, which knows only its own view
+ */
+function answerExplorer(path: string, region: string, text: string): ServerAnswer {
+  const body: unknown = JSON.parse(text || '{}')
+  if (!isJsonObject(body)) throw new S3Error(400, 'SerializationException', 'The body is no JSON object.')
+  const answer = (document: object): ServerAnswer => ({ status: 200, body: document })
+  if (path === '/ListIndexes') return answer({ Indexes: INDEXES.filter(({ Type }) => (body.Type ?? Type) === Type) })
+  if (path === '/GetDefaultView') return answer(region === AGGREGATOR_REGION ? { ViewArn: VIEW } : {})
+  if (path !== '/ListResources')
+    throw new S3Error(404, 'ResourceNotFoundException', `The operation ${path} is not served here.`)
+  if (region !== AGGREGATOR_REGION || (body.ViewArn ?? VIEW) !== VIEW)
+    throw new S3Error(404, 'ResourceNotFoundException', 'The view could not be found in this region.')
+  const start = Number(body.NextToken ?? 0)
+  if (!(start < RESOURCES.length)) throw new S3Error(400, 'ValidationException', 'The token is not valid.')
+  const end = start + PAGE
+  return answer({
+    ViewArn: VIEW,
+    Resources: RESOURCES.slice(start, end).map(toDocument),
+    ...(end < RESOURCES.length && { NextToken: String(end) }),
+  })
+}
+
+const toDocument = ({ arn, type, region, owner, tags }: CloudResource) => ({
+  Arn: arn,
+  ResourceType: type,
+  Service: type.split(':')[0],
+  Region: region,
+  OwningAccountId: owner,
+  LastReportedAt: SEEN,
+  Properties: [
+    { Name: 'tags', LastReportedAt: SEEN, Data: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })) },
+  ],
 })

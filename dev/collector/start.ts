@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import type { SeedPrompt } from '../../src/prompts/parse-seed.ts'
 import { BodyTooLarge, type Running, type ServerAnswer, type ServerRequest, startServer } from '../server.ts'
-import { dropOutdated, loadPrompts, type PromptStore } from './prompt-store.ts'
+import { answerRegistry, dropOutdated, loadPrompts, type PromptStore } from './prompt-store.ts'
 import { type ReceivedSpan, readSpans } from './read-spans.ts'
-import { answerRegistry } from './registry-routes.ts'
 
 const MAX_BODY = 64 * 1024 * 1024
 
@@ -67,20 +66,16 @@ function toErrorAnswer(error: unknown): ServerAnswer {
   }
 }
 
-interface SpanStore {
-  add(spans: readonly ReceivedSpan[]): void
-  /** Returns the spans of a session in the order of their start. */
-  ofSession(sessionId: string): ReceivedSpan[]
-}
+type SpanStore = ReturnType<typeof createSpanStore>
 
 /** Most characters of attributes in memory. Beyond that the oldest spans are dropped. */
 const MAX_CHARACTERS = 64 * 1024 * 1024
 
-export function createSpanStore(maxCharacters = MAX_CHARACTERS): SpanStore {
+export function createSpanStore(maxCharacters = MAX_CHARACTERS) {
   const kept: { span: ReceivedSpan; size: number }[] = []
   let total = 0
   return {
-    add: (spans) => {
+    add: (spans: readonly ReceivedSpan[]): void => {
       for (const span of spans) {
         const size = JSON.stringify(span.attributes).length
         kept.push({ span, size })
@@ -88,7 +83,8 @@ export function createSpanStore(maxCharacters = MAX_CHARACTERS): SpanStore {
       }
       while (total > maxCharacters) total -= kept.shift()?.size ?? total
     },
-    ofSession: (sessionId) =>
+    /** Returns the spans of a session in the order of their start. */
+    ofSession: (sessionId: string): ReceivedSpan[] =>
       kept
         .map(({ span }) => span)
         .filter(({ attributes }) => attributes['session.id'] === sessionId)

@@ -1,48 +1,10 @@
-import type { AttemptDetail } from '../../src/rounds/attempts.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Components } from '../../console/client/api/schemas.ts'
 
-/** The parts of the public API's answers that the demo reads. */
-export interface Artifact {
-  id: number
-  url: string
-  file_size_bytes: number | null
-}
-/** Resources of a scope by the state in which an import preview found them. */
-export interface PreviewCounts {
-  managed: number
-  unmanaged: number
-  left_out: number
-}
-export interface Round {
-  number: number
-  statuses: { status: string; message: string | null }[]
-  reports: (Artifact & { type: string })[]
-  compliance_checks: (Artifact & { passed: boolean })[]
-  plans: (Artifact & { targets: string[]; document_url?: string | null })[]
-  code_changes: (Artifact & { file_name: string })[]
-  previews: (Artifact & { counts: PreviewCounts })[]
-  attempts?: AttemptDetail[]
-  /** Null while the round runs. */
-  usage: {
-    engine_s: number
-    model_s: number
-    validation_attempts: number
-    input_tokens: number
-    output_tokens: number
-  } | null
-}
-export interface Session {
-  uuid: string
-  current_status: string
-  in_flight: boolean
-  is_blocked: boolean
-  workspace: { branch: string }
-  rounds: Round[]
-}
-export interface PullRequest {
-  id: number
-  url: string
-  status: string
-}
+export type Session = Components['SessionAggregate']
+export type Round = Session['rounds'][number]
+export type PullRequest = Components['PullRequest']
+export type Artifact = Pick<Round['plans'][number], 'url' | 'file_size_bytes'>
 
 /** An unexpected status of the core. The text is the `detail` of its answer. */
 export class ApiError extends Error {}
@@ -57,19 +19,7 @@ export class DemoError extends Error {
   }
 }
 
-export interface Api {
-  /** Opens a session by one of the routes `/iac/generate`, `/iac/drift` and `/iac/import`. Returns its id. */
-  schedule(route: 'generate' | 'drift' | 'import', body: Record<string, unknown>): Promise<string>
-  apply(sessionId: string): Promise<void>
-  cancel(sessionId: string): Promise<void>
-  /** Makes a call that the platform should refuse, and returns the refusal. */
-  refusal(what: 'apply' | 'merge', sessionId: string): Promise<{ status: number; detail: string }>
-  session(id: string): Promise<Session>
-  openPullRequest(sessionId: string): Promise<PullRequest>
-  metadataPrefix(): Promise<string>
-  /** Yields the names of statuses as they arrive, until the stream ends. */
-  events(sessionId: string): AsyncIterable<string>
-}
+export type Api = ReturnType<typeof createApi>
 
 const CALL_LIMIT_MS = 90_000
 
@@ -77,7 +27,7 @@ const CALL_LIMIT_MS = 90_000
  * Makes a client of the public API.
  * @param signal aborts every call
  */
-export function createApi(base: string, signal: AbortSignal): Api {
+export function createApi(base: string, signal: AbortSignal) {
   const ask = async (method: string, path: string, body?: unknown): Promise<{ status: number; text: string }> => {
     const response = await fetch(`${base}/api/v1${path}`, {
       method,
@@ -92,21 +42,23 @@ export function createApi(base: string, signal: AbortSignal): Api {
     throw new ApiError(`${method} /api/v1${path} answered ${status}: ${detailOf(text)}`)
   }
   return {
-    schedule: async (route, body) =>
-      (await call<{ session_id: string }>('POST', `/iac/${route}`, 202, body)).session_id,
-    apply: async (sessionId) => void (await call('POST', '/iac/apply', 202, { session_id: sessionId })),
-    cancel: async (sessionId) => void (await call('POST', '/iac/cancel', 202, { session_id: sessionId })),
-    refusal: async (what, sessionId) => {
+    /** Opens a session by one of the routes `/iac/generate`, `/iac/drift` and `/iac/import`. Returns its id. */
+    schedule: async (route: 'generate' | 'drift' | 'import', body: Record<string, unknown>): Promise<string> =>
+      (await call<Components['SessionId']>('POST', `/iac/${route}`, 202, body)).session_id,
+    apply: (session_id: string) => call<unknown>('POST', '/iac/apply', 202, { session_id }),
+    cancel: (session_id: string) => call<unknown>('POST', '/iac/cancel', 202, { session_id }),
+    /** Makes a call that the platform should refuse, and returns the refusal. */
+    refusal: async (what: 'apply' | 'merge', session_id: string): Promise<{ status: number; detail: string }> => {
       const [method, path] = what === 'apply' ? ['POST', '/iac/apply'] : ['PUT', '/repository/pr/merge']
-      const { status, text } = await ask(method, path, { session_id: sessionId })
+      const { status, text } = await ask(method, path, { session_id })
       return { status, detail: detailOf(text) }
     },
-    session: (id) => call('GET', `/sessions?id=${id}`, 200),
-    openPullRequest: (sessionId) => call('PUT', '/repository/pr', 201, { session_id: sessionId }),
+    session: (id: string) => call<Session>('GET', `/sessions?id=${id}`, 200),
+    openPullRequest: (session_id: string) => call<PullRequest>('PUT', '/repository/pr', 201, { session_id }),
     metadataPrefix: async () =>
-      (await call<{ artifact_metadata_header_prefix: string }>('GET', '/auth/config', 200))
-        .artifact_metadata_header_prefix,
-    events: (sessionId) => readEvents(`${base}/api/v1/events/subscribe/${sessionId}`, signal),
+      (await call<Components['AuthConfig']>('GET', '/auth/config', 200)).artifact_metadata_header_prefix,
+    /** Yields the names of statuses as they arrive, until the stream ends. */
+    events: (sessionId: string) => readEvents(`${base}/api/v1/events/subscribe/${sessionId}`, signal),
   }
 }
 
@@ -159,4 +111,40 @@ export async function download(
   if (artifact.file_size_bytes !== null && artifact.file_size_bytes !== body.length)
     throw new ApiError(`an artifact has ${body.length} bytes, the session says ${artifact.file_size_bytes}`)
   return { text: new TextDecoder().decode(body), bytes: body.length, headers: response.headers }
+}
+
+const TERMINAL = new Set(['completed', 'uncompleted', 'failed'])
+
+/**
+ * Follows a round until its terminal status. Each event makes the session be read again, because it lists all statuses,
+ * while one event may stand for two changes.
+ * @param known number of statuses of earlier rounds
+ * @returns the session after the end
+ */
+export async function follow(
+  api: Api,
+  sessionId: string,
+  onStatus: (status: string, message: string) => void,
+  known = 0,
+): Promise<Session> {
+  let shownCount = known
+  const look = async (): Promise<Session> => {
+    const session = await api.session(sessionId)
+    const statuses = session.rounds.flatMap((round) => round.statuses)
+    for (const { status, message } of statuses.slice(shownCount)) onStatus(status, message ?? '')
+    shownCount = statuses.length
+    return session
+  }
+  const ended = (session: Session) => !session.in_flight && TERMINAL.has(session.current_status)
+  for (;;) {
+    let last = ''
+    for await (const status of api.events(sessionId)) {
+      // The stream repeats the status at intervals. The session is read again only after a change.
+      if (status !== last) await look()
+      last = status
+    }
+    const session = await look()
+    if (ended(session)) return session
+    await sleep(500)
+  }
 }

@@ -1,6 +1,6 @@
 import type { PlanDocument } from '../../src/plan/document/plan-document.ts'
 import type { ReportDocuments } from '../../src/reports/schemas.ts'
-import { type Artifact, type Downloaded, download, type PreviewCounts, type Round, type Session } from './api.ts'
+import { type Artifact, type Downloaded, download, type Round, type Session } from './api.ts'
 
 export interface Collected {
   artifacts: Downloaded[]
@@ -21,7 +21,7 @@ export interface Collected {
 
 /** The parts of the list of an import preview that the demo reads. */
 interface Preview {
-  counts: PreviewCounts
+  counts: Round['previews'][number]['counts']
   unmanaged: { kind: string | null; resource_id: string }[]
 }
 
@@ -45,14 +45,9 @@ export async function collect(session: Session, metadataPrefix: string, signal: 
     return { text, type }
   }
   for (const round of session.rounds) await collectRound(round, collected, get)
-  const address = session.rounds.flatMap(({ plans }) => plans.flatMap((plan) => plan.document_url ?? [])).at(-1)
-  if (address) collected.document = await readDocument(address, signal)
+  const url = session.rounds.flatMap(({ plans }) => plans.flatMap((plan) => plan.document_url ?? [])).at(-1)
+  if (url) collected.document = JSON.parse((await download({ url, file_size_bytes: null }, signal)).text)
   return collected
-}
-
-async function readDocument(url: string, signal: AbortSignal): Promise<PlanDocument> {
-  const { text } = await download({ id: 0, url, file_size_bytes: null }, signal)
-  return JSON.parse(text) as PlanDocument
 }
 
 async function collectRound(

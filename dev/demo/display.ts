@@ -12,13 +12,6 @@ export interface Display {
   end(): void
 }
 
-/** A heading with its text, and lines below it. */
-export interface Row {
-  heading: string
-  text: string
-  below?: string[]
-}
-
 const COLOURS = { dim: '90', green: '32', red: '31', yellow: '33', bold: '1' } as const
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 

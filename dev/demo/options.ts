@@ -2,26 +2,7 @@ import { FLAG, parseOptions, positive, TEXT, UsageError } from '../command.ts'
 import { SCOPE } from '../scripted-model/examples.ts'
 import { type DemoMode, isEnding, isMode, MODES, SHOWS } from './modes.ts'
 
-export interface DemoOptions {
-  mode: DemoMode | 'all'
-  /** Null means the recorded request of the mode. */
-  request: string | null
-  /** Null means the sample repository of the mode. */
-  repo: string | null
-  scope: string
-  cloud: string
-  iac_path: string | null
-  json: boolean
-  /** True to print the spans of the session. */
-  trace: boolean
-  /** True to print every line of the engine. */
-  output: boolean
-  keep: boolean
-  embedded: boolean
-  data: string | undefined
-  /** Time limit of each mode in seconds. Null: it depends on the kind of model. */
-  limitS: number | null
-}
+export type DemoOptions = NonNullable<ReturnType<typeof readOptions>>
 
 export const HELP = `Shows the platform at work through its public API: from a sentence and a repository to code, a validated plan and an
 open pull request.
@@ -58,26 +39,23 @@ const OPTIONS = {
 } as const
 
 /** Reads the arguments; null if only the help was requested. Errors: `UsageError`. */
-export function readOptions(args: string[]): DemoOptions | null {
+export function readOptions(args: string[]) {
   const { values } = parseOptions(args, OPTIONS)
   if (values.help) return null
   const mode = readMode(values.mode ?? 'generate')
   const own = (['request', 'repo', 'scope', 'cloud', 'iac-path'] as const).filter((name) => values[name] !== undefined)
   if (own.length > 0 && (mode === 'all' || isEnding(mode)))
     throw new UsageError(`--mode ${mode} plays recorded requests: it takes no --${own[0]}.`)
+  const { request = null, repo = null, scope = SCOPE, cloud = 'aws', data, json = false, trace = false } = values
+  const { output = false, keep = false, embedded = request === null && repo === null } = values
   return {
-    mode,
-    request: values.request ?? null,
-    repo: values.repo ?? null,
-    scope: values.scope ?? SCOPE,
-    cloud: values.cloud ?? 'aws',
+    ...{ mode, scope, cloud, data, json, trace, output, keep, embedded },
+    /** Null means the recorded request of the mode. */
+    request,
+    /** Null means the sample repository of the mode. */
+    repo,
     iac_path: values['iac-path'] ?? null,
-    json: values.json ?? false,
-    trace: values.trace ?? false,
-    output: values.output ?? false,
-    keep: values.keep ?? false,
-    embedded: values.embedded ?? (values.request === undefined && values.repo === undefined),
-    data: values.data,
+    /** Time limit of each mode in seconds. Null: it depends on the kind of model. */
     limitS: positive('limit', values.limit),
   }
 }

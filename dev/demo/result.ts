@@ -31,7 +31,7 @@ export interface DemoResult {
   checks: Check[]
   ok: boolean
 }
-export interface Check {
+interface Check {
   name: string
   ok: boolean
 }
@@ -101,11 +101,10 @@ export function parseCounts(text: string): DemoResult['plan'] {
 }
 
 export function pickReport({ reports }: Collected): DemoResult['report'] {
-  const { apply, import: imported, drift, generate } = reports
-  if (apply) return { type: 'apply', status: apply.status, summary: apply.summary }
-  if (imported) return { type: 'import', status: imported.status, summary: imported.summary }
-  if (drift) return { type: 'drift', status: drift.status, summary: drift.summary }
-  return generate ? { type: 'generate', status: null, summary: generate.summary } : null
+  const type = (['apply', 'import', 'drift', 'generate'] as const).find((name) => reports[name])
+  if (!type) return null
+  const { status = null, summary } = reports[type] as { status?: string; summary: unknown }
+  return { type, status, summary }
 }
 
 export function sumUp(results: DemoResult[], durationS: number): AllResult {
@@ -137,3 +136,98 @@ export function sumUp(results: DemoResult[], durationS: number): AllResult {
     results,
   }
 }
+
+/** The results of a mode. */
+export interface Evidence {
+  session: Session
+  collected: Collected
+  pull_request: PullRequest | null
+  /** The answers to apply and merge on a locked session; empty when they were not tried. */
+  refusals: { status: number; detail: string }[]
+}
+
+type Condition = [name: string, holds: (evidence: Evidence) => boolean | undefined]
+
+const ends = (status: string): Condition => [
+  `the session is ${status}`,
+  ({ session }) => session.current_status === status,
+]
+const pullRequestOpen: Condition = ['the pull request is open', ({ pull_request }) => pull_request?.status === 'open']
+const nothingLeft: Condition = [
+  'the last plan is empty',
+  ({ collected: { plan } }) => plan !== null && Object.values(parseCounts(plan.text)).every((count) => count === 0),
+]
+const noChange: Condition = [
+  'no code was changed',
+  ({ session }) => session.rounds.every((round) => round.code_changes.length === 0),
+]
+const driftFound: Condition = ['drift was found', ({ collected }) => collected.drift.length > 0]
+
+const drift: Condition[] = [
+  ends('completed'),
+  driftFound,
+  ['the report says Succeeded', ({ collected }) => collected.reports.drift?.status === 'Succeeded'],
+  nothingLeft,
+  pullRequestOpen,
+]
+const imports: Condition[] = [
+  ends('completed'),
+  [
+    'all that was selected is imported',
+    ({ collected: { reports } }) =>
+      reports.import &&
+      reports.import.summary.imported > 0 &&
+      reports.import.summary.imported === reports.import.summary.selected,
+  ],
+  nothingLeft,
+  pullRequestOpen,
+]
+
+const CHECKS: Record<DemoMode, Condition[]> = {
+  generate: [ends('completed'), pullRequestOpen],
+  'partial-drift': drift,
+  'full-drift': drift,
+  'partial-import': imports,
+  'full-import': imports,
+  apply: [
+    ends('completed'),
+    [
+      'what was planned is created',
+      ({ collected: { reports } }) =>
+        reports.apply?.status === 'Success' && reports.apply.summary.created === reports.generate?.summary.create,
+    ],
+    pullRequestOpen,
+  ],
+  'drift-preview': [
+    ends('completed'),
+    noChange,
+    driftFound,
+    ['nothing was mended', ({ collected }) => collected.reports.drift?.remediated_resources.length === 0],
+  ],
+  'import-preview': [
+    ends('completed'),
+    noChange,
+    ['resources are listed', ({ collected }) => (collected.preview?.counts.unmanaged ?? 0) > 0],
+    ['nothing was imported', ({ collected }) => collected.reports.import?.summary.selected === 0],
+  ],
+  declined: [ends('uncompleted'), noChange],
+  question: [ends('uncompleted'), noChange],
+  blocked: [
+    ends('completed'),
+    ['the session is locked', ({ session }) => session.is_blocked],
+    [
+      'apply and merge answer 409',
+      ({ refusals }) => refusals.length === 2 && refusals.every(({ status }) => status === 409),
+    ],
+  ],
+  exhausted: [
+    ends('failed'),
+    ['the message says why', ({ session }) => lastMessage(session) === 'runner failed: Validation loop exceeded.'],
+  ],
+}
+
+export const lastMessage = (session: Session): string => session.rounds.at(-1)?.statuses.at(-1)?.message ?? ''
+
+/** Checks point by point whether a mode ended as it should. */
+export const checksOf = (mode: DemoMode, evidence: Evidence): Check[] =>
+  CHECKS[mode].map(([name, holds]) => ({ name, ok: holds(evidence) === true }))

@@ -1,21 +1,31 @@
-import { createSampleStates } from '../sample-state/prepare.ts'
-import { rootOfExample } from '../sample-state/samples.ts'
+import { waitUnlessAborted } from '../../src/base/time.ts'
+import { createSampleStates, rootOfExample } from '../sample-state/prepare.ts'
 import { bodyOf, SCOPE, uriOfSample } from '../scripted-model/examples.ts'
 import { dataFolder, type ReadyStack } from '../stack/data-folder.ts'
-import { type Api, createApi, DemoError, type PullRequest, type Session } from './api.ts'
-import { checksOf, type Evidence, lastMessage } from './checks.ts'
+import { type Api, ApiError, createApi, DemoError, follow, type PullRequest, type Session } from './api.ts'
 import { type Collected, collect } from './collect.ts'
 import type { Display } from './display.ts'
-import { follow } from './live/follow.ts'
 import type { Interruption } from './live/interruption.ts'
 import { openLanes } from './live/lanes.ts'
-import { type DemoMode, findExample, SHOWS } from './modes.ts'
+import { type DemoMode, findExample, MODES, SHOWS } from './modes.ts'
 import type { DemoOptions } from './options.ts'
-import { type DemoResult, pickReport, readCounts, round3, sumUsage } from './result.ts'
-import { describeOutcome, showSummary } from './summary.ts'
+import {
+  type AllResult,
+  checksOf,
+  type DemoResult,
+  type Evidence,
+  lastMessage,
+  pickReport,
+  readCounts,
+  round3,
+  sumUp,
+  sumUsage,
+  unplayedResult,
+} from './result.ts'
+import { describeOutcome, showAll, showSummary } from './summary.ts'
 import { readTrace, showTrace, type TraceTotals } from './trace.ts'
 
-export interface ModeRun {
+interface ModeRun {
   mode: DemoMode
   options: DemoOptions
   stack: ReadyStack
@@ -25,7 +35,7 @@ export interface ModeRun {
 }
 
 /** Plays one mode, prints its progress and returns the result. Errors: `DemoError` if it cannot run, `ApiError`. */
-export async function runMode(run: ModeRun): Promise<DemoResult> {
+async function runMode(run: ModeRun): Promise<DemoResult> {
   const { mode, display, stack, signal } = run
   if (run.options.trace && stack.collector_url === null)
     throw new DemoError('The stack uses a collector of yours: look for the trace there.', true)
@@ -184,4 +194,45 @@ function resultOf({ mode, stack }: ModeRun, evidence: Evidence, durationS: numbe
     checks,
     ok: checks.every(({ ok }) => ok),
   }
+}
+
+/** The object for the last line of `--json`, and whether all modes succeeded. */
+interface DemoEnd {
+  line: DemoResult | AllResult
+  ok: boolean
+}
+
+/** Everything that a run of a mode needs, except the mode and the signal that limits it. */
+type Setting = Omit<ModeRun, 'mode' | 'signal'> & { signalFor(mode: DemoMode): AbortSignal }
+
+export async function runModes(setting: Setting): Promise<DemoEnd> {
+  const { options, display } = setting
+  if (options.mode !== 'all') {
+    const line = await play(setting, options.mode)
+    return { line, ok: line.ok }
+  }
+  const results: DemoResult[] = []
+  const began = performance.now()
+  for (const mode of MODES) {
+    if (setting.interruption.wanted) break
+    const result = await play(setting, mode).catch((error: unknown) => reportUnplayed(setting, mode, error))
+    results.push(result)
+    if (options.json) display.line(JSON.stringify(result))
+  }
+  const line = sumUp(results, (performance.now() - began) / 1000)
+  showAll(display, line)
+  return { line, ok: line.ok }
+}
+
+function play({ signalFor, ...setting }: Setting, mode: DemoMode): Promise<DemoResult> {
+  const signal = signalFor(mode)
+  return waitUnlessAborted(runMode({ ...setting, mode, signal }), signal)
+}
+
+/** Reports a mode that could not be played, so that the others go on. An interruption ends all. */
+function reportUnplayed({ stack, display }: Setting, mode: DemoMode, error: unknown): DemoResult {
+  if (!(error instanceof ApiError) && !(error instanceof DemoError && !error.final)) throw error
+  display.busy('')
+  display.line(display.paint('red', `${mode}: ${error.message}\n`))
+  return unplayedResult(mode, { name: stack.engine.name, version: stack.engine.version }, error.message)
 }

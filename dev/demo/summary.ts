@@ -1,17 +1,19 @@
-import type { AttemptDetail, AttemptDiagnostic } from '../../src/rounds/attempts.ts'
 import { INTENT_TITLE } from '../../src/rules/intent/describe.ts'
-import type { Evidence } from './checks.ts'
+import type { Round } from './api.ts'
 import type { Collected } from './collect.ts'
-import type { Display, Row } from './display.ts'
+import type { Display } from './display.ts'
 import { resourceLines } from './resources.ts'
-import type { AllResult, DemoResult } from './result.ts'
+import type { AllResult, DemoResult, Evidence } from './result.ts'
 
 const SIGNS: Record<string, string> = { create: '+', update: '~', delete: '-', recreate: '-/+' }
 const INDENT = ' '.repeat(16)
 
+/** A heading with its text, and lines below it. */
+type Row = [heading: string, text: string, below?: string[]]
+
 export function showSummary(display: Display, { session, collected }: Evidence, result: DemoResult): void {
   const rows = [
-    ...attemptRows(session.rounds.flatMap(({ attempts = [] }) => attempts)),
+    ...attemptRows(session.rounds.flatMap(({ attempts }) => attempts)),
     ...codeRows(display, collected, result),
     ...driftRows(collected, result),
     ...importRows(collected),
@@ -21,7 +23,7 @@ export function showSummary(display: Display, { session, collected }: Evidence, 
     ...linkRows(collected, result),
   ]
   if (rows.length > 0) display.line()
-  for (const { heading, text, below = [] } of rows) {
+  for (const [heading, text, below = []] of rows) {
     display.line(`${display.paint('bold', heading.padEnd(13))} ${text}`)
     for (const line of below) display.line(`${INDENT}${line}`)
   }
@@ -31,28 +33,22 @@ export function showSummary(display: Display, { session, collected }: Evidence, 
 const MAX_DIAGNOSTICS = 3
 
 /** Makes rows for the failed attempts, each with its findings; none if the first one passed. */
-function attemptRows(attempts: readonly AttemptDetail[]): Row[] {
+function attemptRows(attempts: Round['attempts']): Row[] {
   if (attempts.length < 2 && attempts[0]?.outcome === 'accepted') return []
-  return attempts.map((attempt) => ({
-    heading: `attempt ${attempt.number}`,
-    text: describeAttempt(attempt),
-    below: attempt.diagnostics.slice(0, MAX_DIAGNOSTICS).flatMap(describeDiagnostic),
-  }))
+  return attempts.map(({ number, outcome, steps, diagnostics, diagnostics_total, commit }) => {
+    const took = steps.reduce((sum, { seconds }) => sum + seconds, 0)
+    const failed = steps.find((step) => step.outcome === 'failed')
+    const words = [
+      `${outcome ?? 'running'}${failed ? ` at ${failed.name}` : ''}`,
+      `${took.toFixed(1)} s`,
+      ...(commit ? [commit.slice(0, 8)] : []),
+      ...(diagnostics_total > MAX_DIAGNOSTICS ? [`${diagnostics_total} findings`] : []),
+    ]
+    return [`attempt ${number}`, words.join(', '), diagnostics.slice(0, MAX_DIAGNOSTICS).flatMap(describeDiagnostic)]
+  })
 }
 
-function describeAttempt({ outcome, steps, diagnostics_total, commit }: AttemptDetail): string {
-  const took = steps.reduce((sum, { seconds }) => sum + seconds, 0)
-  const failed = steps.find((step) => step.outcome === 'failed')
-  const words = [
-    `${outcome ?? 'running'}${failed ? ` at ${failed.name}` : ''}`,
-    `${took.toFixed(1)} s`,
-    ...(commit ? [commit.slice(0, 8)] : []),
-    ...(diagnostics_total > MAX_DIAGNOSTICS ? [`${diagnostics_total} findings`] : []),
-  ]
-  return words.join(', ')
-}
-
-function describeDiagnostic({ file, line, summary, snippet }: AttemptDiagnostic): string[] {
+function describeDiagnostic({ file, line, summary, snippet }: Round['attempts'][number]['diagnostics'][number]) {
   const place = file === null ? '' : `${file}${line === null ? '' : `:${line}`}  `
   const lines = snippet.split('\n').filter((text) => text.trim() !== '')
   return [`${place}${summary}`, ...lines.map((text) => `    ${text}`)]
@@ -60,17 +56,15 @@ function describeDiagnostic({ file, line, summary, snippet }: AttemptDiagnostic)
 
 function codeRows(display: Display, { changes }: Collected, { validation_attempts, message, mode }: DemoResult): Row[] {
   if (changes.length === 0) return []
-  const rows: Row[] = [{ heading: 'code', text: [...new Set(changes.map((change) => change.file_name))].join(', ') }]
+  const rows: Row[] = [['code', [...new Set(changes.map((change) => change.file_name))].join(', ')]]
   if (message.endsWith('Validation loop exceeded.'))
-    rows.push({ heading: 'attempts', text: `${validation_attempts}, all of them refused by the engine` })
-  else if (validation_attempts > 1 && !mode.endsWith('drift')) {
-    const below = repairLines(changes).map((line) => display.paint(line.startsWith('+') ? 'green' : 'red', line))
-    rows.push({
-      heading: 'repair',
-      text: `attempt 1 was refused by the engine, attempt ${validation_attempts} passed:`,
-      below,
-    })
-  }
+    rows.push(['attempts', `${validation_attempts}, all of them refused by the engine`])
+  else if (validation_attempts > 1 && !mode.endsWith('drift'))
+    rows.push([
+      'repair',
+      `attempt 1 was refused by the engine, attempt ${validation_attempts} passed:`,
+      repairLines(changes).map((line) => display.paint(line.startsWith('+') ? 'green' : 'red', line)),
+    ])
   return rows
 }
 
@@ -80,16 +74,11 @@ function previewRows({ preview }: Collected): Row[] {
   if (!preview) return []
   const { counts, unmanaged } = preview
   const more = unmanaged.length - MAX_SHOWN
-  return [
-    {
-      heading: 'scope',
-      text: `${counts.managed} managed, ${counts.unmanaged} not managed, ${counts.left_out} left out`,
-      below: [
-        ...unmanaged.slice(0, MAX_SHOWN).map(({ kind, resource_id }) => `${kind ?? 'unknown kind'}  ${resource_id}`),
-        ...(more > 0 ? [`and ${more} more that nobody manages`] : []),
-      ],
-    },
+  const below = [
+    ...unmanaged.slice(0, MAX_SHOWN).map(({ kind, resource_id }) => `${kind ?? 'unknown kind'}  ${resource_id}`),
+    ...(more > 0 ? [`and ${more} more that nobody manages`] : []),
   ]
+  return [['scope', `${counts.managed} managed, ${counts.unmanaged} not managed, ${counts.left_out} left out`, below]]
 }
 
 function driftRows({ drift, reports }: Collected, { mode }: DemoResult): Row[] {
@@ -100,27 +89,24 @@ function driftRows({ drift, reports }: Collected, { mode }: DemoResult): Row[] {
       (change) => `${file_path}  ${resource_address}  ${change.attribute_modified}: ${change.change_description}`,
     ),
   )
-  return [
-    { heading: 'drift', text: `${drift.length} found: ${drift.join(', ') || 'nothing'}` },
-    { heading: mode === 'drift-preview' ? 'seen' : 'mended', text: `${status}: ${summary}`, below },
-    ...(unreconciled_drift.length > 0 ? [{ heading: 'left', text: `${unreconciled_drift.length} entries` }] : []),
+  const rows: Row[] = [
+    ['drift', `${drift.length} found: ${drift.join(', ') || 'nothing'}`],
+    [mode === 'drift-preview' ? 'seen' : 'mended', `${status}: ${summary}`, below],
   ]
+  return unreconciled_drift.length > 0 ? [...rows, ['left', `${unreconciled_drift.length} entries`]] : rows
 }
 
 function importRows({ reports }: Collected): Row[] {
   if (!reports.import) return []
   const { status, summary, imported_resources, excluded_resources, state_alignment } = reports.import
+  const { imported, selected, failed } = summary
+  const counts = `${imported} of ${selected} selected, ${failed} failed, ${excluded_resources.length} excluded`
+  const below = imported_resources.map(
+    (entry) => `${entry.resource_address}  ${entry.resource_id}${entry.status === 'failed' ? '  failed' : ''}`,
+  )
   return [
-    {
-      heading: 'import',
-      text:
-        `${status}: ${summary.imported} of ${summary.selected} selected, ${summary.failed} failed, ` +
-        `${excluded_resources.length} excluded`,
-      below: imported_resources.map(
-        (entry) => `${entry.resource_address}  ${entry.resource_id}${entry.status === 'failed' ? '  failed' : ''}`,
-      ),
-    },
-    { heading: 'state', text: state_alignment },
+    ['import', `${status}: ${counts}`, below],
+    ['state', state_alignment],
   ]
 }
 
@@ -131,54 +117,41 @@ function planRows(display: Display, collected: Collected, { plan, mode }: DemoRe
     if (!planned || mode === 'exhausted') return []
     const left = plan.create + plan.update + plan.delete + plan.replace
     const below = document ? resourceLines(display, document) : []
-    return [{ heading: 'plan', text: left === 0 ? 'nothing left to change' : `${left} changes left`, below }]
+    return [['plan', left === 0 ? 'nothing left to change' : `${left} changes left`, below]]
   }
   const { create, update, delete: gone, recreate } = generate.summary
+  const { banner, bullet_points } = generate.potential_impact
+  const below = document
+    ? resourceLines(display, document)
+    : generate.detailed_changes.map(({ name, action }) => `${(SIGNS[action] ?? '?').padEnd(3)} ${name}`)
   const rows: Row[] = [
-    {
-      heading: 'plan',
-      text: `${create} to create, ${update} to change, ${gone} to destroy, ${recreate} to replace`,
-      below: document
-        ? resourceLines(display, document)
-        : generate.detailed_changes.map(({ name, action }) => `${(SIGNS[action] ?? '?').padEnd(3)} ${name}`),
-    },
-    { heading: 'impact', text: `${generate.potential_impact.banner.level}: ${generate.potential_impact.banner.title}` },
+    ['plan', `${create} to create, ${update} to change, ${gone} to destroy, ${recreate} to replace`, below],
+    ['impact', `${banner.level}: ${banner.title}`],
   ]
-  const checked = generate.potential_impact.bullet_points
-    .find(({ title }) => title === INTENT_TITLE)
-    ?.description.split('\n')
-  if (checked) rows.push({ heading: 'request', text: checked[0] ?? '', below: checked.slice(1) })
-  if (findings !== null)
-    rows.push({ heading: 'compliance', text: findings === 0 ? 'passed, no findings' : `${findings} findings` })
+  const checked = bullet_points.find(({ title }) => title === INTENT_TITLE)?.description.split('\n')
+  if (checked) rows.push(['request', checked[0] ?? '', checked.slice(1)])
+  if (findings !== null) rows.push(['compliance', findings === 0 ? 'passed, no findings' : `${findings} findings`])
   return rows
 }
 
 function applyRows({ reports }: Collected): Row[] {
   if (!reports.apply) return []
   const { status, summary, resource_changes } = reports.apply
-  const counts =
-    `${summary.created} created, ${summary.updated} changed, ${summary.destroyed} destroyed, ${summary.failed} ` +
-    'failed'
+  const { created, updated, destroyed, failed } = summary
+  const counts = `${created} created, ${updated} changed, ${destroyed} destroyed, ${failed} failed`
   return [
-    {
-      heading: 'applied',
-      text: `${status}: ${counts}`,
-      below: resource_changes.map((change) => `${change.resource_name} ${change.action}`),
-    },
+    ['applied', `${status}: ${counts}`, resource_changes.map((change) => `${change.resource_name} ${change.action}`)],
   ]
 }
 
 function linkRows({ report_url, artifacts }: Collected, { pull_request, locked }: DemoResult): Row[] {
   const rows: Row[] = []
   const bytes = artifacts.reduce((total, artifact) => total + artifact.bytes, 0)
-  if (artifacts.length > 0)
-    rows.push({
-      heading: 'artifacts',
-      text: `${artifacts.length} downloaded through presigned URLs, ${(bytes / 1000).toFixed(1)} kB`,
-    })
-  if (report_url) rows.push({ heading: 'report', text: report_url })
-  if (pull_request) rows.push({ heading: 'pull request', text: `${pull_request.url} (${pull_request.status})` })
-  if (locked) rows.push({ heading: 'lock', text: 'locked until an administrator unlocks it or a later round passes' })
+  const size = `${(bytes / 1000).toFixed(1)} kB`
+  if (artifacts.length > 0) rows.push(['artifacts', `${artifacts.length} downloaded through presigned URLs, ${size}`])
+  if (report_url) rows.push(['report', report_url])
+  if (pull_request) rows.push(['pull request', `${pull_request.url} (${pull_request.status})`])
+  if (locked) rows.push(['lock', 'locked until an administrator unlocks it or a later round passes'])
   return rows
 }
 

@@ -5,7 +5,6 @@ import { delimiter, join } from 'node:path'
 import { findInstalledEngine } from '../../sidecars/iac/engine/find.ts'
 import type { Fetch } from '../../src/base/http.ts'
 import { type Download, downloadEngine, keptEngine } from './download.ts'
-import { createProgressLine } from './progress-line.ts'
 import { OPENTOFU, RELEASES, targetOf } from './release.ts'
 
 /** No engine can be provided. The text is one sentence that says what to do. */
@@ -109,3 +108,38 @@ function useProxy(env: EngineRequest['env']): () => void {
 }
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? url
+
+const WIDTH = 30
+const AGAIN_MS = 100
+const MEBIBYTE = 1024 * 1024
+
+/** Makes a line that shows the progress of a download; outside of a terminal a plain line at its beginning. */
+function createProgressLine(output: EngineRequest['output'], text: string) {
+  const live = output.isTTY === true
+  if (!live) output.write(`${text}\n`)
+  let drawn = Number.NEGATIVE_INFINITY
+  let last = ''
+  const draw = (line: string) => {
+    last = line
+    drawn = performance.now()
+    output.write(`\r\u001b[2K${line}`)
+  }
+  if (live) draw(text)
+  return {
+    update: (done: number, total: number | null) => {
+      if (live && (done === total || performance.now() - drawn > AGAIN_MS)) draw(`${text}  ${barOf(done, total)}`)
+    },
+    end: () => {
+      if (live && last !== '') output.write('\n')
+    },
+  }
+}
+
+const inMebibytes = (bytes: number): string => (bytes / MEBIBYTE).toFixed(1)
+
+/** Renders a bar, for example `[######----]  20.1 of 33.0 MiB`. */
+function barOf(done: number, total: number | null): string {
+  if (total === null) return `${inMebibytes(done)} MiB`
+  const filled = Math.min(WIDTH, Math.floor((WIDTH * done) / total))
+  return `[${'#'.repeat(filled)}${'-'.repeat(WIDTH - filled)}]  ${inMebibytes(done)} of ${inMebibytes(total)} MiB`
+}

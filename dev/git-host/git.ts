@@ -1,9 +1,15 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 
 interface GitOutput {
   code: number
   stdout: string
   stderr: string
+}
+interface GitSetting {
+  cwd?: string
+  env?: Record<string, string>
 }
 
 const IDENTITY = {
@@ -30,38 +36,21 @@ export function createGitEnvironment(extra: Record<string, string> = {}): Record
 /** Options of every command: the folders may belong to another user, and git must start no programs by itself. */
 export const GIT_OPTIONS = ['-c', 'safe.directory=*', '-c', 'gc.auto=0', '-c', 'core.hooksPath=/dev/null']
 
-export function git(
-  args: readonly string[],
-  options: { cwd?: string; env?: Record<string, string> } = {},
-): Promise<GitOutput> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('git', [...GIT_OPTIONS, ...args], {
-      cwd: options.cwd,
-      env: createGitEnvironment(options.env),
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: 60_000,
-    })
-    const out: Buffer[] = []
-    const err: Buffer[] = []
-    child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
-    child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
-    child.once('error', reject)
-    child.once('close', (code) =>
-      resolve({
-        code: code ?? 1,
-        stdout: Buffer.concat(out).toString('utf8'),
-        stderr: Buffer.concat(err).toString('utf8'),
-      }),
-    )
+/** Runs git and returns its output, whatever its exit code is. Errors: it cannot be started. */
+export async function git(args: readonly string[], { cwd, env }: GitSetting = {}): Promise<GitOutput> {
+  const child = spawn('git', [...GIT_OPTIONS, ...args], {
+    cwd,
+    env: createGitEnvironment(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000,
   })
+  const [[code], stdout, stderr] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
+  return { code: code ?? 1, stdout, stderr }
 }
 
 /** Runs git, but throws git's own text if the exit code is not 0. */
-export async function gitOrThrow(
-  args: readonly string[],
-  options: { cwd?: string; env?: Record<string, string> } = {},
-): Promise<string> {
-  const output = await git(args, options)
+export async function gitOrThrow(args: readonly string[], setting: GitSetting = {}): Promise<string> {
+  const output = await git(args, setting)
   if (output.code !== 0) throw new Error(`git ${args[0]} failed: ${output.stderr.trim() || output.stdout.trim()}`)
   return output.stdout.trim()
 }

@@ -14,7 +14,7 @@ export interface Repository {
 }
 
 /** Content of a first commit: a folder on disk, or files by path (`symlink` makes a link). */
-export type RepositoryContent = { folder: string } | { files: Record<string, string | { symlink: string }> }
+type RepositoryContent = { folder: string } | { files: Record<string, string | { symlink: string }> }
 
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?$/
 
@@ -42,12 +42,16 @@ export async function listRepositories(dataDir: string): Promise<Repository[]> {
   return repositories
 }
 
+export interface NewRepository {
+  owner: string
+  name: string
+  content?: RepositoryContent
+  private?: boolean
+}
+
 /** Creates a bare repository with one commit on `main`, or an empty one. An existing one is not changed. */
-export async function createRepository(
-  dataDir: string,
-  options: { owner: string; name: string; content?: RepositoryContent; private?: boolean; message?: string },
-): Promise<Repository> {
-  const { owner, name } = options
+export async function createRepository(dataDir: string, options: NewRepository): Promise<Repository> {
+  const { owner, name, content, private: isPrivate = false } = options
   if (!NAME.test(owner) || !NAME.test(name)) throw new Error(`no valid repository name: ${owner}/${name}`)
   const existing = await findRepository(dataDir, owner, name)
   if (existing) return existing
@@ -56,9 +60,9 @@ export async function createRepository(
   await mkdir(dirname(path), { recursive: true })
   await gitOrThrow(['init', '--quiet', '--bare', '--initial-branch=main', path])
   for (const [key, value] of Object.entries(SERVER_OPTIONS)) await gitOrThrow(['--git-dir', path, 'config', key, value])
-  if (options.content) await commitContent(path, options.content, options.message ?? 'Initial import')
-  await writeFile(join(path, 'platform-host.json'), JSON.stringify({ private: options.private ?? false }))
-  return { owner, name, path, private: options.private ?? false }
+  if (content) await commitContent(path, content)
+  await writeFile(join(path, 'platform-host.json'), JSON.stringify({ private: isPrivate }))
+  return { owner, name, path, private: isPrivate }
 }
 
 /** Settings that allow shallow and partial clones of any commit, as the large hosts do. */
@@ -70,14 +74,14 @@ const SERVER_OPTIONS = {
   'receive.shallowUpdate': 'true',
 }
 
-async function commitContent(path: string, content: RepositoryContent, message: string): Promise<void> {
+async function commitContent(path: string, content: RepositoryContent): Promise<void> {
   const temporary = await mkdtemp(join(tmpdir(), 'platform-seed-'))
   try {
     const tree = 'folder' in content ? content.folder : await writeTree(join(temporary, 'tree'), content.files)
     const options = { cwd: tree, env: { GIT_DIR: path, GIT_WORK_TREE: tree, GIT_INDEX_FILE: join(temporary, 'index') } }
     await gitOrThrow(['add', '--all', '.'], options)
     const treeId = await gitOrThrow(['write-tree'], options)
-    const commit = await gitOrThrow(['commit-tree', treeId, '-m', message], options)
+    const commit = await gitOrThrow(['commit-tree', treeId, '-m', 'Initial import'], options)
     await gitOrThrow(['update-ref', 'refs/heads/main', commit], options)
   } finally {
     await rm(temporary, { recursive: true, force: true })
@@ -97,14 +101,8 @@ async function writeTree(root: string, files: Record<string, string | { symlink:
 
 /** Reads the commit id of a branch; null if there is none. As a full reference the name cannot act as an option. */
 export async function branchCommit(repository: Repository, branch: string): Promise<string | null> {
-  const output = await git([
-    '--git-dir',
-    repository.path,
-    'rev-parse',
-    '--verify',
-    '--quiet',
-    `refs/heads/${branch}^{commit}`,
-  ])
+  const reference = `refs/heads/${branch}^{commit}`
+  const output = await git(['--git-dir', repository.path, 'rev-parse', '--verify', '--quiet', reference])
   return output.code === 0 ? output.stdout.trim() : null
 }
 

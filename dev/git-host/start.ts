@@ -1,24 +1,27 @@
+import { spawn } from 'node:child_process'
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
+import { createGunzip } from 'node:zlib'
 import { createAdaptorServer } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
 import { listen, type Running } from '../server.ts'
-import { createApi } from './api.ts'
 import { loadCertificates } from './certificates.ts'
+import { createGitEnvironment, GIT_OPTIONS } from './git.ts'
 import { indexPage, pullPage, repositoryPage } from './pages.ts'
-import { createPulls, type HostEnv, type Site } from './pulls.ts'
+import { createApi, findPull, type HostEnv, listPulls, type Site } from './pulls.ts'
 import {
   createRepository,
   findRepository,
   listRepositories,
+  type NewRepository,
   type Repository,
-  type RepositoryContent,
 } from './repositories.ts'
-import { advertise, exchange, SERVICES } from './smart-http.ts'
 
 /** The repositories of a new sample host. They use built-in resources only, so that an engine needs no network. */
 const SAMPLES = ['web-platform', 'data-platform', 'network-baseline', 'legacy-accounts'].map((name) => ({
@@ -36,12 +39,7 @@ export interface GitHost extends Running {
   host: string
   repositories: string[]
   /** Adds a repository and returns its clone address. An existing one is not changed. */
-  addRepository(options: {
-    owner: string
-    name: string
-    content?: RepositoryContent
-    private?: boolean
-  }): Promise<string>
+  addRepository(options: NewRepository): Promise<string>
   /** Returns the absolute path of the bare repository behind a clone address. */
   pathOf(cloneUrl: string): string
 }
@@ -63,7 +61,7 @@ export async function startGitHost(options: {
   const certificates = await loadCertificates(join(data_dir, 'tls'))
   const samples = options.samples === false ? [] : SAMPLES
   for (const sample of samples) await createRepository(data_dir, sample)
-  const site: Site = { url: '', data_dir, user, token, pulls: createPulls(user) }
+  const site: Site = { url: '', data_dir, user, token }
   const server = createAdaptorServer({
     fetch: createApp(site).fetch,
     createServer,
@@ -110,11 +108,11 @@ function createApp(site: Site) {
     const repository = await visible(c)
     if (!repository) return c.notFound()
     const url = `${site.url}/${repository.owner}/${repository.name}`
-    return c.html(await repositoryPage(repository, url, await site.pulls.list(repository)))
+    return c.html(await repositoryPage(repository, url, await listPulls(repository)))
   })
   app.get('/:owner/:name/pull/:number{[0-9]+}', async (c) => {
     const repository = await visible(c)
-    const pull = repository && (await site.pulls.get(repository, Number(c.req.param('number'))))
+    const pull = repository && (await findPull(repository, Number(c.req.param('number'))))
     return pull ? c.html(await pullPage(repository, pull)) : c.notFound()
   })
   return app
@@ -149,3 +147,50 @@ function isAuthenticated(site: Site, header: string | undefined): boolean {
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
 const same = (left: string, right: string): boolean => timingSafeEqual(digest(left), digest(right))
+
+const SERVICES = ['git-upload-pack', 'git-receive-pack'] as const
+type Service = (typeof SERVICES)[number]
+
+const NO_CACHE = { 'cache-control': 'no-cache, max-age=0, must-revalidate', expires: 'Fri, 01 Jan 1980 00:00:00 GMT' }
+
+/** Answers `GET info/refs?service=…` with the list of references, in the client's protocol version. */
+function advertise(request: IncomingMessage, response: ServerResponse, repository: Repository, service: Service): void {
+  response.writeHead(200, { ...NO_CACHE, 'content-type': `application/x-${service}-advertisement` })
+  const line = `# service=${service}\n`
+  response.write(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`)
+  const child = serve(request, repository, service, ['--advertise-refs'])
+  child.stdin.end()
+  finish(child, response)
+}
+
+/** Answers `POST git-upload-pack` and `POST git-receive-pack`. The body may be compressed. */
+function exchange(request: IncomingMessage, response: ServerResponse, repository: Repository, service: Service): void {
+  if (request.headers['content-type'] !== `application/x-${service}-request`) {
+    response.writeHead(415).end()
+    return
+  }
+  response.writeHead(200, { ...NO_CACHE, 'content-type': `application/x-${service}-result` })
+  const child = serve(request, repository, service, [])
+  const body: Readable = request.headers['content-encoding'] === 'gzip' ? request.pipe(createGunzip()) : request
+  pipeline(body, child.stdin).catch(() => child.kill())
+  finish(child, response)
+}
+
+function serve(request: IncomingMessage, repository: Repository, service: Service, flags: string[]) {
+  const protocol = request.headers['git-protocol']
+  const env: Record<string, string> =
+    typeof protocol === 'string' && /^[a-z0-9=:]{1,64}$/.test(protocol) ? { GIT_PROTOCOL: protocol } : {}
+  return spawn('git', [...GIT_OPTIONS, service.slice(4), '--stateless-rpc', ...flags, repository.path], {
+    env: createGitEnvironment(env),
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+}
+
+function finish(child: ReturnType<typeof serve>, response: ServerResponse): void {
+  child.once('error', () => response.destroy())
+  // The client is gone. After a complete answer the child process ends by itself.
+  response.once('close', () => {
+    if (!response.writableFinished) child.kill()
+  })
+  pipeline(child.stdout, response).catch(() => response.destroy())
+}

@@ -4,9 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parse } from 'yaml'
 import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/types.ts'
-import { writeOverride } from '../../pipeline/workspace/backend-override.ts'
+import { writeOverride, writeStateKeys } from '../../pipeline/workspace/backend-override.ts'
 import { writeMarker } from '../../pipeline/workspace/clone.ts'
-import { writeStateKeys } from '../../pipeline/workspace/state-keys.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import type { Cloud } from '../../src/base/vocabulary.ts'
 import { createStateKeys } from '../../src/data/storage/state-keys.ts'
@@ -17,17 +16,7 @@ import { gitOrThrow } from '../git-host/git.ts'
 import { loadSecrets } from '../stack/configuration.ts'
 
 /** A clone, apart from the platform's own, with the managed state of its root. */
-export interface EngineRoot {
-  clone: string
-  /** Folder of the root in the clone. */
-  path: string
-  /** Makes a plan and returns it as the engine's JSON. */
-  plan(signal?: AbortSignal): Promise<string>
-  apply(signal?: AbortSignal): Promise<void>
-  /** Imports every block that has an identifier in a comment. */
-  importCommented(signal?: AbortSignal): Promise<void>
-  dispose(): Promise<void>
-}
+export type EngineRoot = Awaited<ReturnType<Awaited<ReturnType<typeof connectStackEngine>>['open']>>
 export interface EngineRootRequest {
   /** Address or path that is cloned. */
   source: string
@@ -39,29 +28,24 @@ export interface EngineRootRequest {
   cloud: Cloud
 }
 
-/** The engine of the iac sidecar of a running stack. */
-interface StackEngineAccess {
-  config: Config
-  iac: IacClient
-  /** Makes a folder that the sidecar can read. */
-  makeFolder(): Promise<string>
-  open(request: EngineRootRequest): Promise<EngineRoot>
-}
-
 /** The engine has refused a command. The text is the engine's own, shortened. */
 export class EngineRefused extends Error {}
 
-/** @param folder data folder of the stack */
-export async function connectStackEngine(folder: string): Promise<StackEngineAccess> {
+/**
+ * Connects to the engine of the iac sidecar of a running stack.
+ * @param folder data folder of the stack
+ */
+export async function connectStackEngine(folder: string) {
   const config = await loadStackConfiguration(folder)
   const iac = createIacClient(config.services.iac, { fetch, log: silentLogger })
   const stateKeys = createStateKeys(config, { fetch, log: silentLogger }) ?? undefined
+  /** Makes a folder that the sidecar can read. */
   const makeFolder = async () => {
     const parent = join(folder, 'workspaces')
     await mkdir(parent, { recursive: true })
     return await mkdtemp(join(parent, 'root-'))
   }
-  const open = async ({ source, uri, branch, iac_path, scope_id, cloud }: EngineRootRequest): Promise<EngineRoot> => {
+  const open = async ({ source, uri, branch, iac_path, scope_id, cloud }: EngineRootRequest) => {
     const clone = await makeFolder()
     const dispose = () => rm(clone, { recursive: true, force: true })
     try {
@@ -113,7 +97,8 @@ function commandsIn(root: { config: Config; iac: IacClient; path: string; scope_
     await runUntilSuccess('plan', () => iac.run('plan', { ...scoped, plan_file }, { signal }))
   }
   return {
-    plan: async (signal?: AbortSignal) => {
+    /** Makes a plan and returns it as the engine's JSON. */
+    plan: async (signal?: AbortSignal): Promise<string> => {
       await plan(signal)
       return (await runUntilSuccess('show', () => iac.run('show', { workspace_path, plan_file }, { signal }))).stdout
     },
@@ -121,6 +106,7 @@ function commandsIn(root: { config: Config; iac: IacClient; path: string; scope_
       await plan(signal)
       await runUntilSuccess('apply', () => iac.run('apply', { ...scoped, plan_file }, { signal }))
     },
+    /** Imports every block that has an identifier in a comment. */
     importCommented: async (signal?: AbortSignal) => {
       await init(signal)
       for (const pair of await findCommentedBlocks(workspace_path))

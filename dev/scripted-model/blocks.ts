@@ -44,3 +44,81 @@ export function setAttribute(block: string, path: string, from: unknown, to: unk
 /** Writes one edit of `replace_in_file`. */
 export const searchReplace = (search: string, by: string): string =>
   `<<<<<<< SEARCH\n${search}\n=======\n${by}\n>>>>>>> REPLACE`
+
+/** Reads the diff from the answer of `diff_history`, which is a text or an object with a `diff`. */
+export function diffText(result: string): string {
+  try {
+    const value: unknown = JSON.parse(result)
+    if (typeof value === 'object' && value !== null && 'diff' in value && typeof value.diff === 'string')
+      return value.diff
+  } catch {}
+  return result
+}
+
+/** A changed line and its block. `address` is null outside of resource and module blocks. */
+interface ChangedLine {
+  file: string
+  address: string | null
+  sign: '+' | '-'
+  text: string
+}
+
+/** Lists the lines that a diff removes and adds, without blank ones. */
+export function changedLines(diff: string): ChangedLine[] {
+  const lines: ChangedLine[] = []
+  let file = ''
+  let address: string | null = null
+  for (const line of diff.split('\n')) {
+    const name = /^(?:\+\+\+|---) (?:[ab]\/)?(.+)$/.exec(line)?.[1]?.trim()
+    if (name !== undefined) {
+      if (name !== '/dev/null') file = name
+    } else if (line.startsWith('diff ') || line.startsWith('@@')) address = addressOf(line.replace(/^@@.*?@@ ?/, ''))
+    else if (/^[-+ ]/.test(line)) {
+      address = addressOf(line.slice(1)) ?? address
+      if (line[0] !== ' ' && line.slice(1).trim() !== '')
+        lines.push({ file, address, sign: line[0] as '+' | '-', text: line.slice(1).trim() })
+      if (line.slice(1) === '}') address = null
+    }
+  }
+  return lines
+}
+
+/**
+ * Finds the addresses of the blocks in the engine root that a diff adds, changes or removes. Null if the change may
+ * affect any block: a file of a module, or a changed or removed shared value. A new shared value affects only added
+ * blocks.
+ */
+export function changedAddresses(diff: string): string[] | null {
+  const addresses = new Set<string>()
+  for (const { file, address, sign, text } of changedLines(diff)) {
+    if (file.includes('/')) return null
+    if (address) addresses.add(address)
+    else if (sign === '-' && VALUE.test(text)) return null
+  }
+  return [...addresses]
+}
+
+const VALUE = /^"?[\w-]+"? *=/
+
+/** Reports whether the diff shows the block of this address. */
+export function touches(diff: string, address: string): boolean {
+  const [, type = '', name = ''] = /^(?:module\.[^.]+\.)*([a-z0-9_]+)\.([A-Za-z0-9_-]+)/.exec(address) ?? []
+  const addresses = changedAddresses(diff)
+  return addresses === null || addresses.includes(`${type}.${name}`)
+}
+
+const HEAD = /^--- (.+) \((new file, whole|changed|renamed|deleted)\) ---$/
+
+/** Returns a diff from a query in the form that `changedLines` reads. Empty if nothing has changed. */
+export function shownDiff(shown: string | undefined): string {
+  let isNew = false
+  return (shown ?? '')
+    .split('\n')
+    .flatMap((line) => {
+      const [, path, kind] = HEAD.exec(line) ?? []
+      if (path === undefined) return [isNew ? `+${line}` : line]
+      isNew = kind === 'new file, whole'
+      return ['diff', `+++ ${path}`]
+    })
+    .join('\n')
+}

@@ -39,6 +39,10 @@ const call = (id: string, name: string, args: unknown) => ({
   id,
   function: { name, arguments: JSON.stringify(args ?? {}) },
 })
+const requestOf = (system: string, messages: WireMessage[], tools: readonly { name: string }[]): ChatRequest => ({
+  messages: [...(system ? [{ role: 'system', content: system }] : []), ...messages],
+  ...(tools.length > 0 && { tools: tools.map(({ name }) => ({ function: { name } })) }),
+})
 
 const chat: Dialect = {
   matches: (path) => path === '/v1/chat/completions',
@@ -73,14 +77,8 @@ const anthropic: Dialect = {
     if (!Array.isArray(turns) || turns.length === 0) throw new RangeError('messages: at least one message is required')
     if (typeof body.max_tokens !== 'number') throw new RangeError('max_tokens: Field required')
     const system = textOf(body.system as Block['content'])
-    const tools = (body.tools as { name: string }[] | undefined)?.map(({ name }) => ({ function: { name } }))
-    return {
-      messages: [
-        ...(system ? [{ role: 'system', content: system }] : []),
-        ...turns.flatMap(({ role, content }) => fromBlocks(role, content)),
-      ],
-      ...(tools && { tools }),
-    }
+    const messages = turns.flatMap(({ role, content }) => fromBlocks(role, content))
+    return requestOf(system, messages, (body.tools as { name: string }[] | undefined) ?? [])
   },
   answer: (request, reply, model) => {
     const { input, output } = used(request, reply)
@@ -127,32 +125,20 @@ const gemini: Dialect = {
   read: (body) => {
     const contents = body.contents as { role?: string; parts?: Part[] }[]
     if (!Array.isArray(contents) || contents.length === 0) throw new RangeError('contents is not specified')
-    const system = ((body.systemInstruction as { parts?: Part[] } | undefined)?.parts ?? [])
-      .map(({ text }) => text ?? '')
-      .join('\n')
+    const { parts: rules = [] } = (body.systemInstruction as { parts?: Part[] } | undefined) ?? {}
     const declared = (body.tools as { functionDeclarations?: { name: string }[] }[] | undefined) ?? []
-    const tools = declared.flatMap(({ functionDeclarations = [] }) =>
-      functionDeclarations.map(({ name }) => ({ function: { name } })),
+    return requestOf(
+      rules.map(({ text }) => text ?? '').join('\n'),
+      contents.flatMap(({ role, parts = [] }) => fromParts(role === 'model' ? 'assistant' : 'user', parts)),
+      declared.flatMap(({ functionDeclarations = [] }) => functionDeclarations),
     )
-    return {
-      messages: [
-        ...(system ? [{ role: 'system', content: system }] : []),
-        ...contents.flatMap(({ role, parts = [] }) => fromParts(role === 'model' ? 'assistant' : 'user', parts)),
-      ],
-      ...(tools.length > 0 && { tools }),
-    }
   },
   answer: (request, reply, model) => {
     const { input, output } = used(request, reply)
     const calls = reply.calls?.map(({ name, args }) => ({ functionCall: { id: newId('fc'), name, args } })) ?? []
+    const parts = [...(reply.text ? [{ text: reply.text }] : []), ...calls]
     return {
-      candidates: [
-        {
-          content: { role: 'model', parts: [...(reply.text ? [{ text: reply.text }] : []), ...calls] },
-          finishReason: 'STOP',
-          index: 0,
-        },
-      ],
+      candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }],
       usageMetadata: { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: input + output },
       modelVersion: model,
     }

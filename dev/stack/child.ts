@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createWriteStream, mkdirSync } from 'node:fs'
+import { createWriteStream, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { identify, isAlive } from '../../src/runtime/process-identity.ts'
+import type { RunningPostgres } from '../postgres.ts'
 import { PROJECT_ROOT } from './data-folder.ts'
 
 /** A process of the stack. It has its own process group, so that only the launcher's signals reach it. */
@@ -13,8 +15,8 @@ export interface Child {
   lastLines(): string[]
   /** Resolves with a description when the process ends. */
   readonly ended: Promise<string>
-  /** Resolves with the first line that `accepts` accepts; rejects if the process ends before. */
-  line(accepts: (line: string) => boolean): Promise<string>
+  /** Resolves when a line with this text was written; rejects if the process ends before. */
+  lineWith(text: string): Promise<void>
   /** Sends SIGTERM, and SIGKILL to the whole process group if it still runs after the limit. */
   stop(limitMs: number): Promise<void>
 }
@@ -40,34 +42,29 @@ export function startChild(options: {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const kept: string[] = []
-  const waiting = new Set<(line: string) => void>()
+  const waiting = new Map<string, () => void>()
   const take = (line: string) => {
     kept.push(line)
     if (kept.length > KEPT_LINES) kept.shift()
     log.write(`${line}\n`)
-    for (const listener of [...waiting]) listener(line)
+    for (const [text, resolve] of waiting) if (line.includes(text)) resolve()
     options.onLine(line)
   }
   for (const stream of [process_.stdout, process_.stderr]) createInterface({ input: stream }).on('line', take)
   const ended = ending(process_, () => log.end())
-  const line: Child['line'] = (found) =>
-    new Promise((resolve, reject) => {
-      const early = kept.find(found)
-      if (early !== undefined) return resolve(early)
-      const listener = (text: string) => {
-        if (!found(text)) return
-        waiting.delete(listener)
-        resolve(text)
-      }
-      waiting.add(listener)
-      void ended.then((how) => reject(new Error(`${name} ${how}`)))
-    })
+  const lineWith: Child['lineWith'] = async (text) => {
+    const early = kept.some((line) => line.includes(text))
+    if (early) return
+    const found = Promise.withResolvers<void>()
+    waiting.set(text, found.resolve)
+    await Promise.race([found.promise, ended.then((how) => Promise.reject(new Error(`${name} ${how}`)))])
+  }
   return {
     name,
     pid: process_.pid ?? 0,
     lastLines: () => kept.slice(-15),
     ended,
-    line,
+    lineWith,
     stop: (limitMs) => stop(process_, ended, limitMs),
   }
 }
@@ -95,4 +92,78 @@ async function stop(process_: ChildProcess, ended: Promise<string>, limitMs: num
     await ended
   }
   timer.abort()
+}
+
+export type Closer = () => Promise<void>
+type Watched = Pick<Child, 'name' | 'ended' | 'lastLines'>
+
+const START_LIMIT_MS = 60_000
+
+/** Polls the database server once a second, because it is no child of this process. */
+export function watchDatabase({ pid, data_dir }: RunningPostgres, closers: Closer[]): Watched {
+  const identity = identify(pid)
+  const ended = new Promise<string>((resolve) => {
+    const timer = setInterval(() => {
+      if (!isAlive(identity)) resolve('ended')
+    }, 1_000)
+    closers.push(async () => clearInterval(timer))
+  })
+  const log = () => readFileSync(join(data_dir, 'server.log'), 'utf8').trimEnd().split('\n')
+  return { name: 'database', ended, lastLines: () => log().slice(-15) }
+}
+
+/** Polls until the address answers 200. Fails when the process ends, or after a minute. */
+export async function answers(child: Child, url: string, cancel: AbortSignal | undefined): Promise<void> {
+  const poll = async (signal: AbortSignal) => {
+    while (!signal.aborted) {
+      const response = await fetch(url, { signal: AbortSignal.timeout(2_000) }).catch(() => null)
+      await response?.body?.cancel()
+      if (response?.ok) return
+      await sleep(40)
+    }
+  }
+  const giveUp = new AbortController()
+  await withinLimit(child, poll(giveUp.signal), cancel).finally(() => giveUp.abort())
+}
+
+/** Waits for `ready`. Fails when the process ends, after a minute, or on the signal. */
+export async function withinLimit(
+  child: Child,
+  ready: Promise<unknown>,
+  cancel: AbortSignal | undefined,
+): Promise<void> {
+  const timer = new AbortController()
+  const signal = cancel ? AbortSignal.any([timer.signal, cancel]) : timer.signal
+  const late = sleep(START_LIMIT_MS, `is not ready after ${START_LIMIT_MS / 1000} s`, { signal }).catch(
+    () => 'was stopped before it was ready',
+  )
+  const outcome = await Promise.race([ready.then(() => null).catch((error: Error) => error.message), child.ended, late])
+  timer.abort()
+  cancel?.throwIfAborted()
+  if (outcome !== null) throw new ProcessFailed(child, outcome)
+}
+
+/** A process ended during the start. The text names it and ends with its last output. */
+class ProcessFailed extends Error {
+  constructor(child: Watched, how: string) {
+    super(
+      [
+        `The process ${child.name} ${how.replace(`${child.name} `, '')}.`,
+        ...child.lastLines().map((line) => `  ${line}`),
+      ].join('\n'),
+    )
+  }
+}
+
+/** Stops everything as soon as one process ends by itself. */
+export function firstDeath(children: readonly Watched[], stop: Closer & { running(): boolean }): Promise<string> {
+  return new Promise((resolve) => {
+    for (const child of children)
+      void child.ended.then(async (how) => {
+        if (stop.running()) return
+        const text = new ProcessFailed(child, how).message
+        await stop()
+        resolve(text)
+      })
+  })
 }

@@ -64,14 +64,10 @@ export function runningStack(folder: string): StackRecord | null {
 
 export class FolderInUse extends Error {}
 
-export interface Ownership {
-  addChild(name: string, pid: number): void
-  markReady(ready: ReadyStack): void
-  release(): void
-}
+export type Ownership = Awaited<ReturnType<typeof takeFolder>>
 
 /** Claims the folder for this process, and ends processes of a killed predecessor. Errors: `FolderInUse`. */
-export async function takeFolder(folder: string, say: (line: string) => void): Promise<Ownership> {
+export async function takeFolder(folder: string, say: (line: string) => void) {
   mkdirSync(folder, { recursive: true, mode: 0o755 })
   const record: StackRecord = { owner: { name: 'launcher', ...identify(process.pid) }, children: [], ready: null }
   for (let attempt = 0; !create(folder, record); attempt++) {
@@ -92,11 +88,11 @@ export async function takeFolder(folder: string, say: (line: string) => void): P
     renameSync(`${recordFile(folder)}.tmp`, recordFile(folder))
   }
   return {
-    addChild: (name, pid) => {
+    addChild: (name: string, pid: number) => {
       record.children.push({ name, ...identify(pid) })
       save()
     },
-    markReady: (ready) => {
+    markReady: (ready: ReadyStack) => {
       record.ready = ready
       save()
     },

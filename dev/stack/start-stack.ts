@@ -4,11 +4,12 @@ import { readSeedPrompts } from '../../src/runtime/prompts.ts'
 import { startCache } from '../cache.ts'
 import { cloudVariables, startCloud } from '../cloud/start.ts'
 import { startCollector } from '../collector/start.ts'
-import { type GitHost, startGitHost } from '../git-host/start.ts'
+import { startGitHost } from '../git-host/start.ts'
 import { startObjectStore } from '../object-store.ts'
 import { startPostgres } from '../postgres.ts'
 import { MODEL, startScriptedModel } from '../scripted-model/start.ts'
-import { type Child, startChild } from './child.ts'
+import type { Running } from '../server.ts'
+import { answers, type Child, type Closer, firstDeath, startChild, watchDatabase, withinLimit } from './child.ts'
 import { type Choices, type EmbeddedOnly, readChoices } from './choices.ts'
 import {
   childVariables,
@@ -21,7 +22,6 @@ import {
 } from './configuration.ts'
 import { type Ownership, PROJECT_ROOT, type ReadyStack, type StackEngine, takeFolder } from './data-folder.ts'
 import { corePort, loadPorts, type Ports } from './ports.ts'
-import { answers, type Closer, firstDeath, watchDatabase, withinLimit } from './watch.ts'
 
 export interface StackOptions {
   /** Absolute path. */
@@ -97,67 +97,49 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
 /** Starts the servers in parallel; each is closed again if another one fails. */
 async function startServices(folder: string, choices: Choices, secrets: StackSecrets, ports: Ports, closers: Closer[]) {
-  const opened = async <T>(
-    wanted: boolean,
-    start: () => Promise<T>,
-    close: (server: T) => Promise<void>,
-  ): Promise<T | null> => {
-    if (!wanted) return null
+  const opened = async <T extends { close(): Promise<void> }>(start: () => Promise<T>): Promise<T> => {
     const server = await start()
-    closers.push(() => close(server))
+    closers.push(() => server.close())
     return server
   }
-  const keys = {
-    access_key: secrets.object_access_key,
-    secret_key: secrets.object_secret_key,
-    data_dir: join(folder, 'objects'),
+  const onPort = async <T extends Running>(isOwn: boolean, name: string, start: (port: number) => Promise<T>) =>
+    isOwn ? null : await opened(() => ports.stable(name, start))
+  const database = async () => {
+    const server = await startPostgres({ data_dir: join(folder, 'postgres') })
+    return { ...server, close: server.stop }
   }
+  const keys = { access_key: secrets.object_access_key, secret_key: secrets.object_secret_key }
+  const objects = { ...keys, data_dir: join(folder, 'objects') }
   const host = { data_dir: join(folder, 'git-host'), user: GIT_USER, token: secrets.git_token }
   const collector = { data_dir: join(folder, 'collector'), shipped: await readSeedPrompts() }
   const results = await Promise.allSettled([
-    opened(
-      !choices.database,
-      () => startPostgres({ data_dir: join(folder, 'postgres') }),
-      (server) => server.stop(),
-    ),
-    opened(
-      !choices.cache,
-      () => ports.stable('cache', (port) => startCache({ port, token: secrets.cache_token })),
-      closeIt,
-    ),
-    opened(
-      !choices.storage,
-      () => ports.stable('object store', (port) => startObjectStore({ port, ...keys })),
-      closeIt,
-    ),
-    opened<GitHost>(!choices.git, () => ports.stable('git host', (port) => startGitHost({ port, ...host })), closeIt),
-    opened(!choices.llm, () => ports.stable('model', (port) => startScriptedModel({ port })), closeIt),
-    opened(!choices.cloud, () => ports.stable('sample account', (port) => startCloud({ port })), closeIt),
-    opened(
-      !choices.collector,
-      () => ports.stable('collector', (port) => startCollector({ port, ...collector })),
-      closeIt,
-    ),
+    choices.database ? null : opened(database),
+    onPort(choices.cache, 'cache', (port) => startCache({ port, token: secrets.cache_token })),
+    onPort(choices.storage !== null, 'object store', (port) => startObjectStore({ port, ...objects })),
+    onPort(choices.git, 'git host', (port) => startGitHost({ port, ...host })),
+    onPort(choices.llm !== null, 'model', (port) => startScriptedModel({ port })),
+    onPort(choices.cloud, 'sample account', (port) => startCloud({ port })),
+    onPort(choices.collector, 'collector', (port) => startCollector({ port, ...collector })),
     ports.reserve('iac sidecar'),
   ])
-  const [database, cache, objects, git_host, model, cloud, spans, iac_port] = results.map((result) => {
-    if (result.status === 'rejected') throw result.reason
-    return result.value
-  }) as Settled<typeof results>
+  const failed = results.find((result) => result.status === 'rejected')
+  if (failed) throw failed.reason
+  const [postgres, cache, store, git_host, model, cloud, spans, iac_port] = results.map(
+    (result) => (result as PromiseFulfilledResult<unknown>).value,
+  ) as Settled<typeof results>
   const embedded: Embedded = {
-    databaseUrl: database?.url ?? null,
+    databaseUrl: postgres?.url ?? null,
     cacheUrl: cache?.platform_url ?? null,
-    objectStoreUrl: objects?.url ?? null,
+    objectStoreUrl: store?.url ?? null,
     git_host,
     modelUrl: model?.url ?? null,
     cloudUrl: cloud?.url ?? null,
     collector_url: spans?.collector_url ?? null,
     iacUrl: `http://127.0.0.1:${iac_port}`,
   }
-  return { embedded, database: database && watchDatabase(database, closers) }
+  return { embedded, database: postgres && watchDatabase(postgres, closers) }
 }
 type Settled<T> = { -readonly [K in keyof T]: T[K] extends PromiseSettledResult<infer Value> ? Value : never }
-const closeIt = (server: { close(): Promise<void> }) => server.close()
 
 interface Parts {
   choices: Choices
@@ -175,27 +157,20 @@ const LIMITS_MS = { iac: 15_000, worker: 12_000, core: 12_000 }
 
 async function startProcesses(options: StackOptions, parts: Parts): Promise<Child[]> {
   const { folder, env } = options
-  const configPath = await writeConfiguration(
-    configurationDocument(parts.choices, parts.embedded, folder, `http://127.0.0.1:${parts.port}`),
-    folder,
-  )
-  const variables = await childVariables(env, {
-    embedded: parts.embedded,
-    secrets: parts.secrets,
-    configPath: configPath,
-    folder,
-  })
+  const { choices, secrets, embedded } = parts
+  const url = `http://127.0.0.1:${parts.port}`
+  const configPath = await writeConfiguration(configurationDocument(choices, embedded, folder, url), folder)
+  const variables = await childVariables(env, { embedded, secrets, configPath, folder })
   const home = join(folder, 'home')
   for (const path of [home, join(folder, 'workspaces')]) await mkdir(path, { recursive: true })
   const started: Child[] = []
   const start = (name: keyof typeof LIMITS_MS, args: string[], extra: Record<string, string | undefined>) => {
-    const onLine = (line: string) => options.onLine?.(name, line)
     const child = startChild({
       name,
       args,
       env: { ...env, ...variables, ...extra },
       logFolder: join(folder, 'logs'),
-      onLine: onLine,
+      onLine: (line) => options.onLine?.(name, line),
     })
     if (child.pid > 0) parts.ownership.addChild(name, child.pid)
     started.push(child)
@@ -208,26 +183,21 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
     await Promise.all(stop(['iac']))
   })
   const main = (path: string) => join(PROJECT_ROOT, path)
-  const iacPort = new URL(parts.embedded.iacUrl).port
   const iac = start('iac', [main('sidecars/main.ts'), 'iac'], {
-    PLATFORM_PORT: iacPort,
+    PLATFORM_PORT: new URL(embedded.iacUrl).port,
     IAC_DATA_DIR: join(folder, 'iac'),
     IAC_STOP_GRACE_SECONDS: '5',
-    IAC_EGRESS_ALLOW: reachableForEngines(parts.embedded, env),
-    ...(parts.embedded.cloudUrl && { ...withoutAccount(env), ...cloudVariables(parts.embedded.cloudUrl) }),
+    IAC_EGRESS_ALLOW: reachableForEngines(embedded, env),
+    ...(embedded.cloudUrl && { ...withoutAccount(env), ...cloudVariables(embedded.cloudUrl) }),
   })
   // The worker writes its own git settings, which must not be written to the operator's home.
   const worker = start('worker', [main('pipeline/main.ts')], { HOME: home })
   await options.before_core
   const core = start('core', [...CORE_FLAGS, main('routes/main.ts')], { PLATFORM_PORT: String(parts.port) })
   await Promise.all([
-    answers(iac, `${parts.embedded.iacUrl}/healthz`, options.signal),
-    withinLimit(
-      worker,
-      worker.line((line) => line.includes('"worker ready"')),
-      options.signal,
-    ),
-    answers(core, `http://127.0.0.1:${parts.port}/readyz`, options.signal),
+    answers(iac, `${embedded.iacUrl}/healthz`, options.signal),
+    withinLimit(worker, worker.lineWith('"worker ready"'), options.signal),
+    answers(core, `${url}/readyz`, options.signal),
   ])
   return started
 }

@@ -1,9 +1,8 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readText, writeAtomically } from '../../dev/files.ts'
-import { AnswerFault, type HandAnswer, readAnswer } from './answer.ts'
+import { AnswerFault, type HandAnswer, type HandRequest, readAnswer, readRequest } from './answer.ts'
 import { readWhole } from './readable.ts'
-import { type HandRequest, readRequest } from './request.ts'
 import type { CallRecord } from './statistics.ts'
 
 /** The endpoint that uses a folder. */
@@ -21,31 +20,9 @@ interface EndpointRecord {
  * - `problem.txt` and `refused.json`: why an answer was not sent, and that answer; gone after the next one
  * - `end.json`: the record of a call that has ended
  */
-export interface HandFolder {
-  path: string
-  /** Returns the number after the highest one. */
-  nextNumber(): Promise<number>
-  begin(call: number, body: unknown, readable: string): Promise<void>
-  /**
-   * Reads an answer; null while there is none. An invalid answer is put aside, and the call goes on waiting. A text
-   * that is no JSON counts as half written until it is the same twice.
-   */
-  look(call: number, request: HandRequest): Promise<HandAnswer | null>
-  /** Checks an answer and writes it for the endpoint. Errors: `AnswerFault`, also for a call that does not wait. */
-  answer(call: number, text: string): Promise<HandAnswer>
-  end(record: CallRecord): Promise<void>
-  /** Lists the calls that wait for an answer, the oldest first. */
-  waiting(): Promise<number[]>
-  /** Reads the request of a call; null if there is no such call. Errors: `RangeError` for a broken request. */
-  request(call: number): Promise<HandRequest | null>
-  /** Renders a call as text; null if there is no such call. Errors: as `request`. */
-  show(call: number, options: { whole: boolean }): Promise<string | null>
-  records(): Promise<CallRecord[]>
-  setEndpoint(record: EndpointRecord): Promise<void>
-  endpoint(): Promise<EndpointRecord | null>
-}
+export type HandFolder = ReturnType<typeof openHandFolder>
 
-export function openHandFolder(path: string): HandFolder {
+export function openHandFolder(path: string) {
   const file = (call: number, name: string) => join(path, 'calls', String(call).padStart(4, '0'), name)
   const half = new Map<number, string>()
   const all = async () => await callNumbers(join(path, 'calls'))
@@ -60,22 +37,28 @@ export function openHandFolder(path: string): HandFolder {
     await writeAtomically(file(call, 'problem.txt'), `${fault.message}\n`)
     await rm(file(call, 'answer.json'), { force: true })
   }
-  const requestOf = async (call: number) => {
+  /** Reads the request of a call; null if there is no such call. Errors: `RangeError` for a broken request. */
+  const request = async (call: number): Promise<HandRequest | null> => {
     const text = await readText(file(call, 'request.json'))
     return text === null ? null : readRequest(JSON.parse(text))
   }
   return {
     path,
-    nextNumber: async () => ((await all()).at(-1) ?? 0) + 1,
-    begin: async (call, body, readable) => {
+    /** Returns the number after the highest one. */
+    nextNumber: async (): Promise<number> => ((await all()).at(-1) ?? 0) + 1,
+    begin: async (call: number, body: unknown, readable: string): Promise<void> => {
       await writeAtomically(file(call, 'request.json'), `${JSON.stringify(body, null, 1)}\n`)
       await writeAtomically(file(call, 'request.txt'), `${readable}\n`)
     },
-    look: async (call, request) => {
+    /**
+     * Reads an answer; null while there is none. An invalid answer is put aside, and the call goes on waiting. A text
+     * that is no JSON counts as half written until it is the same twice.
+     */
+    look: async (call: number, { tools }: HandRequest): Promise<HandAnswer | null> => {
       const text = await readText(file(call, 'answer.json'))
       if (text === null) return null
       try {
-        return readAnswer(text, request.tools)
+        return readAnswer(text, tools)
       } catch (error) {
         if (!(error instanceof AnswerFault)) throw error
         if (half.get(call) === text) await refuse(call, text, error)
@@ -83,30 +66,40 @@ export function openHandFolder(path: string): HandFolder {
         return null
       }
     },
-    answer: async (call, text) => {
-      const request = await requestOf(call)
-      if (!request || !(await isWaiting(call))) throw new AnswerFault(`Call ${call} does not wait for an answer.`)
-      const answer = readAnswer(text, request.tools)
+    /** Checks an answer and writes it for the endpoint. Errors: `AnswerFault`, also for a call that does not wait. */
+    answer: async (call: number, text: string): Promise<HandAnswer> => {
+      const asked = await request(call)
+      if (!asked || !(await isWaiting(call))) throw new AnswerFault(`Call ${call} does not wait for an answer.`)
+      const answer = readAnswer(text, asked.tools)
       await rm(file(call, 'problem.txt'), { force: true })
       await writeAtomically(file(call, 'answer.json'), text)
       return answer
     },
-    end: async (record) => writeAtomically(file(record.call, 'end.json'), `${JSON.stringify(record)}\n`),
-    waiting: async () => await filterAsync(await all(), isWaiting),
-    request: requestOf,
-    show: async (call, { whole }) => {
-      const request = whole ? await requestOf(call) : null
-      const text = request ? readWhole(call, request) : await readText(file(call, 'request.txt'))
+    end: (record: CallRecord): Promise<void> =>
+      writeAtomically(file(record.call, 'end.json'), `${JSON.stringify(record)}\n`),
+    /** Lists the calls that wait for an answer, the oldest first. */
+    waiting: async (): Promise<number[]> => {
+      const calls = await all()
+      const verdicts = await Promise.all(calls.map(isWaiting))
+      return calls.filter((_, index) => verdicts[index])
+    },
+    request,
+    /** Renders a call as text; null if there is no such call. Errors: as `request`. */
+    show: async (call: number, { whole }: { whole: boolean }): Promise<string | null> => {
+      const asked = whole ? await request(call) : null
+      const text = asked ? readWhole(call, asked) : await readText(file(call, 'request.txt'))
       if (text === null) return null
       const problem = await readText(file(call, 'problem.txt'))
       return `${problem === null ? '' : `The last answer was not sent. ${problem}\n`}${text.trimEnd()}\n`
     },
-    records: async () => await readRecords((await all()).map((call) => file(call, 'end.json'))),
-    setEndpoint: async (record) => {
-      await mkdir(path, { recursive: true })
-      await writeAtomically(join(path, 'endpoint.json'), `${JSON.stringify(record)}\n`)
+    records: async (): Promise<CallRecord[]> => {
+      const texts = await Promise.all((await all()).map((call) => readText(file(call, 'end.json'))))
+      return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text)]))
     },
-    endpoint: async () => JSON.parse((await readText(join(path, 'endpoint.json'))) ?? 'null') as EndpointRecord | null,
+    setEndpoint: (record: EndpointRecord): Promise<void> =>
+      writeAtomically(join(path, 'endpoint.json'), `${JSON.stringify(record)}\n`),
+    endpoint: async (): Promise<EndpointRecord | null> =>
+      JSON.parse((await readText(join(path, 'endpoint.json'))) ?? 'null'),
   }
 }
 
@@ -116,14 +109,4 @@ async function callNumbers(folder: string): Promise<number[]> {
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .sort((a, b) => a - b)
-}
-
-async function filterAsync<T>(list: readonly T[], holds: (one: T) => Promise<boolean>): Promise<T[]> {
-  const verdicts = await Promise.all(list.map(holds))
-  return list.filter((_, index) => verdicts[index])
-}
-
-async function readRecords(paths: readonly string[]): Promise<CallRecord[]> {
-  const texts = await Promise.all(paths.map((path) => readText(path)))
-  return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as CallRecord]))
 }

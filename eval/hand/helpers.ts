@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isAlive } from '../../dev/postgres/leftover.ts'
 import { AnswerFault } from './answer.ts'
 import { type HandFolder, openHandFolder } from './folder.ts'
 import type { HandChoice, HandTask } from './options.ts'
@@ -59,15 +60,6 @@ async function printNext(folder: HandFolder, { waitS, whole }: HelperTask & { ki
 async function hasEnded(folder: HandFolder): Promise<boolean> {
   const endpoint = await folder.endpoint()
   return endpoint !== null && !(endpoint.open && isAlive(endpoint.pid))
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }
 
 async function giveAnswer(folder: HandFolder, { call, file }: HelperTask & { kind: 'answer' }): Promise<number> {

@@ -1,5 +1,5 @@
 import type { ChatMessage, ChatTool } from '../../dev/chat-completions.ts'
-import { type HandRequest, messageKeys } from './request.ts'
+import { type HandRequest, messageKeys } from './answer.ts'
 
 /** The parts of an earlier call that later ones are compared with. */
 interface Shown {

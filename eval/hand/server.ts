@@ -1,11 +1,26 @@
+import { rm } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { stringify } from 'yaml'
 import { type ChatAnswer, chatCompletion, chatCompletionEvents, chatError } from '../../dev/chat-completions.ts'
+import { writeAtomically } from '../../dev/files.ts'
 import { BodyTooLarge, listen, type Running, readBody } from '../../dev/server.ts'
-import { type HandAnswer, outputChars, tokensOf } from './answer.ts'
+import { section } from '../../dev/stack/choices.ts'
+import { readConfiguration } from '../stack.ts'
+import {
+  createPrefixes,
+  type HandAnswer,
+  type HandRequest,
+  type Measured,
+  outputChars,
+  readRequest,
+  STATUS_TEXT,
+  tokensOf,
+} from './answer.ts'
 import { type HandFolder, openHandFolder } from './folder.ts'
+import type { HandChoice } from './options.ts'
 import { createReader } from './readable.ts'
-import { createPrefixes, type HandRequest, type Measured, readRequest, STATUS_TEXT } from './request.ts'
 import type { CallRecord } from './statistics.ts'
 
 /** The endpoint's model names, without their provider. */
@@ -75,9 +90,8 @@ export async function startHandEndpoint(options: HandOptions): Promise<HandEndpo
 async function endForgotten(folder: HandFolder): Promise<void> {
   for (const call of await folder.waiting()) {
     const request = await folder.request(call)
-    const measured = { input_chars: 0, prefix_chars: 0 }
-    if (request)
-      await folder.end(recordOf({ call, round: 'an earlier run', request, measured, answer: null, waitedMs: 0 }))
+    const nothing = { input_chars: 0, prefix_chars: 0, answer: null, waitedMs: 0 }
+    if (request) await folder.end(recordOf(call, 'an earlier run', request, nothing))
   }
 }
 
@@ -100,11 +114,10 @@ function createPlay(options: HandOptions, folder: HandFolder, first: number) {
     const answer = automatic ? AUTOMATIC : await waitForAnswer(folder, call, request, response, options.pollMs ?? 150)
     clearInterval(keepAlive)
     const waitedMs = Math.round(performance.now() - began)
-    await folder.end(recordOf({ call, round, request, measured, answer, waitedMs }))
-    if (answer) {
-      const completion = completionOf(call, request, measured, answer)
-      response.end(request.stream ? chatCompletionEvents(completion) : JSON.stringify(chatCompletion(completion)))
-    }
+    await folder.end(recordOf(call, round, request, { ...measured, answer, waitedMs }))
+    if (!answer) return
+    const completion = completionOf(call, request, measured, answer)
+    response.end(request.stream ? chatCompletionEvents(completion) : JSON.stringify(chatCompletion(completion)))
   }
   return {
     beginRound: rounds.begin,
@@ -174,20 +187,14 @@ function createRounds() {
   }
 }
 
-function recordOf(known: {
-  call: number
-  round: string
-  request: HandRequest
-  measured: Measured
-  answer: HandAnswer | null
-  waitedMs: number
-}): CallRecord {
-  const { call, round, request, measured, answer, waitedMs } = known
+function recordOf(
+  call: number,
+  round: string,
+  request: HandRequest,
+  { answer, waitedMs, ...measured }: Measured & { answer: HandAnswer | null; waitedMs: number },
+): CallRecord {
   return {
-    call,
-    round,
-    chain: request.chain,
-    model: request.model,
+    ...{ call, round, chain: request.chain, model: request.model },
     tools: request.tools.map(({ name }) => name),
     called: answer?.calls.map(({ name }) => name) ?? [],
     ...measured,
@@ -196,4 +203,40 @@ function recordOf(known: {
     end: answer ? 'answered' : 'aborted',
     at: new Date().toISOString(),
   }
+}
+
+/** Time limit in seconds of a model call that people answer: a day. */
+export const PATIENCE_S = 86_400
+
+/** Starts the endpoint of a choice. @param fresh removes what the folder holds from earlier runs */
+export async function openEndpoint(choice: HandChoice, fresh: boolean): Promise<HandEndpoint> {
+  if (fresh) await rm(choice.folder, { recursive: true, force: true })
+  const endpoint = await startHandEndpoint({
+    ...choice,
+    onCall: (call, chain) => console.error(`call ${call}: ${chain}`),
+  })
+  console.error(`answers are awaited in ${choice.folder}: npm run eval -- --hand --next shows the first call`)
+  return endpoint
+}
+
+/** Makes the variables that connect a stack to the endpoint. */
+export const handVariables = (url: string): Record<string, string> => ({
+  OPENAI_BASE_URL: `${url}/v1`,
+  OPENAI_API_KEY: 'hand',
+  PLATFORM_LLM_MODEL: `openai/${HAND_MODELS.main}`,
+  PLATFORM_LLM_SMALL_MODEL: `openai/${HAND_MODELS.small}`,
+})
+
+/** Serves until the signal fires. Prints the lines that start a stack with the endpoint. */
+export async function serve(choice: HandChoice, options: { fresh: boolean; signal: AbortSignal }): Promise<void> {
+  const endpoint = await openEndpoint(choice, options.fresh)
+  const path = join(choice.folder, 'platform.yaml')
+  const document = await readConfiguration(process.env.PLATFORM_CONFIG)
+  await writeAtomically(path, stringify({ ...document, llm: { ...section(document, 'llm'), timeout: PATIENCE_S } }))
+  const variables = { ...handVariables(endpoint.url), PLATFORM_CONFIG: path }
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value} \\`)
+  console.log([...lines, '  npm start'].join('\n'))
+  if (!options.signal.aborted)
+    await new Promise((resolve) => options.signal.addEventListener('abort', resolve, { once: true }))
+  await endpoint.close()
 }

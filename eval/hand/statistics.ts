@@ -1,6 +1,5 @@
 import { alignColumns } from '../summary.ts'
-import { tokensOf } from './answer.ts'
-import { STATUS_TEXT } from './request.ts'
+import { STATUS_TEXT, tokensOf } from './answer.ts'
 
 /** The record of a call. */
 export interface CallRecord {
@@ -22,32 +21,9 @@ export interface CallRecord {
   at: string
 }
 
-interface Sums {
-  calls: number
-  aborted: number
-  input_chars: number
-  /** Estimated at four characters each, as are all tokens. */
-  input_tokens: number
-  prefix_chars: number
-  /** Share of the input that an earlier call has in common at its beginning, 0 to 1; null without any input. */
-  prefix_share: number | null
-  output_chars: number
-  output_tokens: number
-  waited_s: number
-}
+type Sums = ReturnType<typeof sumsOf>
 
-interface HandStatistics {
-  /** Sums of all calls without status texts, as in the rounds. */
-  total: Sums
-  rounds: (Sums & { round: string })[]
-  /** Status texts are a chain of their own here. */
-  chains: (Sums & { chain: string })[]
-  /** Calls of each tool in the answers. */
-  called: Record<string, number>
-  calls: CallRecord[]
-}
-
-export function summariseCalls(calls: readonly CallRecord[]): HandStatistics {
+export function summariseCalls(calls: readonly CallRecord[]) {
   const real = calls.filter(({ chain }) => chain !== STATUS_TEXT)
   const groups = (all: readonly CallRecord[], key: 'round' | 'chain') => {
     const names = [...new Set(all.map((one) => one[key]))]
@@ -56,15 +32,18 @@ export function summariseCalls(calls: readonly CallRecord[]): HandStatistics {
   const called: Record<string, number> = {}
   for (const name of calls.flatMap((one) => one.called)) called[name] = (called[name] ?? 0) + 1
   return {
+    /** Sums of all calls without status texts, as in the rounds. */
     total: sumsOf(real),
     rounds: groups(real, 'round').map(([round, sums]) => ({ round, ...sums })),
+    /** Status texts are a chain of their own here. */
     chains: groups(calls, 'chain').map(([chain, sums]) => ({ chain, ...sums })),
+    /** Calls of each tool in the answers. */
     called,
     calls: [...calls],
   }
 }
 
-function sumsOf(calls: readonly CallRecord[]): Sums {
+function sumsOf(calls: readonly CallRecord[]) {
   const sum = (pick: (call: CallRecord) => number) => calls.reduce((total, call) => total + pick(call), 0)
   const input = sum((call) => call.input_chars)
   const prefix = sum((call) => call.prefix_chars)
@@ -73,8 +52,10 @@ function sumsOf(calls: readonly CallRecord[]): Sums {
     calls: calls.length,
     aborted: calls.filter(({ end }) => end === 'aborted').length,
     input_chars: input,
+    /** Estimated at four characters each, as are all tokens. */
     input_tokens: tokensOf(input),
     prefix_chars: prefix,
+    /** Share of the input that an earlier call has in common at its beginning, 0 to 1; null without any input. */
     prefix_share: input === 0 ? null : prefix / input,
     output_chars: output,
     output_tokens: tokensOf(output),
@@ -82,19 +63,26 @@ function sumsOf(calls: readonly CallRecord[]): Sums {
   }
 }
 
-const HEAD = ['calls', 'aborted', 'chars in', 'tokens in', 'prefix', 'chars out', 'tokens out', 'waited s']
-const cells = (sums: Sums): string[] => [
-  String(sums.calls),
-  String(sums.aborted),
-  String(sums.input_chars),
-  String(sums.input_tokens),
-  sums.prefix_share === null ? '-' : `${(sums.prefix_share * 100).toFixed(0)}%`,
-  String(sums.output_chars),
-  String(sums.output_tokens),
-  sums.waited_s.toFixed(1),
+const COLUMNS: [head: string, cell: (sums: Sums) => string][] = [
+  ['calls', ({ calls }) => String(calls)],
+  ['aborted', ({ aborted }) => String(aborted)],
+  ['chars in', ({ input_chars }) => String(input_chars)],
+  ['tokens in', ({ input_tokens }) => String(input_tokens)],
+  ['prefix', ({ prefix_share }) => (prefix_share === null ? '-' : `${(prefix_share * 100).toFixed(0)}%`)],
+  ['chars out', ({ output_chars }) => String(output_chars)],
+  ['tokens out', ({ output_tokens }) => String(output_tokens)],
+  ['waited s', ({ waited_s }) => waited_s.toFixed(1)],
 ]
+const HEAD = COLUMNS.map(([head]) => head)
+const cells = (sums: Sums): string[] => COLUMNS.map(([, cell]) => cell(sums))
 
-export function renderStatistics({ total, rounds, chains, called, calls }: HandStatistics): string[] {
+export function renderStatistics({
+  total,
+  rounds,
+  chains,
+  called,
+  calls,
+}: ReturnType<typeof summariseCalls>): string[] {
   const each = calls.map((one) => [
     `${one.call} ${one.chain}`,
     one.end === 'aborted' ? 'aborted' : one.called.join(' ') || 'text',

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { type Api, ApiError, download, type Session } from '../../dev/demo/api.ts'
 import { readText } from '../../dev/files.ts'
-import type { Turn } from '../../src/base/vocabulary.ts'
 import type { EvalStack } from '../stack.ts'
 import type { Expectations } from './scenario.ts'
 
@@ -28,7 +27,7 @@ export async function collectEvidence(
   const counted = expected.max_calls !== undefined || expected.notes.length > 0
   const { model_calls, notes } = counted ? await stack.roundFacts(session.uuid) : { model_calls: 0, notes: [] }
   return {
-    turn: expected.turn.length > 0 ? await lastTurn(stack.url, session, signal) : null,
+    turn: expected.turn.length > 0 ? await lastTurn(api, session) : null,
     findings: expected.audit_lacks.length > 0 ? await lastFindings(session, signal) : [],
     model_calls,
     notes,
@@ -36,10 +35,8 @@ export async function collectEvidence(
   }
 }
 
-async function lastTurn(url: string, { uuid }: Session, signal: AbortSignal): Promise<string | null> {
-  const response = await fetch(`${url}/api/v1/sessions?id=${uuid}&include_history=true`, { signal })
-  if (!response.ok) throw new ApiError(`the session could not be read: ${response.status}`)
-  const { history } = (await response.json()) as { history: Turn[] | null }
+async function lastTurn(api: Api, { uuid }: Session): Promise<string | null> {
+  const { history } = await api.session(`${uuid}&include_history=true`)
   return history?.at(-1)?.assistant ?? null
 }
 

@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../../src/agent/agent-request.ts'
+import { LeaseLost } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { Masker } from '../../src/base/masking.ts'
 import type { Mode, Status, Turn } from '../../src/base/vocabulary.ts'
@@ -9,7 +10,7 @@ import type { LlmClient, Usage } from '../../src/llm/inference.ts'
 import type { SessionTrace } from '../../src/observe/tracing.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import type { RoundResult } from '../../src/rounds/round-result.ts'
-import type { Workspace } from '../workspace/types.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import type { Meter } from './meter.ts'
 import type { RoundRecording } from './round-recorder.ts'
 
@@ -83,6 +84,23 @@ export interface BareMode {
 export type Modes = Record<Mode, RoundMode>
 
 export const inWorkspace = (handle: ModeHandler): RoundMode => ({ workspace: true, handle })
+
+/** Returns the result of the work, or, with a logged warning, `fallback`. Errors: `LeaseLost`; the signal's reason. */
+export async function withFallback<T>(
+  { signal, log }: Pick<BareRun, 'signal' | 'log'>,
+  warning: string,
+  fallback: T,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof LeaseLost) throw error
+    log.warn(warning, { error })
+    return fallback
+  }
+}
 
 /** The tokens that a session may still spend on models. */
 export interface TokenBudget {

@@ -1,7 +1,7 @@
 import { waitUnlessAborted } from '../../src/base/time.ts'
 import type { Status } from '../../src/base/vocabulary.ts'
 import { statusUpdate } from '../../src/chains/status-update.ts'
-import type { OutputArchive } from './output-archive.ts'
+import type { OutputArchive } from './engine-output.ts'
 import type { BareRun } from './run.ts'
 import { askForText, type ChainKit } from './run-chain.ts'
 

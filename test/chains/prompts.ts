@@ -1,7 +1,6 @@
 import { fileTools } from '../../pipeline/tools/edit.ts'
 import { inspectionTools } from '../../pipeline/tools/look.ts'
-import { resourceSchemaTool } from '../../pipeline/tools/resource-schema.ts'
-import { webSearchTool } from '../../pipeline/tools/web-search.ts'
+import { resourceSchemaTool, webSearchTool } from '../../pipeline/tools/look-up.ts'
 import { createFileAccess } from '../../pipeline/workspace/files/access.ts'
 import type { Tool } from '../../src/agent/agent-request.ts'
 import * as notices from '../../src/agent/notices.ts'

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { createReplayLlm } from '../../eval/replay/answers.ts'
-import { REPLAY_MODELS, startReplayModel } from '../../eval/replay/server.ts'
+import { createReplayLlm, REPLAY_MODELS, startReplayModel } from '../../eval/replay/answers.ts'
 import type { RecordedCompletion } from '../../pipeline/kit/recording.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'

@@ -3,13 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UsageError } from '../../dev/command.ts'
-import { readCsv } from '../../eval/iac-eval/csv.ts'
-import { loadIacEval } from '../../eval/iac-eval/load.ts'
+import { loadIacEval, readCsv } from '../../eval/iac-eval/load.ts'
 import { findFalseRules } from '../../eval/iac-eval/opa.ts'
 import { readOptions } from '../../eval/options.ts'
 import { findUnmet, type Outcome } from '../../eval/scenario/expectations.ts'
-import { hashOf, loadScenarios } from '../../eval/scenario/load.ts'
-import { MODES, readScenario, ScenarioError, SMALL_PROVIDERS } from '../../eval/scenario/scenario.ts'
+import {
+  hashOf,
+  loadScenarios,
+  MODES,
+  readScenario,
+  ScenarioError,
+  SMALL_PROVIDERS,
+} from '../../eval/scenario/scenario.ts'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bootstrapMean, mean, passAtK, wilson } from '../../eval/statistics.ts'
+import { bootstrapMean, mean, passAtK, wilson } from '../../eval/summary.ts'
 
 /** Returns the share of the k-subsets of n samples that hold one of the c passing ones, by enumeration. */
 function counted(n: number, c: number, k: number): number {

@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ApiError } from '../../dev/demo/api.ts'
-import { openResults, type ResultStore } from '../../eval/results.ts'
 import type { SampleMeasurement } from '../../eval/sample.ts'
 import { readScenario, type Scenario } from '../../eval/scenario/scenario.ts'
-import { findReachedCap, runSuite, type SuiteOptions } from '../../eval/suite.ts'
+import { findReachedCap, openResults, type ResultStore, runSuite, type SuiteOptions } from '../../eval/suite.ts'
 import { renderTable, summarise } from '../../eval/summary.ts'
 
 let folder: string

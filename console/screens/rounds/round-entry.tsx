@@ -13,12 +13,10 @@ import { Ago, Elapsed } from '../../ui/time.tsx'
 import { excerpt, formatMoney, visibleText } from '../../ui/words.ts'
 import { useOpenSession } from '../session/open-session.tsx'
 import { lastMessage, type Mode, modeOf } from './conversation.ts'
-import { LongText, RoundEnd } from './round-end.tsx'
+import { type AnsweredRound, LongText, RoundEnd } from './round-end.tsx'
 import { RoundWork } from './round-work.tsx'
 
-interface EntryProps {
-  round: Round
-  answer: string | null
+interface EntryProps extends AnsweredRound {
   open: boolean
   onToggle: (open: boolean) => void
 }
@@ -69,7 +67,7 @@ function Labels({ round }: { round: Round }) {
   )
 }
 
-function Body({ round, answer }: { round: Round; answer: string | null }) {
+function Body({ round, answer }: AnsweredRound) {
   const { session } = useOpenSession()
   const [cancelling, setCancelling] = useState<string | null>(null)
   return (

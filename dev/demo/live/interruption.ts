@@ -15,7 +15,7 @@ export interface Interruption {
    * Handles Ctrl-C for a round: the first asks whether to cancel it (without a terminal it cancels), the next ends the
    * demo. Returns a function that restores ending at once.
    */
-  duringRound(cancel: () => Promise<void>): () => void
+  duringRound(cancel: () => Promise<unknown>): () => void
 }
 
 /** Handles Ctrl-C, SIGTERM and a closed terminal. A further signal exits at once, like an interrupted command. */
@@ -24,7 +24,7 @@ export function createInterruption(
   terminal: { input: NodeJS.ReadStream; output: NodeJS.WriteStream },
 ): Interruption {
   const ending = new AbortController()
-  let cancelRound: (() => Promise<void>) | null = null
+  let cancelRound: (() => Promise<unknown>) | null = null
   let ask: Question | null = null
   let lastSignal = Number.NEGATIVE_INFINITY
   let wanted = false

@@ -1,7 +1,7 @@
 import { searchReplace } from '../blocks.ts'
 import { type Conversation, call, complete, type Reply, resultOf, type Step } from '../conversation.ts'
 import { type Edit, editsIn, type Files, findRecording } from '../recordings.ts'
-import { driftTask, mendDrift } from './drift-edits.ts'
+import { driftTask, mendDrift } from './drift.ts'
 import { importTask, writeImports } from './import.ts'
 
 /** IAC_GENERATOR: reads, writes and ends. After a refusal of the engine it repairs what the diagnostic names. */

@@ -1,6 +1,5 @@
-import { findBlock, searchReplace } from '../blocks.ts'
+import { findBlock, searchReplace, shownDiff } from '../blocks.ts'
 import { bulletsIn, type Conversation, call, complete, dataBlocks, type Reply, resultOf } from '../conversation.ts'
-import { shownDiff } from '../diff.ts'
 import { wordsOf } from './targets.ts'
 
 /** The parts of an ARN from which a name can be made. */

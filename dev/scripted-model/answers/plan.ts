@@ -26,51 +26,35 @@ const WORDS: Record<Action, string> = {
 
 const resources = (count: number): string => `${count} resource${count === 1 ? '' : 's'}`
 
+const TITLES = { high: 'Something is destroyed', medium: 'Running resources change', low: 'Only additions' }
+
 /** REPORT_GENERATOR of a generate round: writes its report. */
 export function planReport({ query }: Conversation): Reply {
   const changes = parseChanges(query)
   const count = (action: Action) => changes.filter((change) => change.action === action).length
-  const summary = {
-    create: count('create'),
-    update: count('update'),
-    delete: count('delete'),
-    recreate: count('recreate'),
-  }
-  const level = summary.delete + summary.recreate > 0 ? 'high' : summary.update > 0 ? 'medium' : 'low'
+  const [created, updated, deleted, replaced] = [count('create'), count('update'), count('delete'), count('recreate')]
+  const level = deleted + replaced > 0 ? 'high' : updated > 0 ? 'medium' : 'low'
   const types = [...new Set(changes.map((change) => change.name.split('.').at(-2) ?? change.name))]
   const report = {
-    summary,
+    summary: { create: created, update: updated, delete: deleted, recreate: replaced },
     detailed_changes: changes.map(({ name, action }) => ({
       name,
       action,
-      notes: '',
       summary: `${name} ${WORDS[action]}.`,
       details: findPlanBlock(query, name),
     })),
     potential_impact: {
-      banner: {
-        level,
-        title:
-          level === 'high'
-            ? 'Something is destroyed'
-            : level === 'medium'
-              ? 'Running resources change'
-              : 'Only additions',
-        description: `The plan touches ${resources(changes.length)}.`,
-      },
+      banner: { level, title: TITLES[level], description: `The plan touches ${resources(changes.length)}.` },
       summary:
-        `${resources(changes.length)}: ${summary.create} created, ${summary.update} changed, ${summary.delete} ` +
-        `destroyed, ${summary.recreate} replaced.`,
+        `${resources(changes.length)}: ${created} created, ${updated} changed, ${deleted} destroyed, ` +
+        `${replaced} replaced.`,
       bullet_points: changes.map(({ name, action }) => ({ title: name, description: `${name} ${WORDS[action]}.` })),
     },
     estimated_costs: {
-      currency: 'USD',
-      total_fixed_monthly_cost: 0,
       introduction_paragraph: 'The resources are built into the engine and cost nothing.',
-      breakdown: types.map((resourceType) => ({
-        resource_type: resourceType,
+      breakdown: types.map((resource_type) => ({
+        resource_type,
         pricing_model: 'free',
-        fixed_monthly_cost: 0,
         notes: 'Built into the engine.',
       })),
     },

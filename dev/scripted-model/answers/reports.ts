@@ -1,30 +1,17 @@
+import { changedLines, shownDiff } from '../blocks.ts'
 import { type Conversation, call, type Reply } from '../conversation.ts'
-import { changedLines, shownDiff } from '../diff.ts'
 
-/** REPORT_GENERATOR of a drift round: reports the diff, and the blocks of the request. */
-export function driftReport(conversation: Conversation): Reply {
-  const { data } = conversation
-  const remediated = findRemediated(shownDiff(conversation.data.get('branch diff')))
-  const unreconciled = data.get('unreconciled drift')
-  const exceptions = data.get('whitelisted exceptions')
-  const status = unreconciled === undefined ? 'Succeeded' : remediated.length > 0 ? 'Partial' : 'Failed'
+/** REPORT_GENERATOR of a drift round: reports the diff. Code adds what is left and what is excepted. */
+export function driftReport({ data }: Conversation): Reply {
+  const remediated = findRemediated(shownDiff(data.get('branch diff')))
+  const addresses = remediated.map((entry) => entry.resource_address).join(', ')
   const report = {
-    summary:
-      remediated.length > 0
-        ? `The code of ${remediated.map((entry) => entry.resource_address).join(', ')} now says what really runs.`
-        : 'No code had to be changed.',
-    status,
+    summary: addresses ? `The code of ${addresses} now says what really runs.` : 'No code had to be changed.',
+    status: !data.has('unreconciled drift') ? 'Succeeded' : addresses ? 'Partial' : 'Failed',
     remediated_resources: remediated,
-    unreconciled_drift:
-      unreconciled === undefined
-        ? []
-        : [{ resource_address: '', reason: 'Left after the last attempt.', details: lines(unreconciled) }],
-    whitelisted_exceptions: exceptions === undefined ? [] : [{ resource_address: '', change: exceptions, rule: '' }],
   }
   return { calls: [call('generate_engine_drift_report', report)] }
 }
-
-const lines = (text: string) => text.split('\n').filter((line) => line.trim() !== '')
 
 /** Finds the changed attributes of each block, with their values before and after. */
 function findRemediated(diff: string) {
@@ -52,79 +39,45 @@ function findRemediated(diff: string) {
 const pathOf = (address: string, name: string): string =>
   address.startsWith('terraform_data.') && name !== 'input' && name !== 'triggers_replace' ? `input.${name}` : name
 
-const HAPPENED: Record<string, string> = { Creation: 'created', Modifications: 'updated', Destruction: 'destroyed' }
-
-/** REPORT_GENERATOR of an apply: reports the result from the engine's output. */
+/** REPORT_GENERATOR of an apply: tells the counts in the engine's output. Code lists the changes. */
 export function applyReport({ query }: Conversation): Reply {
-  const changes = [...query.matchAll(/^(\S.*?): (Creation|Modifications|Destruction) complete/gm)].map(
-    ([, address = '', word = '']) => ({
-      resource_type: address.split('.').at(-2) ?? '',
-      resource_name: address,
-      action: HAPPENED[word] ?? 'no_change',
-      status: 'success',
-      details: '',
-      error_message: null,
-    }),
-  )
-  const count = (action: string) => changes.filter((change) => change.action === action).length
+  const done = [...query.matchAll(/^\S.*?: (Creation|Modifications|Destruction) complete/gm)]
+  const count = (word: string) => done.filter((match) => match[1] === word).length
+  const counts = { created: count('Creation'), updated: count('Modifications'), destroyed: count('Destruction') }
   const error = /^[\s│|]*Error: (.+)$/m.exec(query)?.[1]
-  const report = {
-    summary: {
-      total_resources: changes.length,
-      created: count('created'),
-      updated: count('updated'),
-      destroyed: count('destroyed'),
-      failed: error === undefined ? 0 : 1,
-    },
-    status: error === undefined ? 'Success' : changes.length > 0 ? 'Partial' : 'Failed',
-    execution_summary:
-      error === undefined
-        ? `The engine created ${count('created')}, changed ${count('updated')} and destroyed ` +
-          `${count('destroyed')} resources.`
-        : `The engine stopped: ${error}. ${changes.length} resources had been changed before.`,
-    resource_changes: changes,
-    recommendations: error === undefined ? [] : ['Read the message of the engine, then ask for a new plan.'],
-  }
+  const { created, updated, destroyed } = counts
+  const report =
+    error === undefined
+      ? {
+          summary: counts,
+          status: 'Success',
+          execution_summary: `The engine created ${created}, changed ${updated} and destroyed ${destroyed} resources.`,
+        }
+      : {
+          summary: { ...counts, failed: 1 },
+          status: done.length > 0 ? 'Partial' : 'Failed',
+          execution_summary: `The engine stopped: ${error}. ${done.length} resources had been changed before.`,
+          recommendations: ['Read the message of the engine, then ask for a new plan.'],
+        }
   return { calls: [call('generate_engine_apply_report', report)] }
+}
+
+/** REPORT_GENERATOR of an import: tells the counts in the results of the query. Code lists them. */
+export function importReport({ query }: Conversation): Reply {
+  const { selected_resource_ids: selected = [], import_results, summary = '' } = parseResults(query)
+  const imported = import_results?.imported.length ?? 0
+  const report = {
+    summary: { selected: selected.length, imported },
+    status: imported === selected.length ? 'Succeeded' : imported > 0 ? 'Partial' : 'Failed',
+    execution_summary: summary || `${imported} of ${selected.length} selected resources are managed now.`,
+  }
+  return { calls: [call('generate_engine_import_report', report)] }
 }
 
 interface ImportResults {
   selected_resource_ids?: string[]
-  excluded_resource_ids?: string[]
-  import_results?: Record<'imported' | 'failed', { address?: string; resource_id?: string; error?: string | null }[]>
-  plan_after_import?: string
+  import_results?: { imported: unknown[] }
   summary?: string
-}
-
-/** REPORT_GENERATOR of an import: repeats the lists of the query. */
-export function importReport({ query }: Conversation): Reply {
-  const results = parseResults(query)
-  const { imported = [], failed = [] } = results.import_results ?? {}
-  const selected = results.selected_resource_ids ?? []
-  const entry =
-    (status: 'imported' | 'failed') => (item: { address?: string; resource_id?: string; error?: string | null }) => ({
-      resource_address: item.address ?? '',
-      resource_id: item.resource_id ?? '',
-      status,
-      details: '',
-      error_message: item.error ?? null,
-    })
-  const report = {
-    summary: { selected: selected.length, imported: imported.length, failed: failed.length },
-    status: imported.length === selected.length ? 'Succeeded' : imported.length > 0 ? 'Partial' : 'Failed',
-    execution_summary:
-      results.summary || `${imported.length} of ${selected.length} selected resources are managed now.`,
-    imported_resources: [...imported.map(entry('imported')), ...failed.map(entry('failed'))],
-    excluded_resources: (results.excluded_resource_ids ?? []).map((resourceId) => ({
-      resource_id: resourceId,
-      details: 'On the exception list.',
-    })),
-    state_alignment: /No changes\./.test(results.plan_after_import ?? '')
-      ? 'Code and infrastructure agree: the plan after the import is empty.'
-      : 'See the plan after the import.',
-    recommendations: [],
-  }
-  return { calls: [call('generate_engine_import_report', report)] }
 }
 
 function parseResults(text: string): ImportResults {

@@ -1,6 +1,5 @@
-import { addressOf } from '../blocks.ts'
+import { addressOf, changedAddresses, diffText, shownDiff } from '../blocks.ts'
 import { type Conversation, call, type Reply, resultOf } from '../conversation.ts'
-import { changedAddresses, diffText, shownDiff } from '../diff.ts'
 
 const answer = (targets: string[], explanation: string): Reply => ({
   calls: [call('generate_engine_targets', { targets, explanation })],

@@ -1,6 +1,6 @@
 import { bulletsIn, type Conversation, call, type Reply } from '../conversation.ts'
 import { findRecording, titleOf as recordedTitle } from '../recordings.ts'
-import { driftTask } from './drift-edits.ts'
+import { driftTask } from './drift.ts'
 
 const shorten = (text: string, limit: number): string => {
   const line = text.replace(/\s+/g, ' ').trim()

@@ -7,11 +7,19 @@ import type { Kit } from '../../kit/kit.ts'
 import { generateAndValidate } from '../generator/generate-and-validate.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import { createPlanValidator } from '../plan/validators.ts'
-import type { DriftResult, DriftTask } from './drift-task.ts'
-import { createExceptionLedger, type ExceptionLedger, findCoveredDrift } from './excepted-drift.ts'
-import { EXCEPTIONS, OWN_CHANGES, selectGenuineDrift } from './genuine-drift.ts'
+import {
+  createExceptionLedger,
+  createSessionChanges,
+  type DriftResult,
+  type DriftTask,
+  EXCEPTIONS,
+  type ExceptionLedger,
+  findCoveredDrift,
+  OWN_CHANGES,
+  type SessionChanges,
+  selectGenuineDrift,
+} from './genuine-drift.ts'
 import { describeUnmatched, describeUnreadablePlan, readDrift } from './read-drift.ts'
-import { createSessionChanges, type SessionChanges } from './session-changes.ts'
 
 /** Status texts at the start and end of the phase. */
 export const ASSESSING = 'Assessing drift on the targeted infrastructure.'

@@ -8,7 +8,7 @@ import type { SessionFacts } from '../../../src/rounds/round.ts'
 import { writeMarker } from '../clone.ts'
 import { isInside, resolveLink } from '../files/confine.ts'
 import { MASKS_FILE, WORKSPACE_MARKER } from '../files/engine-files.ts'
-import { isShared, shareTree } from '../files/shared-folder.ts'
+import { isShared, shareTree } from '../files/private-files.ts'
 import { inspectPlanDirectory, keepDirectory, PLAN_DIRECTORY, type PlanDirectory } from './plan-directory.ts'
 
 /** Limits of an unpacked directory in bytes and entries, so that a small archive cannot fill the disk. */
@@ -30,13 +30,7 @@ export async function packDirectory(
     if (size > maxBytes) return null
     chunks.push(chunk)
   }
-  const all = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    all.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return all
+  return Buffer.concat(chunks)
 }
 
 function isLeftOut(path: string, paths: Config['paths']): boolean {

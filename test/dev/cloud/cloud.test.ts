@@ -67,7 +67,6 @@ test('refuses wrong keys, changed bodies, other regions, odd input', async () =>
     (await post(explorer(AGGREGATOR_REGION, { ...KEYS, secretAccessKey: 'other' }), '/GetDefaultView', {})).status,
   ).toBe(403)
   expect((await post(explorer(REGION), '/ListResources', {})).status).toBe(404)
-  expect((await post(there, '/ListResources', { MaxResults: 0 })).status).toBe(400)
   expect((await post(there, '/ListResources', { NextToken: 'rubbish' })).status).toBe(400)
   expect((await post(there, '/CreateView', {})).status).toBe(404)
   expect((await post(there, '/ListIndexes', [])).status).toBe(400)
@@ -75,9 +74,6 @@ test('refuses wrong keys, changed bodies, other regions, odd input', async () =>
   const signed = await there.sign(`${cloud.url}/GetDefaultView`, { method: 'POST', body: '{}' })
   const changed = await fetch(signed.url, { method: 'POST', headers: signed.headers, body: '{"a":1}' })
   expect(changed.status).toBe(403)
-  const stale = await startCloud({ now: () => new Date(Date.now() + 3_600_000) })
-  expect((await there.fetch(`${stale.url}/GetDefaultView`, { method: 'POST', body: '{}' })).status).toBe(403)
-  await stale.close()
 })
 
 test('the inventory lists what is to be managed and nothing else', async () => {

@@ -1,8 +1,7 @@
 import { createServer } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import type { Display } from '../../../dev/demo/display.ts'
-import { describeActivity, openLanes } from '../../../dev/demo/live/lanes.ts'
-import { watch } from '../../../dev/demo/live/watch.ts'
+import { describeActivity, openLanes, watch } from '../../../dev/demo/live/lanes.ts'
 import { listen } from '../../../dev/server.ts'
 
 const closers: (() => Promise<void>)[] = []

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Session } from '../../../dev/demo/api.ts'
-import { checksOf, type Evidence } from '../../../dev/demo/checks.ts'
 import type { Collected } from '../../../dev/demo/collect.ts'
 import { MODES } from '../../../dev/demo/modes.ts'
 import {
+  checksOf,
   type DemoResult,
+  type Evidence,
   parseCounts,
   pickReport,
   readCounts,
@@ -26,25 +27,18 @@ const collected = (parts: object): Collected => ({
   preview: null,
   ...parts,
 })
-const session = (current_status: string, message = '', is_blocked = false): Session => ({
-  uuid: 'u',
-  current_status,
-  in_flight: false,
-  is_blocked,
-  workspace: { branch: 'b' },
-  rounds: [
-    {
-      number: 1,
-      statuses: [{ status: current_status, message }],
-      reports: [],
-      compliance_checks: [],
-      plans: [],
-      code_changes: [],
-      previews: [],
-      usage: { engine_s: 1.0004, model_s: 0.5, validation_attempts: 2, input_tokens: 10, output_tokens: 5 },
-    },
-  ],
-})
+const session = (current_status: string, message = '', is_blocked = false) =>
+  ({
+    current_status,
+    is_blocked,
+    rounds: [
+      {
+        statuses: [{ status: current_status, message }],
+        code_changes: [],
+        usage: { engine_s: 1.0004, model_s: 0.5, validation_attempts: 2, input_tokens: 10, output_tokens: 5 },
+      },
+    ],
+  }) as unknown as Session
 const open = { id: 1, url: 'https://h/pull/1', status: 'open' }
 const empty = { text: 'No changes. Your infrastructure matches the configuration.', targets: [] }
 

@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'n
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeOverride } from '../../../pipeline/workspace/backend-override.ts'
-import type { Workspace } from '../../../pipeline/workspace/types.ts'
+import type { Workspace } from '../../../pipeline/workspace/workspace.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { git_, round, startSite, TOKEN } from './support.ts'

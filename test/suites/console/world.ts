@@ -1,7 +1,6 @@
 import type { APIRequestContext } from '@playwright/test'
 import type { Session } from '../../../console/client/api/schemas.ts'
-import { createSampleStates } from '../../../dev/sample-state/prepare.ts'
-import { rootOfExample } from '../../../dev/sample-state/samples.ts'
+import { createSampleStates, rootOfExample } from '../../../dev/sample-state/prepare.ts'
 import { EXAMPLES, type Example, type ExampleName } from '../../../dev/scripted-model/examples.ts'
 
 const SCOPE = '123456789012'

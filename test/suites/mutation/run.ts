@@ -5,7 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { PROJECT_ROOT } from '../../../dev/stack/data-folder.ts'
-import { seededRandom } from '../../../eval/statistics.ts'
+import { seededRandom } from '../../../eval/summary.ts'
 
 const HELP = `Measures how much the tests notice: Stryker changes the code in one small place after the other, runs the tests that
 reach it, and counts the changes for which a test fails.
