@@ -144,7 +144,7 @@ export const EXCEPTIONS = 'Drift check completed; the remaining differences are 
 export async function selectGenuineDrift(
   kit: Kit,
   task: DriftTask,
-  { remaining: drift }: DriftResult,
+  drift: readonly DriftOperation[],
   { session, ledger }: { session: SessionChanges; ledger: ExceptionLedger },
 ): Promise<{ operations: string[]; conclusion?: string }> {
   if (drift.length === 0) return { operations: [], conclusion: OWN_CHANGES }
