@@ -1,5 +1,10 @@
+import type { Masker } from '../../base/masking.ts'
 import { cutMiddle } from '../../base/text.ts'
+import { planFacts } from '../../plan/change-list.ts'
+import type { Plan } from '../../plan/plan.ts'
+import type { BeyondTargets } from '../../plan/targets.ts'
 import { fence } from '../../prompts/fence.ts'
+import { joinParts } from '../../prompts/layout.ts'
 import type { RoundResult } from '../../rounds/round-result.ts'
 import type { RequestFate, SessionRequest } from '../../sessions/session-requests.ts'
 
@@ -54,9 +59,7 @@ export function describeRequests(requests: readonly SessionRequest[]): string {
 
 /** Describes the known result of the code changes; parts without facts are empty. */
 export function describeResult({ summary, assumptions, drift, notes }: RoundResult): string[] {
-  const words = [summary, lines('Assumptions, where the request left something open:', assumptions)]
-    .filter(Boolean)
-    .join('\n\n')
+  const words = joinParts(summary, lines('Assumptions, where the request left something open:', assumptions))
   return [
     block('What the author of the code told the user. It explains the plan and proves nothing', 'author', words),
     block(
@@ -73,3 +76,25 @@ const block = (lead: string, label: string, text: string): string =>
 
 const lines = (lead: string, items: readonly string[]): string =>
   items.length === 0 ? '' : [lead, ...items.map((item) => `- ${item}`)].filter(Boolean).join('\n')
+
+const MAX_PLAN_CHARS = 400_000
+
+interface ReadablePlan {
+  plan: Plan
+  /** The engine's text, masked. */
+  text: string
+  reference: { targets: readonly string[] }
+  beyond?: BeyondTargets | null
+}
+
+/** Writes a plan for a model: computed facts, then its text, cut in the middle when it is too long. */
+export function describePlan({ plan, text, reference, beyond }: ReadablePlan, masker: Pick<Masker, 'text'>): string {
+  const facts = masker.text(planFacts(plan, reference.targets, beyond))
+  return `Computed from the plan: ${facts}\n\n${cutMiddle(withoutTargetingWarning(text), MAX_PLAN_CHARS)}`
+}
+
+const TARGETING_WARNING =
+  /^╷\n│ Warning: Resource targeting is in effect\n(?:│.*\n)*╵\n?|^Warning: Resource targeting is in effect\n[^╷]{0,1000}?\bpart of an error message\.\n*/gm
+
+/** Removes the engine's warning about a plan with targets, because the platform plans the whole root as well. */
+const withoutTargetingWarning = (text: string): string => text.replaceAll(TARGETING_WARNING, '')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkRepositoryUri } from '../../src/repository/check-input.ts'
+import { checkIacPath, checkRepositoryUri } from '../../src/repository/check-input.ts'
 
 const text = (uri: string) => {
   const check = checkRepositoryUri(uri)
@@ -75,5 +75,26 @@ describe('repository address', () => {
   ])('refuses the secret in %s without repeating it', (uri) => {
     expect(text(uri)).toMatch(/^repo_uri must not embed a password or token;/)
     expect(text(uri)).not.toContain('host/x')
+  })
+})
+
+describe('iac_path', () => {
+  it.each([null, undefined, ''])('takes %j for the repository root', (value) => {
+    expect(checkIacPath(value)).toEqual({ ok: true, path: null })
+  })
+
+  it.each(['.', 'infra', 'live/prod', 'a..b', '..a/b..', './x', 'a//b', 'über/straße'])('accepts %s', (path) => {
+    expect(checkIacPath(path)).toEqual({ ok: true, path })
+  })
+
+  it.each(['/infra', '..', '../x', 'a/../b', 'a/..', '//x', 'C:/x'])('refuses %s', (path) => {
+    expect(checkIacPath(path)).toEqual({
+      ok: false,
+      text: "iac_path must be a repo-relative path (not absolute) and must not contain '..' segments",
+    })
+  })
+
+  it.each(['a\\b', '..\\x', 'a\u0000b', 'a\nb'])('refuses the character in %j', (path) => {
+    expect(checkIacPath(path).ok).toBe(false)
   })
 })
