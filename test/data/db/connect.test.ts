@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { toServerAddress } from '../../../src/data/db/connection.ts'
 import { connect } from '../../../src/data/db/pool.ts'
 import { toFixedTimestamp } from '../../../src/data/db/values.ts'
-import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import { provideDatabase } from '../../helpers/postgres.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await createTestDatabase()
-})
-afterAll(() => db.drop())
+const db = provideDatabase()
 
 describe('connect', () => {
   it('reads timestamps in one form that compares as text', async () => {

@@ -3,15 +3,14 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { startTestService, type TestService } from '../../sidecars/iac/service.ts'
 import { attack } from './attack.ts'
-import { BOXED, reasonAgainstSandbox } from './sandboxed.ts'
+import { BOXED, HAS_SANDBOX } from './sandboxed.ts'
 
-const unless = await reasonAgainstSandbox()
 const GROUP = 'formatting code'
 const LOOSE = 'variable "days" {\n type=number\n}\n'
 let service: TestService
 
 beforeAll(async () => {
-  service = await startTestService(unless === null ? BOXED : {})
+  service = await startTestService(HAS_SANDBOX ? BOXED : {})
 })
 afterAll(() => service.close())
 
