@@ -1,5 +1,5 @@
 import type { APIRequestContext, Page } from '@playwright/test'
-import { expect, expectAccessible, test } from './fixtures.ts'
+import { expect, expectAccessible, expectFit, refuseSessions, serveDocument, test } from './fixtures.ts'
 import { readSession, resetSample, runExample, waitForEnd } from './world.ts'
 
 const FLOW_LOGS = 'terraform_data.flow_logs'
@@ -21,13 +21,8 @@ const roundOf = (page: Page, id: string, number: number) =>
   expect(page).toHaveURL(new RegExp(`/sessions/${id}/?\\?round=${number}$`))
 
 /** Replaces the report of a session with another document. */
-async function withReport(page: Page, request: APIRequestContext, id: string, report: object): Promise<void> {
-  const { url } = (await readSession(request, id)).rounds[0]?.reports[0] ?? { url: '' }
-  const { pathname } = new URL(url)
-  await page.route(
-    (address) => address.pathname === pathname,
-    (route) => route.fulfill({ json: report, headers: { 'access-control-allow-origin': '*' } }),
-  )
+async function withReport(page: Page, request: APIRequestContext, id: string, json: object): Promise<void> {
+  await serveDocument(page, (await readSession(request, id)).rounds[0]?.reports[0]?.url ?? '', { json })
 }
 
 test('a look shows what either side says and changes nothing', async ({ page, request }) => {
@@ -119,7 +114,7 @@ test('tells a developer, and who does not own the session, why they cannot ask',
   await expect(page.getByRole('button', { name: 'Remediate everything' })).toBeHidden()
   await expect(entry(page, FLOW_LOGS)).toBeVisible()
   await expectAccessible(page)
-  await page.route('**/api/v1/sessions?*', (route) => route.fulfill({ status: 403, json: { detail: 'no' } }))
+  await refuseSessions(page)
   await page.reload()
   await expect(page.getByText('Only the owner of this session can request rounds.')).toBeVisible()
 })
@@ -159,7 +154,7 @@ test('on a phone nothing runs over the edge; a broken report can be read again',
   await page.setViewportSize({ width: 390, height: 844 })
   await open(page, previewed)
   await expect(entry(page, FLOW_LOGS)).toBeVisible()
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  await expectFit(page)
   await withReport(page, request, previewed, { status: 'Great' })
   await page.goto(`/console/sessions/${previewed}/drift?round=1`)
   await expect(page.getByText('The format of the report of this round is unknown')).toBeVisible()

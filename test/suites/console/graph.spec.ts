@@ -1,6 +1,7 @@
 import type { APIRequestContext, Page } from '@playwright/test'
-import type { PlanDocument } from '../../../console/client/api/schemas.ts'
-import { expect, expectAccessible, test } from './fixtures.ts'
+import type { PlannedResource } from '../../../console/client/api/schemas.ts'
+import { expect, expectAccessible, expectFit, serveDocument, test } from './fixtures.ts'
+import { planDocument, plannedResource } from './review-documents.ts'
 import { runExample } from './world.ts'
 
 let made: Promise<string> | undefined
@@ -8,31 +9,22 @@ let made: Promise<string> | undefined
 const sessionWithPlan = (request: APIRequestContext) =>
   (made ??= runExample(request, 'generate').then(({ uuid }) => uuid))
 
-const resource = (address: string, depends_on: string[] = [], more: object = {}) => ({
-  address,
-  module_address: /^(.*)\.[^.]+\.[^.]+$/.exec(address)?.[1] ?? null,
-  mode: 'managed',
-  type: address.split('.').at(-2) ?? 'x',
-  name: address.split('.').at(-1) ?? 'x',
-  index: null,
-  deposed: null,
-  action: 'none',
-  is_critical: false,
-  critical_reason: null,
-  depends_on,
-  depends_on_left_out: 0,
-  findings: [],
-  statements: [],
-  attributes: [],
-  ...more,
-})
+const resource = (address: string, depends_on: string[] = [], more: Partial<PlannedResource> = {}) =>
+  plannedResource(address, {
+    module_address: /^(.*)\.[^.]+\.[^.]+$/.exec(address)?.[1] ?? null,
+    type: address.split('.').at(-2) ?? 'x',
+    name: address.split('.').at(-1) ?? 'x',
+    action: 'none',
+    attributes: [],
+    depends_on,
+    ...more,
+  })
+
+const PLAN = /\/plans\/[^/]+\.json/
 
 /** Opens the graph of a plan with these resources. */
-async function openGraph(page: Page, request: APIRequestContext, resources: object[], search = ''): Promise<void> {
-  const body = { schema_version: 1, summary: {}, targets: [], resources } as unknown as PlanDocument
-  await page.route(/\/plans\/[^/]+\.json/, (route) =>
-    route.fulfill({ json: body, headers: { 'access-control-allow-origin': '*' } }),
-  )
+async function openGraph(page: Page, request: APIRequestContext, resources: PlannedResource[], search = '') {
+  await serveDocument(page, PLAN, { json: planDocument(resources) })
   await page.goto(`/console/sessions/${await sessionWithPlan(request)}/graph${search}`)
   await expect(page.getByRole('heading', { name: 'Dependencies' })).toBeVisible()
 }
@@ -141,22 +133,20 @@ test('comes as a table first on a phone, with the drawing on demand', async ({ p
   await expect(page.getByRole('region', { name: 'Drawing' })).toHaveCount(0)
   await page.getByText('Show the graph').click()
   await expect(page.getByRole('region', { name: 'Drawing' }).getByRole('button', { name: /vpc/ })).toBeVisible()
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  await expectFit(page)
   await expectAccessible(page)
 })
 
 test('says when the document of a plan is damaged or cannot be read', async ({ page, request }) => {
   const id = await sessionWithPlan(request)
-  await page.route(/\/plans\/[^/]+\.json/, (route) =>
-    route.fulfill({ body: '{"resources":', headers: { 'access-control-allow-origin': '*' } }),
-  )
+  await serveDocument(page, PLAN, { body: '{"resources":' })
   await page.goto(`/console/sessions/${id}/graph`)
   await expect(page.getByText('This plan cannot be read')).toBeVisible()
-  await page.unroute(/\/plans\/[^/]+\.json/)
-  await page.route(/\/plans\/[^/]+\.json/, (route) => route.abort())
+  await page.unroute(PLAN)
+  await page.route(PLAN, (route) => route.abort())
   await page.goto(`/console/sessions/${id}/graph`)
   await expect(page.getByText('The plan could not be read')).toBeVisible()
-  await page.unroute(/\/plans\/[^/]+\.json/)
+  await page.unroute(PLAN)
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByRole('table')).toBeVisible()
 })

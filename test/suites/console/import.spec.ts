@@ -1,6 +1,15 @@
 import type { APIRequestContext, Page } from '@playwright/test'
 import type { Session } from '../../../console/client/api/schemas.ts'
-import { expect, expectAccessible, test } from './fixtures.ts'
+import {
+  changeSession,
+  expect,
+  expectAccessible,
+  expectFit,
+  refuseSessions,
+  serveDocument,
+  serveEvents,
+  test,
+} from './fixtures.ts'
 import { readSession, resetSample, runExample, waitForEnd } from './world.ts'
 
 const QUEUES = ['invoices-dead-letter', 'invoices-incoming'].map(
@@ -18,13 +27,9 @@ const inventory = (page: Page) => page.getByRole('region', { name: 'Inventory of
 const result = (page: Page) => page.getByRole('region', { name: /^Result of round/ })
 
 /** Replaces the inventory of a session with another document; null makes the store refuse it. */
-async function withInventory(page: Page, request: APIRequestContext, id: string, document: object | null) {
-  const { pathname } = new URL((await readSession(request, id)).rounds[0]?.previews[0]?.url ?? '')
-  const headers = { 'access-control-allow-origin': '*' }
-  await page.route(
-    (address) => address.pathname === pathname,
-    (route) => route.fulfill(document === null ? { status: 500, headers } : { json: document, headers }),
-  )
+async function withInventory(page: Page, request: APIRequestContext, id: string, json: object | null) {
+  const { url = '' } = (await readSession(request, id)).rounds[0]?.previews[0] ?? {}
+  await serveDocument(page, url, json === null ? { status: 500 } : { json })
 }
 const inventoryOf = (unmanaged: object[], left_out: object[] = []) => ({ version: 1, managed: [], unmanaged, left_out })
 
@@ -88,37 +93,28 @@ test('everything at once, beside what a sentence names', async ({ page, request 
   await expect(result(page).getByText('Proof: the last plan is empty')).toBeVisible()
 })
 
-test('shows the progress of each resource while the round runs', async ({ page, request }) => {
-  const session = await readSession(request, previewed)
-  await page.route('**/api/v1/sessions?*', (route) => route.fulfill({ json: running(session) }))
-  const stream = (events: object[]) => ({
-    contentType: 'text/event-stream',
-    body: events
-      .map((event, index) => ({ id: index + 1, round: 2, at: '2026-03-01T14:25:30Z', ...event }))
-      .map((event) => `id: ${event.id}\nevent: x\ndata: ${JSON.stringify(event)}\n\n`)
-      .join(''),
-  })
+test('shows the progress of each resource while the round runs', async ({ page }) => {
+  await changeSession(page, running)
   const job = (job_id: string) => ({ step: 'import', job_id })
   const lines = (id: string, stream: string, text: string) => ({ type: 'lines', ...job(id), stream, text })
-  await page.route('**/events/subscribe/**', (route) => route.fulfill(stream([])))
-  await page.route('**/events/activity/**', (route) =>
-    route.fulfill(stream([{ type: 'attempt.began', attempt: 1, max_attempts: 5, task: 'import', reason: null }])),
-  )
-  await page.route('**/events/output/**', (route) =>
-    route.fulfill(
-      stream([
-        { type: 'step.began', ...job('1') },
-        lines('1', 'stdout', 't.one: Importing from ID "queue-one"...'),
-        { type: 'step.ended', ...job('1'), exit_code: 0, seconds: 1 },
-        { type: 'step.began', ...job('2') },
-        lines('2', 'stdout', 't.two: Importing from ID "queue-two"...'),
-        lines('2', 'stderr', '│ Error: Cannot import <b>non-existent</b> remote object'),
-        { type: 'step.ended', ...job('2'), exit_code: 1, seconds: 1 },
-        { type: 'step.began', ...job('3') },
-        lines('3', 'stdout', 't.three: Importing from ID "queue-three"...'),
-      ]),
-    ),
-  )
+  const ended = (id: string, exit_code: number) => ({ type: 'step.ended', ...job(id), exit_code, seconds: 1 })
+  const numbered = (events: object[]) =>
+    events.map((event, index) => ({ id: index + 1, round: 2, at: '2026-03-01T14:25:30Z', ...event }))
+  await page.route('**/events/subscribe/**', (route) => route.fulfill({ contentType: 'text/event-stream', body: '' }))
+  const began = { type: 'attempt.began', attempt: 1, max_attempts: 5, task: 'import', reason: null }
+  await serveEvents(page, 'activity', numbered([began]))
+  const output = [
+    { type: 'step.began', ...job('1') },
+    lines('1', 'stdout', 't.one: Importing from ID "queue-one"...'),
+    ended('1', 0),
+    { type: 'step.began', ...job('2') },
+    lines('2', 'stdout', 't.two: Importing from ID "queue-two"...'),
+    lines('2', 'stderr', '│ Error: Cannot import <b>non-existent</b> remote object'),
+    ended('2', 1),
+    { type: 'step.began', ...job('3') },
+    lines('3', 'stdout', 't.three: Importing from ID "queue-three"...'),
+  ]
+  await serveEvents(page, 'output', numbered(output))
   await open(page, previewed)
   const progress = page.getByRole('region', { name: 'Import running' })
   await expect(progress.getByRole('listitem')).toHaveText([
@@ -132,12 +128,11 @@ test('shows the progress of each resource while the round runs', async ({ page, 
   await expectAccessible(page)
 })
 
-const running = (session: Session): Session => {
-  const [first, second] = session.rounds
+const running = ({ rounds: [first, second] }: Session): Partial<Session> => {
   if (!first || !second) throw new Error('the session has two rounds')
   const status = { status: 'validating' as const, message: 'Imported 1 of 7 resources.', created_at: second.created_at }
   const round = { ...second, statuses: [status], reports: [], plans: [], code_changes: [], outputs: [] }
-  return { ...session, in_flight: true, current_status: 'validating', rounds: [first, round] }
+  return { in_flight: true, current_status: 'validating', rounds: [first, round] }
 }
 
 test('marks what the platform refuses, and keeps the rest', async ({ page }) => {
@@ -218,12 +213,12 @@ test('on a phone; without a document; of another person', async ({ page, request
   await withInventory(page, request, previewed, null)
   await open(page, previewed)
   await expect(page.getByText('The inventory could not be read')).toBeVisible()
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  await expectFit(page)
   await page.unrouteAll({ behavior: 'wait' })
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByRole('checkbox', { name: TABLE })).toBeVisible()
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
-  await page.route('**/api/v1/sessions?*', (route) => route.fulfill({ status: 403, json: { detail: 'no' } }))
+  await expectFit(page)
+  await refuseSessions(page)
   await page.reload()
   await expect(page.getByText('Only the owner of this session can request rounds.')).toBeVisible()
   await expect(inventory(page).getByText(TABLE)).toBeVisible()
@@ -233,28 +228,17 @@ test('on a phone; without a document; of another person', async ({ page, request
 test('tells what was refused and why, and when the last plan is not empty', async ({ page, request }) => {
   const session = await readSession(request, previewed)
   const round = session.rounds[1]
-  const answers = new Map<string, object>([
-    [new URL(round?.plans.at(-1)?.document_url ?? '').pathname, { summary: { update: 2 }, outputs: [] }],
-    [
-      new URL(round?.reports[0]?.url ?? '').pathname,
-      {
-        status: 'Partial',
-        execution_summary: '[here](https://example.org/) and ![there](https://example.org/x.png)',
-        imported_resources: [
-          { resource_id: 'good', resource_address: 't.good', status: 'imported' },
-          { resource_id: 'bad', resource_address: '', status: 'failed', error_message: '<b>Error</b>: denied' },
-        ],
-      },
-    ],
-  ])
-  await page.route(
-    (address) => answers.has(address.pathname),
-    (route) =>
-      route.fulfill({
-        json: answers.get(new URL(route.request().url()).pathname),
-        headers: { 'access-control-allow-origin': '*' },
-      }),
-  )
+  await serveDocument(page, round?.plans.at(-1)?.document_url ?? '', { json: { summary: { update: 2 }, outputs: [] } })
+  await serveDocument(page, round?.reports[0]?.url ?? '', {
+    json: {
+      status: 'Partial',
+      execution_summary: '[here](https://example.org/) and ![there](https://example.org/x.png)',
+      imported_resources: [
+        { resource_id: 'good', resource_address: 't.good', status: 'imported' },
+        { resource_id: 'bad', resource_address: '', status: 'failed', error_message: '<b>Error</b>: denied' },
+      ],
+    },
+  })
   await open(page, previewed)
   await expect(result(page).getByText('1 resource imported, 1 refused')).toBeVisible()
   await expect(result(page).getByText('The last plan is not empty: 2 changes')).toBeVisible()

@@ -1,7 +1,7 @@
 import type { APIRequestContext, Page } from '@playwright/test'
 import type { Session } from '../../../console/client/api/schemas.ts'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
-import { expect, expectAccessible, test } from './fixtures.ts'
+import { expect, expectAccessible, serveDocument, test } from './fixtures.ts'
 import { readSession, runExample } from './world.ts'
 
 /** A finished generate round with a new file and a changed one. */
@@ -20,14 +20,9 @@ async function findOrRun(request: APIRequestContext): Promise<Session> {
 const open = (page: Page, part: 'code' | 'report' | 'compliance', more = '') =>
   page.goto(`/console/sessions/${session.uuid}/review?round=1&part=${part}${more}`)
 
-const HEADERS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' }
-
-/** Replaces an artifact with another document. */
-const answer = (page: Page, path: string, body: string, headers: Record<string, string> = {}) =>
-  page.route(path, (route) => route.fulfill({ body, headers: { ...HEADERS, ...headers } }))
+const serveJson = (page: Page, link: RegExp, json: object) => serveDocument(page, link, { json })
 const answerDiff = (page: Page, body: string) =>
-  answer(page, '**/changes/*outputs.tf*', body, { 'x-amz-meta-new_file': 'false' })
-const answerJson = (page: Page, path: string, document: unknown) => answer(page, path, JSON.stringify(document))
+  serveDocument(page, /\/changes\/[^/]*outputs\.tf/, { body, headers: { 'x-amz-meta-new_file': 'false' } })
 
 const lines = (count: number, sign = ' ') =>
   Array.from({ length: count }, (_, index) => `${sign}  argument_${index} = ${index}`).join('\n')
@@ -138,7 +133,7 @@ test.describe('code', () => {
     await open(page, 'code')
     await expect(page.getByRole('article', { name: 'outputs.tf' })).toContainText('Binary files a and b differ')
     await page.unrouteAll({ behavior: 'wait' })
-    await page.route('**/changes/*outputs.tf*', (route) => route.fulfill({ status: 403, headers: HEADERS }))
+    await serveDocument(page, /outputs\.tf/, { status: 403 })
     await page.reload()
     const error = page.getByRole('article', { name: 'outputs.tf' }).getByRole('alert')
     await expect(error).toContainText('This file could not be read.')
@@ -165,7 +160,7 @@ test.describe('report', () => {
   })
 
   test('shows hostile words of a model as text', async ({ page }) => {
-    await answerJson(page, '**/reports/generate-*', {
+    await serveJson(page, /\/reports\/generate-/, {
       summary: { create: 1 },
       detailed_changes: [{ name: 'a.b', action: 'create', summary: '[x](javascript:alert(1))', details: '<b>x</b>' }],
       potential_impact: {
@@ -184,7 +179,7 @@ test.describe('report', () => {
   })
 
   test('says when a report cannot be read or has another form', async ({ page }) => {
-    await answer(page, '**/reports/generate-*', 'no JSON')
+    await serveDocument(page, /\/reports\/generate-/, { body: 'no JSON' })
     await open(page, 'report')
     await expect(part(page)).toContainText('The format of the')
     await page.unrouteAll({ behavior: 'wait' })
@@ -212,7 +207,7 @@ test.describe('compliance', () => {
       message: `<b>${severity}</b> message`,
       suggested_fix: `Mend the ${severity}.`,
     })
-    await answerJson(page, '**/compliance/check-*', {
+    await serveJson(page, /\/compliance\/check-/, {
       passed: false,
       summary: 'Code checked 2 rules: 1 warning, 1 error.',
       violations: [

@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test'
 import type { PlanDocument, PlannedResource, Session } from '../../../console/client/api/schemas.ts'
+import { serveDocument } from './fixtures.ts'
 
 const EMPTY = { create: 0, update: 0, replace: 0, delete: 0, read: 0, import: 0, move: 0, forget: 0, none: 0 }
 
@@ -52,18 +53,11 @@ export function planDocument(resources: PlannedResource[], given: Partial<PlanDo
 }
 
 /** Replaces the document of a session's plan. */
-export async function servePlan(page: Page, session: Session, document: unknown): Promise<void> {
-  const url =
-    session.rounds.flatMap(({ plans }) => plans.flatMap(({ document_url }) => document_url ?? [])).at(-1) ?? ''
-  await page.route(`${url.replace(/\?.*$/, '')}*`, (route) =>
-    route.fulfill({ json: document as object, headers: { 'access-control-allow-origin': '*' } }),
+export const servePlan = (page: Page, { rounds }: Session, json: unknown) =>
+  serveDocument(
+    page,
+    rounds.flatMap(({ plans }) => plans.flatMap(({ document_url }) => document_url ?? [])).at(-1) ?? '',
+    {
+      json,
+    },
   )
-}
-
-/** Changes a session on its way to the page. */
-export async function serveSession(page: Page, session: Session): Promise<void> {
-  await page.route(
-    (url) => url.pathname.endsWith('/api/v1/sessions') && url.searchParams.get('id') === session.uuid,
-    (route) => route.fulfill({ json: session }),
-  )
-}

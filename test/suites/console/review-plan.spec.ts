@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import type { Session } from '../../../console/client/api/schemas.ts'
-import { expect, expectAccessible, test } from './fixtures.ts'
-import { planDocument, plannedResource, servePlan, serveSession } from './review-documents.ts'
+import { changeSession, expect, expectAccessible, serveDocument, test } from './fixtures.ts'
+import { planDocument, plannedResource, servePlan } from './review-documents.ts'
 import { runExample } from './world.ts'
 
 let generated: Session
@@ -176,12 +176,11 @@ test('reads the session again when the link to the plan has expired', async ({ p
 
 test('says that a plan cannot be read, and tries again', async ({ page }) => {
   const { document_url } = generated.rounds[0]?.plans.find((plan) => plan.document_url !== null) ?? {}
-  const url = `${document_url?.replace(/\?.*$/, '')}*`
-  await page.route(url, (route) => route.fulfill({ status: 403, headers: { 'access-control-allow-origin': '*' } }))
+  await serveDocument(page, document_url ?? '', { status: 403 })
   await open(page, generated)
   await expect(page.getByRole('alert')).toContainText('The plan could not be read')
   await expect(page.getByText('will be created').first()).toBeVisible()
-  await page.unroute(url)
+  await page.unrouteAll()
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(row(page, /queue_alarm/)).toBeVisible()
   await servePlan(page, generated, { schema_version: 99 })
@@ -198,7 +197,7 @@ test('lets choose among rounds and plans, and shows the text of a plan that has 
   const failed = { ...round, id: round.id + 1, number: 2, plans: [{ ...plan, document_url: null }] }
   const without = { ...round, id: round.id + 2, number: 3, plans: [] }
   const first = { ...round, plans: [earlier, plan] }
-  await serveSession(page, { ...generated, rounds: [first, failed, without] })
+  await changeSession(page, () => ({ rounds: [first, failed, without] }))
   await open(page, generated)
   await expect(page.getByText('This round has no plan', { exact: true })).toBeVisible()
   await page.getByRole('combobox', { name: 'Round', exact: true }).selectOption('2')
@@ -213,7 +212,7 @@ test('lets choose among rounds and plans, and shows the text of a plan that has 
 })
 
 test('says what to do when there is nothing to review', async ({ page }) => {
-  await serveSession(page, { ...generated, rounds: [] })
+  await changeSession(page, () => ({ rounds: [] }))
   await open(page, generated)
   await expect(page.getByText('There is nothing to review')).toBeVisible()
   await page.getByRole('link', { name: 'See the rounds' }).click()

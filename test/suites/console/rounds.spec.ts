@@ -1,7 +1,7 @@
 import type { APIRequestContext, Page } from '@playwright/test'
 import type { Session } from '../../../console/client/api/schemas.ts'
 import { FOLLOW_UPS } from '../../../dev/scripted-model/examples.ts'
-import { expect, expectAccessible, test } from './fixtures.ts'
+import { changeSession, expect, expectAccessible, expectFit, refuseSessions, serveEvents, test } from './fixtures.ts'
 import { exampleBody, runExample, waitForEnd } from './world.ts'
 
 const API = '/api/v1'
@@ -17,22 +17,10 @@ async function begin(request: APIRequestContext, name: Parameters<typeof example
   return (await answer.json()).session_id
 }
 
-const frames = (events: object[]): string =>
-  events.map((event) => `id: ${(event as { id: number }).id}\ndata: ${JSON.stringify(event)}\n\n`).join('')
 const sse = (body: string) => ({ status: 200, contentType: 'text/event-stream', body })
 
-/** Changes a session on its way to the page. */
-async function changeSession(page: Page, change: (session: Session) => void): Promise<void> {
-  await page.route('**/api/v1/sessions?*', async (route) => {
-    const response = await route.fetch()
-    const session = await response.json()
-    change(session)
-    await route.fulfill({ response, json: session })
-  })
-}
-
 /** Makes a round seem to run: it has no end, and its streams give these events. */
-async function pretendToRun(page: Page, activity: object[] = []): Promise<void> {
+async function pretendToRun(page: Page, activity: { id: number }[] = []): Promise<void> {
   await changeSession(page, (session) => {
     session.in_flight = true
     session.current_status = 'generating'
@@ -44,7 +32,7 @@ async function pretendToRun(page: Page, activity: object[] = []): Promise<void> 
   })
   const status = { status_msg: 'GENERATING', detail: { message: 'The code is being written.' } }
   await page.route('**/events/subscribe/*', (route) => route.fulfill(sse(`data: ${JSON.stringify(status)}\n\n`)))
-  await page.route('**/events/activity/**', (route) => route.fulfill(sse(frames(activity))))
+  await serveEvents(page, 'activity', activity)
 }
 
 test('a round is followed live from its start to its end', async ({ page, request }) => {
@@ -228,7 +216,7 @@ test('a stream that dies goes on behind the last event', async ({ page, request 
 })
 
 test('a session of somebody else is read, and nothing can be asked in it', async ({ page }) => {
-  await page.route('**/api/v1/sessions?*', (route) => route.fulfill({ status: 403, json: { detail: 'Not yours.' } }))
+  await refuseSessions(page)
   await page.goto(`/console/sessions/${finished.uuid}`)
   await expect(page.getByText('This session belongs to somebody else')).toBeVisible()
   await expect(page.getByRole('heading', { name: 'Attempt 2 of 5' })).toBeVisible()
@@ -259,14 +247,14 @@ test('hostile text is shown as text, on a phone too', async ({ page }) => {
     lines_removed: 0,
   }
   const end = 'event: end\ndata: {"status": "completed"}\n\n'
-  await page.route('**/events/activity/**', (route) => route.fulfill(sse(frames([written]) + end)))
+  await serveEvents(page, 'activity', [written], end)
   await page.setViewportSize({ width: 390, height: 844 })
   await page.goto(`/console/sessions/${finished.uuid}`)
   await expect(page.getByText('<script>document.title=1</script>␛[31m⟨U+202E⟩').first()).toBeVisible()
   await expect(page.getByRole('button', { name: /Show all 1,000,0\d\d characters/ })).toBeVisible()
   expect(await page.locator('main img').count()).toBe(0)
   expect(await page.title()).not.toBe('1')
-  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+  await expectFit(page)
 })
 
 test('5,000 events and 20,000 lines of output stay smooth', async ({ page }) => {
@@ -293,7 +281,7 @@ test('5,000 events and 20,000 lines of output stay smooth', async ({ page }) => 
     text: `line number ${id}\n`,
   }))
   await pretendToRun(page, events)
-  await page.route('**/events/output/**', (route) => route.fulfill(sse(frames(lines))))
+  await serveEvents(page, 'output', lines)
   await page.goto(`/console/sessions/${finished.uuid}`)
   await expect(page.getByText('file-4999.tf')).toBeVisible()
   await expect(page.getByText('file-0.tf')).toHaveCount(0)
@@ -325,7 +313,7 @@ test('who may not stop a round or ask for drift is told so', async ({ page }) =>
   running.in_flight = true
   if (running.rounds[0]) running.rounds[0].statuses.length = 3
   await page.route('**/api/v1/admin/sessions?*', (route) => route.fulfill({ json: running }))
-  await page.route('**/api/v1/sessions?*', (route) => route.fulfill({ status: 403, json: { detail: 'Not yours.' } }))
+  await refuseSessions(page)
   await page.reload()
   await expect(page.getByText('Its owner or a panel editor can stop it.')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Stop', exact: true })).toHaveCount(0)

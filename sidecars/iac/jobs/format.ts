@@ -2,13 +2,13 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '../../../src/base/log.ts'
 import { fileNames } from '../engine/command.ts'
-import { openPlain } from '../jobs/plan-copy.ts'
-import type { Supervision } from '../jobs/service.ts'
-import type { JobStore } from '../jobs/store.ts'
 import { writeOutput } from '../output/files.ts'
-import { type Executor, NO_ACCESS } from '../sandbox/executor.ts'
+import { commandLimits, type Executor, NO_ACCESS } from '../sandbox/executor.ts'
 import type { IacSettings } from '../settings.ts'
 import type { Engine, GivenText, JobRecord } from '../types.ts'
+import { openPlain } from './plan-copy.ts'
+import type { Supervision } from './service.ts'
+import type { JobStore } from './store.ts'
 
 /** Returns the folder of files being formatted. Remains of a crash can be removed at any start. */
 export const formatFolder = (dataDir: string): string => join(dataDir, 'format')
@@ -52,9 +52,7 @@ export async function runFormatJob(
         env: { PATH: env.PATH, HOME: folder, TF_IN_AUTOMATION: '1', CHECKPOINT_DISABLE: '1' },
         ...output,
         timeoutMs: Math.min(settings.jobTimeoutSeconds, TIMEOUT_SECONDS) * 1000,
-        graceMs: settings.stopGraceSeconds * 1000,
-        maxBytes: settings.maxOutputBytes,
-        maxDiskBytes: settings.maxWorkspaceBytes,
+        ...commandLimits(settings),
         savesState: false,
         ...supervision,
       },

@@ -1,14 +1,10 @@
 import { chmodSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { startTestService, type TestService, temporaryFolder } from '../service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.close())
+const service = await startTestService()
 
 const LOOSE = 'variable "days" {\n type=number\n      default = 7\n}\n'
 const FORMATTED = 'variable "days" {\n  type    = number\n  default = 7\n}\n'
@@ -55,7 +51,6 @@ describe('fmt', () => {
     await writeFile(engine, '#!/bin/sh\n[ "$1" = version ] && echo "Fake v9.8.7" && exit\necho "no fmt" >&2; exit 1\n')
     chmodSync(engine, 0o755)
     const other = await startTestService({ IAC_BINARY: engine })
-    onTestFinished(() => other.close())
     expect(await format(other, [{ form: 'tf', text: LOOSE }])).toMatchObject({
       result: { exit_code: 1, stdout: '', stderr: 'no fmt\n' },
     })
