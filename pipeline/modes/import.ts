@@ -1,7 +1,7 @@
 import { PlatformError } from '../../src/base/errors.ts'
 import { importReportWriter } from '../../src/chains/report-writers.ts'
 import { requestsFilter } from '../../src/chains/requests-filter.ts'
-import { describePlan } from '../../src/chains/shared/plan-text.ts'
+import { describePlan } from '../../src/chains/shared/plan-background.ts'
 import { leftoverBlocks, stateAlignment } from '../../src/plan/imports/alignment.ts'
 import { type ScopeInventory, takeInventory } from '../../src/plan/imports/inventory.ts'
 import { storePreview, storeReport } from '../../src/reports/artifacts.ts'

@@ -30,8 +30,7 @@ export const filterReconciliation = defineChain({
       finish: FINISH_WITH_OPERATIONS,
     }),
   query: ({ operations, diff }: ReconciliationValues) => `${writeFilterQuery(operations)}\n\n${showDiff(diff)}`,
-  seesConversation: false,
-  tools: () => ['inspection'],
+  tools: ['inspection'],
   resultTool: () => createOperationsTool(),
   read: (answer, { values, log }) => limitToSent(values.operations, answer.operations, log),
 })

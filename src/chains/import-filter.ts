@@ -51,7 +51,6 @@ export const importFilter = defineChain({
     }),
   query: ({ request }) => `Select the identifiers that this request wants to import.\n\n${fence('request', request)}`,
   seesConversation: true,
-  tools: () => [],
   resultTool: () =>
     createOperationsTool({
       tool: 'Report the identifiers that are to be imported.',

@@ -3,7 +3,7 @@ import { createResultTool } from '../agent/result-tool.ts'
 import type { Logger } from '../base/log.ts'
 import { limitTargets } from '../plan/targets.ts'
 import { fence } from '../prompts/fence.ts'
-import { renderLayout } from '../prompts/layout.ts'
+import { joinParts, renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { explanation } from './shared/result-fields.ts'
 
@@ -86,13 +86,12 @@ export const sessionTargets = defineChain({
         'whole root.',
     }),
   query: ({ diff, earlier }: SessionTargetsValues) =>
-    [
+    joinParts(
       'Name the addresses that the engine has to plan for the changes of this session.',
       diff === null ? 'Call `diff_history` for the changes.' : fence('changes of this session', diff),
-      ...(earlier ? [`You were asked before, and the code has changed since.\n\n${describeEarlier(earlier)}`] : []),
-    ].join('\n\n'),
-  seesConversation: false,
-  tools: () => ['inspection'],
+      earlier && `You were asked before, and the code has changed since.\n\n${describeEarlier(earlier)}`,
+    ),
+  tools: ['inspection'],
   resultTool: createTargetsTool,
   read: ({ targets }, { log }) => limitAnswer(targets, log),
 })
@@ -138,7 +137,7 @@ export const driftTargets = defineChain({
   query: ({ request }: { request: string }) =>
     `Name the addresses that this request is about.\n\n${fence('request', request)}`,
   seesConversation: true,
-  tools: () => ['inspection'],
+  tools: ['inspection'],
   resultTool: createTargetsTool,
   read: ({ targets, explanation }, { log, mask }): DriftTargets =>
     targets.length > 0

@@ -32,7 +32,7 @@ import {
   importReportWriter,
 } from '../../src/chains/report-writers.ts'
 import { requestsFilter } from '../../src/chains/requests-filter.ts'
-import type { PlanBackground } from '../../src/chains/shared/asked.ts'
+import type { PlanBackground } from '../../src/chains/shared/plan-background.ts'
 import { fenceEarlierTurns } from '../../src/chains/shared/run-chain.ts'
 import { statusUpdate } from '../../src/chains/status-update.ts'
 import { driftTargets, sessionTargets } from '../../src/chains/target-generator.ts'

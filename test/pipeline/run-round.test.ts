@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { ModeHandler } from '../../pipeline/kit/run.ts'
 import { endOfPreview, runRound } from '../../pipeline/run-round.ts'
 import { badRequest, LeaseLost } from '../../src/base/errors.ts'
 import { OutboundError } from '../../src/base/http.ts'
 import { STOPPING } from '../../src/data/queue.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { provideDatabase } from '../helpers/postgres.ts'
 import { untilAborted } from '../helpers/until-aborted.ts'
 import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
 import { allModes, fakeFrame, runContext } from './frame.ts'
 
-let db: TestDatabase
 let verbs: ReturnType<typeof verbContext>
+const db = provideDatabase()
 beforeAll(async () => {
-  db = await createTestDatabase()
   verbs = verbContext(db)
 })
-afterAll(() => db.drop())
 
 const never = new AbortController().signal
 

@@ -1,16 +1,19 @@
-import * as v from 'valibot'
 import { waitUnlessAborted } from '../../../src/base/time.ts'
 import { complianceChecker } from '../../../src/chains/compliance-checker.ts'
 import { generateReportWriter } from '../../../src/chains/report-writers.ts'
-import type { PlanBackground } from '../../../src/chains/shared/asked.ts'
-import { describePlan } from '../../../src/chains/shared/plan-text.ts'
+import { describePlan, type PlanBackground } from '../../../src/chains/shared/plan-background.ts'
 import { notifyOfEvent } from '../../../src/notifications/notify.ts'
 import { changedTypes } from '../../../src/plan/planned-changes.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import { storeComplianceCheck, storeReport } from '../../../src/reports/artifacts.ts'
 import { complianceVerdict, emptyCompliance, mergeFindings } from '../../../src/reports/compliance.ts'
-import { type ComplianceReport, complianceFindings, type GenerateReport } from '../../../src/reports/schemas.ts'
-import { reportGenerationError, settleGenerateReport } from '../../../src/reports/settle-generate.ts'
+import {
+  type ComplianceReport,
+  complianceFindings,
+  finishReport,
+  type GenerateReport,
+} from '../../../src/reports/schemas.ts'
+import { settleGenerateReport } from '../../../src/reports/settle-generate.ts'
 import { recordLockDecision } from '../../../src/rounds/transitions.ts'
 import { evaluateRules } from '../../../src/rules/evaluate.ts'
 import type { StatementResult } from '../../../src/rules/intent/statement.ts'
@@ -140,9 +143,7 @@ async function auditCompliance(kit: Kit, valid: ValidPlan, audit: Audit): Promis
     templates: templatesFor(audit.conventions, types),
   }
   const findings = await runChain(kit, complianceChecker, values, audit.signal ? { signal: audit.signal } : {})
-  const masked = v.safeParse(complianceFindings, secrets.json(mergeFindings(code, findings)))
-  if (!masked.success) throw reportGenerationError('compliance', new v.ValiError(masked.issues))
-  return complianceVerdict(masked.output)
+  return complianceVerdict(finishReport('compliance', complianceFindings, mergeFindings(code, findings), secrets))
 }
 
 const toFinding = ({ rule_id, severity, resource, message, suggested_fix }: RuleFinding): Finding => ({

@@ -43,7 +43,7 @@ export async function publishChanges(kit: Kit): Promise<Published> {
 async function forEachOf<Item>(
   items: readonly Item[],
   limit: number,
-  work: (item: Item) => Promise<void>,
+  work: (item: Item) => Promise<unknown>,
 ): Promise<void> {
   const queue = items.values()
   let failed = false

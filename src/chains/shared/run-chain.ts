@@ -53,7 +53,7 @@ export async function runChainOnward<Values, Answer, Result, Kind extends ToolKi
     query: chain.query(values),
     conversation,
     continues,
-    tools: chain.tools(values).flatMap((kind) => host.tools[kind]()),
+    tools: (chain.tools ?? []).flatMap((kind) => host.tools[kind]()),
     resultTool: chain.resultTool(),
     maxTurns: chain.maxTurns ?? config.orchestration.max_tool_agent_executions,
     budget: contextBudget(config.llm, chain.role),

@@ -1,3 +1,4 @@
+import { joinNames } from '../../base/text.ts'
 import { toReportAction } from '../actions.ts'
 import type { Plan } from '../plan.ts'
 import { changesByAddress, isCreated, managedChanges, stateIdentifiers } from '../planned-changes.ts'
@@ -59,12 +60,13 @@ export function stateAlignment(imported: readonly Pair[], plan: Plan | null): Al
 }
 
 const listAddresses = (changes: readonly { resource: { address: string } }[]): string =>
-  listNames(changes.map(({ resource }) => resource.address))
+  joinNames(
+    changes.map(({ resource }) => resource.address),
+    MAX_NAMED,
+  )
 
 const listChanges = (changes: readonly { address: string; action: string }[]): string =>
-  listNames(changes.map(({ address, action }) => `${address} (${action})`))
-
-function listNames(names: readonly string[]): string {
-  const list = names.slice(0, MAX_NAMED).join(', ')
-  return names.length > MAX_NAMED ? `${list} and ${names.length - MAX_NAMED} more` : list
-}
+  joinNames(
+    changes.map(({ address, action }) => `${address} (${action})`),
+    MAX_NAMED,
+  )

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createBareKit } from '../../../pipeline/kit/kit.ts'
 import type { BareRun, ModeHandler } from '../../../pipeline/kit/run.ts'
 import { runRound } from '../../../pipeline/run-round.ts'
@@ -6,17 +6,15 @@ import type { Context } from '../../../src/context.ts'
 import type { LlmClient } from '../../../src/llm/inference.ts'
 import { acceptRound } from '../../../src/rounds/accept.ts'
 import { loadAggregate } from '../../../src/sessions/aggregate.ts'
-import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import { provideDatabase } from '../../helpers/postgres.ts'
 import { createSession, verbContext } from '../../sessions/fixtures.ts'
 import { allModes, fakeFrame, runContext } from '../frame.ts'
 
-let db: TestDatabase
 let verbs: ReturnType<typeof verbContext>
+const db = provideDatabase()
 beforeAll(async () => {
-  db = await createTestDatabase()
   verbs = verbContext(db)
 })
-afterAll(() => db.drop())
 
 /** A hundred tokens for every call and every search. */
 const usage = { input_tokens: 80, cached_tokens: 0, output_tokens: 20 }
