@@ -1,8 +1,11 @@
+import { Octokit } from '@octokit/core'
 import * as v from 'valibot'
-import { basicAuthorization } from '../base/http.ts'
+import { basicAuthorization, type Fetch } from '../base/http.ts'
 import {
   CREATE_LATE,
-  createCalls,
+  callProvider,
+  checkAnswer,
+  type HostAccess,
   type HostFactory,
   MERGE_LATE,
   mergeErrors,
@@ -25,36 +28,33 @@ const pullSchema = v.object({
 /** The HTTP status confirms the merge; `merged` may be absent, but must not contradict. */
 const mergedSchema = v.object({ merged: v.optional(v.literal(true)) })
 
+const PULLS = '/repos/{owner}/{repo}/pulls'
+const PULL = `${PULLS}/{pull_number}`
+
 /** Client for GitHub or an Enterprise server, over the REST interface. */
 export const githubHost: HostFactory = (access, uri) => {
-  const { git } = access
-  const { owner, repo } = parseGithubRepository(git, uri)
-  const api = git.api_url || (git.host === 'github.com' ? 'https://api.github.com' : `https://${git.host}/api/v3`)
-  const pulls = `${api}/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}/pulls`
-  const calls = createCalls(access, {
-    headers: {
-      accept: 'application/vnd.github+json',
-      authorization: basicAuthorization(git.user, git.token),
-      // GitHub refuses requests that do not name their client.
-      'user-agent': 'platform',
-      'x-github-api-version': '2022-11-28',
-    },
-    // GitHub redirects renamed repositories.
-    redirect: 'follow',
-  })
+  const repository = parseGithubRepository(access.git, uri)
+  const octokit = createOctokit(access)
+  const calls =
+    (late: string, signal: AbortSignal) =>
+    async <Schema extends v.GenericSchema>(schema: Schema, route: string, parameters: object) => {
+      const request = { signal, fetch: createOctokitFetch(access, signal, late) }
+      const { data } = await octokit.request(route, { ...repository, ...parameters, request }).catch(rethrowCause)
+      return checkAnswer(schema, data)
+    }
   return {
     maxDescription: MAX_DESCRIPTION,
     create: async ({ title, description, head, base }, signal) => {
       const call = calls(CREATE_LATE, signal)
-      const json = { title, head, base, body: description.slice(0, MAX_DESCRIPTION) }
-      const { number, html_url, state } = await call(createdSchema, 'POST', pulls, json)
+      const body = description.slice(0, MAX_DESCRIPTION)
+      const { number, html_url, state } = await call(createdSchema, `POST ${PULLS}`, { title, head, base, body })
       return { id: number, url: html_url, status: state }
     },
     merge: async (number, { commit, confirm, signal }) => {
       const call = calls(MERGE_LATE, signal)
       const { assertAt, cannotBeMerged, notOpen, rethrowMoved } = mergeErrors(number, commit)
       const readMergeable = async () => {
-        const pull = await call(pullSchema, 'GET', `${pulls}/${number}`)
+        const pull = await call(pullSchema, `GET ${PULL}`, { pull_number: number })
         if (pull.state === 'closed') throw notOpen(pull.merged ? 'merged' : 'closed')
         assertAt(pull.head?.sha)
         return pull.mergeable
@@ -62,7 +62,43 @@ export const githubHost: HostFactory = (access, uri) => {
       const mergeable = await pollUntilReady(readMergeable, { number, seconds: access.readinessSeconds, signal })
       if (!mergeable) throw cannotBeMerged()
       await confirm()
-      await call(mergedSchema, 'PUT', `${pulls}/${number}/merge`, commit && { sha: commit }).catch(rethrowMoved)
+      const merge = { pull_number: number, ...(commit && { sha: commit }) }
+      await call(mergedSchema, `PUT ${PULL}/merge`, merge).catch(rethrowMoved)
     },
   }
+}
+
+function createOctokit({ git }: HostAccess): Octokit {
+  const publicApi = git.host === 'github.com' ? 'https://api.github.com' : `https://${git.host}/api/v3`
+  const octokit = new Octokit({ baseUrl: git.api_url || publicApi, request: { log: { warn: () => {} } } })
+  octokit.hook.before('request', (options) => {
+    options.headers.accept = 'application/vnd.github+json'
+    options.headers['x-github-api-version'] = '2022-11-28'
+    options.headers.authorization = basicAuthorization(git.user, git.token)
+  })
+  return octokit
+}
+
+/**
+ * Creates the `fetch` for Octokit, which has no limit and accepts truncated bodies: bodies are read completely and
+ * within a limit. Redirects are followed, because GitHub redirects renamed repositories.
+ */
+function createOctokitFetch(access: HostAccess, signal: AbortSignal, late: string): Fetch {
+  return async (input, init) => {
+    const request = {
+      url: input instanceof Request ? input.url : input,
+      method: init?.method,
+      headers: Object.fromEntries(new Headers(init?.headers)),
+      body: init?.body,
+      redirect: 'follow',
+      signal,
+    } as const
+    const { status, headers, body } = await callProvider(access, request, late)
+    return new Response(body.byteLength > 0 ? body : null, { status, headers })
+  }
+}
+
+/** Throws the original error, which Octokit has wrapped. */
+function rethrowCause(error: unknown): never {
+  throw error instanceof Error && error.cause !== undefined ? error.cause : error
 }

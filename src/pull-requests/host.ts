@@ -1,7 +1,15 @@
 import * as v from 'valibot'
 import type { GitConfig } from '../../config/types.ts'
 import { badGateway, badRequest, conflict, gatewayTimeout, notFound, PlatformError } from '../base/errors.ts'
-import { basicAuthorization, delay, type Fetch, OutboundError, type OutboundRequest, send } from '../base/http.ts'
+import {
+  basicAuthorization,
+  delay,
+  type Fetch,
+  OutboundError,
+  type OutboundRequest,
+  type OutboundResponse,
+  send,
+} from '../base/http.ts'
 import { parseJson } from '../base/json.ts'
 
 interface NewPullRequest {
@@ -69,10 +77,7 @@ const MAX_TEXT = 2_000
  * @param options.query the query that is appended to each address
  */
 export const createCalls =
-  (
-    access: HostAccess,
-    { query = '', ...options }: Pick<OutboundRequest, 'headers' | 'redirect'> & { query?: string },
-  ) =>
+  (access: HostAccess, { query = '', ...options }: Pick<OutboundRequest, 'headers'> & { query?: string }) =>
   (late: string, signal: AbortSignal) =>
   async <Schema extends v.GenericSchema>(
     schema: Schema,
@@ -80,31 +85,40 @@ export const createCalls =
     url: string,
     json?: unknown,
   ): Promise<v.InferOutput<Schema>> => {
-    const request = {
-      ...options,
-      method,
-      url: `${url}${query}`,
-      json,
-      signal,
-      timeoutMs: TIMEOUT_MS,
-      maxBytes: MAX_BYTES,
-    }
-    const response = await send(access.fetch, request).catch((error: unknown) => {
-      throw transportFault(error, signal, late)
-    })
-    if (response.status >= 400)
-      throw new ProviderRefusal(response.status, removeSecrets(access.git, response.text()).slice(0, MAX_TEXT))
-    // Azure DevOps answers an unknown token with a sign-in page: 203, or a redirect to it.
-    if (response.status >= 300 || response.status === 203)
-      throw badGateway(
-        `The git provider answered HTTP ${response.status} in place of a result; ` +
-          'check the token and the address of its interface.',
-      )
-    // An answer that is not JSON counts as undefined, which `v.unknown()` accepts.
-    const parsed = v.safeParse(schema, parseJson(response.text()))
-    if (!parsed.success) throw unexpectedForm(new v.ValiError(parsed.issues))
-    return parsed.output
+    const response = await callProvider(access, { ...options, method, url: `${url}${query}`, json, signal }, late)
+    return checkAnswer(schema, parseJson(response.text()))
   }
+
+/**
+ * Sends a request to a provider and returns a 2xx response, read completely and within a limit. Errors: those of
+ * `PullRequestHost`, a timeout with the text `late`.
+ */
+export async function callProvider(
+  access: HostAccess,
+  request: Omit<OutboundRequest, 'timeoutMs' | 'maxBytes'> & { signal: AbortSignal },
+  late: string,
+): Promise<OutboundResponse> {
+  const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }
+  const response = await send(access.fetch, { ...request, ...limits }).catch((error: unknown) => {
+    throw transportFault(error, request.signal, late)
+  })
+  if (response.status >= 400)
+    throw new ProviderRefusal(response.status, removeSecrets(access.git, response.text()).slice(0, MAX_TEXT))
+  // Azure DevOps answers an unknown token with a sign-in page: 203, or a redirect to it.
+  if (response.status >= 300 || response.status === 203)
+    throw badGateway(
+      `The git provider answered HTTP ${response.status} in place of a result; ` +
+        'check the token and the address of its interface.',
+    )
+  return response
+}
+
+/** Validates an answer; one that is not JSON counts as undefined, which `v.unknown()` accepts. Errors: 502. */
+export function checkAnswer<Schema extends v.GenericSchema>(schema: Schema, answer: unknown): v.InferOutput<Schema> {
+  const read = v.safeParse(schema, answer)
+  if (!read.success) throw unexpectedForm(new v.ValiError(read.issues))
+  return read.output
+}
 
 function transportFault(error: unknown, signal: AbortSignal, late: string): unknown {
   if (!(error instanceof OutboundError)) return error

@@ -22,7 +22,7 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
     'test/suites/world/schemas',
   ],
   oracles: ['src/llm', 'npm:openai', 'test/suites/oracles', 'test/suites/world/oracles'],
-  'git-hosts': ['src/pull-requests', 'src/repository', 'dev/git-host', ...gitHosts('github')],
+  'git-hosts': ['src/pull-requests', 'src/repository', 'dev/git-host', 'npm:@octokit/core', ...gitHosts('github')],
   gitlab: ['src/pull-requests', 'src/repository', ...gitHosts('gitlab')],
   'azure-devops': ['src/pull-requests', 'src/repository', ...gitHosts('azure-devops')],
   minio: [
