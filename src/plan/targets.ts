@@ -8,7 +8,7 @@ import { describesCode, type Plan } from './plan.ts'
 import { managedChanges, plannedChanges, stateIdentifiers } from './planned-changes.ts'
 
 /** Most targets that the iac service accepts; beyond it the whole root is planned. */
-export const MAX_TARGETS = 256
+const MAX_TARGETS = 256
 
 /** Returns changes that no target names, which the engine adds as dependencies; none without targets. */
 export function changesOutsideTargets(plan: Plan, targets: readonly string[]): PlannedChange[] {
@@ -70,7 +70,7 @@ export function hasMatchingTarget(plan: Plan, targets: readonly string[]): boole
 }
 
 /** Returns every address in changes, drift, prior state and planned values. */
-export function plannedAddresses({ document, resource_changes }: Plan): string[] {
+function plannedAddresses({ document, resource_changes }: Plan): string[] {
   const modules = [rootModule(document.prior_state), rootModule(document)]
   const entries = [...itemsOf(document.resource_drift), ...modules.flatMap(resourcesOf)]
   return [
