@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { badGateway, PlatformError } from '../base/errors.ts'
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject, memberOf, ownMember } from '../base/json.ts'
 import { withoutIndexes } from './addresses.ts'
 
 /** A validated plan; `document` is the whole JSON, which must never be shown unmasked. */
@@ -82,5 +82,34 @@ function readDocument(text: string): JsonObject {
 
 /** Reports whether the document describes the code; the contract of the iac sidecar does not require it. */
 export const describesCode = ({ document }: Plan): boolean => isJsonObject(document.configuration ?? null)
+
+/** A module in the plan's `configuration`. */
+interface ConfiguredModule {
+  /** Address without indexes, for example `module.a.module.b`; empty for the root. */
+  address: string
+  module: JsonObject
+  /** Arguments of the call; empty for the root. */
+  inputs: JsonObject
+}
+
+const MAX_MODULE_DEPTH = 40
+
+/** Returns the root module and all called modules of the code, at most 40 levels deep. */
+export function modulesOf(plan: Plan): ConfiguredModule[] {
+  const modules: ConfiguredModule[] = []
+  const visit = (module: Json | undefined, address: string, inputs: JsonObject, depth: number) => {
+    if (!isJsonObject(module) || depth > MAX_MODULE_DEPTH) return
+    modules.push({ address, module, inputs })
+    const calls = ownMember(module, 'module_calls')
+    if (!isJsonObject(calls)) return
+    for (const [name, call] of Object.entries(calls)) {
+      const inputExpressions = memberOf(call, 'expressions')
+      const inner = address === '' ? `module.${name}` : `${address}.module.${name}`
+      visit(memberOf(call, 'module'), inner, isJsonObject(inputExpressions) ? inputExpressions : {}, depth + 1)
+    }
+  }
+  visit(memberOf(plan.document.configuration, 'root_module'), '', {}, 0)
+  return modules
+}
 
 const unreadablePlan = (cause?: unknown) => badGateway('Engine plan json output could not be read.', cause)
