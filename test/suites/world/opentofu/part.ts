@@ -24,7 +24,7 @@ const SHORT: Command = {
     'test/plan/state/managed-state.test.ts',
     'test/sidecars/iac/schema/job.test.ts',
     'test/sidecars/iac/jobs/execute.test.ts',
-    'test/sidecars/iac/format/job.test.ts',
+    'test/sidecars/iac/jobs/format.test.ts',
   ],
 }
 
