@@ -63,6 +63,16 @@ export const serveDocument = (page: Page, link: string | RegExp, answer: Paramet
     route.fulfill({ ...answer, headers: { ...HEADERS, ...answer?.headers } }),
   )
 
+/** Replaces the document of a session's plan. */
+export const servePlan = (page: Page, { rounds }: Session, json: unknown) =>
+  serveDocument(
+    page,
+    rounds.flatMap(({ plans }) => plans.flatMap(({ document_url }) => document_url ?? [])).at(-1) ?? '',
+    {
+      json,
+    },
+  )
+
 /** Answers the event stream of a session with these events, then with an end if one is given. */
 export const serveEvents = (
   page: Page,

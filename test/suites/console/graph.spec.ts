@@ -1,7 +1,7 @@
 import type { APIRequestContext, Page } from '@playwright/test'
 import type { PlannedResource } from '../../../console/client/api/schemas.ts'
+import { planDocument, plannedResource } from '../../console/planned-resource.ts'
 import { expect, expectAccessible, expectFit, serveDocument, test } from './fixtures.ts'
-import { planDocument, plannedResource } from './review-documents.ts'
 import { runExample } from './world.ts'
 
 let made: Promise<string> | undefined

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import type { Session } from '../../../console/client/api/schemas.ts'
-import { changeSession, expect, expectAccessible, serveDocument, test } from './fixtures.ts'
-import { planDocument, plannedResource, servePlan } from './review-documents.ts'
+import { planDocument, plannedResource } from '../../console/planned-resource.ts'
+import { changeSession, expect, expectAccessible, serveDocument, servePlan, test } from './fixtures.ts'
 import { runExample } from './world.ts'
 
 let generated: Session

@@ -1,6 +1,4 @@
-import type { Page } from '@playwright/test'
-import type { PlanDocument, PlannedResource, Session } from '../../../console/client/api/schemas.ts'
-import { serveDocument } from './fixtures.ts'
+import type { PlanDocument, PlannedResource } from '../../console/client/api/schemas.ts'
 
 const EMPTY = { create: 0, update: 0, replace: 0, delete: 0, read: 0, import: 0, move: 0, forget: 0, none: 0 }
 
@@ -51,13 +49,3 @@ export function planDocument(resources: PlannedResource[], given: Partial<PlanDo
     ...given,
   }
 }
-
-/** Replaces the document of a session's plan. */
-export const servePlan = (page: Page, { rounds }: Session, json: unknown) =>
-  serveDocument(
-    page,
-    rounds.flatMap(({ plans }) => plans.flatMap(({ document_url }) => document_url ?? [])).at(-1) ?? '',
-    {
-      json,
-    },
-  )
