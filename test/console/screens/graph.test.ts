@@ -11,12 +11,24 @@ import {
   select,
 } from '../../../console/screens/graph/graph-model.ts'
 import { arrange } from '../../../console/ui/workers/layout.ts'
-import { plannedResource } from '../planned-resource.ts'
 
 const NOTHING_OPEN = { open: new Set<string>(), apart: null }
 
 const resource = (address: string, depends_on: string[] = [], more: Partial<PlannedResource> = {}) =>
-  plannedResource(address, { action: 'none', depends_on, ...more })
+  ({
+    address,
+    module_address: null,
+    type: address.split('.').at(-2) ?? '',
+    name: address.split('.').at(-1) ?? '',
+    index: null,
+    deposed: null,
+    action: 'none',
+    is_critical: false,
+    depends_on,
+    depends_on_left_out: 0,
+    findings: [],
+    ...more,
+  }) as unknown as PlannedResource
 
 describe('the graph of a plan', () => {
   it('ties resources, bears missing and repeated addresses, and forgets a resource that needs itself', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Action, OutputEvent, Session } from '../../../console/client/api/schemas.ts'
+import type { OutputEvent, PlanDocument, Session } from '../../../console/client/api/schemas.ts'
 import {
   type ApplyReport,
   countPlanned,
@@ -11,7 +11,6 @@ import {
   readReport,
 } from '../../../console/screens/seal/apply-outcome.ts'
 import { confirmationFor, findLosses, findRefusal, isConfirmed } from '../../../console/screens/seal/apply-readiness.ts'
-import { planDocument, plannedResource } from '../planned-resource.ts'
 
 const lines = (text: string, stream: 'stdout' | 'stderr' = 'stdout', step = 'apply') =>
   ({ type: 'lines', step, stream, text }) as OutputEvent
@@ -71,8 +70,10 @@ describe('the progress of an apply', () => {
   })
 })
 
-const plan = (rows: [address: string, action: Action, is_critical: boolean][]) =>
-  planDocument(rows.map(([address, action, is_critical]) => plannedResource(address, { action, is_critical })))
+const plan = (rows: [address: string, action: string, is_critical: boolean][]) =>
+  ({
+    resources: rows.map(([address, action, is_critical]) => ({ address, action, is_critical })),
+  }) as unknown as PlanDocument
 
 describe('the confirmation of an apply', () => {
   it('has to be typed where data or access goes away, and when nobody knows what does', () => {

@@ -9,10 +9,21 @@ import {
 } from '../../../../console/screens/review/plan/plan-filter.ts'
 import { lockReasons, readImpact } from '../../../../console/screens/review/report/generate-report.ts'
 import { choosePlan, isPlanDocument } from '../../../../console/screens/review/review-address.ts'
-import { plannedResource } from '../../planned-resource.ts'
 
 const resource = (address: string, more: Partial<PlannedResource> = {}) =>
-  plannedResource(address, { action: 'update', attributes: [], ...more })
+  ({
+    address,
+    module_address: null,
+    type: 'queue',
+    action: 'update',
+    import: null,
+    moved_from: null,
+    is_targeted: true,
+    is_critical: false,
+    attributes: [],
+    findings: [],
+    ...more,
+  }) as unknown as PlannedResource
 const finding = (severity: 'error' | 'info') => [{ rule_id: 'r', severity, message: '', suggested_fix: null }]
 const names = (list: PlannedResource[]) => list.map(({ address }) => address)
 const filtered = (list: PlannedResource[], search: Record<string, unknown>) =>
