@@ -5,7 +5,7 @@ import { onInterrupt, parseOptions, positive, runCommand, TEXT, UsageError } fro
 import { dataFolder } from '../dev/stack/data-folder.ts'
 import { type Recording, readRecording } from '../pipeline/kit/recording.ts'
 import { CLOUDS } from '../src/base/vocabulary.ts'
-import { createReplayLlm, REPLAY_MODELS, startReplayModel } from './replay/answers.ts'
+import { createReplayLlm, REPLAY_MODELS, type ReplayLlm, startReplayModel } from './replay/answers.ts'
 import { playScenario, repositorySlug } from './sample.ts'
 import { loadScenarios, MODES, readScenario, type Scenario } from './scenario/scenario.ts'
 import { startEvalStack } from './stack.ts'
@@ -33,22 +33,21 @@ async function scenarioOf({ round }: Recording, given: { repo?: string; scenario
   const mode = MODES.find((one) => one === (round.mode === 'generate' ? 'generate' : `${prefix}-${round.mode}`))
   const cloud = CLOUDS.find((one) => one === round.provider)
   if (!mode || !cloud) throw new UsageError(`A round of the mode ${round.mode} cannot be played.`)
-  const source = given.repo === undefined ? await knownScenario(round.repository, given.scenario) : null
-  const sample =
-    given.repo === undefined && !source ? /\/samples\/([\w-]+)\.git$/.exec(round.repository)?.[1] : undefined
-  if (given.repo === undefined && !source && !sample)
+  const known = given.repo === undefined ? await knownScenario(round.repository, given.scenario) : null
+  const sample = /\/samples\/([\w-]+)\.git$/.exec(round.repository)?.[1]
+  const repository =
+    given.repo === undefined
+      ? (known?.repository ?? (sample === undefined ? null : { sample }))
+      : { files: await filesOf(resolve(given.repo)) }
+  if (!repository)
     throw new UsageError(
       `The repository ${round.repository} is not known here: name a folder with what it held, --repo <folder>.`,
     )
-  const repository =
-    given.repo !== undefined
-      ? { files: await filesOf(resolve(given.repo)) }
-      : (source?.repository ?? { sample: sample ?? '' })
   const scenario = readScenario('replay/recording', {
     ...{ cloud, mode, repository, request: round.query, iac_path: round.iac_path, scope: round.scope_id },
     expect: { status: 'completed' },
   })
-  return { ...scenario, seed: source?.seed }
+  return { ...scenario, seed: known?.seed }
 }
 
 async function knownScenario(repository: string, name: string | undefined): Promise<Scenario | null> {
@@ -112,22 +111,24 @@ async function replay(
 /** Removes variables from the shell's environment that would choose another model or configuration. */
 function createReplayEnvironment(url: string): Record<string, string | undefined> {
   const kept = Object.entries(process.env).filter(([name]) => !/^(PLATFORM_|OPENAI_|ANTHROPIC_)/.test(name))
-  const models = {
+  return {
+    ...Object.fromEntries(kept),
     PLATFORM_LLM_MODEL: `openai/${REPLAY_MODELS.main}`,
     PLATFORM_LLM_SMALL_MODEL: `openai/${REPLAY_MODELS.small}`,
+    OPENAI_BASE_URL: `${url}/v1`,
+    OPENAI_API_KEY: 'not-needed',
   }
-  return { ...Object.fromEntries(kept), ...models, OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'not-needed' }
 }
 
 function tell(
-  recorded: Recording,
-  played: Recording,
-  statistics: ReturnType<Awaited<ReturnType<typeof createReplayLlm>>['statistics']>,
+  { outcome: recorded }: Recording,
+  { outcome: played }: Recording,
+  statistics: ReturnType<ReplayLlm['statistics']>,
 ): number {
   const parts: [string, unknown, unknown][] = [
-    ['end', recorded.outcome.end?.status ?? null, played.outcome.end?.status ?? null],
-    ['statuses', recorded.outcome.statuses, played.outcome.statuses],
-    ['plans', recorded.outcome.plans, played.outcome.plans],
+    ['end', recorded.end?.status ?? null, played.end?.status ?? null],
+    ['statuses', recorded.statuses, played.statuses],
+    ['plans', recorded.plans, played.plans],
   ]
   const other = parts.filter(([, a, b]) => JSON.stringify(a) !== JSON.stringify(b))
   console.log(
@@ -137,8 +138,8 @@ function tell(
   for (const text of statistics.missed) console.log(text)
   for (const [what, a, b] of other)
     console.log(`${what}\n  recorded: ${JSON.stringify(a)}\n  played:   ${JSON.stringify(b)}`)
-  if (other.length > 0) console.log(`last message: ${played.outcome.end?.message ?? 'none'}`)
-  console.log(other.length === 0 ? `the same outcome: ${recorded.outcome.end?.status ?? 'no end'}` : 'another outcome')
+  if (other.length > 0) console.log(`last message: ${played.end?.message ?? 'none'}`)
+  console.log(other.length === 0 ? `the same outcome: ${recorded.end?.status ?? 'no end'}` : 'another outcome')
   return other.length === 0 ? 0 : 1
 }
 

@@ -148,15 +148,8 @@ export const same = (left: string, right: string): boolean =>
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 type Pair = [string, string]
-export function parseQuery(query: string): Pair[] {
-  return query
-    .split('&')
-    .filter(Boolean)
-    .map((part) => {
-      const at = part.indexOf('=')
-      return at < 0 ? [decode(part), ''] : [decode(part.slice(0, at)), decode(part.slice(at + 1))]
-    })
-}
+/** Reads the pairs of a query, in which a plus sign stands for itself. */
+export const parseQuery = (query: string): Pair[] => [...new URLSearchParams(query.replaceAll('+', '%2B'))]
 
 export function decode(text: string): string {
   try {
@@ -170,8 +163,7 @@ export const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 
 function parseTimestamp(text: string): number {
-  const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text)
-  if (!match) throw denied('AWS authentication requires a valid Date or x-amz-date header')
-  const [, year, month, day, hour, minute, second] = match.map(Number)
-  return Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second)
+  const time = Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
+  if (Number.isNaN(time)) throw denied('AWS authentication requires a valid Date or x-amz-date header')
+  return time
 }
