@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { onInterrupt, parseOptions, positive, runCommand, TEXT, UsageError } from '../dev/command.ts'
+import { withTemporaryFolder } from '../dev/files.ts'
 import { dataFolder } from '../dev/stack/data-folder.ts'
 import { type Recording, readRecording } from '../pipeline/kit/recording.ts'
 import { CLOUDS } from '../src/base/vocabulary.ts'
@@ -82,29 +82,25 @@ async function replay(
   const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(limitS * 1000)])
   const llm = await createReplayLlm(recording)
   const model = await startReplayModel(llm)
-  const records = await mkdtemp(join(tmpdir(), 'replay-'))
   try {
-    const folder = dataFolder(values.data, '.platform/replay')
-    const stack = await startEvalStack({
-      folder,
-      env: createReplayEnvironment(model.url),
-      scripted: false,
-      concurrency: 1,
-      record_folder: records,
-      signal,
+    return await withTemporaryFolder(async (records) => {
+      const stack = await startEvalStack({
+        folder: dataFolder(values.data, '.platform/replay'),
+        env: createReplayEnvironment(model.url),
+        ...{ scripted: false, concurrency: 1, record_folder: records, signal },
+      })
+      try {
+        await playScenario(stack, scenario, signal)
+      } finally {
+        // The worker writes its recording after the last status, so the stack must stop before it is read.
+        await stack.stop()
+      }
+      const [name] = await readdir(records)
+      if (!name) throw new Error('The round left no recording to compare with.')
+      return tell(recording, await readRecording(await readFile(join(records, name), 'utf8')), llm.statistics())
     })
-    try {
-      await playScenario(stack, scenario, signal)
-    } finally {
-      // The worker writes its recording after the last status, so the stack must stop before it is read.
-      await stack.stop()
-    }
-    const [name] = await readdir(records)
-    if (!name) throw new Error('The round left no recording to compare with.')
-    return tell(recording, await readRecording(await readFile(join(records, name), 'utf8')), llm.statistics())
   } finally {
     await model.close()
-    await rm(records, { recursive: true, force: true })
   }
 }
 

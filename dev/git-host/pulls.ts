@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { createMiddleware } from 'hono/factory'
 import { isJsonObject } from '../../src/base/json.ts'
-import { createKeyedLock, readText, writeAtomically } from '../files.ts'
+import { createKeyedLock, readText, withTemporaryFolder, writeAtomically } from '../files.ts'
 import { git, gitOrThrow } from './git.ts'
 import { branchCommit, findRepository, type Repository } from './repositories.ts'
 
@@ -188,26 +186,21 @@ async function checkBranches(repository: Repository, pulls: Pull[], input: Pick<
 }
 
 /** Merges and returns the id of the merge commit; null if the branches conflict or the base has moved meanwhile. */
-async function tryMerge(
+const tryMerge = (
   repository: Repository,
   pull: Pull,
   { message, push = false }: { message: string; push?: boolean },
-): Promise<string | null> {
-  const folder = await mkdtemp(join(tmpdir(), 'platform-merge-'))
-  const cwd = { cwd: folder }
-  try {
-    await gitOrThrow(['clone', '--quiet', '--shared', '--no-checkout', repository.path, folder])
-    await gitOrThrow(['checkout', '--quiet', '--detach', pull.base_sha], cwd)
-    const merged = await git(['merge', '--quiet', '--no-ff', '--no-edit', '-m', message, pull.head_sha], cwd)
+): Promise<string | null> =>
+  withTemporaryFolder(async (cwd) => {
+    await gitOrThrow(['clone', '--quiet', '--shared', '--no-checkout', repository.path, cwd])
+    await gitOrThrow(['checkout', '--quiet', '--detach', pull.base_sha], { cwd })
+    const merged = await git(['merge', '--quiet', '--no-ff', '--no-edit', '-m', message, pull.head_sha], { cwd })
     if (merged.code !== 0) return null
-    const sha = await gitOrThrow(['rev-parse', 'HEAD'], cwd)
+    const sha = await gitOrThrow(['rev-parse', 'HEAD'], { cwd })
     if (!push) return sha
-    const pushed = await git(['push', '--quiet', 'origin', `HEAD:refs/heads/${pull.base}`], cwd)
+    const pushed = await git(['push', '--quiet', 'origin', `HEAD:refs/heads/${pull.base}`], { cwd })
     return pushed.code === 0 ? sha : null
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
+  })
 
 function describe({ url }: Site, repository: Repository, pull: Pull) {
   const path = `${repository.owner}/${repository.name}`
