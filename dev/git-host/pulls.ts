@@ -48,8 +48,7 @@ class HostError extends Error {
 
 const notFound = () => new HostError(404, 'Not Found')
 const notMergeable = () => new HostError(405, 'Pull Request is not mergeable')
-const invalid = (error: object) =>
-  new HostError(422, 'Validation Failed', [{ resource: 'PullRequest', field: 'title', ...error }])
+const invalid = (error: object) => new HostError(422, 'Validation Failed', [{ resource: 'PullRequest', ...error }])
 
 const MAX_BODY = 1_048_576
 
@@ -167,8 +166,9 @@ function readNewPull(body: Record<string, unknown>, owner: string) {
   const [title, head, base] = [text(body.title), text(body.head), text(body.base)]
   if (head === undefined || base === undefined)
     throw new HostError(422, `Invalid request.\n\n"${head === undefined ? 'head' : 'base'}" wasn't supplied.`)
-  if (!title?.trim()) throw invalid({ code: 'missing_field' })
-  if (title.length > 256) throw invalid({ code: 'custom', message: 'title is too long (maximum is 256 characters)' })
+  if (!title?.trim()) throw invalid({ field: 'title', code: 'missing_field' })
+  if (title.length > 256)
+    throw invalid({ field: 'title', code: 'custom', message: 'title is too long (maximum is 256 characters)' })
   const branch = head.startsWith(`${owner}:`) ? head.slice(owner.length + 1) : head
   return { title, head: branch, base, body: text(body.body) ?? '' }
 }
