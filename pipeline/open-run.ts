@@ -1,17 +1,18 @@
+import { maskedSecretsOf } from '../config/mask.ts'
+import type { AgentEvent } from '../src/agent/agent-request.ts'
 import { RoundCancelled } from '../src/base/errors.ts'
 import { createMasker } from '../src/base/masking.ts'
+import type { ChainName } from '../src/chains/index.ts'
 import type { Context } from '../src/context.ts'
-import type { EventLog } from '../src/events/event-log.ts'
-import { openEventLog } from '../src/events/event-log.ts'
+import type { ObjectStore } from '../src/data/storage/object-store.ts'
+import { type EventLog, openEventLog } from '../src/events/event-log.ts'
 import { createPricing } from '../src/llm/prices.ts'
 import type { Claim } from '../src/rounds/claim.ts'
 import { emptyResult } from '../src/rounds/round-result.ts'
 import { appendStatus } from '../src/rounds/transitions.ts'
 import { countSessionTokens } from '../src/sessions/find.ts'
-import { maskedSecretsOf } from './kit/kit.ts'
-import { createMeter } from './kit/meter.ts'
+import { createMeter, type Meter } from './kit/meter.ts'
 import { createModelOpener, createTokenBudget } from './kit/models.ts'
-import { createObserver, watchUploads } from './kit/observe.ts'
 import type { RecordedRound } from './kit/recording.ts'
 import type { RoundRecording } from './kit/round-recorder.ts'
 import type { BareRun, RoundMode, TokenBudget } from './kit/run.ts'
@@ -101,4 +102,44 @@ export async function openBudget(
   )
   if (claim.mode !== 'apply' || claim.attempt === 1) budget.check()
   return budget
+}
+
+/** Creates `BareRun.observe`: every event is metered, and tool calls are added to the event log. */
+export const createObserver =
+  (meter: Pick<Meter, 'observe'>, eventLog: EventLog) =>
+  (event: AgentEvent<ChainName>): void => {
+    meter.observe(event)
+    if (event.type !== 'tool') return
+    eventLog.activity({
+      type: 'tool.called',
+      chain: event.chain,
+      tool: event.name,
+      path: event.path ?? null,
+      outcome: event.success ? 'ok' : 'refused',
+      seconds: Math.round(event.durationMs) / 1000,
+    })
+  }
+
+/** Keys of a round's objects, `sessions/<session>/rounds/<round>/<folder>/<name>`. */
+const OF_ROUND = /^sessions\/[^/]+\/rounds\/[^/]+\/([^/]+)\/(.+)$/
+
+/** Wraps the store so that each stored object of a round is added to the event log. */
+export const watchUploads = (storage: ObjectStore, eventLog: EventLog): ObjectStore => ({
+  ...storage,
+  put: async (key, body, options) => {
+    const bytes = await storage.put(key, body, options)
+    const [, kind, name] = OF_ROUND.exec(key) ?? []
+    if (kind && name) eventLog.activity({ type: 'artifact.uploaded', kind, name, bytes })
+    return bytes
+  },
+})
+
+/** Counts the lines that a file change adds and removes. */
+export function countLines(change: { new_file: boolean; content: string }): { added: number; removed: number } {
+  const lines = change.content.replace(/\n$/, '').split('\n')
+  if (change.new_file) return { added: change.content === '' ? 0 : lines.length, removed: 0 }
+  // The lines before the first hunk name the files.
+  const hunks = lines.slice(lines.findIndex((line) => line.startsWith('@@')) + 1)
+  const count = (sign: string) => hunks.filter((line) => line.startsWith(sign)).length
+  return { added: count('+'), removed: count('-') }
 }

@@ -8,11 +8,10 @@ import { cancelledMessage, finishDespiteOutages, type RoundEnd } from '../src/ro
 import type { ClaimedRound, SessionFacts } from '../src/rounds/round.ts'
 import { releaseRound } from '../src/rounds/transitions.ts'
 import { settleJobs } from './kit/cancellation.ts'
-import { endOfPreview } from './kit/end-of-preview.ts'
 import type { RoundRecorder } from './kit/round-recorder.ts'
 import type { BareRun, Modes, Outcome, Parked, RoundMode } from './kit/run.ts'
 import { type AttemptFrame, openBudget, openRoundEventLog, openRun, toRecordedRound } from './open-run.ts'
-import type { Workspace } from './workspace/types.ts'
+import type { Workspace } from './workspace/workspace.ts'
 
 const UNEXPECTED = 'an unexpected error occurred; the log of the worker has the details.'
 
@@ -68,21 +67,20 @@ async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: C
     const cancelled = frame.cancelling.signal
     const eventLog = openRoundEventLog({ ...context, log }, claim)
     // Events must be flushed before anybody sees the end of the round.
-    const attempted = await attempt({ ...context, log }, claim, modes, {
+    const end = await attempt({ ...context, log }, claim, modes, {
       ...frame,
       held,
       cancelled,
       recording,
       eventLog,
     }).finally(eventLog.close)
-    const end = claim.preview ? endOfPreview(attempted) : attempted
     if (end === 'parked') return log.info('round waits for another one')
     if (end === 'release') {
       await releaseRound(context, claim)
       return log.info('round released')
     }
-    writtenEnd = end
-    writtenEnd = await finishDespiteOutages(context, claim, end, lease.signal)
+    writtenEnd = claim.preview ? endOfPreview(end) : end
+    writtenEnd = await finishDespiteOutages(context, claim, writtenEnd, lease.signal)
     lease.stop()
     const { status, message } = writtenEnd
     context.metrics?.countRoundEnd(claim.mode, status)
@@ -107,7 +105,10 @@ async function attempt(
   const { held } = frame
   const mode = modes[claim.mode]
   const run = await openRun(context, claim, mode, frame)
-  const whatIsKept = () => ({ history: run.conversation, usage: run.meter.usage(), result: run.result })
+  const endWith = (status: RoundEnd['status'], message: string, more: Partial<RoundEnd> = {}): RoundEnd => {
+    const { conversation: history, meter, result } = run
+    return { status, message, commit: null, history, usage: meter.usage(), result, ...more }
+  }
   try {
     if (claim.cancelled_by !== null && mode.workspace) await endUnstarted(run)
     if (claim.interruptions > context.config.worker.max_restarts) return await giveUp(mode, run, claim.interruptions)
@@ -115,7 +116,7 @@ async function attempt(
     const { outcome, commit } = await runMode(mode, budget ? { ...run, budget } : run, frame)
     if (outcome.status === 'parked') return 'parked'
     const message = outcome.status === 'completed' ? claim.session.operation.toUpperCase() : outcome.message
-    return { status: outcome.status, message, commit, ...whatIsKept() }
+    return endWith(outcome.status, message, { commit })
   } catch (error) {
     if (held.aborted && held.reason === STOPPING) return 'release'
     if (error instanceof LeaseLost || held.aborted) throw new LeaseLost()
@@ -123,21 +124,9 @@ async function attempt(
     if (cancelled instanceof RoundCancelled) {
       noteCancellation(run, cancelled)
       // An apply throws this only before submission, so its plan is still valid.
-      const keeps_plan = claim.mode === 'apply'
-      return {
-        status: 'uncompleted',
-        message: cancelledMessage(cancelled.by),
-        commit: null,
-        ...whatIsKept(),
-        keeps_plan,
-      }
+      return endWith('uncompleted', cancelledMessage(cancelled.by), { keeps_plan: claim.mode === 'apply' })
     }
-    return {
-      status: 'failed',
-      message: `runner failed: ${describeFailure(error, context.log)}`,
-      commit: null,
-      ...whatIsKept(),
-    }
+    return endWith('failed', `runner failed: ${describeFailure(error, context.log)}`)
   }
 }
 
@@ -185,4 +174,14 @@ async function runMode(
 function describeFailure(error: unknown, log: Logger): string {
   log.error('round failed', { error })
   return error instanceof PlatformError ? error.message : UNEXPECTED
+}
+
+const FAILED = /^runner failed: /
+
+/** Drops conversation, result and commit of a preview. A failed one is `uncompleted`, so rounds can follow. */
+export function endOfPreview({ status, message, usage }: RoundEnd): RoundEnd {
+  const kept = { usage, history: null, commit: null }
+  return status === 'failed'
+    ? { ...kept, status: 'uncompleted', message: message.replace(FAILED, 'The preview could not be made: ') }
+    : { ...kept, status, message }
 }

@@ -10,8 +10,8 @@ import { createRoundRecorder, type RoundRecorder } from './kit/round-recorder.ts
 import { modes } from './modes/index.ts'
 import { startSweeper } from './sweeper.ts'
 import { startWorker } from './worker.ts'
-import { adoptSharedMode } from './workspace/files/shared-folder.ts'
-import { configureGit } from './workspace/git/configure.ts'
+import { adoptSharedMode } from './workspace/files/private-files.ts'
+import { configureGit } from './workspace/git/settings.ts'
 import { openWorkspace } from './workspace/open.ts'
 
 const HELP = `The worker: takes rounds from the queue and runs them.

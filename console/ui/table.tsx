@@ -1,39 +1,42 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { Button } from './button.tsx'
 import { formatNumber } from './words.ts'
 
 /** A column heading: plain, of numbers, or for screen readers only. */
-type Heading = string | { number: string } | { unseen: string }
+type Heading = string | VNode | { number: string } | { unseen: string }
 
 interface TableProps {
   head: readonly Heading[]
   /** The caption, for screen readers only. */
   caption?: string
+  /** The last row. */
+  foot?: VNode
   class?: string
   children: ComponentChildren
 }
 
+const headingOf = (heading: Heading) => {
+  if (typeof heading !== 'object') return heading
+  if ('number' in heading) return heading.number
+  return 'unseen' in heading ? <span class="unseen">{heading.unseen}</span> : heading
+}
+
 /** Shows a table with one row of column headings. */
-export const Table = ({ head, caption, children, ...rest }: TableProps) => (
+export const Table = ({ head, caption, foot, children, ...rest }: TableProps) => (
   <table {...rest}>
     {caption && <caption class="unseen">{caption}</caption>}
     <thead>
       <tr>
         {head.map((heading, index) => (
           <th key={index} scope="col" class={typeof heading === 'object' && 'number' in heading ? 'number' : undefined}>
-            {typeof heading === 'string' ? (
-              heading
-            ) : 'number' in heading ? (
-              heading.number
-            ) : (
-              <span class="unseen">{heading.unseen}</span>
-            )}
+            {headingOf(heading)}
           </th>
         ))}
       </tr>
     </thead>
     <tbody>{children}</tbody>
+    {foot && <tfoot>{foot}</tfoot>}
   </table>
 )
 

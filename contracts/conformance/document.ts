@@ -1,21 +1,50 @@
 import { readFile } from 'node:fs/promises'
 import { Validator } from '@seriousme/openapi-schema-validator'
+import * as v from 'valibot'
 import { parse } from 'yaml'
-import type { Schema } from './schema/types.ts'
+import { isRecord, type Schema } from './schema/schema.ts'
 
 export const CONTRACTS = ['authz', 'iac', 'mapping', 'notifications'] as const
 export type ContractName = (typeof CONTRACTS)[number]
 
-export interface Media {
-  schema: Schema
-  examples: unknown[]
-}
-export interface Answer {
-  description: string
-  headers: Record<string, { required: boolean; schema: Schema }>
+const SchemaObject = v.custom<Schema>(isRecord, 'a schema is no object')
+const Media = v.pipe(
+  v.object({
+    schema: SchemaObject,
+    example: v.optional(v.unknown()),
+    examples: v.optional(v.record(v.string(), v.object({ value: v.unknown() })), {}),
+  }),
+  v.transform(({ schema, example, examples }) => {
+    const named = Object.values(examples).map(({ value }) => value)
+    return { schema, examples: example === undefined ? named : [example, ...named] }
+  }),
+)
+const Answer = v.object({
+  description: v.string(),
+  headers: v.optional(
+    v.record(v.string(), v.object({ required: v.optional(v.boolean(), false), schema: SchemaObject })),
+    {},
+  ),
   /** The schemas by content type; null when there is no body. */
-  content: Record<string, Media> | null
-}
+  content: v.nullish(v.record(v.string(), Media), null),
+})
+const OpenApi = v.object({
+  info: v.object({ version: v.string() }),
+  paths: v.record(
+    v.string(),
+    v.record(
+      v.string(),
+      v.object({
+        operationId: v.string(),
+        security: v.optional(v.array(v.unknown())),
+        'x-optional': v.optional(v.boolean(), false),
+        requestBody: v.optional(v.object({ content: v.object({ 'application/json': Media }) })),
+        responses: v.record(v.string(), Answer),
+      }),
+    ),
+  ),
+})
+
 export interface Operation {
   id: string
   method: string
@@ -26,8 +55,8 @@ export interface Operation {
   /** True when an implementation may leave it out (`x-optional`). */
   optional: boolean
   /** The JSON body; null for an operation without one. */
-  body: Media | null
-  answers: Record<string, Answer>
+  body: v.InferOutput<typeof Media> | null
+  answers: Record<string, v.InferOutput<typeof Answer>>
 }
 export interface Contract {
   name: ContractName
@@ -37,43 +66,27 @@ export interface Contract {
   operation(id: string): Operation
 }
 
-interface RawMedia {
-  schema: Schema
-  example?: unknown
-  examples?: Record<string, { value: unknown }>
-}
-interface RawOperation {
-  operationId: string
-  security?: unknown[]
-  'x-optional'?: boolean
-  requestBody?: { content: { 'application/json': RawMedia } }
-  responses: Record<
-    string,
-    {
-      description: string
-      headers?: Record<string, { required?: boolean; schema: Schema }>
-      content?: Record<string, RawMedia>
-    }
-  >
-}
-interface RawDocument {
-  info: { version: string }
-  paths: Record<string, Record<string, RawOperation>>
-}
-
-/** Reads `contracts/<name>.v1.yaml`. Errors: it is no OpenAPI document. */
+/** Reads `contracts/<name>.v1.yaml`. Errors: it is no OpenAPI document, or one without what the suite needs. */
 export async function readContract(name: ContractName): Promise<Contract> {
   const text = await readFile(new URL(`../${name}.v1.yaml`, import.meta.url), 'utf8')
   const validator = new Validator()
   const { valid, errors } = await validator.validate(parse(text))
   if (!valid) throw new Error(`contracts/${name}.v1.yaml is no OpenAPI document: ${JSON.stringify(errors)}`)
-  const document = validator.resolveRefs() as unknown as RawDocument
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => operationOf(method.toUpperCase(), path, operation)),
+  const { info, paths } = v.parse(OpenApi, validator.resolveRefs())
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId, security, requestBody, responses, ...raw }]) => ({
+      id: operationId,
+      method: method.toUpperCase(),
+      path,
+      secured: security?.length !== 0,
+      optional: raw['x-optional'],
+      body: requestBody?.content['application/json'] ?? null,
+      answers: responses,
+    })),
   )
   return {
     name,
-    version: document.info.version,
+    version: info.version,
     operations,
     operation: (id) => {
       const found = operations.find((each) => each.id === id)
@@ -81,35 +94,4 @@ export async function readContract(name: ContractName): Promise<Contract> {
       return found
     },
   }
-}
-
-function operationOf(method: string, path: string, raw: RawOperation): Operation {
-  const body = raw.requestBody?.content['application/json']
-  return {
-    id: raw.operationId,
-    method,
-    path,
-    secured: raw.security?.length !== 0,
-    optional: raw['x-optional'] === true,
-    body: body ? mediaOf(body) : null,
-    answers: Object.fromEntries(
-      Object.entries(raw.responses).map(([status, { description, headers = {}, content }]) => [
-        status,
-        {
-          description,
-          headers: Object.fromEntries(
-            Object.entries(headers).map(([header, { required = false, schema }]) => [header, { required, schema }]),
-          ),
-          content: content
-            ? Object.fromEntries(Object.entries(content).map(([type, media]) => [type, mediaOf(media)]))
-            : null,
-        },
-      ]),
-    ),
-  }
-}
-
-function mediaOf({ schema, example, examples = {} }: RawMedia): Media {
-  const named = Object.values(examples).map(({ value }) => value)
-  return { schema: schema, examples: example === undefined ? named : [example, ...named] }
 }

@@ -7,21 +7,11 @@ import { iacSuite } from './suites/iac/suite.ts'
 import { mappingSuite } from './suites/mapping.ts'
 import { notificationsSuite } from './suites/notifications.ts'
 import { Run } from './tester.ts'
-import { NoAnswer, type Options, type Promised, type Result, UsageError } from './types.ts'
+import { type Check, NoAnswer, type Options, type Result, UsageError } from './types.ts'
 
-export interface Outcome {
-  contract: ContractName
-  version: string
-  url: string
-  seed: number
-  conformant: boolean
-  passed: number
-  broken: number
-  skipped: number
-  promises: Result[]
-}
+export type Outcome = ReturnType<typeof outcomeOf>
 
-const SUITES: Record<ContractName, (options: Options) => Promised[]> = {
+const SUITES: Record<ContractName, (options: Options) => Check[]> = {
   authz: authzSuite,
   iac: iacSuite,
   mapping: mappingSuite,
@@ -80,7 +70,7 @@ async function assertReachable(options: Options): Promise<void> {
   }
 }
 
-function outcomeOf({ contract, url, seed }: Options, promises: Result[]): Outcome {
+function outcomeOf({ contract, url, seed }: Options, promises: Result[]) {
   const count = (outcome: Result['outcome']) => promises.filter((each) => each.outcome === outcome).length
   const broken = count('broken')
   return {

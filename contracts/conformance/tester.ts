@@ -1,14 +1,14 @@
-import type { Contract, Operation } from './document.ts'
+import type { Operation } from './document.ts'
 import { findUndocumented } from './http/documented.ts'
-import { answerText, exchange, masked } from './http/exchange.ts'
-import { rawExchange } from './http/raw.ts'
+import { answerText, exchange, masked, rawExchange } from './http/exchange.ts'
 import { deriveSeed } from './schema/generate.ts'
+import { isRecord } from './schema/schema.ts'
 import {
+  type Check,
   type Exchange,
   type Finding,
   NoAnswer,
   type Options,
-  type Promised,
   type Result,
   Skipped,
   type Tester,
@@ -25,7 +25,7 @@ export class Run {
     this.#options = options
   }
 
-  async check({ id, promise, run }: Promised): Promise<Result> {
+  async check({ id, promise, run }: Check): Promise<Result> {
     const result: Result = { id, promise, outcome: 'passed', exchanges: 0, findings: [] }
     try {
       await run(this.#tester(result))
@@ -49,7 +49,6 @@ export class Run {
 
   #tester(result: Result): Tester {
     const options = this.#options
-    const contract: Contract = options.contract
     const broken = (why: string, made?: Exchange) => {
       if (result.findings.length < MAX_FINDINGS)
         result.findings.push({
@@ -58,9 +57,9 @@ export class Run {
           answer: made ? answerText(options, made) : '',
         })
     }
-    return {
+    const tester: Tester = {
       options,
-      contract,
+      contract: options.contract,
       seed: deriveSeed(options.seed, result.id),
       ask: async (operation, call = {}) => {
         result.exchanges++
@@ -81,11 +80,18 @@ export class Run {
         if (!kept) broken(why, made)
         return kept
       },
+      expectStatus: (made, expected, what = '') => {
+        const statuses = [expected].flat()
+        const instead = `answered ${made.status} instead of ${statuses.join(' or ')}`
+        return tester.expect(statuses.includes(made.status), what === '' ? instead : `${what}: ${instead}`, made)
+      },
+      expectBody: (made, fits, why) => tester.expect(isRecord(made.json) && fits(made.json), why, made),
       skip: (reason) => {
         throw new Skipped(reason)
       },
       exchangesWith: (operation) => this.#log.get(operation.id)?.exchanges ?? [],
     }
+    return tester
   }
 
   #remember(operation: Operation, made: Exchange): void {

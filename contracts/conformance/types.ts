@@ -1,5 +1,4 @@
 import type { Contract, Operation } from './document.ts'
-import type { RawAnswer } from './http/raw.ts'
 
 export interface Options {
   contract: Contract
@@ -61,24 +60,30 @@ export interface Tester {
   ask(operation: Operation, call?: Call): Promise<Exchange>
   /** Sends a request that no operation describes. Errors: `NoAnswer`. */
   send(method: string, path: string, call?: Call): Promise<Exchange>
-  /** Sends bytes on their own connection. */
-  raw(lines: string[], options?: { cut?: boolean }): Promise<RawAnswer>
+  /** Sends bytes on their own connection. The status is null when it was closed without an answer, or `cut`. */
+  raw(lines: string[], options?: { cut?: boolean }): Promise<{ status: number | null }>
   /** Records that the promise is broken. The check goes on. */
   broken(why: string, exchange?: Exchange): void
   /** Records that the promise is broken unless `kept` is true. Returns `kept`. */
   expect(kept: boolean, why: string, exchange?: Exchange): boolean
+  /** Records that the promise is broken unless the answer has one of these statuses. `what` names the request. */
+  expectStatus(exchange: Exchange, expected: number | readonly number[], what?: string): boolean
+  /** Records that the promise is broken unless the body is an object that `fits`. */
+  expectBody(exchange: Exchange, fits: (json: Record<string, unknown>) => boolean, why: string): boolean
   /** Ends the check because the promise cannot be checked. Errors: always `Skipped`. */
   skip(reason: string): never
   /** Returns the exchanges of this run with the operation so far. */
   exchangesWith(operation: Operation): readonly Exchange[]
 }
 
-export interface Promised {
+export interface Check {
   /** The stable name of the promise, `<subject>.<aspect>`. */
   id: string
   promise: string
   run(tester: Tester): Promise<void>
 }
+
+export const check = (id: string, promise: string, run: Check['run']): Check => ({ id, promise, run })
 
 export interface Result {
   id: string

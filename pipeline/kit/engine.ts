@@ -1,5 +1,7 @@
 import { gatewayTimeout } from '../../src/base/errors.ts'
 import { delay } from '../../src/base/http.ts'
+import type { Cloud } from '../../src/base/vocabulary.ts'
+import type { RunTrace } from '../../src/observe/run-trace.ts'
 import { createProviderSchema, type ProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
@@ -10,16 +12,19 @@ import type {
   IacJobKind,
   IacJobs,
 } from '../../src/services/iac/contract.ts'
+import { writeStateKeys } from '../workspace/backend-override.ts'
 import { runJob } from './cancellation.ts'
-import { watchJob } from './follow-output.ts'
-import type { OutputArchive } from './output-archive.ts'
+import { type OutputArchive, watchJob } from './engine-output.ts'
 import type { Run } from './run.ts'
-import { createKeyRenewal } from './state-keys.ts'
 
 /** Runs engine jobs for one run, in its engine root and for the session's cloud and scope. */
 export interface Engine {
   /** Records and runs a job. Errors: those of `IacClient.run`; `RoundCancelled`; `LeaseLost`. */
   run<Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind]): Promise<EngineResult>
+  /** The engine root, as jobs name it. */
+  place: { workspace_path: string }
+  /** The engine root with the session's cloud and scope. */
+  scoped: { workspace_path: string; scope_id: string; engine_provider: Cloud }
   /** True after a successful init, which is repeated only when the engine asks for it. */
   initialised: boolean
   /** Resource types and their schemas, from the initialised providers. */
@@ -56,13 +61,15 @@ export function createEngine(
   const schema = createProviderSchema(
     async (request) => {
       await renewKeys('schema')
-      return await measureTime(() =>
-        run.context.iac.schema({ workspace_path: run.workspace.iacRoot, ...request }, run.signal),
-      )
+      return await measureTime(() => run.context.iac.schema({ ...place, ...request }, run.signal))
     },
     () => initialised,
   )
+  const { scope_id, provider: engine_provider } = run.round.session
+  const place = { workspace_path: run.workspace.iacRoot }
   return {
+    place,
+    scoped: { ...place, scope_id, engine_provider },
     get initialised() {
       return initialised
     },
@@ -109,6 +116,24 @@ async function runWatched<Kind extends IacJobKind>(
   }
 }
 
+/** Does engine work in a span of the trace, which ends with the success and the text that `endOf` returns. */
+export async function traceEngine<T>(
+  { trace }: { trace?: RunTrace },
+  [kind, input]: Parameters<RunTrace['engine']>,
+  work: () => Promise<T>,
+  endOf: (result: T) => [isOk: boolean, text: string],
+): Promise<T> {
+  const span = trace?.engine(kind, input)
+  try {
+    const result = await work()
+    span?.end(...endOf(result))
+    return result
+  } catch (error) {
+    span?.fail(error)
+    throw error
+  }
+}
+
 /** Waits for jobs of an interrupted attempt, which may still hold the state lock. Their results are unused. */
 async function waitForEarlierJobs(run: Run): Promise<void> {
   const { jobs, attempt } = run.round
@@ -148,3 +173,28 @@ const LOCK_HELD =
 
 const isLockedByAnother = ({ exit_code, stderr }: EngineResult) =>
   exit_code !== 0 && /^[│\s]*Error: Error acquiring the state lock/m.test(stderr) && LOCK_HELD.test(stderr)
+
+/** Jobs whose engine command opens the state. */
+const OPENS_STATE: readonly string[] = ['init', 'plan', 'apply', 'import', 'state_resource_ids', 'schema']
+
+/**
+ * Creates a function to call before each job. It renews the temporary keys of the state store when they would expire
+ * during the job, because an engine reads its keys only at its start. The function throws the errors of
+ * `writeStateKeys`.
+ * @param learn gets every key, for masking
+ */
+function createKeyRenewal(
+  run: Run,
+  learn: (secrets: readonly string[]) => void,
+): (kind: IacJobKind | 'schema') => Promise<void> {
+  const { context, round, workspace } = run
+  const jobMs = context.config.services.iac.job_timeout * 1000
+  let expires = 0
+  return async (kind) => {
+    if (!OPENS_STATE.includes(kind) || context.now().getTime() + jobMs <= expires) return
+    const keys = await writeStateKeys(context, round.session, workspace.iacRoot)
+    if (keys === null) return
+    expires = keys.expires.getTime()
+    learn([keys.secret_key, keys.session_token])
+  }
+}

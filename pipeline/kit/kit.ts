@@ -1,18 +1,24 @@
-import { secretsOf } from '../../config/mask.ts'
-import type { Config } from '../../config/types.ts'
+import { maskedSecretsOf } from '../../config/mask.ts'
+import { type Tool, ToolError } from '../../src/agent/agent-request.ts'
+import { MASK } from '../../src/base/masking.ts'
 import type { ToolKind } from '../../src/chains/shared/chain.ts'
+import { declaredBlocksIn, isCode, isReadme } from '../../src/chains/shared/declared-blocks.ts'
+import type { RepositoryFile } from '../../src/chains/shared/repository.ts'
 import type { ToolBuilders } from '../../src/chains/shared/run-chain.ts'
 import type { LlmClient } from '../../src/llm/inference.ts'
 import type { RunTrace } from '../../src/observe/run-trace.ts'
 import { planCounts } from '../../src/plan/planned-changes.ts'
+import type { ProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import { createSecretRegister, type SecretRegister } from '../../src/plan/sensitive.ts'
-import { type Attempts, createAttempts } from './attempts/recorder.ts'
+import { fileTools } from '../tools/edit.ts'
+import { inspectionTools } from '../tools/look.ts'
+import { resourceSchemaTool, webSearchTool } from '../tools/look-up.ts'
+import { createFileAccess, type SurveyedFile } from '../workspace/files/access.ts'
+import { type Attempts, createAttempts } from './attempts.ts'
 import { createEngine, type Engine } from './engine.ts'
-import { createOutputArchive, type OutputArchive } from './output-archive.ts'
+import { createOutputArchive, type OutputArchive } from './engine-output.ts'
 import type { BareRun, Run } from './run.ts'
 import { createStatusWriter, type StatusWriter } from './status.ts'
-import { createSurvey, type Survey } from './survey.ts'
-import { createBareTools, createTools } from './tools.ts'
 
 /** Services that all steps of one run share. */
 export interface BareKit {
@@ -35,13 +41,6 @@ export interface Kit extends BareKit {
   survey: Survey
   tools: ToolBuilders<ToolKind>
 }
-
-/** Minimum length of a masked value of the configuration; shorter ones may be ordinary words. */
-const MIN_CONFIGURED_SECRET = 12
-
-/** Returns the secrets of the configuration that are masked in texts. */
-export const maskedSecretsOf = (config: Config): string[] =>
-  secretsOf(config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET)
 
 export function createKit(run: Run): Kit {
   const bare = createBareKit(run)
@@ -83,3 +82,83 @@ const recordPlanCounts = (secrets: SecretRegister, { recording }: BareRun): Secr
         },
       }
     : secrets
+
+/** Creates tools without a workspace. Web search support is checked once, so that the tools stay the same. */
+function createBareTools(llm: LlmClient): ToolBuilders<'webSearch'> {
+  const canSearch = llm.canSearch?.('main') ?? true
+  return { webSearch: () => (canSearch ? [webSearchTool(llm, 'main')] : []) }
+}
+
+/** Creates the tools of a run that works on code. */
+function createTools({ context, workspace }: Run, llm: LlmClient, schema: ProviderSchema): ToolBuilders<ToolKind> {
+  const openFiles = () => createFileAccess(context.config, workspace)
+  return {
+    ...createBareTools(llm),
+    editing: () => fileTools(openFiles()).map(refuseMasks),
+    inspection: () => inspectionTools(openFiles(), workspace),
+    providerSchema: () => [resourceSchemaTool(schema)],
+  }
+}
+
+/** Makes a tool refuse the mask in arguments, because writing it back would lose the masked value. */
+const refuseMasks = (tool: Tool): Tool => ({
+  ...tool,
+  run: (args, signal) => {
+    if (Object.values(args).some((value) => typeof value === 'string' && value.includes(MASK)))
+      throw new ToolError(
+        `The text holds "${MASK}", which stands for a value that is hidden from you. Leave the lines with that value ` +
+          'as they are: change only other lines, with `replace_in_file`.',
+      )
+    return tool.run(args, signal)
+  },
+})
+
+/** Maximum bytes of a file. */
+const MAX_BYTES = 128 * 1024
+/** Maximum characters of the root's description. */
+const MAX_README = 6_000
+/** Maximum number of files; those of the root come first. */
+const MAX_READ = 300
+
+/** The files of the engine root, shared by all steps. */
+interface Survey {
+  /** Returns the files as of the branch head; none, with a logged failure, when the root cannot be searched. */
+  files(): Promise<RepositoryFile[]>
+}
+
+/** Creates a survey that is repeated after each commit of an attempt. */
+function createSurvey(run: Run): Survey {
+  let last: { head: string; files: Promise<RepositoryFile[]> } | null = null
+  return {
+    files: async () => {
+      const head = await run.workspace.head().catch(() => null)
+      if (head === null) return await readFiles(run)
+      if (last?.head !== head) last = { head, files: readFiles(run) }
+      return await last.files
+    },
+  }
+}
+
+async function readFiles(run: Run): Promise<RepositoryFile[]> {
+  try {
+    const access = createFileAccess(run.context.config, run.workspace)
+    const surveyed = await access.survey(run.signal)
+    const texts = await access.readAll(readable(surveyed))
+    return surveyed.map((file) => {
+      const text = texts.get(file.path) ?? null
+      return { ...file, text, blocks: text === null ? [] : declaredBlocksIn(file.path, text) }
+    })
+  } catch (error) {
+    if (!run.signal.aborted) run.log.warn('the files of the repository could not be looked at', { error })
+    return []
+  }
+}
+
+const depthOf = ({ path }: SurveyedFile) => path.split('/').length
+
+const readable = (files: readonly SurveyedFile[]): string[] =>
+  files
+    .filter(({ path, bytes }) => (isCode(path) && bytes <= MAX_BYTES) || (isReadme(path) && bytes <= MAX_README))
+    .sort((a, b) => depthOf(a) - depthOf(b))
+    .slice(0, MAX_READ)
+    .map(({ path }) => path)

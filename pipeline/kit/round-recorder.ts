@@ -76,18 +76,14 @@ export function createRoundRecorder({ write, log, secrets }: RoundRecorderOption
   }
 }
 
-interface Tape {
-  entries: object[]
-  add(entry: object): void
-  cut(): boolean
-}
+type Tape = ReturnType<typeof createTape>
 
-function createTape(): Tape {
+function createTape() {
   const entries: object[] = []
   let size = 0
   return {
     entries,
-    add: (entry) => {
+    add: (entry: object) => {
       size += JSON.stringify(entry).length
       if (size <= MAX_CHARS) entries.push(entry)
     },

@@ -13,7 +13,6 @@ import {
 } from '../../src/chains/shared/run-chain.ts'
 import type { LlmClient } from '../../src/llm/inference.ts'
 import type { RunTrace } from '../../src/observe/run-trace.ts'
-import { secondsSince } from './observe.ts'
 import type { BareRun } from './run.ts'
 
 export interface ChainKit {
@@ -82,7 +81,7 @@ export async function askForText<Values>(
 }
 
 /** Renders the system text of a chain with the current prompt bodies. */
-export async function renderSystem<Values, Body extends string>(
+async function renderSystem<Values, Body extends string>(
   kit: ChainKit,
   chain: Pick<Chain<ChainName, Values, never, unknown, ToolKind, Body>, 'bodies' | 'system'>,
   values: Values,
@@ -105,8 +104,10 @@ export async function readBodies<Values, Body extends string>(
 /** Records in the event log when the work of a chain begins and how it ends. */
 async function announce<T>({ run }: ChainKit, { name }: { name: ChainName }, work: () => Promise<T>): Promise<T> {
   const started = performance.now()
-  const end = (outcome: 'ok' | 'failed') =>
-    run.eventLog.activity({ type: 'chain.ended', chain: name, outcome, seconds: secondsSince(started) })
+  const end = (outcome: 'ok' | 'failed') => {
+    const seconds = Math.round(performance.now() - started) / 1000
+    run.eventLog.activity({ type: 'chain.ended', chain: name, outcome, seconds })
+  }
   run.eventLog.activity({ type: 'chain.began', chain: name })
   try {
     const result = await work()

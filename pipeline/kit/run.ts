@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../../src/agent/agent-request.ts'
+import { LeaseLost } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { Masker } from '../../src/base/masking.ts'
 import type { Mode, Status, Turn } from '../../src/base/vocabulary.ts'
@@ -9,12 +10,12 @@ import type { LlmClient, Usage } from '../../src/llm/inference.ts'
 import type { SessionTrace } from '../../src/observe/tracing.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import type { RoundResult } from '../../src/rounds/round-result.ts'
-import type { Workspace } from '../workspace/types.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import type { Meter } from './meter.ts'
 import type { RoundRecording } from './round-recorder.ts'
 
 /** The context of a run, without the model client: models are reached only through `BareRun.openModel`, which masks. */
-export type RunContext = Omit<Context, 'llm'>
+type RunContext = Omit<Context, 'llm'>
 
 /** One attempt at a round, as every mode receives it. */
 export interface BareRun {
@@ -48,7 +49,7 @@ export interface BareRun {
 }
 
 /** The request to cancel a round, and the jobs that have to end before it does. */
-export interface Cancellation {
+interface Cancellation {
   /** Fires with `RoundCancelled`. */
   signal: AbortSignal
   /** Fires when the lease is lost or the worker stops, not when the round is cancelled. */
@@ -83,6 +84,23 @@ export interface BareMode {
 export type Modes = Record<Mode, RoundMode>
 
 export const inWorkspace = (handle: ModeHandler): RoundMode => ({ workspace: true, handle })
+
+/** Returns the result of the work, or, with a logged warning, `fallback`. Errors: `LeaseLost`; the signal's reason. */
+export async function withFallback<T>(
+  { signal, log }: Pick<BareRun, 'signal' | 'log'>,
+  warning: string,
+  fallback: T,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof LeaseLost) throw error
+    log.warn(warning, { error })
+    return fallback
+  }
+}
 
 /** The tokens that a session may still spend on models. */
 export interface TokenBudget {

@@ -6,8 +6,14 @@ import { cancelledBy } from '../kit/cancellation.ts'
 import { type BareKit, createBareKit } from '../kit/kit.ts'
 import type { BareMode, BareRun, Outcome, Parked } from '../kit/run.ts'
 import { settleStatusAfter } from '../kit/status.ts'
-import { discardSavedPlan, holdProject } from '../steps/apply/hold-project.ts'
-import { describeStateTrace, refuseMovedState, refuseOtherEngine } from '../steps/apply/refusals.ts'
+import {
+  describeStateTrace,
+  discardSavedPlan,
+  holdProject,
+  refuseMovedState,
+  refuseOtherEngine,
+  waitForStateLock,
+} from '../steps/apply/preconditions.ts'
 import {
   assertUnchanged,
   findReviewedPlan,
@@ -15,11 +21,10 @@ import {
   readArchivedMasks,
 } from '../steps/apply/reviewed-plan.ts'
 import { blockedSession, submitOnce, waitForApply } from '../steps/apply/run-once.ts'
-import { waitForStateLock } from '../steps/apply/state-lock.ts'
 import { writeApplyReport } from '../steps/apply/write-apply-report.ts'
+import { writeStateKeys } from '../workspace/backend-override.ts'
+import { readMasks } from '../workspace/files/private-files.ts'
 import { findPlanDirectory, type PlanDirectory } from '../workspace/saved-plans/plan-directory.ts'
-import { readMasks } from '../workspace/saved-plans/private-files.ts'
-import { writeStateKeys } from '../workspace/state-keys.ts'
 
 /**
  * Applies exactly the reviewed plan, once: nothing is cloned or planned again, and no second job is submitted even when

@@ -1,20 +1,21 @@
-import { createKit, type Kit } from '../kit/kit.ts'
-import type { Outcome, Run } from '../kit/run.ts'
-import { settleStatusAfter } from '../kit/status.ts'
-import { remediateDrift } from '../steps/drift/remediate-drift.ts'
-import { findRequestedScope } from '../steps/drift/requested-scope.ts'
-import { writeDriftReport } from '../steps/drift/write-drift-report.ts'
+import { driftReportWriter } from '../../src/chains/report-writers.ts'
+import type { DriftOperation } from '../../src/plan/drift.ts'
+import { storeDrift, storeReport } from '../../src/reports/artifacts.ts'
+import type { DriftReport } from '../../src/reports/schemas.ts'
+import { type DriftFacts, settleDriftPreview, settleDriftReport } from '../../src/reports/settle-drift.ts'
+import type { Kit } from '../kit/kit.ts'
+import type { Outcome } from '../kit/run.ts'
+import { runChain } from '../kit/run-chain.ts'
+import { type DriftResult, findCoveredDrift } from '../steps/drift/genuine-drift.ts'
+import { describeUnmatched, findRequestedScope, readDrift } from '../steps/drift/read-drift.ts'
+import { ASSESSING, remediateDrift } from '../steps/drift/remediate-drift.ts'
 import { describeResult } from '../steps/generator/compose-result.ts'
+import { planOutsideTargets } from '../steps/plan/plan-outside-targets.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
-import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
+import { learnDeclaredSecrets } from '../steps/shared/look-at-repository.ts'
 
 /** Makes the code match the infrastructure; lock and saved plan stay. A failing plan is part of the report. */
-export async function drift(run: Run): Promise<Outcome> {
-  const kit = createKit(run)
-  return await settleStatusAfter(kit, () => runDriftRound(kit))
-}
-
-async function runDriftRound(kit: Kit): Promise<Outcome> {
+export async function drift(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
   const { query } = run.round
   const before = await run.workspace.head()
@@ -44,4 +45,91 @@ const WHOLE_DRIFT = 'Bring the code in line with the infrastructure.'
 function keepTurn({ run, secrets }: Kit): void {
   const assistant = describeResult(run.result)
   if (assistant !== '') run.conversation.push({ user: secrets.text(run.round.query).trim() || WHOLE_DRIFT, assistant })
+}
+
+/** Reports the drift that a drift round would read, and writes nothing. A failing plan is part of the report. */
+export async function driftPreview(kit: Kit): Promise<Outcome> {
+  const { run, status } = kit
+  await learnDeclaredSecrets(kit)
+  await status.show('filtering', 'Looking for drift. Nothing is changed.')
+  const scope = run.round.is_partial ? await findRequestedScope(kit) : { targets: [] }
+  if ('declined' in scope) return { status: 'uncompleted', message: kit.secrets.text(scope.declined) }
+  const seen = await lookForDrift(kit, scope.targets)
+  await status.show('report', 'Writing the report on what differs.')
+  // Code writes the whole report, which needs no prose.
+  const document = settleDriftPreview(seen, kit.secrets)
+  await storeReport(run.context, run.round, { type: 'drift', document }, run.signal)
+  return { status: 'completed' }
+}
+
+/** Drift of a single reading, without remediation. */
+interface SeenDrift {
+  remaining: DriftOperation[]
+  excepted: DriftOperation[]
+  notes: string[]
+  /** Engine output when drift could not be read; null otherwise. */
+  failure: string | null
+}
+
+/** Reads, filters and stores drift, of everything without targets. Errors: those of its steps. */
+async function lookForDrift(kit: Kit, targets: string[]): Promise<SeenDrift> {
+  const { run, status } = kit
+  await status.show('validating', ASSESSING)
+  const reading = await readDrift(kit, null, targets)
+  const failure = reading.ok ? describeUnmatched(reading.valid) : reading.feedback
+  if (!reading.ok || failure !== null) return { remaining: [], excepted: [], notes: [], failure }
+  const { operations } = reading
+  await storeDrift(run.context, run.round, { operations, targets }, run.signal)
+  const { covered, note } = await findCoveredDrift(kit, operations)
+  return {
+    remaining: operations.filter((operation) => !covered.includes(operation)),
+    excepted: covered,
+    notes: note === null ? [] : [note],
+    failure: null,
+  }
+}
+
+const NOTHING_COMPARED =
+  'Nothing was compared: the configuration allows no iteration (orchestration.max_drift_reports).'
+
+/**
+ * Lets a model write the report on a drift round from the branch diff, and stores it. Status, addresses and remaining
+ * drift are computed and override the model. Errors: those of `runAgent`, of the workspace, of the object store and of
+ * `planOutsideTargets`; `ReportGenerationError`.
+ * @param changedFiles files that the commits of the round changed
+ */
+export async function writeDriftReport(
+  kit: Kit,
+  drift: DriftResult,
+  changedFiles: readonly string[],
+): Promise<DriftReport> {
+  const { run, secrets } = kit
+  // Without a plan and an engine failure, no iteration took place.
+  const failure = drift.feedback ?? (drift.valid ? null : NOTHING_COMPARED)
+  // Code that was changed for some targets may also change other resources.
+  const outsideTargets =
+    drift.valid && failure === null && changedFiles.length > 0 ? planOutsideTargets(kit, drift.valid) : null
+  // Both are awaited, also when the model fails, because the engine job of the plan works in this workspace.
+  const [narration] = await Promise.allSettled([narrate(kit, drift, failure), outsideTargets])
+  if (narration.status === 'rejected') throw narration.reason
+  const facts: DriftFacts = {
+    ...drift,
+    notes: drift.exclusions,
+    failure,
+    changedFiles,
+    beyond: await outsideTargets,
+  }
+  const document = settleDriftReport(narration.value, facts, secrets)
+  await storeReport(run.context, run.round, { type: 'drift', document }, run.signal)
+  return document
+}
+
+async function narrate(
+  kit: Kit,
+  { remaining, excepted, exclusions, written }: DriftResult,
+  failure: string | null,
+): Promise<DriftReport> {
+  await kit.status.say('report', 'Infrastructure successfully validated. Generating report')
+  const diff = await kit.run.workspace.branchDiff()
+  return await runChain(kit, driftReportWriter, { failure, remaining, exclusions, excepted, written, diff })
 }

@@ -1,34 +1,30 @@
+import { PlatformError } from '../../src/base/errors.ts'
 import type { Turn } from '../../src/base/vocabulary.ts'
 import { writeTaskQuery } from '../../src/chains/iac-generator.ts'
 import { requestsFilter } from '../../src/chains/requests-filter.ts'
+import { withoutIndexes } from '../../src/plan/addresses.ts'
 import { listChanges } from '../../src/plan/change-list.ts'
-import { createKit, type Kit } from '../kit/kit.ts'
-import type { Outcome, Run } from '../kit/run.ts'
+import { type DriftOperation, describeWritten } from '../../src/plan/drift.ts'
+import type { Kit } from '../kit/kit.ts'
+import type { Outcome } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
-import { settleStatusAfter } from '../kit/status.ts'
-import { checkDrift } from '../steps/generate/check-drift.ts'
+import { remediateDrift } from '../steps/drift/remediate-drift.ts'
 import { createIntentValidator, type IntentCheck, noteUnmet, startIntentCheck } from '../steps/generate/check-intent.ts'
-import { decideLock } from '../steps/generate/decide-lock.ts'
-import { createEnvironmentValidator } from '../steps/generate/environment-validator.ts'
-import { createEnvironmentCheck } from '../steps/generate/plan-environments.ts'
-import { reviewPlan } from '../steps/generate/review-plan.ts'
+import { createEnvironmentCheck, createEnvironmentValidator } from '../steps/generate/plan-environments.ts'
+import { decideLock, reviewPlan } from '../steps/generate/review-plan.ts'
 import { savePlan } from '../steps/generate/save-plan.ts'
 import { describeOthersChanges, describeResult, joinParts } from '../steps/generator/compose-result.ts'
 import { generateAndValidate } from '../steps/generator/generate-and-validate.ts'
+import type { ValidPlan } from '../steps/plan/plan.ts'
 import { planOutsideTargets } from '../steps/plan/plan-outside-targets.ts'
 import { completePlanDocument } from '../steps/plan/store-plan.ts'
 import { createSessionValidator } from '../steps/plan/validators.ts'
-import { composePrompts } from '../steps/shared/compose-prompts.ts'
-import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
-import { readDeclarations, readForStatements } from '../steps/shared/look-at-repository.ts'
+import { type Conventions, composePrompts } from '../steps/shared/compose-prompts.ts'
+import { learnDeclaredSecrets, readDeclarations, readForStatements } from '../steps/shared/look-at-repository.ts'
+import { createFileAccess } from '../workspace/files/access.ts'
 
 /** Turns a request into a saved plan; a declined or answered one ends `uncompleted` and changes nothing. */
-export async function generate(run: Run): Promise<Outcome> {
-  const kit = createKit(run)
-  return await settleStatusAfter(kit, () => runGenerateRound(kit))
-}
-
-async function runGenerateRound(kit: Kit): Promise<Outcome> {
+export async function generate(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
   const { query } = run.round
   await learnDeclaredSecrets(kit)
@@ -82,4 +78,41 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   await decideLock(kit, review)
   await savePlan(kit, plan)
   return { status: 'completed' }
+}
+
+/** Maximum number of times that a generate round reads and remediates drift. */
+const ITERATIONS = 2
+
+/**
+ * Brings changes by others to the targeted infrastructure into the code before the review, adds one line for each to
+ * the result, and returns the plan of the resulting code. The session's own changes stay. Errors: `DriftCheckFailed`
+ * with the engine output when drift cannot be read.
+ */
+export async function checkDrift(kit: Kit, valid: ValidPlan, conventions: Conventions): Promise<ValidPlan> {
+  const before = await kit.run.workspace.head()
+  const result = await remediateDrift(kit, {
+    valid,
+    targets: valid.reference.targets,
+    filterSessionChanges: true,
+    conventions,
+    maxIterations: ITERATIONS,
+  })
+  if (result.feedback !== null || !result.valid)
+    throw new PlatformError('DriftCheckFailed', 502, result.feedback ?? 'engine plan failed')
+  if (result.written.length > 0) await recordWritten(kit, result.written, await kit.run.workspace.changedFiles(before))
+  return result.valid
+}
+
+/** Records the written changes; without a changed file the drift has disappeared by itself. */
+async function recordWritten({ run, secrets }: Kit, written: readonly DriftOperation[], files: readonly string[]) {
+  if (files.length === 0) return
+  const access = createFileAccess(run.context.config, run.workspace)
+  const texts = await Promise.all(files.map(async (path) => ({ path, text: await access.read(path).catch(() => '') })))
+  const fileOf = ({ address }: DriftOperation): string => {
+    const [type = '', name = ''] = withoutIndexes(address).split('.').slice(-2)
+    const holders = texts.filter(({ text }) => text.includes(`resource "${type}" "${name}"`))
+    const [only] = holders.length === 0 ? texts : holders
+    return holders.length > 1 || (holders.length === 0 && texts.length > 1) ? '' : (only?.path ?? '')
+  }
+  for (const operation of written) run.result.drift.push(secrets.text(describeWritten(operation, fileOf(operation))))
 }

@@ -1,32 +1,34 @@
 import { PlatformError } from '../../src/base/errors.ts'
+import { importReportWriter } from '../../src/chains/report-writers.ts'
 import { requestsFilter } from '../../src/chains/requests-filter.ts'
+import { describePlan } from '../../src/chains/shared/plan-background.ts'
 import { leftoverBlocks, stateAlignment } from '../../src/plan/imports/alignment.ts'
-import type { ImportFacts } from '../../src/reports/settle-import.ts'
-import { createKit, type Kit } from '../kit/kit.ts'
-import type { Outcome, Run } from '../kit/run.ts'
+import { type ScopeInventory, takeInventory } from '../../src/plan/imports/inventory.ts'
+import { storePreview, storeReport } from '../../src/reports/artifacts.ts'
+import { type ImportFacts, settleImportReport } from '../../src/reports/settle-import.ts'
+import type { Kit } from '../kit/kit.ts'
+import type { Outcome } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
-import { settleStatusAfter } from '../kit/status.ts'
-import { converge } from '../steps/import/converge.ts'
-import { type Discovery, discover } from '../steps/import/discover.ts'
-import { importSelected } from '../steps/import/import-selected.ts'
+import {
+  type Discovery,
+  discover,
+  NOT_SELECTED,
+  type Selection,
+  selectChosen,
+  selectResources,
+} from '../steps/import/discover.ts'
+import { converge, importSelected } from '../steps/import/import-selected.ts'
 import { type Ledger, openLedger, resumeLedger } from '../steps/import/ledger.ts'
-import { NOT_SELECTED, type Selection, selectChosen, selectResources } from '../steps/import/select.ts'
-import { writeImportReport } from '../steps/import/write-import-report.ts'
+import type { ValidPlan } from '../steps/plan/plan.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
-import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
-import { readDeclarations } from '../steps/shared/look-at-repository.ts'
+import { learnDeclaredSecrets, readDeclarations } from '../steps/shared/look-at-repository.ts'
 
 /**
  * Adopts existing resources of the scope into code and state. The round writes the state itself, so no plan is saved,
  * audited or locked. The scope is listed before any model is asked; a failure of that fails the round with the setting
  * to change.
  */
-export async function importResources(run: Run): Promise<Outcome> {
-  const kit = createKit(run)
-  return await settleStatusAfter(kit, () => runImportRound(kit))
-}
-
-async function runImportRound(kit: Kit): Promise<Outcome> {
+export async function importResources(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
   const { query, is_partial, resource_ids: chosen } = run.round
   await learnDeclaredSecrets(kit)
@@ -108,4 +110,66 @@ async function endWithoutImport(
   const { text: state_alignment } = stateAlignment([], null)
   await writeImportReport(kit, { imported: [], failed, excluded, state_alignment, recommendations: [], nothing }, null)
   return { status: 'completed' }
+}
+
+/**
+ * Lets a model write the prose of the report on an import, and stores it. Results, counts and the comparison with the
+ * state come from code. Errors: those of `runAgent` and of the object store; `ReportGenerationError`.
+ * @param plan the plan after the import; null when nothing was selected
+ */
+export async function writeImportReport(kit: Kit, facts: ImportFacts, plan: ValidPlan | null): Promise<void> {
+  const { run, secrets, status } = kit
+  await status.say('report', 'Infrastructure successfully validated. Generating report')
+  const request = run.round.is_partial ? secrets.text(run.round.query) : ''
+  const narration = await runChain(kit, importReportWriter, {
+    facts,
+    plan: plan && describePlan(plan, secrets),
+    request,
+  })
+  const document = settleImportReport(narration, facts, secrets)
+  await storeReport(run.context, run.round, { type: 'import', document }, run.signal)
+}
+
+/** Lists what is managed, unmanaged and left out, for a later import. Uses no model and changes nothing. */
+export async function importPreview(kit: Kit): Promise<Outcome> {
+  const { run, secrets, status } = kit
+  const { provider, scope_id } = run.round.session
+  await learnDeclaredSecrets(kit)
+  await status.show('filtering', `Listing the scope ${scope_id}. Nothing is imported.`)
+  const discovery = await discover(kit)
+  if (discovery.failure !== null) throw new PlatformError('ScopeNotListed', 502, discovery.failure)
+  const inventory = takeInventory({ provider, scope_id, request: run.round.query }, discovery, secrets)
+  await storePreview(run.context, run.round, inventory, run.signal)
+  await writeImportPreviewReport(kit, inventory)
+  return { status: 'completed' }
+}
+
+/** Stores the report, with counts only. Errors: those of the object store; `ReportGenerationError`. */
+async function writeImportPreviewReport({ run, secrets, status }: Kit, inventory: ScopeInventory): Promise<void> {
+  await status.show('report', 'Writing the report on what the scope holds.')
+  const { managed, unmanaged, left_out } = inventory.counts
+  const counts = `${managed} managed, ${unmanaged} not managed, ${left_out} left out`
+  const nothing = `Preview of the scope ${inventory.scope_id}: ${counts}. Nothing was imported.`
+  const facts = {
+    imported: [],
+    failed: [],
+    excluded: inventory.left_out.map(({ resource_id, reason }) => ({ resource_id, details: reason })),
+    state_alignment: stateAlignment([], null).text,
+    recommendations: [],
+    nothing,
+  }
+  const document = settleImportReport(
+    {
+      summary: { selected: 0, imported: 0, failed: 0 },
+      status: 'Succeeded',
+      execution_summary: nothing,
+      imported_resources: [],
+      excluded_resources: [],
+      state_alignment: '',
+      recommendations: [],
+    },
+    facts,
+    secrets,
+  )
+  await storeReport(run.context, run.round, { type: 'import', document }, run.signal)
 }

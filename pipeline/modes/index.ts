@@ -1,17 +1,21 @@
-import { inWorkspace, type ModeHandler, type Modes } from '../kit/run.ts'
+import { createKit, type Kit } from '../kit/kit.ts'
+import { inWorkspace, type Modes, type Outcome } from '../kit/run.ts'
+import { settleStatusAfter } from '../kit/status.ts'
 import { apply } from './apply.ts'
-import { drift } from './drift.ts'
-import { driftPreview } from './drift-preview.ts'
+import { drift, driftPreview } from './drift.ts'
 import { generate } from './generate.ts'
-import { importResources } from './import.ts'
-import { importPreview } from './import-preview.ts'
+import { importPreview, importResources } from './import.ts'
 
-const orPreview = (handle: ModeHandler, preview: ModeHandler) =>
-  inWorkspace((run) => (run.round.preview ? preview(run) : handle(run)))
+/** Creates a mode that works on code. Its status rows and output are stored before the round ends. */
+const onCode = (handle: (kit: Kit) => Promise<Outcome>, preview = handle) =>
+  inWorkspace((run) => {
+    const kit = createKit(run)
+    return settleStatusAfter(kit, () => (run.round.preview ? preview(kit) : handle(kit)))
+  })
 
 export const modes: Modes = {
-  generate: inWorkspace(generate),
-  drift: orPreview(drift, driftPreview),
-  import: orPreview(importResources, importPreview),
+  generate: onCode(generate),
+  drift: onCode(drift, driftPreview),
+  import: onCode(importResources, importPreview),
   apply,
 }

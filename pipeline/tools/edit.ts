@@ -4,7 +4,7 @@ import type { FileAccess } from '../workspace/files/access.ts'
 import { BLOCK_FORM } from '../workspace/files/search-replace.ts'
 import { defineTool, explanation } from './tool.ts'
 
-const writeToFile = (access: FileAccess) =>
+export const fileTools = (access: FileAccess): Tool[] => [
   defineTool({
     name: 'write_to_file',
     description:
@@ -24,9 +24,7 @@ const writeToFile = (access: FileAccess) =>
       const changed = await access.write(target_file, content)
       return changed ? `File ${target_file} was written` : `File ${target_file} already has this content`
     },
-  })
-
-const replaceInFile = (access: FileAccess) =>
+  }),
   defineTool({
     name: 'replace_in_file',
     description:
@@ -45,9 +43,7 @@ const replaceInFile = (access: FileAccess) =>
       await access.replace(target_file, diff)
       return `File ${target_file} was changed`
     },
-  })
-
-const deleteFile = (access: FileAccess) =>
+  }),
   defineTool({
     name: 'delete_file',
     description:
@@ -62,10 +58,5 @@ const deleteFile = (access: FileAccess) =>
       await access.remove(target_file)
       return `File ${target_file} was deleted`
     },
-  })
-
-export const fileTools = (access: FileAccess): Tool[] => [
-  writeToFile(access),
-  replaceInFile(access),
-  deleteFile(access),
+  }),
 ]

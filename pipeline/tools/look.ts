@@ -1,43 +1,10 @@
 import * as v from 'valibot'
 import { type Tool, ToolError } from '../../src/agent/agent-request.ts'
 import type { FileAccess } from '../workspace/files/access.ts'
-import type { Workspace } from '../workspace/types.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import { defineTool, explanation } from './tool.ts'
 
-const readFile = (access: FileAccess) =>
-  defineTool({
-    name: 'read_file',
-    description: 'Read a text file. The answer is the whole text; after 200,000 characters it is cut with a note.',
-    schema: v.object({
-      target_file: v.pipe(v.string(), v.description('Path relative to the workspace root')),
-      explanation,
-    }),
-    run: ({ target_file }) =>
-      access.read(target_file).catch(async (error: unknown) => {
-        const names = error instanceof ToolError ? await access.list(target_file).catch(() => null) : null
-        if (names === null) throw error
-        return `${target_file} is a directory. Read one of its files:\n${listNames(names)}`
-      }),
-  })
-
 const listNames = (names: readonly string[]) => (names.length > 0 ? names.join('\n') : 'The directory is empty')
-
-const listDir = (access: FileAccess) =>
-  defineTool({
-    name: 'list_dir',
-    description:
-      'List the files and directories directly inside of one directory, one path a line, relative to the ' +
-      'workspace root. ' +
-      'Directories end with a slash. Files that git ignores are left out.',
-    schema: v.object({
-      relative_workspace_path: v.pipe(
-        v.string(),
-        v.description('Directory relative to the workspace root; "." is the root itself'),
-      ),
-      explanation,
-    }),
-    run: async ({ relative_workspace_path }) => listNames(await access.list(relative_workspace_path)),
-  })
 
 const MAX_SEARCHES = 20
 
@@ -54,7 +21,47 @@ const SearchSchema = v.object({
   exclude_pattern: v.nullish(v.pipe(v.string(), v.description('Glob of files to leave out'))),
 })
 
-const bulkGrepSearch = (access: FileAccess) =>
+/** Returns the matches of a search as text. An invalid pattern becomes a message, so that other searches continue. */
+async function describeMatches(lines: Promise<string[]>): Promise<string> {
+  try {
+    return (await lines).join('\n') || '(none)'
+  } catch (error) {
+    if (error instanceof ToolError) return error.message
+    throw error
+  }
+}
+
+/** Returns the tools that read the workspace and change nothing. */
+export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, 'branchDiff'>): Tool[] => [
+  defineTool({
+    name: 'read_file',
+    description: 'Read a text file. The answer is the whole text; after 200,000 characters it is cut with a note.',
+    schema: v.object({
+      target_file: v.pipe(v.string(), v.description('Path relative to the workspace root')),
+      explanation,
+    }),
+    run: ({ target_file }) =>
+      access.read(target_file).catch(async (error: unknown) => {
+        const names = error instanceof ToolError ? await access.list(target_file).catch(() => null) : null
+        if (names === null) throw error
+        return `${target_file} is a directory. Read one of its files:\n${listNames(names)}`
+      }),
+  }),
+  defineTool({
+    name: 'list_dir',
+    description:
+      'List the files and directories directly inside of one directory, one path a line, relative to the ' +
+      'workspace root. ' +
+      'Directories end with a slash. Files that git ignores are left out.',
+    schema: v.object({
+      relative_workspace_path: v.pipe(
+        v.string(),
+        v.description('Directory relative to the workspace root; "." is the root itself'),
+      ),
+      explanation,
+    }),
+    run: async ({ relative_workspace_path }) => listNames(await access.list(relative_workspace_path)),
+  }),
   defineTool({
     name: 'bulk_grep_search',
     description:
@@ -84,19 +91,7 @@ const bulkGrepSearch = (access: FileAccess) =>
       }
       return answers.join('\n\n')
     },
-  })
-
-/** Returns the matches of a search as text. An invalid pattern becomes a message, so that other searches continue. */
-async function describeMatches(lines: Promise<string[]>): Promise<string> {
-  try {
-    return (await lines).join('\n') || '(none)'
-  } catch (error) {
-    if (error instanceof ToolError) return error.message
-    throw error
-  }
-}
-
-const diffHistory = (workspace: Pick<Workspace, 'branchDiff'>) =>
+  }),
   defineTool({
     name: 'diff_history',
     description:
@@ -106,12 +101,5 @@ const diffHistory = (workspace: Pick<Workspace, 'branchDiff'>) =>
       explanation: v.optional(v.pipe(v.string(), v.description('What you want to learn from the changes')), ''),
     }),
     run: async () => (await workspace.branchDiff()) || 'Nothing was changed yet',
-  })
-
-/** Returns the tools that read the workspace and change nothing. */
-export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, 'branchDiff'>): Tool[] => [
-  readFile(access),
-  listDir(access),
-  bulkGrepSearch(access),
-  diffHistory(workspace),
+  }),
 ]

@@ -3,11 +3,17 @@ import { join } from 'node:path'
 import type { Config } from '../../config/types.ts'
 import { internal } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
-import { deriveProjectId, overrideFile } from '../../src/plan/state/managed-state.ts'
+import {
+  deriveProjectId,
+  overrideFile,
+  STATE_KEYS_FILE,
+  type StateKeySource,
+  type StateKeys,
+  stateKeysFile,
+} from '../../src/plan/state/managed-state.ts'
 import type { SessionFacts } from '../../src/rounds/round.ts'
 import { isInside } from './files/confine.ts'
-import { isShared } from './files/shared-folder.ts'
-import { writePrivateFile } from './saved-plans/private-files.ts'
+import { isShared, writePrivateFile } from './files/private-files.ts'
 
 /**
  * Writes the override file that sends the engine's state to the configured store, if the platform manages the state.
@@ -25,21 +31,25 @@ export async function writeOverride(
   const file = overrideFile(config.storage, await deriveProjectId(uri, session.scope_id, root_path))
   if (!file) return
   await assertNoForeignBackend(iacRoot, config.paths.backend_override_filename)
-  const path = join(iacRoot, config.paths.backend_override_filename)
-  try {
-    await assertNotReplaced(config.paths.upload_folder, iacRoot)
-    await writePrivateFile(path, file.content, { shared: await isShared(config.paths.upload_folder) })
-  } catch (error) {
-    throw internal('Error Engine backend override render.', error)
-  }
+  await writeIntoRoot(config.paths, iacRoot, config.paths.backend_override_filename, file.content)
   log.info('engine backend override written', { provider: config.storage.provider, bucket: file.bucket, key: file.key })
 }
 
-/** Refuses an engine root that an engine has replaced by a link, to which credentials would be written. */
-export async function assertNotReplaced(uploadFolder: string, iacRoot: string): Promise<void> {
-  const uploads = await realpath(uploadFolder).catch(() => null)
-  if (uploads !== null && isInside(uploads, iacRoot) && (await realpath(iacRoot)) !== iacRoot)
-    throw new Error('a link has taken the place of the engine root')
+/** Writes a file with credentials, unless an engine has replaced its root by a link. Errors: 500. */
+async function writeIntoRoot(
+  { upload_folder }: Config['paths'],
+  iacRoot: string,
+  name: string,
+  content: string,
+): Promise<void> {
+  try {
+    const uploads = await realpath(upload_folder).catch(() => null)
+    if (uploads !== null && isInside(uploads, iacRoot) && (await realpath(iacRoot)) !== iacRoot)
+      throw new Error('a link has taken the place of the engine root')
+    await writePrivateFile(join(iacRoot, name), content, { shared: await isShared(upload_folder) })
+  } catch (error) {
+    throw internal('Error Engine backend override render.', error)
+  }
 }
 
 /** Names of override files. OpenTofu also reads `.tofu` files and prefers them to `.tf` files of the same name. */
@@ -75,4 +85,22 @@ function normaliseJson(text: string): string {
   } catch {
     return text
   }
+}
+
+/**
+ * Writes new keys for the project's state next to the backend override, readable by this user only; the engine reads
+ * them at the start of each command. Returns null and writes nothing without a source: the override then has the
+ * configured keys. Errors: those of the source; 500 `Error Engine backend override render.`
+ * @param iacRoot absolute path
+ */
+export async function writeStateKeys(
+  { config, stateKeys: source }: { config: Pick<Config, 'paths'>; stateKeys?: StateKeySource },
+  session: Pick<SessionFacts, 'scope_id' | 'workspace'>,
+  iacRoot: string,
+): Promise<StateKeys | null> {
+  if (source === undefined) return null
+  const { uri, root_path } = session.workspace
+  const keys = await source.issue(await deriveProjectId(uri, session.scope_id, root_path))
+  await writeIntoRoot(config.paths, iacRoot, STATE_KEYS_FILE, stateKeysFile(keys))
+  return keys
 }

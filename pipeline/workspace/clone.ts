@@ -1,11 +1,12 @@
-import { appendFile, mkdir, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { appendFile, mkdir, realpath, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
 import type { Config } from '../../config/types.ts'
-import { internal, type PlatformError } from '../../src/base/errors.ts'
+import { badRequest, internal, type PlatformError } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
 import { STATE_KEYS_FILE } from '../../src/plan/state/managed-state.ts'
+import { isInside, locateRoot, resolveLink } from './files/confine.ts'
 import { MASKS_FILE, WORKSPACE_MARKER } from './files/engine-files.ts'
-import { type Git, mustSucceed } from './git/git.ts'
+import type { Git } from './git/git.ts'
 
 const TIMEOUT_MS = 300_000
 
@@ -32,7 +33,7 @@ export async function cloneRepository(git: Git, options: { log: Logger; signal?:
   const output = await git.network(args, { cwd: dirname(directory), timeoutMs: TIMEOUT_MS, signal })
   if (output.code !== 0) throw logCloneFailure(log, output.stopped ?? output.stderr)
   // Every call names the work tree, because the directory of a kept clone is moved.
-  mustSucceed(git, await git.local(['config', '--unset-all', 'core.worktree'], { cwd: workTree, signal }))
+  await git.run(['config', '--unset-all', 'core.worktree'], { signal })
   const head = await git.local(['rev-parse', '--symbolic-full-name', '--verify', 'HEAD'], { cwd: workTree, signal })
   const [, branch] = /^refs\/heads\/(.+)$/.exec(head.stdout.trim()) ?? []
   if (head.code !== 0 || !branch) throw logCloneFailure(log, 'the default branch has no commit')
@@ -90,3 +91,113 @@ export async function writeMarker(workTree: string): Promise<void> {
     if (error.code !== 'EEXIST') throw error
   })
 }
+
+interface IndexEntry {
+  mode: string
+  /** With slashes, relative to the clone. */
+  path: string
+}
+
+const LINK = '120000'
+const SUBMODULE = '160000'
+
+/**
+ * Removes entries from the work tree that must not reach the engine: symlinks out of the clone or into git's directory,
+ * which would expose other files; plugin folders, which the engine would run; and git directories, whose configuration
+ * names programs. The index marks them as not present, so that they stay on the branch, and submodules likewise,
+ * because git would use a repository in their place. Errors: 400 `iac_path '…' is not a directory inside the
+ * repository`, also inside a committed git directory.
+ * @returns the absolute path of the engine root
+ */
+export async function removeUnsafeEntries(
+  git: Git,
+  iacPath: string | null,
+  options: { log: Logger; signal?: AbortSignal },
+): Promise<string> {
+  const { log, signal } = options
+  const entries = await listEntries(git, signal)
+  const root = await realpath(git.place.workTree)
+  const nested = findGitDirectories(entries)
+  const isNested = (path: string) => nested.has('') || parentsOf(path).some((folder) => nested.has(folder))
+  const unsafe: string[] = []
+  const hidden: string[] = []
+  for (const { mode, path } of entries) {
+    if (mode === SUBMODULE) hidden.push(path)
+    else if (isPluginFolder(path) || (mode === LINK && (await isUnsafeLink(root, path)))) unsafe.push(path)
+  }
+  await hide(git, [...unsafe, ...hidden], signal)
+  for (const path of unsafe) await rm(join(root, path), { force: true })
+  const iacRoot = await locateRoot(root, iacPath)
+  // The root is located first, because a link may lead into such a folder.
+  if (isNested([...relative(root, iacRoot).split(sep).filter(Boolean), 'a file'].join('/')))
+    throw badRequest(
+      `iac_path '${iacPath ?? ''}' is not a directory inside the repository: it lies in a folder that is itself a ` +
+        'git directory (HEAD, objects, refs)',
+    )
+  const inside = entries.filter(({ mode, path }) => mode !== SUBMODULE && isNested(path)).map(({ path }) => path)
+  await hide(git, inside, signal)
+  for (const folder of nested) await rm(join(root, folder), { recursive: true, force: true })
+  if (unsafe.length + inside.length > 0)
+    log.warn('unsafe entries of the repository were taken out of the work tree', {
+      paths: [...unsafe, ...inside].slice(0, 20),
+      count: unsafe.length + inside.length,
+    })
+  return iacRoot
+}
+
+async function listEntries(git: Git, signal?: AbortSignal): Promise<IndexEntry[]> {
+  const listed = await git.run(['ls-files', '--stage', '-z'], { maxOutput: MAX_LISTING, signal })
+  return listed
+    .split('\0')
+    .filter(Boolean)
+    .map((line) => ({ mode: line.slice(0, 6), path: line.slice(line.indexOf('\t') + 1) }))
+}
+
+/** Maximum bytes of file names; the number of files has its own limit. */
+const MAX_LISTING = 256 * 1024 * 1024
+
+/** Marks entries of the index as not present, so that git neither reads nor deletes them. */
+async function hide(git: Git, paths: readonly string[], signal?: AbortSignal): Promise<void> {
+  if (paths.length === 0) return
+  const input = `${paths.join('\0')}\0`
+  await git.run(['update-index', '--skip-worktree', '-z', '--stdin'], { input, signal })
+}
+
+/** Finds folders with `HEAD` and either `objects` and `refs` or `commondir`; empty stands for the clone. */
+function findGitDirectories(entries: readonly IndexEntry[]): Set<string> {
+  const names = new Map<string, Set<string>>()
+  for (const { path } of entries) {
+    const segments = path.toLowerCase().split('/')
+    const at = segments.findIndex((name) => GIT_NAMES.has(name))
+    for (let index = at; index >= 0 && index < segments.length; index++) {
+      const name = segments[index] ?? ''
+      if (!GIT_NAMES.has(name)) continue
+      const folder = path.split('/').slice(0, index).join('/')
+      names.set(folder, (names.get(folder) ?? new Set()).add(name))
+    }
+  }
+  const isRepository = (found: Set<string>) =>
+    found.has('head') && (found.has('commondir') || (found.has('objects') && found.has('refs')))
+  return new Set([...names].filter(([, found]) => isRepository(found)).map(([folder]) => folder))
+}
+
+const GIT_NAMES = new Set(['head', 'objects', 'refs', 'commondir'])
+
+/** Returns the folders above a path, without `''` for the clone. */
+function parentsOf(path: string): string[] {
+  const parents: string[] = []
+  for (let folder = dirname(path); folder !== '.' && folder !== '/'; folder = dirname(folder)) parents.push(folder)
+  return parents
+}
+
+const isPluginFolder = (path: string): boolean =>
+  path.split('/').some((segment) => /^(\.terraform|terraform\.d)$/i.test(segment))
+
+/** True if a path of the repository is a symlink that leads out of the clone or into git's directory. */
+async function isUnsafeLink(root: string, path: string): Promise<boolean> {
+  const target = await resolveLink(join(root, path))
+  if (target === null) return false
+  return !isInside(root, target) || isInside(join(root, '.git'), target.split(sep).map(lowerGit).join(sep))
+}
+
+const lowerGit = (segment: string): string => (segment.toLowerCase() === '.git' ? '.git' : segment)

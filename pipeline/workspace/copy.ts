@@ -7,10 +7,9 @@ import { lastLoadedName } from '../../src/plan/code/variable-files.ts'
 import { assertNoForeignBackend } from './backend-override.ts'
 import { writeMarker } from './clone.ts'
 import { excludeNeverPushed, hiddenNames } from './files/engine-files.ts'
-import { isShared, shareTree } from './files/shared-folder.ts'
+import { isShared, removeRightInside, shareTree, writePrivateFile } from './files/private-files.ts'
 import { createLocalGit, type LocalGit } from './git/git.ts'
-import { removeRightInside, writePrivateFile } from './saved-plans/private-files.ts'
-import type { Workspace } from './types.ts'
+import type { Workspace } from './workspace.ts'
 
 /** A second working copy with an empty state of its own. */
 export interface WorkspaceCopy {

@@ -1,28 +1,22 @@
-import { access, realpath } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { access, open, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Config } from '../../config/types.ts'
 import { internal } from '../../src/base/errors.ts'
 import { readText } from './files/access.ts'
 import { excludeNeverPushed } from './files/engine-files.ts'
-import { describeGitFailure, mustSucceed } from './git/git.ts'
-import type { Checkout, FileChange } from './types.ts'
+import { createLocalGit, describeGitFailure, mustSucceed } from './git/git.ts'
+import type { Checkout, FileChange, Workspace } from './workspace.ts'
 
 const MAX_BYTES = 4 * 1024 * 1024
-const DIFF = [
-  'diff',
-  '--no-color',
-  '--no-ext-diff',
-  '--no-textconv',
-  '--ignore-submodules=all',
-  '--find-renames',
-  '--no-prefix',
-  '--ignore-space-change',
-  '--relative',
-]
+const DIFF = ['diff', '--no-ext-diff', '--ignore-submodules=all', '--relative']
+const TEXT_DIFF = [...DIFF, '--no-color', '--no-textconv', '--no-prefix']
 
 /** Reads the diff from the merge base to the work tree below the engine root, and the text of uncommitted files. */
 export async function readBranchDiff(checkout: Checkout, base: string, signal?: AbortSignal): Promise<string> {
   const { git, iacRoot } = checkout
-  const args = [...DIFF, base, '--', '.', ...excludeNeverPushed(checkout.paths)]
+  const options = ['--find-renames', '--ignore-space-change']
+  const args = [...TEXT_DIFF, ...options, base, '--', '.', ...excludeNeverPushed(checkout.paths)]
   const output = await git.local(args, { cwd: iacRoot, maxOutput: MAX_BYTES, signal })
   if (output.stopped !== 'output') mustSucceed(git, output)
   const parts = output.stdout ? [output.stdout] : []
@@ -34,26 +28,12 @@ export async function readBranchDiff(checkout: Checkout, base: string, signal?: 
 
 /** Lists the files below the engine root that differ between `since`, a commit of this clone, and the head. */
 export async function listChangedFiles(checkout: Checkout, since: string, signal?: AbortSignal): Promise<string[]> {
-  const { git, iacRoot } = checkout
-  const args = ['diff', '--name-only', '-z', '--no-ext-diff', '--no-renames', '--ignore-submodules=all', '--relative']
-  const output = await git.local([...args, since, 'HEAD', '--', '.', ...excludeNeverPushed(checkout.paths)], {
-    cwd: iacRoot,
-    signal,
-  })
-  return mustSucceed(git, output).split('\0').filter(Boolean)
+  const args = [...NAMES, since, 'HEAD', '--', '.', ...excludeNeverPushed(checkout.paths)]
+  return (await checkout.git.run(args, { cwd: checkout.iacRoot, signal })).split('\0').filter(Boolean)
 }
 
-const FULL_DIFF = [
-  'diff',
-  '--no-color',
-  '--no-ext-diff',
-  '--no-textconv',
-  '--ignore-submodules=all',
-  '--no-renames',
-  '--no-prefix',
-  '--relative',
-  '--unified=1000',
-]
+const NAMES = [...DIFF, '--name-only', '-z', '--no-renames']
+const FULL_DIFF = [...TEXT_DIFF, '--no-renames', '--unified=1000']
 
 /** Reads the pending changes below the engine root: changed files as diffs with full context, new files as text. */
 export async function readPendingChanges(checkout: Checkout, signal?: AbortSignal): Promise<FileChange[]> {
@@ -62,20 +42,7 @@ export async function readPendingChanges(checkout: Checkout, signal?: AbortSigna
     const output = await git.local(args, { cwd: iacRoot, signal })
     return output.stopped === 'output' ? output.stdout : mustSucceed(git, output)
   }
-  const listed = await run([
-    'diff',
-    '--name-only',
-    '-z',
-    '--no-ext-diff',
-    '--no-renames',
-    '--ignore-submodules=all',
-    '--diff-filter=AMDT',
-    '--relative',
-    'HEAD',
-    '--',
-    '.',
-    ...excludeNeverPushed(checkout.paths),
-  ])
+  const listed = await run([...NAMES, '--diff-filter=AMDT', 'HEAD', '--', '.', ...excludeNeverPushed(checkout.paths)])
   const changes: FileChange[] = []
   for (const path of listed.split('\0').filter(Boolean)) {
     const diff = (...options: string[]) => run(['--literal-pathspecs', ...FULL_DIFF, ...options, 'HEAD', '--', path])
@@ -88,22 +55,18 @@ export async function readPendingChanges(checkout: Checkout, signal?: AbortSigna
   return changes
 }
 
-export interface UntrackedFile {
-  /** POSIX, relative to the engine root. */
-  path: string
-  content: string
-}
-
 const MAX_CHARACTERS = 1_000_000
 
 /** Reads the new files below the engine root that no ignore rule hides. */
-async function readUntrackedFiles(checkout: Checkout, signal?: AbortSignal): Promise<UntrackedFile[]> {
+async function readUntrackedFiles(
+  checkout: Checkout,
+  signal?: AbortSignal,
+): Promise<Pick<FileChange, 'path' | 'content'>[]> {
   const { git, iacRoot } = checkout
   const args = ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ...excludeNeverPushed(checkout.paths)]
-  const output = await git.local(args, { cwd: iacRoot, signal })
-  mustSucceed(git, output)
-  const files: UntrackedFile[] = []
-  for (const path of output.stdout.split('\0').filter(Boolean)) {
+  const listed = await git.run(args, { cwd: iacRoot, signal })
+  const files: Pick<FileChange, 'path' | 'content'>[] = []
+  for (const path of listed.split('\0').filter(Boolean)) {
     const file = join(iacRoot, path)
     // An engine run can replace the engine root or a folder by a link that leads out of the clone.
     const isInPlace = (await realpath(file).catch(() => null)) === file
@@ -142,3 +105,51 @@ const isShallow = (directory: string): Promise<boolean> =>
     () => true,
     () => false,
   )
+
+/** The whole text of a file now, and in the last commit. */
+export interface Versions {
+  current: string
+  /** Null for a file that the commit does not have. */
+  committed: string | null
+}
+
+const MAX_VERSION_BYTES = 1_000_000
+
+/**
+ * Reads a file of the engine root byte for byte. Null for anything but a regular file of at most 1 MB of UTF-8 that no
+ * link leads to, and when the last commit has something else under its name.
+ * @param path relative to the engine root
+ * @param isNew true if the last commit does not have the file
+ */
+export async function readVersions(
+  config: Config,
+  { iacRoot, clone: workTree, gitDirectory: directory }: Pick<Workspace, 'iacRoot' | 'clone' | 'gitDirectory'>,
+  { path, isNew }: { path: string; isNew: boolean },
+  signal?: AbortSignal,
+): Promise<Versions | null> {
+  const current = await readExactly(join(iacRoot, path))
+  if (current === null || isNew) return current === null ? null : { current, committed: null }
+  const git = createLocalGit(config.git, { directory, workTree })
+  const shown = await git(['cat-file', 'blob', `HEAD:./${path}`], {
+    cwd: iacRoot,
+    maxOutput: MAX_VERSION_BYTES,
+    signal,
+  })
+  return shown.code === 0 && !shown.stopped ? { current, committed: shown.stdout } : null
+}
+
+async function readExactly(path: string): Promise<string | null> {
+  // An engine run can replace the engine root or a folder by a link that leads out of the clone.
+  if ((await realpath(path).catch(() => null)) !== path) return null
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null)
+  if (handle === null) return null
+  try {
+    const info = await handle.stat()
+    if (!info.isFile() || info.size > MAX_VERSION_BYTES) return null
+    const bytes = await handle.readFile()
+    const text = bytes.toString('utf8')
+    return Buffer.from(text).equals(bytes) ? text : null
+  } finally {
+    await handle.close()
+  }
+}

@@ -7,17 +7,15 @@ import type { Logger } from '../../src/base/log.ts'
 import type { HostResolver } from '../../src/repository/remote.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { resolveHost } from '../../src/runtime/fetch.ts'
-import { checkOutBranch } from './branch.ts'
-import { cloneRepository, writeMarker, writeRules } from './clone.ts'
-import { commitAndPush, computeRevision, readHead, restoreFiles } from './commit.ts'
+import { checkOutBranch, commitAndPush, computeRevision, readHead, restoreFiles } from './branch.ts'
+import { cloneRepository, removeUnsafeEntries, writeMarker, writeRules } from './clone.ts'
 import { findMergeBase, listChangedFiles, readBranchDiff, readPendingChanges } from './diff.ts'
 import { createGit } from './git/git.ts'
 import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } from './git/place.ts'
 import { keepDirectory, removeLeftovers } from './saved-plans/plan-directory.ts'
-import type { Checkout, Workspace } from './types.ts'
-import { removeUnsafeEntries } from './unsafe-entries.ts'
+import type { Checkout, Workspace } from './workspace.ts'
 
-export interface OpenOptions {
+interface OpenOptions {
   log: Logger
   signal?: AbortSignal
   /** The default is the operating system's resolver. */

@@ -33,13 +33,15 @@ export const AdminUser = User.extend({
 
 export const UserPage = pageOf(AdminUser).openapi('UserPage', { example: examplePage(EXAMPLE) })
 
-export const toAdminUser = (row: UserRow): z.input<typeof AdminUser> => ({
-  id: row.id,
-  email: row.email,
-  display_name: row.display_name,
-  operation_role: row.operation_role,
-  panel_role: row.panel_role,
-  issuer: row.issuer,
-  subject: row.subject,
-  created_at: row.created_at,
+export const toAdminUser = ({
+  updated_at: _,
+  issuer,
+  subject,
+  created_at,
+  ...user
+}: UserRow): z.input<typeof AdminUser> => ({
+  ...user,
+  issuer,
+  subject,
+  created_at,
 })

@@ -4,9 +4,16 @@ import type { Logger } from '../../src/base/log.ts'
 import { answerUnexpected, createSidecarApp } from '../shared/create-app.ts'
 import { problemResponse } from '../shared/problem.ts'
 import { readBody } from '../shared/read-body.ts'
-import type { RoleStore } from './role-store.ts'
-import { assignRole, holdsAdmin, isRole, noticeUser, ROLES, revokeRole } from './roles.ts'
-import { DamagedStore } from './store-document.ts'
+import {
+  assignRole,
+  DamagedStore,
+  holdsAdmin,
+  isRole,
+  noticeUser,
+  ROLES,
+  type RoleStore,
+  revokeRole,
+} from './role-store.ts'
 
 const MAX_BODY_BYTES = 64 * 1024
 const MAX_ID = 1024

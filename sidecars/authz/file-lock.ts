@@ -19,7 +19,10 @@ export interface HeldLock {
 const Holder = v.object({ host: v.string(), pid: v.number(), started: v.string() })
 type Holder = v.InferOutput<typeof Holder>
 
-/** Runs `work` under the lock file, one process at a time. Errors: the lock stays held; those of `work`. */
+/**
+ * Runs `work` under the lock file, one process at a time.
+ * Errors: `The role store stays locked by another process.` after five seconds; those of `work`.
+ */
 export async function withFileLock<T>(path: string, work: (lock: HeldLock) => Promise<T>): Promise<T> {
   const deadline = performance.now() + WAIT_MS
   let own = await tryLock(path)
@@ -80,7 +83,11 @@ async function removeStale(path: string): Promise<void> {
   if (found?.isStale) await removeLock(path, found.name)
 }
 
-/** Removes this lock, never its successor: only the creator of the claim file named after it may remove it. */
+/**
+ * Removes the lock of this identity, and never one that has taken its place: only the creator of the claim file, which
+ * has the identity in its name, may remove that lock, be it the holder at its end or another process that found the lock
+ * stale. As long as the lock is there, nobody else can put another one in its place.
+ */
 async function removeLock(path: string, name: string): Promise<void> {
   const claim = `${path}.${name}`
   if ((await tryLock(claim)) === null) {

@@ -1,9 +1,15 @@
 import { runService } from '../shared/run-service.ts'
-import { SettingsError } from '../shared/settings.ts'
+import {
+  checkSettings,
+  type Environment,
+  reasonOf,
+  type ServerSettings,
+  SettingsError,
+  serverSettings,
+  textOf,
+} from '../shared/settings.ts'
 import { createAuthzApp } from './app.ts'
-import { openRoleStore, type RoleStore } from './role-store.ts'
-import { assignRole } from './roles.ts'
-import { readSettings } from './settings.ts'
+import { assignRole, openRoleStore, type RoleStore } from './role-store.ts'
 
 export const main = (): Promise<void> =>
   runService({
@@ -14,8 +20,7 @@ export const main = (): Promise<void> =>
       const store = openRoleStore(roleStore)
       await prepareStore(store, { path: roleStore, rootAdminEmail })
       log.info('role store', { path: roleStore, permissive })
-      const app = createAuthzApp({ token, permissive, store, log })
-      return { fetch: (request) => app.fetch(request) }
+      return { fetch: createAuthzApp({ token, permissive, store, log }).fetch }
     },
   })
 
@@ -26,9 +31,30 @@ export async function prepareStore(store: RoleStore, options: { path: string; ro
     if (email === '') await store.read()
     else await store.change((users) => assignRole(users, email, 'admin', email))
   } catch (error) {
-    const reason = error instanceof Error ? error.message : 'unknown error'
     throw new SettingsError(
-      `The role store ${options.path} cannot be used: ${reason}. It was left as it is; mend it or move it away.`,
+      `The role store ${options.path} cannot be used: ${reasonOf(error)}. It was left as it is; mend it or move it away.`,
     )
   }
 }
+
+interface AuthzSettings extends ServerSettings {
+  /** True if every check is granted. */
+  permissive: boolean
+  /** Path of the JSON file with users and roles. */
+  roleStore: string
+  /** The user who holds role `admin` from the start; empty for none. */
+  rootAdminEmail: string
+}
+
+/** Reads the settings. Any value but `true` turns the permissive switch off. Errors: `SettingsError`. */
+export const readSettings = (env: Environment): AuthzSettings =>
+  checkSettings((problems) => {
+    const rootAdminEmail = textOf(env, 'PLATFORM_AUTHZ_ROOT_ADMIN_EMAIL')
+    if (rootAdminEmail.length > 256) problems.push('PLATFORM_AUTHZ_ROOT_ADMIN_EMAIL must have at most 256 characters')
+    return {
+      ...serverSettings(env, 8083, 'PLATFORM_AUTHZ_TOKEN', problems),
+      permissive: (env.PLATFORM_AUTHZ_PERMISSIVE ?? 'true').trim().toLowerCase() === 'true',
+      roleStore: textOf(env, 'PLATFORM_AUTHZ_ROLE_STORE') || '/data/roles.json',
+      rootAdminEmail,
+    }
+  })

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import * as v from 'valibot'
 import { type HeldLock, withFileLock } from './file-lock.ts'
-import { parseStore, renderStore, type Users } from './store-document.ts'
 
 /** Users and their roles in one JSON file, which other processes may write too. */
 export interface RoleStore {
@@ -57,4 +57,93 @@ async function replace(path: string, text: string, lock: HeldLock): Promise<void
     await rm(temporary, { force: true })
     throw error
   }
+}
+
+/** One user of the store, as the API returns it. */
+interface User {
+  id: string
+  email: string | null
+  name: string | null
+  roles: string[]
+}
+export type Users = Map<string, User>
+
+const user = v.object({
+  id: v.string(),
+  email: v.nullish(v.string(), null),
+  name: v.nullish(v.string(), null),
+  roles: v.array(v.string()),
+})
+// `v.record` would drop names like `constructor`, and with them users.
+const document = v.object({
+  users: v.custom<Record<string, unknown>>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  ),
+})
+
+/** Thrown when the file is no role store. The message holds nothing of the content. */
+export class DamagedStore extends Error {
+  override readonly name = 'DamagedStore'
+}
+
+/** Parses the text of a role store. Errors: `DamagedStore`. */
+function parseStore(text: string): Users {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    throw new DamagedStore('the file is no JSON')
+  }
+  const parsed = v.safeParse(document, json)
+  if (!parsed.success) throw new DamagedStore('it holds no users')
+  return new Map(Object.entries(parsed.output.users).map(([key, value]) => [key, readUser(value)]))
+}
+
+function readUser(value: unknown): User {
+  const parsed = v.safeParse(user, value)
+  if (!parsed.success)
+    throw new DamagedStore(`the ${v.getDotPath(parsed.issues[0]) ?? 'record'} of a user has another form`)
+  return parsed.output
+}
+
+/** Renders the file with sorted keys and indentation, so that two states can be compared line by line. */
+function renderStore(users: Users): string {
+  const sorted = [...users].sort(([a], [b]) => (a < b ? -1 : 1))
+  const entries = sorted.map(
+    ([key, { email, id, name, roles }]) => [key, { email, id, name, roles: [...roles].sort() }] as const,
+  )
+  return `${JSON.stringify({ users: Object.fromEntries(entries) }, null, 2)}\n`
+}
+
+/** The assignable roles. They have no effect on the core. */
+export const ROLES = [
+  { name: 'admin', description: 'Manages the users and roles of this service.' },
+  { name: 'user', description: 'Uses the platform.' },
+] as const
+
+export const isRole = (name: string): boolean => ROLES.some((role) => role.name === name)
+export const holdsAdmin = (users: Users, id: string): boolean => users.get(id)?.roles.includes('admin') ?? false
+
+/** Gives a role to a user, who is created if needed. Like the functions below, reports whether anything changed. */
+export function assignRole(users: Users, id: string, role: string, email: string | null = null): boolean {
+  const existing = users.get(id)
+  if (existing?.roles.includes(role)) return false
+  const user: User = existing ?? { id, email, name: null, roles: [] }
+  users.set(id, { ...user, roles: [...user.roles, role] })
+  return true
+}
+
+export function revokeRole(users: Users, id: string, role: string): boolean {
+  const existing = users.get(id)
+  if (!existing?.roles.includes(role)) return false
+  users.set(id, { ...existing, roles: existing.roles.filter((name) => name !== role) })
+  return true
+}
+
+/** Creates the record of a caller, or adds a missing e-mail address to it. */
+export function noticeUser(users: Users, id: string, email: string | null): boolean {
+  const existing = users.get(id)
+  if (existing && (existing.email !== null || email === null)) return false
+  users.set(id, existing ? { ...existing, email } : { id, email, name: null, roles: [] })
+  return true
 }

@@ -1,24 +1,25 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { lstat, mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Fetch } from '../../src/base/http.ts'
 import type { Logger } from '../../src/base/log.ts'
+import { replaceFile } from '../../src/runtime/files.ts'
+import { identify, isAlive } from '../../src/runtime/process-identity.ts'
 import { runService, type Service } from '../shared/run-service.ts'
+import { SettingsError } from '../shared/settings.ts'
 import { createIacApp } from './app.ts'
-import { claimDataFolder } from './data-folder.ts'
-import { withoutMissingCliConfig } from './engine/cli-config-file.ts'
+import { withoutMissingCliConfig } from './engine/command.ts'
 import { downloadEngine } from './engine/download.ts'
 import { findEngine, PLATFORM, probeEngine } from './engine/find.ts'
 import { removeIncoming } from './engine/plugin-cache.ts'
-import { formatFolder } from './format/job.ts'
 import { createExecutor } from './jobs/execute.ts'
+import { formatFolder } from './jobs/format.ts'
 import { planFolder } from './jobs/plan-copy.ts'
 import { JobService } from './jobs/service.ts'
 import { openJobStore } from './jobs/store.ts'
-import { OVERRIDE_NAME } from './jobs/surroundings.ts'
 import { openCliConfig } from './limits/providers.ts'
-import { JobSecrets } from './output/job-secrets.ts'
-import { credentialsOf } from './output/masking.ts'
-import type { Executor } from './sandbox/executor.ts'
+
+import { createJobSecrets, credentialsOf } from './output/secrets.ts'
+import { OVERRIDE_NAME } from './sandbox/environment.ts'
 import { openExecutor } from './sandbox/open.ts'
 import { SchemaCache } from './schema/cache.ts'
 import { type IacSettings, readSettings } from './settings.ts'
@@ -54,8 +55,34 @@ export function iacService(given: Surroundings): Service<IacSettings> {
       for (const left of [planFolder(settings.dataDir), formatFolder(settings.dataDir)])
         await rm(left, { recursive: true, force: true })
       const store = await openJobStore(join(settings.dataDir, 'jobs'))
-      const secrets = new JobSecrets(credentialsOf(surroundings.env), OVERRIDE_NAME)
-      const jobs = await openJobs({ settings, surroundings, engine, executor, store, secrets, log })
+      const secrets = createJobSecrets(credentialsOf(surroundings.env), OVERRIDE_NAME)
+      const schemas = new SchemaCache(join(settings.dataDir, 'schemas'))
+      await schemas.open()
+      const { allowedProviders: allowed, providerMirror: mirror, mirrorAndRegistry, offline } = settings
+      const cliConfig = await openCliConfig(settings.dataDir, { allowed, mirror, mirrorAndRegistry, offline })
+      const { env, fetch, now = () => new Date() } = surroundings
+      const jobs = new JobService({
+        store,
+        execute: createExecutor({
+          settings,
+          engine,
+          executor,
+          cliConfig,
+          schemas,
+          env,
+          store,
+          secrets,
+          fetch,
+          log,
+          now,
+        }),
+        stopLeftover: (leader) => executor.stopLeftover(leader),
+        maxParallel: settings.maxParallel,
+        retentionMs: RETENTION_MS,
+        log,
+        now,
+      })
+      await jobs.start()
       const { boundary } = executor
       const app = createIacApp({ token: settings.token, engine, boundary, jobs, store, secrets, log })
       const sweep = setInterval(
@@ -77,51 +104,34 @@ export function iacService(given: Surroundings): Service<IacSettings> {
 
 /** Finds the engine, or downloads it if allowed, and reads its version. Errors: `SettingsError`. */
 async function openEngine(settings: IacSettings, { env, fetch }: Surroundings, log: Logger): Promise<Engine> {
-  const download = () =>
-    downloadEngine({
-      folder: join(settings.dataDir, 'engine'),
-      baseUrl: settings.downloadUrl,
-      target: PLATFORM,
-      fetch,
-      log,
-    })
-  const binary = await findEngine({
-    binary: settings.binary,
-    path: env.PATH ?? '',
-    download: settings.download ? download : null,
-  })
-  return probeEngine(binary, env, log)
+  const folder = join(settings.dataDir, 'engine')
+  const download = () => downloadEngine({ folder, baseUrl: settings.downloadUrl, target: PLATFORM, fetch, log })
+  const found = { binary: settings.binary, path: env.PATH ?? '', download: settings.download ? download : null }
+  return probeEngine(await findEngine(found), env, log)
 }
 
-/** Loads the jobs of an earlier process and accepts new ones. */
-async function openJobs(options: {
-  settings: IacSettings
-  surroundings: Surroundings
-  engine: Engine
-  executor: Executor
-  store: Awaited<ReturnType<typeof openJobStore>>
-  secrets: JobSecrets
-  log: Logger
-}): Promise<JobService> {
-  const { settings, engine, executor, store, secrets, log } = options
-  const { env, fetch, now = () => new Date() } = options.surroundings
-  const schemas = new SchemaCache(join(settings.dataDir, 'schemas'))
-  await schemas.open()
-  const cliConfig = await openCliConfig(settings.dataDir, {
-    allowed: settings.allowedProviders,
-    mirror: settings.providerMirror,
-    mirrorAndRegistry: settings.mirrorAndRegistry,
-    offline: settings.offline,
-  })
-  const jobs = new JobService({
-    store,
-    execute: createExecutor({ settings, engine, executor, cliConfig, schemas, env, store, secrets, fetch, log, now }),
-    stopLeftover: (leader) => executor.stopLeftover(leader),
-    maxParallel: settings.maxParallel,
-    retentionMs: RETENTION_MS,
-    log,
-    now,
-  })
-  await jobs.start()
-  return jobs
+/** Claims the folder: two services on it would end each other's engines. Errors: `SettingsError`. */
+export async function claimDataFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const stat = await lstat(folder)
+  const uid = process.getuid?.()
+  // In the shared temporary directory another user could have created the folder to read plans and state.
+  if (!stat.isDirectory() || (uid !== undefined && stat.uid !== uid))
+    throw new SettingsError(`IAC_DATA_DIR ${folder} is no directory of this user`)
+  const claim = join(folder, 'service.json')
+  const holder = await readHolder(claim)
+  if (holder && holder.pid !== process.pid && isAlive(holder))
+    throw new SettingsError(
+      `IAC_DATA_DIR ${folder} is in use by process ${holder.pid}; give each service a folder of its own`,
+    )
+  await replaceFile(claim, JSON.stringify(identify(process.pid)))
+}
+
+async function readHolder(path: string): Promise<{ pid: number; started: string } | null> {
+  try {
+    const { pid, started } = JSON.parse(await readFile(path, 'utf8'))
+    return Number.isInteger(pid) && typeof started === 'string' ? { pid, started } : null
+  } catch {
+    return null
+  }
 }

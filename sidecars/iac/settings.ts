@@ -1,58 +1,15 @@
 import { availableParallelism, tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { SettingsError } from '../shared/settings.ts'
+import { checkSettings } from '../shared/settings.ts'
 import { PROVIDER_PATTERN } from './limits/providers.ts'
 import { type EgressEntry, parseEgressEntry } from './sandbox/egress.ts'
 import { ENGINE_PROVIDERS } from './types.ts'
 
-export interface IacSettings {
-  host: string
-  port: number
-  token: string
-  /** Name on PATH or absolute path; empty looks for `tofu`, then `terraform`. */
-  binary: string
-  download: boolean
-  /** Base URL of the engine's releases; empty means the project's own. */
-  downloadUrl: string
-  backendConfig: string
-  jobTimeoutSeconds: number
-  stopGraceSeconds: number
-  maxParallel: number
-  maxOutputBytes: number
-  dataDir: string
-  pluginCacheDir: string
-  allowHostPrograms: boolean
-  /** Patterns of provider sources; empty allows every provider. */
-  allowedProviders: string[]
-  /** Folder with providers in the engine's mirror layout; empty for none. */
-  providerMirror: string
-  /** True if providers of the mirror are also looked up in the registry. */
-  mirrorAndRegistry: boolean
-  /** True if the engine downloads nothing. */
-  offline: boolean
-  /** Hosts that an offline engine may still reach, for example that of the state. */
-  offlineHosts: string
-  /** Limit of one workspace, in bytes; 0 sets none. */
-  maxWorkspaceBytes: number
-  /** `auto` uses a sandbox where it works, `required` also demands a network of its own for it. */
-  sandbox: SandboxChoice
-  /** Targets beside public addresses that engines in a sandbox may reach. */
-  egressAllow: EgressEntry[]
-  /** Memory of one engine command with everything that it starts, in bytes. */
-  maxMemoryBytes: number
-  /** Processes and threads of one engine command. */
-  maxProcesses: number
-  /** Additional variables that engines in a sandbox see; a name may end in `*`. */
-  engineEnv: string[]
-  /** Absolute paths of additional files and folders that engines in a sandbox can read. */
-  engineFiles: string[]
-  /** The cloud whose credentials the state needs beside that of the request; `auto` reads it from the override file. */
-  stateCloud: (typeof STATE_CLOUDS)[number]
-}
+/** The settings of the service. Limits are in bytes. */
+export type IacSettings = ReturnType<typeof readSettings>
 
 const SANDBOX_CHOICES = ['auto', 'bubblewrap', 'required', 'none'] as const
 const STATE_CLOUDS = ['auto', 'none', ...ENGINE_PROVIDERS] as const
-export type SandboxChoice = (typeof SANDBOX_CHOICES)[number]
 
 const MEBIBYTE = 1024 * 1024
 
@@ -89,44 +46,58 @@ function createReaders(env: Record<string, string | undefined>, problems: string
 }
 
 /** Reads the settings, trimmed; blank counts as unset. Errors: `SettingsError`, which names every wrong variable. */
-export function readSettings(env: Record<string, string | undefined>): IacSettings {
-  const problems: string[] = []
-  const { text, number, flag, list, choice } = createReaders(env, problems)
-  const port = number('PLATFORM_PORT', 8082, 0, 65_535)
-  const dataDir = text('IAC_DATA_DIR') || join(tmpdir(), `platform-iac-${process.getuid?.() ?? 0}-${port}`)
-  const settings: IacSettings = {
-    host: text('PLATFORM_HOST') || '0.0.0.0',
-    port,
-    token: text('PLATFORM_IAC_TOKEN'),
-    binary: text('IAC_BINARY'),
-    download: flag('IAC_DOWNLOAD'),
-    downloadUrl: text('IAC_DOWNLOAD_URL'),
-    backendConfig: text('IAC_BACKEND_CONFIG'),
-    jobTimeoutSeconds: number('IAC_JOB_TIMEOUT_SECONDS', 3600, 0.1, 604_800, false),
-    stopGraceSeconds: number('IAC_STOP_GRACE_SECONDS', 20, 0, 3600, false),
-    maxParallel: number('IAC_MAX_PARALLEL', Math.max(2, availableParallelism()), 1, 1024),
-    maxOutputBytes: number('IAC_MAX_OUTPUT_MIB', 256, 1, 4096) * MEBIBYTE,
-    dataDir,
-    pluginCacheDir: text('IAC_PLUGIN_CACHE_DIR') || text('TF_PLUGIN_CACHE_DIR') || join(dataDir, 'plugins'),
-    allowHostPrograms: flag('IAC_ALLOW_HOST_PROGRAMS'),
-    allowedProviders: list('IAC_ALLOWED_PROVIDERS'),
-    providerMirror: text('IAC_PROVIDER_MIRROR'),
-    mirrorAndRegistry: flag('IAC_MIRROR_AND_REGISTRY'),
-    offline: flag('IAC_OFFLINE'),
-    offlineHosts: text('IAC_OFFLINE_HOSTS'),
-    maxWorkspaceBytes: number('IAC_MAX_WORKSPACE_MIB', 4096, 0, 1_048_576) * MEBIBYTE,
-    sandbox: choice('IAC_SANDBOX', SANDBOX_CHOICES),
-    egressAllow: readEgress(list('IAC_EGRESS_ALLOW'), problems),
-    maxMemoryBytes: number('IAC_MAX_MEMORY_MIB', 4096, 64, 1_048_576) * MEBIBYTE,
-    maxProcesses: number('IAC_MAX_PROCESSES', 1024, 16, 1_048_576),
-    engineEnv: list('IAC_ENGINE_ENV'),
-    engineFiles: list('IAC_ENGINE_FILES'),
-    stateCloud: choice('IAC_STATE_CLOUD', STATE_CLOUDS),
-  }
-  checkLimits(settings, text('TF_CLI_CONFIG_FILE') || text('TERRAFORM_CONFIG'), problems)
-  if (problems.length > 0) throw new SettingsError(problems.join('\n'))
-  return settings
-}
+export const readSettings = (env: Record<string, string | undefined>) =>
+  checkSettings((problems) => {
+    const { text, number, flag, list, choice } = createReaders(env, problems)
+    const port = number('PLATFORM_PORT', 8082, 0, 65_535)
+    const dataDir = text('IAC_DATA_DIR') || join(tmpdir(), `platform-iac-${process.getuid?.() ?? 0}-${port}`)
+    const settings = {
+      host: text('PLATFORM_HOST') || '0.0.0.0',
+      port,
+      token: text('PLATFORM_IAC_TOKEN'),
+      /** Name on PATH or absolute path; empty looks for `tofu`, then `terraform`. */
+      binary: text('IAC_BINARY'),
+      download: flag('IAC_DOWNLOAD'),
+      /** Base URL of the engine's releases; empty means the project's own. */
+      downloadUrl: text('IAC_DOWNLOAD_URL'),
+      backendConfig: text('IAC_BACKEND_CONFIG'),
+      jobTimeoutSeconds: number('IAC_JOB_TIMEOUT_SECONDS', 3600, 0.1, 604_800, false),
+      stopGraceSeconds: number('IAC_STOP_GRACE_SECONDS', 20, 0, 3600, false),
+      maxParallel: number('IAC_MAX_PARALLEL', Math.max(2, availableParallelism()), 1, 1024),
+      maxOutputBytes: number('IAC_MAX_OUTPUT_MIB', 256, 1, 4096) * MEBIBYTE,
+      dataDir,
+      pluginCacheDir: text('IAC_PLUGIN_CACHE_DIR') || text('TF_PLUGIN_CACHE_DIR') || join(dataDir, 'plugins'),
+      allowHostPrograms: flag('IAC_ALLOW_HOST_PROGRAMS'),
+      /** Patterns of provider sources; empty allows every provider. */
+      allowedProviders: list('IAC_ALLOWED_PROVIDERS'),
+      /** Folder with providers in the engine's mirror layout; empty for none. */
+      providerMirror: text('IAC_PROVIDER_MIRROR'),
+      /** True if providers of the mirror are also looked up in the registry. */
+      mirrorAndRegistry: flag('IAC_MIRROR_AND_REGISTRY'),
+      /** True if the engine downloads nothing. */
+      offline: flag('IAC_OFFLINE'),
+      /** Hosts that an offline engine may still reach, for example that of the state. */
+      offlineHosts: text('IAC_OFFLINE_HOSTS'),
+      /** Limit of one workspace; 0 sets none. */
+      maxWorkspaceBytes: number('IAC_MAX_WORKSPACE_MIB', 4096, 0, 1_048_576) * MEBIBYTE,
+      /** `auto` uses a sandbox where it works, `required` also demands a network of its own for it. */
+      sandbox: choice('IAC_SANDBOX', SANDBOX_CHOICES),
+      /** Targets beside public addresses that engines in a sandbox may reach. */
+      egressAllow: readEgress(list('IAC_EGRESS_ALLOW'), problems),
+      /** Memory of one engine command with everything that it starts. */
+      maxMemoryBytes: number('IAC_MAX_MEMORY_MIB', 4096, 64, 1_048_576) * MEBIBYTE,
+      /** Processes and threads of one engine command. */
+      maxProcesses: number('IAC_MAX_PROCESSES', 1024, 16, 1_048_576),
+      /** Additional variables that engines in a sandbox see; a name may end in `*`. */
+      engineEnv: list('IAC_ENGINE_ENV'),
+      /** Absolute paths of additional files and folders that engines in a sandbox can read. */
+      engineFiles: list('IAC_ENGINE_FILES'),
+      /** The cloud whose credentials the state needs beside that of the request; `auto` reads it from the override file. */
+      stateCloud: choice('IAC_STATE_CLOUD', STATE_CLOUDS),
+    }
+    checkLimits(settings, text('TF_CLI_CONFIG_FILE') || text('TERRAFORM_CONFIG'), problems)
+    return settings
+  })
 
 function readEgress(entries: readonly string[], problems: string[]): EgressEntry[] {
   return entries.flatMap((text) => {
@@ -137,9 +108,18 @@ function readEgress(entries: readonly string[], problems: string[]): EgressEntry
   })
 }
 
-function checkLimits(settings: IacSettings, cliConfigFile: string, problems: string[]): void {
-  const { allowedProviders, providerMirror, mirrorAndRegistry, offline } = settings
-  for (const path of settings.engineFiles)
+function checkLimits(
+  {
+    engineFiles,
+    allowedProviders,
+    providerMirror,
+    mirrorAndRegistry,
+    offline,
+  }: Pick<IacSettings, 'engineFiles' | 'allowedProviders' | 'providerMirror' | 'mirrorAndRegistry' | 'offline'>,
+  cliConfigFile: string,
+  problems: string[],
+): void {
+  for (const path of engineFiles)
     if (!isAbsolute(path)) problems.push(`IAC_ENGINE_FILES holds '${path}', which is no absolute path`)
   for (const pattern of allowedProviders)
     if (!PROVIDER_PATTERN.test(pattern))

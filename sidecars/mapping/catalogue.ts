@@ -1,11 +1,14 @@
+import { readFile, stat } from 'node:fs/promises'
 import * as v from 'valibot'
 import { parse } from 'yaml'
+import type { Logger } from '../../src/base/log.ts'
+import { reasonOf, SettingsError } from '../shared/settings.ts'
 
 export const CLOUDS = ['azure', 'gcp', 'aws', 'oci', 'kubernetes'] as const
-export type Cloud = (typeof CLOUDS)[number]
+type Cloud = (typeof CLOUDS)[number]
 
 /** The facts about one repository. Null means unknown; nothing is guessed. */
-export interface Entry {
+interface Entry {
   repo_url: string
   engine_provider: Cloud | null
   scope_id: string | null
@@ -60,3 +63,43 @@ const canonical = (address: string) =>
     .replace(/^https:\/\/[^/@]*@/, 'https://')
     .replace(/\/+$/, '')
     .replace(/\.git$/, '')
+
+/**
+ * Reads the file now and whenever a request finds it changed. An unusable new version keeps the last good catalogue.
+ * Errors: `SettingsError` if unusable at the start.
+ */
+export async function openCatalogueFile(path: string, log: Logger): Promise<() => Promise<Catalogue>> {
+  let seen = await markOf(path)
+  let catalogue: Catalogue
+  try {
+    catalogue = parseCatalogue(await readFile(path, 'utf8'))
+  } catch (error) {
+    throw new SettingsError(`The catalogue ${path} cannot be used: ${reasonOf(error)}`)
+  }
+  log.info('catalogue read', { path, repositories: catalogue.size })
+  let reading: Promise<void> | null = null
+  const refresh = async () => {
+    const mark = await markOf(path)
+    if (mark === seen) return
+    seen = mark
+    try {
+      catalogue = parseCatalogue(await readFile(path, 'utf8'))
+      log.info('catalogue read again', { path, repositories: catalogue.size })
+    } catch (error) {
+      log.error('the changed catalogue cannot be used, the last good one stays', { path, reason: reasonOf(error) })
+    }
+  }
+  return async () => {
+    reading ??= refresh().finally(() => {
+      reading = null
+    })
+    await reading
+    return catalogue
+  }
+}
+
+/** Returns a mark that changes with every write and replacement of the file; `missing` when there is none. */
+async function markOf(path: string): Promise<string> {
+  const entry = await stat(path, { bigint: true }).catch(() => null)
+  return entry ? `${entry.ino} ${entry.size} ${entry.mtimeNs}` : 'missing'
+}

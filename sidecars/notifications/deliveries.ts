@@ -13,8 +13,11 @@ export interface Deliveries {
 }
 
 /**
- * Delivers each notification once: an equal one within half a minute gets the id of the first, unless that failed.
+ * Delivers each notification once: one that is equal in every field gets, within half a minute, the id of the first. One
+ * that has failed is forgotten at once and may be sent again. Only the hash of a notification is remembered; when there
+ * are too many, the oldest are forgotten first.
  * @param options.now a time in milliseconds, from any beginning
+ * @param options.maxBytes memory for remembered deliveries
  */
 export function createDeliveries(
   channel: Channel,

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { type Fetch, type OutboundRequest, send } from '../../src/base/http.ts'
 
-export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
+const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
 
 const isAbsoluteUrl = (value: string) => {
-  const url = URL.canParse(value) ? new URL(value) : null
+  const url = URL.parse(value)
   return url !== null && /^https?:$/.test(url.protocol) && url.hostname !== ''
 }
 
@@ -42,3 +43,82 @@ export class ChannelError extends Error {
 
 /** Time limit of the receiver's answer, in milliseconds. */
 export const CHANNEL_LIMIT_MS = 10_000
+
+/** Posts a message. Errors: `ChannelError` for an answer that is no success, which names `receiver`; those of `send`. */
+export async function post(
+  fetch: Fetch,
+  receiver: string,
+  message: Pick<OutboundRequest, 'url' | 'headers' | 'body' | 'json'>,
+): Promise<void> {
+  const limits = { timeoutMs: CHANNEL_LIMIT_MS, maxBytes: 64 * 1024 }
+  const { status } = await send(fetch, { ...message, method: 'POST', ...limits })
+  if (status < 200 || status > 299) throw new ChannelError(`${receiver} answered HTTP ${status}`)
+}
+
+/** One fact beside the body of a message. */
+export interface Field {
+  title: string
+  value: string
+  short: boolean
+}
+
+const MAX_VALUE = 1000
+const MAX_SHORT = 40
+
+/** Returns kind, severity, audience and context as fields. `safe` escapes text before its length counts. */
+export function fieldsOf({ kind, severity, audience, context }: Notification, safe: (text: string) => string): Field[] {
+  const fields: Field[] = [
+    { title: 'Kind', value: safe(kind), short: true },
+    { title: 'Severity', value: severity, short: true },
+  ]
+  if (audience.length > 0) fields.push({ title: 'Audience', value: audienceText(audience.map(safe)), short: false })
+  for (const [key, value] of Object.entries(context)) {
+    const text = cap(safe(valueText(value)))
+    if (text !== '')
+      fields.push({ title: safe(titleOf(key)), value: text, short: text.length <= MAX_SHORT && !text.includes('\n') })
+  }
+  return fields
+}
+
+/** Renders `session_id` and `firstQuery` as `Session id` and `First query`. */
+export function titleOf(key: string): string {
+  const words = key
+    .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
+    .replace(/[-_\s]+/g, ' ')
+    .trim()
+    .toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** Renders a value; empty for one that is not worth a field. */
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'string') return value.trim()
+  return typeof value === 'number' ? String(value) : JSON.stringify(value)
+}
+
+/** Renders as many whole recipients as fit together with the count of the others. */
+export function audienceText(audience: readonly string[]): string {
+  const whole = audience.join(', ')
+  if (whole.length <= MAX_VALUE) return whole
+  let kept = ''
+  for (const [index, recipient] of audience.entries()) {
+    const next = index === 0 ? recipient : `${kept}, ${recipient}`
+    const hidden = audience.length - index - 1
+    if (next.length + ` +${hidden} more`.length > MAX_VALUE)
+      return `${kept} +${audience.length - index} more`.trimStart()
+    kept = next
+  }
+  return kept
+}
+
+/** Cuts to 1000 characters including the ellipsis, without splitting a surrogate pair or an entity. */
+function cap(text: string): string {
+  if (text.length <= MAX_VALUE) return text
+  const cut = text
+    .slice(0, MAX_VALUE - 1)
+    .replace(/[\uD800-\uDBFF]$/, '')
+    .replace(/&[a-z]{0,3}$/, '')
+  return `${cut}…`
+}

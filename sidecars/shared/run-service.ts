@@ -1,16 +1,10 @@
 import { createLogger, type LogFields, type Logger, type LogLevel } from '../../src/base/log.ts'
 import { onStopSignal } from '../../src/runtime/process-end.ts'
 import { serve } from '../../src/runtime/serve.ts'
-import { type Environment, SettingsError, textOf } from './settings.ts'
+import { type Environment, type ServerSettings, SettingsError, textOf } from './settings.ts'
 
-interface ServerSettings {
-  host: string
-  port: number
-  /** The bearer token; blank accepts every request. */
-  token: string
-  /** Default `info`. */
-  logLevel?: LogLevel
-}
+/** `logLevel` is `info` by default. */
+type LoggingSettings = ServerSettings & { logLevel?: LogLevel }
 
 export interface OpenService {
   fetch: (request: Request) => Response | Promise<Response>
@@ -21,7 +15,7 @@ export interface OpenService {
 }
 
 /** The definition of a sidecar, which is one HTTP server. */
-export interface Service<Settings extends ServerSettings> {
+export interface Service<Settings extends LoggingSettings> {
   name: string
   /** Variable of the bearer token, the first of the secrets. */
   tokenVariable: string
@@ -45,7 +39,7 @@ const STOP_LIMIT_MS = 5_000
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
 
 /** Opens a service and serves it. Errors: those of `open`; the port cannot be opened. */
-export async function startService<Settings extends ServerSettings>(
+export async function startService<Settings extends LoggingSettings>(
   service: Service<Settings>,
   settings: Settings,
   log: Logger,
@@ -69,7 +63,7 @@ export async function startService<Settings extends ServerSettings>(
 }
 
 /** Serves until SIGTERM or SIGINT; a second signal ends the process at once. Errors end it with code 1. */
-export async function runService<Settings extends ServerSettings>(service: Service<Settings>): Promise<void> {
+export async function runService<Settings extends LoggingSettings>(service: Service<Settings>): Promise<void> {
   const { name, tokenVariable, secrets = [] } = service
   const hidden = [tokenVariable, ...secrets].map((variable) => textOf(process.env, variable))
   const createServiceLog = (level: LogLevel) => createLogger({ level, fields: { service: name }, secrets: hidden })

@@ -3,19 +3,41 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** Returns the trimmed value of a variable; empty when it is not set. */
 export const textOf = (env: Environment, name: string): string => env[name]?.trim() ?? ''
 
-/** Returns a port from 0 (any free one) to 65535; adds a wrong one to `problems`. */
-export function portOf(env: Environment, fallback: number, problems: string[]): number {
-  const text = textOf(env, 'PLATFORM_PORT')
-  if (text === '') return fallback
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
-  problems.push(`PLATFORM_PORT must be a whole number from 0 to 65535, got '${text}'`)
-  return fallback
+export interface ServerSettings {
+  host: string
+  port: number
+  /** The bearer token; blank accepts every request. */
+  token: string
 }
 
-/** Returns `PLATFORM_HOST`, else every address of the machine. */
-export const hostOf = (env: Environment): string => textOf(env, 'PLATFORM_HOST') || '0.0.0.0'
+/**
+ * Reads address, port (0 for any free one) and token of a service.
+ * @param problems receives a wrong port
+ */
+export function serverSettings(
+  env: Environment,
+  fallbackPort: number,
+  tokenVariable: string,
+  problems: string[],
+): ServerSettings {
+  const port = textOf(env, 'PLATFORM_PORT') || String(fallbackPort)
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+    problems.push(`PLATFORM_PORT must be a whole number from 0 to 65535, got '${port}'`)
+  return { host: textOf(env, 'PLATFORM_HOST') || '0.0.0.0', port: Number(port), token: textOf(env, tokenVariable) }
+}
+
+/** Reads settings. Errors: `SettingsError` when `read` has added problems. */
+export function checkSettings<Settings>(read: (problems: string[]) => Settings): Settings {
+  const problems: string[] = []
+  const settings = read(problems)
+  if (problems.length > 0) throw new SettingsError(problems.join('\n'))
+  return settings
+}
 
 /** Thrown when settings are wrong. The message names all of them and is meant for the operator. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
 }
+
+/** Returns the message of an error for the operator. */
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown error')

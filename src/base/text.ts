@@ -41,3 +41,9 @@ export const distanceWithin = (a: string, b: string, limit: number): number =>
 
 /** Returns the words of a text, which any blanks separate. */
 export const wordsOf = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '')
+
+/** Joins names with commas, at most `limit` of them: `a, b and 3 more`. */
+export function joinNames(names: readonly string[], limit: number): string {
+  const more = names.length - limit
+  return `${names.slice(0, limit).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}

@@ -1,13 +1,13 @@
 import { createResultTool } from '../agent/result-tool.ts'
 import { touchesCloud } from '../plan/planned-changes.ts'
 import { fence } from '../prompts/fence.ts'
-import { joinBodies, renderLayout } from '../prompts/layout.ts'
+import { joinBodies, joinParts, renderLayout } from '../prompts/layout.ts'
 import { templateForPlans, withoutCodeSections } from '../prompts/sections.ts'
 import { complianceFindings } from '../reports/schemas.ts'
-import { describeRequests, describeResult, type PlanBackground } from './shared/asked.ts'
 import { defineChain } from './shared/chain.ts'
+import { describeRequests, describeResult, type PlanBackground } from './shared/plan-background.ts'
 
-export interface ComplianceValues extends PlanBackground {
+interface ComplianceValues extends PlanBackground {
   /** The plan as `describePlan` shows it. */
   plan: string
   /** Types of the resources that the plan changes. */
@@ -70,7 +70,7 @@ export const complianceChecker = defineChain({
         'one or two sentences and in `checked_rules` the ids of the rules you checked.',
     }),
   query: ({ requests, result, plan, codeFindings }) =>
-    [
+    joinParts(
       'Audit this plan.',
       describeRequests(requests),
       ...describeResult(result),
@@ -78,11 +78,7 @@ export const complianceChecker = defineChain({
       codeFindings &&
         'Findings that code already made and that are reported anyway; do not repeat ' +
           `them:\n${fence('findings', codeFindings)}`,
-    ]
-      .filter(Boolean)
-      .join('\n\n'),
-  seesConversation: false,
-  tools: () => [],
+    ),
   resultTool: () =>
     createResultTool({
       name: 'report_compliance_findings',

@@ -34,8 +34,6 @@ export const filterDriftExceptions = defineChain({
       finish: FINISH_WITH_OPERATIONS,
     }),
   query: ({ operations }: { operations: readonly string[] }) => writeFilterQuery(operations),
-  seesConversation: false,
-  tools: () => [],
   resultTool: () => createOperationsTool(),
   read: (answer, { values, log, mask }): Exceptions => {
     const sent = values.operations

@@ -3,7 +3,7 @@ import { showDiff } from './shared/branch-diff.ts'
 import { defineChain } from './shared/chain.ts'
 import { createOperationsTool, FINISH_WITH_OPERATIONS, limitToSent, writeFilterQuery } from './shared/operations.ts'
 
-export interface ReconciliationValues {
+interface ReconciliationValues {
   operations: readonly string[]
   /** Diff of the session's branch from the workspace. */
   diff: string
@@ -30,8 +30,7 @@ export const filterReconciliation = defineChain({
       finish: FINISH_WITH_OPERATIONS,
     }),
   query: ({ operations, diff }: ReconciliationValues) => `${writeFilterQuery(operations)}\n\n${showDiff(diff)}`,
-  seesConversation: false,
-  tools: () => ['inspection'],
+  tools: ['inspection'],
   resultTool: () => createOperationsTool(),
   read: (answer, { values, log }) => limitToSent(values.operations, answer.operations, log),
 })

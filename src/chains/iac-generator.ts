@@ -3,7 +3,7 @@ import { createResultTool } from '../agent/result-tool.ts'
 import { cutMiddle } from '../base/text.ts'
 import type { Operation } from '../base/vocabulary.ts'
 import { fence } from '../prompts/fence.ts'
-import { bullets, joinBodies, renderLayout } from '../prompts/layout.ts'
+import { bullets, joinBodies, joinParts, renderLayout } from '../prompts/layout.ts'
 import { withoutMarks } from '../prompts/sections.ts'
 import { defineChain } from './shared/chain.ts'
 import { type ShownRepository, showRepository } from './shared/repository.ts'
@@ -124,16 +124,14 @@ export const iacGenerator = defineChain({
         'conversation.',
     }),
   query: ({ task, repository, changes, providerSchema }) =>
-    [
+    joinParts(
       task,
       changes && showChanges(changes),
       repository && showRepository(repository),
       providerSchema && showSchema(providerSchema),
-    ]
-      .filter(Boolean)
-      .join('\n\n'),
+    ),
   seesConversation: true,
-  tools: () => ['editing', 'inspection', 'webSearch', 'providerSchema'],
+  tools: ['editing', 'inspection', 'webSearch', 'providerSchema'],
   resultTool: () =>
     createResultTool({
       name: 'task_complete',

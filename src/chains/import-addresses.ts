@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import { createResultTool } from '../agent/result-tool.ts'
 import { fence } from '../prompts/fence.ts'
-import { bullets, renderLayout } from '../prompts/layout.ts'
+import { bullets, joinParts, renderLayout } from '../prompts/layout.ts'
 import { showDiff } from './shared/branch-diff.ts'
 import { defineChain } from './shared/chain.ts'
 import { endState, requiredText } from './shared/result-fields.ts'
 
-export interface ImportAddressesValues {
+interface ImportAddressesValues {
   /** Identifiers that wait for an import. */
   pendingIds: readonly string[]
   /** Addresses that the plan would create, the only possible targets of an import. */
@@ -50,16 +50,13 @@ export const importAddresses = defineChain({
       finish: 'Call `import_addresses` once with `status`, `summary` and `imports`.',
     }),
   query: ({ addresses, diff }) =>
-    [
+    joinParts(
       'Match the identifiers with the blocks of this session.',
       addresses.length > 0 &&
         `These are the addresses that the plan has for them.\n\n${fence('addresses', bullets(addresses))}`,
       showDiff(diff),
-    ]
-      .filter(Boolean)
-      .join('\n\n'),
-  seesConversation: false,
-  tools: () => ['inspection'],
+    ),
+  tools: ['inspection'],
   resultTool: () =>
     createResultTool({
       name: 'import_addresses',

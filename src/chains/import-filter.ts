@@ -5,7 +5,7 @@ import { bullets, joinBodies, renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { createOperationsTool } from './shared/operations.ts'
 
-export interface ImportFilterValues {
+interface ImportFilterValues {
   cloud: Cloud
   request: string
   /** Identifiers of the scope that no state manages. */
@@ -15,7 +15,7 @@ export interface ImportFilterValues {
   abbreviations: readonly string[]
 }
 
-export interface SelectedImports {
+interface SelectedImports {
   /** Selected identifiers, in the order and spelling of the unmanaged ones. */
   ids: string[]
   /** Explanation for the user, masked; may be empty. */
@@ -51,7 +51,6 @@ export const importFilter = defineChain({
     }),
   query: ({ request }) => `Select the identifiers that this request wants to import.\n\n${fence('request', request)}`,
   seesConversation: true,
-  tools: () => [],
   resultTool: () =>
     createOperationsTool({
       tool: 'Report the identifiers that are to be imported.',

@@ -2,11 +2,11 @@ import { type Tool, ToolError } from '../agent/agent-request.ts'
 import type { Cloud } from '../base/vocabulary.ts'
 import { REPORT_ACTIONS } from '../plan/actions.ts'
 import { fence } from '../prompts/fence.ts'
-import { renderLayout } from '../prompts/layout.ts'
+import { joinParts, renderLayout } from '../prompts/layout.ts'
 import { MAX_STATEMENTS, OPERATORS, readStatements, type Statement } from '../rules/intent/statement.ts'
 import { defineChain } from './shared/chain.ts'
 
-export interface IntentValues {
+interface IntentValues {
   cloud: Cloud
   request: string
   /** The declarations of the repository; empty when unknown. */
@@ -52,15 +52,12 @@ export const intentCheck = defineChain({
       finish: 'Call `report_intent_statements` once with `statements`.',
     }),
   query: ({ request, blocks, changes = '' }) =>
-    [
+    joinParts(
       `State what the plan must show for this request.\n\n${fence('request', request)}`,
       blocks && fence('repository', blocks),
       changes && fence('changes of this session', changes),
-    ]
-      .filter(Boolean)
-      .join('\n\n'),
+    ),
   seesConversation: true,
-  tools: () => [],
   resultTool: createStatementsTool,
   maxTurns: 3,
   read: ({ statements }) => statements,

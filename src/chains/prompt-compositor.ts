@@ -58,7 +58,6 @@ export const promptCompositor = defineChain({
         'resources work: networks, subnets, identities, access rules, keys, ' +
         `logs.\n\n${fence('request', request)}\n\n${describeFirstPass(pass)}`,
   seesConversation: true,
-  tools: () => [],
   resultTool: () =>
     createResultTool({
       name: 'construct_information',

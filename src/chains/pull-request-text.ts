@@ -53,7 +53,6 @@ export const pullRequestText = defineChain({
       record && `\nWhat its rounds did, on record:\n${fence('rounds', record)}`
     }`,
   seesConversation: true,
-  tools: () => [],
   resultTool: () =>
     createResultTool({
       name: 'generate_pull_request',

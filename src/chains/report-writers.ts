@@ -3,12 +3,12 @@ import { cutMiddle } from '../base/text.ts'
 import type { ReportType } from '../base/vocabulary.ts'
 import type { DriftOperation } from '../plan/drift.ts'
 import { fence } from '../prompts/fence.ts'
-import { type Layout, renderLayout } from '../prompts/layout.ts'
+import { joinParts, type Layout, renderLayout } from '../prompts/layout.ts'
 import { type ApplyReport, reportSchemas } from '../reports/schemas.ts'
 import type { ImportFacts } from '../reports/settle-import.ts'
-import { describeRequests, describeResult, type PlanBackground } from './shared/asked.ts'
 import { showDiff } from './shared/branch-diff.ts'
 import { defineChain } from './shared/chain.ts'
+import { describeRequests, describeResult, type PlanBackground } from './shared/plan-background.ts'
 
 /** Four chains that narrate. Counts, status and other known facts replace what the model says about them. */
 
@@ -77,11 +77,13 @@ export const generateReportWriter = defineChain({
       blocks: [['Impact criteria', impact]],
     }),
   query: ({ requests, result, plan }: PlanBackground & { plan: string }) =>
-    ['Write the report.', describeRequests(requests), ...describeResult(result), `The plan:\n${fence('plan', plan)}`]
-      .filter(Boolean)
-      .join('\n\n'),
-  seesConversation: false,
-  tools: () => ['webSearch'],
+    joinParts(
+      'Write the report.',
+      describeRequests(requests),
+      ...describeResult(result),
+      `The plan:\n${fence('plan', plan)}`,
+    ),
+  tools: ['webSearch'],
   resultTool: () => createResultTool(TOOLS.generate),
   read: (report) => report,
 })
@@ -122,7 +124,7 @@ export const driftReportWriter = defineChain({
   query: ({ failure, remaining, exclusions, excepted, written, diff }: DriftReportValues) => {
     const left = describeDrift(failure ?? '', remaining)
     const expected = describeDrift(exclusions.join('\n'), excepted)
-    return [
+    return joinParts(
       'Write the report.',
       written.length > 0 &&
         'Differences that others had made, which this session wrote into the code, so that the last plan no longer ' +
@@ -131,12 +133,9 @@ export const driftReportWriter = defineChain({
       !left && 'Nothing else remains: the last plan of the engine says so.',
       left && `Drift that remains:\n${fence('unreconciled drift', left)}`,
       expected && `Drift that is expected and was left as it is:\n${fence('whitelisted exceptions', expected)}`,
-    ]
-      .filter(Boolean)
-      .join('\n\n')
+    )
   },
-  seesConversation: false,
-  tools: () => ['inspection'],
+  tools: ['inspection'],
   resultTool: () => createResultTool(TOOLS.drift),
   read: (report) => report,
 })
@@ -144,8 +143,7 @@ export const driftReportWriter = defineChain({
 const MAX_DRIFT_CHARS = 400_000
 
 function describeDrift(text: string, operations: readonly DriftOperation[]): string {
-  const parts = [text, operations.length > 0 ? JSON.stringify(operations, null, 2) : '']
-  return cutMiddle(parts.filter((part) => part !== '').join('\n\n'), MAX_DRIFT_CHARS)
+  return cutMiddle(joinParts(text, operations.length > 0 && JSON.stringify(operations, null, 2)), MAX_DRIFT_CHARS)
 }
 
 /** Writes the report on an apply from engine output in the form of `describeApply`. */
@@ -165,8 +163,7 @@ export const applyReportWriter = defineChain({
       ],
     }),
   query: ({ output }: { output: string }) => writeReportQuery('apply output', output),
-  seesConversation: false,
-  tools: () => ['webSearch'],
+  tools: ['webSearch'],
   resultTool: () => createResultTool(TOOLS.apply),
   read: (report) => report,
 })
@@ -177,7 +174,7 @@ const MAX_OUTPUT_CHARS = 400_000
 export const describeApply = ({ summary, status }: ApplyReport, output: string): string =>
   `Computed from the output: ${JSON.stringify({ status, summary })}\n\n${cutMiddle(output, MAX_OUTPUT_CHARS)}`
 
-export interface ImportReportValues {
+interface ImportReportValues {
   facts: ImportFacts
   /** The plan after the import in the form of `describePlan`; null when nothing was selected. */
   plan: string | null
@@ -200,14 +197,11 @@ export const importReportWriter = defineChain({
       ],
     }),
   query: (values: ImportReportValues) =>
-    [
+    joinParts(
       writeReportQuery('import', cutMiddle(JSON.stringify(listImports(values), null, 2), MAX_IMPORT_CHARS)),
       values.request && `The request was:\n${fence('request', values.request)}`,
-    ]
-      .filter(Boolean)
-      .join('\n\n'),
-  seesConversation: false,
-  tools: () => ['webSearch'],
+    ),
+  tools: ['webSearch'],
   resultTool: () => createResultTool(TOOLS.import),
   read: (report) => report,
 })

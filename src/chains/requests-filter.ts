@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { createResultTool } from '../agent/result-tool.ts'
 import type { Operation } from '../base/vocabulary.ts'
 import { fence } from '../prompts/fence.ts'
-import { renderLayout } from '../prompts/layout.ts'
+import { joinParts, renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 
 export type Verdict = { accepted: true } | { accepted: false; explanation: string }
@@ -43,7 +43,7 @@ const ACCEPTABLE: Record<Operation, string> = {
     'changes of behaviour is declined.',
 }
 
-export interface FilterValues {
+interface FilterValues {
   request: string
   operation: Operation
   /** The declarations of the repository; absent or empty when unknown. */
@@ -86,11 +86,12 @@ export const requestsFilter = defineChain({
         'answered or declined, and `explanation` with the reason or the answer.',
     }),
   query: ({ request, blocks = '' }) =>
-    [`Decide on this request.\n\n${fence('request', request)}`, blocks && fence('blocks of the repository', blocks)]
-      .filter(Boolean)
-      .join('\n\n'),
+    joinParts(
+      `Decide on this request.\n\n${fence('request', request)}`,
+      blocks && fence('blocks of the repository', blocks),
+    ),
   seesConversation: true,
-  tools: () => ['inspection'],
+  tools: ['inspection'],
   resultTool: () =>
     createResultTool({
       name: 'requests_filter',

@@ -3,7 +3,7 @@ import { createResultTool } from '../agent/result-tool.ts'
 import type { Logger } from '../base/log.ts'
 import { limitTargets } from '../plan/targets.ts'
 import { fence } from '../prompts/fence.ts'
-import { renderLayout } from '../prompts/layout.ts'
+import { joinParts, renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { explanation } from './shared/result-fields.ts'
 
@@ -51,7 +51,7 @@ export interface EarlierTargets {
   leftOut: string[]
 }
 
-export interface SessionTargetsValues {
+interface SessionTargetsValues {
   /** The session's changes in the form of `describeDiff`; null when they could not be read. */
   diff: string | null
   /** Null on the first call in this round. */
@@ -86,13 +86,12 @@ export const sessionTargets = defineChain({
         'whole root.',
     }),
   query: ({ diff, earlier }: SessionTargetsValues) =>
-    [
+    joinParts(
       'Name the addresses that the engine has to plan for the changes of this session.',
       diff === null ? 'Call `diff_history` for the changes.' : fence('changes of this session', diff),
-      ...(earlier ? [`You were asked before, and the code has changed since.\n\n${describeEarlier(earlier)}`] : []),
-    ].join('\n\n'),
-  seesConversation: false,
-  tools: () => ['inspection'],
+      earlier && `You were asked before, and the code has changed since.\n\n${describeEarlier(earlier)}`,
+    ),
+  tools: ['inspection'],
   resultTool: createTargetsTool,
   read: ({ targets }, { log }) => limitAnswer(targets, log),
 })
@@ -110,7 +109,7 @@ function describeEarlier({ answer, added, demanded, leftOut }: EarlierTargets): 
 }
 
 /** The targets of a request about drift; none if there were too many. `fits` is false without a match. */
-export type DriftTargets = { fits: true; targets: string[] } | { fits: false; explanation: string }
+type DriftTargets = { fits: true; targets: string[] } | { fits: false; explanation: string }
 
 const NOTHING_FITS = 'Nothing in the code fits this request, so no drift was looked for.'
 
@@ -138,7 +137,7 @@ export const driftTargets = defineChain({
   query: ({ request }: { request: string }) =>
     `Name the addresses that this request is about.\n\n${fence('request', request)}`,
   seesConversation: true,
-  tools: () => ['inspection'],
+  tools: ['inspection'],
   resultTool: createTargetsTool,
   read: ({ targets, explanation }, { log, mask }): DriftTargets =>
     targets.length > 0

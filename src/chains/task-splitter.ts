@@ -33,8 +33,7 @@ export const taskSplitter = defineChain({
     }),
   query: ({ drift }: { drift: readonly DriftOperation[] }) =>
     `Split this drift document into operations.\n\n${fence('drift document', JSON.stringify(drift, null, 2))}`,
-  seesConversation: false,
-  tools: () => ['inspection', 'webSearch'],
+  tools: ['inspection', 'webSearch'],
   resultTool: () => createOperationsTool(),
   read: ({ operations }, { values: { drift }, log }) =>
     operations.length > 0 ? keepAboutDrift(drift, operations, log) : drift.map((entry) => JSON.stringify(entry)),

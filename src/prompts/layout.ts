@@ -24,6 +24,9 @@ export function renderLayout({ role, rules, blocks = [], finish }: Layout): stri
 
 const section = (title: string, text: string) => `## ${title}\n\n${text}`
 
+/** Joins the parts of a query that have a text. */
+export const joinParts = (...parts: (string | false | null)[]): string => parts.filter(Boolean).join('\n\n')
+
 export const joinBodies = (bodies: readonly string[]) => bodies.map((body) => body.trim()).join('\n\n')
 
 /** Writes a list with one item a line. An item that starts with a bullet keeps only one. */

@@ -1,3 +1,4 @@
+import { joinNames } from '../base/text.ts'
 import type { PlannedChange } from '../plan/actions.ts'
 import { withoutIndexes } from '../plan/addresses.ts'
 import type { ApplyResult } from '../rounds/applies.ts'
@@ -73,44 +74,33 @@ function entriesOf(
 ): Entry[] {
   const done = effectsOf(change, output)
   const error = allDone ? null : errorOf(change, planned, output)
-  const identity = { resource_type: change.type, resource_name: nameOf(change) }
-  return effectsPlanned(change).map((effect, index, effects): Entry => {
+  return effectsPlanned(change).map((effect, index, effects) => {
     const isLast = index === effects.length - 1
     if (allDone || done.has(effect)) {
       // An error may name a completed resource, for example when a later check fails.
-      if (error === null || !isLast)
-        return {
-          ...identity,
-          action: effect,
-          status: 'success',
-          details: doneText(change, effect),
-          error_message: null,
-        }
-      return {
-        ...identity,
-        action: effect,
-        status: 'failed',
-        details: `${doneText(change, effect)} An error followed.`,
-        error_message: error.text,
-      }
+      if (error === null || !isLast) return entryOf(change, effect, 'success', doneText(change, effect))
+      return entryOf(change, effect, 'failed', `${doneText(change, effect)} An error followed.`, error.text)
     }
     if (output.begun.get(change.address)?.has(effect) || (error !== null && isLast))
-      return {
-        ...identity,
-        action: effect,
-        status: 'failed',
-        details: `The ${PLANNED[effect]} failed.`,
-        error_message: error?.text ?? null,
-      }
-    return {
-      ...identity,
-      action: 'no_change',
-      status: 'failed',
-      details: `The planned ${PLANNED[effect]} was not reached.`,
-      error_message: null,
-    }
+      return entryOf(change, effect, 'failed', `The ${PLANNED[effect]} failed.`, error?.text)
+    return entryOf(change, 'no_change', 'failed', `The planned ${PLANNED[effect]} was not reached.`)
   })
 }
+
+const entryOf = (
+  change: PlannedChange,
+  action: Entry['action'],
+  status: Entry['status'],
+  details: string,
+  errorMessage: string | null = null,
+): Entry => ({
+  resource_type: change.type,
+  resource_name: nameOf(change),
+  action,
+  status,
+  details,
+  error_message: errorMessage,
+})
 
 /**
  * Returns the completed effects of a planned change. With `create_before_destroy` the old object is destroyed last, and
@@ -127,12 +117,9 @@ function effectsOf({ address, action }: PlannedChange, { done }: ApplyOutput): R
 
 function errorOf(change: PlannedChange, planned: readonly PlannedChange[], output: ApplyOutput): EngineError | null {
   const exact = output.errors.find(({ address }) => address === change.address)
-  if (exact) return exact
-  return (
-    output.errors.find(
-      ({ address, block }) => address === null && block !== null && isOfBlock(change, block, planned, output),
-    ) ?? null
-  )
+  const ofBlock = () =>
+    output.errors.find(({ address, block }) => address === null && block && isOfBlock(change, block, planned, output))
+  return exact ?? ofBlock() ?? null
 }
 
 /** Reports whether an error that names only a block is about a planned change: its only one, or one that was begun. */
@@ -177,26 +164,13 @@ function nothingApplied(
   recommendations: string[],
 ): ApplyReport {
   const resourceChanges = planned.flatMap((change) =>
-    effectsPlanned(change).map(
-      (effect): Entry => ({
-        resource_type: change.type,
-        resource_name: nameOf(change),
-        action: 'no_change',
-        status: 'failed',
-        details: `The planned ${PLANNED[effect]} was not carried out.`,
-        error_message: null,
-      }),
+    effectsPlanned(change).map((effect) =>
+      entryOf(change, 'no_change', 'failed', `The planned ${PLANNED[effect]} was not carried out.`),
     ),
   )
-  const summary = {
-    total_resources: resourceChanges.length,
-    created: 0,
-    updated: 0,
-    destroyed: 0,
-    failed: resourceChanges.length,
-  }
+  const total = resourceChanges.length
   return {
-    summary,
+    summary: { total_resources: total, created: 0, updated: 0, destroyed: 0, failed: total },
     status: 'Failed',
     execution_summary: executionSummary,
     resource_changes: resourceChanges,
@@ -207,8 +181,7 @@ function nothingApplied(
 const MAX_NAMED = 50
 
 function unknownOutcome(reason: string, planned: readonly PlannedChange[]): ApplyReport {
-  const addresses = planned.slice(0, MAX_NAMED).map(({ address }) => address)
-  const more = planned.length > MAX_NAMED ? ` and ${planned.length - MAX_NAMED} more` : ''
+  const addresses = planned.map(({ address }) => address)
   return {
     summary: { total_resources: 0, created: 0, updated: 0, destroyed: 0, failed: 0 },
     status: 'Failed',
@@ -217,7 +190,7 @@ function unknownOutcome(reason: string, planned: readonly PlannedChange[]): Appl
       'It may have been carried out wholly, in part or not at all. It is not tried again.',
     resource_changes: [],
     recommendations: [
-      ...(addresses.length > 0 ? [`Look at what the plan was to change: ${addresses.join(', ')}${more}.`] : []),
+      ...(addresses.length > 0 ? [`Look at what the plan was to change: ${joinNames(addresses, MAX_NAMED)}.`] : []),
       'See whether the engine still holds the lock of the state; ' +
         'a lock that an interrupted engine left behind has to be removed by hand.',
       'Run a drift round or a generate round: their plans show how infrastructure and code differ now.',

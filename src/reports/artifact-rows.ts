@@ -10,37 +10,30 @@ export interface StoredObject {
   file_size_bytes: number
 }
 
-/** The row of a kind of artifact: table, specific columns and their values. */
-interface KindRow {
-  table: string
-  columns: Query
-  values: Query
-}
+/** Errors: `LeaseLost` when another worker has claimed the session. */
+export type Insert<Columns> = (sql: Sql, round: ClaimedRound, row: StoredObject & Columns) => Promise<number>
 
 /**
- * Inserts the row of a stored object and the row that refers to it, or neither.
- * @returns the id of the latter
- * Errors: `LeaseLost` when another worker has claimed the session.
+ * Creates the function that inserts the row of a stored object and the row of a table that refers to it, or neither,
+ * and returns the id of the latter.
+ * @param own returns the columns that only this table has, and their values
  */
-async function insertKind(sql: Sql, round: ClaimedRound, object: StoredObject, row: KindRow): Promise<number> {
-  const rows = await sql<{ id: number }[]>`
-    WITH artifact AS (${insertedArtifact(sql, round, object)})
-    INSERT INTO ${sql(row.table)} (round_id, artifact_id, ${row.columns})
-    SELECT ${round.id}, id, ${row.values} FROM artifact RETURNING id`
-  assertHeld(rows)
-  return rows[0]?.id ?? 0
-}
+const insertInto =
+  <Columns>(table: string, own: (sql: Sql, row: Columns) => [columns: Query, values: Query]): Insert<Columns> =>
+  async (sql, round, row) => {
+    const [columns, values] = own(sql, row)
+    const rows = await sql<{ id: number }[]>`
+      WITH artifact AS (${insertedArtifact(sql, round, row)})
+      INSERT INTO ${sql(table)} (round_id, artifact_id, ${columns})
+      SELECT ${round.id}, id, ${values} FROM artifact RETURNING id`
+    assertHeld(rows)
+    return rows[0]?.id ?? 0
+  }
 
-type Insert<Columns> = (sql: Sql, round: ClaimedRound, row: StoredObject & Columns) => Promise<number>
-
-export const insertPlan: Insert<{ targets: readonly string[] }> = (sql, round, plan) => {
-  const targets = plan.targets.map((target) => storable(target))
-  return insertKind(sql, round, plan, {
-    table: 'engine_plans',
-    columns: sql`targets`,
-    values: sql`${targets}::text[]`,
-  })
-}
+export const insertPlan = insertInto<{ targets: readonly string[] }>('engine_plans', (sql, { targets }) => [
+  sql`targets`,
+  sql`${targets.map((target) => storable(target))}::text[]`,
+])
 
 /** Sets the only document of a plan; when the same object was written again, its size is updated. */
 export async function setPlanDocument(
@@ -66,48 +59,35 @@ export async function setPlanDocument(
   )
 }
 
-export const insertReport: Insert<{ type: ReportType }> = (sql, round, report) =>
-  insertKind(sql, round, report, {
-    table: 'reports',
-    columns: sql`type`,
-    values: sql`${report.type}::report_type`,
-  })
+export const insertReport = insertInto<{ type: ReportType }>('reports', (sql, { type }) => [
+  sql`type`,
+  sql`${type}::report_type`,
+])
 
-export const insertComplianceCheck: Insert<{ passed: boolean }> = (sql, round, check) =>
-  insertKind(sql, round, check, {
-    table: 'compliance_checks',
-    columns: sql`passed`,
-    values: sql`${check.passed}::boolean`,
-  })
+export const insertComplianceCheck = insertInto<{ passed: boolean }>('compliance_checks', (sql, { passed }) => [
+  sql`passed`,
+  sql`${passed}::boolean`,
+])
 
 /** Cuts a file name to the 254 characters of its column. */
-export const insertCodeChange: Insert<{ file_name: string }> = (sql, round, change) => {
-  const fileName = [...storable(change.file_name)].slice(0, 254).join('')
-  return insertKind(sql, round, change, {
-    table: 'code_changes',
-    columns: sql`file_name`,
-    values: sql`${fileName}::varchar`,
-  })
-}
+export const insertCodeChange = insertInto<{ file_name: string }>('code_changes', (sql, { file_name }) => [
+  sql`file_name`,
+  sql`${[...storable(file_name)].slice(0, 254).join('')}::varchar`,
+])
 
 /** Inserts a preview; a later import may choose from `resource_ids`. */
-export const insertPreview: Insert<{ counts: Record<string, number>; resource_ids: readonly string[] }> = (
-  sql,
-  round,
-  { counts, resource_ids, ...object },
-) =>
-  insertKind(sql, round, object, {
-    table: 'previews',
-    columns: sql`counts, resource_ids`,
-    values: sql`${JSON.stringify(counts)}::jsonb, ${[...resource_ids]}::text[]`,
-  })
+export const insertPreview = insertInto<{ counts: Record<string, number>; resource_ids: readonly string[] }>(
+  'previews',
+  (sql, { counts, resource_ids }) => [
+    sql`counts, resource_ids`,
+    sql`${JSON.stringify(counts)}::jsonb, ${[...resource_ids]}::text[]`,
+  ],
+)
 
-export const insertEngineOutput: Insert<{ step: string; exit_code: number | null }> = (sql, round, output) =>
-  insertKind(sql, round, output, {
-    table: 'engine_outputs',
-    columns: sql`step, exit_code`,
-    values: sql`${output.step}::text, ${output.exit_code}::integer`,
-  })
+export const insertEngineOutput = insertInto<{ step: string; exit_code: number | null }>(
+  'engine_outputs',
+  (sql, { step, exit_code }) => [sql`step, exit_code`, sql`${step}::text, ${exit_code}::integer`],
+)
 
 /** Returns the query that inserts a stored object's row and returns its id; no row when the lease is lost. */
 const insertedArtifact = (sql: Sql, round: ClaimedRound, object: StoredObject) => sql`

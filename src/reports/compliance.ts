@@ -1,13 +1,11 @@
+import { joinNames } from '../base/text.ts'
 import type { Severity } from '../base/vocabulary.ts'
 import type { CodeFindings } from '../rules/rule.ts'
 import type { ComplianceFindings, ComplianceReport } from './schemas.ts'
 
 /** Adds the verdict: one finding of severity `error` or `critical` fails the check; the model has no say. */
 export function complianceVerdict(findings: ComplianceFindings): ComplianceReport {
-  const passed = !findings.violations.some(
-    (violation) => violation.severity === 'error' || violation.severity === 'critical',
-  )
-  return { passed, ...findings }
+  return { passed: !findings.violations.some(({ severity }) => BLOCKS.has(severity)), ...findings }
 }
 
 /** Merges findings and summaries, the rules' first; the model's summary stands alone when the rules found nothing. */
@@ -43,8 +41,7 @@ function summariseRules({ checked_rules, findings }: CodeFindings): string {
     return count === 0 ? [] : [`${count} ${NAMES[severity][count === 1 ? 0 : 1]}`]
   })
   const blocking = [...new Set(findings.filter(({ severity }) => BLOCKS.has(severity)).map(({ rule_id }) => rule_id))]
-  const more = blocking.length > MAX_NAMED ? ` and ${blocking.length - MAX_NAMED} more` : ''
-  const blockers = blocking.length === 0 ? '' : ` Blocking: ${blocking.slice(0, MAX_NAMED).join(', ')}${more}.`
+  const blockers = blocking.length === 0 ? '' : ` Blocking: ${joinNames(blocking, MAX_NAMED)}.`
   return `${checked}: ${counts.join(', ')}.${blockers}`
 }
 

@@ -1,4 +1,7 @@
 import * as v from 'valibot'
+import { PlatformError } from '../base/errors.ts'
+import type { Json } from '../base/json.ts'
+import type { Masker } from '../base/masking.ts'
 import { type ReportType, SEVERITIES } from '../base/vocabulary.ts'
 import { REPORT_ACTIONS } from '../plan/actions.ts'
 import { amount, choice, count, currency, list, requiredText, text, textOrNull } from './fields.ts'
@@ -134,3 +137,19 @@ export const reportSchemas = {
   apply: applyReport,
   import: importReport,
 } as const satisfies Record<ReportType, v.GenericSchema>
+
+/**
+ * Masks a settled document and checks it against its schema.
+ * Errors: `ReportGenerationError`, for example `report 'apply' generation error.`
+ */
+export function finishReport<Schema extends v.GenericSchema>(
+  type: ReportType | 'compliance',
+  schema: Schema,
+  document: Json,
+  masker: Pick<Masker, 'json'>,
+): v.InferOutput<Schema> {
+  const parsed = v.safeParse(schema, masker.json(document))
+  if (parsed.success) return parsed.output
+  const cause = new v.ValiError(parsed.issues)
+  throw new PlatformError('ReportGenerationError', 502, `report '${type}' generation error.`, { cause })
+}

@@ -1,8 +1,6 @@
-import * as v from 'valibot'
 import type { Masker } from '../base/masking.ts'
 import { type Entry, fullAddress } from './apply-facts.ts'
-import { type ApplyReport, reportSchemas } from './schemas.ts'
-import { reportGenerationError } from './settle-generate.ts'
+import { type ApplyReport, finishReport, reportSchemas } from './schemas.ts'
 
 /**
  * Settles the stored report: results, counts and status come from facts, the prose from the model. When the model's
@@ -11,10 +9,7 @@ import { reportGenerationError } from './settle-generate.ts'
  * Errors: `ReportGenerationError` `report 'apply' generation error.`
  */
 export function settleApplyReport(narration: ApplyReport | null, facts: ApplyReport, masker: Masker): ApplyReport {
-  const document = narration === null ? facts : narrateFacts(narration, facts)
-  const parsed = v.safeParse(reportSchemas.apply, masker.json(document))
-  if (!parsed.success) throw reportGenerationError('apply', new v.ValiError(parsed.issues))
-  return parsed.output
+  return finishReport('apply', reportSchemas.apply, narration === null ? facts : narrateFacts(narration, facts), masker)
 }
 
 function narrateFacts(narration: ApplyReport, facts: ApplyReport): ApplyReport {

@@ -1,10 +1,8 @@
-import * as v from 'valibot'
 import type { Masker } from '../base/masking.ts'
 import { stripBackticks, withoutIndexes } from '../plan/addresses.ts'
 import { type DriftFact, type DriftOperation, driftFacts } from '../plan/drift.ts'
 import { type BeyondTargets, describeBeyondTargets } from '../plan/targets.ts'
-import { type DriftReport, reportSchemas } from './schemas.ts'
-import { reportGenerationError } from './settle-generate.ts'
+import { type DriftReport, finishReport, reportSchemas } from './schemas.ts'
 
 /** Facts of a drift round; all operations are masked. */
 export interface DriftFacts {
@@ -52,9 +50,7 @@ export function settleDriftReport(narration: DriftReport, facts: DriftFacts, mas
     unreconciled_drift: unreconciled,
     whitelisted_exceptions: facts.excepted.map((operation) => whitelistedEntry(narration, operation, facts.notes)),
   }
-  const parsed = v.safeParse(reportSchemas.drift, masker.json(document))
-  if (!parsed.success) throw reportGenerationError('drift', new v.ValiError(parsed.issues))
-  return parsed.output
+  return finishReport('drift', reportSchemas.drift, document, masker)
 }
 
 /** Returns what no longer differs; nothing without a commit of the round, which then remediated nothing. */

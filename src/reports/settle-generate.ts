@@ -1,6 +1,5 @@
-import * as v from 'valibot'
-import { PlatformError } from '../base/errors.ts'
 import type { Masker } from '../base/masking.ts'
+import { cutMiddle, joinNames } from '../base/text.ts'
 import { type PlannedChange, toReportAction, toReportCounts } from '../plan/actions.ts'
 import { stripBackticks, withoutIndexes } from '../plan/addresses.ts'
 import { type CriticalChange, criticalChanges, higherImpact, impactFloor } from '../plan/impact.ts'
@@ -10,8 +9,7 @@ import { BEYOND_TITLE, type BeyondTargets, describeBeyondTargets, isBeyondTitle 
 import { emptyResult, type RoundResult } from '../rounds/round-result.ts'
 import { describeResults, INTENT_TITLE, isIntentTitle } from '../rules/intent/describe.ts'
 import type { StatementResult } from '../rules/intent/statement.ts'
-import { backgroundPoints, isBackgroundTitle } from './background-points.ts'
-import { type GenerateReport, generateReport } from './schemas.ts'
+import { finishReport, type GenerateReport, generateReport } from './schemas.ts'
 import { settleCosts } from './settle-costs.ts'
 
 type Entry = GenerateReport['detailed_changes'][number]
@@ -19,7 +17,7 @@ type Banner = GenerateReport['potential_impact']['banner']
 type Point = GenerateReport['potential_impact']['bullet_points'][number]
 
 /** Facts for the report beside the model's prose and the plan. */
-export interface KnownBesides {
+interface KnownBesides {
   /** Changes outside the targets; null for a plan of the whole root. */
   beyond?: BeyondTargets | null
   /** Results of the request's statements; without any the report omits the check. */
@@ -53,13 +51,8 @@ export function settleGenerateReport(
     },
     estimated_costs: settleCosts(narration.estimated_costs),
   }
-  const parsed = v.safeParse(generateReport, masker.json(document))
-  if (!parsed.success) throw reportGenerationError('generate', new v.ValiError(parsed.issues))
-  return parsed.output
+  return finishReport('generate', generateReport, document, masker)
 }
-
-export const reportGenerationError = (type: string, cause?: unknown) =>
-  new PlatformError('ReportGenerationError', 502, `report '${type}' generation error.`, { cause })
 
 const HAPPENS: Record<PlannedChange['action'], string> = {
   create: 'Will be created.',
@@ -110,17 +103,39 @@ const MAX_NAMED = 10
 function settleBanner(banner: Banner, plan: Plan): Banner {
   const level = higherImpact(banner.level, impactFloor(plan))
   if (level === banner.level) return banner
-  const critical = criticalChanges(plan)
-  const changes = critical.slice(0, MAX_NAMED).map(describeChange).join(', ')
-  const more = critical.length > MAX_NAMED ? ` and ${critical.length - MAX_NAMED} more` : ''
-  return {
-    ...banner,
-    level,
-    description: `${banner.description} Raised to ${level} because of ${changes}${more}.`.trim(),
-  }
+  const changes = joinNames(criticalChanges(plan).map(describeChange), MAX_NAMED)
+  return { ...banner, level, description: `${banner.description} Raised to ${level} because of ${changes}.`.trim() }
 }
 
 function describeChange({ address, action, criticality }: CriticalChange): string {
   const fate = action === 'delete' ? 'destroyed' : 'replaced'
   return `${address} (${fate}, ${criticality === 'data' ? 'holds data' : 'grants access'})`
+}
+
+/** Titles of the report entries that code creates from facts beside the plan. */
+const TITLES = {
+  assumptions: 'Assumptions',
+  drift: 'Changes of others taken over',
+  notes: 'What was checked, and what was not',
+} as const
+
+const MAX_CHARS = 4_000
+
+/** Reports whether code creates the entries of this title, which replace the model's. */
+export const isBackgroundTitle = (title: string): boolean =>
+  Object.values(TITLES).some((known) => known.toLowerCase() === title.trim().toLowerCase())
+
+/** Returns the entries, one line `- …` for each item; parts without items have none. */
+function backgroundPoints(result: Pick<RoundResult, keyof typeof TITLES>): { title: string; description: string }[] {
+  const leads = {
+    assumptions: 'The request left this open, and the code assumes:',
+    drift: 'Others had changed this in the infrastructure, and the code now says the same:',
+    notes: 'Remarks of code:',
+  }
+  return (['assumptions', 'drift', 'notes'] as const)
+    .filter((part) => result[part].length > 0)
+    .map((part) => ({
+      title: TITLES[part],
+      description: cutMiddle([leads[part], ...result[part].map((item) => `- ${item}`)].join('\n'), MAX_CHARS),
+    }))
 }

@@ -1,9 +1,7 @@
-import * as v from 'valibot'
 import type { Masker } from '../base/masking.ts'
 import type { Excluded } from '../plan/imports/inventory.ts'
 import type { Failure, Pair } from '../plan/imports/pairs.ts'
-import { type ImportReport, reportSchemas } from './schemas.ts'
-import { reportGenerationError } from './settle-generate.ts'
+import { finishReport, type ImportReport, reportSchemas } from './schemas.ts'
 
 /** Facts of an import round. */
 export interface ImportFacts {
@@ -40,9 +38,7 @@ export function settleImportReport(narration: ImportReport, facts: ImportFacts, 
     state_alignment: facts.state_alignment,
     recommendations: [...facts.recommendations, ...narration.recommendations],
   }
-  const parsed = v.safeParse(reportSchemas.import, masker.json(document))
-  if (!parsed.success) throw reportGenerationError('import', new v.ValiError(parsed.issues))
-  return parsed.output
+  return finishReport('import', reportSchemas.import, document, masker)
 }
 
 /** Returns the status; a round without anything to import succeeded. */

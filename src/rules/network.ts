@@ -1,3 +1,4 @@
+import { joinNames } from '../base/text.ts'
 import type { Severity } from '../base/vocabulary.ts'
 import type { Cloud, Rule, Subject, View } from './rule.ts'
 import { blocksAt, splitPath, textsOf } from './view.ts'
@@ -151,8 +152,7 @@ const MAX_NAMED = 5
 function describeServices(lead: string, opening: Opening, services: Services): string | null {
   const ports = isEveryPort(opening) ? [] : servicesIn(opening, services)
   if (ports.length === 0) return null
-  const more = ports.length > MAX_NAMED ? ` and ${ports.length - MAX_NAMED} more` : ''
-  return `${lead} is open to ${opening.audience}: ${opening.protocol} ${ports.slice(0, MAX_NAMED).join(', ')}${more}.`
+  return `${lead} is open to ${opening.audience}: ${opening.protocol} ${joinNames(ports, MAX_NAMED)}.`
 }
 
 export const EVERY_PORT = { from: 0, to: 65_535 }

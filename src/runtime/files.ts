@@ -1,4 +1,5 @@
-import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import type { Dirent } from 'node:fs'
+import { chmod, lstat, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Reads the UTF-8 text of a regular file; null when there is none. Throws when the file cannot be read. */
@@ -10,6 +11,20 @@ export async function readTextFile(path: string): Promise<string | null> {
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     throw error
   }
+}
+
+type EntryKind = Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink'>
+
+/** Lists the entries of a folder, names as bytes. Bun returns names alone when kinds are requested too. */
+export async function listEntries(folder: Buffer): Promise<{ name: Buffer; kind: EntryKind }[]> {
+  const listed: unknown[] = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
+  return await Promise.all(
+    listed.map(async (entry) =>
+      Buffer.isBuffer(entry)
+        ? { name: entry, kind: await lstat(Buffer.concat([folder, Buffer.from('/'), entry])) }
+        : { name: (entry as Dirent<Buffer>).name, kind: entry as Dirent<Buffer> },
+    ),
+  )
 }
 
 const WAIT_MS = 10
@@ -37,12 +52,23 @@ export function createLineWriter(): (line: string) => void {
   }
 }
 
+/** Replaces a file atomically, by default readable by the owner only. Errors: those of the file system. */
+export async function replaceFile(path: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
+  const temporary = `${path}.${crypto.randomUUID()}.tmp`
+  try {
+    await writeFile(temporary, content, { flag: 'wx', mode: 0o600 })
+    await chmod(temporary, mode)
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}
+
 /** Returns a writer of texts into a folder, readable by the owner only. Files are renamed once complete. */
 export const createRecordingWriter =
   (folder: string) =>
   async (name: string, text: string): Promise<void> => {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    const path = join(folder, name)
-    await writeFile(`${path}.tmp`, text, { mode: 0o600 })
-    await rename(`${path}.tmp`, path)
+    await replaceFile(join(folder, name), text)
   }

@@ -2,7 +2,7 @@ import type { Sql } from '../data/db/sql.ts'
 import { countKinds, type Kind } from './lists/kinds.ts'
 import { type MatchQuery, matchSessions } from './lists/matches.ts'
 import { readPage, type Sort, type SummaryRow } from './lists/page.ts'
-import { isOfKinds, normaliseSelection, type SessionSelection } from './lists/selection.ts'
+import { isOfKinds, type SessionSelection } from './lists/selection.ts'
 import type { SessionSummary } from './session-detail.ts'
 
 export type { SummaryRow }
@@ -26,9 +26,7 @@ export async function listSessions(
   sql: Sql,
   filter: SessionFilter,
 ): Promise<{ items: SessionSummary[]; total: number }> {
-  const { page, page_size, sort = 'created', include_cost = false, ...rest } = filter
-  const selection = normaliseSelection(rest)
-  if (selection === null) return { items: [], total: 0 }
+  const { page, page_size, sort = 'created', include_cost = false, ...selection } = filter
   const { total, kinds, query } = await countMatches(sql, selection)
   const offset = (page - 1) * page_size
   if (offset >= total) return { items: [], total }

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readStaffEmails, resolveUser } from '../../src/access/users.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { provideDatabase } from '../helpers/postgres.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await createTestDatabase()
-})
-afterAll(() => db.drop())
+const db = provideDatabase()
 
 const identity = { issuer: 'https://issuer.example', email: 'ann@example.com', display_name: 'Ann', elevated: false }
 

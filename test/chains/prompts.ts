@@ -1,7 +1,6 @@
 import { fileTools } from '../../pipeline/tools/edit.ts'
 import { inspectionTools } from '../../pipeline/tools/look.ts'
-import { resourceSchemaTool } from '../../pipeline/tools/resource-schema.ts'
-import { webSearchTool } from '../../pipeline/tools/web-search.ts'
+import { resourceSchemaTool, webSearchTool } from '../../pipeline/tools/look-up.ts'
 import { createFileAccess } from '../../pipeline/workspace/files/access.ts'
 import type { Tool } from '../../src/agent/agent-request.ts'
 import * as notices from '../../src/agent/notices.ts'
@@ -33,15 +32,14 @@ import {
   importReportWriter,
 } from '../../src/chains/report-writers.ts'
 import { requestsFilter } from '../../src/chains/requests-filter.ts'
-import type { PlanBackground } from '../../src/chains/shared/asked.ts'
+import type { PlanBackground } from '../../src/chains/shared/plan-background.ts'
 import { fenceEarlierTurns } from '../../src/chains/shared/run-chain.ts'
 import { statusUpdate } from '../../src/chains/status-update.ts'
 import { driftTargets, sessionTargets } from '../../src/chains/target-generator.ts'
 import { taskSplitter } from '../../src/chains/task-splitter.ts'
 import { background } from '../pipeline/steps/review.ts'
 import { siteConfig } from '../pipeline/workspace/support.ts'
-import type { Section } from './form.ts'
-import { renderDefinition } from './form.ts'
+import { renderDefinition, type Section } from './form.ts'
 
 /**
  * Every prompt of every chain in every variant, made by the functions of the code. Golden files hold the results, so

@@ -11,7 +11,7 @@ import {
 import { promptCompositor } from '../../src/chains/prompt-compositor.ts'
 import { type DriftReportValues, driftReportWriter, generateReportWriter } from '../../src/chains/report-writers.ts'
 import { requestsFilter } from '../../src/chains/requests-filter.ts'
-import type { PlanBackground } from '../../src/chains/shared/asked.ts'
+import type { PlanBackground } from '../../src/chains/shared/plan-background.ts'
 import { statusUpdate } from '../../src/chains/status-update.ts'
 import { driftTargets } from '../../src/chains/target-generator.ts'
 import { taskSplitter } from '../../src/chains/task-splitter.ts'

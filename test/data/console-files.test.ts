@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type ConsoleFiles, isHashedPath, keepConsoleFiles, readKeptFile } from '../../src/data/console-files.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { provideDatabase } from '../helpers/postgres.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await createTestDatabase()
-})
-afterAll(() => db.drop())
+const db = provideDatabase()
 
 const EVERY_BYTE = Uint8Array.from({ length: 256 }, (_, index) => index)
 const files = (...paths: string[]): ConsoleFiles =>

@@ -7,24 +7,20 @@ import {
   startWorkingQueue,
   type WorkingQueue,
 } from '../../src/data/queue.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { provideDatabase } from '../helpers/postgres.ts'
 import { untilAborted } from '../helpers/until-aborted.ts'
 
-let db: TestDatabase
 let sending: SendingQueue
 const working: WorkingQueue[] = []
+const db = provideDatabase()
 beforeAll(async () => {
-  db = await createTestDatabase()
   sending = await startSendingQueue(db.sql, silentLogger)
 })
 afterEach(async () => {
   await Promise.all(working.splice(0).map((queue) => queue.stop({ finishMs: 0, handBackMs: 1_000 })))
   await db.sql`DELETE FROM pgboss.job`
 })
-afterAll(async () => {
-  await sending.close()
-  await db.drop()
-})
+afterAll(() => sending.close())
 
 /** Creates a handler whose calls wait until they are released. */
 function handler() {

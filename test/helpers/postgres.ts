@@ -1,6 +1,7 @@
 import { inject } from 'vitest'
 import { connect } from '../../src/data/db/pool.ts'
 import type { Sql } from '../../src/data/db/sql.ts'
+import { startOnce } from './start-once.ts'
 
 export interface TestDatabase {
   url: string
@@ -21,6 +22,13 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   }
   return { url: url.href, sql, drop }
 }
+
+/** Provides a database for the tests of a file or `describe`. */
+export const provideDatabase = (): Omit<TestDatabase, 'drop'> =>
+  startOnce(async () => {
+    const { url, sql, drop } = await createTestDatabase()
+    return { url, sql, close: drop }
+  })
 
 async function asAdmin(work: (admin: Sql) => Promise<unknown>): Promise<void> {
   const admin = connect(inject('postgres_url'), { max: 1 })

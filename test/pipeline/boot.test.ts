@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -10,18 +9,18 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { startCache } from '../../dev/cache.ts'
 import { startObjectStore } from '../../dev/object-store.ts'
+import { useFolder } from '../helpers/folder.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 const MAIN = fileURLToPath(new URL('../../pipeline/main.ts', import.meta.url))
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const KEYS = { access_key: 'access-key-1', secret_key: 'secret-key-1' }
 
-let folder: string
+const folder = useFolder()
 let db: TestDatabase
 let closed_port: number
 const closers: (() => Promise<unknown>)[] = []
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'platform-boot-'))
   db = await createTestDatabase()
   closed_port = await closedPort()
 })
@@ -30,7 +29,6 @@ afterEach(async () => {
 })
 afterAll(async () => {
   await db.drop()
-  await rm(folder, { recursive: true, force: true })
 })
 
 async function closedPort(): Promise<number> {
@@ -43,7 +41,7 @@ async function closedPort(): Promise<number> {
 
 /** Starts a worker process without the environment of the tests. */
 async function boot(env: Record<string, string>, storage_url = `http://127.0.0.1:${closed_port}`, args: string[] = []) {
-  const config = join(folder, 'platform.yaml')
+  const config = join(folder.path, 'platform.yaml')
   const storage = {
     provider: 'BUNDLED',
     bucket: 'artifacts',
@@ -51,10 +49,10 @@ async function boot(env: Record<string, string>, storage_url = `http://127.0.0.1
     public_endpoint_url: storage_url,
     max_attempts: 1,
   }
-  await writeFile(config, stringify({ storage, paths: { upload_folder: join(folder, 'work') } }))
+  await writeFile(config, stringify({ storage, paths: { upload_folder: join(folder.path, 'work') } }))
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH, HOME: folder, PLATFORM_CONFIG: config, ...env },
+    env: { PATH: process.env.PATH, HOME: folder.path, PLATFORM_CONFIG: config, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   closers.push(async () => child.kill('SIGKILL'))
@@ -131,7 +129,7 @@ describe('the worker process', () => {
   })
 
   it('starts when all are there, and ends in order', async () => {
-    const store = await startObjectStore({ ...KEYS, data_dir: join(folder, 'objects') })
+    const store = await startObjectStore({ ...KEYS, data_dir: join(folder.path, 'objects') })
     closers.push(() => store.close())
     const { child, ready, exited, output } = await boot(environment({ PLATFORM_REDIS_URL: await cache() }), store.url)
     await Promise.race([ready, exited.then(() => Promise.reject(new Error(output())))])

@@ -6,23 +6,19 @@ import { RoundCancelled } from '../../src/base/errors.ts'
 import { STOPPING } from '../../src/data/queue.ts'
 import { type CancelWatch, cancelRound, startCancelWatch } from '../../src/rounds/cancel.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { provideDatabase } from '../helpers/postgres.ts'
 import { untilAborted } from '../helpers/until-aborted.ts'
 import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
 import { allModes, fakeFrame, runContext } from './frame.ts'
 
-let db: TestDatabase
 let verbs: ReturnType<typeof verbContext>
 let cancellations: CancelWatch
+const db = provideDatabase()
 beforeAll(async () => {
-  db = await createTestDatabase()
   verbs = verbContext(db)
   cancellations = await startCancelWatch(db.sql, verbs.log)
 })
-afterAll(async () => {
-  await cancellations.close()
-  await db.drop()
-})
+afterAll(() => cancellations.close())
 
 const never = new AbortController().signal
 const cancel = (uuid: string) =>

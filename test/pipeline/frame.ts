@@ -1,7 +1,7 @@
 import type { Config } from '../../config/types.ts'
 import { inWorkspace, type ModeHandler, type Modes } from '../../pipeline/kit/run.ts'
 import type { RoundFrame } from '../../pipeline/run-round.ts'
-import type { Workspace } from '../../pipeline/workspace/types.ts'
+import type { Workspace } from '../../pipeline/workspace/workspace.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { Context } from '../../src/context.ts'
 import type { Sql } from '../../src/data/db/sql.ts'

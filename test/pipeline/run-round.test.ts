@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { ModeHandler } from '../../pipeline/kit/run.ts'
-import { runRound } from '../../pipeline/run-round.ts'
+import { endOfPreview, runRound } from '../../pipeline/run-round.ts'
 import { badRequest, LeaseLost } from '../../src/base/errors.ts'
 import { OutboundError } from '../../src/base/http.ts'
 import { STOPPING } from '../../src/data/queue.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { provideDatabase } from '../helpers/postgres.ts'
 import { untilAborted } from '../helpers/until-aborted.ts'
 import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
 import { allModes, fakeFrame, runContext } from './frame.ts'
 
-let db: TestDatabase
 let verbs: ReturnType<typeof verbContext>
+const db = provideDatabase()
 beforeAll(async () => {
-  db = await createTestDatabase()
   verbs = verbContext(db)
 })
-afterAll(() => db.drop())
 
 const never = new AbortController().signal
 
@@ -209,3 +207,19 @@ async function cutWaiting(): Promise<number> {
     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INTO statuses%'`
   return cut.length
 }
+
+const kept = { history: [{ user: 'a', assistant: 'b' }], commit: 'c', usage: { tokens: 1 }, result: undefined }
+
+it.each([
+  ['completed', 'DRIFT', 'completed', 'DRIFT'],
+  ['uncompleted', 'Cancelled by ada@example.org.', 'uncompleted', 'Cancelled by ada@example.org.'],
+  ['failed', 'runner failed: git clone failed', 'uncompleted', 'The preview could not be made: git clone failed'],
+] as const)('%s with "%s" is saved without traces', (status, message, saved, words) => {
+  expect(endOfPreview({ ...kept, status, message })).toEqual({
+    status: saved,
+    message: words,
+    history: null,
+    commit: null,
+    usage: { tokens: 1 },
+  })
+})

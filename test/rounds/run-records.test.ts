@@ -1,27 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
 import { markImported, readImports, recordImport, recordSelection } from '../../src/rounds/run-records.ts'
-import { memoryCache } from '../helpers/memory-cache.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { createUser, openSession, runRound } from '../helpers/sessions.ts'
+import { claimOf, createSession, useVerbs } from '../sessions/fixtures.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await createTestDatabase()
-})
-afterAll(() => db.drop())
+const { db, context } = useVerbs()
 
 async function claimed() {
-  const context = {
-    sql: db.sql,
-    cache: memoryCache(),
-    queue: { enqueue: async () => {}, healthy: async () => true },
-    now: () => new Date(),
-  }
-  const user = await createUser(db.sql, crypto.randomUUID())
-  const uuid = await openSession(context, user.id, { mode: 'import' })
-  const { round } = await runRound(context, uuid)
-  return { context, uuid, round }
+  const uuid = await createSession(context, { mode: 'import' })
+  return { uuid, round: await claimOf(db.sql, uuid) }
 }
 
 describe('the record of an import round', () => {
@@ -40,13 +26,13 @@ describe('the record of an import round', () => {
   })
 
   it('makes a round that is taken up again begin with the code that the state relies on', async () => {
-    const { context, uuid, round } = await claimed()
+    const { uuid, round } = await claimed()
     await recordSelection(db.sql, round, ['a'])
     await recordImport(db.sql, round, { position: 0, address: 'a.b', commit: 'c2' })
     await db.sql`UPDATE rounds SET lease_until = NULL WHERE id = ${round.id}`
-    const again = await runRound(context, uuid)
-    expect(again.round).toMatchObject({ attempt: 2, base_commit: 'c2' })
-    expect(await readImports(db.sql, again.round)).toHaveLength(1)
+    const again = await claimOf(db.sql, uuid)
+    expect(again).toMatchObject({ attempt: 2, base_commit: 'c2' })
+    expect(await readImports(db.sql, again)).toHaveLength(1)
   })
 
   it('is closed to a worker that lost the round', async () => {

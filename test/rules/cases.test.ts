@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { RULE_IDS } from '../../config/rule-ids.ts'
 import { RULES } from '../../src/rules/index.ts'
+import { listRules, rulesPage } from '../../src/rules/list.ts'
 import { awsCases } from './cases/aws.ts'
 import { azureCases } from './cases/azure.ts'
 import { commonCases } from './cases/common.ts'
@@ -37,4 +38,15 @@ describe('the table', () => {
     const own = cases.filter((each) => each.rule === rule.id)
     expect(own.map(({ found }) => found)).toEqual(expect.arrayContaining([true, false]))
   })
+})
+
+it('docs/rules.md says what the table says', async () => {
+  await expect(rulesPage()).toMatchFileSnapshot('../../docs/rules.md')
+})
+
+it('the list has a line for every rule, with the grade in force', () => {
+  const lines = listRules({ 'oci.iam.any-user': 'off' }).trimEnd().split('\n')
+  expect(lines.map((line) => line.split(/\s+/)[1])).toEqual(RULE_IDS)
+  expect(lines.find((line) => line.includes('oci.iam.any-user'))).toMatch(/^off {7}oci/)
+  expect(lines.find((line) => line.includes('aws.network.open-all-ports'))).toMatch(/^critical {2}aws/)
 })

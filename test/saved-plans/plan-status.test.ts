@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { acceptRound } from '../../src/rounds/accept.ts'
 import { type ApplyResult, recordApplyResult, recordIntent } from '../../src/rounds/applies.ts'
 import { finishRound, type RoundEnd } from '../../src/rounds/finish.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { claimProject, recordSavedPlan } from '../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { provideDatabase } from '../helpers/postgres.ts'
 import { SAVED_PLAN } from '../helpers/sessions.ts'
 import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
 
-let db: TestDatabase
 let context: ReturnType<typeof verbContext>
+const db = provideDatabase()
 beforeAll(async () => {
-  db = await createTestDatabase()
   context = verbContext(db)
 })
-afterAll(() => db.drop())
 
 const end = (status: RoundEnd['status'], commit: string | null = SAVED_PLAN.commit): RoundEnd => ({
   status,

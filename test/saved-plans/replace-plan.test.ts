@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { recordSavedPlan } from '../../src/rounds/transitions.ts'
 import { findSavedPlan, type NewSavedPlan } from '../../src/saved-plans/saved-plan.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { provideDatabase } from '../helpers/postgres.ts'
 import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await createTestDatabase()
-})
-afterAll(() => db.drop())
+const db = provideDatabase()
 
 const SAVED_PLAN: Omit<NewSavedPlan, 'archive_key'> = {
   plan_sha256: 'a'.repeat(64),

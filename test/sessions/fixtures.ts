@@ -5,8 +5,7 @@ import type { Sql } from '../../src/data/db/sql.ts'
 import { acceptFirstRound, type FirstRound } from '../../src/rounds/accept.ts'
 import { claimForRun } from '../../src/rounds/claim.ts'
 import { memoryCache } from '../helpers/memory-cache.ts'
-import { createTestDatabase } from '../helpers/postgres.ts'
-import { startOnce } from '../helpers/start-once.ts'
+import { provideDatabase } from '../helpers/postgres.ts'
 
 /** Makes a context of the verbs that counts messages to the queue and sends none. */
 export function verbContext(database: { readonly sql: Sql }) {
@@ -33,10 +32,7 @@ export function verbContext(database: { readonly sql: Sql }) {
 
 /** Provides a database for the tests of a file, and the context of the verbs. */
 export function useVerbs() {
-  const db = startOnce(async () => {
-    const { url, sql, drop } = await createTestDatabase()
-    return { url, sql, close: drop }
-  })
+  const db = provideDatabase()
   return { db, context: verbContext(db) }
 }
 

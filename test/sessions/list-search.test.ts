@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { User } from '../../src/access/users.ts'
 import { connect } from '../../src/data/db/pool.ts'
 import { listSessions } from '../../src/sessions/list.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { provideDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { createUser } from './fixtures.ts'
 
 const SESSIONS = 1_500
 
-let db: TestDatabase
 let owner: User
+const db = provideDatabase()
 beforeAll(async () => {
-  db = await createTestDatabase()
   owner = await createUser(db.sql)
   await addSessions(db.sql, owner.id, SESSIONS)
 })
-afterAll(() => db.drop())
 
 /** Adds sessions. Session n asks for `item n`; every third is in repository `third`, the others in `other`. */
 async function addSessions(sql: TestDatabase['sql'], user_id: number, count: number): Promise<void> {

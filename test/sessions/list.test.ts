@@ -100,16 +100,12 @@ describe('listSessions', () => {
     [{ search: '100%' }, ['network']],
     [{ search: '_' }, ['bucket']],
     [{ search: String.raw`k\s` }, ['queue']],
-    [{ search: '  ' }, ['queue', 'bucket', 'network']],
-    [{ search: 'a\0' }, []],
     [{ search: '\ud800' }, []],
     [{ search: "'; DROP TABLE sessions; --" }, []],
     [{ search: 'net', operation: 'drift' }, []],
     [{ user_email: 'ann_lee' }, ['bucket', 'network']],
     [{ user_email: 'n_l' }, ['bucket', 'network']],
     [{ user_email: 'ann%' }, []],
-    [{ user_email: 'x\0' }, []],
-    [{ user_email: '' }, ['queue', 'bucket', 'network']],
   ] as const)('filters by %j', async (filter, expected) => {
     expect(await names(filter)).toEqual(expected)
   })

@@ -8,7 +8,7 @@ import {
   readContract,
 } from '../../contracts/conformance/document.ts'
 import { generate } from '../../contracts/conformance/schema/generate.ts'
-import { findFaults } from '../../contracts/conformance/schema/validate.ts'
+import { findFaults } from '../../contracts/conformance/schema/schema.ts'
 import { invalidBodies } from '../../contracts/conformance/schema/variants.ts'
 import type { Fetch } from '../../src/base/http.ts'
 import { silentLogger } from '../../src/base/log.ts'

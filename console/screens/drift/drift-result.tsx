@@ -45,7 +45,7 @@ export function Result({ round, draft }: ResultProps) {
           <Entries report={report} round={round} draft={draft} />
           {round.code_changes.length > 0 && (
             <p>
-              <SessionLink id={session.uuid} part="review" search={{ part: 'code', round: round.number }}>
+              <SessionLink part="review" search={{ part: 'code', round: round.number }}>
                 All code changes of this round
               </SessionLink>
             </p>

@@ -63,7 +63,7 @@ export const changes = ({ action }: PlannedResource): boolean => action !== 'non
  */
 export function select(
   { resources, needs, neededBy }: Graph,
-  { action, changesOnly }: Pick<View, 'action' | 'changesOnly'>,
+  { action, changesOnly }: { action: Action | null; changesOnly: boolean },
 ): number[] {
   const isNear = (index: number) =>
     [index, ...(needs[index] ?? []), ...(neededBy[index] ?? [])].some((other) => {
@@ -106,36 +106,31 @@ export const shownName = ({ name, index }: PlannedResource): string =>
 
 /** The number of resources above which a plan first shows only its changes. */
 const LARGE = 60
+const NOTHING: ReadonlySet<number> = new Set()
 
-/** The state of the graph, which is in the address so that it can be shared. */
-export interface View {
-  chosen: number | null
-  action: Action | null
-  changesOnly: boolean
-  choose: (index: number | null) => void
-  filter: (action: Action | null) => void
-  showChangesOnly: (only: boolean) => void
-}
+export type View = ReturnType<typeof useView>
 
-export function useView(graph: Graph): View {
+/** Returns a graph and its state, which is in the address so that it can be shared. */
+export function useView(graph: Graph) {
   const search = useAnySearch()
   const set = useSearchChange()
-  const choose = useCallback(
-    (index: number | null) => {
-      const resource = index === null ? undefined : graph.resources[index]
-      set({ resource: resource && keyOf(resource) })
-    },
-    [set, graph],
-  )
-  return useMemo(
-    () => ({
-      chosen: graph.byKey.get(String(search.resource ?? '')) ?? null,
-      action: graph.resources.find(({ action }) => action === search.action)?.action ?? null,
-      changesOnly: search.show === undefined ? graph.resources.length > LARGE : search.show === 'changes',
-      choose,
-      filter: (action) => set({ action: action ?? undefined }),
-      showChangesOnly: (only) => set({ show: only ? 'changes' : 'all' }),
-    }),
-    [graph, search.resource, search.action, search.show, choose, set],
-  )
+  const chosen = graph.byKey.get(String(search.resource ?? '')) ?? null
+  const action = graph.resources.find((resource) => resource.action === search.action)?.action ?? null
+  const changesOnly = search.show === undefined ? graph.resources.length > LARGE : search.show === 'changes'
+  return {
+    ...{ graph, chosen, action, changesOnly },
+    /** The filtered resources. */
+    shown: useMemo(() => select(graph, { action, changesOnly }), [graph, action, changesOnly]),
+    /** The direct and indirect dependents of the selected resource. */
+    blast: useMemo(() => (chosen === null ? NOTHING : dependentsOf(graph, chosen)), [graph, chosen]),
+    choose: useCallback(
+      (index: number | null) => {
+        const resource = index === null ? undefined : graph.resources[index]
+        set({ resource: resource && keyOf(resource) })
+      },
+      [set, graph],
+    ),
+    filter: (only: Action | null) => set({ action: only ?? undefined }),
+    showChangesOnly: (only: boolean) => set({ show: only ? 'changes' : 'all' }),
+  }
 }

@@ -13,7 +13,7 @@ import { formatNumber, plural } from '../../ui/words.ts'
 import { ReadDocument, RoundPicker, useOpenSession, useSelectedRound } from '../session/open-session.tsx'
 import { SessionLink } from '../session/session-link.tsx'
 import { draw, MOST_BOXES } from './drawing/grouping.ts'
-import { buildGraph, countActions, dependentsOf, type Graph, select, useView, type View } from './graph-model.ts'
+import { buildGraph, countActions, type Graph, useView, type View } from './graph-model.ts'
 import { Chosen, ResourceTable } from './resources.tsx'
 
 /** Shows the changes of a plan and their dependents. */
@@ -36,7 +36,7 @@ export function Screen() {
       {round ? (
         <Plan key={round.id} round={round} />
       ) : (
-        <Empty title="There is no plan yet" actions={<SessionLink id={session.uuid}>See the rounds</SessionLink>}>
+        <Empty title="There is no plan yet" actions={<SessionLink>See the rounds</SessionLink>}>
           {session.in_flight
             ? 'It appears here as soon as the engine has made one.'
             : 'No round of this session made a readable plan. Request a change, or see how the last round ended.'}
@@ -74,41 +74,28 @@ const Plan = ({ round }: { round: Round }) => (
 )
 
 const Canvas = lazy(async () => ({ default: (await import('./drawing/canvas.tsx')).Canvas }))
-const NOTHING: ReadonlySet<number> = new Set()
 
 /** Shows the drawing of a plan and its table. On a phone the table comes first, and the drawing on demand. */
 function Explorer({ graph, round }: { graph: Graph; round: number }) {
   const view = useView(graph)
   const narrow = useMedia('(max-width: 48rem)')
-  const { chosen, action, changesOnly, choose } = view
-  const blast = useMemo(() => (chosen === null ? NOTHING : dependentsOf(graph, chosen)), [graph, chosen])
-  const shown = useMemo(() => select(graph, { action, changesOnly }), [graph, action, changesOnly])
-  const table = <ResourceTable graph={graph} shown={shown} view={view} blast={blast} />
-  const drawing = <Drawn graph={graph} shown={shown} chosen={chosen} blast={blast} choose={choose} />
+  const table = <ResourceTable view={view} />
+  const drawing = <Drawn view={view} />
   return (
     <>
-      <Toolbar graph={graph} view={view} shown={shown.length} />
+      <Toolbar view={view} />
       {narrow && table}
-      <div class={chosen === null ? 'graph-stage' : 'graph-stage graph-stage-split'}>
+      <div class={view.chosen === null ? 'graph-stage' : 'graph-stage graph-stage-split'}>
         {narrow ? <Unfold summary="Show the graph">{drawing}</Unfold> : drawing}
-        <div aria-live="polite">
-          {chosen !== null && <Chosen graph={graph} index={chosen} blast={blast} choose={choose} round={round} />}
-        </div>
+        <div aria-live="polite">{view.chosen !== null && <Chosen view={view} index={view.chosen} round={round} />}</div>
       </div>
       {!narrow && table}
     </>
   )
 }
 
-interface DrawnProps {
-  graph: Graph
-  shown: readonly number[]
-  chosen: number | null
-  blast: ReadonlySet<number>
-  choose: (index: number) => void
-}
-
-function Drawn({ graph, shown, chosen, blast, choose }: DrawnProps) {
+function Drawn({ view }: { view: View }) {
+  const { graph, shown, chosen } = view
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
   const isMissing = chosen !== null && !shown.includes(chosen)
   const isLarge = shown.length > MOST_BOXES
@@ -125,7 +112,7 @@ function Drawn({ graph, shown, chosen, blast, choose }: DrawnProps) {
         <p class="graph-nothing quiet">No resource of this plan matches the filter.</p>
       ) : (
         <Suspense fallback={<Skeleton lines={10} label="Loading the graph" />}>
-          <Canvas graph={graph} drawing={drawing} chosen={chosen} blast={blast} onChoose={choose} onOpen={onOpen} />
+          <Canvas view={view} drawing={drawing} onOpen={onOpen} />
         </Suspense>
       )}
       {(isLarge || drawing.tiesLeftOut > 0) && (
@@ -144,13 +131,15 @@ function Drawn({ graph, shown, chosen, blast, choose }: DrawnProps) {
 }
 
 /** Shows the filters, which are also the legend. */
-function Toolbar({ graph, view, shown }: { graph: Graph; view: View; shown: number }) {
+function Toolbar({ view }: { view: View }) {
   const { action, changesOnly } = view
+  const all = view.graph.resources
+  const shown = view.shown.length
   return (
     <div class="graph-tools">
       <fieldset class="graph-actions">
         <legend class="unseen">Filter by action</legend>
-        {countActions(graph.resources).map(([name, count]) => (
+        {countActions(all).map(([name, count]) => (
           <button
             key={name}
             type="button"
@@ -166,9 +155,9 @@ function Toolbar({ graph, view, shown }: { graph: Graph; view: View; shown: numb
         Only changes and their neighbours
       </Check>
       <p class="small quiet" role="status">
-        {shown === graph.resources.length
+        {shown === all.length
           ? `All ${plural(shown, 'resource')}`
-          : `${formatNumber(shown)} of ${plural(graph.resources.length, 'resource')}`}
+          : `${formatNumber(shown)} of ${plural(all.length, 'resource')}`}
       </p>
       <ul class="graph-legend small quiet">
         <li>

@@ -5,21 +5,12 @@ import { Button } from '../../ui/button.tsx'
 import { Check, Scrolling, SearchField } from '../../ui/controls.tsx'
 import { FirstOf, Table } from '../../ui/table.tsx'
 import { excerpt, formatNumber, plural } from '../../ui/words.ts'
-import { useOpenSession } from '../session/open-session.tsx'
 import { SessionLink } from '../session/session-link.tsx'
 import { byUrgency, changes, type Graph, isCriticalLoss, keyOf, shownAddress, type View } from './graph-model.ts'
 
-interface ChosenProps {
-  graph: Graph
-  index: number
-  blast: ReadonlySet<number>
-  choose: (index: number | null) => void
-  round: number
-}
-
 /** Shows the selected resource, its dependencies, and its blast radius. */
-export function Chosen({ graph, index, blast, choose, round }: ChosenProps) {
-  const { session } = useOpenSession()
+export function Chosen({ view, index, round }: { view: View; index: number; round: number }) {
+  const { graph, blast, choose } = view
   const resource = graph.resources[index] as PlannedResource
   const needs = graph.needs[index] ?? []
   const elsewhere = graph.elsewhere[index] ?? 0
@@ -43,22 +34,22 @@ export function Chosen({ graph, index, blast, choose, round }: ChosenProps) {
         {resource.findings.length > 0 && <Badge tone="warn">{plural(resource.findings.length, 'finding')}</Badge>}
       </p>
       <p>
-        <SessionLink id={session.uuid} part="review" search={{ round, part: 'plan', resource: keyOf(resource) }}>
+        <SessionLink part="review" search={{ round, part: 'plan', resource: keyOf(resource) }}>
           See its changes
         </SessionLink>
       </p>
       <h4>Blast radius</h4>
-      <p>{describeBlast(graph, blast)}</p>
-      <Names graph={graph} indexes={byUrgency(graph, [...blast])} choose={choose} />
+      <p>{describeBlast(view)}</p>
+      <Names view={view} indexes={byUrgency(graph, [...blast])} />
       <h4>Depends on</h4>
       {needs.length === 0 && elsewhere === 0 && <p>Nothing.</p>}
-      <Names graph={graph} indexes={needs} choose={choose} />
+      <Names view={view} indexes={needs} />
       {elsewhere > 0 && <p class="quiet small">and {plural(elsewhere, 'resource')} outside this plan</p>}
     </section>
   )
 }
 
-function describeBlast(graph: Graph, blast: ReadonlySet<number>): string {
+function describeBlast({ graph, blast }: View): string {
   if (blast.size === 0) return 'Nothing in this plan depends on it.'
   const hit = [...blast].map((index) => graph.resources[index] as PlannedResource)
   const changed = hit.filter(changes).length
@@ -71,7 +62,7 @@ function describeBlast(graph: Graph, blast: ReadonlySet<number>): string {
   ].join(' ')
 }
 
-function Names({ graph, indexes, choose }: Pick<ChosenProps, 'graph' | 'choose'> & { indexes: readonly number[] }) {
+function Names({ view: { graph, choose }, indexes }: { view: View; indexes: readonly number[] }) {
   return (
     <FirstOf items={indexes} count={8}>
       {(shown) =>
@@ -95,19 +86,11 @@ function Names({ graph, indexes, choose }: Pick<ChosenProps, 'graph' | 'choose'>
   )
 }
 
-interface TableProps {
-  graph: Graph
-  /** The filtered resources. */
-  shown: readonly number[]
-  view: View
-  blast: ReadonlySet<number>
-}
-
 /** Shows the drawing as a table. In its search field, Enter selects the first match. */
-export function ResourceTable({ graph, shown, view, blast }: TableProps) {
+export function ResourceTable({ view }: { view: View }) {
   const [search, setSearch] = useState('')
   const [onlyBlast, setOnlyBlast] = useState(false)
-  const { chosen, choose } = view
+  const { graph, shown, blast, chosen, choose } = view
   const sorted = useMemo(() => byUrgency(graph, shown), [graph, shown])
   const found = useMemo(() => {
     const wanted = search.trim().toLowerCase()
@@ -147,7 +130,7 @@ export function ResourceTable({ graph, shown, view, blast }: TableProps) {
           {(rows) => (
             <Table head={['Resource', 'Action', 'Depends on', { number: 'Dependents' }, 'In the blast radius']}>
               {rows.map((index) => (
-                <Row key={index} graph={graph} index={index} chosen={chosen} isHit={blast.has(index)} choose={choose} />
+                <Row key={index} view={view} index={index} />
               ))}
             </Table>
           )}
@@ -157,14 +140,9 @@ export function ResourceTable({ graph, shown, view, blast }: TableProps) {
   )
 }
 
-interface RowProps extends Pick<View, 'chosen' | 'choose'> {
-  graph: Graph
-  index: number
-  isHit: boolean
-}
-
-function Row({ graph, index, chosen, isHit, choose }: RowProps) {
+function Row({ view: { graph, chosen, blast, choose }, index }: { view: View; index: number }) {
   const resource = graph.resources[index] as PlannedResource
+  const isHit = blast.has(index)
   return (
     <tr class={isHit ? 'graph-row-hit' : undefined}>
       <th scope="row">
@@ -183,15 +161,8 @@ function Row({ graph, index, chosen, isHit, choose }: RowProps) {
       <td class="mono graph-needs">{describeNeeds(graph, index)}</td>
       <td class="number">{formatNumber(graph.neededBy[index]?.length ?? 0)}</td>
       <td class="graph-cell">
-        {chosen === null ? (
-          <span class="quiet">select one</span>
-        ) : index === chosen ? (
-          'selected'
-        ) : isHit ? (
-          '◎ yes'
-        ) : (
-          'no'
-        )}
+        {chosen === null && <span class="quiet">select one</span>}
+        {chosen !== null && (index === chosen ? 'selected' : isHit ? '◎ yes' : 'no')}
       </td>
     </tr>
   )

@@ -43,17 +43,7 @@ export function saysNoChanges(text: string): boolean | null {
   return /^Plan: \d+ to (?:import|add)/m.test(text) || /^Changes to Outputs:/m.test(text) ? false : null
 }
 
-export interface Import {
-  /** The id of the engine's job. */
-  job: string
-  /** The address; empty until the engine has printed it. */
-  address: string
-  /** The identifier that is passed to the import. */
-  id: string
-  state: 'runs' | 'imported' | 'failed'
-  /** The error of the engine. */
-  error: string
-}
+export type Import = ReturnType<typeof toImport>
 
 const MAX_TEXT = 20_000
 const MAX_ERROR = 2_000
@@ -87,11 +77,20 @@ interface Job extends Record<'stdout' | 'stderr', string> {
   exit: number | null | undefined
 }
 
-function toImport(job: string, { stdout, stderr, exit }: Job): Import {
+function toImport(job: string, { stdout, stderr, exit }: Job) {
   const [, address = '', quoted = ''] = BEGINNING.exec(withoutColours(stdout)) ?? []
-  const state = exit === undefined ? 'runs' : exit === 0 ? 'imported' : 'failed'
-  const error = state === 'failed' ? errorOf(stderr) || errorOf(stdout) || 'The engine gave no reason.' : ''
-  return { job, address: address.trim(), id: textOf(parseJson(quoted)) || quoted.slice(1, -1), state, error }
+  const state = exit === undefined ? ('runs' as const) : exit === 0 ? ('imported' as const) : ('failed' as const)
+  return {
+    /** The id of the engine's job. */
+    job,
+    /** The address; empty until the engine has printed it. */
+    address: address.trim(),
+    /** The identifier that is passed to the import. */
+    id: textOf(parseJson(quoted)) || quoted.slice(1, -1),
+    state,
+    /** The error of the engine. */
+    error: state === 'failed' ? errorOf(stderr) || errorOf(stdout) || 'The engine gave no reason.' : '',
+  }
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of a terminal begin with one

@@ -30,7 +30,6 @@ export function Result({ round, ...selected }: SelectedRound & { round: Round })
 }
 
 function ReportBody({ report, round }: { report: ImportReport; round: Round }) {
-  const { session } = useOpenSession()
   const { imported, refused, excluded } = report
   return (
     <>
@@ -59,7 +58,7 @@ function ReportBody({ report, round }: { report: ImportReport; round: Round }) {
       {excluded.length > 0 && <Excluded excluded={excluded} />}
       {round.code_changes.length > 0 && (
         <p>
-          <SessionLink id={session.uuid} part="review" search={{ part: 'code', round: round.number }}>
+          <SessionLink part="review" search={{ part: 'code', round: round.number }}>
             Code changes
           </SessionLink>
         </p>

@@ -59,7 +59,7 @@ function Progress({ round }: { round: Round }) {
     <section class="card import-progress" aria-labelledby="import-progress">
       <header class="import-line">
         <h3 id="import-progress">{isOurs && !round.preview ? 'Import running' : 'A round is running'}</h3>
-        <SessionLink class="small" id={session.uuid} search={{ round: round.number }}>
+        <SessionLink class="small" search={{ round: round.number }}>
           Watch round {round.number}, or stop it
         </SessionLink>
       </header>
@@ -190,9 +190,7 @@ function Actions({ choice, hasPreview }: { choice: Choice; hasPreview: boolean }
       {request.isSuccess && request.data !== null && (
         <p role="status">
           Round {formatNumber(request.data)} was accepted.{' '}
-          <SessionLink id={session.uuid} search={{ round: request.data }}>
-            Watch it
-          </SessionLink>
+          <SessionLink search={{ round: request.data }}>Watch it</SessionLink>
         </p>
       )}
     </section>

@@ -26,7 +26,7 @@ import {
 
 /** Shows the pull requests from the branch of the session into the repository. */
 export function Screen() {
-  const { session, is_own } = useOpenSession()
+  const { session } = useOpenSession()
   const opened = listPullRequests(session)
   const [newest, ...older] = opened
   return (
@@ -38,15 +38,15 @@ export function Screen() {
           repository. Only reviewed code is merged.
         </p>
       </header>
-      {newest && <Merge key={newest.pull_request.url} session={session} opened={newest} isOwn={is_own} />}
-      <Open session={session} newest={newest ?? null} isOwn={is_own} />
-      {older.length > 0 && <Older opened={older} sessionId={session.uuid} />}
+      {newest && <Merge key={newest.pull_request.url} opened={newest} />}
+      <Open newest={newest ?? null} />
+      {older.length > 0 && <Older opened={older} />}
       <Description hasPlan={session.rounds.some(({ plans }) => plans.length > 0)} />
     </section>
   )
 }
 
-const Older = ({ opened, sessionId }: { opened: readonly OpenedPullRequest[]; sessionId: string }) => (
+const Older = ({ opened }: { opened: readonly OpenedPullRequest[] }) => (
   <section class="card">
     <h3>Opened before</h3>
     <ul class="pull-request-list">
@@ -54,9 +54,7 @@ const Older = ({ opened, sessionId }: { opened: readonly OpenedPullRequest[]; se
         <li key={pull_request.url}>
           <PullRequestLink pull_request={pull_request} />
           <Badge>
-            <SessionLink id={sessionId} search={{ round }}>
-              round {round}
-            </SessionLink>
+            <SessionLink search={{ round }}>round {round}</SessionLink>
           </Badge>
         </li>
       ))}
@@ -102,14 +100,9 @@ const Description = ({ hasPlan }: { hasPlan: boolean }) => (
   </section>
 )
 
-interface OpenProps {
-  session: Session
-  newest: OpenedPullRequest | null
-  isOwn: boolean
-}
-
 /** Opens a pull request, or shows the reason why there is none to open. */
-function Open({ session, newest, isOwn }: OpenProps) {
+function Open({ newest }: { newest: OpenedPullRequest | null }) {
+  const { session, is_own } = useOpenSession()
   const open = useSessionCall(session.uuid, calls.openPullRequest)
   const hasCode = session.rounds.some(({ code_changes }) => code_changes.length > 0)
   const isRunning = session.in_flight || !session.rounds.some(hasEnded)
@@ -120,10 +113,10 @@ function Open({ session, newest, isOwn }: OpenProps) {
       {!hasCode && (
         <Notice tone="warn">No round of this session changed code, so the branch may contain nothing new.</Notice>
       )}
-      {isRunning && isOwn && (
+      {isRunning && is_own && (
         <Notice>A round is running. A pull request opened now would not contain its later changes.</Notice>
       )}
-      {isOwn ? (
+      {is_own ? (
         <div class="notice-actions">
           <Button kind={newest ? 'plain' : 'primary'} busy={open.isPending} onClick={() => open.mutate()}>
             {open.isPending ? 'Opening…' : 'Open a pull request'}
@@ -165,14 +158,9 @@ function describe(session: Session, newest: OpenedPullRequest | null): string {
     : 'The newest one is up to date. Open another one only if it was closed.'
 }
 
-interface MergeProps {
-  session: Session
-  opened: OpenedPullRequest
-  isOwn: boolean
-}
-
 /** Shows the newest pull request, its state as far as the platform knows it, and the merge. */
-function Merge({ session, opened, isOwn }: MergeProps) {
+function Merge({ opened }: { opened: OpenedPullRequest }) {
+  const { session, is_own } = useOpenSession()
   const { pull_request, round } = opened
   const kept = `platform.draft.merged.${session.uuid}.${pull_request.number}`
   const [merged, setMerged] = useState(() => readStored(sessionStorage, kept) === true)
@@ -181,7 +169,7 @@ function Merge({ session, opened, isOwn }: MergeProps) {
     writeStored(sessionStorage, kept, true)
     setMerged(true)
   })
-  const refusal = findMergeRefusal(session, isOwn)
+  const refusal = findMergeRefusal(session, is_own)
   return (
     <section class="card seal-card" aria-labelledby="pull-request-newest">
       <h3 id="pull-request-newest">
@@ -195,7 +183,7 @@ function Merge({ session, opened, isOwn }: MergeProps) {
           The code is in the default branch. The cloud is changed by a separate apply: see Saved plan.
         </Notice>
       )}
-      {!merged && refusal && <Refused refusal={refusal} sessionId={session.uuid} title="It cannot be merged now" />}
+      {!merged && refusal && <Refused refusal={refusal} title="It cannot be merged now" />}
       {!merged && !refusal && (
         <div class="notice-actions">
           <Button kind="primary" busy={merge.isPending} onClick={() => setAsking(true)}>

@@ -28,7 +28,7 @@ export function Screen() {
         <h2>Replay of round {round?.number ?? excerpt(named, 20)}</h2>
         {round && <p class="quiet">{excerpt(round.query, 240)}</p>}
         {isOver && (
-          <SessionLink class="small" id={session.uuid} search={{ round: round.number }}>
+          <SessionLink class="small" search={{ round: round.number }}>
             Back to the round
           </SessionLink>
         )}
@@ -49,7 +49,7 @@ export function Screen() {
 }
 
 const ToRounds = ({ round, children = 'Back to the rounds' }: { round?: number; children?: string }) => (
-  <SessionLink class="button" id={useOpenSession().session.uuid} search={{ round }}>
+  <SessionLink class="button" search={{ round }}>
     {children}
   </SessionLink>
 )

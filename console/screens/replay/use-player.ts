@@ -1,20 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 export const SPEEDS = [1, 4, 16] as const
-export type Speed = (typeof SPEEDS)[number]
-
-export interface Player {
-  /** The number of shown events. */
-  count: number
-  playing: boolean
-  speed: Speed
-  /** Shows this number of events and stops. */
-  goTo(count: number): void
-  /** Shows this number of events more, or fewer if negative, and stops. */
-  step(by: number): void
-  toggle(): void
-  setSpeed(speed: Speed): void
-}
+export type Player = ReturnType<typeof usePlayer>
 
 /** Short enough to look continuous, and long enough for a slow machine. */
 const TICK_MS = 50
@@ -22,11 +9,11 @@ const TICK_MS = 50
 const CALM_TICK_MS = 1_000
 
 /** Plays events in their own time. It never starts automatically. Two calls before the next drawing both count. */
-export function usePlayer({ offsets }: Timeline, start: number): Player {
+export function usePlayer({ offsets }: Timeline, start: number) {
   // Callbacks read this, because listeners are renewed after a drawing and a key can be pressed before that.
   const latest = useRef({ count: start, playing: false })
   const [{ count, playing }, draw] = useState(latest.current)
-  const [speed, setSpeed] = useState<Speed>(1)
+  const [speed, setSpeed] = useState<(typeof SPEEDS)[number]>(1)
   const moment = useRef(0)
   const all = offsets.length
   const change = (next: typeof latest.current) => {
@@ -55,12 +42,15 @@ export function usePlayer({ offsets }: Timeline, start: number): Player {
     change({ count: fit, playing })
   }
   return {
+    /** The number of shown events. */
     count,
     playing,
     speed,
     setSpeed,
-    goTo: (next) => put(next, false),
-    step: (by) => put(latest.current.count + by, false),
+    /** Shows this number of events and stops. */
+    goTo: (next: number) => put(next, false),
+    /** Shows this number of events more, or fewer if negative, and stops. */
+    step: (by: number) => put(latest.current.count + by, false),
     toggle: () => {
       const now = latest.current
       put(!now.playing && now.count >= all ? 0 : now.count, !now.playing)
@@ -71,16 +61,13 @@ export function usePlayer({ offsets }: Timeline, start: number): Player {
 /** The maximum wait in a replay; longer waits are cut. */
 export const LONGEST_WAIT_MS = 2_000
 
-export interface Timeline {
-  /** The time of each event in the replay, in milliseconds from its start. */
-  offsets: number[]
-  /** The skipped time in milliseconds. */
-  left_out: number
-}
+type Timeline = ReturnType<typeof createTimeline>
 
 /** Returns the timeline of events; `times` are theirs, in order, as the API writes them. */
-export function createTimeline(times: readonly string[]): Timeline {
+export function createTimeline(times: readonly string[]) {
+  /** The time of each event in the replay, in milliseconds from its start. */
   const offsets: number[] = []
+  /** The skipped time in milliseconds. */
   let left_out = 0
   let before: number | undefined
   for (const time of times) {
@@ -96,13 +83,5 @@ export function createTimeline(times: readonly string[]): Timeline {
 }
 
 /** Returns the number of events before a moment of the replay. */
-export function countAt(offsets: readonly number[], moment: number): number {
-  let low = 0
-  let high = offsets.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((offsets[middle] as number) <= moment) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+export const countAt = (offsets: readonly number[], moment: number): number =>
+  offsets.findLastIndex((offset) => offset <= moment) + 1

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
-import type { PlanDocument, Round, Session } from '../../client/api/schemas.ts'
+import type { PlanDocument, Round } from '../../client/api/schemas.ts'
 import { useJsonArtifact } from '../../client/sessions/use-artifact.ts'
 import { ActionBadge, Badge, Origin, SEVERITY_TONES } from '../../ui/badge.tsx'
 import { Empty, Skeleton } from '../../ui/notice.tsx'
@@ -20,38 +20,39 @@ import { FilterLink } from './review-links.tsx'
 
 /** Shows the review of a round: its plan, code, report and compliance check. */
 export function Screen() {
-  const { session } = useOpenSession()
   const selected = useSelectedRound(isReviewable)
   const { round } = selected
-  if (round === null) return <NothingYet session={session} />
+  if (round === null) return <NothingYet />
   return (
     <div class="review">
       <RoundPicker {...selected} />
-      <Glance key={`glance-${round.id}`} session={session} round={round} />
-      <Parts session={session} round={round} />
+      <Glance key={`glance-${round.id}`} round={round} />
+      <Parts round={round} />
     </div>
   )
 }
 
-const NothingYet = ({ session }: { session: Session }) => (
-  <section>
-    <h2 class="unseen">Review</h2>
-    <Empty
-      title={session.in_flight ? 'Nothing to review yet' : 'There is nothing to review'}
-      actions={<SessionLink id={session.uuid}>See the rounds</SessionLink>}
-    >
-      {session.in_flight
-        ? 'A round is running. Its plan appears here as soon as the engine has made one.'
-        : 'No round of this session made a plan. Its rounds say why, and you can send another request there.'}
-    </Empty>
-  </section>
-)
+function NothingYet() {
+  const { session } = useOpenSession()
+  return (
+    <section>
+      <h2 class="unseen">Review</h2>
+      <Empty
+        title={session.in_flight ? 'Nothing to review yet' : 'There is nothing to review'}
+        actions={<SessionLink>See the rounds</SessionLink>}
+      >
+        {session.in_flight
+          ? 'A round is running. Its plan appears here as soon as the engine has made one.'
+          : 'No round of this session made a plan. Its rounds say why, and you can send another request there.'}
+      </Empty>
+    </section>
+  )
+}
 
 const NAMES: Record<Part, string> = { plan: 'Plan', code: 'Code', report: 'Report and cost', compliance: 'Compliance' }
 
-function Parts({ session, round }: { session: Session; round: Round }) {
+function Parts({ round }: { round: Round }) {
   const { part } = useReviewAddress()
-  const given = { session, round }
   return (
     <>
       <nav class="review-parts" aria-label="Parts of the review">
@@ -70,16 +71,17 @@ function Parts({ session, round }: { session: Session; round: Round }) {
           </Link>
         ))}
       </nav>
-      {part === 'plan' && <PlanPart key={round.id} {...given} />}
-      {part === 'code' && <CodePart key={round.id} {...given} />}
-      {part === 'report' && <ReportPart key={round.id} {...given} />}
-      {part === 'compliance' && <CompliancePart key={round.id} {...given} />}
+      {part === 'plan' && <PlanPart key={round.id} round={round} />}
+      {part === 'code' && <CodePart key={round.id} round={round} />}
+      {part === 'report' && <ReportPart key={round.id} round={round} />}
+      {part === 'compliance' && <CompliancePart key={round.id} round={round} />}
     </>
   )
 }
 
 /** Shows the facts for a decision at a glance. */
-function Glance({ session, round }: { session: Session; round: Round }) {
+function Glance({ round }: { round: Round }) {
+  const { session } = useOpenSession()
   const { plan, read, document } = useChosenPlan(session, round)
   return (
     <section class="card review-glance" aria-labelledby="review-glance">
@@ -94,7 +96,7 @@ function Glance({ session, round }: { session: Session; round: Round }) {
               {round.plans.length > 0 ? 'Available as text only.' : 'This round has no plan.'}
             </Fact>
           )}
-          <LockFact session={session} round={round} />
+          <LockFact round={round} />
         </dl>
       )}
     </section>
@@ -211,7 +213,8 @@ function sayOutside({ outside_targets, targets, checked }: PlanDocument): string
   return count === 0 ? 'Nothing else would change.' : `${plural(count, 'other change')} that this plan leaves out.`
 }
 
-function LockFact({ session, round }: { session: Session; round: Round }) {
+function LockFact({ round }: { round: Round }) {
+  const { session } = useOpenSession()
   const report = round.reports.findLast(({ type }) => type === 'generate')
   const read = useJsonArtifact<unknown>(session.uuid, session.is_blocked ? (report?.url ?? null) : null)
   return (

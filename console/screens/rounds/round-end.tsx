@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'preact/hooks'
-import type { Round, Session } from '../../client/api/schemas.ts'
+import type { Round } from '../../client/api/schemas.ts'
 import { hasDocument } from '../../client/sessions/use-artifact.ts'
 import { lastStatus } from '../../client/sessions/use-session.ts'
 import { Badge, Origin } from '../../ui/badge.tsx'
@@ -13,25 +13,25 @@ import { useOpenSession } from '../session/open-session.tsx'
 import { SessionLink } from '../session/session-link.tsx'
 import { modeOf } from './conversation.ts'
 
+/** A round, and the platform's answer to it; null when there is none. */
+export interface AnsweredRound {
+  round: Round
+  answer: string | null
+}
+
 /** Shows the result of a round that has ended, its cost, and links to its screens. */
-export function RoundEnd({ round, answer }: { round: Round; answer: string | null }) {
-  const { session } = useOpenSession()
+export function RoundEnd({ round, answer }: AnsweredRound) {
   return (
     <div class="rounds-answer">
-      <Outcome round={round} answer={answer} session={session} />
-      <Next round={round} session={session} />
+      <Outcome round={round} answer={answer} />
+      <Next round={round} />
       {round.usage && <Usage round={round} usage={round.usage} />}
     </div>
   )
 }
 
-interface OutcomeProps {
-  round: Round
-  answer: string | null
-  session: Session
-}
-
-function Outcome({ round, answer, session }: OutcomeProps) {
+function Outcome({ round, answer }: AnsweredRound) {
+  const { session } = useOpenSession()
   const last = lastStatus(round)
   const message = last?.message ?? ''
   const isModels = answer !== null && modeOf(round, session) !== 'apply'
@@ -73,7 +73,8 @@ function Failure({ round, message }: { round: Round; message: string }) {
 const placeOf = ({ file, line }: { file: string | null; line: number | null }): string =>
   file === null ? '' : ` (${file}${line === null ? '' : `:${line}`})`
 
-function Next({ round, session }: { round: Round; session: Session }) {
+function Next({ round }: { round: Round }) {
+  const { session } = useOpenSession()
   const type = round.reports.at(-1)?.type
   const isReview = type === 'generate' || (type !== 'apply' && round.plans.length > 0 && !round.preview)
   const isImport = type === 'import' || round.previews.length > 0
@@ -94,7 +95,6 @@ function Next({ round, session }: { round: Round; session: Session }) {
           <SessionLink
             key={part}
             class={`button button-small ${primary ? 'button-primary' : 'button-plain'}`}
-            id={session.uuid}
             part={part}
             search={part === 'seal' || part === 'pull-request' ? {} : { round: round.number }}
           >

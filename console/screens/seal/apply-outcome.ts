@@ -65,12 +65,7 @@ export interface Step {
   took: string
 }
 
-export interface Progress {
-  /** The steps in the order of their start. */
-  steps: Step[]
-  /** The texts of errors, each with its first line in front. */
-  errors: string[]
-}
+export type Progress = ReturnType<typeof readProgress>
 
 const EFFECTS: Record<string, Step['effect']> = { crea: 'create', modi: 'change', dest: 'destroy', read: 'read' }
 const LONGEST_LINE = 4_000
@@ -82,8 +77,10 @@ const LINES: readonly [RegExp, Step['state']][] = [
 const CLOSING = /^Apply complete! Resources: /
 
 /** Reads the engine's output of an apply up to the closing line; the outputs after it may contain any text. */
-export function readProgress(events: readonly OutputEvent[]): Progress {
+export function readProgress(events: readonly OutputEvent[]) {
+  /** The steps in the order of their start. */
   const steps = new Map<string, Step>()
+  /** The texts of errors, each with its first line in front. */
   const errors: string[] = []
   let isComplete = false
   for (const event of events) {
@@ -133,7 +130,7 @@ export const countPlanned = (resources: readonly PlannedResource[]): number =>
   resources.reduce((sum, { action }) => sum + (STEPS[action] ?? 0), 0)
 
 /** Returns the progress of an apply, without reads. */
-export function countSteps({ steps }: Progress): { done: number; running: number; failed: number } {
+export function countSteps({ steps }: Pick<Progress, 'steps'>) {
   const count = (...states: Step['state'][]) =>
     steps.filter(({ effect, state }) => effect !== 'read' && states.includes(state)).length
   return { done: count('done'), running: count('running'), failed: count('failed', 'stopped') }

@@ -1,4 +1,4 @@
-import type { PlanDocument, PlannedResource, Session } from '../../client/api/schemas.ts'
+import type { PlanDocument, Session } from '../../client/api/schemas.ts'
 import { isLoss } from '../../ui/plan/values.ts'
 
 /** The reason why a plan cannot be applied now, and the remedy. */
@@ -55,15 +55,11 @@ export function findRefusal(session: Session, isOwn: boolean): Refusal | null {
   return seal.valid ? null : refuse(seal.explanation ?? 'The branch has changed since.', ...ADVICE.newer_commit)
 }
 
-/** The resources that an apply destroys. */
-export interface Losses {
-  destroyed: PlannedResource[]
-  /** Resources that hold data or grant access. */
-  critical: PlannedResource[]
-}
+export type Losses = ReturnType<typeof findLosses>
 
-export function findLosses(document: PlanDocument | undefined): Losses {
-  const destroyed = (document?.resources ?? []).filter(isLoss)
+/** Returns the resources that an apply destroys; the critical ones of them hold data or grant access. */
+export function findLosses(document: PlanDocument) {
+  const destroyed = document.resources.filter(isLoss)
   return { destroyed, critical: destroyed.filter(({ is_critical }) => is_critical) }
 }
 

@@ -4,7 +4,6 @@ import { Scrolling } from '../../ui/controls.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { FirstOf, Table } from '../../ui/table.tsx'
 import { excerpt, formatNumber } from '../../ui/words.ts'
-import { useOpenSession } from '../session/open-session.tsx'
 import { SessionLink } from '../session/session-link.tsx'
 import { type ApplyReport, type Outcome, outcomeOf } from './apply-outcome.ts'
 
@@ -72,11 +71,7 @@ const COUNTS = [
 ] as const
 
 const NextStep = ({ outcome }: { outcome: Outcome }) => (
-  <SessionLink
-    class="button"
-    id={useOpenSession().session.uuid}
-    part={outcome === 'success' ? 'pull-request' : 'rounds'}
-  >
+  <SessionLink class="button" part={outcome === 'success' ? 'pull-request' : 'rounds'}>
     {outcome === 'success' ? 'Pull request' : 'Request a further round'}
   </SessionLink>
 )

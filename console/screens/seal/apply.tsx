@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
-import type { Seal, Session } from '../../client/api/schemas.ts'
+import type { Seal } from '../../client/api/schemas.ts'
 import { usePlanDocument } from '../../client/sessions/use-artifact.ts'
 import { useSessionCall } from '../../client/sessions/use-session.ts'
 import { ActionBadge, actionName, Badge } from '../../ui/badge.tsx'
@@ -10,25 +10,27 @@ import { Field } from '../../ui/field.tsx'
 import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
 import { CHANGES } from '../../ui/plan/values.ts'
 import { excerpt, formatNumber, plural } from '../../ui/words.ts'
+import { useOpenSession } from '../session/open-session.tsx'
 import { Refused } from '../session/session-link.tsx'
 import { confirmationFor, findLosses, findRefusal, isConfirmed, type Losses } from './apply-readiness.ts'
 
 /** Applies the saved plan, or shows the reason why that is not possible. */
-export function Apply({ session, seal, isOwn }: { session: Session; seal: Seal; isOwn: boolean }) {
-  const refusal = findRefusal(session, isOwn)
-  if (!refusal) return <Ready session={session} seal={seal} />
+export function Apply({ seal }: { seal: Seal }) {
+  const { session, is_own } = useOpenSession()
+  const refusal = findRefusal(session, is_own)
+  if (!refusal) return <Ready seal={seal} />
   const isUsed = seal.reason === 'used'
   return (
     <Refused
       refusal={refusal}
-      sessionId={session.uuid}
       tone={isUsed ? 'neutral' : 'warn'}
       title={isUsed ? 'The saved plan was applied' : 'This plan cannot be applied now'}
     />
   )
 }
 
-function Ready({ session, seal }: { session: Session; seal: Seal }) {
+function Ready({ seal }: { seal: Seal }) {
+  const { session } = useOpenSession()
   const [open, setOpen] = useState(false)
   const plan = usePlanDocument(session.uuid, session.rounds.find(({ number }) => number === seal.round) ?? null)
   const apply = useSessionCall(session.uuid, calls.apply, () => setOpen(false))

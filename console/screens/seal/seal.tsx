@@ -1,5 +1,5 @@
 import { calls } from '../../client/api/calls.ts'
-import type { Seal, Session } from '../../client/api/schemas.ts'
+import type { Seal } from '../../client/api/schemas.ts'
 import { useSessionCall } from '../../client/sessions/use-session.ts'
 import { hasPanelRole, useMe } from '../../client/use-me.ts'
 import { Badge, Origin, type Tone } from '../../ui/badge.tsx'
@@ -16,7 +16,7 @@ import { isApplyRound } from './apply-outcome.ts'
 import { ApplyRound } from './apply-round.tsx'
 
 export function Screen() {
-  const { session, is_own } = useOpenSession()
+  const { session } = useOpenSession()
   const selected = useSelectedRound(isApplyRound)
   const { round } = selected
   const { seal } = session
@@ -32,14 +32,14 @@ export function Screen() {
       {round && <ApplyRound key={round.id} {...selected} round={round} />}
       {seal ? (
         <>
-          <Apply session={session} seal={seal} isOwn={is_own} />
+          <Apply seal={seal} />
           <div class="seal-columns">
-            <SealFacts sessionId={session.uuid} seal={seal} />
-            <Verify session={session} seal={seal} isOwn={is_own} />
+            <SealFacts seal={seal} />
+            <Verify seal={seal} />
           </div>
         </>
       ) : (
-        <Empty title="There is no saved plan" actions={<SessionLink id={session.uuid}>See the rounds</SessionLink>}>
+        <Empty title="There is no saved plan" actions={<SessionLink>See the rounds</SessionLink>}>
           A round saves its plan when the engine accepts the code and every check has passed.
           {session.in_flight ? ' A round is running.' : ' Request a change to get one.'}
         </Empty>
@@ -48,7 +48,7 @@ export function Screen() {
   )
 }
 
-function SealFacts({ sessionId, seal }: { sessionId: string; seal: Seal }) {
+function SealFacts({ seal }: { seal: Seal }) {
   const { engine, state } = seal
   return (
     <section class="card seal-card" aria-labelledby="seal-facts">
@@ -61,7 +61,7 @@ function SealFacts({ sessionId, seal }: { sessionId: string; seal: Seal }) {
         <dt>Saved</dt>
         <dd>
           <Ago at={seal.sealed_at} />, by{' '}
-          <SessionLink id={sessionId} part="review" search={{ round: seal.round }}>
+          <SessionLink part="review" search={{ round: seal.round }}>
             round {seal.round}
           </SessionLink>
           <span class="quiet small seal-block">{formatMoment(seal.sealed_at)}</span>
@@ -127,12 +127,13 @@ const OUTCOMES: Record<Check['outcome'], [sign: string, word: string, tone: Tone
 }
 
 /** Verifies the saved plan, and shows the last verification. */
-function Verify({ session, seal, isOwn }: { session: Session; seal: Seal; isOwn: boolean }) {
+function Verify({ seal }: { seal: Seal }) {
+  const { session, is_own } = useOpenSession()
   const me = useMe()
   const verify = useSessionCall(session.uuid, calls.verifySeal)
   const checks = verify.data?.checks ?? seal.checks
   const verifiedAt = verify.data?.verified_at ?? seal.verified_at
-  const may = isOwn || hasPanelRole(me.data, 'editor')
+  const may = is_own || hasPanelRole(me.data, 'editor')
   return (
     <section class="card seal-card" aria-labelledby="seal-verify">
       <header class="seal-head">
@@ -158,25 +159,22 @@ function Verify({ session, seal, isOwn }: { session: Session; seal: Seal; isOwn:
         <ErrorNotice error={verify.error} title="The plan could not be verified" retry={() => verify.mutate()} />
       )}
       <ul class="seal-checks" aria-label="Checks of the saved plan">
-        {(Object.keys(QUESTIONS) as Check['name'][]).map((name) => (
-          <CheckRow key={name} name={name} check={checks.find((check) => check.name === name)} />
-        ))}
+        {(Object.keys(QUESTIONS) as Check['name'][]).map((name) => {
+          const check = checks.find((other) => other.name === name)
+          const [sign, word, tone] = check ? OUTCOMES[check.outcome] : ['·', 'not checked', 'neutral' as const]
+          return (
+            <li key={name}>
+              <Badge tone={tone} sign={sign}>
+                {word}
+              </Badge>
+              <div>
+                {QUESTIONS[name]}
+                {check && <span class="quiet small seal-block">{visibleText(check.explanation)}</span>}
+              </div>
+            </li>
+          )
+        })}
       </ul>
     </section>
-  )
-}
-
-function CheckRow({ name, check }: { name: Check['name']; check: Check | undefined }) {
-  const [sign, word, tone] = check ? OUTCOMES[check.outcome] : ['·', 'not checked', 'neutral' as const]
-  return (
-    <li>
-      <Badge tone={tone} sign={sign}>
-        {word}
-      </Badge>
-      <div>
-        {QUESTIONS[name]}
-        {check && <span class="quiet small seal-block">{visibleText(check.explanation)}</span>}
-      </div>
-    </li>
   )
 }

@@ -14,8 +14,7 @@ interface OpenSession extends ReadSession {
   live: LiveStatus | null
 }
 
-const SessionContext = createContext<OpenSession | null>(null)
-export const SessionProvider = SessionContext.Provider
+export const SessionContext = createContext<OpenSession | null>(null)
 
 export function useOpenSession(): OpenSession {
   const open = useContext(SessionContext)

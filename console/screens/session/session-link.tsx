@@ -1,13 +1,16 @@
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
+import { useContext } from 'preact/hooks'
 import type { SearchOf } from '../../client/use-address.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { visibleText } from '../../ui/words.ts'
 import type { Refusal } from '../seal/apply-readiness.ts'
 import type { SessionPart } from './next-step.ts'
+import { SessionContext } from './open-session.tsx'
 
 interface SessionLinkProps {
-  id: string
+  /** The session; the open one by default. */
+  id?: string
   /** The screen of the session; its rounds by default. */
   part?: SessionPart
   search?: SearchOf<'round' | 'part' | 'resource'>
@@ -16,42 +19,38 @@ interface SessionLinkProps {
 }
 
 /** Links to a screen of a session. */
-export const SessionLink = ({ id, part = 'rounds', search = {}, ...rest }: SessionLinkProps) => (
-  <Link
-    {...rest}
-    to={part === 'rounds' ? '/sessions/$sessionId' : (`/sessions/$sessionId/${part}` as const)}
-    params={{ sessionId: id }}
-    search={search}
-    activeOptions={{ exact: true, includeSearch: false }}
-    activeProps={{}}
-  />
-)
+export function SessionLink({ id, part = 'rounds', search = {}, ...rest }: SessionLinkProps) {
+  const open = useContext(SessionContext)
+  return (
+    <Link
+      {...rest}
+      to={part === 'rounds' ? '/sessions/$sessionId' : (`/sessions/$sessionId/${part}` as const)}
+      params={{ sessionId: id ?? open?.session.uuid ?? '' }}
+      search={search}
+      activeOptions={{ exact: true, includeSearch: false }}
+      activeProps={{}}
+    />
+  )
+}
 
 interface RefusedProps {
   refusal: Refusal
-  sessionId: string
   title: string
   tone?: 'neutral' | 'warn'
 }
 
 /** Shows the reason why apply or merge is not possible now, with a link to the remedy. */
-export const Refused = ({ refusal: { reason, advice, remedy }, sessionId, title, tone = 'warn' }: RefusedProps) => (
+export const Refused = ({ refusal: { reason, advice, remedy }, title, tone = 'warn' }: RefusedProps) => (
   <Notice
     tone={tone}
     title={title}
     actions={
       remedy === 'rounds' ? (
-        <SessionLink class="button" id={sessionId}>
-          Go to the rounds
-        </SessionLink>
-      ) : remedy === 'locked' ? (
-        <Link class="button" to="/locked">
-          Locked sessions
-        </Link>
+        <SessionLink class="button">Go to the rounds</SessionLink>
       ) : (
-        remedy === 'start' && (
-          <Link class="button" to="/">
-            New request
+        remedy && (
+          <Link class="button" to={remedy === 'locked' ? '/locked' : '/'}>
+            {remedy === 'locked' ? 'Locked sessions' : 'New request'}
           </Link>
         )
       )

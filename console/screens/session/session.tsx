@@ -1,8 +1,9 @@
 import { Outlet, useLocation, useParams } from '@tanstack/react-router'
 import type { Round, Session } from '../../client/api/schemas.ts'
 import { useEndNotification } from '../../client/end-notification.ts'
+import { hasDocument } from '../../client/sessions/use-artifact.ts'
 import { lastStatus, useSession } from '../../client/sessions/use-session.ts'
-import { type LiveStatus, useLiveSession } from '../../client/sessions/use-streams.ts'
+import { useLiveSession } from '../../client/sessions/use-streams.ts'
 import { Badge, StatusBadge } from '../../ui/badge.tsx'
 import { Copy } from '../../ui/button.tsx'
 import { Skeleton } from '../../ui/notice.tsx'
@@ -12,7 +13,7 @@ import { Unreadable } from '../../ui/shell/errors.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { excerpt, plural, repositoryName, visibleText } from '../../ui/words.ts'
 import { nextStep, type SessionPart } from './next-step.ts'
-import { SessionProvider } from './open-session.tsx'
+import { SessionContext, useOpenSession } from './open-session.tsx'
 import { SessionLink } from './session-link.tsx'
 
 /** Shows the frame of a session: its request, its state, and its screens. */
@@ -46,11 +47,11 @@ export function Screen() {
         </>
       }
     >
-      <NextStepBar session={session} live={live} />
-      <Tabs session={session} />
-      <SessionProvider value={{ ...read.data, live }}>
+      <SessionContext.Provider value={{ ...read.data, live }}>
+        <NextStepBar />
+        <Tabs />
         <Outlet />
-      </SessionProvider>
+      </SessionContext.Provider>
     </Page>
   )
 }
@@ -83,7 +84,8 @@ function Facts({ session }: { session: Session }) {
 }
 
 /** Shows one line below the heading: the progress of the running round, or the next step. */
-function NextStepBar({ session, live }: { session: Session; live: LiveStatus | null }) {
+function NextStepBar() {
+  const { session, live } = useOpenSession()
   const here = useLocation({ select: ({ pathname }) => pathname.replace(/\/+$/, '') })
   const base = `/sessions/${session.uuid}`
   if (session.in_flight) {
@@ -97,7 +99,7 @@ function NextStepBar({ session, live }: { session: Session; live: LiveStatus | n
         <span>
           Round {last?.number ?? 1} is running: {excerpt(message, 160)}
         </span>
-        <SessionLink id={session.uuid}>Watch it</SessionLink>
+        <SessionLink>Watch it</SessionLink>
       </p>
     )
   }
@@ -108,7 +110,7 @@ function NextStepBar({ session, live }: { session: Session; live: LiveStatus | n
     <p class={`session-next session-next-${step.tone}`}>
       <span>{step.text}</span>
       {!isHere && (
-        <SessionLink class="button button-small" id={session.uuid} part={step.part} search={{ round: step.round }}>
+        <SessionLink class="button button-small" part={step.part} search={{ round: step.round }}>
           {step.label}
         </SessionLink>
       )}
@@ -118,7 +120,8 @@ function NextStepBar({ session, live }: { session: Session; live: LiveStatus | n
 
 const hasReport = (type: string) => (round: Round) => round.reports.some((report) => report.type === type)
 
-function Tabs({ session }: { session: Session }) {
+function Tabs() {
+  const { session } = useOpenSession()
   const has = (test: (round: Round) => boolean) => session.rounds.some(test)
   const tabs: [SessionPart, string, boolean][] = [
     ['rounds', 'Rounds', true],
@@ -127,7 +130,7 @@ function Tabs({ session }: { session: Session }) {
       'Review',
       has(({ plans, reports, code_changes }) => plans.length + reports.length + code_changes.length > 0),
     ],
-    ['graph', 'Graph', has(({ plans }) => plans.some(({ document_url }) => document_url !== null))],
+    ['graph', 'Graph', has(hasDocument)],
     ['drift', 'Drift', has(hasReport('drift'))],
     ['import', 'Import', has(({ previews }) => previews.length > 0) || has(hasReport('import'))],
     ['seal', 'Saved plan', session.seal !== null],
@@ -138,7 +141,7 @@ function Tabs({ session }: { session: Session }) {
       {tabs
         .filter(([, , shown]) => shown)
         .map(([part, name]) => (
-          <SessionLink key={part} id={session.uuid} part={part} class="tab">
+          <SessionLink key={part} part={part} class="tab">
             {name}
           </SessionLink>
         ))}

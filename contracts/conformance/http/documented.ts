@@ -1,6 +1,5 @@
 import type { Operation } from '../document.ts'
-import { isRecord } from '../schema/types.ts'
-import { findFaults } from '../schema/validate.ts'
+import { findFaults, isRecord } from '../schema/schema.ts'
 import type { Exchange } from '../types.ts'
 
 /** Lists the parts of an answer that the operation does not document; empty when the answer fits. */

@@ -1,3 +1,5 @@
+import { connect } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import { OutboundError, send } from '../../../src/base/http.ts'
 import { type Call, type Exchange, NoAnswer, type Options } from '../types.ts'
 
@@ -30,7 +32,7 @@ export async function exchange(options: Options, method: string, path: string, c
   }
 }
 
-export const rightAuthorization = ({ token }: Options): string | null => (token === null ? null : `Bearer ${token}`)
+const rightAuthorization = ({ token }: Options): string | null => (token === null ? null : `Bearer ${token}`)
 
 function parsed(text: string): unknown {
   try {
@@ -70,3 +72,35 @@ export const masked = ({ token }: Options, text: string): string => (token ? tex
 
 const shortened = (text: string) =>
   text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`
+
+/** Writes text to its own connection and reads the status line. `cut` closes the connection after the write. */
+export function rawExchange(
+  url: string,
+  text: string,
+  options: { cut: boolean; limitMs: number },
+): Promise<{ status: number | null }> {
+  const { hostname, port, protocol } = new URL(url)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const secure = protocol === 'https:'
+  const number = port === '' ? (secure ? 443 : 80) : Number(port)
+  return new Promise((resolve) => {
+    let received = ''
+    const socket = secure ? connectTls({ host, port: number, servername: host }) : connect({ host, port: number })
+    const end = () => {
+      clearTimeout(timer)
+      socket.destroy()
+      const status = /^HTTP\/1\.[01] (\d{3})/.exec(received)?.[1]
+      resolve({ status: status === undefined ? null : Number(status) })
+    }
+    const timer = setTimeout(end, options.limitMs)
+    socket.on('error', end)
+    socket.on('close', end)
+    socket.on('data', (bytes) => {
+      received += bytes.toString('latin1')
+      if (received.includes('\r\n')) end()
+    })
+    socket.write(text, 'latin1', () => {
+      if (options.cut) end()
+    })
+  })
+}

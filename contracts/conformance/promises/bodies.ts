@@ -1,14 +1,15 @@
 import { bodiesAtLimits, type Fault, forbids, invalidBodies, type Variant, validBodies } from '../schema/variants.ts'
-import type { Promised, Tester } from '../types.ts'
+import { type Check, check, type Tester } from '../types.ts'
 import { askWith, isRefusal, type Policy } from './policy.ts'
+import { unreadablePromises } from './transport.ts'
 
 /** Returns the promises that valid bodies are accepted and invalid ones refused; the schema yields the bodies. */
-export function bodyPromises(policy: Policy): Promised[] {
+export function bodyPromises(policy: Policy): Check[] {
   const { operation, prepare } = policy
   const { body, id } = operation
   if (!body) return []
   const { schema } = body
-  const refused = (aspect: string, promise: string, kind: Fault): Promised[] => {
+  const refused = (aspect: string, promise: string, kind: Fault): Check[] => {
     if (!forbids(schema, kind)) return []
     const run = async (tester: Tester) => {
       for (const variant of invalidBodies(schema, kind, tester.seed, prepare)) await refuses(tester, policy, variant)
@@ -16,29 +17,30 @@ export function bodyPromises(policy: Policy): Promised[] {
     return [{ id: `${id}.${aspect}`, promise, run }]
   }
   return [
-    {
-      id: `${id}.accepts`,
-      promise: 'Bodies that fit the schema are accepted, the examples of the contract among them',
-      run: async (tester) => {
+    check(
+      `${id}.accepts`,
+      'Bodies that fit the schema are accepted, the examples of the contract among them',
+      async (tester) => {
         const examples = body.examples.map((example): Variant => ({ what: 'an example', body: prepare(example) }))
         for (const variant of [...examples, ...validBodies(schema, tester.seed, prepare)])
           await accepts(tester, policy, variant)
       },
-    },
-    {
-      id: `${id}.limits`,
-      promise: 'Texts and lists are accepted up to their limits, which count characters (code points)',
-      run: async (tester) => {
+    ),
+    check(
+      `${id}.limits`,
+      'Texts and lists are accepted up to their limits, which count characters (code points)',
+      async (tester) => {
         const variants = bodiesAtLimits(schema, tester.seed, prepare)
         for (const variant of variants) await accepts(tester, policy, variant)
       },
-    },
+    ),
     ...refused('required', 'A body without a required key is refused', 'missing'),
     ...refused('types', 'A value of another type is refused', 'types'),
     ...refused('lengths', 'Texts and lists beyond their limits are refused', 'lengths'),
     ...refused('undeclared', 'A key that is not declared is refused', 'undeclared'),
     ...refused('values', 'A value outside its enumeration, pattern or format is refused', 'values'),
     strangeTextsPromise(policy),
+    ...unreadablePromises(policy),
   ]
 }
 
@@ -62,12 +64,12 @@ async function refuses(tester: Tester, policy: Policy, { what, body }: Variant):
 const DEEP = 10_000
 
 /** Returns the promise about texts that no schema forbids but that crash some programs. */
-function strangeTextsPromise(policy: Policy): Promised {
+function strangeTextsPromise(policy: Policy): Check {
   const { operation, prepare } = policy
-  return {
-    id: `${operation.id}.strange`,
-    promise: 'Deep nesting, NUL, lone surrogates and odd numbers are accepted or refused, never a fault of the service',
-    run: async (tester) => {
+  return check(
+    `${operation.id}.strange`,
+    'Deep nesting, NUL, lone surrogates and odd numbers are accepted or refused, never a fault of the service',
+    async (tester) => {
       const base = JSON.stringify(prepare(operation.body?.examples[0] ?? {}))
       const odd = ['\\u0000', '\\ud800', '\\udc00\\ud800', '\\ufeff', '\\uffff', '\\u202e', 'a\\u0000b'].flatMap(
         (text) => everyValue(base).map((replace) => replace(`"${text}"`)),
@@ -88,7 +90,7 @@ function strangeTextsPromise(policy: Policy): Promised {
         )
       }
     },
-  }
+  )
 }
 
 /** Returns one function per text value of the JSON document, which puts other JSON in its place. */

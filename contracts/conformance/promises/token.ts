@@ -1,16 +1,16 @@
-import type { Promised, Tester } from '../types.ts'
+import { type Check, check, type Tester } from '../types.ts'
 import { askWith, type Policy } from './policy.ts'
 
 const CHALLENGE = /^bearer(?:\s|$)/i
 
 /** Returns the promises about tokens. Without a token of the service, every caller may send requests. */
-export function tokenPromises(policies: readonly Policy[], token: string | null): Promised[] {
+export function tokenPromises(policies: readonly Policy[], token: string | null): Check[] {
   const secured = policies.filter(({ operation }) => operation.secured)
   return token === null ? [openAccess(secured)] : [...refused(secured, token), ...beforeBody(secured)]
 }
 
-function refused(policies: readonly Policy[], token: string): Promised[] {
-  const each = (aspect: string, promise: string, headers: (string | null)[]): Promised => ({
+function refused(policies: readonly Policy[], token: string): Check[] {
+  const each = (aspect: string, promise: string, headers: (string | null)[]): Check => ({
     id: `token.${aspect}`,
     promise,
     run: async (tester) => {
@@ -57,12 +57,14 @@ const swapped = (token: string) =>
     .replace(/[a-z]/gi, (letter) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()))
     .replace(/^/, (start) => (/[a-z]/i.test(token) ? start : 'x'))
 
+const askAs = (tester: Tester, policy: Policy, authorization: string | null) => {
+  const { body } = policy.operation
+  return askWith(tester, policy, { ...(body ? { json: policy.prepare(body.examples[0]) } : {}), authorization })
+}
+
 async function expect401(tester: Tester, policy: Policy, authorization: string | null): Promise<void> {
-  const body = policy.operation.body
-  const call = body ? { json: policy.prepare(body.examples[0]) } : {}
-  const made = await askWith(tester, policy, { ...call, authorization })
-  if (!tester.expect(made.status === 401, `${policy.operation.id}: answered ${made.status} instead of 401`, made))
-    return
+  const made = await askAs(tester, policy, authorization)
+  if (!tester.expectStatus(made, 401, `${policy.operation.id}`)) return
   const challenge = made.headers.get('www-authenticate')
   tester.expect(
     CHALLENGE.test(challenge ?? ''),
@@ -71,24 +73,24 @@ async function expect401(tester: Tester, policy: Policy, authorization: string |
   )
 }
 
-function beforeBody(policies: readonly Policy[]): Promised[] {
+function beforeBody(policies: readonly Policy[]): Check[] {
   const strict = policies.filter(({ tokenFirst, operation }) => tokenFirst && operation.body)
   if (strict.length === 0) return []
   const run = async (tester: Tester) => {
     for (const policy of strict)
       for (const raw of ['{}', '{', '']) {
         const made = await askWith(tester, policy, { raw, authorization: null })
-        tester.expect(made.status === 401, `${policy.operation.id}: answered ${made.status} instead of 401`, made)
+        tester.expectStatus(made, 401, `${policy.operation.id}`)
       }
   }
   return [{ id: 'token.first', promise: 'The token is looked at before the body', run }]
 }
 
-function openAccess(policies: readonly Policy[]): Promised {
-  return {
-    id: 'token.open',
-    promise: 'A service without a token accepts every request, whatever Authorization it carries',
-    run: async (tester) => {
+function openAccess(policies: readonly Policy[]): Check {
+  return check(
+    'token.open',
+    'A service without a token accepts every request, whatever Authorization it carries',
+    async (tester) => {
       for (const policy of policies)
         for (const authorization of [null, 'Bearer of-some-other-service', 'Basic dXNlcjpwYXNz', '']) {
           const body = policy.operation.body
@@ -99,5 +101,5 @@ function openAccess(policies: readonly Policy[]): Promised {
           tester.expect(made.status !== 401, `${policy.operation.id}: answered 401`, made)
         }
     },
-  }
+  )
 }

@@ -1,12 +1,12 @@
 import type { Operation } from '../document.ts'
-import { type Exchange, NoAnswer, type Promised, type Tester } from '../types.ts'
+import { type Check, check, type Exchange, NoAnswer, type Tester } from '../types.ts'
 import { askWith, isRefusal, type Policy } from './policy.ts'
 
 const MEBIBYTE = 1024 * 1024
 const bytes = (...values: number[]) => new Uint8Array(values)
 
 /** Returns the promises about bodies that are no JSON. */
-export function unreadablePromises(policy: Policy): Promised[] {
+export function unreadablePromises(policy: Policy): Check[] {
   const { operation, prepare } = policy
   const { id, body } = operation
   if (!body) return []
@@ -25,10 +25,10 @@ export function unreadablePromises(policy: Policy): Promised[] {
     )
   }
   return [
-    {
-      id: `${id}.malformed`,
-      promise: 'A body that is no JSON is refused with 400 or 422, a broken encoding included',
-      run: async (tester) => {
+    check(
+      `${id}.malformed`,
+      'A body that is no JSON is refused with 400 or 422, a broken encoding included',
+      async (tester) => {
         const text = valid()
         await refuse(tester, 'no body', '')
         for (const cut of [
@@ -65,13 +65,12 @@ export function unreadablePromises(policy: Policy): Promised[] {
         for (let index = 0; index < text.length; index++) wide[index * 2] = text.charCodeAt(index)
         await refuse(tester, 'UTF-16', wide)
       },
-    },
-    {
-      id: `${id}.content-type`,
-      promise:
-        'A body without a content type, or with another one, is read as JSON or refused with 4xx, never a ' +
+    ),
+    check(
+      `${id}.content-type`,
+      'A body without a content type, or with another one, is read as JSON or refused with 4xx, never a ' +
         'fault of the service',
-      run: async (tester) => {
+      async (tester) => {
         for (const contentType of [
           null,
           'text/plain',
@@ -89,21 +88,17 @@ export function unreadablePromises(policy: Policy): Promised[] {
           )
         }
       },
-    },
-    {
-      id: `${id}.chunked`,
-      promise: 'A body sent in chunks, without its length, is read like any other',
-      run: async (tester) => {
-        if (policy.blocked) tester.skip(policy.blocked)
-        const plain = await askWith(tester, policy, { raw: valid() })
-        const { status } = await tester.raw(chunkedRequest(tester, policy, plain.path, valid()))
-        tester.expect(status === plain.status, `answered ${status ?? 'nothing'} instead of ${plain.status}`)
-      },
-    },
-    {
-      id: `${id}.huge`,
-      promise: 'A huge body is refused or its connection closed, and the service still answers',
-      run: async (tester) => {
+    ),
+    check(`${id}.chunked`, 'A body sent in chunks, without its length, is read like any other', async (tester) => {
+      if (policy.blocked) tester.skip(policy.blocked)
+      const plain = await askWith(tester, policy, { raw: valid() })
+      const { status } = await tester.raw(chunkedRequest(tester, policy, plain.path, valid()))
+      tester.expect(status === plain.status, `answered ${status ?? 'nothing'} instead of ${plain.status}`)
+    }),
+    check(
+      `${id}.huge`,
+      'A huge body is refused or its connection closed, and the service still answers',
+      async (tester) => {
         const key =
           Object.keys(body.schema.properties ?? {}).find((each) => body.schema.required?.includes(each)) ?? 'text'
         const huge = JSON.stringify({ ...JSON.parse(valid()), [key]: 'x'.repeat(16 * MEBIBYTE) })
@@ -111,13 +106,13 @@ export function unreadablePromises(policy: Policy): Promised[] {
         if (made) tester.expect(isRefusal(made.status), `16 MiB: answered ${made.status}`, made)
         await stillAnswers(tester)
       },
-    },
+    ),
   ]
 }
 
 /** Returns the promises about malformed HTTP requests. */
-export function transportPromises(operations: readonly Operation[]): Promised[] {
-  const survives = (aspect: string, promise: string, run: (tester: Tester) => Promise<void>): Promised => ({
+export function transportPromises(operations: readonly Operation[]): Check[] {
+  const survives = (aspect: string, promise: string, run: (tester: Tester) => Promise<void>): Check => ({
     id: `transport.${aspect}`,
     promise,
     run: async (tester) => {

@@ -1,8 +1,7 @@
 import { generateSync } from 'json-schema-faker'
-import type { Schema } from './types.ts'
-import { fits } from './validate.ts'
+import { fits, type Schema } from './schema.ts'
 
-export interface Wish {
+interface GenerateOptions {
   /** The optional keys that are present. */
   optional: 'all' | 'none' | 'some'
   /** True if alternatives other than null are chosen and lists filled, so that every part of the body exists. */
@@ -12,7 +11,7 @@ export interface Wish {
 const PROBABILITY = { all: 1, some: 0.5, none: 0 }
 
 /** Generates a value that fits the schema; the same seed gives the same value. */
-export function generate(schema: Schema, seed: number, { optional, full = false }: Wish): unknown {
+export function generate(schema: Schema, seed: number, { optional, full = false }: GenerateOptions): unknown {
   const options = {
     optionalsProbability: PROBABILITY[optional],
     alwaysFakeOptionals: optional === 'all',

@@ -1,4 +1,4 @@
-import { isRecord, type Schema } from './types.ts'
+import { isRecord, type Schema } from './schema.ts'
 
 /** One part of a body. The path consists of keys and indices from the root. */
 export interface Place {

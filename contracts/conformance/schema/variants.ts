@@ -1,7 +1,6 @@
 import { generate, generateText } from './generate.ts'
 import { extendAt, listPlaces, nameOf, type Place, removeAt, replaceAt, valueAt } from './places.ts'
-import { innerSchemas, type Schema } from './types.ts'
-import { findFaults, fits } from './validate.ts'
+import { findFaults, fits, innerSchemas, type Schema } from './schema.ts'
 
 /** One body and its special property, for example `body.cloud has 33 characters`. */
 export interface Variant {

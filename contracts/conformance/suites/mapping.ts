@@ -2,9 +2,9 @@ import { bodyPromises } from '../promises/bodies.ts'
 import { healthPromises } from '../promises/health.ts'
 import { policyFor } from '../promises/policy.ts'
 import { tokenPromises } from '../promises/token.ts'
-import { transportPromises, unreadablePromises } from '../promises/transport.ts'
-import { isRecord } from '../schema/types.ts'
-import type { Options, Promised, Tester } from '../types.ts'
+import { transportPromises } from '../promises/transport.ts'
+import { isRecord } from '../schema/schema.ts'
+import { type Check, check, type Options, type Tester } from '../types.ts'
 
 const NAMES = [
   'payments',
@@ -23,7 +23,7 @@ const NAMES = [
 ] as const
 
 /** Returns the promises of `contracts/mapping.v1.yaml`. */
-export function mappingSuite({ contract, token, identifier }: Options): Promised[] {
+export function mappingSuite({ contract, token, identifier }: Options): Check[] {
   const resolve = contract.operation('resolve')
   const policy = policyFor(resolve, [200, 404, 502])
   const names = identifier === null ? NAMES : [identifier, ...NAMES]
@@ -38,77 +38,60 @@ export function mappingSuite({ contract, token, identifier }: Options): Promised
     ...healthPromises(contract),
     ...tokenPromises([policy], token),
     ...bodyPromises(policy),
-    ...unreadablePromises(policy),
-    {
-      id: 'resolve.echo',
-      promise: 'The identifier is answered verbatim',
-      run: async (tester) => {
-        const answers = []
-        for (const name of names) answers.push({ name, found: await resolveKnown(tester, { identifier: name }) })
-        for (const { name, found } of answers)
-          if (found)
-            tester.expect(
-              found.body.identifier === name,
-              `${JSON.stringify(name)} came back as ${JSON.stringify(found.body.identifier)}`,
-              found.made,
-            )
-        if (answers.every(({ found }) => found === null)) nothingKnown(tester)
-      },
-    },
-    {
-      id: 'resolve.nulls',
-      promise: 'What is not known is null, not left out',
-      run: async (tester) => {
-        let any = false
-        for (const name of names)
-          for (const engineProvider of [undefined, null, 'aws', 'kubernetes']) {
-            const mapping = await resolveKnown(tester, {
-              identifier: name,
-              ...(engineProvider === undefined ? {} : { engine_provider: engineProvider }),
-            })
-            if (!mapping) continue
-            any = true
-            for (const key of ['engine_provider', 'scope_id'])
-              tester.expect(Object.hasOwn(mapping.body, key), `${key} is left out`, mapping.made)
-          }
-        if (!any) nothingKnown(tester)
-      },
-    },
-    {
-      id: 'resolve.stable',
-      promise: 'The same question gets the same answer',
-      run: async (tester) => {
-        for (const name of names.slice(0, 3)) {
-          const [first, second] = [
-            await tester.ask(resolve, { json: { identifier: name } }),
-            await tester.ask(resolve, { json: { identifier: name } }),
-          ]
+    check('resolve.echo', 'The identifier is answered verbatim', async (tester) => {
+      const answers = []
+      for (const name of names) answers.push({ name, found: await resolveKnown(tester, { identifier: name }) })
+      for (const { name, found } of answers)
+        if (found)
           tester.expect(
-            first.status === second.status && (first.status !== 200 || first.text === second.text),
-            'the second answer differs',
-            second,
+            found.body.identifier === name,
+            `${JSON.stringify(name)} came back as ${JSON.stringify(found.body.identifier)}`,
+            found.made,
           )
+      if (answers.every(({ found }) => found === null)) nothingKnown(tester)
+    }),
+    check('resolve.nulls', 'What is not known is null, not left out', async (tester) => {
+      let any = false
+      for (const name of names)
+        for (const engineProvider of [undefined, null, 'aws', 'kubernetes']) {
+          const mapping = await resolveKnown(tester, {
+            identifier: name,
+            ...(engineProvider === undefined ? {} : { engine_provider: engineProvider }),
+          })
+          if (!mapping) continue
+          any = true
+          for (const key of ['engine_provider', 'scope_id'])
+            tester.expect(Object.hasOwn(mapping.body, key), `${key} is left out`, mapping.made)
         }
-      },
-    },
-    {
-      id: 'resolve.parallel',
-      promise: 'Questions at the same time get the answers to themselves',
-      run: async (tester) => {
-        const identifiers = Array.from({ length: 20 }, (_, index) => names[index % names.length] ?? '')
-        await Promise.all(
-          identifiers.map(async (name) => {
-            const mapping = await resolveKnown(tester, { identifier: name })
-            if (mapping)
-              tester.expect(
-                mapping.body.identifier === name,
-                `${JSON.stringify(name)} got the answer to another question`,
-                mapping.made,
-              )
-          }),
+      if (!any) nothingKnown(tester)
+    }),
+    check('resolve.stable', 'The same question gets the same answer', async (tester) => {
+      for (const name of names.slice(0, 3)) {
+        const [first, second] = [
+          await tester.ask(resolve, { json: { identifier: name } }),
+          await tester.ask(resolve, { json: { identifier: name } }),
+        ]
+        tester.expect(
+          first.status === second.status && (first.status !== 200 || first.text === second.text),
+          'the second answer differs',
+          second,
         )
-      },
-    },
+      }
+    }),
+    check('resolve.parallel', 'Questions at the same time get the answers to themselves', async (tester) => {
+      const identifiers = Array.from({ length: 20 }, (_, index) => names[index % names.length] ?? '')
+      await Promise.all(
+        identifiers.map(async (name) => {
+          const mapping = await resolveKnown(tester, { identifier: name })
+          if (mapping)
+            tester.expect(
+              mapping.body.identifier === name,
+              `${JSON.stringify(name)} got the answer to another question`,
+              mapping.made,
+            )
+        }),
+      )
+    }),
     ...transportPromises(contract.operations),
   ]
 }

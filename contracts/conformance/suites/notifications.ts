@@ -2,9 +2,9 @@ import { bodyPromises } from '../promises/bodies.ts'
 import { healthPromises } from '../promises/health.ts'
 import { isRefusal, policyFor } from '../promises/policy.ts'
 import { tokenPromises } from '../promises/token.ts'
-import { transportPromises, unreadablePromises } from '../promises/transport.ts'
-import { isRecord } from '../schema/types.ts'
-import type { Exchange, Options, Promised, Tester } from '../types.ts'
+import { transportPromises } from '../promises/transport.ts'
+import { isRecord } from '../schema/schema.ts'
+import { type Check, check, type Exchange, type Options, type Tester } from '../types.ts'
 
 const LEAST = {
   kind: 'conformance.check',
@@ -14,45 +14,36 @@ const LEAST = {
 }
 
 /** Returns the promises of `contracts/notifications.v1.yaml`. The service really delivers what it accepts. */
-export function notificationsSuite({ contract, token }: Options): Promised[] {
+export function notificationsSuite({ contract, token }: Options): Check[] {
   const notify = contract.operation('notify')
   const policy = policyFor(notify, [202, 502, 503], { tokenFirst: false })
   const send = (tester: Tester, more: object = {}) => tester.ask(notify, { json: { ...LEAST, ...more } })
   const accepted = (tester: Tester, made: Exchange) => {
     if (made.status === 502 || made.status === 503)
       tester.skip(`the channel behind the service is not usable: it answered ${made.status}`)
-    return tester.expect(made.status === 202, `answered ${made.status} instead of 202`, made)
+    return tester.expectStatus(made, 202)
   }
 
   return [
     ...healthPromises(contract),
     ...tokenPromises([policy], token),
     ...bodyPromises(policy),
-    ...unreadablePromises(policy),
-    {
-      id: 'notify.delivery-id',
-      promise: 'An accepted notification is answered with 202 and a delivery id',
-      run: async (tester) => {
-        for (const severity of ['info', 'warning', 'error', 'critical']) {
-          const made = await send(tester, { severity, subject: `Conformance check: ${severity}` })
-          if (accepted(tester, made)) tester.expect(hasId(made), 'there is no delivery id', made)
-        }
-      },
-    },
-    {
-      id: 'notify.again',
-      promise: 'The same notification again is accepted again, delivered once or twice',
-      run: async (tester) => {
-        for (let index = 0; index < 3; index++) {
-          const made = await send(tester, { subject: 'Conformance check: the same again' })
-          if (accepted(tester, made)) tester.expect(hasId(made), 'there is no delivery id', made)
-        }
-      },
-    },
-    {
-      id: 'notify.different',
-      promise: 'Different notifications have different delivery ids, also when they come at the same time',
-      run: async (tester) => {
+    check('notify.delivery-id', 'An accepted notification is answered with 202 and a delivery id', async (tester) => {
+      for (const severity of ['info', 'warning', 'error', 'critical']) {
+        const made = await send(tester, { severity, subject: `Conformance check: ${severity}` })
+        if (accepted(tester, made)) tester.expect(hasId(made), 'there is no delivery id', made)
+      }
+    }),
+    check('notify.again', 'The same notification again is accepted again, delivered once or twice', async (tester) => {
+      for (let index = 0; index < 3; index++) {
+        const made = await send(tester, { subject: 'Conformance check: the same again' })
+        if (accepted(tester, made)) tester.expect(hasId(made), 'there is no delivery id', made)
+      }
+    }),
+    check(
+      'notify.different',
+      'Different notifications have different delivery ids, also when they come at the same time',
+      async (tester) => {
         const made = await Promise.all(
           Array.from({ length: 8 }, (_, index) => send(tester, { subject: `Conformance check: ${index + 1} of 8` })),
         )
@@ -65,49 +56,41 @@ export function notificationsSuite({ contract, token }: Options): Promised[] {
           made[0],
         )
       },
-    },
-    {
-      id: 'notify.single-line',
-      promise: 'A subject of more than one line is refused',
-      run: async (tester) => {
-        for (const subject of ['two\nlines', 'two\r\nlines', 'two\rlines', '\n', 'ends\n', '\nbegins']) {
-          const made = await send(tester, { subject })
-          tester.expect(isRefusal(made.status), `${JSON.stringify(subject)}: answered ${made.status}`, made)
-        }
-      },
-    },
-    {
-      id: 'notify.context',
-      promise: 'The context takes facts of any shape',
-      run: async (tester) => {
-        const shapes = [
-          {},
-          { a: null },
-          { deep: { list: [1, [2, { three: [] }]], yes: true } },
-          { '': 'empty key', 'key with spaces': 1 },
-          { long: 'x'.repeat(5000) },
-          { ü: '😀' },
-        ]
-        for (const context of shapes)
-          accepted(
-            tester,
-            await send(tester, {
-              subject: `Conformance check: context ${JSON.stringify(context).slice(0, 60)}`,
-              context,
-            }),
-          )
+    ),
+    check('notify.single-line', 'A subject of more than one line is refused', async (tester) => {
+      for (const subject of ['two\nlines', 'two\r\nlines', 'two\rlines', '\n', 'ends\n', '\nbegins']) {
+        const made = await send(tester, { subject })
+        tester.expect(isRefusal(made.status), `${JSON.stringify(subject)}: answered ${made.status}`, made)
+      }
+    }),
+    check('notify.context', 'The context takes facts of any shape', async (tester) => {
+      const shapes = [
+        {},
+        { a: null },
+        { deep: { list: [1, [2, { three: [] }]], yes: true } },
+        { '': 'empty key', 'key with spaces': 1 },
+        { long: 'x'.repeat(5000) },
+        { ü: '😀' },
+      ]
+      for (const context of shapes)
         accepted(
           tester,
-          await tester.ask(notify, {
-            raw: `${JSON.stringify(LEAST).slice(0, -1)},"context":{"__proto__":{"a":1},"constructor":1}}`,
+          await send(tester, {
+            subject: `Conformance check: context ${JSON.stringify(context).slice(0, 60)}`,
+            context,
           }),
         )
-      },
-    },
-    {
-      id: 'notify.links',
-      promise: 'Links are accepted with http and https addresses; any other URI is accepted or refused',
-      run: async (tester) => {
+      accepted(
+        tester,
+        await tester.ask(notify, {
+          raw: `${JSON.stringify(LEAST).slice(0, -1)},"context":{"__proto__":{"a":1},"constructor":1}}`,
+        }),
+      )
+    }),
+    check(
+      'notify.links',
+      'Links are accepted with http and https addresses; any other URI is accepted or refused',
+      async (tester) => {
         for (const url of [
           'https://example.com',
           'http://example.com:8080/a?b=c#d',
@@ -125,12 +108,12 @@ export function notificationsSuite({ contract, token }: Options): Promised[] {
           tester.expect(isRefusal(made.status) || notifyUnderstood(made), `${url}: answered ${made.status}`, made)
         }
       },
-    },
+    ),
     ...transportPromises(contract.operations),
-    {
-      id: 'notify.channel-error',
-      promise: 'A problem of the channel (502) is told without detail: its address is a credential',
-      run: async (tester) => {
+    check(
+      'notify.channel-error',
+      'A problem of the channel (502) is told without detail: its address is a credential',
+      async (tester) => {
         const failed = tester.exchangesWith(notify).filter(({ status }) => status === 502)
         if (failed.length === 0)
           tester.skip(
@@ -142,7 +125,7 @@ export function notificationsSuite({ contract, token }: Options): Promised[] {
           tester.expect(!/:\/\//.test(made.text), 'the problem holds an address', made)
         }
       },
-    },
+    ),
   ]
 }
 

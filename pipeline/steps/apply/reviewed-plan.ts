@@ -2,17 +2,16 @@ import { PlatformError } from '../../../src/base/errors.ts'
 import { fetchArchive } from '../../../src/saved-plans/encrypted-archive.ts'
 import { findSavedPlan, type SavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import { runJob } from '../../kit/cancellation.ts'
-import type { BareRun } from '../../kit/run.ts'
-import { writeOverride } from '../../workspace/backend-override.ts'
-import { unpackDirectory } from '../../workspace/saved-plans/pack.ts'
+import { type BareRun, withFallback } from '../../kit/run.ts'
+import { writeOverride, writeStateKeys } from '../../workspace/backend-override.ts'
+import { readMasks } from '../../workspace/files/private-files.ts'
+import { type UnpackedDirectory, unpackDirectory } from '../../workspace/saved-plans/pack.ts'
 import {
   findPlanDirectory,
   inspectPlanDirectory,
   type PlanDirectory,
 } from '../../workspace/saved-plans/plan-directory.ts'
-import { readMasks } from '../../workspace/saved-plans/private-files.ts'
 import { hashWorkspace } from '../../workspace/saved-plans/workspace-hash.ts'
-import { writeStateKeys } from '../../workspace/state-keys.ts'
 
 export interface ReviewedPlan {
   plan: SavedPlan
@@ -47,12 +46,7 @@ export async function findReviewedPlan({ context, round }: BareRun): Promise<Rev
  */
 export async function openPlanDirectory(run: BareRun, { plan, directory }: ReviewedPlan): Promise<PlanDirectory> {
   if (directory !== null) return directory
-  const { context, round } = run
-  const restored = await unpackDirectory(await fetchOwnArchive(run, plan), context.config.paths, round.session, {
-    plan_sha256: plan.plan_sha256,
-  }).catch((error: unknown) => {
-    throw planNotSaved(NOT_RESTORED, error)
-  })
+  const restored = await unpackCopy(run, plan)
   try {
     await assertUnchanged(run, plan, restored.directory)
     await initialise(run, restored.directory)
@@ -82,23 +76,15 @@ export async function assertUnchanged(
 
 /** Reads the values to mask from the stored copy; none on failure, because the engine hides them itself. */
 export async function readArchivedMasks(run: BareRun, plan: SavedPlan): Promise<string[]> {
-  const { context, round, signal, log } = run
-  if (plan.archive_key === null || context.config.worker.pin_key === '') return []
-  try {
-    const archive = await fetchOwnArchive(run, plan)
-    const restored = await unpackDirectory(archive, context.config.paths, round.session, {
-      plan_sha256: plan.plan_sha256,
-    })
+  if (plan.archive_key === null || run.context.config.worker.pin_key === '') return []
+  return await withFallback(run, 'what the reviewed plan marks sensitive could not be read', [], async () => {
+    const restored = await unpackCopy(run, plan)
     return await readMasks(restored.directory.clone).finally(restored.remove)
-  } catch (error) {
-    signal.throwIfAborted()
-    log.warn('what the reviewed plan marks sensitive could not be read', { error })
-    return []
-  }
+  })
 }
 
-/** Fetches the stored copy that the saved plan names. Errors: `PlanNotSaved`; those of the object store. */
-async function fetchOwnArchive({ context, round, signal }: BareRun, plan: SavedPlan): Promise<Uint8Array> {
+/** Unpacks the stored copy that the saved plan names. Errors: `PlanNotSaved`; those of the object store. */
+async function unpackCopy({ context, round, signal }: BareRun, plan: SavedPlan): Promise<UnpackedDirectory> {
   const { plan_sha256, round_id, archive_key } = plan
   if (archive_key === null) throw planNotSaved(NOT_SAVED)
   const owner = { session_uuid: round.session.uuid, round_id, plan_sha256 }
@@ -107,7 +93,10 @@ async function fetchOwnArchive({ context, round, signal }: BareRun, plan: SavedP
     throw error
   })
   if (archive === null) throw planNotSaved(NOT_RESTORED)
-  return archive
+  const { paths } = context.config
+  return await unpackDirectory(archive, paths, round.session, { plan_sha256 }).catch((error: unknown) => {
+    throw planNotSaved(NOT_RESTORED, error)
+  })
 }
 
 async function initialise(run: BareRun, { iacRoot }: PlanDirectory): Promise<void> {

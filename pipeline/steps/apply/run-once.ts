@@ -6,7 +6,8 @@ import { type ApplyResult, recordApplyJob, recordIntent } from '../../../src/rou
 import type { SavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import type { EngineResult } from '../../../src/services/iac/contract.ts'
 import { askToStop, cancelledBy } from '../../kit/cancellation.ts'
-import { watchJob } from '../../kit/follow-output.ts'
+import { traceEngine } from '../../kit/engine.ts'
+import { watchJob } from '../../kit/engine-output.ts'
 import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
 import type { PlanDirectory } from '../../workspace/saved-plans/plan-directory.ts'
@@ -71,19 +72,16 @@ const NEVER_STARTED = 'The job was cancelled before it started.'
  * engine, and the wait continues until the engine has written its state. Errors: those of the iac client, including the
  * one for an unknown job.
  */
-export async function waitForApply(kit: BareKit, jobId: string): Promise<ApplyResult> {
-  const span = kit.trace?.engine('apply', '')
-  try {
-    const result = await interruptible(kit.run, jobId, () => measureApply(kit, jobId))
-    if (result.kind === 'ran')
-      span?.end(result.exit_code === 0, result.exit_code === 0 ? result.stdout : result.stderr || result.stdout)
-    else span?.end(false, result.reason)
-    return result
-  } catch (error) {
-    span?.fail(error)
-    throw error
-  }
-}
+export const waitForApply = (kit: BareKit, jobId: string): Promise<ApplyResult> =>
+  traceEngine(
+    kit,
+    ['apply', ''],
+    () => interruptible(kit.run, jobId, () => measureApply(kit, jobId)),
+    (result) => {
+      if (result.kind !== 'ran') return [false, result.reason]
+      return result.exit_code === 0 ? [true, result.stdout] : [false, result.stderr || result.stdout]
+    },
+  )
 
 /** Does the work, and asks the service to stop the job as soon as the round is cancelled. */
 async function interruptible(run: BareRun, jobId: string, work: () => Promise<ApplyResult>): Promise<ApplyResult> {

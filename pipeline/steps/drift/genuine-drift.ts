@@ -1,12 +1,133 @@
-import { filterDriftExceptions } from '../../../src/chains/filter-drift-exceptions.ts'
+import { type Exceptions, filterDriftExceptions } from '../../../src/chains/filter-drift-exceptions.ts'
 import { filterReconciliation } from '../../../src/chains/filter-reconciliation.ts'
 import { taskSplitter } from '../../../src/chains/task-splitter.ts'
+import { namesAddress } from '../../../src/plan/addresses.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
+import { findOwnChanges } from '../../../src/plan/own-changes/find.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { withFallback } from '../../kit/run.ts'
 import { runChain } from '../../kit/run-chain.ts'
-import type { DriftResult, DriftTask } from './drift-task.ts'
-import type { ExceptionLedger } from './excepted-drift.ts'
-import type { SessionChanges } from './session-changes.ts'
+import type { ValidPlan } from '../plan/plan.ts'
+import type { Conventions } from '../shared/compose-prompts.ts'
+
+export interface DriftTask {
+  /** A plan whose drift is read first; null when the targets have to be planned. */
+  valid: ValidPlan | null
+  targets: string[]
+  /** True if the session's own changes are no drift; if false, unknown targets are a failure. */
+  filterSessionChanges: boolean
+  imported?: ReadonlySet<string>
+  conventions: Conventions
+  /** Maximum number of readings and remediations; 0 does nothing. */
+  maxIterations: number
+}
+
+export interface DriftResult {
+  /** True if code and infrastructure agree, apart from expected differences. */
+  inSync: boolean
+  /** Remaining drift of the last reading, without excepted drift and, if filtered, the session's own changes. */
+  remaining: DriftOperation[]
+  /** Remaining excepted drift of the last reading. */
+  excepted: DriftOperation[]
+  /** Every address that differed at any time, as first read. */
+  detected: DriftOperation[]
+  /** Changes of others that the generator wrote into the code: the last reading no longer shows them. */
+  written: DriftOperation[]
+  /** Engine output when drift could not be read; null otherwise. */
+  feedback: string | null
+  /** The last plan; null when no plan was made. */
+  valid: ValidPlan | null
+  /** Notes of the filter on excepted drift. */
+  exclusions: string[]
+}
+
+type SessionChanges = ReturnType<typeof createSessionChanges>
+
+/** Reads the changes of the session before drift is read, without code that is written because of drift. */
+export function createSessionChanges(kit: Kit, task: DriftTask) {
+  let reading: Promise<string[]> | null = null
+  const readDiffs = () => {
+    reading ??= readSessionDiffs(kit)
+    return reading
+  }
+  return {
+    /** Returns the diff of the session's branch; empty when nothing was changed. */
+    diff: async () => (await readDiffs())[0] ?? '',
+    /** Leaves out what plan and diff show to be the session's own, so that no model has to be asked. */
+    withoutOwn: async ({ plan }: ValidPlan, operations: readonly DriftOperation[]) => {
+      if (!task.filterSessionChanges || operations.length === 0) return [...operations]
+      const own = new Set(findOwnChanges(plan, operations, await readDiffs()))
+      // The session wrote all code of its imports, which would make every difference its own.
+      const isOwn = (operation: DriftOperation) =>
+        own.has(operation) && (operation.action === 'delete resource' || !task.imported?.has(operation.address))
+      return operations.filter((operation) => !isOwn(operation))
+    },
+  }
+}
+
+/** Reads the diffs of the branch and of this run, which alone shows what this run removed again. */
+const readSessionDiffs = ({ run }: Kit): Promise<string[]> =>
+  withFallback(run, 'the diff of the session could not be read', [], async () => [
+    await run.workspace.branchDiff(),
+    await run.workspace.branchDiff('run'),
+  ])
+
+type ExceptionLedger = ReturnType<typeof createExceptionLedger>
+
+/** Records which drift is excepted, by the addresses in the prose that the exception filter returns. */
+export function createExceptionLedger() {
+  const notes: string[] = []
+  const decided = new Map<string, 'covered' | 'open'>()
+  return {
+    /** Notes of the filter on omissions and their reasons, without duplicates. */
+    notes,
+    /** Records one pass of the filter: its drift, and the operations that were sent to the filter. */
+    recordPass: (drift: readonly DriftOperation[], sent: readonly string[], { answered, note }: Exceptions) => {
+      if (note !== null && !notes.includes(note)) notes.push(note)
+      const kept = sent.filter((text) => answered.includes(text))
+      const dropped = sent.filter((text) => !answered.includes(text))
+      const trimmed = answered.filter((text) => !sent.includes(text))
+      for (const operation of drift) {
+        const { address } = operation
+        const key = JSON.stringify(operation)
+        decided.delete(key)
+        if (trimmed.some((text) => isVague(text, drift) || namesAddress(text, address))) continue
+        if (kept.some((text) => namesAddress(text, address))) decided.set(key, 'open')
+        else if (dropped.some((text) => namesAddress(text, address))) decided.set(key, 'covered')
+      }
+    },
+    /** Sorts drift by the passes; `undecided` when unseen, changed by the filter, or without its address. */
+    sortDrift: (drift: readonly DriftOperation[]) => {
+      const sorted: Record<'covered' | 'open' | 'undecided', DriftOperation[]> = {
+        covered: [],
+        open: [],
+        undecided: [],
+      }
+      for (const operation of drift) sorted[decided.get(JSON.stringify(operation)) ?? 'undecided'].push(operation)
+      return sorted
+    },
+  }
+}
+
+/** Lets a model filter drift as JSON, one entry per address. A reply without an address covers nothing. */
+export async function findCoveredDrift(
+  kit: Kit,
+  drift: readonly DriftOperation[],
+): Promise<{ covered: DriftOperation[]; note: string | null }> {
+  if (drift.length === 0) return { covered: [], note: null }
+  const sent = drift.map((operation) => JSON.stringify(operation))
+  const { answered, note } = await runChain(kit, filterDriftExceptions, { operations: sent })
+  if (answered.some((text) => isVague(text, drift))) return { covered: [], note: null }
+  const covered = drift.filter(
+    ({ address }, index) =>
+      !answered.includes(sent[index] ?? '') && !answered.some((text) => namesAddress(text, address)),
+  )
+  return { covered, note: covered.length > 0 ? note : null }
+}
+
+/** True if a text names none of the addresses, so that it could be about any of them. */
+const isVague = (text: string, drift: readonly DriftOperation[]) =>
+  !drift.some(({ address }) => namesAddress(text, address))
 
 /** Status texts that end the phase. */
 export const OWN_CHANGES = "Drift check completed; the remaining differences are this session's own changes."
@@ -20,7 +141,7 @@ export const EXCEPTIONS = 'Drift check completed; the remaining differences are 
 export async function selectGenuineDrift(
   kit: Kit,
   task: DriftTask,
-  { remaining: drift }: DriftResult,
+  drift: readonly DriftOperation[],
   { session, ledger }: { session: SessionChanges; ledger: ExceptionLedger },
 ): Promise<{ operations: string[]; conclusion?: string }> {
   if (drift.length === 0) return { operations: [], conclusion: OWN_CHANGES }

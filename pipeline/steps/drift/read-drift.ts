@@ -1,26 +1,27 @@
 import { PlatformError } from '../../../src/base/errors.ts'
+import { requestsFilter } from '../../../src/chains/requests-filter.ts'
+import { driftTargets } from '../../../src/chains/target-generator.ts'
 import { type DriftOperation, driftOperations } from '../../../src/plan/drift.ts'
 import { hasMatchingTarget } from '../../../src/plan/targets.ts'
+import { traceEngine } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { runChain } from '../../kit/run-chain.ts'
 import { planTargets, type ValidPlan } from '../plan/plan.ts'
+import { readDeclarations } from '../shared/look-at-repository.ts'
 
 /** Drift that was read from a plan, or the engine output when no plan could be made. */
-export type DriftReading =
+type DriftReading =
   | { ok: true; valid: ValidPlan; operations: DriftOperation[] }
   | { ok: false; text: string; feedback: string }
 
 /** Reads drift from a plan, made again if missing or outdated. Errors: `PlatformError` for unreadable plans. */
-export async function readDrift(kit: Kit, valid: ValidPlan | null, targets: string[]): Promise<DriftReading> {
-  const span = kit.trace?.engine('drift', describeReference(valid, targets))
-  try {
-    const reading = await planAndReadDrift(kit, valid, targets)
-    span?.end(reading.ok, reading.ok ? JSON.stringify(reading.operations) : reading.feedback)
-    return reading
-  } catch (error) {
-    span?.fail(error)
-    throw error
-  }
-}
+export const readDrift = (kit: Kit, valid: ValidPlan | null, targets: string[]): Promise<DriftReading> =>
+  traceEngine(
+    kit,
+    ['drift', describeReference(valid, targets)],
+    () => planAndReadDrift(kit, valid, targets),
+    (reading) => [reading.ok, reading.ok ? JSON.stringify(reading.operations) : reading.feedback],
+  )
 
 /** Describes the plan for a trace, without its directory, which is a path of this machine. */
 function describeReference(valid: ValidPlan | null, targets: string[]): string {
@@ -56,4 +57,17 @@ async function planForDrift(kit: Kit, targets: string[]) {
 export function describeUnreadablePlan(error: unknown): string {
   if (error instanceof PlatformError && error.code === 'EnginePlanUnreadable') return error.message
   throw error
+}
+
+/** Lets two models interpret a partial round. Returns the targets, or why nothing is to be done. */
+export async function findRequestedScope(kit: Kit): Promise<{ targets: string[] } | { declined: string }> {
+  const request = kit.run.round.query
+  const verdict = await runChain(kit, requestsFilter, {
+    request,
+    operation: 'drift',
+    blocks: await readDeclarations(kit),
+  })
+  if (!verdict.accepted) return { declined: verdict.explanation }
+  const answer = await runChain(kit, driftTargets, { request })
+  return answer.fits ? { targets: answer.targets } : { declined: answer.explanation }
 }

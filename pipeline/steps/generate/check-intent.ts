@@ -1,4 +1,4 @@
-import { waitUnlessAborted } from '../../../src/base/time.ts'
+import { endsWithin, waitUnlessAborted } from '../../../src/base/time.ts'
 import { writeUnmetQuery } from '../../../src/chains/iac-generator.ts'
 import { intentCheck } from '../../../src/chains/intent-check.ts'
 import { describeDiff } from '../../../src/chains/shared/branch-diff.ts'
@@ -6,12 +6,11 @@ import type { Plan } from '../../../src/plan/plan.ts'
 import { intentFeedback, withVerdict } from '../../../src/rules/intent/describe.ts'
 import { evaluateStatements } from '../../../src/rules/intent/evaluate-statements.ts'
 import type { Statement, StatementResult } from '../../../src/rules/intent/statement.ts'
-import type { Finding } from '../../kit/attempts/findings.ts'
+import type { Finding } from '../../kit/findings.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
-import type { Validation } from '../generator/generate-and-validate.ts'
 import type { ValidPlan } from '../plan/plan.ts'
-import { createPlanValidator } from '../plan/validators.ts'
+import { createCheckedValidator, type PlanValidator } from '../plan/validators.ts'
 
 /** A check of plans against the request of a round, which the small model turns into statements in the background. */
 export interface IntentCheck {
@@ -43,7 +42,7 @@ export function startIntentCheck(kit: Kit, blocks: Promise<string>): IntentCheck
     })
   return {
     evaluate: async (plan) => {
-      if (statements === null) await waitAtMost(making, GRACE_MS)
+      if (statements === null) await endsWithin(GRACE_MS, making)
       if (statements === null) stop.abort()
       return await compareWithPlan(kit, statements ?? [], plan)
     },
@@ -83,47 +82,22 @@ async function readEarlierChanges({ run }: Kit): Promise<string> {
   return run.round.number > 1 ? describeDiff(await run.workspace.branchDiff(), MAX_CHANGES) : ''
 }
 
-async function waitAtMost(done: Promise<void>, limitMs: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs)
-  })
-  await Promise.race([done, late]).finally(() => clearTimeout(timer))
-}
-
 /** Maximum attempts spent on unmet statements before an otherwise valid plan is accepted. */
 const MAX_SPENT = 2
 
 /** Creates a validator that rejects plans with unmet statements, up to twice and not at the last attempt. */
-export function createIntentValidator(
+export const createIntentValidator = (
   kit: Kit,
   check: IntentCheck,
-  { validate, maxAttempts }: { validate: () => Promise<Validation<ValidPlan>>; maxAttempts: number },
-): () => Promise<Validation<ValidPlan>> {
-  let attempt = 0
-  let spent = 0
-  return async () => {
-    attempt++
-    const validation = await validate()
-    if (!validation.ok || attempt >= maxAttempts || spent >= MAX_SPENT) return validation
-    const isMet = (statements: readonly StatementResult[]) => withVerdict(statements, 'unmet').length === 0
-    const statements = await kit.attempts.step('check', () => check.evaluate(validation.value.plan), isMet)
+  options: { validate: PlanValidator; maxAttempts: number },
+): PlanValidator => {
+  const checkStatements = async ({ plan }: ValidPlan) => {
+    const statements = await check.evaluate(plan)
     const unmet = withVerdict(statements, 'unmet')
-    if (unmet.length === 0) return { ...validation, statements }
-    spent++
-    kit.attempts.diagnose('check', unmet.map(findingOf))
-    const { text, targets, plan } = validation
-    kit.run.log.info('the plan leaves statements of the request unmet', { unmet: unmet.length })
-    return {
-      ok: false,
-      text,
-      targets,
-      ...(plan && { plan }),
-      statements,
-      feedback: kit.secrets.text(intentFeedback(unmet)),
-      goodEnough: { writeQuery: writeUnmetQuery, validateAgain: createPlanValidator(kit, async () => targets) },
-    }
+    if (unmet.length > 0) kit.run.log.info('the plan leaves statements of the request unmet', { unmet: unmet.length })
+    return { statements, findings: unmet.map(findingOf), feedback: kit.secrets.text(intentFeedback(unmet)) }
   }
+  return createCheckedValidator(kit, { ...options, most: MAX_SPENT }, checkStatements, writeUnmetQuery)
 }
 
 const findingOf = ({ statement, finding }: StatementResult): Finding => ({

@@ -6,6 +6,7 @@ import {
   variablesSetIn,
 } from '../../../src/plan/code/variable-files.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { withFallback } from '../../kit/run.ts'
 import { createFileAccess, type SurveyedFile } from '../../workspace/files/access.ts'
 
 /** A file with the values of one environment, which the engine does not read by default. */
@@ -36,8 +37,8 @@ const MAX_PLANNED = 5
 const MAX_BYTES = 128 * 1024
 
 /** Finds environments whose file, or a variable in it, the session changes; none, and a log entry, on failure. */
-export async function findEnvironments({ run }: Kit): Promise<FoundEnvironments> {
-  try {
+export function findEnvironments({ run }: Kit): Promise<FoundEnvironments> {
+  return withFallback(run, 'the files of other environments could not be looked at', NONE, async () => {
     const changes = readVariableChanges(await run.workspace.branchDiff())
     if (changes.names.size + changes.files.size === 0) return NONE
     const access = createFileAccess(run.context.config, run.workspace)
@@ -57,11 +58,7 @@ export async function findEnvironments({ run }: Kit): Promise<FoundEnvironments>
         .map(({ path }) => path)
         .filter((path) => changes.files.has(path) && isOfOtherRoot(path, surveyed)),
     }
-  } catch (error) {
-    run.signal.throwIfAborted()
-    run.log.warn('the files of other environments could not be looked at', { error })
-    return NONE
-  }
+  })
 }
 
 /** Returns the environment of a file; null when the session's changes do not concern it. */

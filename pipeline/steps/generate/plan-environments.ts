@@ -3,8 +3,11 @@ import { memberOf } from '../../../src/base/json.ts'
 import { cutMiddle } from '../../../src/base/text.ts'
 import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
 import { planCounts } from '../../../src/plan/planned-changes.ts'
+import { fence } from '../../../src/prompts/fence.ts'
+import type { Finding } from '../../kit/findings.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { copyCommit, findBaseCommit, type WorkspaceCopy } from '../../workspace/copy.ts'
+import { createCheckedValidator, type PlanValidator } from '../plan/validators.ts'
 import { type Environment, type FoundEnvironments, findEnvironments } from './find-environments.ts'
 
 export interface EnvironmentResult {
@@ -107,17 +110,15 @@ class EngineRefusal extends PlatformError {
 }
 
 /** Runs a step of the engine in a copy, and returns its stdout. Errors: `EngineRefusal` with the engine output. */
-async function runStep({ run, engine }: Kit, step: 'init' | 'plan' | 'show', iacRoot: string): Promise<string> {
-  const { scope_id, provider } = run.round.session
-  const workspace = { workspace_path: iacRoot }
-  const scoped = { ...workspace, scope_id, engine_provider: provider }
+async function runStep({ engine }: Kit, step: 'init' | 'plan' | 'show', workspace_path: string): Promise<string> {
+  const scoped = { ...engine.scoped, workspace_path }
   const plan_file = PLAN_FILE
   const result =
     step === 'init'
       ? await engine.run('init', scoped)
       : step === 'plan'
         ? await engine.run('plan', { ...scoped, plan_file, targets: [] })
-        : await engine.run('show', { ...workspace, plan_file })
+        : await engine.run('show', { workspace_path, plan_file })
   if (result.exit_code === 0) return result.stdout
   throw new EngineRefusal(result.stderr.trim() || `engine ${step} failed`)
 }
@@ -183,3 +184,29 @@ function notesOnOthers({ unconcerned, beyondLimit, ofOtherRoots }: FoundEnvironm
     ofOtherRoots.length > 0 && `Not checked: ${listOf(ofOtherRoots)}, which belongs to another root.`,
   ].filter((note) => note !== false)
 }
+
+/** Creates a validator that once rejects a plan whose code breaks another environment, which was valid before. */
+export function createEnvironmentValidator(
+  kit: Kit,
+  check: EnvironmentCheck,
+  options: { validate: PlanValidator; maxAttempts: number },
+): PlanValidator {
+  const checkEnvironments = async () => {
+    const broken = (await check.results()).filter(({ verdict }) => verdict === 'broken')
+    const feedback = broken.map(({ environment, output }) => `With ${environment.path}:\n${output}`).join('\n\n')
+    return { findings: broken.map(findingOf), feedback }
+  }
+  return createCheckedValidator(kit, { ...options, most: 1 }, checkEnvironments, writeQuery)
+}
+
+const findingOf = ({ environment, facts, output }: EnvironmentResult): Finding => ({
+  severity: 'error',
+  summary: `The code fails with the values of ${environment.path}: ${facts}`,
+  detail: output,
+  file: environment.path,
+})
+
+const writeQuery = (feedback: string): string =>
+  'The code is valid with the values that the engine reads by itself, but no longer with those of other ' +
+  'environments. Correct it, in the code or in the file of values, so that it is valid with each of them, and keep ' +
+  `what was asked for. What the engine says:\n${fence('engine output', feedback)}`

@@ -1,18 +1,30 @@
 import { waitUnlessAborted } from '../../../src/base/time.ts'
-import type { PlanBackground } from '../../../src/chains/shared/asked.ts'
+import { complianceChecker } from '../../../src/chains/compliance-checker.ts'
+import { generateReportWriter } from '../../../src/chains/report-writers.ts'
+import { describePlan, type PlanBackground } from '../../../src/chains/shared/plan-background.ts'
+import { notifyOfEvent } from '../../../src/notifications/notify.ts'
+import { changedTypes } from '../../../src/plan/planned-changes.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
-import { storeComplianceCheck } from '../../../src/reports/artifacts.ts'
-import { emptyCompliance } from '../../../src/reports/compliance.ts'
-import type { ComplianceReport } from '../../../src/reports/schemas.ts'
+import { storeComplianceCheck, storeReport } from '../../../src/reports/artifacts.ts'
+import { complianceVerdict, emptyCompliance, mergeFindings } from '../../../src/reports/compliance.ts'
+import {
+  type ComplianceReport,
+  complianceFindings,
+  finishReport,
+  type GenerateReport,
+} from '../../../src/reports/schemas.ts'
+import { settleGenerateReport } from '../../../src/reports/settle-generate.ts'
+import { recordLockDecision } from '../../../src/rounds/transitions.ts'
+import { evaluateRules } from '../../../src/rules/evaluate.ts'
 import type { StatementResult } from '../../../src/rules/intent/statement.ts'
+import type { CodeFindings, Finding as RuleFinding } from '../../../src/rules/rule.ts'
 import { readSessionRequests } from '../../../src/sessions/session-requests.ts'
+import type { Finding } from '../../kit/findings.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../plan/plan.ts'
-import type { Conventions } from '../shared/compose-prompts.ts'
-import { auditCompliance } from './audit-compliance.ts'
-import type { Review } from './decide-lock.ts'
+import { type Conventions, templatesFor } from '../shared/compose-prompts.ts'
 import type { EnvironmentCheck } from './plan-environments.ts'
-import { writeGenerateReport } from './write-generate-report.ts'
 
 interface ReviewOptions {
   /** The pending plan of the whole root. */
@@ -78,4 +90,110 @@ async function keepAudit({ run }: Kit, audit: ComplianceReport | null): Promise<
   if (audit === null) return emptyCompliance()
   await storeComplianceCheck(run.context, run.round, audit, run.signal)
   return audit
+}
+
+interface Reported {
+  background: PlanBackground
+  /** The pending plan of the whole root. */
+  beyond: Promise<BeyondTargets | null>
+  /** The statements of the request with their results for the plan. */
+  checked: readonly StatementResult[]
+}
+
+/**
+ * Lets a model write the prose of the report on a plan, and stores it. Counts, changes, minimum impact, costs, changes
+ * outside of the targets and other known facts come from code. Errors: those of `runAgent` and of the object store;
+ * `ReportGenerationError`; those of `beyond`.
+ */
+async function writeGenerateReport(
+  kit: Kit,
+  valid: ValidPlan,
+  { background, beyond, checked }: Reported,
+): Promise<GenerateReport> {
+  const { run, secrets } = kit
+  const plan = describePlan(valid, secrets)
+  const narration = await runChain(kit, generateReportWriter, { ...background, plan })
+  const { result } = background
+  const document = settleGenerateReport(narration, valid.plan, secrets, { beyond: await beyond, checked, result })
+  await storeReport(run.context, run.round, { type: 'generate', document }, run.signal)
+  return document
+}
+
+interface Audit {
+  background: PlanBackground
+  conventions: Pick<Conventions, 'templates' | 'templateNames'>
+  /** Aborts the model call of the audit. */
+  signal?: AbortSignal
+}
+
+/** Checks the plan with rules and a model. Errors: those of `runAgent`; `ReportGenerationError`. */
+async function auditCompliance(kit: Kit, valid: ValidPlan, audit: Audit): Promise<ComplianceReport> {
+  const { run, secrets } = kit
+  const { rules } = run.context.config.orchestration
+  const code = evaluateRules(valid.plan, { targets: valid.reference.targets, grades: rules })
+  for (const { rule_id, severity, resource } of code.findings.slice(0, MAX_SHOWN))
+    run.eventLog.activity({ type: 'rule.found', rule: rule_id, severity, address: resource ?? null })
+  await kit.attempts.review(code.findings.map(toFinding))
+  const types = changedTypes(valid.plan)
+  const values = {
+    ...audit.background,
+    plan: describePlan(valid, secrets),
+    types,
+    codeFindings: secrets.text(listFindings(code)),
+    templates: templatesFor(audit.conventions, types),
+  }
+  const findings = await runChain(kit, complianceChecker, values, audit.signal ? { signal: audit.signal } : {})
+  return complianceVerdict(finishReport('compliance', complianceFindings, mergeFindings(code, findings), secrets))
+}
+
+const toFinding = ({ rule_id, severity, resource, message, suggested_fix }: RuleFinding): Finding => ({
+  severity: severity === 'error' || severity === 'critical' ? 'error' : 'warning',
+  summary: message,
+  detail: suggested_fix ?? '',
+  address: resource,
+  rule: rule_id,
+})
+
+/** Maximum findings of code that the model is shown so that it does not repeat them; the report has all of them. */
+const MAX_SHOWN = 200
+
+function listFindings({ findings }: CodeFindings): string {
+  const lines = findings.map(
+    ({ rule_id, severity, resource, message }) => `${severity} ${rule_id} ${resource ?? ''}: ${message}`,
+  )
+  return [
+    ...lines.slice(0, MAX_SHOWN),
+    ...(lines.length > MAX_SHOWN ? [`and ${lines.length - MAX_SHOWN} more`] : []),
+  ].join('\n')
+}
+
+/** Input of the two gates, compliance and impact. */
+export interface Review {
+  report: GenerateReport
+  compliance: ComplianceReport
+}
+
+/** Returns true to lock, false to unlock (only after a passed audit, below high impact), null for no change. */
+export function lockDecision({ report, compliance }: Review, blockOnHighImpact: boolean): boolean | null {
+  const high = report.potential_impact.banner.level === 'high'
+  if (!compliance.passed || (high && blockOnHighImpact)) return true
+  return high ? null : false
+}
+
+/** Writes the decision and notifies about each gate that locked. Errors: `SetLockError`, `LeaseLost`. */
+export async function decideLock({ run, secrets }: Kit, review: Review): Promise<void> {
+  const { context, round } = run
+  const { block_on_high_impact } = context.config.orchestration
+  const decision = lockDecision(review, block_on_high_impact)
+  if (decision !== null) await recordLockDecision(context.sql, round, decision)
+  const { banner } = review.report.potential_impact
+  // The user may have typed a secret into the request.
+  const session = { ...round.session, first_query: secrets.text(round.session.first_query) }
+  const notify = (kind: 'iac.compliance.failed' | 'iac.impact.high', body: string) =>
+    notifyOfEvent(context, session, kind, { round: round.number, body })
+  const notifications: Promise<void>[] = []
+  if (!review.compliance.passed) notifications.push(notify('iac.compliance.failed', review.compliance.summary))
+  if (banner.level === 'high' && block_on_high_impact)
+    notifications.push(notify('iac.impact.high', [banner.title, banner.description].filter(Boolean).join('\n\n')))
+  await Promise.all(notifications)
 }

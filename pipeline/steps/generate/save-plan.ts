@@ -7,9 +7,9 @@ import { MAX_ARCHIVE_BYTES, storeArchive } from '../../../src/saved-plans/encryp
 import type { NewSavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import type { EngineInfo } from '../../../src/services/iac/contract.ts'
 import type { Kit } from '../../kit/kit.ts'
-import type { Run } from '../../kit/run.ts'
+import { type BareRun, type Run, withFallback } from '../../kit/run.ts'
+import { hashFile, writeMasks } from '../../workspace/files/private-files.ts'
 import { packDirectory } from '../../workspace/saved-plans/pack.ts'
-import { hashFile, writeMasks } from '../../workspace/saved-plans/private-files.ts'
 import { hashWorkspace } from '../../workspace/saved-plans/workspace-hash.ts'
 import { readZipEntry } from '../../workspace/saved-plans/zip.ts'
 import type { ValidPlan } from '../plan/plan.ts'
@@ -75,40 +75,29 @@ async function collectFacts(
 }
 
 /** Returns name and version of the engine; null when the iac service does not respond, which must not cost the plan. */
-async function askForEngine({ context, signal, log }: Run): Promise<EngineInfo | null> {
-  try {
-    return await context.iac.engine(signal)
-  } catch (error) {
-    signal.throwIfAborted()
-    log.warn('the engine of the saved plan is not known: the iac service did not answer', { error })
-    return null
-  }
-}
+const askForEngine = (run: Run): Promise<EngineInfo | null> =>
+  withFallback(run, 'the engine of the saved plan is not known: the iac service did not answer', null, () =>
+    run.context.iac.engine(run.signal),
+  )
 
 /** Stores an encrypted copy of the directory and returns its key; null without `worker.pin_key` or on failure. */
-async function storeCopy({ context, round, workspace, signal, log }: Run, planSha256: string): Promise<string | null> {
+async function storeCopy(run: Run, planSha256: string): Promise<string | null> {
+  const { context, round, workspace } = run
   const { config } = context
   if (config.worker.pin_key === '') return null
-  try {
+  return await withFallback(run, 'the saved plan is on this disk alone: it could not be stored', null, async () => {
     const archive = await packDirectory(workspace.clone, config.paths, MAX_ARCHIVE_BYTES)
-    if (archive !== null)
-      return await storeArchive(
-        context,
-        { session_uuid: round.session.uuid, round_id: round.id, plan_sha256: planSha256 },
-        archive,
-        signal,
-      )
-    log.warn('the saved plan is on this disk alone: its directory is too large for the object store', {
+    const owner = { session_uuid: round.session.uuid, round_id: round.id, plan_sha256: planSha256 }
+    if (archive !== null) return await storeArchive(context, owner, archive, run.signal)
+    run.log.warn('the saved plan is on this disk alone: its directory is too large for the object store', {
       limit_bytes: MAX_ARCHIVE_BYTES,
     })
-  } catch (error) {
-    signal.throwIfAborted()
-    log.warn('the saved plan is on this disk alone: it could not be stored', { error })
-  }
-  return null
+    return null
+  })
 }
 
-async function deleteCopy({ context, log }: Run, key: string): Promise<void> {
+/** Deletes the stored copy of a saved plan. A failure is logged. */
+export async function deleteCopy({ context, log }: BareRun, key: string): Promise<void> {
   await context.storage
     .delete(key)
     .catch((error: unknown) => log.warn('the stored copy of a saved plan could not be deleted', { key, error }))

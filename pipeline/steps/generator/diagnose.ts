@@ -1,13 +1,18 @@
+import { type Declarations, readDeclarations } from '../../../src/plan/diagnostics/declarations.ts'
 import { type Diagnostic, orderDiagnostics, renderDiagnostics } from '../../../src/plan/diagnostics/diagnostic.ts'
+import { hintFor, type Surroundings } from '../../../src/plan/diagnostics/hints.ts'
 import { fromEngine, parseDiagnostics } from '../../../src/plan/diagnostics/parse.ts'
 import { blameOf, explainUnmendable } from '../../../src/plan/diagnostics/unmendable.ts'
+import { type Block, keyOf, readBlock, type TypeName } from '../../../src/plan/schema/read-schema.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { withFallback } from '../../kit/run.ts'
 import { createFileAccess, type FileAccess } from '../../workspace/files/access.ts'
 import { isHidden } from '../../workspace/files/engine-files.ts'
-import { addHints } from './hints.ts'
+
+const NOT_DESCRIBED = 'an engine failure could not be described'
 
 export type EngineStep = 'init' | 'validate' | 'plan' | 'show'
-export interface EngineFailure {
+interface EngineFailure {
   step: EngineStep
   feedback: string
 }
@@ -16,17 +21,13 @@ export interface EngineFailure {
 export async function explainFaultOutsideCode(kit: Kit, feedback: string): Promise<string | null> {
   const { run, secrets } = kit
   const { provider: cloud } = run.round.session
-  try {
+  return await withFallback(run, 'an engine failure could not be classified', null, async () => {
     const diagnostics = parseDiagnostics(feedback)
     const reasonWithoutDiff = explainUnmendable(diagnostics, { blame: blameOf(''), cloud })
     if (reasonWithoutDiff === null) return null
     const text = explainUnmendable(diagnostics, { blame: blameOf(await run.workspace.branchDiff()), cloud })
     return text === null ? null : secrets.text(text.replaceAll(run.workspace.iacRoot, '.'))
-  } catch (error) {
-    run.signal.throwIfAborted()
-    run.log.warn('an engine failure could not be classified', { error })
-    return null
-  }
+  })
 }
 
 /**
@@ -40,32 +41,24 @@ export async function findErrors(
   { asksEngine }: { asksEngine: boolean },
 ): Promise<Diagnostic[]> {
   const { run } = kit
-  try {
+  return await withFallback(run, NOT_DESCRIBED, [], async () => {
     const root = `${run.workspace.iacRoot}/`
     const found = asksEngine ? await readDiagnostics(kit, failure) : parseDiagnostics(failure.feedback)
     const errors = found.filter(({ severity }) => severity === 'error')
     const diagnostics = orderDiagnostics(errors.map((one) => makeRelative(one, root)))
     const files = createFileAccess(run.context.config, run.workspace)
     return await Promise.all(diagnostics.map((one) => addSnippet(kit, files, one)))
-  } catch (error) {
-    run.signal.throwIfAborted()
-    run.log.warn('an engine failure could not be described', { error })
-    return []
-  }
+  })
 }
 
 /** Formats the errors for the generator, with hints and masked; empty when there are none. */
 export async function describeErrors(kit: Kit, errors: readonly Diagnostic[]): Promise<string> {
   const { run, secrets } = kit
-  try {
+  return await withFallback(run, NOT_DESCRIBED, '', async () => {
     const files = createFileAccess(run.context.config, run.workspace)
     const text = renderDiagnostics(await addHints(kit, files, [...errors])).replaceAll(run.workspace.iacRoot, '.')
     return secrets.text(text)
-  } catch (error) {
-    run.signal.throwIfAborted()
-    run.log.warn('an engine failure could not be described', { error })
-    return ''
-  }
+  })
 }
 
 const FRAMED_WARNING = /^╷\n│ Warning: .*\n(?:│.*\n)*╵\n?/gm
@@ -110,3 +103,75 @@ async function addSnippet({ run, secrets }: Kit, files: FileAccess, one: Diagnos
   })
   return line > lines.length ? one : { ...one, snippet: quoted.join('\n').trimEnd() }
 }
+
+/** Maximum number of diagnostics that a model is shown. */
+const MAX_HINTED = 12
+/** Maximum code files of a folder that are read for declarations. */
+const MAX_FILES = 100
+
+/** Adds what code knows about the names in errors below the engine's text. Errors without such facts get no hint. */
+async function addHints(kit: Kit, files: FileAccess, diagnostics: readonly Diagnostic[]): Promise<Diagnostic[]> {
+  const { run, engine } = kit
+  const folders = new Map<string, Promise<Declarations>>()
+  const blocks = new Map<string, Promise<Block | null>>()
+  const declaredAt = (folder: string) => once(folders, folder, () => readFolder(files, folder))
+  const blockOf = async (type: TypeName) => readBlock((await engine.schema.of([type]))?.[0]?.schema)
+  const surroundingsOf = async (file: string | null): Promise<Surroundings> => {
+    const folder = folderOf(file ?? '')
+    const declared = () => declaredAt(folder)
+    return {
+      text: file === null ? null : await files.read(file).catch(() => null),
+      declared,
+      declaredIn: async (module) => {
+        const source = (await declared()).modules.get(module)
+        return source != null && /^\.\.?\//.test(source) ? await declaredAt(`${folder}/${source}`) : null
+      },
+      types: () => engine.schema.names(),
+      block: (type) => once(blocks, keyOf(type), () => blockOf(type)),
+    }
+  }
+  return await Promise.all(
+    diagnostics.map(async (one, index) => {
+      if (one.severity !== 'error' || index >= MAX_HINTED) return one
+      try {
+        const hint = await hintFor(one, await surroundingsOf(one.file))
+        return hint === '' ? one : { ...one, hint }
+      } catch (error) {
+        run.signal.throwIfAborted()
+        run.log.info('an error of the engine got no hint', { error })
+        return one
+      }
+    }),
+  )
+}
+
+function once<Value>(known: Map<string, Promise<Value>>, key: string, read: () => Promise<Value>): Promise<Value> {
+  const value = known.get(key) ?? read()
+  known.set(key, value)
+  return value
+}
+
+const folderOf = (file: string) => file.slice(0, Math.max(0, file.lastIndexOf('/'))) || '.'
+
+/** @param folder relative to the engine root; refused if `..` leads out of it */
+async function readFolder(files: FileAccess, folder: string): Promise<Declarations> {
+  const names = (await files.list(folder)).filter((name) => /\.(?:tf|tofu)$/.test(name))
+  return readDeclarations(await Promise.all(names.slice(0, MAX_FILES).map((name) => files.read(name))))
+}
+
+/** True if two texts list the same findings, in any order and at any line, since a change moves lines. */
+export const areSameFindings = (a: string, b: string): boolean => formOf(a) === formOf(b)
+
+const formOf = (findings: string): string =>
+  findings
+    .split('\n')
+    .map((line) =>
+      line
+        .replace(/^[>\s]*\d+[.:]\s/, '')
+        .replaceAll(/(\.\w+):\d+\b/g, '$1')
+        .replaceAll(/\bline \d+\b/g, 'line')
+        .trim(),
+    )
+    .filter((line) => line !== '')
+    .sort()
+    .join('\n')

@@ -10,10 +10,16 @@ import type { Kit } from '../../kit/kit.ts'
 import { type PlanToStore, storePlan } from '../plan/store-plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 import { type Attempt, addToResult, composeResult, joinParts } from './compose-result.ts'
-import { describeErrors, type EngineStep, explainFaultOutsideCode, findErrors, withoutWarnings } from './diagnose.ts'
+import {
+  areSameFindings,
+  describeErrors,
+  type EngineStep,
+  explainFaultOutsideCode,
+  findErrors,
+  withoutWarnings,
+} from './diagnose.ts'
 import { type GeneratorDialogue, openGenerator } from './generator-dialogue.ts'
 import { publishChanges } from './publish-changes.ts'
-import { areSameFindings } from './same-findings.ts'
 
 export type Validation<Value> = PlanToStore &
   (
@@ -74,14 +80,23 @@ export class EnvironmentFailure extends ValidationLoopExceeded {
  */
 export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<Value>): Promise<Value> {
   const { run, secrets } = kit
-  const best: { fallback: Fallback<Value> | null } = { fallback: null }
-  const { value, attempts } = await runAttempts(kit, task, best).catch(async (error: unknown) => {
-    if (!best.fallback || !(error instanceof PlatformError) || run.signal.aborted) throw error
+  const { prompt, query: situation } = task
+  const progress: Progress<Value> = {
+    attempts: [],
+    reason: 'task',
+    prompt,
+    situation,
+    findings: null,
+    fallback: null,
+  }
+  const value = await runAttempts(kit, task, progress).catch(async (error: unknown) => {
+    if (!progress.fallback || !(error instanceof PlatformError) || run.signal.aborted) throw error
     run.log.warn('the code goes back to an earlier attempt that was good enough', { error })
-    return await restoreFallback(kit, task, best.fallback, error)
+    progress.attempts = progress.fallback.attempts
+    return await restoreFallback(kit, task, progress.fallback, error)
   })
   if (task.operation === run.round.mode) {
-    const { summary, assumptions, repairs } = composeResult(attempts)
+    const { summary, assumptions, repairs } = composeResult(progress.attempts)
     const masked = (texts: readonly string[]) => texts.map((text) => secrets.text(text))
     const words = { summary: secrets.text(summary), assumptions: masked(assumptions), repairs: masked(repairs) }
     addToResult(run.result, words)
@@ -89,19 +104,7 @@ export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<
   return value
 }
 
-/** A good enough attempt with the commit of its code. */
-interface Fallback<Value> {
-  commit: string
-  /** The attempts up to this one. */
-  attempts: readonly Attempt[]
-  validateAgain: GoodEnough<Value>['validateAgain']
-}
-interface Accepted<Value> {
-  value: Value
-  attempts: readonly Attempt[]
-}
-
-interface Progress {
+interface Progress<Value> {
   attempts: Attempt[]
   /** The reason for the next attempt, with its query. */
   reason: Attempt['reason']
@@ -110,23 +113,19 @@ interface Progress {
   situation: string
   /** Findings of the last attempt. */
   findings: string | null
+  /** The last good enough attempt with the commit of its code, and the attempts up to this one. */
+  fallback: { commit: string; attempts: Attempt[]; validateAgain: GoodEnough<Value>['validateAgain'] } | null
 }
 
-/** @param best receives the last good enough attempt */
-async function runAttempts<Value>(
-  kit: Kit,
-  task: GenerationTask<Value>,
-  best: { fallback: Fallback<Value> | null },
-): Promise<Accepted<Value>> {
-  const { query, prompt, operation, forbid, selectedIds, conventions, maxAttempts } = task
+async function runAttempts<Value>(kit: Kit, task: GenerationTask<Value>, progress: Progress<Value>): Promise<Value> {
+  const { query, operation, forbid, selectedIds, conventions, maxAttempts } = task
   const generator = await openGenerator(kit, { query, operation, forbid, selectedIds, ...conventions })
-  const progress: Progress = { attempts: [], reason: 'task', prompt, situation: query, findings: null }
   let last: Validation<Value> | null = null
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const reason = attempt === 1 ? reasonOfLoop(task) : null
     const facts = { task: operation, reason, judge: wordsAbout }
-    last = await kit.attempts.record(facts, () => runAttempt(kit, task, { attempt, generator, progress, best }))
-    if (last.ok) return { value: last.value, attempts: progress.attempts }
+    last = await kit.attempts.record(facts, () => runAttempt(kit, task, { attempt, generator, progress }))
+    if (last.ok) return last.value
   }
   throw new ValidationLoopExceeded(last)
 }
@@ -143,15 +142,9 @@ export const wordsAbout = (validation: Validation<unknown>): string | null =>
 async function runAttempt<Value>(
   kit: Kit,
   task: GenerationTask<Value>,
-  at: {
-    attempt: number
-    generator: GeneratorDialogue
-    progress: Progress
-    best: { fallback: Fallback<Value> | null }
-  },
+  { attempt, generator, progress }: { attempt: number; generator: GeneratorDialogue; progress: Progress<Value> },
 ): Promise<Validation<Value>> {
   const { run, status } = kit
-  const { attempt, generator, progress, best } = at
   run.meter.countAttempt()
   run.eventLog.activity({
     type: 'attempt.began',
@@ -163,8 +156,10 @@ async function runAttempt<Value>(
   await status.say('generating', progress.situation)
   const answer = await kit.attempts.step('generate', () => generator.ask(progress.prompt))
   const { commit, files, formatted } = await publishChanges(kit)
-  if (files.length > 0) generator.forgetCalls()
-  if (files.length > 0) kit.attempts.changed(commit)
+  if (files.length > 0) {
+    generator.forgetCalls()
+    kit.attempts.changed(commit)
+  }
   progress.attempts.push({ ...answer, reason: progress.reason, files })
   await status.say('validating', 'Waiting for infrastructure as code to be validated.')
   const last = await task.validate()
@@ -173,7 +168,7 @@ async function runAttempt<Value>(
   progress.situation = last.feedback
   progress.reason = last.goodEnough ? 'request' : 'validation'
   if (last.goodEnough)
-    best.fallback = { commit, attempts: [...progress.attempts], validateAgain: last.goodEnough.validateAgain }
+    progress.fallback = { commit, attempts: [...progress.attempts], validateAgain: last.goodEnough.validateAgain }
   // Code that the engine rejects stays rejected; what only the request demands may be left out for a reason.
   const next = await writeNextQuery(kit, last, attempt < task.maxAttempts)
   const isRepeated = !last.goodEnough && progress.findings !== null && areSameFindings(next.findings, progress.findings)
@@ -189,9 +184,9 @@ const RESTORED = 'No later attempt was valid: the code of an earlier one, which 
 async function restoreFallback<Value>(
   kit: Kit,
   task: Pick<GenerationTask<Value>, 'operation'>,
-  { commit, attempts, validateAgain }: Fallback<Value>,
+  { commit, validateAgain }: NonNullable<Progress<Value>['fallback']>,
   error: PlatformError,
-): Promise<Accepted<Value>> {
+): Promise<Value> {
   const facts = { task: task.operation, reason: RESTORED, judge: wordsAbout }
   const validation = await kit.attempts.record(facts, async () => {
     await kit.run.workspace.restore(commit)
@@ -201,7 +196,7 @@ async function restoreFallback<Value>(
   })
   if (!validation.ok) throw error
   await storePlan(kit, validation)
-  return { value: validation.value, attempts }
+  return validation.value
 }
 
 /** Writes the next query from findings or raw output. Errors: `EnvironmentFailure` when code cannot help. */

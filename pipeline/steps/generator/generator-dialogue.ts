@@ -1,9 +1,11 @@
 import { type GeneratorAnswer, type GeneratorValues, iacGenerator } from '../../../src/chains/iac-generator.ts'
 import { describeDiff } from '../../../src/chains/shared/branch-diff.ts'
+import { declaredTypes, keyOf, mentionedTypes, uniqueTypes } from '../../../src/plan/schema/read-schema.ts'
+import { renderTypes } from '../../../src/plan/schema/render.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { withFallback } from '../../kit/run.ts'
 import { openDialogue } from '../../kit/run-chain.ts'
-import { readForTask } from '../shared/look-at-repository.ts'
-import { readSchemas } from './ground-generator.ts'
+import { chooseForTask, readForTask } from '../shared/look-at-repository.ts'
 
 /** The part of a task that the generator reads. */
 type ToldTask = Pick<
@@ -55,12 +57,38 @@ function dropShown(schemas: string, shown: Set<string>): string {
 }
 
 /** Reads the diff of the session; empty when it changed nothing, or on failure. */
-async function readChanges({ run }: Kit): Promise<string> {
-  try {
-    return describeDiff(await run.workspace.branchDiff(), MAX_CHANGES)
-  } catch (error) {
-    run.signal.throwIfAborted()
-    run.log.warn('the generator is not shown what the session changed', { error })
-    return ''
-  }
+const readChanges = ({ run }: Kit): Promise<string> =>
+  withFallback(run, 'the generator is not shown what the session changed', '', async () =>
+    describeDiff(await run.workspace.branchDiff(), MAX_CHANGES),
+  )
+
+/** Maximum characters of the schema of one type, and of all together. */
+const MAX_CHARS = { type: 6_000, total: 12_000 }
+const MAX_TYPES = 12
+
+export interface TypesInPlay {
+  /** The query of the generator, with the engine output. */
+  query: string
+  /** Bodies of the selected resource prompts. */
+  templates: readonly string[]
+}
+
+/**
+ * Reads the provider schemas that the generator probably needs as one text: types in the query, then those in the
+ * session's changes and the selected prompts, unless nearby code shows their use. Others are available through a tool.
+ * Empty when no provider has them; null before the first init.
+ */
+export async function readSchemas(kit: Kit, { query, templates }: TypesInPlay): Promise<string | null> {
+  const { run, engine } = kit
+  return await withFallback(run, 'the generator goes on without provider schemas', null, async () => {
+    const names = await engine.schema.names()
+    if (!names) return null
+    const { chosen } = await chooseForTask(kit, query)
+    const shown = new Set(chosen.flatMap(({ text }) => declaredTypes(text)).map(keyOf))
+    const likely = [...declaredTypes(await run.workspace.branchDiff()), ...templates.flatMap(mentionedTypes)]
+    const candidates = uniqueTypes([...mentionedTypes(query), ...likely.filter((type) => !shown.has(keyOf(type)))])
+    const types = candidates.filter(({ mode, type }) => names[mode].includes(type))
+    const schemas = (await engine.schema.of(types.slice(0, MAX_TYPES))) ?? []
+    return renderTypes(schemas, MAX_CHARS).text
+  })
 }

@@ -1,12 +1,15 @@
 import { storeCodeChange } from '../../../src/reports/artifacts.ts'
 import { recordPush } from '../../../src/rounds/run-records.ts'
+import type { CodeText } from '../../../src/services/iac/contract.ts'
 import type { Kit } from '../../kit/kit.ts'
-import { countLines } from '../../kit/observe.ts'
-import { learnDeclaredSecrets } from '../shared/learn-declared-secrets.ts'
-import { formatChanges } from './format-changes.ts'
+import type { Run } from '../../kit/run.ts'
+import { countLines } from '../../open-run.ts'
+import { readVersions, type Versions } from '../../workspace/diff.ts'
+import { createFileAccess } from '../../workspace/files/access.ts'
+import { learnDeclaredSecrets } from '../shared/look-at-repository.ts'
 
 /** The result of an attempt in the branch. */
-export interface Published {
+interface Published {
   /** Commit of the branch head. */
   commit: string
   /** Files changed since the previous commit. */
@@ -40,7 +43,7 @@ export async function publishChanges(kit: Kit): Promise<Published> {
 async function forEachOf<Item>(
   items: readonly Item[],
   limit: number,
-  work: (item: Item) => Promise<void>,
+  work: (item: Item) => Promise<unknown>,
 ): Promise<void> {
   const queue = items.values()
   let failed = false
@@ -54,4 +57,94 @@ async function forEachOf<Item>(
     }
   }
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
+}
+
+interface ChangedFile extends Versions {
+  path: string
+  form: CodeText['form']
+}
+
+/** Maximum content of one request to the iac service, which accepts 8 MiB in all. */
+const MAX_TEXTS = 256
+const MAX_BYTES = 7 * 1024 * 1024
+
+/**
+ * Formats the `.tf` and `.tfvars` files of the next commit like the engine's `fmt`, except files that were not
+ * formatted before, to keep the reviewed change small. Returns the changed paths; none when the iac service cannot
+ * format or fails. Errors: the reason of the run's signal.
+ */
+export async function formatChanges({ run }: Kit): Promise<string[]> {
+  const { iac } = run.context
+  if (!iac.fmt) return []
+  const started = performance.now()
+  const written: string[] = []
+  try {
+    for (const files of batchesOf(await readChangedFiles(run))) {
+      const texts = files.flatMap(textsOf)
+      const formatted = await iac.fmt(run.workspace.iacRoot, texts, run.signal)
+      if (formatted === null) break
+      written.push(...(await writeFormatted(run, files, formatted)))
+    }
+    if (written.length > 0) run.log.info('changed files were formatted', { files: written.length })
+  } catch (error) {
+    run.signal.throwIfAborted()
+    run.log.warn('changed files could not be formatted', { error })
+  } finally {
+    run.meter.recordEngineTime(performance.now() - started)
+  }
+  return written
+}
+
+async function readChangedFiles(run: Run): Promise<ChangedFile[]> {
+  const files: ChangedFile[] = []
+  for (const { path, new_file: isNew } of await run.workspace.pendingChanges()) {
+    const form = /\.(tf|tfvars)$/.exec(path)?.[1] as CodeText['form'] | undefined
+    if (form === undefined) continue
+    const versions = await readVersions(run.context.config, run.workspace, { path, isNew }, run.signal)
+    if (versions !== null) files.push({ path, form, ...versions })
+  }
+  return files
+}
+
+/** Returns the texts of a file to send: the current one, and the committed one if known. */
+const textsOf = ({ form, current, committed }: ChangedFile): CodeText[] =>
+  [current, ...(committed === null ? [] : [committed])].map((text) => ({ form, text }))
+
+/** Divides the files into requests, without files that are too large for any request. */
+function batchesOf(files: readonly ChangedFile[]): ChangedFile[][] {
+  const batches: ChangedFile[][] = []
+  let [texts, bytes] = [MAX_TEXTS, 0]
+  for (const file of files) {
+    const own = textsOf(file)
+    const size = Buffer.byteLength(JSON.stringify(own))
+    if (size > MAX_BYTES) continue
+    if (texts + own.length > MAX_TEXTS || bytes + size > MAX_BYTES) {
+      batches.push([])
+      texts = 0
+      bytes = 0
+    }
+    batches.at(-1)?.push(file)
+    texts += own.length
+    bytes += size
+  }
+  return batches
+}
+
+/** Writes formatted files whose committed version was formatted. Returns their paths. */
+async function writeFormatted(
+  run: Run,
+  files: readonly ChangedFile[],
+  formatted: readonly string[],
+): Promise<string[]> {
+  const access = createFileAccess(run.context.config, run.workspace)
+  const answers = formatted.values()
+  const written: string[] = []
+  for (const { path, current, committed } of files) {
+    const text = answers.next().value
+    const wasFormatted = committed === null || answers.next().value === committed
+    if (text === undefined || text === current || !wasFormatted) continue
+    await access.write(path, text)
+    written.push(path)
+  }
+  return written
 }

@@ -1,10 +1,14 @@
 import { PlatformError } from '../../../src/base/errors.ts'
+import { importFilter } from '../../../src/chains/import-filter.ts'
 import { explainDiscoveryFailure } from '../../../src/plan/imports/discovery-failure.ts'
 import { identityOf, parseIdentifiers } from '../../../src/plan/imports/identifiers.ts'
 import { EXCEPTED, type Excluded, findUnmanaged, importExceptions } from '../../../src/plan/imports/inventory.ts'
+import type { Failure } from '../../../src/plan/imports/pairs.ts'
 import type { EngineResult } from '../../../src/services/iac/contract.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { runChain } from '../../kit/run-chain.ts'
 import { initialise } from '../plan/plan.ts'
+import type { Conventions } from '../shared/compose-prompts.ts'
 
 export interface Discovery {
   managed: string[]
@@ -27,12 +31,11 @@ export interface Discovery {
  */
 export async function discover(kit: Kit): Promise<Discovery> {
   const { run, engine } = kit
-  const { provider, scope_id } = run.round.session
+  const { scope_id } = run.round.session
   const init = await initialise(kit)
   if (init) throw new PlatformError('EngineInitFailed', 502, explain(kit, 'The engine could not be initialised', init))
   const managed = await readManagedIds(kit)
-  const body = { workspace_path: run.workspace.iacRoot, scope_id, engine_provider: provider }
-  const inventory = await engine.run('scope_resource_ids', body)
+  const inventory = await engine.run('scope_resource_ids', engine.scoped)
   if (inventory.exit_code === 0) return await compare(kit, managed, parseIdentifiers(inventory.stdout, 'scope'))
   const failure = explain(kit, `The scope ${scope_id} could not be listed`, inventory, 'scope')
   return { managed, scope: [], ids: [], withheld: [], ending: null, failure }
@@ -65,7 +68,7 @@ async function compare(kit: Kit, managed: string[], scope: readonly string[]): P
 
 /** Returns all identifiers in the state. Errors: `StateNotListed` with the engine output; 502. */
 export async function readManagedIds(kit: Kit): Promise<string[]> {
-  const listed = await kit.engine.run('state_resource_ids', { workspace_path: kit.run.workspace.iacRoot })
+  const listed = await kit.engine.run('state_resource_ids', kit.engine.place)
   if (listed.exit_code === 0) return parseIdentifiers(listed.stdout, 'state')
   throw new PlatformError('StateNotListed', 502, explain(kit, 'The state could not be listed', listed, 'state'))
 }
@@ -85,4 +88,72 @@ async function readImportExceptions({ run }: Kit): Promise<string[]> {
   if (provider === 'kubernetes') return []
   const body = await run.context.prompts.body(`${provider}-guidelines-import_exceptions`, run.signal)
   return importExceptions(body)
+}
+
+export interface Selection {
+  ids: string[]
+  excluded: Excluded[]
+  /** Chosen from a preview, but no longer in the scope. */
+  missing: Failure[]
+  /** The reason why the round imports nothing; null when it imports something. */
+  ending: string | null
+}
+
+const NONE_MATCHED = 'No unmanaged resource matched the request.'
+export const NOT_SELECTED = 'Not selected by the request.'
+
+const GONE = 'The scope does not list it any more.'
+const MANAGED_SINCE = 'Managed since the preview.'
+const NONE_LEFT = 'None of the chosen resources can be imported any more.'
+
+/** Selects the choice from a preview, else in a partial round those that a model picks, else all unmanaged. */
+export async function selectResources(
+  kit: Kit,
+  discovery: Pick<Discovery, 'scope' | 'ids' | 'withheld'>,
+  conventions: Conventions,
+): Promise<Selection> {
+  const { ids, withheld } = discovery
+  const { round } = kit.run
+  if (round.resource_ids) return selectChosen(kit, discovery, round.resource_ids)
+  if (!round.is_partial) return { ids, excluded: withheld, missing: [], ending: null }
+  const selected = await runChain(kit, importFilter, {
+    cloud: round.session.provider,
+    request: round.query,
+    unmanagedIds: ids,
+    ...conventions,
+  })
+  const selectedIds = new Set(selected.ids)
+  const others = ids
+    .filter((id) => !selectedIds.has(id))
+    .map((resourceId) => ({ resource_id: resourceId, details: NOT_SELECTED }))
+  const none = selected.ids.length === 0 ? selected.explanation || NONE_MATCHED : null
+  return { ids: selected.ids, excluded: [...withheld, ...others], missing: [], ending: none }
+}
+
+/** Selects the resources chosen from a preview that still exist and are still unmanaged. */
+export function selectChosen(
+  { run }: Kit,
+  { scope, ids, withheld }: Pick<Discovery, 'scope' | 'ids' | 'withheld'>,
+  chosen: readonly string[],
+): Selection {
+  const identity = identityOf(run.round.session.provider)
+  const wanted = new Map(chosen.map((id) => [identity(id), id]))
+  const known = (list: readonly string[]) => new Set(list.map(identity))
+  const [listed, open] = [known(scope), known([...ids, ...withheld.map(({ resource_id }) => resource_id)])]
+  const entries = [...wanted]
+  const selected = ids.filter((id) => wanted.has(identity(id)))
+  const managed = entries.filter(([key]) => listed.has(key) && !open.has(key))
+  const others = ids.filter((id) => !wanted.has(identity(id)))
+  return {
+    ids: selected,
+    excluded: [
+      ...withheld,
+      ...managed.map(([, id]) => ({ resource_id: id, details: MANAGED_SINCE })),
+      ...others.map((id) => ({ resource_id: id, details: NOT_SELECTED })),
+    ],
+    missing: entries
+      .filter(([key]) => !listed.has(key))
+      .map(([, id]) => ({ address: '', resource_id: id, error: GONE })),
+    ending: selected.length === 0 ? NONE_LEFT : null,
+  }
 }

@@ -93,8 +93,7 @@ const REFUSED_FORM = new RegExp(
 
 async function importAs(kit: Kit, pair: Pair): Promise<ImportAttempt> {
   const { run, engine, secrets } = kit
-  const { scope_id, provider } = run.round.session
-  const body = { workspace_path: run.workspace.iacRoot, scope_id, engine_provider: provider, ...pair }
+  const body = { ...engine.scoped, ...pair }
   const fault: { text: string | null } = { text: null }
   const submit = async (): Promise<EngineResult> => {
     try {

@@ -4,7 +4,7 @@ import { type BeyondTargets, changesBeyond } from '../../../src/plan/targets.ts'
 import type { EngineResult } from '../../../src/services/iac/contract.ts'
 import { runWhenStateIsFree } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
-import { removeRightInside } from '../../workspace/saved-plans/private-files.ts'
+import { removeRightInside } from '../../workspace/files/private-files.ts'
 import type { ValidPlan } from './plan.ts'
 
 /**
@@ -43,13 +43,10 @@ async function planAndCompare(kit: Kit, valid: ValidPlan): Promise<BeyondTargets
 
 /** Plans the whole root; init and validate have already run. Errors: 502 with the engine output. */
 async function planWholeRoot({ run, engine }: Kit, planFile: string): Promise<Plan> {
-  const { scope_id, provider } = run.round.session
-  const workspacePath = run.workspace.iacRoot
-  const body = { workspace_path: workspacePath, scope_id, engine_provider: provider, plan_file: planFile, targets: [] }
+  const body = { ...engine.scoped, plan_file: planFile, targets: [] }
   requireSuccess(await runWhenStateIsFree(run, () => engine.run('plan', body)), 'plan')
-  return parsePlan(
-    requireSuccess(await engine.run('show', { workspace_path: workspacePath, plan_file: planFile }), 'show').stdout,
-  )
+  const shown = await engine.run('show', { ...engine.place, plan_file: planFile })
+  return parsePlan(requireSuccess(shown, 'show').stdout)
 }
 
 function requireSuccess(result: EngineResult, step: string): EngineResult {

@@ -8,12 +8,12 @@ import {
 } from '../../../src/plan/targets.ts'
 import type { StoredPlan } from '../../../src/reports/artifacts.ts'
 import type { EngineResult } from '../../../src/services/iac/contract.ts'
-import { runWhenStateIsFree } from '../../kit/engine.ts'
+import { runWhenStateIsFree, traceEngine } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { writeOverride } from '../../workspace/backend-override.ts'
-import { hashFile } from '../../workspace/saved-plans/private-files.ts'
+import { hashFile } from '../../workspace/files/private-files.ts'
 import type { EngineStep } from '../generator/diagnose.ts'
-import { fixedTargets, type TargetChoice } from './target-choice.ts'
+import { fixedTargets, type TargetChoice } from './targets.ts'
 
 /** The name of a plan file and the state of its working tree. */
 export interface PlanReference {
@@ -63,15 +63,12 @@ type StepResult = { ok: true; result: EngineResult } | Failure
 export async function planTargets(kit: Kit, targets: readonly string[] | TargetChoice): Promise<PlanResult> {
   const choice = 'choose' in targets ? targets : fixedTargets(kit, targets)
   const attempt: Attempt = { targets: 'choose' in targets ? [] : [...targets], mayInitialise: kit.engine.initialised }
-  const span = kit.trace?.engine('plan', () => JSON.stringify(attempt.targets))
-  try {
-    const result = await planAttempt(kit, choice, attempt)
-    span?.end(result.ok, result.ok ? result.text : result.feedback)
-    return result
-  } catch (error) {
-    span?.fail(error)
-    throw error
-  }
+  return await traceEngine(
+    kit,
+    ['plan', () => JSON.stringify(attempt.targets)],
+    () => planAttempt(kit, choice, attempt),
+    (result) => [result.ok, result.ok ? result.text : result.feedback],
+  )
 }
 
 interface Attempt {
@@ -159,21 +156,18 @@ async function repeatAfterInit(
 }
 
 async function initAndValidate(kit: Kit): Promise<StepResult> {
-  const { run, engine, attempts } = kit
+  const { engine, attempts } = kit
   const init = await initialise(kit)
   if (init !== null) return { ok: false, step: 'init', result: init }
-  const body = { workspace_path: run.workspace.iacRoot }
-  const validate = await attempts.step('validate', () => engine.run('validate', body), isOk)
+  const validate = await attempts.step('validate', () => engine.run('validate', engine.place), isOk)
   if (validate.exit_code !== 0) return { ok: false, step: 'validate', result: validate }
   return { ok: true, result: validate }
 }
 
 async function planOnce(kit: Kit, targets: string[]): Promise<StepResult> {
   const { run, engine, attempts } = kit
-  const { scope_id, provider } = run.round.session
-  const workspacePath = run.workspace.iacRoot
-  const body = { workspace_path: workspacePath, scope_id, engine_provider: provider, plan_file: planFileOf(kit) }
-  const planning = () => runWhenStateIsFree(run, () => engine.run('plan', { ...body, targets }))
+  const body = { ...engine.scoped, plan_file: planFileOf(kit), targets }
+  const planning = () => runWhenStateIsFree(run, () => engine.run('plan', body))
   const plan = await attempts.step('plan', planning, isOk)
   return plan.exit_code === 0 ? { ok: true, result: plan } : { ok: false, step: 'plan', result: plan }
 }
@@ -181,19 +175,15 @@ async function planOnce(kit: Kit, targets: string[]): Promise<StepResult> {
 /** Initialises the workspace once per run. Returns null, or the result of a failed init. */
 export async function initialise({ run, engine, attempts }: Kit): Promise<EngineResult | null> {
   if (engine.initialised) return null
-  const { session } = run.round
-  const workspacePath = run.workspace.iacRoot
-  await writeOverride(run.context.config, session, workspacePath, run.log)
-  const { scope_id, provider: engine_provider } = session
-  const body = { workspace_path: workspacePath, scope_id, engine_provider }
-  const init = await attempts.step('init', () => engine.run('init', body), isOk)
+  await writeOverride(run.context.config, run.round.session, run.workspace.iacRoot, run.log)
+  const init = await attempts.step('init', () => engine.run('init', engine.scoped), isOk)
   if (init.exit_code !== 0) return init
   engine.initialised = true
   return null
 }
 
 async function readPlan(kit: Kit): Promise<Plan> {
-  const body = { workspace_path: kit.run.workspace.iacRoot, plan_file: planFileOf(kit) }
+  const body = { ...kit.engine.place, plan_file: planFileOf(kit) }
   const result = await kit.attempts.step('show', () => kit.engine.run('show', body), isOk)
   if (result.exit_code === 0) return parsePlan(result.stdout)
   const feedback = kit.secrets.text(feedbackOf({ ok: false, step: 'show', result }))

@@ -1,4 +1,3 @@
-import { LeaseLost } from '../../../src/base/errors.ts'
 import { writePlanDocument } from '../../../src/plan/document/create-document.ts'
 import type { PlanDocumentFacts } from '../../../src/plan/document/plan-document.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
@@ -7,6 +6,7 @@ import { evaluateRules } from '../../../src/rules/evaluate.ts'
 import { aboutAddresses } from '../../../src/rules/intent/resources.ts'
 import type { StatementResult } from '../../../src/rules/intent/statement.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { withFallback } from '../../kit/run.ts'
 import type { ValidPlan } from './plan.ts'
 
 /** The plan of an attempt, as far as it was made. */
@@ -53,16 +53,12 @@ async function storeDocument(
 ): Promise<void> {
   const { run, secrets } = kit
   if (!stored) return
-  try {
+  await withFallback(run, 'a plan is stored without its document', undefined, async () => {
     const engine = await kit.engine.info()
     const facts = { plan, targets: reference.targets, masker: secrets, engine, ...findFacts() }
     const document = await writePlanDocument(facts, run.signal)
     await storePlanDocument(run.context, run.round, stored, document, run.signal)
-  } catch (error) {
-    run.signal.throwIfAborted()
-    if (error instanceof LeaseLost) throw error
-    run.log.warn('a plan is stored without its document', { error })
-  }
+  })
 }
 
 const describeStatements = (

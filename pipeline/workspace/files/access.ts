@@ -1,15 +1,15 @@
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import type { Config } from '../../../config/types.ts'
 import { ToolError } from '../../../src/agent/agent-request.ts'
+import { distanceWithin, editDistance } from '../../../src/base/text.ts'
 import { createLocalGit, type LocalGit } from '../git/git.ts'
-import type { Workspace } from '../types.ts'
+import type { Workspace } from '../workspace.ts'
 import { type Enclosure, resolveExistingPath } from './confine.ts'
-import { MissingFile, missingFileError, removeFile, replaceInText, writeText } from './edit.ts'
+import { type Editor, MissingFile, missingFileError, removeFile, replaceInText, writeText } from './edit.ts'
 import { isHidden } from './engine-files.ts'
 import { grep, type Search } from './grep.ts'
-import { nearPaths } from './near-paths.ts'
 
 /**
  * The files of an engine root that an agent may use, with paths relative to the root. Files outside of it, git's files,
@@ -19,6 +19,8 @@ import { nearPaths } from './near-paths.ts'
 export interface FileAccess {
   /** Reads a text file, cut with a note after 200,000 characters. */
   read(path: string): Promise<string>
+  /** Reads files in parallel and returns their texts by path, without those that cannot be read. */
+  readAll(paths: readonly string[]): Promise<Map<string, string>>
   /** Writes a `tf` or `tfvars` file, like the next two; returns true if that changed anything. */
   write(path: string, content: string): Promise<boolean>
   /** Applies all search/replace blocks to a file, or none when one does not fit. */
@@ -33,6 +35,7 @@ export interface FileAccess {
 }
 
 const MAX_READ = 200_000
+const READERS = 16
 
 export function createFileAccess(
   config: Config,
@@ -40,11 +43,24 @@ export function createFileAccess(
 ): FileAccess {
   const { iacRoot: root, clone: workTree, gitDirectory: directory } = workspace
   const editor = { root, paths: config.paths, git: createLocalGit(config.git, { directory, workTree }) }
+  const read = async (path: string): Promise<string> => {
+    const target = await resolveExistingPath(editor, path)
+    const text = target === null ? null : await readText(target, MAX_READ)
+    return text ?? (await nameNearPaths(editor, path, Promise.reject(missingFileError(path))))
+  }
   return {
-    read: async (path) => {
-      const target = await resolveExistingPath(editor, path)
-      const text = target === null ? null : await readText(target, MAX_READ)
-      return text ?? (await nameNearPaths(editor, path, Promise.reject(missingFileError(path))))
+    read,
+    readAll: async (paths) => {
+      const texts = new Map<string, string>()
+      const waiting = paths.values()
+      const reader = async () => {
+        for (const path of waiting) {
+          const text = await read(path).catch(() => null)
+          if (text !== null) texts.set(path, text)
+        }
+      }
+      await Promise.all(Array.from({ length: READERS }, reader))
+      return texts
     },
     write: (path, content) => writeText(editor, path, content),
     replace: (path, diff) => nameNearPaths(editor, path, replaceInText(editor, path, diff)),
@@ -57,7 +73,7 @@ export function createFileAccess(
 
 /** Adds similar paths, from those that `choose` selects, to the error about a missing file or folder. */
 async function nameNearPaths<Result>(
-  enclosure: Enclosure & { git: LocalGit },
+  enclosure: Editor,
   path: string,
   use: Promise<Result>,
   choose: (files: readonly string[]) => readonly string[] = (files) => files,
@@ -81,7 +97,7 @@ function foldersOf(files: readonly string[]): string[] {
 }
 
 /** Lists the entries of a directory, sorted and relative to the root, without ignored ones. */
-async function listDirectory(enclosure: Enclosure & { git: LocalGit }, path: string): Promise<string[]> {
+async function listDirectory(enclosure: Editor, path: string): Promise<string[]> {
   const { root, paths, git } = enclosure
   const directory = await resolveExistingPath(enclosure, path)
   if (directory === null) throw new MissingFile(`Directory ${path} does not exist`)
@@ -114,10 +130,7 @@ export interface SurveyedFile {
 const MAX_FILES = 2_000
 
 /** Lists the files below the root in git's order; see `FileAccess.survey`. */
-async function surveyFiles(
-  { root, paths, git }: Enclosure & { git: LocalGit },
-  signal?: AbortSignal,
-): Promise<SurveyedFile[]> {
+async function surveyFiles({ root, paths, git }: Editor, signal?: AbortSignal): Promise<SurveyedFile[]> {
   const listed = await git(['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, signal })
   if (listed.code !== 0) return []
   const names = [...new Set(listed.stdout.split('\0'))].filter(
@@ -173,3 +186,49 @@ function nullIfUnreadable(error: NodeJS.ErrnoException): null {
   if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EISDIR', 'ENAMETOOLONG'].includes(error.code ?? '')) return null
   throw error
 }
+
+const MAX_NAMED = 5
+/** Minimum length of a name for longer names with that beginning to be near. */
+const MIN_BEGINNING = 3
+
+/** Distance added to prefix matches, so that they rank after names that differ in few letters. */
+const OF_BEGINNINGS = 1_000
+
+interface Near {
+  path: string
+  /** Edit distance of the names, or of the whole paths. */
+  distance: number
+  /** Edit distance of the whole paths, which decides between equally near names. */
+  whole: number
+}
+
+/** Returns up to five paths that a model may have meant: same name, few different letters, then prefixes. */
+export function nearPaths(path: string, existing: readonly string[]): string[] {
+  const wanted = path
+    .replace(/^(\.?\/)+/, '')
+    .replace(/\/+$/, '')
+    .toLowerCase()
+  return existing
+    .map((other) => nearnessOf(wanted, other))
+    .filter((near) => near !== null)
+    .sort((a, b) => a.distance - b.distance || a.whole - b.whole || (a.path < b.path ? -1 : 1))
+    .slice(0, MAX_NAMED)
+    .map((near) => near.path)
+}
+
+/** Returns null when the paths are unrelated. */
+function nearnessOf(wanted: string, path: string): Near | null {
+  const other = path.toLowerCase()
+  const [name, otherName] = [basename(wanted), basename(other)]
+  const whole = editDistance(wanted, other)
+  if (otherName === name) return { path, distance: 0, whole }
+  const allowed = name.length < 6 ? 1 : Math.max(2, Math.floor(name.length / 4))
+  const distance = Math.min(distanceWithin(name, otherName, allowed), whole)
+  if (distance <= allowed) return { path, distance, whole }
+  return isBeginning(stemOf(name), stemOf(otherName)) ? { path, distance: OF_BEGINNINGS, whole } : null
+}
+
+const stemOf = (name: string) => name.replace(/\.[^.]*$/, '')
+
+const isBeginning = (a: string, b: string) =>
+  Math.min(a.length, b.length) >= MIN_BEGINNING && (a.startsWith(b) || b.startsWith(a))

@@ -1,13 +1,14 @@
+import { lstat, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { GitConfig } from '../../../config/types.ts'
-import { internal, repositoryUnreachable } from '../../../src/base/errors.ts'
+import { internal, PlatformError, repositoryUnreachable } from '../../../src/base/errors.ts'
 import { resolveAllowedAddresses } from '../../../src/repository/allowed-addresses.ts'
 import { type HostResolver, remoteUrl } from '../../../src/repository/remote.ts'
-import { type CloneLimits, watchSize } from './limits.ts'
 import type { GitPlace } from './place.ts'
 import { type ProcessOutput, runProcess } from './run-process.ts'
 import { createGitEnvironment } from './settings.ts'
 
-export interface GitOptions {
+interface GitOptions {
   cwd: string
   /** Milliseconds. The default is 300 s. */
   timeoutMs?: number
@@ -28,6 +29,8 @@ export interface Git {
   readonly limits: CloneLimits
   /** Runs commands that do not use the network. */
   readonly local: LocalGit
+  /** Does the same, in the work tree unless told otherwise, and returns the output. Errors: 500 with git's text. */
+  readonly run: (args: readonly string[], options?: Partial<GitOptions>) => Promise<string>
   /** Runs network commands. Errors: 400 when an address of the host is not public; 422 over the size limit. */
   readonly network: LocalGit
 }
@@ -41,11 +44,14 @@ export const createLocalGit =
 
 export function createGit(config: GitConfig, uri: string, resolver: HostResolver, place: GitPlace): Git {
   const url = remoteUrl(config, uri)
+  const local = createLocalGit(config, place)
   return {
     url: url.href,
     place,
     limits: config,
-    local: createLocalGit(config, place),
+    local,
+    run: async (args, options) =>
+      mustSucceed({ url: url.href, place }, await local(args, { cwd: place.workTree, ...options })),
     network: async (args, options) => {
       const addresses = await resolveAllowedAddresses(config, resolver, url, options.signal).catch((error: unknown) => {
         options.signal?.throwIfAborted()
@@ -109,3 +115,61 @@ export function describeGitFailure({ url, place }: Pick<Git, 'url' | 'place'>, o
 }
 
 const MAX_TEXT = 2_000
+
+export type CloneLimits = Pick<GitConfig, 'max_clone_mib' | 'max_clone_files'>
+
+export const MIB = 1024 * 1024
+const LOOK_EVERY_MS = 250
+/** Git keeps fetched objects in a few packs, so more entries than this need not be measured. */
+const MAX_ENTRIES = 20_000
+
+/** Returns the error of a repository over the size limit, with the limit and its configuration key. */
+export const repositoryTooLarge = ({ max_clone_mib }: CloneLimits): PlatformError =>
+  new PlatformError(
+    'RepositoryTooLarge',
+    422,
+    `The repository takes more than ${max_clone_mib} MiB on the disk, so it is not cloned (limit: git.max_clone_mib).`,
+  )
+
+export const tooManyFiles = ({ max_clone_files }: CloneLimits): PlatformError =>
+  new PlatformError(
+    'RepositoryTooLarge',
+    422,
+    `The repository has more than ${max_clone_files} files and folders, so it is not checked out ` +
+      '(limit: git.max_clone_files).',
+  )
+
+/** Watches a git directory during network commands; the signal fires above the limit, `look` measures at once. */
+export function watchSize(
+  directory: string,
+  limits: CloneLimits,
+): { signal: AbortSignal; look(): Promise<void>; stop(): void } {
+  const grown = new AbortController()
+  let looking = false
+  const look = async () => {
+    const { bytes } = await measure(directory)
+    if (bytes > limits.max_clone_mib * MIB) grown.abort(repositoryTooLarge(limits))
+  }
+  const timer = setInterval(async () => {
+    if (looking) return
+    looking = true
+    await look()
+    looking = false
+  }, LOOK_EVERY_MS)
+  return { signal: grown.signal, look, stop: () => clearInterval(timer) }
+}
+
+/** Adds up the sizes of the files below a directory, without following links. Unreadable entries count as 0. */
+export async function measure(directory: string): Promise<{ bytes: number; entries: number }> {
+  const total = { bytes: 0, entries: 0 }
+  const waiting = [directory]
+  for (let next = waiting.pop(); next !== undefined && total.entries < MAX_ENTRIES; next = waiting.pop()) {
+    for (const entry of await readdir(next, { withFileTypes: true }).catch(() => [])) {
+      const path = join(next, entry.name)
+      total.entries++
+      if (entry.isDirectory()) waiting.push(path)
+      else total.bytes += (await lstat(path).catch(() => null))?.size ?? 0
+    }
+  }
+  return total
+}

@@ -8,12 +8,9 @@ import type { SessionFacts } from '../../../src/rounds/round.ts'
 import { writeMarker } from '../clone.ts'
 import { isInside, resolveLink } from '../files/confine.ts'
 import { MASKS_FILE, WORKSPACE_MARKER } from '../files/engine-files.ts'
-import { isShared, shareTree } from '../files/shared-folder.ts'
+import { isShared, shareTree } from '../files/private-files.ts'
 import { inspectPlanDirectory, keepDirectory, PLAN_DIRECTORY, type PlanDirectory } from './plan-directory.ts'
-
-/** Limits of an unpacked directory in bytes and entries, so that a small archive cannot fill the disk. */
-const MAX_UNPACKED = 4 * 1024 * 1024 * 1024
-const MAX_ENTRIES = 500_000
+import { HASH_LIMITS } from './workspace-hash.ts'
 
 /** Packs a directory as tar.gz without what unpacking makes again; null above `maxBytes`. */
 export async function packDirectory(
@@ -30,13 +27,7 @@ export async function packDirectory(
     if (size > maxBytes) return null
     chunks.push(chunk)
   }
-  const all = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    all.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return all
+  return Buffer.concat(chunks)
 }
 
 function isLeftOut(path: string, paths: Config['paths']): boolean {
@@ -119,7 +110,8 @@ async function checkEntries(archive: Uint8Array): Promise<string[]> {
     const isKnown = isLink || entry.type === 'File' || entry.type === 'OldFile' || entry.type === 'Directory'
     const leadsOut = path.startsWith('/') || segments.includes('..')
     const isBelowLink = segments.some((_, index) => links.has(segments.slice(0, index + 1).join('/')))
-    if (!isKnown || leadsOut || isBelowLink || size > MAX_UNPACKED || entries > MAX_ENTRIES) refusedPath ??= path
+    if (!isKnown || leadsOut || isBelowLink || size > HASH_LIMITS.bytes || entries > HASH_LIMITS.entries)
+      refusedPath ??= path
     if (isLink) links.add(segments.join('/'))
     entry.resume()
   }

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../../../config/types.ts'
 import type { SessionFacts } from '../../../src/rounds/round.ts'
 import { locateRoot } from '../files/confine.ts'
-import { hashFile } from './private-files.ts'
+import { hashFile } from '../files/private-files.ts'
 
 /** Name of the plan directory in the folder of a session. */
 export const PLAN_DIRECTORY = 'saved-plan'

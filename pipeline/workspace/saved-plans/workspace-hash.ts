@@ -1,13 +1,14 @@
 import { createHash, type Hash } from 'node:crypto'
-import { constants, type Dirent } from 'node:fs'
-import { lstat, open, readdir, readlink, realpath } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open, readlink, realpath } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Config } from '../../../config/types.ts'
 import { internal } from '../../../src/base/errors.ts'
 import { STATE_KEYS_FILE } from '../../../src/plan/state/managed-state.ts'
+import { listEntries } from '../../../src/runtime/files.ts'
 import type { PlanDirectory } from './plan-directory.ts'
 
-/** Limits of a workspace that can be hashed, also those of its archive. */
+/** Limits of a workspace that can be hashed, also those of its archive, so that a small one cannot fill the disk. */
 export const HASH_LIMITS = { bytes: 4 * 1024 * 1024 * 1024, entries: 500_000 }
 const CHUNK_BYTES = 1024 * 1024
 
@@ -72,20 +73,6 @@ async function addDirectory(walk: Walk, directory: Buffer): Promise<void> {
     else if (kind.isSymbolicLink()) addFacts(walk, 'link', path, await readlink(absolute(walk, path), 'buffer'))
     else throw internal('The workspace holds something that is neither a file, a directory nor a link.')
   }
-}
-
-type Kind = Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink'>
-
-/** Lists the entries of a folder, names as bytes. Bun returns names as text when kinds are requested too. */
-async function listEntries(folder: Buffer): Promise<{ name: Buffer; kind: Kind }[]> {
-  const listed: unknown[] = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
-  return await Promise.all(
-    listed.map(async (entry) =>
-      Buffer.isBuffer(entry)
-        ? { name: entry, kind: await lstat(Buffer.concat([folder, SLASH, entry])) }
-        : { name: (entry as Dirent<Buffer>).name, kind: entry as Dirent<Buffer> },
-    ),
-  )
 }
 
 const absolute = ({ root }: Walk, path: Buffer): Buffer => (path.length === 0 ? root : child(root, path))

@@ -2,27 +2,14 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { inflateRaw } from 'node:zlib'
 
-const END_SIGNATURE = 0x06054b50
-
+const END_SIGNATURE = Buffer.from('PK\x05\x06')
 const CENTRAL_SIGNATURE = 0x02014b50
-
 const LOCAL_SIGNATURE = 0x04034b50
-
 const END_SIZE = 22
-
 const MAX_COMMENT = 65_535
-
 const MAX_DIRECTORY = 16 * 1024 * 1024
-
 const STORED = 0
-
 const DEFLATED = 8
-
-interface Entry {
-  method: number
-  size: number
-  offset: number
-}
 
 /** Reads one deflated entry of at most `maxBytes` from a zip archive as text; null for anything else. */
 export async function readZipEntry(path: string, name: string, maxBytes: number): Promise<string | null> {
@@ -33,11 +20,8 @@ export async function readZipEntry(path: string, name: string, maxBytes: number)
     if (!entry || entry.size > maxBytes) return null
     const header = await readBytes(handle, entry.offset, 30)
     if (header.readUInt32LE(0) !== LOCAL_SIGNATURE) return null
-    const data = await readBytes(
-      handle,
-      entry.offset + 30 + header.readUInt16LE(26) + header.readUInt16LE(28),
-      entry.size,
-    )
+    const start = entry.offset + 30 + header.readUInt16LE(26) + header.readUInt16LE(28)
+    const data = await readBytes(handle, start, entry.size)
     if (entry.method === STORED) return data.toString('utf8')
     if (entry.method !== DEFLATED) return null
     return (await promisify(inflateRaw)(data, { maxOutputLength: maxBytes })).toString('utf8')
@@ -49,12 +33,13 @@ export async function readZipEntry(path: string, name: string, maxBytes: number)
   }
 }
 
-async function findEntry(handle: FileHandle, name: string): Promise<Entry | null> {
+/** Returns null when the archive has no entry with this name. */
+async function findEntry(handle: FileHandle, name: string) {
   const { size } = await handle.stat()
   const length = Math.min(size, END_SIZE + MAX_COMMENT)
   const tail = await readBytes(handle, size - length, length)
-  const end = tail.lastIndexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06]))
-  if (end < 0 || tail.readUInt32LE(end) !== END_SIGNATURE) return null
+  const end = tail.lastIndexOf(END_SIGNATURE)
+  if (end < 0) return null
   const directorySize = tail.readUInt32LE(end + 12)
   if (directorySize > MAX_DIRECTORY) return null
   const directory = await readBytes(handle, tail.readUInt32LE(end + 16), directorySize)

@@ -1,52 +1,29 @@
+import { constants } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
+import type { Logger } from '../../../src/base/log.ts'
 import { importIdOf } from '../inventory/kubernetes/identifier.ts'
 import type { GivenText, JobKind, JobRequest } from '../types.ts'
 
 /** Returns the engine arguments of a kind of job; null for a kind that runs no command. */
 export function engineArguments(kind: JobKind, request: JobRequest, backendConfig: string): string[] | null {
-  const { plan_file = '', targets = [], address = '', resource_id = '' } = request
-  switch (kind) {
-    case 'init':
-      return [
-        'init',
-        '-no-color',
-        '-input=false',
-        '-reconfigure',
-        ...(backendConfig ? [`-backend-config=${backendConfig}`] : []),
-      ]
-    case 'validate':
-      return ['validate', '-no-color']
-    case 'plan':
-      return [
-        'plan',
-        '-no-color',
-        '-input=false',
-        '-out',
-        plan_file,
-        ...targets.flatMap((target) => ['-target', target]),
-      ]
-    case 'show':
-      return ['show', '-json', '-no-color', plan_file]
-    case 'apply':
-      return ['apply', '-no-color', '-input=false', '-auto-approve', plan_file]
-    case 'import':
-      return [
-        'import',
-        '-no-color',
-        '-input=false',
-        address,
-        request.engine_provider === 'kubernetes' ? importIdOf(address, resource_id) : resource_id,
-      ]
-    case 'state_resource_ids':
-      return ['state', 'pull']
-    case 'schema':
-      return ['providers', 'schema', '-json']
-    case 'diagnostics':
-      return ['validate', '-json', '-no-color']
-    case 'fmt':
-      return ['fmt', '-no-color', '-list=false', ...fileNames(request.texts ?? [])]
-    case 'scope_resource_ids':
-      return null
+  const { plan_file = '', targets = [], address = '', resource_id = '', texts = [] } = request
+  const id = request.engine_provider === 'kubernetes' ? importIdOf(address, resource_id) : resource_id
+  const quiet = ['-no-color', '-input=false']
+  const commands: Record<JobKind, string[] | null> = {
+    init: ['init', ...quiet, '-reconfigure', ...(backendConfig ? [`-backend-config=${backendConfig}`] : [])],
+    validate: ['validate', '-no-color'],
+    plan: ['plan', ...quiet, '-out', plan_file, ...targets.flatMap((target) => ['-target', target])],
+    show: ['show', '-json', '-no-color', plan_file],
+    apply: ['apply', ...quiet, '-auto-approve', plan_file],
+    import: ['import', ...quiet, address, id],
+    state_resource_ids: ['state', 'pull'],
+    schema: ['providers', 'schema', '-json'],
+    diagnostics: ['validate', '-json', '-no-color'],
+    fmt: ['fmt', '-no-color', '-list=false', ...fileNames(texts)],
+    scope_resource_ids: null,
   }
+  return commands[kind]
 }
 
 /** Returns the names of the files that hold the texts of a request: `0.tf`, `1.tfvars`, … */
@@ -63,7 +40,7 @@ export function withoutOwnSettings(service: Environment): Environment {
 }
 
 /** Restrictions of the operator for every engine command. */
-export interface EngineRestrictions {
+interface EngineRestrictions {
   /** Path of the engine's CLI configuration; null keeps the engine's own. */
   cliConfig: string | null
   offline: boolean
@@ -102,4 +79,31 @@ function restrict(environment: Environment, { cliConfig, offline, offlineHosts }
   environment.no_proxy = offlineHosts
   environment.GIT_ALLOW_PROTOCOL = 'file'
   return environment
+}
+
+/** Variables that name the engine's own configuration; the second is the older name. */
+const VARIABLES = ['TF_CLI_CONFIG_FILE', 'TERRAFORM_CONFIG']
+
+/** Drops and logs variables without a configuration file, or with a relative path, which a repository could fill. */
+export async function withoutMissingCliConfig(env: Environment, log: Logger): Promise<Environment> {
+  const kept = { ...env }
+  for (const name of VARIABLES) {
+    const path = env[name]
+    if (path === undefined) continue
+    const reason = path.trim() === '' ? null : await findFault(path)
+    if (reason === null && path.trim() !== '') continue
+    delete kept[name]
+    if (reason !== null) log.warn(`${name} ${reason}; engines run without it`)
+  }
+  return kept
+}
+
+async function findFault(path: string): Promise<string | null> {
+  if (!isAbsolute(path)) return 'must be an absolute path'
+  const found = await stat(path).catch(() => null)
+  if (found === null || found.isDirectory()) return 'names no file'
+  return access(path, constants.R_OK).then(
+    () => null,
+    () => 'names a file that this service cannot read',
+  )
 }

@@ -1,9 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto'
-import { chmod, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { lstat, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Fetch, send } from '../../../src/base/http.ts'
 import type { Logger } from '../../../src/base/log.ts'
-import { SettingsError } from '../../shared/settings.ts'
+import { replaceFile } from '../../../src/runtime/files.ts'
+import { reasonOf, SettingsError } from '../../shared/settings.ts'
 import { unzip } from '../zip.ts'
 
 export interface PinnedRelease {
@@ -56,7 +57,7 @@ export async function downloadEngine(options: EngineDownload): Promise<string> {
   if (archive === null || sha256(archive) !== expected) {
     if (archive !== null) log.warn('the archive of the engine is not the pinned one; it is fetched again')
     archive = await fetchArchive(options, { version, name, expected })
-    await replaceFile(kept, archive, 0o600)
+    await install(kept, archive, 0o600)
   }
   const program = unzip(archive, (file) => file === 'tofu', MAX_BINARY)?.get('tofu')
   if (!program) throw new SettingsError(`${name} holds no tofu binary.`)
@@ -64,7 +65,7 @@ export async function downloadEngine(options: EngineDownload): Promise<string> {
   const present = await readOwnFile(binary, MAX_BINARY)
   if (present?.equals(program)) return binary
   if (present !== null) log.warn('the engine on the disk is not that of its archive; it is unpacked again')
-  await replaceFile(binary, program, 0o755)
+  await install(binary, program, 0o755)
   return binary
 }
 
@@ -100,36 +101,20 @@ async function readOwnFile(path: string, maxBytes: number): Promise<Buffer | nul
   return readFile(path).catch(() => Buffer.alloc(0))
 }
 
-/** Replaces a file atomically. */
-async function replaceFile(path: string, content: Uint8Array, mode: number): Promise<void> {
-  const temporary = `${path}.${randomUUID()}.tmp`
-  try {
-    await writeFile(temporary, content, { flag: 'wx', mode: 0o600 })
-    await chmod(temporary, mode)
-    await rename(temporary, path)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    const code = error instanceof Error && 'code' in error ? error.code : 'unknown error'
-    throw new SettingsError(`The engine could not be written to the data folder (${code}).`)
-  }
+async function install(path: string, content: Uint8Array, mode: number): Promise<void> {
+  await replaceFile(path, content, mode).catch((error: NodeJS.ErrnoException) => {
+    throw new SettingsError(`The engine could not be written to the data folder (${error.code ?? 'unknown error'}).`)
+  })
 }
 
 async function fetchFile(fetch: Fetch, url: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    const response = await send(fetch, {
-      url,
-      timeoutMs: TIMEOUT_MS,
-      retries: 2,
-      redirect: 'follow',
-      maxBytes: maxBytes,
-    })
+    const response = await send(fetch, { url, timeoutMs: TIMEOUT_MS, retries: 2, redirect: 'follow', maxBytes })
     if (response.status !== 200)
       throw new SettingsError(`The engine could not be fetched: ${url} answered ${response.status}.`)
     return response.body
   } catch (error) {
     if (error instanceof SettingsError) throw error
-    throw new SettingsError(
-      `The engine could not be fetched from ${url}: ${error instanceof Error ? error.message : 'unknown error'}.`,
-    )
+    throw new SettingsError(`The engine could not be fetched from ${url}: ${reasonOf(error)}.`)
   }
 }

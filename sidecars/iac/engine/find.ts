@@ -19,7 +19,8 @@ async function isProgram(path: string): Promise<boolean> {
   }
 }
 
-async function findOnPath(name: string, path: string): Promise<string | null> {
+/** Returns the absolute path of a program; null when no absolute folder of `path` holds it. */
+export async function findOnPath(name: string, path: string): Promise<string | null> {
   for (const folder of path.split(delimiter).filter(isAbsolute)) {
     const candidate = join(folder, name)
     if (await isProgram(candidate)) return candidate

@@ -9,15 +9,11 @@ export class Turns {
   /** Returns the function that releases the lock; null when the wait took more than `ms` milliseconds. */
   async take(ms: number): Promise<(() => void) | null> {
     const before = this.#last
-    let release = () => {}
-    this.#last = new Promise((resolve) => {
-      release = resolve
-    })
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<'late'>((resolve) => {
-      timer = setTimeout(() => resolve('late'), ms)
-    })
-    const outcome = await Promise.race([before, late])
+    const { promise, resolve: release } = Promise.withResolvers<void>()
+    this.#last = promise
+    const late = Promise.withResolvers<'late'>()
+    const timer = setTimeout(() => late.resolve('late'), ms)
+    const outcome = await Promise.race([before, late.promise])
     clearTimeout(timer)
     if (outcome !== 'late') return release
     before.then(release)

@@ -91,7 +91,7 @@ async function supervise(command: EngineCommand, launch: Launch, out: number, er
   }
   const identity = { ...identify(pid), ...(launch.isBoxed && command.savesState ? { interrupts_itself: true } : {}) }
   command.onStarted(identity)
-  const brake = new Brake(pid, launch.isBoxed, command)
+  const brake = createBrake(pid, launch.isBoxed, command)
   const shutDown = () => brake.stop(new JobFault(503, SHUT_DOWN))
   const cancel = () => brake.cancel()
   command.signal.addEventListener('abort', shutDown, { once: true })
@@ -117,50 +117,39 @@ async function supervise(command: EngineCommand, launch: Launch, out: number, er
   }
 }
 
-/** Ends a running command. Interrupts the engine only once: a second time makes it end without saving. */
-class Brake {
-  /** The reason why the command has no result, once that is certain. */
-  fault: JobFault | null = null
-  #isInterrupted = false
-  #killer: NodeJS.Timeout | undefined
-  readonly #pid: number
-  readonly #isBoxed: boolean
-  readonly #command: Pick<EngineCommand, 'graceMs' | 'savesState'>
-
-  constructor(pid: number, isBoxed: boolean, command: Pick<EngineCommand, 'graceMs' | 'savesState'>) {
-    this.#pid = pid
-    this.#isBoxed = isBoxed
-    this.#command = command
-  }
-
-  /** Interrupts the command, and kills it after the grace period. */
-  stop(reason: JobFault): void {
-    if (this.fault) return
-    this.fault = reason
-    this.#interrupt()
-    this.#killer ??= setTimeout(() => signalGroup(this.#pid, 'SIGKILL'), this.#command.graceMs)
-  }
-
-  /** Interrupts the command, which then ends with a result; kills one that does not and has no state to save. */
-  cancel(): void {
-    if (this.fault) return
-    this.#interrupt()
-    if (this.#command.savesState) return
-    this.#killer ??= setTimeout(() => {
-      this.fault ??= new JobFault(409, CANCELLED)
-      signalGroup(this.#pid, 'SIGKILL')
-    }, this.#command.graceMs)
-  }
-
-  release(): void {
-    clearTimeout(this.#killer)
-  }
-
+/** Creates what ends a running command. It interrupts the engine only once: a second time makes it end without saving. */
+function createBrake(pid: number, isBoxed: boolean, { graceMs, savesState }: EngineCommand) {
+  let killer: NodeJS.Timeout | undefined
+  let isInterrupted = false
+  const kill = () => signalGroup(pid, 'SIGKILL')
   /** Interrupts the whole group, as a terminal does: the engine saves its state, its providers ignore it. */
-  #interrupt(): void {
-    if (!this.#isInterrupted) interrupt(this.#pid, this.#isBoxed)
-    this.#isInterrupted = true
+  const interruptOnce = () => {
+    if (!isInterrupted) interrupt(pid, isBoxed)
+    isInterrupted = true
   }
+  const brake = {
+    /** The reason why the command has no result, once that is certain. */
+    fault: null as JobFault | null,
+    /** Interrupts the command, and kills it after the grace period. */
+    stop(reason: JobFault): void {
+      if (brake.fault) return
+      brake.fault = reason
+      interruptOnce()
+      killer ??= setTimeout(kill, graceMs)
+    },
+    /** Interrupts the command, which then ends with a result; kills one that does not and has no state to save. */
+    cancel(): void {
+      if (brake.fault) return
+      interruptOnce()
+      if (savesState) return
+      killer ??= setTimeout(() => {
+        brake.fault ??= new JobFault(409, CANCELLED)
+        kill()
+      }, graceMs)
+    },
+    release: () => clearTimeout(killer),
+  }
+  return brake
 }
 
 /** Interrupts the engine alone in a sandbox, because the process around it would die and end the engine too. */

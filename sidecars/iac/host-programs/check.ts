@@ -1,8 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { findBoundary } from '../limits/boundary.ts'
-import { holdsKeysAlone } from '../limits/state-keys.ts'
+import { findBoundary, holdsKeysAlone } from '../limits/workspace.ts'
 import { JobFault, type JobKind, SHUT_DOWN } from '../types.ts'
 import { refusalText, tooLargeText } from './findings.ts'
 import { type Inspection, inspect } from './inspect.ts'
@@ -10,19 +9,20 @@ import { SMALL, TooLarge } from './limits.ts'
 import { findLinks } from './links.ts'
 import { findShipped } from './shipped.ts'
 
-export interface CheckOptions {
-  signal?: AbortSignal
-  timeoutMs?: number
+interface CheckOptions {
+  env: Readonly<Record<string, string | undefined>>
+  signal: AbortSignal
+  timeoutMs: number
   /** Name of the file with which the platform sends the state to its own store. */
-  overrideFilename?: string
+  overrideFilename: string
   /** The operator's own settings for the backend; empty for none. */
-  backendConfig?: string
+  backendConfig: string
   /** Further folders that links to installed providers may lead to, beside those of the engine. */
-  providerFolders?: readonly string[]
+  providerFolders: readonly string[]
   /** Hosts, addresses and networks (CIDR) that may be contacted although they are not public. */
-  allowedHosts?: readonly string[]
+  allowedHosts: readonly string[]
   /** True if the providers in the data folder come from an `init` of this service. */
-  initialised?: boolean
+  initialised: boolean
 }
 
 /** Kinds that only report the content of the configuration, so that it may be broken. */
@@ -39,40 +39,34 @@ export async function checkHostPrograms(
   kind: JobKind,
   workspace: string,
   planFile: string | undefined,
-  env: Record<string, string | undefined>,
-  options: CheckOptions = {},
+  options: CheckOptions,
 ): Promise<string | null> {
   if (kind === 'scope_resource_ids') return null
-  const stopping = options.signal ?? new AbortController().signal
-  const limit = AbortSignal.timeout(options.timeoutMs ?? NO_LIMIT_MS)
+  const { signal: stopping, timeoutMs } = options
+  const limit = AbortSignal.timeout(timeoutMs)
   try {
-    return await check(kind, workspace, planFile, env, { ...options, signal: AbortSignal.any([stopping, limit]) })
+    return await check(kind, workspace, planFile, { ...options, signal: AbortSignal.any([stopping, limit]) })
   } catch (error) {
     if (error instanceof TooLarge) return tooLargeText(error.file, error.limit)
     if (stopping.aborted) throw new JobFault(503, SHUT_DOWN)
-    if (limit.aborted) throw new JobFault(504, `The engine did not finish within ${(options.timeoutMs ?? 0) / 1000}s.`)
+    if (limit.aborted) throw new JobFault(504, `The engine did not finish within ${timeoutMs / 1000}s.`)
     throw error
   }
 }
-
-/** The longest time that a timer supports. */
-const NO_LIMIT_MS = 2 ** 31 - 1
 
 async function check(
   kind: JobKind,
   given: string,
   planFile: string | undefined,
-  env: Record<string, string | undefined>,
-  options: CheckOptions & { signal: AbortSignal },
+  { env, signal, overrideFilename, backendConfig, allowedHosts, initialised, ...options }: CheckOptions,
 ): Promise<string | null> {
-  const { signal, overrideFilename = 'backend_override.tf', allowedHosts = [], backendConfig = '' } = options
   const workspace = await realpath(given).catch(() => null)
   // The engine reports a missing workspace itself.
   if (workspace === null) return null
   const boundary = await findBoundary(workspace)
   const dataFolder = resolve(workspace, env.TF_DATA_DIR || '.terraform')
   const providerFolders = await realFolders([
-    ...(options.providerFolders ?? []),
+    ...options.providerFolders,
     ...(env.HOME ? [join(env.HOME, '.terraform.d'), join(env.HOME, '.local', 'share')] : []),
     '/usr/local/share',
     '/usr/share',
@@ -80,7 +74,7 @@ async function check(
   const hasPlainKeys = await holdsKeysAlone(workspace)
   const isOwnOverride = false
   const place = { workspace, boundary, folder: workspace, isOwnOverride, hasPlainKeys, overrideFilename, allowedHosts }
-  const shipped = await findShipped({ place, dataFolder, initialised: options.initialised ?? false })
+  const shipped = await findShipped({ place, dataFolder, initialised })
   const links = await findLinks({ workspace, boundary, dataFolder, providerFolders, signal })
   const linked = links.filter(({ file }) => !shipped.some((other) => other.file === file))
   if (shipped.length + linked.length > 0) return refusalText([...shipped, ...linked])

@@ -79,6 +79,12 @@ export function blocksOf(
   return level
 }
 
+/** Returns the places of data sources and their like: the file itself, and its `check` blocks. */
+export const scopesOf = (root: ConfigNode): ConfigNode[] => [
+  root,
+  ...blocksOf(root, 'check', 1).map(({ body }) => body),
+]
+
 /** Yields all entries below a node, at any depth. */
 export function* descendantsOf(node: ConfigNode): Generator<ConfigEntry> {
   if (node.kind === 'array') for (const item of node.items) yield* descendantsOf(item)

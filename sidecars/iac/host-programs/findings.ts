@@ -8,8 +8,15 @@ export interface Finding {
   reach?: string
 }
 
+/** Findings of one file. */
+export type Findings = Omit<Finding, 'file'>[]
+
+/** Returns the finding of a construct with a target beyond the workspace; none without one. */
+export const reaching = (line: number, construct: string, reach: string | null): Findings =>
+  reach === null ? [] : [{ line, construct, reach }]
+
 export interface FileScan {
-  findings: Omit<Finding, 'file'>[]
+  findings: Findings
   /** Local sources (`./…` and `../…`) of the modules that the file calls. */
   modules: string[]
   /** False if the file could not be parsed to its end. */

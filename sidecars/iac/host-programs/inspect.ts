@@ -3,14 +3,25 @@ import { basename, isAbsolute, join, relative, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { MAX_TOKENS } from '../../../src/hcl/read.ts'
 import { type ConfigFile, isWithin, listConfigFiles, readLimited } from './config-files.ts'
-import { blocksOf, type ConfigNode, entriesNamed, entriesOf, parseHclTree, TooManyTokens } from './config-tree.ts'
+import {
+  blocksOf,
+  type ConfigNode,
+  type ConfigTree,
+  entriesNamed,
+  entriesOf,
+  parseHclTree,
+  TooManyTokens,
+} from './config-tree.ts'
 import { type FileScan, type Finding, refusalText, tooLargeText, unreadableText } from './findings.ts'
 import { parseJsonTree } from './json-tree.ts'
 import { inMib, LIMITS, type Sizes, TooLarge } from './limits.ts'
 import { readPlanSnapshot } from './plan-snapshot.ts'
-import { judgeBackend } from './rules/backends.ts'
+import { findBackends, judgeBackend } from './rules/backends.ts'
+import { findFiles } from './rules/files.ts'
+import { findSources } from './rules/modules.ts'
 import { localFolder, type Place } from './rules/place.ts'
-import { scanHcl, scanJson } from './scan.ts'
+import { findPrograms } from './rules/programs.ts'
+import { findProviders } from './rules/providers.ts'
 
 /** The input of an inspection, as plain data for another thread. All paths are absolute. */
 export interface Inspection {
@@ -203,3 +214,27 @@ export const lockedProviders = (text: string): { source: string; line: number }[
     source: labels[0] ?? '',
     line,
   }))
+
+/** Scans a file in the native form of the language. Errors: `TooManyTokens`. */
+export const scanHcl = (source: string, place: Place, maxTokens = MAX_TOKENS): FileScan =>
+  judge(parseHclTree(source, maxTokens), place, 'hcl')
+
+/** Scans a file in the JSON form of the language. Errors: `TooManyTokens`. */
+export const scanJson = (source: string, place: Place, maxTokens = MAX_TOKENS): FileScan =>
+  judge(parseJsonTree(source, maxTokens), place, 'json')
+
+function judge(tree: ConfigTree, place: Place, form: 'hcl' | 'json'): FileScan {
+  const sources = findSources(tree, place)
+  return {
+    findings: [
+      ...findPrograms(tree, form),
+      ...findBackends(tree, place),
+      ...findProviders(tree, place),
+      ...findFiles(tree, place),
+      ...sources.findings,
+    ],
+    modules: sources.modules,
+    complete: tree.complete,
+    tokens: tree.tokens,
+  }
+}

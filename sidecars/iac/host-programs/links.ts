@@ -1,6 +1,6 @@
-import type { Dirent } from 'node:fs'
-import { lstat, readdir, readlink, realpath } from 'node:fs/promises'
+import { readlink, realpath } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
+import { listEntries } from '../../../src/runtime/files.ts'
 import { isWithin } from './config-files.ts'
 import type { Finding } from './findings.ts'
 import { LIMITS, TooLarge } from './limits.ts'
@@ -19,7 +19,11 @@ const OUT = 'it is a link that leads out of the repository, so the engine would 
 const DATA = "it is a link in the engine's own folder, so the engine would read or write other files through it"
 const SHOWN = 50
 
-/** Finds links that the engine must not follow. Errors: `TooLarge` for too many entries; the reason of the signal. */
+/**
+ * Finds links that the engine must not follow: those that lead out of the boundary, and those in its data folder, apart
+ * from the ones to installed providers and inside of downloaded modules. Git's own folder is left out, because no engine
+ * reads it. Errors: `TooLarge` for too many entries; the reason of the signal.
+ */
 export async function findLinks(rules: LinkRules): Promise<Finding[]> {
   const findings: Finding[] = []
   const waiting: Buffer[] = [Buffer.from(rules.workspace)]
@@ -43,20 +47,6 @@ export async function findLinks(rules: LinkRules): Promise<Finding[]> {
 
 const SLASH = Buffer.from('/')
 const GIT = Buffer.from('.git')
-
-type Kind = Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink'>
-
-/** Lists a folder with names as bytes. Bun returns plain names when the kinds are requested as well. */
-async function listEntries(folder: Buffer): Promise<{ name: Buffer; kind: Kind }[]> {
-  const listed: unknown[] = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
-  return await Promise.all(
-    listed.map(async (entry) =>
-      Buffer.isBuffer(entry)
-        ? { name: entry, kind: await lstat(Buffer.concat([folder, SLASH, entry])) }
-        : { name: (entry as Dirent<Buffer>).name, kind: entry as Dirent<Buffer> },
-    ),
-  )
-}
 
 async function judgeLink(path: Buffer, rules: LinkRules): Promise<string | null> {
   const name = path.toString('utf8')

@@ -4,7 +4,7 @@ import { readLimited } from './config-files.ts'
 import { type Finding, printable } from './findings.ts'
 import { lockedProviders } from './inspect.ts'
 import { inMib, LIMITS } from './limits.ts'
-import { ADDRESS_WHY, addressReach, type Place } from './rules/place.ts'
+import { addressReach, addressWhy, type Place } from './rules/place.ts'
 
 export interface ShippedRules {
   place: Place
@@ -112,7 +112,7 @@ async function findLockedProviders({ place }: ShippedRules): Promise<Finding[]> 
     return [{ file, line: 0, construct: 'the lock file', reach: `it has more than ${inMib(LIMITS.lockBytes)}` }]
   const text = (await readLimited(path, file, LIMITS.lockBytes, '').catch(() => null)) ?? ''
   return lockedProviders(text).flatMap(({ source, line }) => {
-    const reach = addressReach(source.split('/')[0] ?? '', place, 'host')
-    return reach === null ? [] : [{ file, line, construct: `provider "${source}"`, reach: ADDRESS_WHY(reach) }]
+    const reach = addressWhy(addressReach(source.split('/')[0] ?? '', place, 'host'))
+    return reach === null ? [] : [{ file, line, construct: `provider "${source}"`, reach }]
   })
 }

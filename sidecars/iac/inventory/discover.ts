@@ -63,10 +63,9 @@ const failed = (exitCode: number, stderr: string): Discovery => ({ exitCode, std
 
 /** Settles with the work, or rejects when the signal fires, even if the work ignores it. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    signal.addEventListener('abort', abort, { once: true })
-    if (signal.aborted) abort()
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
+  const { promise, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', abort))
 }

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import type * as v from 'valibot'
 import { delay, type Fetch, OutboundError, type OutboundResponse, retryAfter, send } from '../../../src/base/http.ts'
 import { checkShape } from './inputs.ts'
@@ -63,12 +64,14 @@ export async function ask(question: Question): Promise<OutboundResponse> {
 }
 
 /** Calls a cloud and returns the parsed JSON of the answer. Errors: those of `ask`. */
-export async function askJson(question: Question): Promise<unknown> {
-  const response = await ask(question)
+export const askJson = async (question: Question): Promise<unknown> => jsonOf(question.source, await ask(question))
+
+/** Returns the parsed JSON of an answer. Errors: `RefusedError`. */
+export function jsonOf(source: string, response: OutboundResponse): unknown {
   try {
     return response.json()
   } catch {
-    throw new RefusedError(question.source, response.status, '', 'the answer is not JSON')
+    throw new RefusedError(source, response.status, '', 'the answer is not JSON')
   }
 }
 
@@ -78,22 +81,19 @@ export const askShape = async <Schema extends v.GenericSchema>(
   question: Question,
 ): Promise<v.InferOutput<Schema>> => checkShape(question.source, schema, await askJson(question))
 
-async function attemptOnce(question: Question, headers: HeaderFields): Promise<OutboundResponse | OutboundError> {
-  try {
-    return await send(question.fetch ?? question.request.fetch, {
-      url: question.url,
-      method: question.method ?? 'GET',
-      headers,
-      ...(question.json === undefined ? { body: question.body ?? null } : { json: question.json }),
-      timeoutMs: question.timeoutMs ?? TIMEOUT_MS,
-      maxBytes: MAX_BYTES,
-      signal: question.request.signal,
-    })
-  } catch (error) {
+const attemptOnce = (question: Question, headers: HeaderFields): Promise<OutboundResponse | OutboundError> =>
+  send(question.fetch ?? question.request.fetch, {
+    url: question.url,
+    method: question.method ?? 'GET',
+    headers,
+    ...(question.json === undefined ? { body: question.body ?? null } : { json: question.json }),
+    timeoutMs: question.timeoutMs ?? TIMEOUT_MS,
+    maxBytes: MAX_BYTES,
+    signal: question.request.signal,
+  }).catch((error: unknown) => {
     if (error instanceof OutboundError) return error
     throw error
-  }
-}
+  })
 
 async function pause(
   request: InventoryRequest,
@@ -122,28 +122,15 @@ function refusalOf({ source, secrets = [] }: Question, headers: HeaderFields, an
     source,
     answer.status,
     codeOf(text, answer.headers),
-    messageOf(text) || STATUS_TEXTS[answer.status] || 'no message',
+    messageOf(text) || statusText(answer.status),
   )
 }
 
 const CREDENTIAL_HEADER = /^(authorization|cookie|proxy-authorization)$|token|secret|api-key/i
 /** Returns the words of a credential header, without OCI's list of signed headers, which are no secret. */
 const wordsOf = (value: string) => [value, ...value.replace(/\bheaders="[^"]*"/, '').split(/[\s,"]+/)]
-const STATUS_TEXTS: Record<number, string> = {
-  301: 'moved elsewhere',
-  302: 'moved elsewhere',
-  307: 'moved elsewhere',
-  308: 'moved elsewhere',
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
-  504: 'Gateway Timeout',
-}
+/** Returns the usual words for a status. Redirects are never followed. */
+const statusText = (status: number) => (status < 400 ? 'moved elsewhere' : (STATUS_CODES[status] ?? 'no message'))
 
 /** Returns the message, with the system's code such as `ECONNREFUSED` if there is one. */
 function reasonOf(error: OutboundError): string {
@@ -199,45 +186,37 @@ const WRAPPERS = ['error', 'Error', 'errors', 'details']
  * XML (`<Message>`): one line of at most 1000 characters, empty when nothing fits.
  */
 export function messageOf(text: string): string {
-  const message = fromJson(text, textAt(MESSAGE_KEYS), true) ?? fromXml(text, 'Message') ?? plainMessage(text)
+  const message = fromJson(text, MESSAGE_KEYS, true) ?? fromXml(text, 'Message') ?? plainMessage(text)
   const line = message.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
   return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE - 1)}…` : line
 }
 
 /** Reads the name of the error, such as `AccessDenied`, without namespace, or empty. AWS puts it into a header. */
 export function codeOf(text: string, headers: Headers): string {
-  const code =
-    headers.get('x-amzn-errortype') ?? fromJson(text, textAt(CODE_KEYS), false) ?? fromXml(text, 'Code') ?? ''
+  const code = headers.get('x-amzn-errortype') ?? fromJson(text, CODE_KEYS, false) ?? fromXml(text, 'Code') ?? ''
   const name = code.split('#').at(-1)?.split(':')[0] ?? ''
   return /^[A-Za-z0-9_.-]{1,100}$/.test(name) ? name : ''
 }
 
-type Find = (document: object) => string | undefined
-
-const textAt =
-  (keys: readonly string[]): Find =>
-  (document) =>
-    keys
-      .map((key) => Reflect.get(document, key))
-      .find((value): value is string => typeof value === 'string' && value.trim() !== '')
-
-function fromJson(text: string, find: Find, innermost: boolean): string | undefined {
+function fromJson(text: string, keys: readonly string[], innermost: boolean): string | undefined {
   try {
-    return search(JSON.parse(text), find, innermost, 0)
+    return search(JSON.parse(text), keys, innermost, 0)
   } catch {
     return undefined
   }
 }
 
 /** Searches nested errors: the inner one has the better message, the outer one the better name. */
-function search(value: unknown, find: Find, innermost: boolean, depth: number): string | undefined {
+function search(value: unknown, keys: readonly string[], innermost: boolean, depth: number): string | undefined {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined
-  if (Array.isArray(value)) return search(value[0], find, innermost, depth + 1)
-  const own = find(value)
+  if (Array.isArray(value)) return search(value[0], keys, innermost, depth + 1)
+  const own = keys
+    .map((key): unknown => Reflect.get(value, key))
+    .find((text): text is string => typeof text === 'string' && text.trim() !== '')
   if (own !== undefined && !innermost) return own
   for (const key of WRAPPERS) {
     const inner: unknown = Reflect.get(value, key)
-    const text = typeof inner === 'object' ? search(inner, find, innermost, depth + 1) : undefined
+    const text = typeof inner === 'object' ? search(inner, keys, innermost, depth + 1) : undefined
     if (text !== undefined) return text
   }
   return own

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import { systemCode } from '../../../config/document.ts'
 import { InventoryError, type InventoryRequest } from './types.ts'
 
 export type Env = InventoryRequest['env']
@@ -17,13 +18,16 @@ export function setting(env: Env, ...names: string[]): string | undefined {
 /** Reports whether a switch is on, in the words that the engine's providers accept. */
 export const isOn = (env: Env, name: string): boolean => /^(true|1|yes|on)$/i.test(env[name]?.trim() ?? '')
 
+/** Resolves a path that begins in the home folder. */
+export const atHome = (path: string, env: Env): string =>
+  path.startsWith('~/') ? join(env.HOME ?? '', path.slice(2)) : path
+
 /** Reads the file of a setting. Errors name the setting and not the path, which may be private. */
 export async function readNamed(path: string, settingName: string, env: Env): Promise<Buffer> {
   try {
-    return await readFile(path.startsWith('~/') ? join(env.HOME ?? '', path.slice(2)) : path)
+    return await readFile(atHome(path, env))
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
-    throw new InventoryError(`the file that ${settingName} names cannot be read${code}`)
+    throw new InventoryError(`the file that ${settingName} names cannot be read${systemCode(error)}`)
   }
 }
 
@@ -38,7 +42,7 @@ export const LOOPBACK: RegExp = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /** Checks an address that receives credentials (https, or http on this machine) and drops a trailing slash. */
 export function serviceUrl(value: string, name: string): string {
-  const url = URL.canParse(value) ? new URL(value) : null
+  const url = URL.parse(value)
   if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname))))
     throw new InventoryError(`${name} is not an https address`)
   return value.replace(/\/+$/, '')
@@ -56,11 +60,8 @@ export function checkShape<Schema extends v.GenericSchema>(
 }
 
 /** Reads a file; null when it is missing, throws when it cannot be read. */
-export async function readFileIfAny(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null
+export const readFileIfAny = (path: string): Promise<string | null> =>
+  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
     throw error
-  }
-}
+  })

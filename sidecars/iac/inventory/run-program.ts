@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
+import { systemCode } from '../../../config/document.ts'
 import { signalGroup } from '../../../src/runtime/process-identity.ts'
 
-export interface ProgramLimits {
+interface ProgramLimits {
   /** The whole environment of the program. */
-  env: Record<string, string | undefined>
+  env: Readonly<Record<string, string | undefined>>
   signal: AbortSignal
   /** Time limit in milliseconds, after which the program is killed. */
   timeoutMs: number
@@ -12,7 +13,7 @@ export interface ProgramLimits {
 }
 
 /** The reason why a program gave no output. The message holds nothing of the command and its output. */
-export class ProgramFault extends Error {
+class ProgramFault extends Error {
   override readonly name = 'ProgramFault'
   readonly isMissing: boolean
   constructor(message: string, isMissing = false) {
@@ -26,11 +27,11 @@ export class ProgramFault extends Error {
  * error output, which may hold credentials, is dropped. Errors: `ProgramFault`, whose message continues a sentence; the
  * reason of the signal.
  */
-export function runProgram(command: readonly string[] | string, limits: ProgramLimits): Promise<string> {
-  const { env, signal, timeoutMs, maxBytes } = limits
+function runProgram(command: readonly string[] | string, limits: ProgramLimits): Promise<string> {
+  const { signal, timeoutMs, maxBytes } = limits
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
-    const child = start(command, env)
+    const child = start(command, limits.env)
     const chunks: Buffer[] = []
     let bytes = 0
     const settle = (finish: () => void) => {
@@ -62,25 +63,34 @@ export function runProgram(command: readonly string[] | string, limits: ProgramL
   })
 }
 
-function start(command: readonly string[] | string, env: ProgramLimits['env']) {
-  const isShell = typeof command === 'string'
-  const [program = '', ...args] = isShell ? [command] : command
+/** Runs a program and parses what it prints; null for what is no JSON. Errors: that of `explain`; the signal's reason. */
+export async function runForJson(
+  command: readonly string[] | string,
+  limits: ProgramLimits,
+  explain: (fault: ProgramFault) => Error,
+): Promise<unknown> {
+  const output = await runProgram(command, limits).catch((error: unknown) => {
+    throw error instanceof ProgramFault ? explain(error) : error
+  })
   try {
-    return spawn(program, args, {
-      env,
-      shell: isShell,
-      detached: true,
-      stdio: ['ignore', 'pipe', 'ignore'],
-      windowsHide: true,
-    })
+    return JSON.parse(output)
+  } catch {
+    return null
+  }
+}
+
+function start(command: readonly string[] | string, env: ProgramLimits['env']) {
+  const [program = '', ...args] = [command].flat()
+  const shell = typeof command === 'string'
+  try {
+    return spawn(program, args, { env, shell, detached: true, stdio: ['ignore', 'pipe', 'ignore'], windowsHide: true })
   } catch (error) {
     throw startFault(error)
   }
 }
 
 function startFault(error: unknown): ProgramFault {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return code === 'ENOENT'
-    ? new ProgramFault('was not found', true)
-    : new ProgramFault(`could not be started${/^E[A-Z0-9]+$/.test(code) ? ` (${code})` : ''}`)
+  const code = systemCode(error)
+  if (code === ' (ENOENT)') return new ProgramFault('was not found', true)
+  return new ProgramFault(`could not be started${code.startsWith(' (E') ? code : ''}`)
 }

@@ -1,28 +1,28 @@
 import { readFile } from 'node:fs/promises'
 import type { Fetch } from '../../../src/base/http.ts'
-import type { Logger } from '../../../src/base/log.ts'
+import type { LogFields, Logger } from '../../../src/base/log.ts'
 import { engineArguments, withoutOwnSettings } from '../engine/command.ts'
 import { type RunOnce, runInit, Turns } from '../engine/plugin-cache.ts'
-import { runFormatJob } from '../format/job.ts'
 import { checkHostPrograms } from '../host-programs/check.ts'
 import { discover } from '../inventory/discover.ts'
-import { isInitialised, noteInitialised } from '../limits/initialised.ts'
 import { explainMissingVersions } from '../limits/mirror.ts'
 import type { CliConfig } from '../limits/providers.ts'
 import { refuseByLimits, refuseLinkedPlan, refuseOwnFolders } from '../limits/refuse.ts'
+import { isInitialised, noteInitialised } from '../limits/workspace.ts'
 import { type OutputFiles, readTail, removeOutput, writeOutput } from '../output/files.ts'
-import type { JobSecrets } from '../output/job-secrets.ts'
 import { hideCredentials } from '../output/masking.ts'
-import type { Access, Executor } from '../sandbox/executor.ts'
+import type { JobSecrets } from '../output/secrets.ts'
+import { OVERRIDE_NAME, prepareSurroundings } from '../sandbox/environment.ts'
+import { type Access, commandLimits, type Executor } from '../sandbox/executor.ts'
 import type { SchemaCache } from '../schema/cache.ts'
 import { runSchemaJob } from '../schema/job.ts'
 import type { IacSettings } from '../settings.ts'
 import { ADDITIONS, CANCELLED, type Engine, JobFault, type JobKind, type JobRecord, type JobRequest } from '../types.ts'
+import { runFormatJob } from './format.ts'
 import { type TakenPlan, takePlan } from './plan-copy.ts'
 import type { ExecuteJob, Supervision } from './service.ts'
 import { stateResourceIds } from './state-ids.ts'
 import type { JobStore } from './store.ts'
-import { prepareSurroundings } from './surroundings.ts'
 
 /** The core waits at most half a minute for an addition, and no other job of the workspace runs meanwhile. */
 const ADDITION_SECONDS = 120
@@ -59,16 +59,11 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
   }
 }
 
-type RunCommand = (
-  job: JobRecord,
-  plan: Pick<TakenPlan, 'request' | 'path' | 'refusal'>,
-  supervision: Supervision,
-) => Promise<number>
-
-function createCommandRunner(options: ExecutorOptions): RunCommand {
+function createCommandRunner(options: ExecutorOptions) {
   const { settings, store, secrets, log } = options
   const cacheTurns = new Turns()
-  return async (job, { request, path: planCopy, refusal: planRefusal }, supervision) => {
+  return async (job: JobRecord, plan: TakenPlan, supervision: Supervision): Promise<number> => {
+    const { request, path: planCopy, refusal: planRefusal } = plan
     const output = store.output(job.job_id)
     const args = engineArguments(job.kind, request, settings.backendConfig)
     if (args === null) return listScope(options, job, request, supervision)
@@ -86,29 +81,16 @@ function createCommandRunner(options: ExecutorOptions): RunCommand {
     const run = await prepareRun(options, job, { request, args, planCopy }, supervision)
     const cache = { path: settings.pluginCacheDir, isWritable: options.executor.boundary.sandbox === 'none' }
     const runKind = () => {
-      if (job.kind === 'init')
-        return runInit(run, cache, {
-          turns: cacheTurns,
-          stderr: output.stderr,
-          name: job.job_id,
-          workspace: job.workspace_path,
-          mirror: settings.providerMirror,
-        })
+      const { job_id: name, workspace_path: workspace } = job
+      const init = { turns: cacheTurns, stderr: output.stderr, name, workspace, mirror: settings.providerMirror }
+      if (job.kind === 'init') return runInit(run, cache, init)
       return job.kind === 'schema' ? runSchemaJob(options, request, output, () => run(cache)) : run(cache)
     }
     // The output of a stopped command can be read as well.
     const exitCode = await runKind().finally(() => hideIn(output, hidden))
     if (job.kind === 'init' && exitCode !== 0) await explainMissingVersions(output.stderr, settings)
-    const end = {
-      job_id: job.job_id,
-      command: [options.engine.binary, ...args].join(' '),
-      exit_code: exitCode,
-      duration_ms: elapsed(started),
-    }
-    log.info(
-      'engine command ended',
-      exitCode === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) },
-    )
+    const command = [options.engine.binary, ...args].join(' ')
+    await logEnd(log, 'engine command ended', { job_id: job.job_id, command }, { exitCode, started, output })
     return job.kind === 'state_resource_ids' ? extractIds(output, exitCode) : exitCode
   }
 }
@@ -133,9 +115,7 @@ async function prepareRun(
         env: surroundings.env(cache?.path ?? null),
         ...store.output(job.job_id),
         timeoutMs: Math.min(settings.jobTimeoutSeconds, isAddition(job) ? ADDITION_SECONDS : Infinity) * 1000,
-        graceMs: settings.stopGraceSeconds * 1000,
-        maxBytes: settings.maxOutputBytes,
-        maxDiskBytes: settings.maxWorkspaceBytes,
+        ...commandLimits(settings),
         savesState: SAVES_STATE.includes(job.kind),
         ...supervision,
       },
@@ -157,7 +137,15 @@ const withFile = (access: Access, path: string | null): Access =>
 
 const isAddition = ({ kind }: JobRecord) => ADDITIONS.some((addition) => addition === kind)
 
-const elapsed = (started: number) => Math.round(performance.now() - started)
+async function logEnd(
+  log: Logger,
+  message: string,
+  facts: LogFields,
+  { exitCode, started, output }: { exitCode: number; started: number; output: OutputFiles },
+): Promise<void> {
+  const end = { ...facts, exit_code: exitCode, duration_ms: Math.round(performance.now() - started) }
+  log.info(message, exitCode === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) })
+}
 
 /** Lists the content of a scope. No engine runs: the service asks the cloud itself. */
 async function listScope(
@@ -180,17 +168,10 @@ async function listScope(
   const output = store.output(job.job_id)
   await writeOutput(output, discovery.exitCode, discovery.stdout, discovery.stderr)
   for (const path of [output.stdout, output.stderr]) await hideCredentials(path, secrets.ofService)
-  const end = {
-    job_id: job.job_id,
-    provider: engine_provider,
-    exit_code: discovery.exitCode,
-    duration_ms: elapsed(started),
-  }
-  log.info(
-    'scope discovery ended',
-    discovery.exitCode === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) },
-  )
-  return discovery.exitCode
+  const { exitCode } = discovery
+  const facts = { job_id: job.job_id, provider: engine_provider }
+  await logEnd(log, 'scope discovery ended', facts, { exitCode, started, output })
+  return exitCode
 }
 
 async function refuse(
@@ -203,9 +184,11 @@ async function refuse(
   const refusal = (await refuseLinkedPlan(workspace, request.plan_file)) ?? (await refuseByLimits(settings, job))
   if (refusal !== null || settings.allowHostPrograms) return refusal
   const initialised = await isInitialised(settings.dataDir, workspace)
-  const text = await checkHostPrograms(kind, workspace, request.plan_file, env, {
+  const text = await checkHostPrograms(kind, workspace, request.plan_file, {
+    env,
     signal,
     timeoutMs: settings.jobTimeoutSeconds * 1000,
+    overrideFilename: OVERRIDE_NAME,
     backendConfig: settings.backendConfig,
     providerFolders: [settings.pluginCacheDir, settings.providerMirror].filter((folder) => folder !== ''),
     // The sandbox checks the ports as well.

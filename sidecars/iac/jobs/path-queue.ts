@@ -5,54 +5,45 @@ interface Task {
   run: () => Promise<void>
 }
 
-/** Runs the tasks of one path in sequence, and those of different paths in parallel, up to a limit. */
-export class PathQueue {
-  readonly #maxParallel: number
-  readonly #waiting: Task[] = []
-  readonly #busy = new Set<string>()
-  readonly #running = new Set<Promise<void>>()
-  #closed = false
+/** Creates a queue that runs the tasks of one path in sequence, and those of different paths in parallel, up to a limit. */
+export function createPathQueue(maxParallel: number) {
+  const waiting: Task[] = []
+  const busy = new Set<string>()
+  const running = new Set<Promise<void>>()
+  let closed = false
 
-  constructor(maxParallel: number) {
-    this.#maxParallel = maxParallel
-  }
-
-  /** Adds a task. `run` must not reject. */
-  push(path: string, run: () => Promise<void>, name = ''): void {
-    if (this.#closed) return
-    this.#waiting.push({ name, path, run })
-    this.#schedule()
-  }
-
-  /** Removes a waiting task; returns false when it runs already or is unknown. */
-  remove(name: string): boolean {
-    const index = this.#waiting.findIndex((task) => task.name === name)
-    if (index >= 0) this.#waiting.splice(index, 1)
-    return index >= 0
-  }
-
-  /** Starts no further task; resolves when the running ones have ended. */
-  async close(): Promise<void> {
-    this.#closed = true
-    this.#waiting.length = 0
-    await Promise.all(this.#running)
-  }
-
-  #schedule(): void {
-    for (let index = 0; index < this.#waiting.length && this.#running.size < this.#maxParallel; ) {
-      const task = this.#waiting[index] as Task
-      if (this.#busy.has(task.path)) {
-        index++
-        continue
-      }
-      this.#waiting.splice(index, 1)
-      this.#busy.add(task.path)
+  function schedule(): void {
+    while (running.size < maxParallel) {
+      const index = waiting.findIndex(({ path }) => !busy.has(path))
+      const [task] = index < 0 ? [] : waiting.splice(index, 1)
+      if (!task) return
+      busy.add(task.path)
       const done = task.run().finally(() => {
-        this.#busy.delete(task.path)
-        this.#running.delete(done)
-        this.#schedule()
+        busy.delete(task.path)
+        running.delete(done)
+        schedule()
       })
-      this.#running.add(done)
+      running.add(done)
     }
+  }
+
+  return {
+    /** Adds a task. `run` must not reject. */
+    push(path: string, run: () => Promise<void>, name = ''): void {
+      if (closed) return
+      waiting.push({ name, path, run })
+      schedule()
+    },
+    /** Removes a waiting task; returns false when it runs already or is unknown. */
+    remove(name: string): boolean {
+      const index = waiting.findIndex((task) => task.name === name)
+      return index >= 0 && waiting.splice(index, 1).length > 0
+    },
+    /** Starts no further task; resolves when the running ones have ended. */
+    async close(): Promise<void> {
+      closed = true
+      waiting.length = 0
+      await Promise.all(running)
+    },
   }
 }

@@ -1,15 +1,15 @@
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import { problemResponse } from '../../shared/problem.ts'
-import { followOutput, OutputFollower } from '../output/follow.ts'
+import { OutputFollower } from '../output/follow.ts'
 import { answerWithJob } from '../output/job-answer.ts'
-import type { JobSecrets } from '../output/job-secrets.ts'
 import { readLiveOutput } from '../output/masking.ts'
-import { JOB_ID } from '../requests.ts'
-import type { JobRecord } from '../types.ts'
-import { isTerminal } from './record.ts'
+import type { JobSecrets } from '../output/secrets.ts'
+
+const JOB_ID = z.uuid()
+
 import type { JobService } from './service.ts'
-import type { JobStore } from './store.ts'
+import { isTerminal, type JobStore } from './store.ts'
 
 const MAX_WAIT_SECONDS = 60
 /** Milliseconds between two checks for new output: the engine writes to a file, which announces nothing. */
@@ -50,15 +50,12 @@ export function addJobRoutes(app: Hono, options: Jobs): void {
     const bytes = tailBytes.safeParse(tail_bytes)
     if (!bytes.success) return problemResponse(422, INVALID, 'query.tail_bytes: must be a number from 1 to 65536')
     const isFollowed = stdout_from !== undefined || stderr_from !== undefined
-    return isFollowed ? answerFrom(c, id, follower, options) : answerTail(c, id, bytes.data, options)
+    if (isFollowed) return answerFrom(c, id, follower, options)
+    const record = jobs.find(id)
+    if (!record) return unknown(id)
+    const output = await readLiveOutput(store.output(id), options.secrets.of(id), bytes.data)
+    return c.json({ job_id: id, status: record.status, ...output })
   })
-}
-
-async function answerTail(c: Context, id: string, bytes: number, { jobs, store, secrets }: Jobs): Promise<Response> {
-  const record = jobs.find(id)
-  if (!record) return unknown(id)
-  const output = await readLiveOutput(store.output(id), secrets.of(id), bytes)
-  return c.json({ job_id: id, status: record.status, ...output })
 }
 
 /** Returns the output from two offsets on. Waits for it if requested and the job has not ended. */
@@ -80,26 +77,24 @@ async function answerFrom(c: Context, id: string, follower: OutputFollower, opti
     const record = jobs.find(id)
     if (!record) return unknown(id)
     const ended = isTerminal(record)
-    const { stdout, stderr } = await followOutput(follower, store.output(id), secrets.of(id), { from, ended })
+    const files = store.output(id)
+    const [stdout, stderr] = await Promise.all([
+      follower.read(files.stdout, secrets.of(id), from.stdout, ended),
+      follower.read(files.stderr, secrets.of(id), from.stderr, ended),
+    ])
     const left = deadline - performance.now()
     if (ended || stdout.text !== '' || stderr.text !== '' || left <= 0 || signal.aborted || jobs.isStopping)
-      return c.json(answerOf(record, stdout, stderr), 200, applied(wait))
+      return c.json(
+        {
+          ...{ job_id: id, status: record.status, stdout: stdout.text, stderr: stderr.text },
+          ...{ stdout_next: stdout.next, stderr_next: stderr.next },
+        },
+        200,
+        applied(wait),
+      )
     await jobs.waitUntilSettled(id, Math.min(LOOK_MS, left), signal)
   }
 }
-
-const answerOf = (
-  { job_id, status }: JobRecord,
-  stdout: { text: string; next: number },
-  stderr: { text: string; next: number },
-) => ({
-  job_id,
-  status,
-  stdout: stdout.text,
-  stderr: stderr.text,
-  stdout_next: stdout.next,
-  stderr_next: stderr.next,
-})
 
 /** Returns the id in the path in lower case; the refusal of one that is no UUID. */
 function readId(c: Context): string | Response {

@@ -8,9 +8,8 @@ import {
   type JobRequest,
   SHUT_DOWN,
 } from '../types.ts'
-import { PathQueue } from './path-queue.ts'
-import { failureOf, isTerminal, lostWith, newRecord } from './record.ts'
-import type { JobStore } from './store.ts'
+import { createPathQueue } from './path-queue.ts'
+import { failureOf, isTerminal, type JobStore, lostWith, newRecord } from './store.ts'
 
 export interface Supervision {
   signal: AbortSignal
@@ -37,7 +36,7 @@ export interface JobOptions {
 export class JobService {
   readonly #options: JobOptions
   readonly #records = new Map<string, JobRecord>()
-  readonly #queue: PathQueue
+  readonly #queue: ReturnType<typeof createPathQueue>
   readonly #settled = new EventTarget()
   readonly #stopping = new AbortController()
   /** The controllers of jobs that can still be cancelled while they run. */
@@ -45,7 +44,7 @@ export class JobService {
 
   constructor(options: JobOptions) {
     this.#options = options
-    this.#queue = new PathQueue(options.maxParallel)
+    this.#queue = createPathQueue(options.maxParallel)
   }
 
   /** Loads the jobs of an earlier process: unfinished ones fail, and their workspaces wait for the old engines. */

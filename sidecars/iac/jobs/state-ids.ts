@@ -1,10 +1,7 @@
-import { kubernetesIdentifiers } from '../inventory/kubernetes/state.ts'
+import { isJsonObject, itemsOf, type Json } from '../../../src/base/json.ts'
+import { kubernetesIdentifiers } from '../inventory/kubernetes/identifier.ts'
 
 type Extraction = { ok: true; ids: string[] } | { ok: false; text: string }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 /**
  * Lists the identifiers in a state document: `arn`, else `id`, and for Kubernetes those of the inventory, because an id
@@ -13,18 +10,18 @@ const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []
 export function stateResourceIds(document: string): Extraction {
   if (document.trim() === '') return { ok: true, ids: [] }
   const unparsable: Extraction = { ok: false, text: 'state pull returned an unparsable state document' }
-  let state: unknown
+  let state: Json
   try {
     state = JSON.parse(document)
   } catch {
     return unparsable
   }
-  if (!isObject(state)) return unparsable
+  if (!isJsonObject(state)) return unparsable
   const ids = new Set<string>()
-  for (const resource of asList(state.resources)) {
-    if (!isObject(resource) || resource.mode !== 'managed') continue
-    for (const instance of asList(resource.instances)) {
-      if (!isObject(instance) || !isObject(instance.attributes)) continue
+  for (const resource of itemsOf(state.resources)) {
+    if (!isJsonObject(resource) || resource.mode !== 'managed') continue
+    for (const instance of itemsOf(resource.instances)) {
+      if (!isJsonObject(instance) || !isJsonObject(instance.attributes)) continue
       const id = identifierOf(instance.attributes)
       if (id !== null) ids.add(id)
       for (const name of kubernetesIdentifiers(String(resource.type), instance.attributes)) ids.add(name)

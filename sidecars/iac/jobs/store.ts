@@ -1,36 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import { renameSync, writeFileSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { STATUS_CODES } from 'node:http'
 import { join } from 'node:path'
+import { replaceFile } from '../../../src/runtime/files.ts'
+import { problem } from '../../shared/problem.ts'
 import type { OutputFiles } from '../output/files.ts'
-import type { JobRecord } from '../types.ts'
+import { CANCELLED, CANCELLED_EARLY, JobFault, type JobKind, type JobRecord, SHUT_DOWN } from '../types.ts'
 
-/** Job records and their output as files of one folder, which only this user can read. */
-export interface JobStore {
-  /** Replaces the record atomically. */
-  save(record: JobRecord): Promise<void>
-  /** Saves synchronously, so that no crash can come between the start of an engine and its entry here. */
-  saveNow(record: JobRecord): void
-  loadAll(): Promise<JobRecord[]>
-  remove(jobId: string): Promise<void>
-  output(jobId: string): OutputFiles
-}
+export type JobStore = Awaited<ReturnType<typeof openJobStore>>
 
-export async function openJobStore(folder: string): Promise<JobStore> {
+/** Opens the store: job records and their output as files of one folder, which only this user can read. */
+export async function openJobStore(folder: string) {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const file = (jobId: string, ending: string) => join(folder, `${jobId}.${ending}`)
   return {
-    async save(record) {
-      const temporary = file(record.job_id, `${randomUUID()}.tmp`)
-      await writeFile(temporary, JSON.stringify(record), { mode: 0o600 })
-      await rename(temporary, file(record.job_id, 'json'))
-    },
-    saveNow(record) {
+    save: (record: JobRecord): Promise<void> => replaceFile(file(record.job_id, 'json'), JSON.stringify(record)),
+    /** Saves synchronously, so that no crash can come between the start of an engine and its entry here. */
+    saveNow(record: JobRecord): void {
       const temporary = file(record.job_id, `${randomUUID()}.tmp`)
       writeFileSync(temporary, JSON.stringify(record), { mode: 0o600 })
       renameSync(temporary, file(record.job_id, 'json'))
     },
-    async loadAll() {
+    async loadAll(): Promise<JobRecord[]> {
       const names = await readdir(folder)
       const records: JobRecord[] = []
       for (const name of names.filter((each) => each.endsWith('.json'))) {
@@ -42,10 +34,10 @@ export async function openJobStore(folder: string): Promise<JobStore> {
       await Promise.all(stale.map((name) => rm(join(folder, name), { force: true })))
       return records
     },
-    async remove(jobId) {
+    async remove(jobId: string): Promise<void> {
       await Promise.all(['json', 'stdout', 'stderr'].map((ending) => rm(file(jobId, ending), { force: true })))
     },
-    output: (jobId) => ({ stdout: file(jobId, 'stdout'), stderr: file(jobId, 'stderr') }),
+    output: (jobId: string): OutputFiles => ({ stdout: file(jobId, 'stdout'), stderr: file(jobId, 'stderr') }),
   }
 }
 
@@ -57,3 +49,31 @@ async function readRecord(path: string): Promise<JobRecord | null> {
     return null
   }
 }
+
+export const isTerminal = (record: JobRecord) => record.status === 'succeeded' || record.status === 'failed'
+
+/** Returns the fields of a failed job, as its record and the contract have them. */
+export const failureOf = (fault: JobFault): Partial<JobRecord> => ({
+  status: 'failed',
+  exit_code: null,
+  error: problem(fault.status, STATUS_CODES[fault.status] ?? 'Internal Server Error', fault.message),
+})
+
+/** Returns the fault of a job that ended with its service. Callers resubmit one that was not cancelled. */
+export function lostWith({ cancelled, process }: JobRecord): JobFault {
+  if (!cancelled) return new JobFault(503, SHUT_DOWN)
+  return new JobFault(409, process ? CANCELLED : CANCELLED_EARLY)
+}
+
+export const newRecord = (kind: JobKind, workspacePath: string, created: Date): JobRecord => ({
+  job_id: randomUUID(),
+  kind,
+  workspace_path: workspacePath,
+  status: 'queued',
+  created_at: created.toISOString(),
+  started_at: null,
+  finished_at: null,
+  exit_code: null,
+  error: null,
+  process: null,
+})

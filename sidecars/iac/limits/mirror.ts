@@ -59,12 +59,6 @@ const HOST = new RegExp(`^${LABEL}(?:\\.${LABEL})*(?::(\\d{1,5}))?$`, 'i')
 const isPart = (name: string) => PART.test(name)
 const isHost = (name: string) => Number(HOST.exec(name)?.[1] ?? (HOST.test(name) ? 0 : Infinity)) <= 65_535
 
-interface MirrorSettings {
-  providerMirror: string
-  mirrorAndRegistry: boolean
-  offline: boolean
-}
-
 /** The error of a missing version. The engine breaks its lines between words. */
 const NO_VERSION = /provider\s+(\S+):\s+no\s+available\s+releases\s+match/gi
 const LARGEST_STDERR = 100_000
@@ -72,8 +66,9 @@ const LARGEST_STDERR = 100_000
 /** Explains in an `init`'s errors that a version was looked up in the mirror alone, which the engine omits. */
 export async function explainMissingVersions(
   stderr: string,
-  { providerMirror: mirror, mirrorAndRegistry, offline }: MirrorSettings,
+  settings: { providerMirror: string; mirrorAndRegistry: boolean; offline: boolean },
 ): Promise<void> {
+  const { providerMirror: mirror, mirrorAndRegistry, offline } = settings
   if (mirror === '' || mirrorAndRegistry) return
   const named = [...(await readTail(stderr, LARGEST_STDERR)).matchAll(NO_VERSION)].map(([, name = '']) =>
     name.toLowerCase(),

@@ -1,5 +1,6 @@
-import { readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { replaceFile } from '../../../src/runtime/files.ts'
 import { SettingsError } from '../../shared/settings.ts'
 import { listMirror } from './mirror.ts'
 
@@ -97,11 +98,4 @@ export async function openCliConfig(dataDir: string, sources: ProviderSources): 
     written = text
   }
   return { path, refresh }
-}
-
-/** Replaces the file atomically for its readers. */
-async function replaceFile(path: string, text: string): Promise<void> {
-  const fresh = `${path}.${crypto.randomUUID()}`
-  await writeFile(fresh, text, { mode: 0o600 })
-  await rename(fresh, path)
 }

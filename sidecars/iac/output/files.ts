@@ -24,19 +24,23 @@ export async function removeOutput({ stdout, stderr }: OutputFiles): Promise<voi
   await Promise.all([rm(stdout, { force: true }), rm(stderr, { force: true })])
 }
 
-/** Reads at most `limit` bytes from the end of a file; empty when it is missing. */
-export async function readTail(path: string, limit: number): Promise<string> {
+/** Reads at most `limit` bytes from the end of a file; none when it is missing. */
+export async function readEnd(path: string, limit: number): Promise<Buffer> {
+  const file = await open(path).catch(() => null)
+  if (!file) return Buffer.alloc(0)
   try {
-    const handle = await open(path)
-    try {
-      const { size } = await handle.stat()
-      const length = Math.min(size, limit)
-      const { buffer } = await handle.read(Buffer.alloc(length), 0, length, size - length)
-      return buffer.toString('utf8')
-    } finally {
-      await handle.close()
-    }
-  } catch {
-    return ''
+    const { size } = await file.stat()
+    const length = Math.min(size, limit)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
   }
 }
+
+/** Reads the last `limit` bytes of a file as text; empty when they cannot be read. */
+export const readTail = (path: string, limit: number): Promise<string> =>
+  readEnd(path, limit).then(
+    (bytes) => bytes.toString('utf8'),
+    () => '',
+  )

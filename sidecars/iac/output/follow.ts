@@ -1,5 +1,4 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import type { OutputFiles } from './files.ts'
 import { matcherOf, replace } from './masking.ts'
 import type { Matcher } from './matcher.ts'
 
@@ -66,19 +65,6 @@ export class OutputFollower {
     if (this.#known.size > 2 * MAX_JOBS && oldest !== undefined) this.#known.delete(oldest)
     return progress
   }
-}
-
-export async function followOutput(
-  follower: OutputFollower,
-  files: OutputFiles,
-  secrets: readonly string[],
-  { from, ended }: { from: { stdout: number; stderr: number }; ended: boolean },
-): Promise<{ stdout: Piece; stderr: Piece }> {
-  const [stdout, stderr] = await Promise.all([
-    follower.read(files.stdout, secrets, from.stdout, ended),
-    follower.read(files.stderr, secrets, from.stderr, ended),
-  ])
-  return { stdout, stderr }
 }
 
 async function readPiece(

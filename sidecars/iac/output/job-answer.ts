@@ -10,16 +10,10 @@ export async function answerWithJob(
   files: OutputFiles,
   headers: Record<string, string>,
 ): Promise<Response> {
-  const {
-    process: _process,
-    cancelled: _cancelled,
-    exit_code,
-    workspace_path: _workspace_path,
-    error,
-    ...shown
-  } = record
+  const { job_id, kind, status, created_at, started_at, finished_at, exit_code, error } = record
+  const shown = { job_id, kind, status, created_at, started_at, finished_at }
   const init = { headers: { 'content-type': 'application/json', ...headers } }
-  if (record.status !== 'succeeded') return new Response(JSON.stringify({ ...shown, result: null, error }), init)
+  if (status !== 'succeeded') return new Response(JSON.stringify({ ...shown, result: null, error }), init)
   const stdout = await open(files.stdout)
   const stderr = await open(files.stderr).catch(async (cause) => {
     await stdout.close()

@@ -1,9 +1,7 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
-import { formsOf } from './encodings.ts'
-import type { OutputFiles } from './files.ts'
+import { type OutputFiles, readEnd } from './files.ts'
 import { type Match, Matcher } from './matcher.ts'
-
-export { credentialsOf } from './secrets.ts'
+import { formsOf } from './secrets.ts'
 
 /** The mark, in the engine's own words for a hidden value. */
 const HIDDEN = Buffer.from('(sensitive value)')
@@ -112,18 +110,4 @@ export async function readLiveOutput(
   }
   const [stdout, stderr] = await Promise.all([tail(files.stdout), tail(files.stderr)])
   return { stdout, stderr }
-}
-
-/** Reads the last bytes of a file; none when it is missing. */
-async function readEnd(path: string, limit: number): Promise<Buffer> {
-  const file = await open(path).catch(() => null)
-  if (!file) return Buffer.alloc(0)
-  try {
-    const { size } = await file.stat()
-    const length = Math.min(size, limit)
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length)
-    return buffer.subarray(0, bytesRead)
-  } finally {
-    await file.close()
-  }
 }

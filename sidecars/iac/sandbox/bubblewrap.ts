@@ -1,8 +1,8 @@
 import { lstat, readlink } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import { ETC } from './files.ts'
 import type { Helpers } from './helpers.ts'
 import { prlimitArguments, type ResourceLimits } from './resources.ts'
-import { ETC } from './system-files.ts'
 
 /** Paths inside the sandbox. The engine keeps its name, which is part of its messages. */
 export const INSIDE = { engine: '/engine', home: '/home/engine', tmp: '/tmp', uid: 1000 }

@@ -1,7 +1,12 @@
 import { readFile, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { blocksWithin, readHcl } from '../../../src/hcl/read.ts'
+import { engineEnvironment, withoutOwnSettings } from '../engine/command.ts'
+import type { PluginCache } from '../engine/plugin-cache.ts'
+import type { CliConfig } from '../limits/providers.ts'
+import type { IacSettings } from '../settings.ts'
 import type { EngineProvider, JobKind, JobRequest } from '../types.ts'
+import type { Access, Executor } from './executor.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -35,7 +40,7 @@ const BACKENDS: Record<string, EngineProvider> = {
 }
 
 /** The operator's additional variables; names may end in `*`. */
-export type ExtraNames = readonly string[]
+type ExtraNames = readonly string[]
 
 /** Returns the clouds whose credentials a job gets: that of the request, and that of the state if it opens it. */
 export function cloudsOf(kind: JobKind, request: JobRequest, stateCloud: EngineProvider | null): EngineProvider[] {
@@ -101,3 +106,52 @@ export async function readStateCloud(workspace: string, overrideName: string): P
   if (backend?.body.attributes.some(({ name }) => OWN_KEYS.has(name))) return null
   return Object.hasOwn(BACKENDS, type) ? (BACKENDS[type] ?? null) : null
 }
+
+/** The default of `paths.backend_override_filename`, in which the worker declares the state store. */
+export const OVERRIDE_NAME = 'backend_override.tf'
+
+/** The part of the service that an engine command sees: its environment, and files outside of the workspace. */
+interface Surroundings {
+  env(pluginCache: string | null): Record<string, string | undefined>
+  access(cache: PluginCache | null): Access
+}
+
+/** Selects what a job may see: in a sandbox by an allow-list, else all but the platform's own settings. */
+export async function prepareSurroundings(
+  options: {
+    settings: IacSettings
+    executor: Executor
+    env: Readonly<Record<string, string | undefined>>
+    cliConfig: CliConfig | null
+  },
+  kind: JobKind,
+  request: JobRequest,
+): Promise<Surroundings> {
+  const { settings, executor, env } = options
+  // Only an init installs providers, and it sees later additions to the mirror.
+  if (kind === 'init') await options.cliConfig?.refresh()
+  const cliConfig = options.cliConfig?.path ?? null
+  const clouds = cloudsOf(kind, request, await stateCloudOf(settings, request.workspace_path))
+  const variables =
+    executor.boundary.sandbox === 'none'
+      ? definedOnly(withoutOwnSettings(env))
+      : allowedVariables(env, kind, clouds, settings.engineEnv)
+  const files = await namedFiles(variables)
+  return {
+    env: (pluginCache) => engineEnvironment(variables, kind, request, { ...settings, cliConfig, pluginCache }),
+    access: (cache) => ({
+      readable: [settings.providerMirror, settings.pluginCacheDir].filter(isAbsolute),
+      private: [...files, ...settings.engineFiles, settings.backendConfig, cliConfig ?? ''].filter(isAbsolute),
+      writable: cache?.isWritable ? [cache.path] : [],
+      home: homeFolders(clouds),
+    }),
+  }
+}
+
+function stateCloudOf({ stateCloud }: IacSettings, workspace: string) {
+  if (stateCloud === 'auto') return readStateCloud(workspace, OVERRIDE_NAME)
+  return stateCloud === 'none' ? null : stateCloud
+}
+
+const definedOnly = (variables: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(variables).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))

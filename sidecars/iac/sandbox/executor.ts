@@ -1,4 +1,5 @@
 import type { EngineCommand } from '../engine/process.ts'
+import type { IacSettings } from '../settings.ts'
 import type { EngineProcess } from '../types.ts'
 
 /** The boundary between an engine command and the machine, for the log and `GET /v1/engine`. */
@@ -31,3 +32,10 @@ export interface Executor {
   stopLeftover(leader: EngineProcess): Promise<void>
   close(): Promise<void>
 }
+
+/** Returns the limits of a command that are the same for all jobs. */
+export const commandLimits = ({ stopGraceSeconds, maxOutputBytes, maxWorkspaceBytes }: IacSettings) => ({
+  graceMs: stopGraceSeconds * 1000,
+  maxBytes: maxOutputBytes,
+  maxDiskBytes: maxWorkspaceBytes,
+})

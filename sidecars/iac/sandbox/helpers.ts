@@ -1,27 +1,17 @@
 import { execFile } from 'node:child_process'
-import { access, constants } from 'node:fs/promises'
-import { delimiter, isAbsolute, join } from 'node:path'
+import { delimiter } from 'node:path'
 import { promisify } from 'node:util'
+import { findOnPath } from '../engine/find.ts'
 
 const run = promisify(execFile)
 const HELP_MS = 10_000
 
 /** Absolute paths of the programs that build the sandbox; empty for one that is not installed. */
-export interface Helpers {
-  sh: string
-  bwrap: string
-  setpriv: string
-  prlimit: string
-  mount: string
-  unshare: string
-  pasta: string
-  nsenter: string
-  ip: string
-}
+export type Helpers = Record<Name, string>
 
-type Name = keyof Helpers
+type Name = keyof typeof PACKAGES
 const FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/local/sbin', '/usr/sbin', '/sbin']
-const PACKAGES: Record<Name, string> = {
+const PACKAGES = {
   sh: 'dash',
   bwrap: 'bubblewrap',
   setpriv: 'util-linux',
@@ -43,25 +33,12 @@ export async function findHelpers(
   path: string,
 ): Promise<{ helpers: Helpers; missing(names: readonly Name[]): string[] }> {
   const names = Object.keys(PACKAGES) as Name[]
-  const folders = [...FOLDERS, ...path.split(delimiter).filter(isAbsolute)]
-  const helpers = { ...PACKAGES }
-  for (const name of names) helpers[name] = (await find(name, folders)) ?? ''
+  const helpers: Helpers = { ...PACKAGES }
+  for (const name of names) helpers[name] = (await findOnPath(name, [...FOLDERS, path].join(delimiter))) ?? ''
   return {
     helpers,
     missing: (wanted) => [...new Set(wanted.filter((name) => helpers[name] === '').map((name) => PACKAGES[name]))],
   }
-}
-
-async function find(name: string, folders: readonly string[]): Promise<string | null> {
-  for (const folder of folders) {
-    const path = join(folder, name)
-    const isProgram = await access(path, constants.X_OK).then(
-      () => true,
-      () => false,
-    )
-    if (isProgram) return path
-  }
-  return null
 }
 
 /** Reports whether this bubblewrap knows an option. Before 0.8 it cannot forbid nested user namespaces. */

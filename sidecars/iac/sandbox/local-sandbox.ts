@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { cp, lchown, lstat, mkdir, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { reasonOf } from '../../shared/settings.ts'
 import { type EngineCommand, runEngine, stopLeftover } from '../engine/process.ts'
-import { findBoundary } from '../limits/boundary.ts'
+import { findBoundary } from '../limits/workspace.ts'
 import { readTail } from '../output/files.ts'
 import { JobFault } from '../types.ts'
 import { INSIDE, type Mount, type View, wrapCommand } from './bubblewrap.ts'
 import type { Access, Executor } from './executor.ts'
+import { handOver, handOverAll, isReadableInside, shareWithGroup, type User } from './files.ts'
 import type { Helpers } from './helpers.ts'
 import type { NetworkNamespace } from './network.ts'
 import type { ControlGroups, JobGroup, ResourceLimits } from './resources.ts'
-import { isReadableInside } from './system-files.ts'
-import { handOver, handOverAll, shareWithGroup, type User } from './workspace-files.ts'
 
 export interface SandboxParts {
   helpers: Helpers
@@ -37,40 +37,31 @@ const OUT_OF_MEMORY = /out of memory|cannot allocate memory|bad_alloc|MemoryErro
 
 /** Creates an executor that runs every command in its own bubblewrap sandbox on this machine. */
 export function createLocalSandbox(parts: SandboxParts): Executor {
-  const leftovers = new Leftovers()
+  /** The removals of the remains of commands, which go on while the next command runs already. */
+  const removals = new Set<Promise<unknown>>()
+  const remove = (removal: Promise<unknown>) => {
+    // The next start of the service removes the rest.
+    const going = removal.catch(() => {}).finally(() => removals.delete(going))
+    removals.add(going)
+  }
   return {
     boundary: {
       sandbox: 'bubblewrap',
       network: parts.network === null ? 'host' : 'isolated',
       limits: parts.groups === null ? 'process' : 'cgroup',
     },
-    run: (command, access) => runInside(parts, leftovers, command, access),
+    run: (command, access) => runInside(parts, remove, command, access),
     stopLeftover: (leader) => stopLeftover(leader, parts.graceMs),
     close: async () => {
-      await leftovers.gone()
+      await Promise.all(removals)
       parts.network?.close()
     },
   }
 }
 
-/** Removes the remains of commands while the next one runs already. */
-class Leftovers {
-  readonly #going = new Set<Promise<unknown>>()
-
-  add(removal: Promise<unknown>): void {
-    // The next start of the service removes the rest.
-    const going = removal.catch(() => {}).finally(() => this.#going.delete(going))
-    this.#going.add(going)
-  }
-
-  async gone(): Promise<void> {
-    await Promise.all(this.#going)
-  }
-}
-
 async function runInside(
   parts: SandboxParts,
-  leftovers: Leftovers,
+  remove: (removal: Promise<unknown>) => void,
   command: EngineCommand,
   access: Access,
 ): Promise<number> {
@@ -105,15 +96,12 @@ async function runInside(
     return exitCode
   } finally {
     if (!runAs) await shareWithGroup(command.cwd, process.getuid?.() ?? 0)
-    leftovers.add(Promise.all([group?.remove(), rm(scratch, { recursive: true, force: true })]))
+    remove(Promise.all([group?.remove(), rm(scratch, { recursive: true, force: true })]))
   }
 }
 
 function unreachable(error: unknown): never {
-  throw new JobFault(
-    503,
-    `The network of the engine could not be opened: ${error instanceof Error ? error.message : ''}`,
-  )
+  throw new JobFault(503, `The network of the engine could not be opened: ${reasonOf(error)}`)
 }
 
 /** Chooses the owner of the workspace unless that is root, because the owner could not work in it later otherwise. */

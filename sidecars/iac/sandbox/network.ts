@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { childrenOf } from '../../../src/runtime/process-identity.ts'
+import { childrenOf, signalProcess } from '../../../src/runtime/process-identity.ts'
 import { allowedRules, closedRules, type EgressEntry, isLoopback, isName, RESOLVER } from './egress.ts'
 import type { Helpers } from './helpers.ts'
 
@@ -48,7 +48,7 @@ export class NetworkNamespace {
     this.#forget(pasta)
     pasta?.stdin?.destroy()
     pasta?.kill('SIGKILL')
-    if (this.#holder > 0) trySignal(this.#holder)
+    if (this.#holder > 0) signalProcess(this.#holder, 'SIGKILL')
   }
 
   /** Enters the user namespace of pasta as well, as a service that is not root has to. */
@@ -65,23 +65,12 @@ export class NetworkNamespace {
     const user = this.#isRoot ? ['--runas', '0'] : []
     // This process holds the namespace open. It ends some time after the service, whose end closes its input.
     const holder = [this.#helpers.sh, '-c', `echo open; cat > /dev/null; exec sleep ${OUTLIVES_SECONDS}`]
-    const pasta = spawn(
-      this.#helpers.pasta,
-      [
-        '--quiet',
-        '--foreground',
-        '--config-net',
-        ...closed,
-        '-T',
-        forwarded,
-        '--dns-forward',
-        RESOLVER,
-        ...user,
-        '--',
-        ...holder,
-      ],
-      { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env: { PATH: SYSTEM_PATH } },
-    )
+    const network = ['--config-net', ...closed, '-T', forwarded, '--dns-forward', RESOLVER]
+    const pasta = spawn(this.#helpers.pasta, ['--quiet', '--foreground', ...network, ...user, '--', ...holder], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+      env: { PATH: SYSTEM_PATH },
+    })
     this.#pasta = pasta
     const opened = await firstLine(pasta)
     pasta.once('exit', () => this.#forget(pasta))
@@ -115,12 +104,11 @@ export class NetworkNamespace {
   }
 
   async #changeRules(lines: readonly string[]): Promise<void> {
-    const isV6 = (line: string) => (line.split(' ')[3] ?? '').includes(':')
-    await this.#ip(
-      '-4',
-      lines.filter((line) => !isV6(line)),
+    const { v4 = [], v6 = [] } = Object.groupBy(lines, (line) =>
+      (line.split(' ')[3] ?? '').includes(':') ? 'v6' : 'v4',
     )
-    await this.#ip('-6', lines.filter(isV6))
+    await this.#ip('-4', v4)
+    await this.#ip('-6', v6)
   }
 
   async #ip(family: string, lines: readonly string[]): Promise<void> {
@@ -167,11 +155,3 @@ const lastWords = (errors: readonly Buffer[]): string =>
     .filter((line) => line.trim() !== '' && !/syslog|ping_group_range/.test(line))
     .slice(-2)
     .join('; ') || 'it ended without a reason'
-
-function trySignal(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has ended already.
-  }
-}

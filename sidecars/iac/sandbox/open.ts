@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { chmod, copyFile, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Logger } from '../../../src/base/log.ts'
-import { SettingsError } from '../../shared/settings.ts'
+import { reasonOf, SettingsError } from '../../shared/settings.ts'
 import { runEngine, stopLeftover } from '../engine/process.ts'
 import { readTail } from '../output/files.ts'
 import type { IacSettings } from '../settings.ts'
@@ -36,7 +36,7 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
     log.info('engines run in a sandbox', { ...executor.boundary })
     return executor
   } catch (error) {
-    const reason = error instanceof Error ? error.message : 'unknown error'
+    const reason = reasonOf(error)
     if (settings.sandbox !== 'auto') throw new SettingsError(`IAC_SANDBOX is ${settings.sandbox}, but ${reason}`)
     log.warn('engines run without a sandbox: code of repositories can read this machine', { reason })
     return plainExecutor(settings)
@@ -110,7 +110,7 @@ async function openNetwork(
     return network
   } catch (error) {
     network.close()
-    const reason = error instanceof Error ? error.message : 'unknown error'
+    const reason = reasonOf(error)
     if (settings.sandbox === 'required') throw new Error(`the network of engines cannot be kept apart: ${reason}`)
     log.warn('engines share the network of this machine: they reach its loopback and private networks', { reason })
     return null
@@ -199,7 +199,7 @@ async function testSandbox(parts: SandboxParts, log: Logger): Promise<string | n
     return exitCode === 0 ? null : said || `it ended with exit code ${exitCode}`
   } catch (error) {
     log.debug('the test of the sandbox failed', { error })
-    return error instanceof Error ? error.message : 'unknown error'
+    return reasonOf(error)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -82,12 +82,7 @@ async function openVersion2(root: string, own: string): Promise<ControlGroups | 
       await writeFile(join(group, 'memory.max'), String(limits.memoryBytes))
       await writeFile(join(group, 'memory.swap.max'), '0').catch(() => {})
       await writeFile(join(group, 'pids.max'), String(limits.processes))
-      return {
-        entries: [join(group, 'cgroup.procs')],
-        ranOutOfMemory: async () =>
-          /^oom_kill [1-9]/m.test(await readFile(join(group, 'memory.events'), 'utf8').catch(() => '')),
-        remove: () => removeGroups([group]),
-      }
+      return jobGroup([group], join(group, 'memory.events'))
     },
   }
 }
@@ -112,15 +107,16 @@ async function openVersion1(root: string, own: string): Promise<ControlGroups | 
       await writeFile(join(groups[0], 'memory.limit_in_bytes'), String(limits.memoryBytes))
       await writeFile(join(groups[0], 'memory.memsw.limit_in_bytes'), String(limits.memoryBytes)).catch(() => {})
       await writeFile(join(groups[1], 'pids.max'), String(limits.processes))
-      return {
-        entries: groups.map((group) => join(group, 'cgroup.procs')),
-        ranOutOfMemory: async () =>
-          /^oom_kill [1-9]/m.test(await readFile(join(groups[0], 'memory.oom_control'), 'utf8').catch(() => '')),
-        remove: () => removeGroups(groups),
-      }
+      return jobGroup(groups, join(groups[0], 'memory.oom_control'))
     },
   }
 }
+
+const jobGroup = (groups: readonly string[], events: string): JobGroup => ({
+  entries: groups.map((group) => join(group, 'cgroup.procs')),
+  ranOutOfMemory: async () => /^oom_kill [1-9]/m.test(await readFile(events, 'utf8').catch(() => '')),
+  remove: () => removeGroups(groups),
+})
 
 const REMOVED_WITHIN_MS = 2000
 

@@ -9,20 +9,16 @@ export interface StoredSchema {
   index: SchemaIndex
 }
 
-export interface SchemaCacheLimits {
-  entries: number
-  bytes: number
-}
-const LIMITS: SchemaCacheLimits = { entries: 32, bytes: 1024 ** 3 }
+const LIMITS = { entries: 32, bytes: 1024 ** 3 }
 const DOCUMENT = 'schema.json'
 const INDEX = 'index.json'
 
 /** Keeps documents of `providers schema` on disk, by lock file. Removes the least recently used first. */
 export class SchemaCache {
   readonly #folder: string
-  readonly #limits: SchemaCacheLimits
+  readonly #limits: typeof LIMITS
 
-  constructor(folder: string, limits: SchemaCacheLimits = LIMITS) {
+  constructor(folder: string, limits: typeof LIMITS = LIMITS) {
     this.#folder = folder
     this.#limits = limits
   }

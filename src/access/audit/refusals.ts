@@ -103,40 +103,20 @@ async function writeCounts(sql: Sql, counts: readonly Count[]): Promise<void> {
       DO UPDATE SET refusals = sign_in_refusals.refusals + excluded.refusals`
 }
 
-/** Sums of refused sign-ins in a period. */
-export interface RefusalSums {
-  /** Start and end of the counted full hours. */
-  from: string
-  until: string
-  total: number
-  /** By reason, the most frequent first. */
-  reasons: { reason: string; refusals: number }[]
-  /** By network of the caller, the most frequent first; at most 20. `other` sums up those that were not kept apart. */
-  addresses: { address_prefix: string; refusals: number }[]
-}
-
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const MAX_SPAN_MS = 31 * DAY_MS
 
-/** Returns the period of `sumRefusals`: the day before `before`, or from `after` on but at most 31 days. */
-function spanOf({ after, before, now }: { after?: string; before?: string; now: Date }): {
-  from: string
-  until: string
-} {
-  const until = before === undefined ? now.getTime() : Date.parse(before)
-  const wanted = after === undefined ? until - DAY_MS : Date.parse(after)
-  const from = Math.max(Math.min(wanted, until), until - MAX_SPAN_MS)
-  const hour = Math.floor(from / HOUR_MS) * HOUR_MS
-  return { from: new Date(hour).toISOString(), until: new Date(until).toISOString() }
-}
-
-/** Sums up refused sign-ins by the hour: by default of the last 24 hours, at most 31 days. Counts lag by seconds. */
-export async function sumRefusals(
-  sql: Sql,
-  options: { after?: string; before?: string; now: Date },
-): Promise<RefusalSums> {
-  const { from, until } = spanOf(options)
+/**
+ * Sums up refused sign-ins of full hours, by reason and by network of the caller, the most frequent first: of the day
+ * before `before`, or from `after` on but at most 31 days. Counts lag by seconds.
+ */
+export async function sumRefusals(sql: Sql, { after, before, now }: { after?: string; before?: string; now: Date }) {
+  const end = before === undefined ? now.getTime() : Date.parse(before)
+  const wanted = after === undefined ? end - DAY_MS : Date.parse(after)
+  const start = Math.max(Math.min(wanted, end), end - MAX_SPAN_MS)
+  const from = new Date(Math.floor(start / HOUR_MS) * HOUR_MS).toISOString()
+  const until = new Date(end).toISOString()
   const rows = await sql<{ reason: string | null; address_prefix: string | null; refusals: number }[]>`
     SELECT reason, address_prefix, sum(refusals)::bigint AS refusals FROM sign_in_refusals
     WHERE hour >= ${from}::timestamptz AND hour < ${until}::timestamptz

@@ -15,7 +15,7 @@ interface Question<Name extends string, Values, Body extends string> {
   system(bodies: Record<Body, string>, values: Values): string
   query(values: Values): string
   /** True if the model sees the earlier turns of the session. */
-  readonly seesConversation: boolean
+  readonly seesConversation?: true
 }
 
 /** A model that works with tools until it calls the result tool: query, tools, and meaning of the result. */
@@ -27,8 +27,8 @@ export interface Chain<
   Kind extends ToolKind = never,
   Body extends string = never,
 > extends Question<Name, Values, Body> {
-  /** Returns the groups of tools, in the order in which the model sees them. */
-  tools(values: Values): readonly Kind[]
+  /** Groups of tools beside the result tool, in the order in which the model sees them. */
+  readonly tools?: readonly Kind[]
   /** Creates a new tool for each run, because a tool may remember its refusals. */
   resultTool(): Tool<Answer>
   /** Maximum turns of a run; the configured limit by default. */

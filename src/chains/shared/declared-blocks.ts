@@ -1,5 +1,5 @@
 import { parseJson } from '../../base/json.ts'
-import { readHcl } from '../../hcl/read.ts'
+import { readHcl, textOf } from '../../hcl/read.ts'
 
 const LISTED = new Set(['resource', 'data', 'ephemeral', 'module', 'variable', 'output'])
 const MAX_LOCALS = 40
@@ -54,3 +54,12 @@ export const parseObject = (text: string): Record<string, unknown> => bodiesOf(p
 /** Returns the bodies of blocks: the JSON syntax has one object or a list of them. */
 export const bodiesOf = (value: unknown): Record<string, unknown>[] =>
   (Array.isArray(value) ? value : [value]).filter((body) => typeof body === 'object' && body !== null)
+
+/** Returns the sources of the modules that a file calls. */
+export function moduleSources({ path, text }: { path: string; text: string | null }): string[] {
+  if (text === null) return []
+  if (!isJsonCode(path))
+    return readHcl(text).body.blocks.flatMap(({ type, body }) => (type === 'module' && textOf(body, 'source')) || [])
+  const modules = bodiesOf(parseObject(text).module).flatMap((body) => Object.values(body).flatMap(bodiesOf))
+  return modules.flatMap(({ source }) => (typeof source === 'string' ? [source] : []))
+}

@@ -1,8 +1,8 @@
 import type { Cloud } from '../../base/vocabulary.ts'
-import { readHcl, textOf } from '../../hcl/read.ts'
+import { readHcl } from '../../hcl/read.ts'
 import type { HclValue } from '../../hcl/tree.ts'
-import { bodiesOf, isCode, isJsonCode, parseObject } from './declared-blocks.ts'
-import { resolve } from './references.ts'
+import { folderOf, resolveFolder } from '../../plan/code/modules.ts'
+import { bodiesOf, isCode, isJsonCode, moduleSources, parseObject } from './declared-blocks.ts'
 import type { RepositoryFile } from './repository.ts'
 
 /** Providers of each cloud, by the first word of their types. */
@@ -36,7 +36,7 @@ const GENERIC = new Set(
   ).split(' '),
 )
 
-export interface InPlay {
+interface InPlay {
   cloud: Cloud
   files: readonly RepositoryFile[]
   /** The words of the request, in any language. */
@@ -116,19 +116,8 @@ function sourceOf(value: HclValue): string[] {
   return source?.kind === 'string' && source.value.includes('/') ? source.value.split('/').slice(-1) : []
 }
 
-function moduleSources({ path, text }: RepositoryFile): string[] {
-  if (text === null) return []
-  if (!isJsonCode(path))
-    return readHcl(text).body.blocks.flatMap(({ type, body }) => (type === 'module' && textOf(body, 'source')) || [])
-  const modules = bodiesOf(parseObject(text).module).flatMap((body) => Object.values(body).flatMap(bodiesOf))
-  return modules.flatMap(({ source }) => (typeof source === 'string' ? [source] : []))
-}
-
 /** Returns the provider in a registry address; empty for a local module, whose files are read; else null. */
 function providerOfModule(path: string, source: string): string | null {
-  if (/^\.{1,2}\//.test(source)) {
-    const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')))
-    return resolve(folder, source).startsWith('..') ? null : ''
-  }
+  if (/^\.{1,2}\//.test(source)) return resolveFolder(folderOf(path), source) === null ? null : ''
   return /^(?:[\w.-]+\.[a-z]+\/)?[\w-]+\/[\w-]+\/([a-z0-9-]+)(?:\/\/.*)?$/.exec(source)?.[1] ?? null
 }

@@ -1,4 +1,6 @@
-import { declaredBlocksIn, isValues } from './declared-blocks.ts'
+import { folderOf, resolveFolder } from '../../plan/code/modules.ts'
+import { assignedNames } from '../../plan/code/variable-files.ts'
+import { declaredBlocksIn, isValues, moduleSources } from './declared-blocks.ts'
 
 /** A file of code with its text; its path is relative to the engine root. */
 export interface CodeFile {
@@ -13,8 +15,6 @@ const MAX_USERS = 8
 
 const REFERENCE =
   /(?<![\w.-])(?:(var|local|module)\.([A-Za-z_][\w-]*)|(data\.)?([a-z][a-z0-9]*_[a-z0-9_]+)\.([A-Za-z_][\w-]*))/g
-const LOCAL_SOURCE = /^[ \t]*"?source"?[ \t]*[=:][ \t]*"(\.{1,2}\/[^"\n]*)"/gm
-const ASSIGNED = /^[ \t]*"?([A-Za-z_][\w-]*)"?[ \t]*[=:](?!=)/gm
 
 interface Links {
   declares: string[]
@@ -100,14 +100,13 @@ function readLinks({ path, text }: CodeFile): Links {
   return {
     declares: declaredBlocksIn(path, text).map((block) => inFolder(addressOf(block))),
     uses: [...uses],
-    calls: [...new Set([...text.matchAll(LOCAL_SOURCE)].map(([, source = '']) => resolve(folder, source)))],
+    calls: [...new Set(moduleSources({ path, text }).flatMap((source) => resolveFolder(folder, source) ?? []))],
   }
 }
 
 /** Returns the assigned variables of the root and of the folder of the values. */
 function readAssigned(folder: string, text: string): string[] {
-  const names = new Set([...text.matchAll(ASSIGNED)].map(([, name]) => `var.${name}`))
-  return [...new Set([folder, ''])].flatMap((scope) => [...names].map((name) => `${scope}:${name}`))
+  return [...new Set([folder, ''])].flatMap((scope) => assignedNames(text).map((name) => `${scope}:var.${name}`))
 }
 
 /** Returns the address in references of a block that `declaredBlocksIn` lists. */
@@ -116,15 +115,3 @@ const addressOf = (block: string): string =>
     .replace(/^resource /, '')
     .replace(/^variable /, 'var.')
     .replace(/^(data|module|output|local) /, '$1.')
-
-const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')))
-
-/** Returns the folder of a local source, relative to the engine root; begins with `..` when it is outside. */
-export function resolve(folder: string, source: string): string {
-  const segments = folder === '' ? [] : folder.split('/')
-  for (const segment of source.split('//')[0]?.split('/') ?? []) {
-    if (segment === '..' && segments.length > 0 && segments.at(-1) !== '..') segments.pop()
-    else if (segment !== '' && segment !== '.') segments.push(segment)
-  }
-  return segments.join('/')
-}

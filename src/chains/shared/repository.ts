@@ -1,6 +1,7 @@
 import type { ContextBudget } from '../../agent/context-budget.ts'
 import { cutMiddle } from '../../base/text.ts'
 import { fence } from '../../prompts/fence.ts'
+import { joinParts } from '../../prompts/layout.ts'
 import { isCode, isValues } from './declared-blocks.ts'
 
 /** A file of the engine root. */
@@ -133,5 +134,5 @@ export function showRepository({ overview, relevant, complete }: ShownRepository
         overview &&
           `All files of the repository, with the blocks of those not shown:\n${fence('repository files', overview)}`,
       ]
-  return parts.filter(Boolean).join('\n\n')
+  return joinParts(...parts)
 }

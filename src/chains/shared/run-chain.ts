@@ -19,7 +19,7 @@ export interface ChainHost
 }
 
 /** The input of one run of a chain. */
-export interface ChainInput<Values> {
+interface ChainInput<Values> {
   values: Values
   /** The text that `system` of the chain returned. */
   system: string
@@ -53,7 +53,7 @@ export async function runChainOnward<Values, Answer, Result, Kind extends ToolKi
     query: chain.query(values),
     conversation,
     continues,
-    tools: chain.tools(values).flatMap((kind) => host.tools[kind]()),
+    tools: (chain.tools ?? []).flatMap((kind) => host.tools[kind]()),
     resultTool: chain.resultTool(),
     maxTurns: chain.maxTurns ?? config.orchestration.max_tool_agent_executions,
     budget: contextBudget(config.llm, chain.role),

@@ -65,11 +65,12 @@ function variableIn(line: string): string | null {
 
 /** Returns the variables among `names` that a variable file sets. */
 export const variablesSetIn = (text: string, names: ReadonlySet<string>): string[] =>
-  [...new Set(namesIn(text))].filter((name) => names.has(name))
+  assignedNames(text).filter((name) => names.has(name))
 
-function namesIn(text: string): string[] {
+/** Returns the variables that the text of a variable file sets, each once. */
+export function assignedNames(text: string): string[] {
   const values = parseJson(text)
-  if (values === undefined) return readHcl(text).body.attributes.map(({ name }) => name)
+  if (values === undefined) return [...new Set(readHcl(text).body.attributes.map(({ name }) => name))]
   return isJsonObject(values) ? Object.keys(values) : []
 }
 

@@ -1,4 +1,4 @@
-import { distanceWithin } from '../../base/text.ts'
+import { distanceWithin, joinNames } from '../../base/text.ts'
 import type { TypeNames } from '../schema/provider-schema.ts'
 import {
   type Attribute,
@@ -199,8 +199,7 @@ async function hintType([, kind, type = '']: RegExpExecArray, _: Diagnostic, at:
 function describeAll(what: string, name: string, existing: readonly string[]): string {
   if (existing.length === 0) return `there are no ${what}.`
   const ordered = [...new Set([...nearest(name, existing), ...existing])]
-  const left = ordered.length - MAX_NAMES
-  return `${what}: ${ordered.slice(0, MAX_NAMES).join(', ')}${left > 0 ? ` and ${left} more` : ''}.`
+  return `${what}: ${joinNames(ordered, MAX_NAMES)}.`
 }
 
 /** Lists the similar names, or as many of all names as fit. */

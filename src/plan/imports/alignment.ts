@@ -1,14 +1,9 @@
+import { joinNames } from '../../base/text.ts'
 import { toReportAction } from '../actions.ts'
 import type { Plan } from '../plan.ts'
 import { changesByAddress, isCreated, managedChanges, stateIdentifiers } from '../planned-changes.ts'
 import { changesStateAlone } from '../state-arguments.ts'
 import type { Pair } from './pairs.ts'
-
-export interface Alignment {
-  aligned: boolean
-  /** One or two sentences for the report. */
-  text: string
-}
 
 const MAX_NAMED = 20
 
@@ -28,8 +23,9 @@ export function leftoverBlocks(failed: readonly Pair[], plan: Plan): string[] {
  * Reports whether state, code and infrastructure agree on the imports: each address is in the state, and a later plan
  * changes none of them, apart from arguments that an import cannot read.
  * @param plan null when no plan could be made
+ * @returns `text`: one or two sentences for the report
  */
-export function stateAlignment(imported: readonly Pair[], plan: Plan | null): Alignment {
+export function stateAlignment(imported: readonly Pair[], plan: Plan | null): { aligned: boolean; text: string } {
   if (imported.length === 0) return { aligned: false, text: 'Nothing was imported; the state is unchanged.' }
   if (plan === null) return { aligned: false, text: 'Not known: no plan could be made after the import.' }
   const state = stateIdentifiers(plan)
@@ -59,12 +55,13 @@ export function stateAlignment(imported: readonly Pair[], plan: Plan | null): Al
 }
 
 const listAddresses = (changes: readonly { resource: { address: string } }[]): string =>
-  listNames(changes.map(({ resource }) => resource.address))
+  joinNames(
+    changes.map(({ resource }) => resource.address),
+    MAX_NAMED,
+  )
 
 const listChanges = (changes: readonly { address: string; action: string }[]): string =>
-  listNames(changes.map(({ address, action }) => `${address} (${action})`))
-
-function listNames(names: readonly string[]): string {
-  const list = names.slice(0, MAX_NAMED).join(', ')
-  return names.length > MAX_NAMED ? `${list} and ${names.length - MAX_NAMED} more` : list
-}
+  joinNames(
+    changes.map(({ address, action }) => `${address} (${action})`),
+    MAX_NAMED,
+  )

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { parseJson } from '../../base/json.ts'
+import { joinNames } from '../../base/text.ts'
 
 /** The compared part of an engine state; `objects` holds attributes (as JSON text) by address. */
 export interface EngineState extends StateVersion {
@@ -53,7 +54,7 @@ const attributesOf = (attributes: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, JSON.stringify(value)]))
 
 /** Object differences between two states, by name only, since values may be secret. */
-export interface StateMoves {
+interface StateMoves {
   added: string[]
   removed: string[]
   changed: { address: string; attributes: string[] }[]
@@ -96,8 +97,7 @@ export function describeMoves({ added, removed, changed }: StateMoves): string {
 
 function listNames(what: string, list: readonly string[]): string {
   if (list.length === 0) return ''
-  const more = list.length > MAX_NAMED ? ` and ${list.length - MAX_NAMED} more` : ''
-  return `${what} ${list.slice(0, MAX_NAMED).join(', ')}${more}`
+  return `${what} ${joinNames(list, MAX_NAMED)}`
 }
 
 /** The state that a plan was made from; before the first apply the lineage is empty and the serial 0. */

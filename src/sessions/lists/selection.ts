@@ -19,7 +19,7 @@ export interface SessionSelection {
   created_after?: string
   /** End of the period (exclusive), in the same form. */
   created_before?: string
-  /** Part of the first query, repository URI or uuid, case-insensitive, without wildcards. Blank is ignored. */
+  /** Part of the first query, repository URI or uuid, case-insensitive, without wildcards. Not blank. */
   search?: string
   /** Part of the owner's e-mail, compared like `search`. */
   user_email?: string
@@ -59,10 +59,3 @@ export const isOfKinds = (selection: SessionSelection): boolean =>
 /** True if the selection includes only some kinds of sessions. */
 export const namesKinds = ({ operation, status, cloud, mode, locked }: SessionSelection): boolean =>
   [operation, status, cloud, mode, locked].some((part) => part !== undefined)
-
-/** Returns the selection without blank texts; null when nothing can match, since PostgreSQL refuses NUL characters. */
-export function normaliseSelection(selection: SessionSelection): SessionSelection | null {
-  const { search, user_email, ...rest } = selection
-  if (search?.includes('\0') || user_email?.includes('\0')) return null
-  return { ...rest, ...(search?.trim() && { search }), ...(user_email?.trim() && { user_email }) }
-}

@@ -1,29 +1,14 @@
 import { STATUSES, type Status } from '../../base/vocabulary.ts'
 import type { Sql } from '../../data/db/sql.ts'
-import { countKinds } from './kinds.ts'
+import { countKinds, type Kind } from './kinds.ts'
 import { matchSessions } from './matches.ts'
-import { isOfKinds, normaliseSelection, type SessionSelection } from './selection.ts'
+import { isOfKinds, type SessionSelection } from './selection.ts'
 
-/** Numbers of matching sessions, in total and by status. */
-export interface SessionTotals {
-  total: number
-  in_flight: number
-  /** Sessions in which apply and merge are locked. */
-  locked: number
-  /** By the most recent status; 0 for a status that no session has. */
-  statuses: Record<Status, number>
-}
+type Group = Pick<Kind, 'last_status' | 'in_flight' | 'is_blocked' | 'n'>
 
-interface Group {
-  last_status: Status
-  in_flight: boolean
-  is_blocked: boolean
-  n: number
-}
-
-export async function countTotals(sql: Sql, input: SessionSelection): Promise<SessionTotals> {
-  const selection = normaliseSelection(input)
-  const groups = selection === null ? [] : await countGroups(sql, selection)
+/** Counts the sessions of a selection, in total and by their latest status; 0 for a status that no session has. */
+export async function countTotals(sql: Sql, selection: SessionSelection) {
+  const groups = await countGroups(sql, selection)
   const sum = (condition: (group: Group) => boolean) => groups.filter(condition).reduce((total, { n }) => total + n, 0)
   const statuses = Object.fromEntries(
     STATUSES.map((status) => [status, sum(({ last_status }) => last_status === status)]),
@@ -45,28 +30,8 @@ async function countGroups(sql: Sql, selection: SessionSelection): Promise<Group
     GROUP BY s.last_status, s.in_flight, s.is_blocked`.unprepared(planDependsOnValues)
 }
 
-/** The usage of the rounds of a selection that ended in the last 30 days. */
-export interface Spend {
-  rounds: number
-  /** US dollars of the rounds whose cost is known. */
-  cost_usd: number
-  /** Rounds that ran and whose cost is unknown. */
-  rounds_of_unknown_cost: number
-  input_tokens: number
-  cached_tokens: number
-  output_tokens: number
-  engine_s: number
-  model_s: number
-}
-
-/** The rounds that wait for a worker or for another round. */
-export interface Waiting {
-  waiting: number
-  /** Time of the oldest waiting request; null when none waits. */
-  oldest_waiting_at: string | null
-}
-
-const NO_SPEND: Spend = {
+/** The usage of rounds. `cost_usd`: US dollars of the rounds whose cost is known; the unknown ones are those that ran. */
+const NO_SPEND = {
   rounds: 0,
   cost_usd: 0,
   rounds_of_unknown_cost: 0,
@@ -82,12 +47,10 @@ const NO_SPEND: Spend = {
  * only rounds of the last 30 days count. The end of a round changes its session, so only sessions with activity in that
  * time are read.
  */
-export async function sumSpend(sql: Sql, input: SessionSelection): Promise<Spend> {
-  const selection = normaliseSelection(input)
-  if (selection === null) return NO_SPEND
+export async function sumSpend(sql: Sql, selection: SessionSelection): Promise<typeof NO_SPEND> {
   const { fromWhere, searched, planDependsOnValues } = await matchSessions(sql, selection)
   const sessions = searched ? sql`FROM sessions s WHERE s.id IN (SELECT s.id ${fromWhere})` : fromWhere
-  const [row] = await sql<Spend[]>`
+  const [row] = await sql<(typeof NO_SPEND)[]>`
     SELECT count(*) AS rounds, coalesce(round(sum((u.usage->>'cost_usd')::numeric), 6), 0)::float8 AS cost_usd,
            count(*) FILTER (WHERE u.attempts > 0 AND u.usage->>'cost_usd' IS NULL) AS rounds_of_unknown_cost,
            coalesce(sum((u.usage->>'input_tokens')::bigint), 0)::bigint AS input_tokens,
@@ -104,12 +67,10 @@ export async function sumSpend(sql: Sql, input: SessionSelection): Promise<Spend
 }
 
 /** Counts the waiting rounds. Running rounds are few, and an index has their sessions. */
-export async function countWaiting(sql: Sql, input: SessionSelection): Promise<Waiting> {
-  const none = { waiting: 0, oldest_waiting_at: null }
-  const selection = normaliseSelection(input)
-  if (selection === null) return none
+export async function countWaiting(sql: Sql, selection: SessionSelection) {
+  const none: { waiting: number; oldest_waiting_at: string | null } = { waiting: 0, oldest_waiting_at: null }
   const { fromWhere, planDependsOnValues } = await matchSessions(sql, selection)
-  const [row] = await sql<Waiting[]>`
+  const [row] = await sql<(typeof none)[]>`
     WITH waiting AS MATERIALIZED (
       SELECT r.session_id, r.created_at FROM sessions i JOIN rounds r ON r.session_id = i.id
       WHERE i.in_flight AND r.finished_at IS NULL AND (r.lease_until IS NULL OR r.lease_until < now())

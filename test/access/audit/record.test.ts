@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sweep } from '../../../pipeline/sweeper.ts'
 import { listAuditRecords, MOST_COUNTED, readAuditRecords } from '../../../src/access/audit/list.ts'
 import { expireAuditRecords, platformFor, recordAudit } from '../../../src/access/audit/record.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { configOf } from '../../helpers/core.ts'
-import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import { provideDatabase } from '../../helpers/postgres.ts'
 import { createUser } from '../../helpers/sessions.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await createTestDatabase()
-})
-afterAll(() => db.drop())
+const db = provideDatabase()
 
 const DAY_MS = 86_400_000
 const signal = new AbortController().signal

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createRefusalCounter, sumRefusals, toPrefix } from '../../../src/access/audit/refusals.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import type { Sql } from '../../../src/data/db/sql.ts'
-import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import { provideDatabase } from '../../helpers/postgres.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await createTestDatabase()
-})
-afterAll(() => db.drop())
+const db = provideDatabase()
 beforeEach(async () => {
   await db.sql`TRUNCATE sign_in_refusals`
 })

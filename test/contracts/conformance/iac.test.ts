@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { fakeIac, type Ways } from './fakes/iac.ts'
-import { before, brokenOf, type Handler, judged } from './fakes/serve.ts'
+import { before, brokenOf, type Handler, judged, promisesOf } from './fakes/serve.ts'
 
 const good = fakeIac()
 const wrong = (ways: Partial<Ways>): Handler => fakeIac(ways)
@@ -21,179 +21,110 @@ const terminal = (job: Record<string, unknown>) => job.status === 'succeeded' ||
 const without = (key: string) => (job: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(job).filter(([name]) => name !== key))
 
-const DEFECTS: [string, string[], Handler][] = [
-  ['a job without the key error', ['job.life-cycle', 'job.answers'], wrong({ shown: without('error') })],
-  [
-    'a result without stderr',
-    ['job.answers'],
-    wrong({ shown: (job) => (terminal(job) ? { ...job, result: { exit_code: 0, stdout: '' } } : job) }),
-  ],
-  ['an undeclared key in a job', ['job.answers'], wrong({ shown: (job) => ({ ...job, workspace_path: '/data' }) })],
-  [
-    'succeeded before its result is there',
-    ['job.life-cycle'],
-    wrong({
-      finish: async (_, { result, ...end }, set) => {
-        set(end)
-        await wait(40)
-        set({ result })
+const DEFECTS: Record<string, Handler> = {
+  'a job without the key error: job.life-cycle, job.answers': wrong({ shown: without('error') }),
+  'a result without stderr: job.answers': wrong({
+    shown: (job) => (terminal(job) ? { ...job, result: { exit_code: 0, stdout: '' } } : job),
+  }),
+  'an undeclared key in a job: job.answers': wrong({ shown: (job) => ({ ...job, workspace_path: '/data' }) }),
+  'succeeded before its result is there: job.life-cycle': wrong({
+    finish: async (_, { result, ...end }, set) => {
+      set(end)
+      await wait(40)
+      set({ result })
+    },
+  }),
+  'finished_at before the status: job.life-cycle': wrong({
+    finish: async (_, { finished_at, ...end }, set) => {
+      set({ finished_at })
+      await wait(40)
+      set(end)
+    },
+  }),
+  'a result beside a failure: job.life-cycle': wrong({ finish: (_, end, set) => set({ ...end, status: 'failed' }) }),
+  'times that are not in order: job.life-cycle': wrong({
+    shown: (job) => (job.started_at === null ? job : { ...job, created_at: '2999-01-01T00:00:00Z' }),
+  }),
+  'times of another zone: job.life-cycle': wrong({
+    shown: (job) => ({ ...job, created_at: String(job.created_at).replace('Z', '+02:00') }),
+  }),
+  'a job goes back to the queue: job.life-cycle': (() => {
+    const looks = new Map<unknown, number>()
+    return wrong({
+      shown: (job) => {
+        const look = (looks.get(job.job_id) ?? 0) + 1
+        looks.set(job.job_id, look)
+        const early = { ...job, started_at: null, finished_at: null, result: null }
+        if (look > 2) return job
+        return look === 1 ? { ...early, status: 'running', started_at: job.created_at } : { ...early, status: 'queued' }
       },
-    }),
-  ],
-  [
-    'finished_at before the status',
-    ['job.life-cycle'],
-    wrong({
-      finish: async (_, { finished_at, ...end }, set) => {
-        set({ finished_at })
-        await wait(40)
-        set(end)
-      },
-    }),
-  ],
-  [
-    'a result beside a failure',
-    ['job.life-cycle'],
-    wrong({ finish: (_, end, set) => set({ ...end, status: 'failed' }) }),
-  ],
-  [
-    'times that are not in order',
-    ['job.life-cycle'],
-    wrong({ shown: (job) => (job.started_at === null ? job : { ...job, created_at: '2999-01-01T00:00:00Z' }) }),
-  ],
-  [
-    'times of another zone',
-    ['job.life-cycle'],
-    wrong({ shown: (job) => ({ ...job, created_at: String(job.created_at).replace('Z', '+02:00') }) }),
-  ],
-  [
-    'a job goes back to the queue',
-    ['job.life-cycle'],
-    (() => {
-      const looks = new Map<unknown, number>()
-      return wrong({
-        shown: (job) => {
-          const look = (looks.get(job.job_id) ?? 0) + 1
-          looks.set(job.job_id, look)
-          const early = { ...job, started_at: null, finished_at: null, result: null }
-          if (look > 2) return job
-          return look === 1
-            ? { ...early, status: 'running', started_at: job.created_at }
-            : { ...early, status: 'queued' }
-        },
-      })
-    })(),
-  ],
-  [
-    'a terminal job that changes',
-    ['job.life-cycle'],
-    wrong({
-      shown: (job) =>
-        terminal(job) ? { ...job, finished_at: new Date(Date.now() + Math.random() * 1e6).toISOString() } : job,
-    }),
-  ],
-  ['the last job first', ['queue.order'], wrong({ lifo: true })],
-  ['all jobs of a workspace at once', ['queue.order'], wrong({ queueOf: () => crypto.randomUUID() })],
-  ['a queue for every name of a folder', ['queue.order'], wrong({ queueOf: (path) => path })],
-  ['one queue for all workspaces', ['queue.parallel'], wrong({ queueOf: () => 'all' })],
-  ['no Location', ['submit.location', 'validate.answers'], wrong({ location: () => null })],
-  [
-    'Location names something else',
-    ['submit.location', 'validate.answers'],
-    wrong({ location: (id) => `/jobs/${id}` }),
-  ],
-  ['every job is a plan', ['job.kinds'], wrong({ kindOf: () => 'plan' })],
-  ['an unknown job is 410', ['job.unknown', 'job.answers'], wrong({ unknown: () => problem(410) })],
-  [
-    'an id that is none is 404',
-    ['job.invalid-id'],
-    before(good, async ({ path, pass }) => {
-      const response = await pass()
-      return path.startsWith('/v1/jobs/') && response.status === 422 ? problem(404) : response
-    }),
-  ],
-  [
-    'an engine that fails, fails the job',
-    ['engine.failure'],
-    wrong({
-      finish: (_, end, set) =>
-        set(
-          JSON.stringify(end).includes('"exit_code":1')
-            ? { ...end, status: 'failed', result: null, error: { type: 'about:blank', title: 'Failed', status: 500 } }
-            : end,
-        ),
-    }),
-  ],
-  [
-    'an exit code is forgotten',
-    ['engine.failure'],
-    wrong({ finish: (_, end, set) => set({ ...end, result: { exit_code: 0, stdout: 'x', stderr: '' } }) }),
-  ],
-  [
-    'a failed discovery with exit code 0',
-    ['engine.scope'],
-    wrong({ finish: (_, end, set) => set({ ...end, result: { exit_code: 0, stdout: '[]', stderr: '' } }) }),
-  ],
-  [
-    'a target that is an option',
-    ['plan.values'],
-    lenient((sent) => (sent.targets?.[0]?.startsWith('-') ? { ...sent, targets: [] } : null)),
-  ],
-  [
-    'an address that is an option',
-    ['import.values'],
-    lenient((sent) => (sent.address?.startsWith('-') ? { ...sent, address: 'a.b' } : null)),
-  ],
-  [
-    'a plan file outside of the workspace',
-    ['show.values'],
-    lenient((sent) => (sent.plan_file === '../up.plan' ? { ...sent, plan_file: 'up.plan' } : null)),
-  ],
-  [
-    'a plan file of two dots',
-    ['apply.values'],
-    lenient((sent) => (sent.plan_file === '..' ? { ...sent, plan_file: 'x' } : null)),
-  ],
-  [
-    'a relative workspace is looked for',
-    ['validate.values'],
-    lenient((sent) => (sent.workspace_path?.startsWith('relative') ? { ...sent, workspace_path: '/nowhere' } : null)),
-  ],
-  [
-    '257 targets',
-    ['plan.lengths'],
-    lenient((sent) => (sent.targets?.length === 257 ? { ...sent, targets: [] } : null)),
-  ],
-  [
-    'the workspace is looked at before the body',
-    ['init.required', 'init.types'],
-    before(good, async ({ path, pass }) => {
-      const response = await pass()
-      return path === '/v1/init' && response.status === 422 ? problem(404) : response
-    }),
-  ],
-  [
-    'a missing workspace is 422',
-    ['submit.workspace', 'validate.accepts'],
-    before(good, async ({ path, pass }) => {
-      const response = await pass()
-      return path === '/v1/validate' && response.status === 404 ? problem(422) : response
-    }),
-  ],
-  [
-    'a strange preference is 400',
-    ['job.wait'],
-    before(good, ({ request, pass }) => (request.headers.get('prefer') === 'wait=soon' ? problem(400) : pass())),
-  ],
-  [
-    'a submission that waits for its engine, with its result',
-    ['submit.location', 'validate.answers'],
-    before(good, async ({ path, pass }) => {
+    })
+  })(),
+  'a terminal job that changes: job.life-cycle': wrong({
+    shown: (job) =>
+      terminal(job) ? { ...job, finished_at: new Date(Date.now() + Math.random() * 1e6).toISOString() } : job,
+  }),
+  'the last job first: queue.order': wrong({ lifo: true }),
+  'all jobs of a workspace at once: queue.order': wrong({ queueOf: () => crypto.randomUUID() }),
+  'a queue for every name of a folder: queue.order': wrong({ queueOf: (path) => path }),
+  'one queue for all workspaces: queue.parallel': wrong({ queueOf: () => 'all' }),
+  'no Location: submit.location, validate.answers': wrong({ location: () => null }),
+  'Location names something else: submit.location, validate.answers': wrong({ location: (id) => `/jobs/${id}` }),
+  'every job is a plan: job.kinds': wrong({ kindOf: () => 'plan' }),
+  'an unknown job is 410: job.unknown, job.answers': wrong({ unknown: () => problem(410) }),
+  'an id that is none is 404: job.invalid-id': before(good, async ({ path, pass }) => {
+    const response = await pass()
+    return path.startsWith('/v1/jobs/') && response.status === 422 ? problem(404) : response
+  }),
+  'an engine that fails, fails the job: engine.failure': wrong({
+    finish: (_, end, set) =>
+      set(
+        JSON.stringify(end).includes('"exit_code":1')
+          ? { ...end, status: 'failed', result: null, error: { type: 'about:blank', title: 'Failed', status: 500 } }
+          : end,
+      ),
+  }),
+  'an exit code is forgotten: engine.failure': wrong({
+    finish: (_, end, set) => set({ ...end, result: { exit_code: 0, stdout: 'x', stderr: '' } }),
+  }),
+  'a failed discovery with exit code 0: engine.scope': wrong({
+    finish: (_, end, set) => set({ ...end, result: { exit_code: 0, stdout: '[]', stderr: '' } }),
+  }),
+  'a target that is an option: plan.values': lenient((sent) =>
+    sent.targets?.[0]?.startsWith('-') ? { ...sent, targets: [] } : null,
+  ),
+  'an address that is an option: import.values': lenient((sent) =>
+    sent.address?.startsWith('-') ? { ...sent, address: 'a.b' } : null,
+  ),
+  'a plan file outside of the workspace: show.values': lenient((sent) =>
+    sent.plan_file === '../up.plan' ? { ...sent, plan_file: 'up.plan' } : null,
+  ),
+  'a plan file of two dots: apply.values': lenient((sent) =>
+    sent.plan_file === '..' ? { ...sent, plan_file: 'x' } : null,
+  ),
+  'a relative workspace is looked for: validate.values': lenient((sent) =>
+    sent.workspace_path?.startsWith('relative') ? { ...sent, workspace_path: '/nowhere' } : null,
+  ),
+  '257 targets: plan.lengths': lenient((sent) => (sent.targets?.length === 257 ? { ...sent, targets: [] } : null)),
+  'the workspace is looked at before the body: init.required, init.types': before(good, async ({ path, pass }) => {
+    const response = await pass()
+    return path === '/v1/init' && response.status === 422 ? problem(404) : response
+  }),
+  'a missing workspace is 422: submit.workspace, validate.accepts': before(good, async ({ path, pass }) => {
+    const response = await pass()
+    return path === '/v1/validate' && response.status === 404 ? problem(422) : response
+  }),
+  'a strange preference is 400: job.wait': before(good, ({ request, pass }) =>
+    request.headers.get('prefer') === 'wait=soon' ? problem(400) : pass(),
+  ),
+  'a submission that waits for its engine, with its result: submit.location, validate.answers': before(
+    good,
+    async ({ path, pass }) => {
       const response = await pass()
       return path === '/v1/validate' && response.status === 202 ? Response.json({ exit_code: 0 }) : response
-    }),
-  ],
-]
+    },
+  ),
+}
 
 describe('the suite of the iac contract', () => {
   it('finds nothing wrong with a service without an engine and without additions, and says what it could not see', async () => {
@@ -236,7 +167,8 @@ describe('the suite of the iac contract', () => {
       })
   })
 
-  it.each(DEFECTS)('finds: %s', async (_, promises, handler) => {
+  it.each(Object.entries(DEFECTS))('finds %s', async (defect, handler) => {
+    const promises = promisesOf(defect)
     const answered = promises.some((id) => id.endsWith('.answers')) ? ['job.life-cycle'] : []
     expect(brokenOf(await judged('iac', handler, { only: [...promises, ...answered], jobMs: 5000 }))).toEqual(
       expect.arrayContaining(promises),

@@ -3,7 +3,7 @@ import { createNotificationsApp } from '../../../sidecars/notifications/app.ts'
 import { createDeliveries } from '../../../sidecars/notifications/deliveries.ts'
 import { ChannelError } from '../../../sidecars/notifications/message.ts'
 import { silentLogger } from '../../../src/base/log.ts'
-import { answering, before, brokenOf, type Handler, isNew, judged, TOKEN } from './fakes/serve.ts'
+import { answering, before, brokenOf, type Handler, isNew, judged, promisesOf, TOKEN } from './fakes/serve.ts'
 
 const bundled = (deliver: () => Promise<void> = async () => {}): Handler => {
   const app = createNotificationsApp({ token: TOKEN, deliveries: createDeliveries({ deliver }), log: silentLogger })
@@ -39,90 +39,61 @@ const refusing = (refuses: (sent: Sent) => boolean, status = 422): Handler =>
 
 const seen = new Set<string>()
 
-const DEFECTS: [string, string[], Handler][] = [
-  [
-    'no delivery id',
-    ['notify.delivery-id', 'notify.again', 'notify.answers'],
-    answering(good, 202, ({ delivery_id: _, ...json }) => json),
-  ],
-  ['an empty delivery id', ['notify.delivery-id', 'notify.answers'], answering(good, 202, () => ({ delivery_id: '' }))],
-  ['one delivery id for all', ['notify.different'], answering(good, 202, () => ({ delivery_id: 'one' }))],
-  [
-    '200 instead of 202',
-    ['notify.delivery-id', 'notify.answers'],
-    before(good, async ({ pass }) => {
-      const response = await pass()
-      return response.status === 202 ? Response.json(await response.json()) : response
-    }),
-  ],
-  [
-    'a subject of two lines',
-    ['notify.single-line', 'notify.values'],
-    lenient((sent) => (sent.subject?.includes('\n') ? { ...sent, subject: sent.subject.replaceAll('\n', ' ') } : null)),
-  ],
-  [
-    'a line feed at the end of a subject',
-    ['notify.single-line', 'notify.values'],
-    lenient((sent) => (sent.subject?.endsWith('\n') ? { ...sent, subject: 'x' } : null)),
-  ],
-  [
-    '33 links',
-    ['notify.lengths'],
-    lenient((sent) => (sent.links?.length === 33 ? { ...sent, links: sent.links.slice(1) } : null)),
-  ],
-  ['31 links at most', ['notify.limits'], refusing((sent) => sent.links?.length === 32)],
-  [
-    'an audience of 257',
-    ['notify.lengths'],
-    lenient((sent) => (sent.audience?.length === 257 ? { ...sent, audience: [] } : null)),
-  ],
-  [
-    'an undeclared key inside a link',
-    ['notify.undeclared'],
-    lenient((sent) => (sent.links?.[0] && Object.keys(sent.links[0]).length > 2 ? { ...sent, links: [] } : null)),
-  ],
-  [
-    'an unknown severity',
-    ['notify.values'],
-    lenient((sent) => (sent.severity === 'INFO' ? { ...sent, severity: 'info' } : null)),
-  ],
-  [
-    'a context of one level only',
-    ['notify.context'],
-    refusing((sent) =>
-      Object.values(sent.context ?? {}).some(
-        (value) => typeof value === 'object' && value !== null && JSON.stringify(value).includes('three'),
-      ),
+const DEFECTS: Record<string, Handler> = {
+  'no delivery id: notify.delivery-id, notify.again, notify.answers': answering(
+    good,
+    202,
+    ({ delivery_id: _, ...json }) => json,
+  ),
+  'an empty delivery id: notify.delivery-id, notify.answers': answering(good, 202, () => ({ delivery_id: '' })),
+  'one delivery id for all: notify.different': answering(good, 202, () => ({ delivery_id: 'one' })),
+  '200 instead of 202: notify.delivery-id, notify.answers': before(good, async ({ pass }) => {
+    const response = await pass()
+    return response.status === 202 ? Response.json(await response.json()) : response
+  }),
+  'a subject of two lines: notify.single-line, notify.values': lenient((sent) =>
+    sent.subject?.includes('\n') ? { ...sent, subject: sent.subject.replaceAll('\n', ' ') } : null,
+  ),
+  'a line feed at the end of a subject: notify.single-line, notify.values': lenient((sent) =>
+    sent.subject?.endsWith('\n') ? { ...sent, subject: 'x' } : null,
+  ),
+  '33 links: notify.lengths': lenient((sent) =>
+    sent.links?.length === 33 ? { ...sent, links: sent.links.slice(1) } : null,
+  ),
+  '31 links at most: notify.limits': refusing((sent) => sent.links?.length === 32),
+  'an audience of 257: notify.lengths': lenient((sent) =>
+    sent.audience?.length === 257 ? { ...sent, audience: [] } : null,
+  ),
+  'an undeclared key inside a link: notify.undeclared': lenient((sent) =>
+    sent.links?.[0] && Object.keys(sent.links[0]).length > 2 ? { ...sent, links: [] } : null,
+  ),
+  'an unknown severity: notify.values': lenient((sent) =>
+    sent.severity === 'INFO' ? { ...sent, severity: 'info' } : null,
+  ),
+  'a context of one level only: notify.context': refusing((sent) =>
+    Object.values(sent.context ?? {}).some(
+      (value) => typeof value === 'object' && value !== null && JSON.stringify(value).includes('three'),
     ),
-  ],
-  [
-    '503 for a deep context',
-    ['notify.strange'],
-    before(good, ({ text, pass }) => (text?.includes('[[[[[') ? problem(503) : pass())),
-  ],
-  [
-    '409 for the same again',
-    ['notify.again'],
-    before(good, ({ text, path, pass }) => {
-      if (path !== '/v1/notify' || !text?.includes('the same again')) return pass()
-      return isNew(seen, text) ? pass() : problem(409)
-    }),
-  ],
-  [
-    'links with https are refused',
-    ['notify.links'],
-    refusing((sent) => sent.links?.[0]?.url.startsWith('https://xn--') ?? false),
-  ],
-  ['500 for other links', ['notify.links'], refusing((sent) => sent.links?.[0]?.url.startsWith('urn:') ?? false, 500)],
-  [
-    'the address of the channel in a problem',
-    ['notify.channel-error', 'notify.answers'],
-    before(bundled(unreachable), async ({ pass }) => {
+  ),
+  '503 for a deep context: notify.strange': before(good, ({ text, pass }) =>
+    text?.includes('[[[[[') ? problem(503) : pass(),
+  ),
+  '409 for the same again: notify.again': before(good, ({ text, path, pass }) => {
+    if (path !== '/v1/notify' || !text?.includes('the same again')) return pass()
+    return isNew(seen, text) ? pass() : problem(409)
+  }),
+  'links with https are refused: notify.links': refusing(
+    (sent) => sent.links?.[0]?.url.startsWith('https://xn--') ?? false,
+  ),
+  '500 for other links: notify.links': refusing((sent) => sent.links?.[0]?.url.startsWith('urn:') ?? false, 500),
+  'the address of the channel in a problem: notify.channel-error, notify.answers': before(
+    bundled(unreachable),
+    async ({ pass }) => {
       const response = await pass()
       return response.status === 502 ? problem(502, 'POST https://chat.example.com/hooks/secret failed') : response
-    }),
-  ],
-]
+    },
+  ),
+}
 
 describe('the suite of the notifications contract', () => {
   it('finds nothing wrong with the bundled implementation', async () => {
@@ -143,7 +114,8 @@ describe('the suite of the notifications contract', () => {
     })
   })
 
-  it.each(DEFECTS)('finds: %s', async (_, promises, handler) => {
+  it.each(Object.entries(DEFECTS))('finds %s', async (defect, handler) => {
+    const promises = promisesOf(defect)
     const only = [...promises, 'notify.required', 'notify.accepts']
     expect(brokenOf(await judged('notifications', handler, { only }))).toEqual(expect.arrayContaining(promises))
   })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { CONTRACTS, readContract } from '../../../contracts/conformance/document.ts'
 import { generate } from '../../../contracts/conformance/schema/generate.ts'
-import { findFaults, fits } from '../../../contracts/conformance/schema/validate.ts'
+import { findFaults, fits } from '../../../contracts/conformance/schema/schema.ts'
 import { bodiesAtLimits, forbids, invalidBodies, validBodies } from '../../../contracts/conformance/schema/variants.ts'
 
 const bodies = (await Promise.all(CONTRACTS.map(readContract))).flatMap(({ name, operations }) =>

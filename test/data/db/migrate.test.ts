@@ -1,17 +1,13 @@
 import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { migrate } from '../../../src/data/db/migrate.ts'
 import { connect } from '../../../src/data/db/pool.ts'
-import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import { provideDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 import { dumpSchema } from './schema-dump.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await createTestDatabase()
-})
-afterAll(() => db.drop())
+const db = provideDatabase()
 
 async function emptyDatabase(): Promise<string> {
   const name = `empty_${crypto.randomUUID().replaceAll('-', '')}`

@@ -1,20 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { connect } from '../../../src/data/db/pool.ts'
 import type { Sql } from '../../../src/data/db/sql.ts'
-import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import { provideDatabase } from '../../helpers/postgres.ts'
 
-let db: TestDatabase
 let sql: Sql
+const db = provideDatabase()
 beforeAll(async () => {
-  db = await createTestDatabase()
   sql = connect(db.url, { max: 4 })
   await db.sql`CREATE TABLE notes (text text)`
 })
 beforeEach(() => db.sql`TRUNCATE notes`)
-afterAll(async () => {
-  await sql.end({ timeout: 1 })
-  await db.drop()
-})
+afterAll(() => sql.end({ timeout: 1 }))
 
 const notes = async () => (await db.sql`SELECT text FROM notes ORDER BY text`).map((row) => row.text)
 /** Ends all connections to the database except those of the test itself. */

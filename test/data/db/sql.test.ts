@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { compile, type Value } from '../../../src/data/db/sql.ts'
-import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import { provideDatabase } from '../../helpers/postgres.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await createTestDatabase()
-})
-afterAll(() => db.drop())
+const db = provideDatabase()
 
 describe('a statement', () => {
   it('numbers its values through all its parts', () => {

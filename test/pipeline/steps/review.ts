@@ -1,6 +1,6 @@
 import { reviewPlan } from '../../../pipeline/steps/generate/review-plan.ts'
 import type { ValidPlan } from '../../../pipeline/steps/plan/plan.ts'
-import type { PlanBackground } from '../../../src/chains/shared/asked.ts'
+import type { PlanBackground } from '../../../src/chains/shared/plan-background.ts'
 import { emptyResult } from '../../../src/rounds/round-result.ts'
 import type { StepWorld } from './support.ts'
 

@@ -5,7 +5,7 @@ import { createMeter } from '../../../pipeline/kit/meter.ts'
 import { createModelOpener } from '../../../pipeline/kit/models.ts'
 import type { Run } from '../../../pipeline/kit/run.ts'
 import type { ValidPlan } from '../../../pipeline/steps/plan/plan.ts'
-import type { FileChange, Workspace } from '../../../pipeline/workspace/types.ts'
+import type { FileChange, Workspace } from '../../../pipeline/workspace/workspace.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import type { Status } from '../../../src/base/vocabulary.ts'
 import type { Context } from '../../../src/context.ts'
@@ -172,6 +172,25 @@ function engineDouble(jobs: Job[], script: EngineScript, additions: WorldOptions
     diagnostics: async () => null,
     ...additions,
   }
+}
+
+/** Makes the schemas of an iac service that has these resource types, and lists the requests for them. */
+export function schemaDouble(types: Record<string, unknown>) {
+  const asked: Parameters<IacClient['schema']>[0][] = []
+  const schema: IacClient['schema'] = async (request) => {
+    asked.push(request)
+    const wanted = (request.resource_types ?? []).filter((type) => type in types)
+    const provider = {
+      resource_schemas: Object.fromEntries(wanted.map((type) => [type, types[type]])),
+      data_source_schemas: {},
+      resource_types: request.resource_types ? [] : Object.keys(types),
+      data_source_types: [],
+      ephemeral_resource_schemas: {},
+      ephemeral_types: [],
+    }
+    return { providers: { 'registry.terraform.io/hashicorp/aws': provider }, missing: [], left_out: [] }
+  }
+  return { asked, schema }
 }
 
 const shortKey = (key: string) => key.replace(/^sessions\/[^/]+\/rounds\/\d+\//, '')

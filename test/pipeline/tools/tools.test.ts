@@ -1,30 +1,32 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { fileTools } from '../../../pipeline/tools/edit.ts'
 import { inspectionTools } from '../../../pipeline/tools/look.ts'
-import { webSearchTool } from '../../../pipeline/tools/web-search.ts'
+import { webSearchTool } from '../../../pipeline/tools/look-up.ts'
 import { createFileAccess } from '../../../pipeline/workspace/files/access.ts'
 import { type Tool, ToolError } from '../../../src/agent/agent-request.ts'
 import { PlatformError } from '../../../src/base/errors.ts'
 import type { LlmClient } from '../../../src/llm/inference.ts'
+import { useFolder } from '../../helpers/folder.ts'
 import { git_, siteConfig } from '../workspace/support.ts'
 
-let root: string
+const folder = useFolder(beforeEach)
 let tools: Map<string, Tool>
 let diff: string
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'tools-'))
-  await git_(['init', '--quiet', root])
-  await writeFile(join(root, 'main.tf'), 'one\ntwo\n')
+  await git_(['init', '--quiet', folder.path])
+  await writeFile(join(folder.path, 'main.tf'), 'one\ntwo\n')
   diff = ''
-  const access = createFileAccess(siteConfig(root), { iacRoot: root, clone: root, gitDirectory: join(root, '.git') })
+  const access = createFileAccess(siteConfig(folder.path), {
+    iacRoot: folder.path,
+    clone: folder.path,
+    gitDirectory: join(folder.path, '.git'),
+  })
   const all = [...fileTools(access), ...inspectionTools(access, { branchDiff: async () => diff })]
   tools = new Map(all.map((tool) => [tool.definition.name, tool]))
 })
-afterEach(() => rm(root, { recursive: true, force: true }))
 
 const signal = new AbortController().signal
 const call = async (name: string, args: Record<string, unknown>) => tools.get(name)?.run(args, signal)
@@ -58,7 +60,7 @@ describe('the tools of an agent', () => {
     await call('write_to_file', { target_file: 'a/new.tf', content: 'x', explanation: 'why' })
     expect(await call('read_file', { target_file: 'a/new.tf' })).toBe('x')
     await call('replace_in_file', { target_file: 'main.tf', diff: '<<<<<<< SEARCH\none\n=======\n1\n>>>>>>> REPLACE' })
-    expect(await readFile(join(root, 'main.tf'), 'utf8')).toBe('1\ntwo\n')
+    expect(await readFile(join(folder.path, 'main.tf'), 'utf8')).toBe('1\ntwo\n')
     expect(await call('list_dir', { relative_workspace_path: '.' })).toBe('a/\nmain.tf')
     await call('delete_file', { target_file: 'main.tf' })
     await call('delete_file', { target_file: 'a/new.tf' })
@@ -69,7 +71,7 @@ describe('the tools of an agent', () => {
     const write = (content: string, target_file = 'main.tf') => call('write_to_file', { target_file, content })
     expect(await write('one\ntwo\n')).toBe('File main.tf already has this content')
     expect(await write('two\none\n')).toBe('File main.tf was written')
-    expect(await readFile(join(root, 'main.tf'), 'utf8')).toBe('two\none\n')
+    expect(await readFile(join(folder.path, 'main.tf'), 'utf8')).toBe('two\none\n')
     expect(await write('', 'empty.tf')).toBe('File empty.tf was written')
   })
 

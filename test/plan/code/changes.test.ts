@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readCodeChanges } from '../../../src/plan/code/changes.ts'
+import { readCodeBlocks } from '../../../src/plan/code/modules.ts'
 
 /** Returns the changes of a diff that replaces whole files, and the resulting files. */
 function changesOf(before: Record<string, string>, after: Record<string, string>, others: Record<string, string> = {}) {
@@ -155,4 +156,24 @@ describe('the fingerprint', () => {
   ])('differs after a change of %s', (_, text) => {
     expect(later(text)).not.toBe(first)
   })
+})
+
+it('reads expressions over several lines, and no attributes of nested blocks', () => {
+  const body = '\n  a = 1 # one\n  b = [\n    2,\n  ]\n  inner {\n    a = 3\n  }\n  e = x["k"].y\n'
+  const [block] = readCodeBlocks(`resource "t" "n" {${body}}`)
+  expect([...(block?.attributes ?? [])]).toEqual([
+    ['a', '1'],
+    ['b', '[ 2, ]'],
+    ['e', 'x["k"].y'],
+  ])
+  expect(block).toMatchObject({
+    kind: 'resource',
+    labels: ['t', 'n'],
+    body: 'a = 1 b = [ 2, ] inner { a = 3 } e = x["k"].y',
+  })
+})
+
+it('reads the same from a file with either kind of line ends', () => {
+  const code = 'resource "t" "n" {\n  a = <<EOT\n}\nEOT\n}\nlocals {\n}\n'
+  expect(readCodeBlocks(code.replaceAll('\n', '\r\n'))).toEqual(readCodeBlocks(code))
 })

@@ -1,8 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { composeDescription } from '../../../src/pull-requests/evidence/compose.ts'
 import type { Evidence } from '../../../src/pull-requests/evidence/evidence.ts'
+import { code, cut, inline, plainTitle, prose, table } from '../../../src/pull-requests/evidence/markdown.ts'
 import { appliedSection } from '../../../src/pull-requests/evidence/sections/results.ts'
-import { check, evidenceOf, generateReport, lost, report, sectionOf, titlesOf, UUID, withoutPlan } from './fixtures.ts'
+import { emptyResult } from '../../../src/rounds/round-result.ts'
+import {
+  changeListOf,
+  check,
+  evidenceOf,
+  evidenceWith,
+  generateReport,
+  lost,
+  report,
+  sectionOf,
+  titlesOf,
+  UUID,
+  withoutPlan,
+} from './fixtures.ts'
 
 const textOf = (evidence: Evidence, session_url = '') =>
   composeDescription('Why.', evidence, { limit: 65_536, session_url })
@@ -61,13 +75,6 @@ describe('Plan', () => {
         '| create | `module.a["x.y"].aws_s3_bucket.logs[0]` | A \\| bucket. |',
       ].join('\n'),
     )
-  })
-
-  it('caps its rows', () => {
-    const detailed_changes = Array.from({ length: 300 }, (_, index) => ({ name: `a.b[${index}]`, action: 'create' }))
-    const shown = partOf(evidenceOf({ generate: generateReport({ detailed_changes }) }), 'Plan')
-    expect(shown?.match(/^\| create/gm)).toHaveLength(50)
-    expect(shown).toMatch(/and 250 more$/)
   })
 
   it.each([
@@ -273,19 +280,8 @@ describe('How to roll back', () => {
     expect(behind('A revert destroys these new objects with everything')).toBe('- `aws_s3_bucket.logs` (create)')
   })
 
-  it('says when nothing is destroyed', () => {
-    expect(partOf(evidenceOf({ generate: changes(['terraform_data.a', 'create']) }), 'How to roll back')).toMatch(
-      /The plan destroys and recreates nothing\./,
-    )
-  })
-
   it('of an older plan says that its moves are not on record', () => {
     expect(partOf(evidenceOf(), 'How to roll back')).toMatch(/Moves, imports and forgotten objects .+ not on record\./)
-  })
-
-  it('does not promise that closing undoes an apply', () => {
-    const apply = report('apply', { summary: {}, status: 'Success', execution_summary: 'Done.' }, 2)
-    expect(partOf(evidenceOf({ apply }), 'How to roll back')).toContain('closing this pull request undoes nothing')
   })
 })
 
@@ -320,23 +316,6 @@ describe('Applied', () => {
     expect(partOf(evidenceOf({ apply: apply(2), generate: generateReport({}, 3) }), 'Applied')).toMatch(
       /^An apply of an earlier plan of this session ran/,
     )
-  })
-})
-
-describe('an apply that changed nothing that is known', () => {
-  const apply = report(
-    'apply',
-    { summary: {}, status: 'Failed', execution_summary: 'It is not known what this apply changed.' },
-    2,
-  )
-
-  it('is not told as applied, also in the shortest form', () => {
-    const evidence = evidenceOf({ apply })
-    expect(partOf(evidence, 'Applied')).toMatch(
-      /^An apply of the reviewed plan ran .+ and changed nothing that is known\./,
-    )
-    expect(appliedSection(evidence)?.forms.at(-1)).toContain('It is not known what this apply changed.')
-    expect(partOf(evidence, 'How to roll back')).toContain('see above what is known of the apply')
   })
 })
 
@@ -460,4 +439,362 @@ describe('Session', () => {
       `(https://platform.example.com/a%5F%28b%29/${UUID})`,
     )
   })
+})
+
+const rollBackOf = (evidence: Evidence) => partOf(evidence, 'How to roll back') ?? ''
+const applied = (status: 'Success' | 'Failed' = 'Success', round = 2) =>
+  report('apply', { summary: {}, status, execution_summary: 'Done.' }, round)
+
+/** One change of each kind. */
+const EVERY = changeListOf([
+  { address: 'aws_s3_bucket.added', action: 'create' },
+  { address: 'aws_vpc.added', action: 'create' },
+  { address: 'aws_vpc.found', action: 'import', import_id: 'vpc-1' },
+  { address: 'aws_vpc.hidden', action: 'update', import_id: null },
+  { address: 'aws_db_instance.gone', action: 'delete' },
+  { address: 'aws_iam_role.gone', action: 'delete' },
+  { address: 'module.b.aws_db_instance.new', action: 'move', previous_address: 'aws_db_instance.old' },
+  { address: 'aws_vpc.one[0]', action: 'move', previous_address: 'aws_vpc.one' },
+  { address: 'aws_vpc.new', action: 'update', previous_address: 'aws_vpc.old' },
+  { address: 'aws_subnet.a', action: 'replace', replace_paths: ['cidr_block', 'tags["a b"]'] },
+  { address: 'aws_subnet.b', action: 'replace', replace_reason: 'replace_because_tainted' },
+  { address: 'aws_subnet.c', action: 'replace', replace_reason: 'replace_by_triggers', keeps_old: true },
+  { address: 'aws_vpc.kept', action: 'forget' },
+])
+
+describe('the recorded changes of a plan', () => {
+  it('shows moves, imports, forgotten objects and what forces replacements, what is destroyed first', () => {
+    const generate = generateReport({ detailed_changes: [{ name: 'aws_vpc.new', action: 'update', summary: 'Tags.' }] })
+    expect(partOf(evidenceWith({ changes: EVERY }, { generate }), 'Plan')).toBe(
+      [
+        '**2 to create, 2 to update, 2 to delete, 3 to recreate, 3 to move, 2 to import, 1 to forget** (round 1, ' +
+          'planned 2026-01-31 23:59 UTC).',
+        '',
+        '| Action | Address | In words |',
+        '| --- | --- | --- |',
+        '| delete | `aws_db_instance.gone` |  |',
+        '| delete | `aws_iam_role.gone` |  |',
+        '| recreate | `aws_subnet.a`, forced by `cidr_block`, `tags["a b"]` |  |',
+        '| recreate | `aws_subnet.b`, marked as damaged |  |',
+        '| recreate | `aws_subnet.c`, forced by `replace_triggered_by`, the old object stays, no longer managed |  |',
+        '| forget | `aws_vpc.kept`, stays, no longer managed |  |',
+        '| import, update | `aws_vpc.hidden` |  |',
+        '| move, update | `aws_vpc.old` → `aws_vpc.new` | Tags. |',
+        '| create | `aws_s3_bucket.added` |  |',
+        '| create | `aws_vpc.added` |  |',
+        '| import | `aws_vpc.found`, as `vpc-1` |  |',
+        '| move | `aws_db_instance.old` → `module.b.aws_db_instance.new` |  |',
+        '| move | `aws_vpc.one` → `aws_vpc.one[0]` |  |',
+      ].join('\n'),
+    )
+  })
+
+  it('is shown from the round when the report cannot be read', () => {
+    const shown = partOf(evidenceWith({ changes: EVERY }, { generate: lost() }), 'Plan')
+    expect(shown).toContain('| delete | `aws_db_instance.gone` |')
+    expect(shown).toContain('The report of round 1 could not be read.')
+  })
+
+  it('counts what the list leaves out', () => {
+    const entries = Array.from({ length: 60 }, (_, index) => ({ address: `a.b[${index}]`, action: 'create' as const }))
+    const list = { ...changeListOf(entries), total: 700 }
+    expect(partOf(evidenceWith({ changes: list }), 'Plan')).toMatch(/and 650 more$/)
+    expect(rollBackOf(evidenceWith({ changes: list }))).toContain('This is about the first 60 of 700 changes.')
+  })
+
+  it('is followed by the remarks of its round alone', () => {
+    const evidence = evidenceWith({ notes: ['Targets `a.b` were dropped.', ' ', 'Not planned: @all'] })
+    expect(partOf(evidence, 'Plan')).toMatch(
+      /To be noted:\n\n- Targets \\`a\.b\\` were dropped\.\n- Not planned: @\u200ball$/,
+    )
+    const [first] = evidence.rounds
+    const later = evidenceOf({ rounds: [...(first ? [first] : []), ...second()], generate: generateReport({}, 2) })
+    expect(partOf(later, 'Plan')).not.toContain('To be noted')
+  })
+})
+
+const second = () => [{ number: 2, mode: 'generate', query: 'More', status: 'completed' }] as const
+
+describe('How to roll back recorded changes', () => {
+  const shown = rollBackOf(evidenceWith({ changes: EVERY }))
+  const behind = (lead: string) => shown.split(lead)[1]?.split('\n\n')[1]?.split('\n')
+
+  it('asks for no more than closing before the plan is applied', () => {
+    expect(shown.split('\n').slice(0, 3)).toEqual([
+      '1. Before the merge: close this pull request. Unless the session applies its plan, nothing has changed.',
+      expect.stringMatching(/^2\. Once merged and not applied: revert the merge commit .+ That is enough\.$/),
+      expect.stringMatching(/^3\. Once applied: a revert changes the code alone\./),
+    ])
+  })
+
+  it.each([
+    ['**There is no safe way back** for the content', ['- `aws_db_instance.gone` (delete)']],
+    [
+      '**Do not revert `moved` blocks.**',
+      ['- from `module.b.aws_db_instance.new` to `aws_db_instance.old`', '- from `aws_vpc.new` to `aws_vpc.old`'],
+    ],
+    ['then holds these imported objects', ['- `aws_vpc.found`', '- `aws_vpc.hidden`']],
+    ['nobody manages them any more', ['- `aws_subnet.c` (recreate)', '- `aws_vpc.kept` (forget)']],
+    ['destroys these new objects with everything stored in them', ['- `aws_s3_bucket.added` (create)']],
+    ['Comes back with new keys', ['- `aws_iam_role.gone` (delete)']],
+    ['Comes back as a new object', ['- `aws_subnet.a` (recreate)', '- `aws_subnet.b` (recreate)']],
+    ['A revert destroys these new objects:', ['- `aws_vpc.added` (create)']],
+  ])('says by action: %s', (lead, lines) => {
+    expect(behind(lead)).toEqual(lines)
+  })
+
+  it('warns of a revert that is not safe, and of none that is', () => {
+    const warning = 'Once applied, **a revert alone is not safe**'
+    expect(shown).toContain(warning)
+    const safe = changeListOf([
+      { address: 'a.b', action: 'update' },
+      { address: 'a.one', action: 'move', previous_address: 'a.one[0]' },
+    ])
+    const harmless = rollBackOf(evidenceWith({ changes: safe }))
+    expect(harmless).not.toContain(warning)
+    expect(harmless).toContain('A revert changes 1 updated object back in place.')
+    expect(harmless).toContain('1 move between an address with and without `[0]` go back with the revert.')
+    expect(harmless).toMatch(/The plan destroys and recreates nothing\.$/)
+  })
+
+  it('after the apply no longer says that closing or reverting undoes it', () => {
+    const after = rollBackOf(evidenceWith({ changes: EVERY }, { apply: applied() }))
+    expect(after).toContain(
+      '1. Before the merge: closing this pull request undoes nothing, because the plan was applied.',
+    )
+    expect(after).not.toContain('That is enough')
+    expect(after).toContain('**Do not revert `moved` blocks.**')
+  })
+
+  it('after an apply that is not known to have changed anything refers to it', () => {
+    const evidence = evidenceWith({ changes: EVERY }, { apply: applied('Failed') })
+    expect(rollBackOf(evidence)).toContain('see above what is known of the apply')
+    expect(rollBackOf(evidence)).not.toContain('That is enough')
+    expect(partOf(evidence, 'Applied')).toMatch(
+      /^An apply of the reviewed plan ran .+ and changed nothing that is known\./,
+    )
+    expect(appliedSection(evidence)?.forms.at(-1)).toContain('Done.')
+  })
+
+  it('says that an earlier plan of the session was applied', () => {
+    const evidence = evidenceOf({ generate: generateReport({}, 3), apply: applied('Success', 2) })
+    expect(rollBackOf(evidence)).toMatch(
+      /^1\. Round 2 applied an earlier plan of this session\. Closing .+ undoes nothing/,
+    )
+    expect(rollBackOf(evidence)).not.toContain('nothing has changed.')
+  })
+
+  it('names fewer objects, then only counts them, where the host limits the length', () => {
+    const entries = Array.from({ length: 30 }, (_, index) => ({
+      address: `aws_db_instance.database_with_a_long_name_${index}`,
+      action: 'move' as const,
+      previous_address: `module.databases.aws_db_instance.database_with_a_long_name_${index}`,
+    }))
+    const evidence = evidenceWith({ changes: changeListOf(entries) })
+    const within = (limit: number) =>
+      sectionOf(composeDescription('Why.', evidence, { limit, session_url: '' }), 'How to roll back')
+    expect(within(65_536)).toContain('- and 10 more')
+    expect(within(4_000)).toMatch(/in place of the present ones: 30 objects\.|and 25 more/)
+    expect(composeDescription('Why.', evidence, { limit: 4_000, session_url: '' }).length).toBeLessThanOrEqual(4_000)
+  })
+})
+
+describe('Assumptions of the generator', () => {
+  const assumed = (...assumptions: string[]) => ({ ...emptyResult(), assumptions })
+
+  it('of the generator stand before those of code, the latest first, each once, as its words', () => {
+    const evidence = evidenceOf({
+      rounds: [
+        { number: 1, mode: 'generate', query: 'a', status: 'completed', result: assumed('One zone.', 'No backups') },
+        { number: 2, mode: 'generate', query: 'b', status: 'failed', result: assumed('Never built.') },
+        { number: 3, mode: 'generate', query: 'c', status: 'completed', result: assumed('Two zones.', 'no backups.') },
+      ],
+    })
+    expect(partOf(evidence, 'Assumptions')).toMatch(
+      new RegExp(
+        '^The model that wrote the code assumed, in its own words:\n\n- Two zones\\.\n- no backups\\.\n- One zone\\.\n\n' +
+          'What the evidence is based on:\n\n- The whole root was planned\\.',
+      ),
+    )
+  })
+
+  it('are escaped', () => {
+    const evil = 'Fixes #1 @octocat ![x](https://evil.example/p.png) <img src=x>\n/close\n## Approved'
+    const shown = partOf(evidenceWith({ assumptions: [evil], notes: [evil], drift: [evil] }), 'Assumptions') ?? ''
+    const whole = textOf(evidenceWith({ assumptions: [evil], notes: [evil], drift: [evil] }))
+    expect(shown.split('\n')[2]).toMatch(/^- Fixes #\u200b1 @\u200boctocat /)
+    expect(whole).not.toMatch(/@(?=\w)|#(?=\d)|!\[|<\w|^\s*\/\w|^## Approved|:\/\//m)
+  })
+
+  it('of rounds without a result are those of code alone', () => {
+    expect(partOf(evidenceOf(), 'Assumptions')).toMatch(/^- The whole root was planned\./)
+  })
+})
+
+describe('Drift in a round of a request', () => {
+  it('that a round of a request wrote into the code is told, and what a revert does to it', () => {
+    const evidence = evidenceWith({ drift: ['update aws_vpc.main: tags', 'delete aws_vpc.old'] })
+    expect(partOf(evidence, 'Drift')).toBe(
+      'Round 1 found that others had changed the infrastructure, and wrote this into the code before its plan was ' +
+        'reviewed:\n\n- update aws_vpc.main: tags\n- delete aws_vpc.old',
+    )
+    expect(rollBackOf(evidence)).toContain('The code followed the infrastructure where that had drifted')
+    expect(rollBackOf(evidenceOf())).not.toContain('The code followed')
+  })
+
+  it('stands behind that of a drift round', () => {
+    const drift = report('drift', { summary: 'All of it.', status: 'Succeeded' }, 2)
+    expect(partOf(evidenceWith({ drift: ['update a.b'] }, { drift }), 'Drift')).toMatch(
+      /^\*\*Succeeded: .+\n\nAll of it\.\n\nRound 1 found .+\n\n- update a\.b$/,
+    )
+  })
+})
+
+/** Texts that a host would act on, in any position. */
+const ACTIVE: [string, RegExp][] = [
+  ['mention', /@[A-Za-z0-9]/],
+  ['reference', /(^|[^&\\])[#!~%$^&](?=\d|[A-Za-z"])(?!amp;|lt;|gt;)/],
+  ['link or image', /(^|[^\\])\[[^\]]*[^\\]\]\(|(^|[^\\])\]\(/],
+  ['address', /:\/\/|www\./],
+  ['HTML', /<[a-z!/]/i],
+  ['tracker', /\b(GH|PROJ|AB)-\d/],
+]
+
+const HOSTILE = [
+  '@octocat please review, cc @acme/admins',
+  'Fixes #1, closes acme/infra#2, resolves GH-3 and PROJ-4, fixes AB#5',
+  'Closes https://github.com/acme/infra/issues/6',
+  '![pixel](https://evil.example/x.png?d=1) [click](javascript:alert(1)) <https://evil.example>',
+  '<img src=x onerror=alert(1)><script>alert(1)</script><!-- hidden -->',
+  'www.evil.example and mailto:a@evil.example and ftp://evil.example',
+  '!7 and &8 and %"v1" and ~bug and ~"needs review" and $9 and ^alert#10',
+  '\u202egnp.exe\u202c in zero\u200bwidth #\u200b11 @\u2060octocat',
+  '[x] [^1] [[Wiki]] [issue:12]',
+  '`code` ```fence``` ``x | y``',
+  '| a | b |\n|---|---|\n| c | d |',
+  '# heading\n\n/close\n/assign @me\n---\n> quote\n1. one\n- item\n::include{file=x}',
+]
+
+describe('a line of foreign text', () => {
+  it.each(HOSTILE)('does nothing at a host: %j', (text) => {
+    const line = inline(text, 4_000)
+    for (const [what, pattern] of ACTIVE) expect(line, what).not.toMatch(pattern)
+    expect(line).not.toMatch(/\p{Cc}/u)
+    expect(line).not.toMatch(/(^|[^\\])[|`*]/)
+    expect(line).not.toMatch(/^(\/|#|-|\+|>|=|:|\d+[.)])/)
+    expect(line).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/)
+  })
+
+  it('reads as it was written', () => {
+    const shown = (text: string) =>
+      inline(text, 4_000)
+        .replaceAll('\u200b', '')
+        .replaceAll(/\\(?=[!-/:-@[-`{-~])/g, '')
+        .replaceAll('&lt;', '<')
+        .replaceAll('&gt;', '>')
+        .replaceAll('&amp;', '&')
+    for (const text of [
+      'Fixes #1 @me <b>&amp;</b> a|b [x](y) `z` *w* _v_ ~u~ $t$ \\s',
+      '/close',
+      '1. one',
+      'snake_case_name stays',
+    ])
+      expect(shown(text)).toBe(text)
+  })
+
+  it('keeps ordinary prose readable', () => {
+    expect(inline('Adds a bucket for the build logs (us-east-1), 50% cheaper; see modules/logs.')).toBe(
+      'Adds a bucket for the build logs (us-east-1), 50% cheaper; see modules/logs.',
+    )
+    expect(inline('the aws_s3_bucket resource')).toBe('the aws_s3_bucket resource')
+  })
+
+  it('is cut before it is escaped, never inside of a character', () => {
+    expect(inline('a|b|c|d', 4)).toBe('a\\|b…')
+    expect(cut('ab😀cd', 4)).toBe('ab…')
+    expect(cut('abc', 3)).toBe('abc')
+    expect(inline('\ud800 alone')).toBe('\ufffd alone')
+  })
+})
+
+describe('code', () => {
+  it.each([
+    'module.net["a.b"].aws_subnet.x[0]',
+    'terraform_data.greeting (deposed object abcd1234)',
+    'arn:aws:s3:::acme-logs',
+    'arn:aws:sqs:eu-central-1:123456789012:invoices',
+    'live/network/main.tf',
+  ])('shows %s as it is', (text) => {
+    expect(code(text)).toBe(`\`${text}\``)
+  })
+
+  it.each([
+    'a.b["`; rm -rf"]',
+    'a.b["@octocat"]',
+    'a.b["x|y"]',
+    'a.b["#1"]',
+    'a.b["https://evil.example"]',
+    'a.b["PROJ-1"]',
+    'a.b["<b>"]',
+  ])('shows %s as escaped text', (text) => {
+    const shown = code(text)
+    expect(shown).not.toMatch(/(^|[^\\])[`|]/)
+    for (const [what, pattern] of ACTIVE) expect(shown, what).not.toMatch(pattern)
+  })
+})
+
+describe('a title', () => {
+  it('refers to nothing, also in the commit of a squash', () => {
+    const title = plainTitle('Fixes #12: ping @octocat\nsee https://evil.example GH-3', 256)
+    expect(title.replaceAll('\u200b', '')).toBe('Fixes #12: ping @octocat see https://evil.example GH-3')
+    for (const [what, pattern] of ACTIVE) expect(title, what).not.toMatch(pattern)
+  })
+
+  it('stays untouched when there is nothing in it', () => {
+    expect(plainTitle('Add a bucket for `logs`', 256)).toBe('Add a bucket for `logs`')
+    expect(plainTitle('x'.repeat(300), 256)).toHaveLength(256)
+    expect(plainTitle('\u200b\u2060', 256)).toBe('')
+  })
+})
+
+describe('prose of a model', () => {
+  it('keeps paragraphs, lists and code of one line', () => {
+    expect(
+      prose(
+        'Adds **a** bucket.\n\n\n\n* `aws_s3_bucket.logs` for logs\n  - nested\n2) second\n\n# Why\nBecause.',
+        4_000,
+      ),
+    ).toBe('Adds a bucket.\n\n- `aws_s3_bucket.logs` for logs\n  - nested\n2. second\n\n**Why**\nBecause.')
+  })
+
+  it.each(HOSTILE)('does nothing at a host: %j', (text) => {
+    const shown = prose(text, 4_000)
+    for (const [what, pattern] of ACTIVE) expect(shown, what).not.toMatch(pattern)
+    expect(shown).not.toMatch(/^\s*(\/|#|>|\||---|===|::)/m)
+    expect(shown).not.toContain('```')
+  })
+
+  it('opens no code that swallows what follows', () => {
+    for (const text of [
+      '```\nnever closed',
+      '~~~\nx',
+      'one ` alone',
+      '<details>',
+      '<!--',
+      '    indented',
+      '| a |\n|---|',
+    ])
+      expect(prose(text, 4_000)).not.toMatch(/^(`{3}|~{3}|<| {4}|\|)/m)
+    expect(prose('one ` alone', 4_000)).toBe('one \\` alone')
+  })
+
+  it('stays within its limit', () => {
+    for (const text of ['word '.repeat(10_000), 'line\n'.repeat(10_000), '*'.repeat(50_000), '@a'.repeat(9_000)])
+      expect(prose(text, 500).length).toBeLessThanOrEqual(500)
+    expect(prose('line\n'.repeat(10_000), 500)).toMatch(/…$/)
+  })
+})
+
+it('a table has as many cells in each row as in its head', () => {
+  expect(table(['a', 'b'], [[inline('x|y\nz'), '']])).toBe('| a | b |\n| --- | --- |\n| x\\|y z |  |')
 })

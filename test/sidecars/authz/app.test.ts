@@ -5,10 +5,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAuthzApp } from '../../../sidecars/authz/app.ts'
-import { prepareStore } from '../../../sidecars/authz/main.ts'
-import { openRoleStore, type RoleStore } from '../../../sidecars/authz/role-store.ts'
-import { noticeUser } from '../../../sidecars/authz/roles.ts'
-import { readSettings } from '../../../sidecars/authz/settings.ts'
+import { prepareStore, readSettings } from '../../../sidecars/authz/main.ts'
+import { noticeUser, openRoleStore, type RoleStore } from '../../../sidecars/authz/role-store.ts'
 import { SettingsError } from '../../../sidecars/shared/settings.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { type Contract, readContract } from '../contract.ts'
@@ -86,21 +84,6 @@ it('has the routes of its contract', () => {
 
 describe('check', () => {
   it.each([
-    [ASK, 200],
-    [{ ...ASK, user_id: null, environment: null }, 200],
-    [{ ...ASK, user_id: 'u'.repeat(1024), environment: 'e'.repeat(32) }, 200],
-    [{ ...ASK, user_id: '' }, 422],
-    [{ ...ASK, user_id: 'u'.repeat(1025) }, 422],
-    [{ ...ASK, environment: '' }, 422],
-    [{ ...ASK, environment: 'e'.repeat(33) }, 422],
-    [{ ...ASK, cloud: '' }, 422],
-    [{ ...ASK, cloud: 'c'.repeat(33) }, 422],
-    [{ ...ASK, project: '' }, 422],
-    [{ ...ASK, project: 'p'.repeat(257) }, 422],
-    [{ cloud: 'aws' }, 422],
-    [{ project: 'p' }, 422],
-    [{ ...ASK, extra: 1 }, 422],
-    [{ ...ASK, cloud: 1 }, 422],
     ['[]', 422],
     ['{', 400],
     ['', 400],
@@ -128,25 +111,6 @@ describe('check', () => {
   it('touches no store', async () => {
     await check(ASK)
     expect(await readdir(join(path, '..')).catch(() => [])).toEqual([])
-  })
-})
-
-describe('token', () => {
-  it.each(['/v1/users/me', '/v1/roles', '/v1/users'])('is asked for by %s', async (url) => {
-    const service = app({ token: 'the-token' })
-    for (const authorization of [undefined, 'Bearer', 'bearer nope', 'Basic the-token']) {
-      const answer = await ask('GET', url, { service, ...(authorization && { headers: { authorization } }) })
-      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
-    }
-  })
-  it('comes before the body', async () => {
-    expect(await check('{', app({ token: 'the-token' }))).toMatchObject({
-      status: 401,
-      body: { title: 'Missing or malformed bearer credentials.' },
-    })
-  })
-  it('is not asked for by the liveness', async () => {
-    expect((await ask('GET', '/healthz', { service: app({ token: 'the-token' }) })).body).toEqual({ status: 'ok' })
   })
 })
 
@@ -182,22 +146,11 @@ describe('the calling user', () => {
 describe('roles', () => {
   beforeEach(bootstrap)
 
-  it('are listed', async () => {
-    expect((await ask('GET', '/v1/roles')).body.roles.map(({ name }: { name: string }) => name)).toEqual([
-      'admin',
-      'user',
-    ])
-  })
-
-  it('are assigned and revoked, again and again', async () => {
-    for (let time = 0; time < 2; time++) expect((await assign(ROOT, 'u1', { role: 'user' })).status).toBe(204)
+  it('are listed, and a user who is given one has this form', async () => {
+    const { roles } = (await ask('GET', '/v1/roles')).body
+    expect(roles.map(({ name }: { name: string }) => name)).toEqual(['admin', 'user'])
+    await assign(ROOT, 'u1', { role: 'user' })
     expect((await users(ROOT)).body.users).toContainEqual({ id: 'u1', email: null, name: null, roles: ['user'] })
-    for (let time = 0; time < 2; time++) expect((await revoke(ROOT, 'u1', 'user')).status).toBe(204)
-    for (const [id, role] of [
-      ['nobody', 'user'],
-      ['u1', 'no-such-role'],
-    ] as const)
-      expect((await revoke(ROOT, id, role)).status).toBe(204)
   })
 
   it('must be in the catalogue to be assigned', async () => {
@@ -226,21 +179,8 @@ describe('roles', () => {
     expect((await store.read()).has('u1')).toBe(false)
   })
 
-  it.each([
-    ['u1', {}, 422],
-    ['u1', { role: '' }, 422],
-    ['u1', { role: 'r'.repeat(65) }, 422],
-    ['u1', { role: 'user', more: 1 }, 422],
-    ['u1', '{', 400],
-    ['u'.repeat(1025), { role: 'user' }, 422],
-    ['u/1 %', { role: 'user' }, 204],
-  ])('refuse %s %j with %d', async (id, body, status) => {
-    expect((await assign(ROOT, id, body)).status).toBe(status)
-  })
-
-  it('do not take over-long path parts', async () => {
-    expect((await revoke(ROOT, 'u'.repeat(1025), 'user')).status).toBe(422)
-    expect((await revoke(ROOT, 'u', 'r'.repeat(65))).status).toBe(422)
+  it('in a body that is no JSON are 400', async () => {
+    expect((await assign(ROOT, 'u1', '{')).status).toBe(400)
   })
 })
 

@@ -1,38 +1,23 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { ROUTES } from '../../../sidecars/iac/app.ts'
 import { preferredWait } from '../../../sidecars/iac/jobs/routes.ts'
-import { ROUTES } from '../../../sidecars/iac/requests.ts'
-import { fakeEngine, SCOPE, startTestService, type TestService, TOKEN, temporaryFolder } from './service.ts'
+import { readContract } from '../contract.ts'
+import { SCOPE, startFakeService, TOKEN } from './service.ts'
 
-let service: TestService
-let workspace_path: string
-let binary: string
-
-beforeAll(async () => {
-  binary = await fakeEngine(await temporaryFolder())
-  service = await startTestService({ IAC_BINARY: binary })
-  workspace_path = await service.workspace({ 'command.sh': 'echo "$@"' })
-})
-afterAll(() => service.close())
+const service = await startFakeService()
+const workspace_path = await service.workspace({ 'command.sh': 'echo "$@"' })
 
 describe('token', () => {
   const validate = (authorization: string) =>
     service.request('POST', '/v1/validate', { json: {}, headers: { authorization } })
 
-  it.each(['', 'Basic abc', 'Bearer', 'Bearer a b'])('%j is malformed', async (value) => {
+  it.each([
+    ['', 'Missing or malformed bearer credentials.'],
+    [`Bearer ${TOKEN}x`, 'Invalid bearer token.'],
+  ])('%j is refused', async (value, title) => {
     const answer = await validate(value)
-    expect(answer.status).toBe(401)
     expect(answer.headers.get('www-authenticate')).toBe('Bearer')
-    expect(answer.headers.get('content-type')).toBe('application/problem+json')
-    expect(answer.body).toEqual({ type: 'about:blank', title: 'Missing or malformed bearer credentials.', status: 401 })
-  })
-
-  it.each([`Bearer ${TOKEN}x`, `Bearer ${TOKEN.slice(1)}`, 'Bearer x'])('%j is invalid', async (value) => {
-    const answer = await validate(value)
-    expect(answer.status).toBe(401)
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer')
-    expect(answer.body.title).toBe('Invalid bearer token.')
+    expect(answer.body).toEqual({ type: 'about:blank', title, status: 401 })
   })
 
   it('accepts any letter case of the scheme', async () => {
@@ -52,58 +37,25 @@ describe('token', () => {
   })
 
   it('a blank one accepts everything', async () => {
-    const open = await startTestService({ IAC_BINARY: binary, PLATFORM_IAC_TOKEN: ' ' })
+    const open = await startFakeService({ PLATFORM_IAC_TOKEN: ' ' })
     expect((await open.request('POST', '/v1/validate', { json: {}, headers: { authorization: '' } })).status).toBe(422)
-    await open.close()
   })
 })
 
 describe('bodies', () => {
   const long = (length: number) => 'x'.repeat(length)
-  const plan = () => ({ workspace_path, ...SCOPE, plan_file: 'p' })
-  const importing = () => ({ workspace_path, ...SCOPE, address: 'a.b', resource_id: 'i' })
-  const status = async (path: string, json: object) => (await service.request('POST', path, { json })).status
-
   it.each([
-    ['a full list of longest targets', () => ({ targets: Array(256).fill(long(300)) }), 202],
-    ['257 targets', () => ({ targets: Array(257).fill('a.b') }), 422],
-    ['a target of 4097', () => ({ targets: [long(4097)] }), 422],
-    ['an empty target', () => ({ targets: [''] }), 422],
-    ['a target that is an option', () => ({ targets: ['-var=x=1'] }), 422],
-    ['a target with NUL', () => ({ targets: ['a\0b'] }), 422],
-    ['null targets', () => ({ targets: null }), 422],
-    ['the longest plan file', () => ({ plan_file: long(128) }), 202],
-    ['a plan file of 129', () => ({ plan_file: long(129) }), 422],
-    ['a plan file elsewhere', () => ({ plan_file: '../p' }), 422],
-    ['a plan file .', () => ({ plan_file: '.' }), 422],
-    ['a plan file ..', () => ({ plan_file: '..' }), 422],
-    ['a plan file that is an option', () => ({ plan_file: '-x' }), 422],
-    ['the longest scope', () => ({ scope_id: long(1024) }), 202],
-    ['a scope of 1025', () => ({ scope_id: long(1025) }), 422],
-    ['an empty scope', () => ({ scope_id: '' }), 422],
-    ['a cloud in capitals', () => ({ engine_provider: 'AWS' }), 422],
-    ['an unknown cloud', () => ({ engine_provider: 'ibm' }), 422],
-    ['a relative workspace', () => ({ workspace_path: 'x' }), 422],
-    ['a workspace of 4097', () => ({ workspace_path: `/${long(4096)}` }), 422],
-    ['a workspace of 4096', () => ({ workspace_path: `/${long(4095)}` }), 404],
-    ['an undeclared key', () => ({ lock: false }), 422],
+    ['a target with NUL', { targets: ['a\0b'] }, 422],
+    ['a relative workspace', { workspace_path: 'x' }, 422],
+    ['a workspace of 4097', { workspace_path: `/${long(4096)}` }, 422],
+    ['a workspace of 4096', { workspace_path: `/${long(4095)}` }, 404],
   ])('plan with %s: %s', async (_name, change, expected) => {
-    expect(await status('/v1/plan', { ...plan(), ...change() })).toBe(expected)
+    const json = { workspace_path, ...SCOPE, plan_file: 'p', ...change }
+    expect((await service.request('POST', '/v1/plan', { json })).status).toBe(expected)
   })
 
-  it.each([
-    ['an address of 4097', { address: long(4097) }, 422],
-    ['an address that is an option', { address: '-config=/etc' }, 422],
-    ['a resource id that is an option', { resource_id: '-x' }, 422],
-    ['an empty resource id', { resource_id: '' }, 422],
-    ['the longest resource id', { resource_id: long(4096) }, 202],
-  ])('import with %s', async (_name, change, expected) => {
-    expect(await status('/v1/import', { ...importing(), ...change })).toBe(expected)
-  })
-
-  it.each(['', '{', '[]', 'null', '"x"', '\uFFFF{}'])('%j is no body', async (text) => {
-    const answer = await service.request('POST', '/v1/plan', { text })
-    expect(answer.status).toBe(422)
+  it('that are no object are refused', async () => {
+    const answer = await service.request('POST', '/v1/plan', { text: '[]' })
     expect(answer.headers.get('content-type')).toBe('application/problem+json')
     expect(answer.body).toMatchObject({ type: 'about:blank', title: 'Request validation failed', status: 422 })
   })
@@ -131,12 +83,13 @@ describe('bodies', () => {
       status: 404,
     })
   })
+})
 
-  it('a workspace that is a file', async () => {
-    const path = join(workspace_path, 'file')
-    await writeFile(path, '')
-    expect((await service.request('POST', '/v1/validate', { json: { workspace_path: path } })).status).toBe(404)
-  })
+it('the contract has these routes and no others, and its examples fit', async () => {
+  const { operations } = await readContract('iac')
+  const own = Object.values(ROUTES).map((path) => `POST ${path}`)
+  const jobs = ['DELETE /v1/jobs/{job_id}', 'GET /v1/jobs/{job_id}', 'GET /v1/jobs/{job_id}/output']
+  expect(operations).toEqual([...own, ...jobs, 'GET /v1/engine', 'GET /healthz'].sort())
 })
 
 describe('other answers', () => {
@@ -149,7 +102,6 @@ describe('other answers', () => {
   })
 
   it('job ids', async () => {
-    expect((await service.request('GET', '/v1/jobs/x')).status).toBe(422)
     const id = crypto.randomUUID()
     const answer = await service.request('GET', `/v1/jobs/${id}`, { headers: { prefer: 'wait=60' } })
     expect(answer).toMatchObject({ status: 404, body: { title: `Unknown or expired job: ${id}`, status: 404 } })

@@ -40,7 +40,7 @@ export interface TestService {
   close(): Promise<void>
 }
 
-/** Starts a service in this process on a free port. `env` extends its environment. */
+/** Starts a service in this process on a free port, until the test file has ended. `env` extends its environment. */
 export async function startTestService(
   env: Record<string, string> = {},
   options: { now?: () => Date; settings?: Partial<IacSettings> } = {},
@@ -63,16 +63,25 @@ export async function startTestService(
   const logger = createLogger({ write: (line) => log.push(line) })
   const { now } = options
   const service = await startService(iacService({ env: environment, fetch, ...(now ? { now } : {}) }), settings, logger)
-  return {
-    ...(await clientOf(service.url, folder)),
-    log,
-    stop: () => service.stop(),
-    close: () => service.stop().then(() => rm(folder, { recursive: true, force: true })),
+  let closed: Promise<void> | undefined
+  const close = () => {
+    closed ??= service.stop().then(() => rm(folder, { recursive: true, force: true }))
+    return closed
   }
+  services.push(close)
+  return { ...(await clientOf(service.url, folder)), log, stop: () => service.stop(), close }
 }
 
+/** Starts a service whose engine is a script (`fakeEngine`). */
+export const startFakeService: typeof startTestService = async (env, options) =>
+  startTestService({ IAC_BINARY: await fakeEngine(await temporaryFolder()), ...env }, options)
+
+const services: (() => Promise<void>)[] = []
 const folders: string[] = []
-afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
+afterAll(async () => {
+  await Promise.all(services.map((close) => close()))
+  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
+})
 
 /** Makes a folder that is removed when the test file has ended. */
 export async function temporaryFolder(): Promise<string> {

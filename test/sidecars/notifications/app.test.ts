@@ -1,12 +1,10 @@
 import { HttpResponse, http } from 'msw'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createNotificationsApp } from '../../../sidecars/notifications/app.ts'
-import { chatChannel } from '../../../sidecars/notifications/channels/chat.ts'
-import { webhookChannel } from '../../../sidecars/notifications/channels/webhook.ts'
+import { chatChannel, webhookChannel } from '../../../sidecars/notifications/channels.ts'
 import { createDeliveries } from '../../../sidecars/notifications/deliveries.ts'
-import { audienceText, titleOf } from '../../../sidecars/notifications/fields.ts'
-import type { Channel } from '../../../sidecars/notifications/message.ts'
-import { readSettings } from '../../../sidecars/notifications/settings.ts'
+import { readSettings } from '../../../sidecars/notifications/main.ts'
+import { audienceText, type Channel, titleOf } from '../../../sidecars/notifications/message.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { interceptRequests } from '../../helpers/intercept.ts'
 import { type Contract, readContract } from '../contract.ts'
@@ -73,34 +71,10 @@ it('has the routes of its contract, and takes its examples', async () => {
 })
 
 describe('bodies', () => {
-  const link = (more: object = {}) => ({ label: 'Open', url: 'https://platform.example.com/', ...more })
   it.each([
-    [NOTE, 202],
-    [{ ...NOTE, kind: 'k'.repeat(128), subject: 's'.repeat(256), body: 'b'.repeat(16_384) }, 202],
-    [{ ...NOTE, kind: '' }, 422],
-    [{ ...NOTE, kind: 'k'.repeat(129) }, 422],
-    [{ ...NOTE, severity: 'fatal' }, 422],
-    [{ ...NOTE, subject: '' }, 422],
-    [{ ...NOTE, subject: 's'.repeat(257) }, 422],
-    [{ ...NOTE, subject: 'two\nlines' }, 422],
     [{ ...NOTE, subject: 'two\u2028lines' }, 422],
-    [{ ...NOTE, body: '' }, 422],
-    [{ ...NOTE, body: 'b'.repeat(16_385) }, 422],
-    [{ ...NOTE, audience: Array(256).fill('a@example.com') }, 202],
-    [{ ...NOTE, audience: Array(257).fill('a@example.com') }, 422],
-    [{ ...NOTE, audience: [1] }, 422],
-    [{ ...NOTE, links: Array(32).fill(link()) }, 202],
-    [{ ...NOTE, links: Array(33).fill(link()) }, 422],
-    [{ ...NOTE, links: [link({ label: '' })] }, 422],
-    [{ ...NOTE, links: [link({ label: 'l'.repeat(129) })] }, 422],
-    [{ ...NOTE, links: [link({ url: 'javascript:alert(1)' })] }, 422],
-    [{ ...NOTE, links: [link({ url: '/relative' })] }, 422],
-    [{ ...NOTE, links: [link({ url: `https://x/${'a'.repeat(2048)}` })] }, 422],
-    [{ ...NOTE, links: [link({ more: 1 })] }, 422],
+    [{ ...NOTE, links: [{ label: 'Open', url: 'javascript:alert(1)' }] }, 422],
     [{ ...NOTE, context: { deep: { a: [1, null, { b: 'c' }] }, n: 1e300, t: true } }, 202],
-    [{ ...NOTE, context: [] }, 422],
-    [{ ...NOTE, undeclared: 1 }, 422],
-    [{}, 422],
     ['{', 422],
     ['', 422],
     [new Uint8Array([0x22, 0xff, 0x22]), 422],
@@ -113,20 +87,10 @@ describe('bodies', () => {
   })
 })
 
-describe('token', () => {
-  it('comes before the body', async () => {
-    const service = app({ token: 'the-token' })
-    for (const authorization of ['', 'Bearer nope', 'Basic x']) {
-      const refused = await notify('{', { service, headers: { authorization } })
-      expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
-    }
-    expect((await notify(NOTE, { service, headers: { authorization: 'Bearer the-token' } })).status).toBe(202)
-  })
-  it('is not asked for by the liveness, which says nothing about the channel', async () => {
-    const service = app({ token: 'the-token', channel: { deliver: () => Promise.reject(new Error('down')) } })
-    expect(await contract.expectDocumented('GET', '/healthz', await service.request('/healthz'))).toEqual({
-      status: 'ok',
-    })
+it('the liveness says nothing about the channel', async () => {
+  const service = app({ token: 'the-token', channel: { deliver: () => Promise.reject(new Error('down')) } })
+  expect(await contract.expectDocumented('GET', '/healthz', await service.request('/healthz'))).toEqual({
+    status: 'ok',
   })
 })
 

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import type { Context } from '../../../src/context.ts'
 import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
 import type { ApplyReport } from '../../../src/reports/schemas.ts'
-import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
+import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
-import { goodRound, MAIN } from './scripts.ts'
-import { firstRound, nextRound, planPath, type SessionView, type Stack } from './stack.ts'
+import { goodRound, MAIN, type Scripts } from './scripts.ts'
+import { firstRound, nextRound, planPath, type RoundContext, type SessionView, type Stack } from './stack.ts'
 
 /** The model's report of an apply. Code corrects what disagrees with the engine. */
 export const TOLD = {
@@ -25,18 +25,16 @@ export const TOLD = {
   recommendations: [],
 }
 
-export const applyScripts = (changes: Record<string, Script | Script[]> = {}) =>
+export const applyScripts = (changes: Scripts = {}) =>
   goodRound({ generate_engine_apply_report: { args: TOLD }, ...changes })
+export const applyLlm = (changes: Scripts = {}) => scriptedLlm(applyScripts(changes))
 
-export const contextOf = (
-  stack: Stack,
-  changes: Partial<Context> = {},
-  scripts: Record<string, Script | Script[]> = {},
-) => stack.context(scriptedLlm(applyScripts(scripts)), changes)
+export const contextOf = (stack: Stack, changes: Partial<Context> = {}, scripts: Scripts = {}) =>
+  stack.context(applyLlm(scripts), changes)
 
 export async function sessionWithPlan(
   stack: Stack,
-  context: Context,
+  context: Context = contextOf(stack),
   files: Record<string, string> = { 'main.tf': MAIN },
   iac_path: string | null = null,
 ) {
@@ -44,10 +42,10 @@ export async function sessionWithPlan(
   const session = await firstRound(stack, context, { repo_uri, iac_path })
   if (session.statuses.at(-1) !== 'completed')
     throw new Error(`the plan was not pinned: ${session.messages.at(-1)} ${session.failures}`)
-  return { ...session, repo_uri }
+  return { ...session, repo_uri, context }
 }
 
-export const applyRound = (stack: Stack, context: Context, uuid: string): Promise<SessionView> =>
+export const applyRound = (stack: Stack, context: RoundContext, uuid: string): Promise<SessionView> =>
   nextRound(stack, context, uuid, 'Engine apply.', { mode: 'apply' })
 
 /** Reads the report documents of a session's apply rounds, oldest first. */

@@ -1,5 +1,8 @@
+import { basicAuthorization } from '../../../src/base/http.ts'
+import { createPullRequest } from '../../../src/pull-requests/create.ts'
 import { loadAggregate } from '../../../src/sessions/aggregate.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
+import { trust } from '../../repository/support.ts'
 import type { Stack } from './stack.ts'
 
 /** Reads kind, text and metadata of every artifact of a session through presigned URLs, oldest first. */
@@ -36,4 +39,23 @@ export async function documentsOf(stack: Stack, uuid: string): Promise<unknown[]
   const session = await loadAggregate(stack.context(scriptedLlm({})), uuid, { includeHistory: true })
   const urls = session?.rounds.flatMap(({ plans }) => plans.map(({ document_url }) => document_url)) ?? []
   return await Promise.all(urls.map(async (url) => (url === null ? null : await (await fetch(url)).json())))
+}
+
+/** Reads a point of the impact in the last report of a session; null when the report has none with this title. */
+export async function impactPoint(stack: Stack, uuid: string, title: string): Promise<string | null> {
+  const report = (await textsOf(stack, uuid, 'report')).at(-1)
+  const points: { title: string; description: string }[] = JSON.parse(report ?? '').potential_impact.bullet_points
+  return points.find((point) => point.title === title)?.description ?? null
+}
+
+/** Opens the pull request of a session at the git host, whose certificate is trusted from now on. Returns its text. */
+export async function pullRequestText(stack: Stack, uuid: string, repo_uri: string): Promise<string> {
+  trust(stack.git_host.caPem)
+  const generate_pull_request = { args: { title: 'Add a second greeting', description: 'For the logs.' } }
+  const { id } = await createPullRequest(stack.context(scriptedLlm({ generate_pull_request })), uuid)
+  const path = new URL(repo_uri).pathname.replace(/^\/|\.git$/g, '')
+  const { user, token } = stack.config.git
+  const headers = { authorization: basicAuthorization(user, token) }
+  const answer = await fetch(`${stack.git_host.api_url}/repos/${path}/pulls/${id}`, { headers })
+  return ((await answer.json()) as { body: string }).body
 }

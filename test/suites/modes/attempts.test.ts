@@ -3,10 +3,10 @@ import { MASK } from '../../../src/base/masking.ts'
 import type { AttemptDetail } from '../../../src/rounds/attempts.ts'
 import { createTestCore } from '../../helpers/core.ts'
 import { startOnce } from '../../helpers/start-once.ts'
-import { type Reply, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
-import { driftScripts, full, startDriftedStack, takeOver } from './drift-world.ts'
-import { addresses, blocks, importRound, QUERY, withScope } from './import-world.ts'
-import { ADDED, done, GATES, goodRound, MAIN, targets, write } from './scripts.ts'
+import type { Reply } from '../../pipeline/steps/scripted-llm.ts'
+import { runDrift, startDriftedStack, takeOver } from './drift-world.ts'
+import { addresses, blocks, runImport, withScope } from './import-world.ts'
+import { ADDED, done, GATES, goodLlm, MAIN, targets, write } from './scripts.ts'
 import { firstRound } from './stack.ts'
 
 const stack = startOnce(startDriftedStack)
@@ -47,16 +47,14 @@ describe('the attempts of a generate round', () => {
   it('tell what the engine and the check of the request refused, and what came of it', async () => {
     const declared = `variable "password" {\n  sensitive = true\n  default = "${SECRET}"\n}\n`
     const hidden = `resource "terraform_data" "second" {\n  no_such_argument = "${SECRET}"\n}\n`
-    const llm = scriptedLlm(
-      goodRound({
-        task_complete: [
-          ...[write('second.tf', hidden), done('First.')],
-          ...[write('second.tf', ADDED), done('Second.')],
-          ...[write('second.tf', ADDED.replace('hello again', 'hello hello hello')), done('Third.')],
-        ],
-        report_intent_statements: louder,
-      }),
-    )
+    const llm = goodLlm({
+      task_complete: [
+        ...[write('second.tf', hidden), done('First.')],
+        ...[write('second.tf', ADDED), done('Second.')],
+        ...[write('second.tf', ADDED.replace('hello again', 'hello hello hello')), done('Third.')],
+      ],
+      report_intent_statements: louder,
+    })
     const context = stack.context(llm, { orchestration: { ...GATES, max_validation_iteration: 4 } })
     const session = await firstRound(stack, context, { files: { 'main.tf': MAIN, 'secrets.tf': declared } })
     expect(session.statuses.at(-1)).toBe('completed')
@@ -94,15 +92,12 @@ describe('the attempts of a generate round', () => {
 describe('the attempts of a drift round', () => {
   it('tell how what differs was written into the code', async () => {
     const wrong = { calls: [['write_to_file', { target_file: 'wrong.tf', content: broken }]] } as Reply
-    const llm = scriptedLlm(
-      driftScripts({
-        task_complete: [
-          ...[takeOver('hello'), wrong, done('First.')],
-          ...[takeOver('goodbye'), { calls: [['delete_file', { target_file: 'wrong.tf' }]] } as Reply, done('Second.')],
-        ],
-      }),
-    )
-    const session = await firstRound(stack, stack.context(llm), { repo_uri: stack.drifted, ...full })
+    const { session } = await runDrift(stack, {
+      task_complete: [
+        ...[takeOver('hello'), wrong, done('First.')],
+        ...[takeOver('goodbye'), { calls: [['delete_file', { target_file: 'wrong.tf' }]] } as Reply, done('Second.')],
+      ],
+    })
     expect(session.messages.at(-1)).toBe('DRIFT')
     const attempts = await attemptsOf(session.uuid)
     expect(outcomes(attempts)).toEqual(['drift refused', 'drift accepted'])
@@ -114,18 +109,15 @@ describe('the attempts of a drift round', () => {
 
 describe('the attempts of an import round', () => {
   it('tell what was imported and what was left for the next one', async () => {
-    const llm = scriptedLlm(
-      importRound({
-        task_complete: [
-          ...[write('imported.tf', blocks('a')), done('One block.')],
-          ...[write('imported.tf', blocks('a', 'b')), done('Two blocks.')],
-        ],
-        generate_engine_targets: targets('terraform_data.a', 'terraform_data.b'),
-        import_addresses: [addresses(['terraform_data.a', 'id-a']), addresses(['terraform_data.b', 'id-b'])],
-      }),
-    )
     const iac = withScope(stack, ['id-a', 'id-b'])
-    const session = await firstRound(stack, stack.context(llm, { iac }), { query: QUERY, mode: 'import' })
+    const { session } = await runImport(stack, iac, {
+      task_complete: [
+        ...[write('imported.tf', blocks('a')), done('One block.')],
+        ...[write('imported.tf', blocks('a', 'b')), done('Two blocks.')],
+      ],
+      generate_engine_targets: targets('terraform_data.a', 'terraform_data.b'),
+      import_addresses: [addresses(['terraform_data.a', 'id-a']), addresses(['terraform_data.b', 'id-b'])],
+    })
     expect(session.messages.at(-1)).toBe('IMPORT')
     const attempts = await attemptsOf(session.uuid)
     expect(outcomes(attempts)).toEqual(['import refused', 'import accepted'])

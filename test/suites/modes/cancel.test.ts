@@ -9,17 +9,9 @@ import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/
 import { startOnce } from '../../helpers/start-once.ts'
 import { untilAborted } from '../../helpers/until-aborted.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
-import {
-  applyJobs,
-  applyReports,
-  applyScripts,
-  contextOf,
-  leftOfPlan,
-  managedState,
-  sessionWithPlan,
-} from './apply-world.ts'
-import { importRound, QUERY, withScope } from './import-world.ts'
-import { ADDED, done, GATES, goodRound, MAIN, write } from './scripts.ts'
+import { applyJobs, applyReports, applyScripts, leftOfPlan, managedState, sessionWithPlan } from './apply-world.ts'
+import { importLlm, QUERY, withScope } from './import-world.ts'
+import { ADDED, done, GATES, goodLlm, goodRound, MAIN, write } from './scripts.ts'
 import { firstRound, lapse, nextRound, runWaiting, type SessionView, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
@@ -86,7 +78,7 @@ describe('a generate round that is cancelled', () => {
     'plan',
     'show',
   ] as const)('while the engine works on %s interrupts it and waits for it', async (kind) => {
-    const base = stack.context(scriptedLlm(goodRound()))
+    const base = stack.context(goodLlm())
     const { iac, happened } = endlessJob(base.iac, kind, () => cancelIn(base))
     const session = await firstRound(stack, { ...base, iac })
     expectCancelled(session)
@@ -95,7 +87,7 @@ describe('a generate round that is cancelled', () => {
 
   it('with an iac service that cannot stop a job waits for its own end', async () => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const base = stack.context(scriptedLlm(goodRound()))
+    const base = stack.context(goodLlm())
     const happened: string[] = []
     const asked = Promise.withResolvers<void>()
     const run: IacClient['run'] = async (kind, body, options) => {
@@ -117,8 +109,7 @@ describe('a generate round that is cancelled', () => {
   })
 
   it('leaves the pin, the lock and the commit of the round before, and the next round begins at that commit', async () => {
-    const context = contextOf(stack)
-    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
+    const { context, uuid, repo_uri } = await sessionWithPlan(stack)
     const before = await findSavedPlan(context.sql, await idOf(context, uuid))
     const changed: Context = stack.context(
       hangingAt(
@@ -150,12 +141,11 @@ describe('a generate round that is cancelled', () => {
   })
 
   it('while it stores the copy of its pin leaves no half of a seal, nor its lock', async () => {
-    const context = contextOf(stack)
-    const { uuid } = await sessionWithPlan(stack, context)
+    const { context, uuid } = await sessionWithPlan(stack)
     const before = await findSavedPlan(context.sql, await idOf(context, uuid))
     const deleted: string[] = []
     const base = stack.context(
-      scriptedLlm(goodRound({ task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Third.')] })),
+      goodLlm({ task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Third.')] }),
     )
     const sealing: Context = {
       ...base,
@@ -180,7 +170,7 @@ describe('a generate round that is cancelled', () => {
 
   it('before its worker was killed: the next one stops what still runs, and does not begin', async () => {
     const worker = new AbortController()
-    const base = stack.context(scriptedLlm(goodRound()))
+    const base = stack.context(goodLlm())
     const dying: IacClient['run'] = async (kind, body, options) => {
       if (kind !== 'plan') return await base.iac.run(kind, body, options)
       await options?.onSubmitted?.('job-of-the-dead')
@@ -220,8 +210,7 @@ describe('an apply that is cancelled', () => {
     'engine',
     'offers',
   ] as const)('before its job is submitted (%s) applies nothing and stays possible', async (at) => {
-    const context = contextOf(stack)
-    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
+    const { context, uuid, repo_uri } = await sessionWithPlan(stack)
     await request(context, uuid)
     const iac: IacClient = {
       ...context.iac,
@@ -249,8 +238,7 @@ describe('an apply that is cancelled', () => {
 
   /** Runs an apply whose job ends with this after its cancellation, and not before. */
   async function cancelledApply(end: (jobId: string, context: Context) => Promise<EngineResult>) {
-    const context = contextOf(stack)
-    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
+    const { context, uuid, repo_uri } = await sessionWithPlan(stack)
     await request(context, uuid)
     const asked: string[] = []
     const interrupted = Promise.withResolvers<void>()
@@ -304,8 +292,7 @@ describe('an apply that is cancelled', () => {
   })
 
   it('before its worker was killed: the next one interrupts the recorded job, and reports', async () => {
-    const context = contextOf(stack)
-    const { uuid } = await sessionWithPlan(stack, context)
+    const { context, uuid } = await sessionWithPlan(stack)
     await request(context, uuid)
     const worker = new AbortController()
     const wait: IacClient['wait'] = async () => {
@@ -331,7 +318,7 @@ describe('an apply that is cancelled', () => {
 describe('a round that works on the code', () => {
   it('of import is cancelled while the engine imports: the branch keeps the code that the state needs', async () => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const base = stack.context(scriptedLlm(importRound()))
+    const base = stack.context(importLlm())
     const asked: string[] = []
     const scoped = withScope(stack, ['id-a', 'id-b'])
     const interrupted = Promise.withResolvers<void>()

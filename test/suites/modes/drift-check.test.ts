@@ -1,39 +1,35 @@
 import { describe, expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
-import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
+import { said } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf, textsOf } from './artifacts.ts'
-import { ADDED, done, goodRound, MAIN, operations, SPLIT, splits, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, startStack } from './stack.ts'
+import { ADDED, done, goodLlm, MAIN, operations, SPLIT, splits, targets, write } from './scripts.ts'
+import { appliedRepository, firstRound, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
 describe('drift', () => {
   it('that others made is brought into the code before the review', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const engine = await engineBeside(stack, repo_uri)
-    await engine.apply()
-    await engine.editState((state) => state.replaceAll('"hello"', '"changed by hand"'))
-    const replace = '<<<<<<< SEARCH\n  input = "hello"\n=======\n  input = "changed by hand"\n>>>>>>> REPLACE'
-    const llm = scriptedLlm(
-      goodRound({
-        generate_engine_targets: targets(),
-        task_complete: [
-          write('second.tf', ADDED),
-          done('Added a second greeting.'),
-          { calls: [['replace_in_file', { target_file: 'main.tf', diff: replace }]] },
-          done('Took over the greeting.'),
-        ],
-        ...splits(
-          operations(['Set the input of terraform_data.greeting to "changed by hand"', 'Remove terraform_data.second']),
-          operations(['Set the input of terraform_data.greeting to "changed by hand"']),
-          operations(['Set the input of terraform_data.greeting to "changed by hand"']),
-          operations(['Remove terraform_data.second']),
-          operations([]),
-        ),
-      }),
+    const repo_uri = await appliedRepository(stack, undefined, (state) =>
+      state.replaceAll('"hello"', '"changed by hand"'),
     )
+    const replace = '<<<<<<< SEARCH\n  input = "hello"\n=======\n  input = "changed by hand"\n>>>>>>> REPLACE'
+    const llm = goodLlm({
+      generate_engine_targets: targets(),
+      task_complete: [
+        write('second.tf', ADDED),
+        done('Added a second greeting.'),
+        { calls: [['replace_in_file', { target_file: 'main.tf', diff: replace }]] },
+        done('Took over the greeting.'),
+      ],
+      ...splits(
+        operations(['Set the input of terraform_data.greeting to "changed by hand"', 'Remove terraform_data.second']),
+        operations(['Set the input of terraform_data.greeting to "changed by hand"']),
+        operations(['Set the input of terraform_data.greeting to "changed by hand"']),
+        operations(['Remove terraform_data.second']),
+        operations([]),
+      ),
+    })
     const session = await firstRound(stack, stack.context(llm), { repo_uri })
-    expect(session.failures).toEqual([])
     expect(session.statuses.at(-1)).toBe('completed')
     expect(await stack.git(repo_uri, 'show', `${session.branch}:main.tf`)).toBe(
       MAIN.replace('hello', 'changed by hand'),
@@ -61,21 +57,17 @@ describe('drift', () => {
   })
 
   it('is not what the session itself changes or takes away, and no model is asked about that', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN + ADDED })
-    await (await engineBeside(stack, repo_uri)).apply()
+    const repo_uri = await appliedRepository(stack, { 'main.tf': MAIN + ADDED })
     const edit = `<<<<<<< SEARCH\n${MAIN}${ADDED}=======\n${MAIN.replace('hello', 'good morning')}>>>>>>> REPLACE`
-    const llm = scriptedLlm(
-      goodRound({
-        generate_engine_targets: targets(),
-        task_complete: [
-          { calls: [['replace_in_file', { target_file: 'main.tf', diff: edit }]] },
-          done('Changed one greeting and removed the other.'),
-        ],
-        ...splits(operations(['Restore everything'])),
-      }),
-    )
+    const llm = goodLlm({
+      generate_engine_targets: targets(),
+      task_complete: [
+        { calls: [['replace_in_file', { target_file: 'main.tf', diff: edit }]] },
+        done('Changed one greeting and removed the other.'),
+      ],
+      ...splits(operations(['Restore everything'])),
+    })
     const session = await firstRound(stack, stack.context(llm), { repo_uri })
-    expect(session.failures).toEqual([])
     expect(session.messages).toContain(
       "Drift check completed; the remaining differences are this session's own changes.",
     )
@@ -87,19 +79,15 @@ describe('drift', () => {
   })
 
   it('beside an own deletion is all that models are asked about', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN, 'second.tf': ADDED })
-    const engine = await engineBeside(stack, repo_uri)
-    await engine.apply()
-    await engine.editState((state) => state.replaceAll('"hello"', '"changed by hand"'))
-    const llm = scriptedLlm(
-      goodRound({
-        generate_engine_targets: targets(),
-        task_complete: [{ calls: [['delete_file', { target_file: 'second.tf' }]] }, done('Removed the second.')],
-        ...splits(operations(['Set terraform_data.greeting']), operations([])),
-      }),
+    const repo_uri = await appliedRepository(stack, { 'main.tf': MAIN, 'second.tf': ADDED }, (state) =>
+      state.replaceAll('"hello"', '"changed by hand"'),
     )
+    const llm = goodLlm({
+      generate_engine_targets: targets(),
+      task_complete: [{ calls: [['delete_file', { target_file: 'second.tf' }]] }, done('Removed the second.')],
+      ...splits(operations(['Set terraform_data.greeting']), operations([])),
+    })
     const session = await firstRound(stack, stack.context(llm), { repo_uri })
-    expect(session.failures).toEqual([])
     const [splitter, filter] = llm.of(SPLIT)
     expect(said(splitter)).toContain('terraform_data.greeting')
     expect(said(splitter)).not.toContain('terraform_data.second')

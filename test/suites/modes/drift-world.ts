@@ -2,8 +2,8 @@ import type { DriftReport } from '../../../src/reports/schemas.ts'
 import type { IacClient } from '../../../src/services/iac/contract.ts'
 import { type Reply, type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
-import { accept, done, operations, targets } from './scripts.ts'
-import { engineBeside, type Stack, startStack } from './stack.ts'
+import { accept, done, operations, type Scripts, targets } from './scripts.ts'
+import { appliedRepository, type RoundOptions, runFirst, type SessionRequest, type Stack, startStack } from './stack.ts'
 
 /** Two resources whose inputs were changed, and the answers of a well-behaved model in a drift round about them. */
 
@@ -19,18 +19,16 @@ export async function driftedRepository(
   files: Record<string, string> = { 'main.tf': CODE },
   edit = (state: string) => state.replaceAll('"hello"', '"hello by hand"').replaceAll('"goodbye"', '"goodbye by hand"'),
 ): Promise<string> {
-  const repo_uri = await stack.repository(files)
-  const engine = await engineBeside(stack, repo_uri)
-  await engine.apply()
-  await engine.editState(edit)
+  const repo_uri = await appliedRepository(stack, files, edit)
   return repo_uri
 }
 
 /** Starts a stack with one drifted repository, which most rounds of a file share: rounds never change its state. */
-export async function startDriftedStack(): Promise<Stack & { drifted: string }> {
+export async function startDriftedStack() {
   const stack = await startStack()
   try {
-    return { ...stack, drifted: await driftedRepository(stack) }
+    const repo_uri = await driftedRepository(stack)
+    return { ...stack, drifted: repo_uri, full: { repo_uri, ...full }, partial: { repo_uri, ...partial } }
   } catch (error) {
     await stack.close()
     throw error
@@ -88,7 +86,7 @@ export const remediated = (resource_address: string, attribute_modified = 'input
 })
 
 /** Makes a full round that remediates both resources in one task. */
-export const driftScripts = (changes: Record<string, Script | Script[]> = {}): Record<string, Script | Script[]> => ({
+export const driftScripts = (changes: Scripts = {}): Scripts => ({
   status: { text: 'One sentence.' },
   requests_filter: accept,
   generate_engine_targets: targets(GREETING),
@@ -98,6 +96,12 @@ export const driftScripts = (changes: Record<string, Script | Script[]> = {}): R
   generate_engine_drift_report: driftReport({ remediated_resources: [remediated(GREETING), remediated(FAREWELL)] }),
   ...changes,
 })
+
+export const driftLlm = (changes: Scripts = {}) => scriptedLlm(driftScripts(changes))
+
+/** Runs a drift round with these answers, over the whole drifted repository unless the request is another one. */
+export const runDrift = (stack: Stack & { full: SessionRequest }, scripts: Scripts = {}, options: RoundOptions = {}) =>
+  runFirst(stack, driftScripts(scripts), { request: stack.full, ...options })
 
 /** Reads the stored report of the last drift round. */
 export async function driftReportOf(stack: Stack, uuid: string): Promise<DriftReport> {

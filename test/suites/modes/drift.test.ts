@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
-import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
+import { said } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import {
   ASSESSING,
@@ -9,22 +9,22 @@ import {
   code,
   decompose,
   driftedRepository,
+  driftLlm,
   driftReport,
   driftReportOf,
-  driftScripts,
   FAREWELL,
   fileOn,
   full,
   GREETING,
   IN_SYNC,
-  partial,
   remediated,
+  runDrift,
   startDriftedStack,
   takeOver,
   watched,
 } from './drift-world.ts'
 import { decline, done, GATES, operations, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, planPath } from './stack.ts'
+import { appliedRepository, firstRound, planPath } from './stack.ts'
 
 const stack = startOnce(startDriftedStack)
 
@@ -37,13 +37,19 @@ const targetsOf = async (uuid: string) =>
 
 describe('full drift', () => {
   it('is found, brought into the code and gone from the plan', async () => {
-    const llm = scriptedLlm(driftScripts())
     const { iac, jobs } = watched(stack)
-    const session = await firstRound(stack, stack.context(llm, { iac, orchestration: GATES }), {
-      repo_uri: stack.drifted,
-      ...full,
-    })
-    expect(session.failures).toEqual([])
+    const { llm, session } = await runDrift(
+      stack,
+      {},
+      {
+        iac,
+        orchestration: GATES,
+        request: {
+          repo_uri: stack.drifted,
+          ...full,
+        },
+      },
+    )
     expect(session.statuses).toEqual([
       'started',
       'filtering',
@@ -85,8 +91,7 @@ describe('full drift', () => {
 
   it('stores its artifacts: drift, change, plan and a report whose facts are computed', async () => {
     // Without a model for sentences the messages are the platform's own.
-    const llm = scriptedLlm(driftScripts({ status: { error: new Error('busy') } }))
-    const session = await firstRound(stack, stack.context(llm), { repo_uri: stack.drifted, ...full })
+    const { session } = await runDrift(stack, { status: { error: new Error('busy') } })
     expect(session.messages.slice(1)).toEqual([
       'Mend all drift',
       ASSESSING,
@@ -126,11 +131,8 @@ describe('full drift', () => {
   })
 
   it('that is not there is told as such, whatever the model says; the request is not needed', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': CODE })
-    await (await engineBeside(stack, repo_uri)).apply()
-    const llm = scriptedLlm(driftScripts())
-    const session = await firstRound(stack, stack.context(llm), { repo_uri, ...full, query: ' ' })
-    expect(session.failures).toEqual([])
+    const repo_uri = await appliedRepository(stack, { 'main.tf': CODE })
+    const { session } = await runDrift(stack, {}, { request: { repo_uri, ...full, query: ' ' } })
     expect(session.statuses).toEqual(['started', 'filtering', 'validating', 'validating', 'report', 'completed'])
     expect(session.messages).toEqual(expect.arrayContaining([ASSESSING, IN_SYNC, 'DRIFT']))
     expect(await driftReportOf(stack, session.uuid)).toEqual({
@@ -153,11 +155,9 @@ describe('full drift', () => {
         resources: resources.filter(({ name }: { name: string }) => name !== 'farewell'),
       })
     })
-    const llm = scriptedLlm(
-      driftScripts({
-        task_complete: [write('main.tf', CODE.slice(0, CODE.indexOf('resource', 1))), done('Removed the farewell.')],
-      }),
-    )
+    const llm = driftLlm({
+      task_complete: [write('main.tf', CODE.slice(0, CODE.indexOf('resource', 1))), done('Removed the farewell.')],
+    })
     const session = await firstRound(stack, stack.context(llm), { repo_uri, ...full })
     expect(session.history).toEqual([{ user: full.query, assistant: 'Removed the farewell.' }])
     const document = await driftReportOf(stack, session.uuid)
@@ -168,10 +168,12 @@ describe('full drift', () => {
 
 describe('partial drift', () => {
   it('is looked for where the request says, and nowhere else', async () => {
-    const llm = scriptedLlm(driftScripts({ task_complete: [takeOver('hello'), done('Took the greeting over.')] }))
     const { iac, jobs } = watched(stack)
-    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri: stack.drifted, ...partial })
-    expect(session.failures).toEqual([])
+    const { llm, session } = await runDrift(
+      stack,
+      { task_complete: [takeOver('hello'), done('Took the greeting over.')] },
+      { iac, request: stack.partial },
+    )
     expect(session.messages.at(-1)).toBe('DRIFT')
     expect(await fileOn(stack, stack.drifted, session.branch)).toBe(code('hello by hand', 'goodbye'))
     // The last one looks for other parts that the changed code affects.
@@ -219,9 +221,8 @@ describe('partial drift', () => {
       'Nothing in the code fits this request, so no drift was looked for.',
     ],
   ])('that %s ends uncompleted and is remembered', async (_, changes, explanation) => {
-    const llm = scriptedLlm(driftScripts(changes))
     const { iac, jobs } = watched(stack)
-    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri: stack.drifted, ...partial })
+    const { llm, session } = await runDrift(stack, changes, { iac, request: stack.partial })
     expect(session.failures).toEqual([])
     expect(session.statuses).toEqual(['started', 'filtering', 'uncompleted'])
     expect(session.messages.at(-1)).toBe(explanation)
@@ -233,8 +234,11 @@ describe('partial drift', () => {
   })
 
   it('of an address that does not exist is not called in sync', async () => {
-    const llm = scriptedLlm(driftScripts({ generate_engine_targets: targets('terraform_data.imagined') }))
-    const session = await firstRound(stack, stack.context(llm), { repo_uri: stack.drifted, ...partial })
+    const { session } = await runDrift(
+      stack,
+      { generate_engine_targets: targets('terraform_data.imagined') },
+      { request: stack.partial },
+    )
     expect(session.messages).not.toContain(IN_SYNC)
     expect(session.messages.at(-1)).toBe('DRIFT')
     const document = await driftReportOf(stack, session.uuid)
@@ -258,20 +262,17 @@ describe('sensitive values', () => {
       state.replaceAll(known, foreign).replaceAll('"one"', '"two"'),
     )
     const leak = `The password is ${known}, then ${foreign}.`
-    const llm = scriptedLlm(
-      driftScripts({
-        report_decomposed_task_operations: decompose(() => operations([`Set terraform_data.login to ${foreign}`])),
-        task_complete: [takeNote, done(leak)],
-        generate_engine_drift_report: driftReport({
-          summary: leak,
-          status: 'Failed',
-          unreconciled_drift: [{ resource_address: 'terraform_data.login', reason: leak, details: [leak] }],
-        }),
+    const llm = driftLlm({
+      report_decomposed_task_operations: decompose(() => operations([`Set terraform_data.login to ${foreign}`])),
+      task_complete: [takeNote, done(leak)],
+      generate_engine_drift_report: driftReport({
+        summary: leak,
+        status: 'Failed',
+        unreconciled_drift: [{ resource_address: 'terraform_data.login', reason: leak, details: [leak] }],
       }),
-    )
+    })
     const context = stack.context(llm, { orchestration: { max_drift_reports: 1 } })
     const session = await firstRound(stack, context, { repo_uri, ...full })
-    expect(session.failures).toEqual([])
     const document = await driftReportOf(stack, session.uuid)
     expect(document.unreconciled_drift.map(({ resource_address }) => resource_address)).toEqual([
       'terraform_data.login',

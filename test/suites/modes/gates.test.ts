@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
-import { ADDED, done, findings, GATES, goodRound, write } from './scripts.ts'
-import { firstRound, nextRound, planPath, startStack } from './stack.ts'
+import { ADDED, done, findings, GATES, goodLlm, goodRound, write } from './scripts.ts'
+import { firstRound, nextRound, planPath, runGenerate, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -14,8 +14,11 @@ describe('the gates', () => {
     [['warning', 'critical'], true],
     [['warning', 'info'], false],
   ])('findings %j lock: %s', async (severities, locked) => {
-    const llm = scriptedLlm(goodRound({ report_compliance_findings: findings(...severities) }))
-    const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }))
+    const { session } = await runGenerate(
+      stack,
+      { report_compliance_findings: findings(...severities) },
+      { orchestration: GATES },
+    )
     expect(session).toMatchObject({ is_blocked: locked, in_flight: false })
     expect(session.statuses.at(-1)).toBe('completed')
     expect(existsSync(planPath(stack, session.uuid))).toBe(true)
@@ -44,7 +47,7 @@ describe('the gates', () => {
         }
       },
     }
-    const context = stack.context(scriptedLlm(goodRound()), { iac: withDatabase, orchestration: GATES })
+    const context = stack.context(goodLlm(), { iac: withDatabase, orchestration: GATES })
     const first = await firstRound(stack, context)
     expect(first).toMatchObject({ is_blocked: true })
     const [told] = await textsOf(stack, first.uuid, 'report')

@@ -7,18 +7,14 @@ import { acceptRound } from '../../../src/rounds/accept.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf, documentsOf } from './artifacts.ts'
-import { ADDED, decline, done, GATES, goodRound, MAIN, targets, write } from './scripts.ts'
-import { firstRound, nextRound, planPath, startStack } from './stack.ts'
+import { ADDED, decline, done, GATES, goodLlm, goodRound, MAIN, targets, write } from './scripts.ts'
+import { firstRound, nextRound, planPath, runGenerate, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
 describe('a generate round', () => {
   it('ends with a reviewed and pinned plan', async () => {
-    const llm = scriptedLlm(goodRound())
-    const context = stack.context(llm, { orchestration: GATES })
-    const session = await firstRound(stack, context)
-
-    expect(session.failures).toEqual([])
+    const { session } = await runGenerate(stack, {}, { orchestration: GATES })
     expect(session.statuses).toEqual([
       'started',
       'filtering',
@@ -51,7 +47,7 @@ describe('a generate round', () => {
   })
 
   it('stores its artifacts: change, plan, drift without its own change, report and check', async () => {
-    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { orchestration: GATES }))
+    const { session } = await runGenerate(stack, {}, { orchestration: GATES })
     const artifacts = await artifactsOf(stack, session.uuid)
     expect(artifacts.map(({ kind, type, new_file }) => [kind, type ?? new_file])).toEqual([
       ['change', 'true'],
@@ -90,10 +86,16 @@ describe('a generate round', () => {
   })
 
   it('works in the engine root that was asked for', async () => {
-    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound())), {
-      files: { 'live/main.tf': MAIN, 'other/main.tf': 'this is no code' },
-      iac_path: 'live',
-    })
+    const { session } = await runGenerate(
+      stack,
+      {},
+      {
+        request: {
+          files: { 'live/main.tf': MAIN, 'other/main.tf': 'this is no code' },
+          iac_path: 'live',
+        },
+      },
+    )
     expect(session.statuses.at(-1)).toBe('completed')
     expect(await stack.git(session.repo_uri, 'show', `${session.branch}:live/second.tf`)).toBe(ADDED)
     expect(existsSync(join(planPath(stack, session.uuid), 'live', 'session.plan'))).toBe(true)
@@ -103,8 +105,11 @@ describe('a generate round', () => {
     ['declines', 'This would open the network to everyone: "0.0.0.0/0".'],
     ['answers a question', 'There is one greeting in this repository.'],
   ])('%s without touching anything', async (_, explanation) => {
-    const llm = scriptedLlm(goodRound({ requests_filter: decline(explanation) }))
-    const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }), { query: 'Tell me' })
+    const { llm, session } = await runGenerate(
+      stack,
+      { requests_filter: decline(explanation) },
+      { orchestration: GATES, request: { query: 'Tell me' } },
+    )
     expect(session.statuses).toEqual(['started', 'filtering', 'uncompleted'])
     expect(session.messages.at(-1)).toBe(explanation)
     expect(session.history).toEqual([{ user: 'Tell me', assistant: explanation }])
@@ -115,16 +120,13 @@ describe('a generate round', () => {
   })
 
   it('goes on with the conversation and the branch of the session', async () => {
-    const first = await firstRound(stack, stack.context(scriptedLlm(goodRound())))
+    const { session: first } = await runGenerate(stack)
     const plan = readFileSync(join(planPath(stack, first.uuid), 'session.plan'))
-    const llm = scriptedLlm(
-      goodRound({
-        task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Added a third greeting.')],
-        generate_engine_targets: targets('terraform_data.second', 'terraform_data.third'),
-      }),
-    )
+    const llm = goodLlm({
+      task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Added a third greeting.')],
+      generate_engine_targets: targets('terraform_data.second', 'terraform_data.third'),
+    })
     const second = await nextRound(stack, stack.context(llm, { orchestration: GATES }), first.uuid, 'And a third one')
-    expect(second.failures).toEqual([])
     expect(second.statuses.at(-1)).toBe('completed')
     expect(second.history.map(({ assistant }) => assistant)).toEqual([
       'Added a second greeting.',
@@ -177,17 +179,10 @@ describe('what the round depends on', () => {
   it('fails the round with a clear text when the object store is down', async () => {
     const { storage } = stack.context(scriptedLlm({}))
     const down = { ...storage, put: async () => Promise.reject(unavailable('The object store cannot be reached.')) }
-    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { storage: down }))
+    const { session } = await runGenerate(stack, {}, { storage: down })
     expect(session.statuses).toEqual(['started', 'filtering', 'generating', 'failed'])
     expect(session.messages.at(-1)).toBe('runner failed: The object store cannot be reached.')
     expect(session.in_flight).toBe(false)
     expect((await stack.git(session.repo_uri, 'rev-list', '--count', `main..${session.branch}`)).trim()).toBe('0')
-  })
-
-  it('fails the round when the sidecar is gone', async () => {
-    const { iac } = stack.context(scriptedLlm({}))
-    const gone: typeof iac = { ...iac, run: async () => Promise.reject(unavailable('iac service unreachable')) }
-    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { iac: gone }))
-    expect(session.messages.at(-1)).toBe('runner failed: iac service unreachable')
   })
 })

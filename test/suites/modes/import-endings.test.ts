@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { importResources } from '../../../pipeline/modes/import.ts'
+import { modes } from '../../../pipeline/modes/index.ts'
 import type { Cloud } from '../../../src/base/vocabulary.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said } from '../../pipeline/steps/scripted-llm.ts'
@@ -125,7 +125,7 @@ describe('a round that cannot look', () => {
     ['a scope, without a word', { scope: { exit_code: 1 } }, 'could not be listed: engine scope failed'],
   ] satisfies [string, Given, string][])('fails before a model was asked: %s', async (_, given, text) => {
     const { world } = await prepare(steps, { scope: ['id-a'], partial: true, ...given })
-    await expect(importResources(world.run)).rejects.toThrow(text)
+    await expect(modes.import.handle(world.run)).rejects.toThrow(text)
     expect(world.llm.requests.map(({ chain }) => chain).filter((chain) => chain !== 'status')).toEqual([])
     expect(reportOf(world)).toBeNull()
   })

@@ -1,5 +1,5 @@
 import type { OrchestrationConfig } from '../../../config/types.ts'
-import { importResources } from '../../../pipeline/modes/import.ts'
+import { modes } from '../../../pipeline/modes/index.ts'
 import type { Cloud } from '../../../src/base/vocabulary.ts'
 import type { EngineResult } from '../../../src/services/iac/contract.ts'
 import { type createSteps, type EngineScript, ok, type StepWorld } from '../../pipeline/steps/support.ts'
@@ -92,7 +92,7 @@ export async function prepare(steps: Steps, given: Given) {
 /** Runs the mode itself, in process. */
 export async function play(steps: Steps, given: Given) {
   const { world, engine } = await prepare(steps, given)
-  const outcome = await importResources(world.run)
+  const outcome = await modes.import.handle(world.run)
   return { world, outcome, engine, report: reportOf(world) }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { importResources } from '../../../pipeline/modes/import.ts'
+import { modes } from '../../../pipeline/modes/index.ts'
 import { PlatformError } from '../../../src/base/errors.ts'
 import { MASK } from '../../../src/base/masking.ts'
 import { startOnce } from '../../helpers/start-once.ts'
@@ -7,7 +7,7 @@ import { said } from '../../pipeline/steps/scripted-llm.ts'
 import { createSteps } from '../../pipeline/steps/support.ts'
 import { play, prepare, reportOf } from './import-engine.ts'
 import { addresses, lost, toldReport } from './import-world.ts'
-import { done, targets } from './scripts.ts'
+import { done, targets, write } from './scripts.ts'
 
 const steps = startOnce(createSteps)
 
@@ -67,22 +67,6 @@ describe('addresses that a model names', () => {
     expect(report.status).toBe('Succeeded')
   })
 
-  it('get the identifier that their type takes when the provider refuses the ARN', async () => {
-    const arn = 'arn:aws:ec2:eu-central-1:123456789012:vpc/vpc-1'
-    const { world, report } = await play(steps, {
-      scope: [arn],
-      code: ['aws_vpc.main'],
-      scripts: { import_addresses: addresses(['aws_vpc.main', arn]) },
-      answer: (kind, body) =>
-        kind === 'import' && body.resource_id === arn ? { exit_code: 1, stderr: 'Error: invalid id' } : undefined,
-    })
-    expect(imports(world)).toEqual([`aws_vpc.main ${arn}`, 'aws_vpc.main vpc-1'])
-    expect(report).toMatchObject({
-      status: 'Succeeded',
-      imported_resources: [{ resource_id: arn, status: 'imported' }],
-    })
-  })
-
   it('that are missing are asked for again, and told as such in the end', async () => {
     const { world, report } = await play(steps, {
       scope: SCOPE,
@@ -126,7 +110,7 @@ describe('an attempt that undoes an import', () => {
         },
       },
     })
-    await importResources(world.run)
+    await modes.import.handle(world.run)
     const sent = world.llm.of('task_complete').map((request) => said(request))
     expect(sent.filter((text) => text.includes('their block is gone'))).toHaveLength(1)
     expect(world.llm.of('import_addresses')).toHaveLength(2)
@@ -140,7 +124,7 @@ describe('the budget', () => {
   }
   it('that ends with a failed plan fails the round', async () => {
     const { world } = await prepare(steps, { scope: SCOPE, ...failing, orchestration: { max_import_iteration: 3 } })
-    await expect(importResources(world.run)).rejects.toThrow('Validation loop exceeded.')
+    await expect(modes.import.handle(world.run)).rejects.toThrow('Validation loop exceeded.')
     expect(world.jobs.filter(({ kind }) => kind === 'plan')).toHaveLength(3)
     expect(imports(world)).toEqual([])
     expect(reportOf(world)).toBeNull()
@@ -154,7 +138,7 @@ describe('the budget', () => {
         kind === 'plan' && number > 1 ? { exit_code: 1, stderr: 'Error: bad code' } : undefined,
       scripts: { import_addresses: addresses(['terraform_data.a', 'id-a']) },
     })
-    await expect(importResources(world.run)).rejects.toThrow('Validation loop exceeded.')
+    await expect(modes.import.handle(world.run)).rejects.toThrow('Validation loop exceeded.')
     expect(world.run.conversation.at(-1)?.assistant).toBe('Imported 1 of 2 resources.\n- terraform_data.a (id-a)')
   })
 })
@@ -184,7 +168,7 @@ describe('an engine in trouble', () => {
         return undefined
       },
     })
-    await expect(importResources(world.run)).rejects.toThrow('iac service unreachable: refused')
+    await expect(modes.import.handle(world.run)).rejects.toThrow('iac service unreachable: refused')
     expect(imports(world)).toHaveLength(1)
   })
 
@@ -197,7 +181,7 @@ describe('an engine in trouble', () => {
         return kind === 'state_resource_ids' && number > 1 ? { stdout: '["id-a","id-b"]' } : undefined
       },
     })
-    await importResources(world.run)
+    await modes.import.handle(world.run)
     expect(imports(world)).toHaveLength(2)
     // The plan of this double does not know them, which is reported.
     expect(reportOf(world)).toMatchObject({ status: 'Succeeded', summary: { imported: 2 } })
@@ -228,7 +212,10 @@ describe('an engine in trouble', () => {
       return { ...nothing, model: () => nothing, tool: () => nothing }
     }
     const run = { ...world.run, trace: { masked: () => ({ chain, engine: () => nothing }) } }
-    await expect(importResources(run)).rejects.toMatchObject({ code: 'ImportNotConverged', message: 'One sentence.' })
+    await expect(modes.import.handle(run)).rejects.toMatchObject({
+      code: 'ImportNotConverged',
+      message: 'One sentence.',
+    })
     expect(chains).toEqual(['STATUS_UPDATE'])
     expect(said(world.llm.of('status').at(-1))).toContain('Error: throttled')
   })
@@ -257,7 +244,7 @@ describe('what somebody else imports meanwhile', () => {
         }
       },
     })
-    await importResources(world.run)
+    await modes.import.handle(world.run)
     expect(imports(world)).toEqual(['terraform_data.b id-b'])
     expect(reportOf(world)).toMatchObject({
       summary: { selected: 1, imported: 1, failed: 0 },
@@ -304,22 +291,6 @@ describe('secrets', () => {
   })
 })
 
-describe('a report that says nothing of use', () => {
-  it('is corrected where code knows better, and refused where it does not fit', async () => {
-    const { world, report } = await play(steps, {
-      scope: SCOPE,
-      scripts: {
-        generate_engine_import_report: [
-          { args: { execution_summary: ' ' } },
-          { args: { summary: {}, status: 'Failed', execution_summary: 'Fine.' } },
-        ],
-      },
-    })
-    expect(world.llm.of('generate_engine_import_report')).toHaveLength(2)
-    expect(report).toMatchObject({ status: 'Succeeded', execution_summary: 'Fine.', recommendations: [] })
-  })
-})
-
 describe('targets', () => {
   it('that a model forgets do not keep what is imported out of the plan', async () => {
     const { world } = await play(steps, {
@@ -333,4 +304,49 @@ describe('targets', () => {
     const both = ['terraform_data.b', 'terraform_data.a']
     expect(planned).toEqual([['terraform_data.a'], both, both])
   })
+})
+
+const ADDRESS = 'aws_dynamodb_table.orders'
+const TABLE = 'arn:aws:dynamodb:eu-central-1:123456789012:table/orders'
+/** The error of provider version 5 for an ARN or a name with a region. */
+const REFUSED = 'Error: Cannot import non-existent remote object'
+
+const importTable = (region: Record<string, unknown> | null, accepted: string) =>
+  play(steps, {
+    code: [ADDRESS],
+    scope: [TABLE],
+    configuration: {
+      provider_config: { aws: { name: 'aws', expressions: region ? { region } : {} } },
+      root_module: { resources: [{ address: ADDRESS, mode: 'managed', provider_config_key: 'aws' }] },
+    },
+    answer: (kind, body) =>
+      kind === 'import' && body.resource_id !== accepted ? { exit_code: 1, stdout: '', stderr: REFUSED } : undefined,
+    scripts: {
+      task_complete: [write('orders.tf', 'resource "aws_dynamodb_table" "orders" {\n}\n'), done('Wrote a block.')],
+      generate_engine_targets: targets(ADDRESS),
+      import_addresses: addresses([ADDRESS, TABLE]),
+    },
+    orchestration: { max_validation_iteration: 1 },
+  })
+
+it('imports by the plain name, which every version of the provider takes, where its region is that of the ARN', async () => {
+  const { world, engine, report } = await importTable({ constant_value: 'eu-central-1' }, 'orders')
+  const imports = world.jobs.filter(({ kind }) => kind === 'import').map(({ body }) => body.resource_id)
+  expect(imports).toEqual([TABLE, 'orders'])
+  expect(engine.imported.get(ADDRESS)).toBe('orders')
+  expect(report.summary).toMatchObject({ imported: 1, failed: 0 })
+})
+
+it('never takes the plain name where the provider works in another region', async () => {
+  const { world } = await importTable({ constant_value: 'eu-west-1' }, 'orders@eu-central-1')
+  const imports = world.jobs.filter(({ kind }) => kind === 'import').map(({ body }) => body.resource_id)
+  expect(imports).toEqual([TABLE, 'orders@eu-central-1'])
+})
+
+it('says what to set in the code when the region of the provider is not known and the name is refused', async () => {
+  const { world, report } = await importTable(null, 'none')
+  const imports = world.jobs.filter(({ kind }) => kind === 'import').map(({ body }) => body.resource_id)
+  expect(imports.slice(0, 2)).toEqual([TABLE, 'orders@eu-central-1'])
+  expect(report.imported_resources[0].error_message).toContain('set its `region` in the code')
+  expect(said(world.llm.of('generate_engine_import_report')[0])).toContain('version 6 of the provider')
 })

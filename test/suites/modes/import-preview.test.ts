@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { importResources } from '../../../pipeline/modes/import.ts'
-import { importPreview } from '../../../pipeline/modes/import-preview.ts'
+import { modes } from '../../../pipeline/modes/index.ts'
 import { openLedger } from '../../../pipeline/steps/import/ledger.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said } from '../../pipeline/steps/scripted-llm.ts'
@@ -19,7 +18,7 @@ const listOf = ({ objects }: StepWorld) => {
 async function look(given: Given) {
   const { world } = await prepare(steps, given)
   world.run.round.preview = true
-  const outcome = await importPreview(world.run)
+  const outcome = await modes.import.handle(world.run)
   return { world, outcome, list: listOf(world), report: reportOf(world) }
 }
 
@@ -27,7 +26,7 @@ async function look(given: Given) {
 async function choose(resource_ids: string[], given: Given) {
   const { world, engine } = await prepare(steps, given)
   world.run.round.resource_ids = resource_ids
-  const outcome = await importResources(world.run)
+  const outcome = await modes.import.handle(world.run)
   return { world, engine, outcome, report: reportOf(world) }
 }
 
@@ -160,7 +159,7 @@ describe('an import of what was chosen', () => {
     await ledger.succeed('id-a')
     engine.imported.set('terraform_data.a', 'id-a')
     Object.assign(round, { attempt: 2 })
-    expect(await importResources(world.run)).toEqual({ status: 'completed' })
+    expect(await modes.import.handle(world.run)).toEqual({ status: 'completed' })
     expect([...engine.imported.values()]).toEqual(['id-a', 'id-b'])
     expect(reportOf(world)).toMatchObject({
       summary: { selected: 3, imported: 2, failed: 1 },

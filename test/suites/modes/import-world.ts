@@ -1,9 +1,9 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/contract.ts'
-import { type Reply, type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
+import { type Reply, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
-import { accept, done, targets, write } from './scripts.ts'
-import type { Stack } from './stack.ts'
+import { accept, done, type Scripts, targets, write } from './scripts.ts'
+import { type RoundOptions, runFirst, type Stack } from './stack.ts'
 
 export interface SentJob {
   kind: IacJobKind
@@ -88,7 +88,7 @@ export const toldReport = {
 export const QUERY = 'Import all the infrastructure'
 
 /** Makes a full import of `id-a` and `id-b` to blocks of one file. */
-export const importRound = (changes: Record<string, Script | Script[]> = {}): Record<string, Script | Script[]> => ({
+export const importRound = (changes: Scripts = {}): Scripts => ({
   status: { text: 'One sentence.' },
   requests_filter: accept,
   construct_information: { args: { templates: [], abbreviations: [] } },
@@ -98,6 +98,12 @@ export const importRound = (changes: Record<string, Script | Script[]> = {}): Re
   generate_engine_import_report: toldReport,
   ...changes,
 })
+
+export const importLlm = (changes: Scripts = {}) => scriptedLlm(importRound(changes))
+
+/** Runs a round that imports with this service and these answers, from the whole scope unless told otherwise. */
+export const runImport = (stack: Stack, iac: IacClient, scripts: Scripts = {}, options: RoundOptions = {}) =>
+  runFirst(stack, importRound(scripts), { iac, request: { query: QUERY, mode: 'import' }, ...options })
 
 export const importReport = async (stack: Stack, uuid: string) =>
   JSON.parse((await textsOf(stack, uuid, 'report'))[0] ?? 'null')

@@ -8,9 +8,9 @@ import { createUser, openSession } from '../../helpers/sessions.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
-import { addresses, blocks, importReport, importRound, lost, QUERY, withScope } from './import-world.ts'
-import { done, goodRound, MAIN, operations, SPLIT, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, nextRound, planPath, startStack } from './stack.ts'
+import { addresses, blocks, importLlm, importReport, lost, QUERY, runImport, withScope } from './import-world.ts'
+import { done, MAIN, operations, SPLIT, targets, write } from './scripts.ts'
+import { appliedRepository, firstRound, nextRound, planPath, runGenerate, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -18,15 +18,11 @@ const TASK = 'Write one resource block for each of these existing resources.\n\n
 
 describe('a full import', () => {
   it('writes code, imports one resource after the other and reports what the state says', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const engine = await engineBeside(stack, repo_uri)
-    await engine.apply()
-    await engine.editState((state) => state.replace(/"id":\s*"[^"]+"/, '"id": "id-managed"'))
-    const llm = scriptedLlm(importRound())
+    const repo_uri = await appliedRepository(stack, undefined, (state) =>
+      state.replace(/"id":\s*"[^"]+"/, '"id": "id-managed"'),
+    )
     const iac = withScope(stack, ['id-b', 'id-managed', 'id-a', 'id-b'])
-    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri, query: QUERY, mode: 'import' })
-
-    expect(session.failures).toEqual([])
+    const { llm, session } = await runImport(stack, iac, {}, { request: { repo_uri, query: QUERY, mode: 'import' } })
     expect(session.statuses).toEqual([
       'started',
       'filtering',
@@ -105,20 +101,17 @@ describe('a full import', () => {
   })
 
   it('imports to a block that the code had before, which the targets do not hold: they are widened', async () => {
-    const llm = scriptedLlm(
-      importRound({
-        import_addresses: addresses(['terraform_data.a', 'id-a'], ['terraform_data.waiting', 'id-b']),
-        task_complete: [write('imported.tf', blocks('a')), done('One block was there already.')],
-        generate_engine_targets: targets('terraform_data.a'),
-      }),
-    )
+    const llm = importLlm({
+      import_addresses: addresses(['terraform_data.a', 'id-a'], ['terraform_data.waiting', 'id-b']),
+      task_complete: [write('imported.tf', blocks('a')), done('One block was there already.')],
+      generate_engine_targets: targets('terraform_data.a'),
+    })
     const iac = withScope(stack, ['id-a', 'id-b'])
     const session = await firstRound(stack, stack.context(llm, { iac }), {
       files: { 'main.tf': MAIN + blocks('waiting') },
       query: QUERY,
       mode: 'import',
     })
-    expect(session.failures).toEqual([])
     expect(session.messages.at(-1)).toBe('IMPORT')
     expect(iac.imports()).toEqual([
       ['terraform_data.a', 'id-a'],
@@ -132,13 +125,12 @@ describe('a full import', () => {
 
   it('leaves pin, lock and the plan of an earlier generate round alone', async () => {
     const iac = withScope(stack, ['id-a', 'id-b'])
-    const generated = await firstRound(stack, stack.context(scriptedLlm(goodRound())))
+    const { session: generated } = await runGenerate(stack)
     expect(generated.statuses.at(-1)).toBe('completed')
     const { sql } = stack.database
     await sql`UPDATE sessions SET is_blocked = true WHERE uuid = ${generated.uuid}`
-    const llm = scriptedLlm(importRound())
+    const llm = importLlm()
     const session = await nextRound(stack, stack.context(llm, { iac }), generated.uuid, QUERY, { mode: 'import' })
-    expect(session.failures).toEqual([])
     expect(session.messages.at(-1)).toBe('GENERATE')
     expect(session.is_blocked).toBe(true)
     expect(existsSync(planPath(stack, session.uuid))).toBe(true)
@@ -148,25 +140,21 @@ describe('a full import', () => {
   })
 
   it('makes the code follow the cloud where they differ', async () => {
-    const llm = scriptedLlm(
-      importRound({
-        task_complete: [
-          write('imported.tf', `resource "terraform_data" "a" {\n  input = "guessed"\n}\n`),
-          done('Wrote a block.'),
-          write('imported.tf', blocks('a')),
-          done('Took the guess back.'),
-        ],
-        generate_engine_targets: targets('terraform_data.a'),
-        import_addresses: addresses(['terraform_data.a', 'id-a']),
-        [SPLIT]: [
-          operations(['Remove the input of terraform_data.a']),
-          operations(['Remove the input of terraform_data.a']),
-        ],
-      }),
-    )
     const iac = withScope(stack, ['id-a'])
-    const session = await firstRound(stack, stack.context(llm, { iac }), { query: QUERY, mode: 'import' })
-    expect(session.failures).toEqual([])
+    const { llm, session } = await runImport(stack, iac, {
+      task_complete: [
+        write('imported.tf', `resource "terraform_data" "a" {\n  input = "guessed"\n}\n`),
+        done('Wrote a block.'),
+        write('imported.tf', blocks('a')),
+        done('Took the guess back.'),
+      ],
+      generate_engine_targets: targets('terraform_data.a'),
+      import_addresses: addresses(['terraform_data.a', 'id-a']),
+      [SPLIT]: [
+        operations(['Remove the input of terraform_data.a']),
+        operations(['Remove the input of terraform_data.a']),
+      ],
+    })
     // Splitter and exception filter. The session's own commits explain the rest without a model.
     expect(llm.of(SPLIT).map(({ role }) => role)).toEqual(['main', 'small'])
     expect(said(llm.of(SPLIT)[0])).toContain('guessed')
@@ -184,19 +172,16 @@ describe('a full import', () => {
   })
 
   it('says what still differs when the iterations are used up', async () => {
-    const llm = scriptedLlm(
-      importRound({
-        task_complete: [
-          write('imported.tf', `${blocks('a')}resource "terraform_data" "b" {\n  input = "guessed"\n}\n`),
-          done('Wrote.'),
-        ],
-        [SPLIT]: operations(['Remove the input of terraform_data.b']),
-      }),
-    )
+    const llm = importLlm({
+      task_complete: [
+        write('imported.tf', `${blocks('a')}resource "terraform_data" "b" {\n  input = "guessed"\n}\n`),
+        done('Wrote.'),
+      ],
+      [SPLIT]: operations(['Remove the input of terraform_data.b']),
+    })
     const iac = withScope(stack, ['id-a', 'id-b'])
     const context = stack.context(llm, { iac, orchestration: { max_drift_reports: 1 } })
     const session = await firstRound(stack, context, { query: QUERY, mode: 'import' })
-    expect(session.failures).toEqual([])
     const report = await importReport(stack, session.uuid)
     expect(report.status).toBe('Succeeded')
     expect(report.state_alignment).toBe(
@@ -207,21 +192,17 @@ describe('a full import', () => {
 
 describe('an import that fails', () => {
   it('is tried again with the words of the engine, the others are not', async () => {
-    const llm = scriptedLlm(
-      importRound({
-        import_addresses: [
-          addresses(['terraform_data.a', 'id-a'], ['terraform_data.b', 'id-b']),
-          addresses(['terraform_data.a', 'id-a'], ['terraform_data.b', 'id-b']),
-        ],
-        task_complete: [write('imported.tf', blocks('a', 'b')), done('Wrote two blocks.'), done('Nothing to mend.')],
-      }),
-    )
     const refuse = { exit_code: 1, stderr: 'Error: Cannot import non-existent remote object' }
     const iac = withScope(stack, ['id-a', 'id-b'], ({ resource_id }, number) =>
       resource_id === 'id-b' && number === 2 ? refuse : undefined,
     )
-    const session = await firstRound(stack, stack.context(llm, { iac }), { query: QUERY, mode: 'import' })
-    expect(session.failures).toEqual([])
+    const { llm, session } = await runImport(stack, iac, {
+      import_addresses: [
+        addresses(['terraform_data.a', 'id-a'], ['terraform_data.b', 'id-b']),
+        addresses(['terraform_data.a', 'id-a'], ['terraform_data.b', 'id-b']),
+      ],
+      task_complete: [write('imported.tf', blocks('a', 'b')), done('Wrote two blocks.'), done('Nothing to mend.')],
+    })
     expect(iac.imports().map(([, id]) => id)).toEqual(['id-a', 'id-b', 'id-b'])
     const feedback = said(llm.of('task_complete')[2])
     expect(feedback).toContain('- `terraform_data.a` (id-a)')
@@ -236,12 +217,9 @@ describe('an import that fails', () => {
   })
 
   it('does not undo the others: the round goes on with what was imported', async () => {
-    const llm = scriptedLlm(importRound())
     const refuse = { exit_code: 1, stderr: 'Error: no permission' }
     const iac = withScope(stack, ['id-a', 'id-b'], ({ resource_id }) => (resource_id === 'id-b' ? refuse : undefined))
-    const context = stack.context(llm, { iac, orchestration: { max_import_iteration: 2 } })
-    const session = await firstRound(stack, context, { query: QUERY, mode: 'import' })
-    expect(session.failures).toEqual([])
+    const { session } = await runImport(stack, iac, {}, { orchestration: { max_import_iteration: 2 } })
     expect(session.statuses.at(-1)).toBe('completed')
     expect(iac.imports().map(([, id]) => id)).toEqual(['id-a', 'id-b', 'id-b'])
     expect(await importReport(stack, session.uuid)).toMatchObject({
@@ -284,11 +262,7 @@ describe('an import that fails', () => {
       })
       throw lost()
     })
-    const session = await firstRound(stack, stack.context(scriptedLlm(importRound()), { iac }), {
-      query: QUERY,
-      mode: 'import',
-    })
-    expect(session.failures).toEqual([])
+    const { session } = await runImport(stack, iac)
     expect(iac.imports().map(([, id]) => id)).toEqual(['id-a', 'id-b'])
     expect(await importReport(stack, session.uuid)).toMatchObject({ status: 'Succeeded', summary: { imported: 2 } })
   })
@@ -298,7 +272,7 @@ describe('an import that cannot go on', () => {
   it('fails the round and tells staff and owner', async () => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const iac = withScope(stack, { stdout: 'no list' })
-    const context = stack.context(scriptedLlm(importRound()), { iac })
+    const context = stack.context(importLlm(), { iac })
     const user = await createUser(context.sql, crypto.randomUUID())
     const uuid = await openSession(context, user.id, { repo_uri, query: QUERY, mode: 'import', is_partial: false })
     const [round] = await context.sql<{ id: number }[]>`

@@ -5,24 +5,26 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
+import { applyLlm } from './apply-world.ts'
 import { artifactsOf, textsOf } from './artifacts.ts'
 import {
   CODE,
   code,
+  driftLlm,
   driftReportOf,
-  driftScripts,
   excepting,
   FAREWELL,
   fileOn,
   full,
   GREETING,
   partial,
+  runDrift,
   startDriftedStack,
   watched,
 } from './drift-world.ts'
-import { addresses, blocks, importReport, importRound, QUERY, withScope } from './import-world.ts'
-import { decline, done, goodRound, MAIN, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, nextRound, planPath, type Stack } from './stack.ts'
+import { addresses, blocks, importLlm, importReport, QUERY, withScope } from './import-world.ts'
+import { decline, done, targets, write } from './scripts.ts'
+import { appliedRepository, firstRound, nextRound, planPath, runGenerate, type Stack } from './stack.ts'
 
 const stack = startOnce(startDriftedStack)
 const ONLY_LOOKS = { preview: true } as const
@@ -60,14 +62,13 @@ async function digestOf(folder: string): Promise<string[]> {
 describe('a drift preview', () => {
   it('reports what differs, as the first round of a session, without the right to push', async () => {
     const before = await refs(stack.drifted)
-    const llm = scriptedLlm(driftScripts({ report_decomposed_task_operations: excepting(FAREWELL, 'set by hand') }))
+    const llm = driftLlm({ report_decomposed_task_operations: excepting(FAREWELL, 'set by hand') })
     const { iac, jobs } = watched(stack)
     const session = await firstRound(readOnly(), stack.context(llm, { iac }), {
       repo_uri: stack.drifted,
       ...full,
       ...ONLY_LOOKS,
     })
-    expect(session.failures).toEqual([])
     expect(session.statuses).toEqual(['started', 'filtering', 'validating', 'report', 'completed'])
     expect(session).toMatchObject({ in_flight: false, is_blocked: false, history: [] })
     expect(await refs(stack.drifted)).toBe(before)
@@ -105,11 +106,12 @@ describe('a drift preview', () => {
   })
 
   it('is followed by a round that works as if there had been none', async () => {
-    const llm = scriptedLlm(driftScripts())
-    const context = stack.context(llm)
-    const seen = await firstRound(stack, context, { repo_uri: stack.drifted, ...full, ...ONLY_LOOKS })
+    const { context, session: seen } = await runDrift(
+      stack,
+      {},
+      { request: { repo_uri: stack.drifted, ...full, ...ONLY_LOOKS } },
+    )
     const session = await nextRound(stack, context, seen.uuid, full.query, { mode: 'drift' })
-    expect(session.failures).toEqual([])
     expect(session.statuses.at(-1)).toBe('completed')
     expect(session.history).toEqual([{ user: full.query, assistant: 'Took both over.' }])
     expect(await fileOn(stack, stack.drifted, session.branch)).toBe(code('hello by hand', 'goodbye by hand'))
@@ -119,11 +121,9 @@ describe('a drift preview', () => {
   })
 
   it('of a part looks where the request says', async () => {
-    const llm = scriptedLlm(driftScripts())
     const { iac, jobs } = watched(stack)
     const request = { repo_uri: stack.drifted, ...partial, ...ONLY_LOOKS }
-    const session = await firstRound(stack, stack.context(llm, { iac }), request)
-    expect(session.failures).toEqual([])
+    const { llm, session } = await runDrift(stack, {}, { iac, request })
     expect(jobs.filter(([kind]) => kind === 'plan')).toEqual([['plan', [GREETING]]])
     expect((await driftReportOf(stack, session.uuid)).unreconciled_drift).toMatchObject([
       { resource_address: GREETING },
@@ -140,7 +140,7 @@ describe('a drift preview', () => {
     ],
   ])('of a part that %s ends uncompleted and is not remembered', async (_, changes, message) => {
     const request = { repo_uri: stack.drifted, ...partial, ...ONLY_LOOKS }
-    const session = await firstRound(stack, stack.context(scriptedLlm(driftScripts(changes))), request)
+    const { session } = await runDrift(stack, changes, { request: request })
     expect(session.statuses.at(-1)).toBe('uncompleted')
     expect(session.messages.at(-1)).toBe(message)
     expect(session.history).toEqual([])
@@ -150,7 +150,7 @@ describe('a drift preview', () => {
     ['an address that nobody has', { generate_engine_targets: targets('terraform_data.imagined') }, 'imagined'],
   ])('of %s says that nothing could be read', async (_, changes, words) => {
     const request = { repo_uri: stack.drifted, ...partial, ...ONLY_LOOKS }
-    const session = await firstRound(stack, stack.context(scriptedLlm(driftScripts(changes))), request)
+    const { session } = await runDrift(stack, changes, { request: request })
     expect(session.statuses.at(-1)).toBe('completed')
     const report = await driftReportOf(stack, session.uuid)
     expect(report).toMatchObject({
@@ -162,8 +162,7 @@ describe('a drift preview', () => {
   })
 
   it('of code in line with the infrastructure finds nothing and asks no model', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': CODE })
-    await (await engineBeside(stack, repo_uri)).apply()
+    const repo_uri = await appliedRepository(stack, { 'main.tf': CODE })
     const llm = scriptedLlm({})
     const session = await firstRound(stack, stack.context(llm), { repo_uri, ...full, ...ONLY_LOOKS })
     expect(await driftReportOf(stack, session.uuid)).toMatchObject({
@@ -177,14 +176,14 @@ describe('a drift preview', () => {
 
 describe('previews beside a sealed plan', () => {
   it('touch neither pin nor lock, commits or branch, and the plan is applied afterwards', async () => {
-    const generated = await firstRound(stack, stack.context(scriptedLlm(goodRound())))
+    const { session: generated } = await runGenerate(stack)
     expect(generated.statuses.at(-1)).toBe('completed')
     const { uuid } = generated
     const before = { traces: await traces(uuid), refs: await refs(generated.repo_uri) }
     expect(before.traces.pins).toHaveLength(1)
     expect(before.traces.pinned.length).toBeGreaterThan(0)
 
-    const drifting = stack.context(scriptedLlm(driftScripts()))
+    const drifting = stack.context(driftLlm())
     const drift = await nextRound(readOnly(), drifting, uuid, full.query, { mode: 'drift', ...ONLY_LOOKS })
     expect([drift.failures, drift.statuses.at(-1)]).toEqual([[], 'completed'])
     const importing = stack.context(scriptedLlm({}), { iac: withScope(stack, ['id-a']) })
@@ -192,14 +191,14 @@ describe('previews beside a sealed plan', () => {
     expect([listed.failures, listed.statuses.at(-1)]).toEqual([[], 'completed'])
     expect({ traces: await traces(uuid), refs: await refs(generated.repo_uri) }).toEqual(before)
 
-    const applied = await nextRound(stack, stack.context(scriptedLlm(goodRound())), uuid, 'x', { mode: 'apply' })
+    const applied = await nextRound(stack, stack.context(applyLlm()), uuid, 'x', { mode: 'apply' })
     expect(applied.statuses.at(-1)).toBe('completed')
     const report = JSON.parse((await textsOf(stack, uuid, 'report')).at(-1) ?? '')
     expect(report).toMatchObject({ status: 'Success', summary: { created: 1 } })
   })
 
   it('that fail end uncompleted, so that the session goes on with its plan', async () => {
-    const generated = await firstRound(stack, stack.context(scriptedLlm(goodRound())))
+    const { session: generated } = await runGenerate(stack)
     const before = await traces(generated.uuid)
     const refusing = { exit_code: 1, stderr: 'AccessDenied: no permission to list' }
     const context = stack.context(scriptedLlm({}), { iac: withScope(stack, refusing) })
@@ -208,7 +207,7 @@ describe('previews beside a sealed plan', () => {
     expect(session.messages.at(-1)).toMatch(/^The preview could not be made: The scope acme-test could not be listed/)
     expect(session.messages.at(-1)).toContain('AccessDenied')
     expect(await traces(generated.uuid)).toEqual(before)
-    const applied = await nextRound(stack, stack.context(scriptedLlm({})), generated.uuid, 'x', { mode: 'apply' })
+    const applied = await nextRound(stack, stack.context(applyLlm()), generated.uuid, 'x', { mode: 'apply' })
     expect(applied.statuses.at(-1)).toBe('completed')
     expect(JSON.parse((await textsOf(stack, generated.uuid, 'report')).at(-1) ?? '')).toMatchObject({
       status: 'Success',
@@ -218,16 +217,14 @@ describe('previews beside a sealed plan', () => {
 
 describe('an import preview', () => {
   it('lists the scope without a model or the right to push; a later import takes exactly what was chosen', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const engine = await engineBeside(stack, repo_uri)
-    await engine.apply()
-    await engine.editState((state) => state.replace(/"id":\s*"[^"]+"/, '"id": "id-managed"'))
+    const repo_uri = await appliedRepository(stack, undefined, (state) =>
+      state.replace(/"id":\s*"[^"]+"/, '"id": "id-managed"'),
+    )
     const before = await refs(repo_uri)
     const iac = withScope(stack, ['id-c', 'id-b', 'id-managed', 'id-a', 'id-b'])
     const looking = scriptedLlm({})
     const request = { repo_uri, query: QUERY, mode: 'import', ...ONLY_LOOKS } as const
     const seen = await firstRound(readOnly(), stack.context(looking, { iac }), request)
-    expect(seen.failures).toEqual([])
     expect(seen.statuses).toEqual(['started', 'filtering', 'report', 'completed'])
     expect(seen).toMatchObject({ in_flight: false, history: [] })
     expect(looking.requests).toEqual([])
@@ -252,13 +249,11 @@ describe('an import preview', () => {
       state_alignment: 'Nothing was imported; the state is unchanged.',
     })
 
-    const llm = scriptedLlm(
-      importRound({
-        task_complete: [write('imported.tf', blocks('b', 'c')), done('Wrote two blocks.')],
-        generate_engine_targets: targets('terraform_data.b', 'terraform_data.c'),
-        import_addresses: addresses(['terraform_data.b', 'id-b'], ['terraform_data.c', 'id-c']),
-      }),
-    )
+    const llm = importLlm({
+      task_complete: [write('imported.tf', blocks('b', 'c')), done('Wrote two blocks.')],
+      generate_engine_targets: targets('terraform_data.b', 'terraform_data.c'),
+      import_addresses: addresses(['terraform_data.b', 'id-b'], ['terraform_data.c', 'id-c']),
+    })
     const session = await nextRound(stack, stack.context(llm, { iac }), seen.uuid, 'Take in these two', {
       mode: 'import',
       is_partial: true,

@@ -1,25 +1,22 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createReplayLlm } from '../../../eval/replay/answers.ts'
 import { readRecording } from '../../../pipeline/kit/recording.ts'
 import { createRoundRecorder } from '../../../pipeline/kit/round-recorder.ts'
 import { createLogger, silentLogger } from '../../../src/base/log.ts'
 import type { LlmClient } from '../../../src/llm/inference.ts'
 import { createRecordingWriter } from '../../../src/runtime/files.ts'
+import { useFolder } from '../../helpers/folder.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
-import { textsOf } from './artifacts.ts'
-import { done, GATES, goodRound, write } from './scripts.ts'
-import { firstRound, startStack } from './stack.ts'
+import { sectionOf } from '../../pull-requests/evidence/fixtures.ts'
+import { pullRequestText, textsOf } from './artifacts.ts'
+import { done, GATES, goodLlm, goodRound, MAIN, targets, write } from './scripts.ts'
+import { appliedRepository, firstRound, runGenerate, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'recordings-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = useFolder()
 
 /** A value that only the plan marks as sensitive. */
 const PASSWORD = 'correct-horse-battery-staple-42'
@@ -44,8 +41,8 @@ async function round(llm: LlmClient, into: string) {
 
 describe('a recorded round', () => {
   it('is played again without a model: same statuses, same counts, same code', async () => {
-    const llm = scriptedLlm(goodRound())
-    const first = await round(llm, folder)
+    const llm = goodLlm()
+    const first = await round(llm, folder.path)
     expect(first.session.failures).toEqual([])
     const recording = await readRecording(first.text)
     expect(recording.round).toMatchObject({
@@ -59,7 +56,7 @@ describe('a recorded round', () => {
     expect(recording.outcome.plans[0]).toEqual({ create: 1, update: 0, delete: 0, recreate: 0 })
 
     const replay = await createReplayLlm(recording)
-    const second = await round(replay, folder)
+    const second = await round(replay, folder.path)
     expect(replay.statistics()).toMatchObject({ unused: 0, missed: [] })
     expect(second.session.statuses).toEqual(first.session.statuses)
     expect(second.session.messages).toEqual(first.session.messages)
@@ -69,21 +66,21 @@ describe('a recorded round', () => {
   })
 
   it('holds no secret: neither of the configuration nor what the plan says is sensitive', async () => {
-    const { text, session } = await round(scriptedLlm(scripts()), folder)
+    const { text, session } = await round(scriptedLlm(scripts()), folder.path)
     expect(session.statuses.at(-1)).toBe('completed')
     expect(text).toContain('second.tf')
     expect(text).not.toContain(PASSWORD)
     expect(text).not.toContain(stack.config.git.token)
-    const [file] = (await readdir(folder)).filter((name) => name.startsWith(session.uuid))
-    expect((await stat(join(folder, file ?? ''))).mode & 0o777).toBe(0o600)
+    const [file] = (await readdir(folder.path)).filter((name) => name.startsWith(session.uuid))
+    expect((await stat(join(folder.path, file ?? ''))).mode & 0o777).toBe(0o600)
   })
 
   it('fails clearly when a call is not in the recording', async () => {
-    const { text } = await round(scriptedLlm(scripts()), folder)
+    const { text } = await round(scriptedLlm(scripts()), folder.path)
     const recording = await readRecording(text)
     const completions = recording.completions.filter(({ chain }) => chain !== 'task_complete')
     const replay = await createReplayLlm({ ...recording, completions })
-    const { session } = await round(replay, folder)
+    const { session } = await round(replay, folder.path)
     expect(session.statuses.at(-1)).toBe('failed')
     expect(session.messages.at(-1)).toMatch(
       /The recording has no answer for call \d+, chain task_complete \(main model, tools .*: it has no such call\./,
@@ -100,8 +97,29 @@ describe('a recorded round', () => {
       log: createLogger({ write: (line) => lines.push(line) }),
       secrets: [],
     })
-    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { recorder }))
+    const { session } = await runGenerate(stack, {}, { recorder })
     expect(session.statuses.at(-1)).toBe('completed')
     expect(lines.join()).toContain('the recording of a round was not written')
   })
+})
+
+const MOVED = `${MAIN.replace('greeting', 'welcome')}
+moved {
+  from = terraform_data.greeting
+  to   = terraform_data.welcome
+}
+`
+
+it('a round that moves an object tells so in its pull request, and how to move it back', async () => {
+  const repo_uri = await appliedRepository(stack)
+  const llm = goodLlm({
+    task_complete: [write('main.tf', MOVED), done('Renamed the greeting.')],
+    generate_engine_targets: targets('terraform_data.greeting', 'terraform_data.welcome'),
+  })
+  const session = await firstRound(stack, stack.context(llm), { repo_uri, query: 'Rename the greeting' })
+  expect(session.statuses.at(-1)).toBe('completed')
+  const text = await pullRequestText(stack, session.uuid, repo_uri)
+  expect(sectionOf(text, 'Plan')).toMatch(/^\*\*0 to create, 0 to update, 0 to delete, 0 to recreate, 1 to move\*\*/)
+  expect(sectionOf(text, 'Plan')).toContain('| move | `terraform_data.greeting` → `terraform_data.welcome` |  |')
+  expect(sectionOf(text, 'How to roll back')).toContain('- from `terraform_data.welcome` to `terraform_data.greeting`')
 })

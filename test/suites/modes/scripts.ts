@@ -1,4 +1,7 @@
-import type { Reply, Script } from '../../pipeline/steps/scripted-llm.ts'
+import { type Reply, type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
+
+/** Answers of a model, by the tool that ends the chain. */
+export type Scripts = Record<string, Script | Script[]>
 
 /** Answers of a well-behaved model in a generate round over `terraform_data`. */
 
@@ -34,7 +37,7 @@ export const findings = (...severities: string[]): Reply => ({
 export const SPLIT = 'report_decomposed_task_operations'
 
 /** Makes a round that adds one file and finds no foreign drift. */
-export const goodRound = (changes: Record<string, Script | Script[]> = {}): Record<string, Script | Script[]> => ({
+export const goodRound = (changes: Scripts = {}): Scripts => ({
   status: { text: 'One sentence.' },
   requests_filter: accept,
   construct_information: nothingToCompose,
@@ -45,6 +48,7 @@ export const goodRound = (changes: Record<string, Script | Script[]> = {}): Reco
   report_compliance_findings: findings(),
   ...changes,
 })
+export const goodLlm = (changes: Scripts = {}) => scriptedLlm(goodRound(changes))
 export const splits = (...replies: Reply[]) => ({ [SPLIT]: replies })
 
 export const GATES = { enable_compliance_checker: true, block_on_high_impact: true }

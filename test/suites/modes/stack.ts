@@ -32,7 +32,8 @@ import { engineOnPath } from '../../helpers/engine.ts'
 import { memoryCache } from '../../helpers/memory-cache.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 import { createUser, openSession } from '../../helpers/sessions.ts'
-import { MAIN } from './scripts.ts'
+import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
+import { goodRound, MAIN, type Scripts } from './scripts.ts'
 
 const run = promisify(execFile)
 
@@ -46,8 +47,8 @@ const ENVIRONMENT = {
   BUNDLED_SECRET_KEY: 'secret-key-of-the-store',
 }
 
-/** A context with the additions of a worker. */
-type RoundContext = Context & Pick<RoundFrame, 'recorder'>
+/** A context with the additions of a worker. A completed round must not log errors, unless `mayLogErrors` is true. */
+export type RoundContext = Context & Pick<RoundFrame, 'recorder'> & { mayLogErrors?: boolean }
 
 /** All real counterparts of a worker: PostgreSQL, engine and its sidecar, git host, object store. */
 export interface Stack {
@@ -212,6 +213,23 @@ export async function firstRound(
   return { ...(await runWaiting(stack, context, uuid, signal)), repo_uri }
 }
 
+export interface RoundOptions extends Partial<RoundContext> {
+  orchestration?: Partial<OrchestrationConfig>
+  request?: SessionRequest
+  signal?: AbortSignal
+}
+
+/** Runs the first round of a new session with a model that gives these answers. */
+export async function runFirst(stack: Stack, scripts: Scripts, { request, signal, ...changes }: RoundOptions = {}) {
+  const llm = scriptedLlm(scripts)
+  const context = stack.context(llm, changes)
+  return { llm, context, session: await firstRound(stack, context, request, signal) }
+}
+
+/** Does the same with a model that behaves well in a generate round, except for these answers. */
+export const runGenerate = (stack: Stack, scripts: Scripts = {}, options: RoundOptions = {}) =>
+  runFirst(stack, goodRound(scripts), options)
+
 export async function nextRound(
   stack: Stack,
   context: RoundContext,
@@ -241,7 +259,10 @@ export async function runWaiting(
     cancellations,
     recorder: context.recorder,
   })
-  return await viewOf(context, uuid, waiting.id, failures)
+  const session = await viewOf(context, uuid, waiting.id, failures)
+  if (session.statuses.at(-1) === 'completed' && failures.length > 0 && !context.mayLogErrors)
+    throw new Error(`the round has logged errors: ${failures.join()}`)
+  return session
 }
 
 /** Ends the lease of a round, as a dead worker does. */
@@ -294,4 +315,17 @@ export async function engineBeside(
       await engine('state', 'push', join(directory, 'edited', 'state.json'))
     },
   }
+}
+
+/** Creates a repository whose code was applied. `edit` then changes the state behind the engine's back. */
+export async function appliedRepository(
+  stack: Stack,
+  files: Record<string, string> = { 'main.tf': MAIN },
+  edit?: (state: string) => string,
+): Promise<string> {
+  const repo_uri = await stack.repository(files)
+  const engine = await engineBeside(stack, repo_uri)
+  await engine.apply()
+  if (edit) await engine.editState(edit)
+  return repo_uri
 }

@@ -1,22 +1,23 @@
+import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
+import { STOPPING } from '../../../src/data/queue.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
-import { textsOf } from './artifacts.ts'
-import { ADDED, done, goodRound, MAIN, operations, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, startStack } from './stack.ts'
+import { impactPoint, pullRequestText, textsOf } from './artifacts.ts'
+import { ADDED, done, GATES, goodLlm, MAIN, operations, targets, write } from './scripts.ts'
+import {
+  appliedRepository,
+  firstRound,
+  planPath,
+  runGenerate,
+  runWaiting,
+  type SessionView,
+  startStack,
+} from './stack.ts'
 
 const stack = startOnce(startStack)
 const CHAIN = 'generate_engine_targets'
-
-/** Creates a repository with applied code; `edit` then changes the state. */
-async function appliedRepository(files: Record<string, string>, edit?: (state: string) => string): Promise<string> {
-  const repo_uri = await stack.repository(files)
-  const engine = await engineBeside(stack, repo_uri)
-  await engine.apply()
-  if (edit) await engine.editState(edit)
-  return repo_uri
-}
 
 /** Wraps a context and records the kinds of engine jobs, and the targets of each plan. */
 function watched(context: Context): { context: Context; kinds: string[]; plans: string[][] } {
@@ -51,18 +52,15 @@ const resource = (name: string, input = name) => `resource "terraform_data" "${n
 
 describe('a refactoring with moves', () => {
   it('in a small root needs one attempt and destroys nothing, although a model names the new address alone', async () => {
-    const repo_uri = await appliedRepository({ 'main.tf': MAIN })
+    const repo_uri = await appliedRepository(stack, { 'main.tf': MAIN })
     const code = `${MAIN.replace('greeting', 'welcome')}\n${moved('terraform_data.greeting', 'terraform_data.welcome')}`
-    const llm = scriptedLlm(
-      goodRound({
-        task_complete: [write('main.tf', code), done('Renamed the greeting.')],
-        [CHAIN]: targets('terraform_data.welcome'),
-        report_decomposed_task_operations: operations([]),
-      }),
-    )
+    const llm = goodLlm({
+      task_complete: [write('main.tf', code), done('Renamed the greeting.')],
+      [CHAIN]: targets('terraform_data.welcome'),
+      report_decomposed_task_operations: operations([]),
+    })
     const { context, plans } = watched(stack.context(llm))
     const session = await firstRound(stack, context, { repo_uri, query: 'Rename the greeting to welcome' })
-    expect(session.failures).toEqual([])
     expect(session.statuses.at(-1)).toBe('completed')
     expect(plans[0]).toEqual(['terraform_data.welcome', 'terraform_data.greeting'])
     expect((await storedRound(session.uuid)).usage.validation_attempts).toBe(1)
@@ -76,42 +74,36 @@ describe('a refactoring with moves', () => {
   it('into a module of a large root needs one attempt and destroys nothing', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `part_${index}`)
     const files = Object.fromEntries(names.map((name) => [`${name}.tf`, resource(name)]))
-    const repo_uri = await appliedRepository(files)
+    const repo_uri = await appliedRepository(stack, files)
     const chosen = names.slice(0, 6)
-    const llm = scriptedLlm(
-      goodRound({
-        task_complete: [
-          {
-            calls: [
-              ...chosen.map((name): [string, Record<string, unknown>] => [
-                'delete_file',
-                { target_file: `${name}.tf` },
-              ]),
-              [
-                'write_to_file',
-                { target_file: 'modules/app/main.tf', content: chosen.map((name) => resource(name)).join('\n') },
-              ],
-              [
-                'write_to_file',
-                {
-                  target_file: 'app.tf',
-                  content: [
-                    'module "app" {\n  source = "./modules/app"\n}\n',
-                    ...chosen.map((name) => moved(`terraform_data.${name}`, `module.app.terraform_data.${name}`)),
-                  ].join('\n'),
-                },
-              ],
+    const llm = goodLlm({
+      task_complete: [
+        {
+          calls: [
+            ...chosen.map((name): [string, Record<string, unknown>] => ['delete_file', { target_file: `${name}.tf` }]),
+            [
+              'write_to_file',
+              { target_file: 'modules/app/main.tf', content: chosen.map((name) => resource(name)).join('\n') },
             ],
-          },
-          done('Moved six parts into a module.'),
-        ],
-        [CHAIN]: targets('module.app'),
-        report_decomposed_task_operations: operations([]),
-      }),
-    )
+            [
+              'write_to_file',
+              {
+                target_file: 'app.tf',
+                content: [
+                  'module "app" {\n  source = "./modules/app"\n}\n',
+                  ...chosen.map((name) => moved(`terraform_data.${name}`, `module.app.terraform_data.${name}`)),
+                ].join('\n'),
+              },
+            ],
+          ],
+        },
+        done('Moved six parts into a module.'),
+      ],
+      [CHAIN]: targets('module.app'),
+      report_decomposed_task_operations: operations([]),
+    })
     const { context, plans } = watched(stack.context(llm))
     const session = await firstRound(stack, context, { repo_uri, query: 'Move the first six parts into a module' })
-    expect(session.failures).toEqual([])
     expect(session.statuses.at(-1)).toBe('completed')
     expect(plans[0]?.[0]).toBe('module.app')
     expect(plans[0]?.toSorted()).toEqual(['module.app', ...chosen.map((name) => `terraform_data.${name}`)])
@@ -123,11 +115,12 @@ describe('a refactoring with moves', () => {
 
   it('that others left pending is planned with what the session asks for, without another attempt', async () => {
     const main = `${MAIN}\n${moved('terraform_data.old', 'terraform_data.greeting')}`
-    const repo_uri = await appliedRepository({ 'main.tf': main }, (state) => state.replace('"greeting"', '"old"'))
-    const llm = scriptedLlm(goodRound())
+    const repo_uri = await appliedRepository(stack, { 'main.tf': main }, (state) =>
+      state.replace('"greeting"', '"old"'),
+    )
+    const llm = goodLlm()
     const { context, plans, kinds } = watched(stack.context(llm))
     const session = await firstRound(stack, context, { repo_uri })
-    expect(session.failures).toEqual([])
     expect(session.statuses.at(-1)).toBe('completed')
     const completed = ['terraform_data.second', 'terraform_data.greeting', 'terraform_data.old']
     expect(plans[0]).toEqual(['terraform_data.second'])
@@ -144,11 +137,9 @@ describe('a refactoring with moves', () => {
 describe('the targets of a round', () => {
   it('are not asked for while the code is invalid', async () => {
     const broken = ADDED.replace('input', 'no_such_argument')
-    const llm = scriptedLlm(
-      goodRound({
-        task_complete: [write('second.tf', broken), done('First.'), write('second.tf', ADDED), done('Mended.')],
-      }),
-    )
+    const llm = goodLlm({
+      task_complete: [write('second.tf', broken), done('First.'), write('second.tf', ADDED), done('Mended.')],
+    })
     const { context, kinds } = watched(stack.context(llm))
     const session = await firstRound(stack, context, { repo_uri: await stack.repository({ 'main.tf': MAIN }) })
     expect(session.statuses.at(-1)).toBe('completed')
@@ -161,22 +152,19 @@ describe('the targets of a round', () => {
     const failing = (name: string, condition: string) =>
       `resource "terraform_data" "${name}" {\n  input = "x"\n  lifecycle {\n    precondition {\n` +
       `      condition     = ${condition}\n      error_message = "It is never right."\n    }\n  }\n}\n`
-    const llm = scriptedLlm(
-      goodRound({
-        task_complete: [
-          write('second.tf', failing('second', 'terraform.workspace == "none"')),
-          done('One.'),
-          write('second.tf', failing('second', 'terraform.workspace == "void"')),
-          done('Two.'),
-          write('second.tf', failing('third', 'terraform.workspace != "none"')),
-          done('Three.'),
-        ],
-        [CHAIN]: [targets('terraform_data.second', 'var.x'), targets('terraform_data.third')],
-      }),
-    )
+    const llm = goodLlm({
+      task_complete: [
+        write('second.tf', failing('second', 'terraform.workspace == "none"')),
+        done('One.'),
+        write('second.tf', failing('second', 'terraform.workspace == "void"')),
+        done('Two.'),
+        write('second.tf', failing('third', 'terraform.workspace != "none"')),
+        done('Three.'),
+      ],
+      [CHAIN]: [targets('terraform_data.second', 'var.x'), targets('terraform_data.third')],
+    })
     const { context, plans } = watched(stack.context(llm, { orchestration: { max_validation_iteration: 3 } }))
     const session = await firstRound(stack, context, { repo_uri: await stack.repository({ 'main.tf': MAIN }) })
-    expect(session.failures).toEqual([])
     expect(session.statuses.at(-1)).toBe('completed')
     expect(plans.slice(0, 3)).toEqual([['terraform_data.second'], ['terraform_data.second'], ['terraform_data.third']])
     const [first, again, ...others] = llm.of(CHAIN)
@@ -190,8 +178,8 @@ describe('the targets of a round', () => {
   })
 
   it('leave out what neither the code nor the state has, and say so', async () => {
-    const repo_uri = await appliedRepository({ 'main.tf': MAIN })
-    const llm = scriptedLlm(goodRound({ [CHAIN]: targets('terraform_data.imagined', 'terraform_data.second') }))
+    const repo_uri = await appliedRepository(stack, { 'main.tf': MAIN })
+    const llm = goodLlm({ [CHAIN]: targets('terraform_data.imagined', 'terraform_data.second') })
     const { context, plans } = watched(stack.context(llm))
     const session = await firstRound(stack, context, { repo_uri })
     expect(session.statuses.at(-1)).toBe('completed')
@@ -204,19 +192,74 @@ describe('the targets of a round', () => {
 
   it('are the changed blocks when nothing that was proposed exists', async () => {
     const code = MAIN.replace('input = "hello"', 'for_each = toset(["a"])\n  input    = "hello"')
-    const llm = scriptedLlm(
-      goodRound({
-        task_complete: [write('main.tf', code), done('One greeting a name.')],
-        [CHAIN]: targets('terraform_data.greeting["b"]'),
-        report_decomposed_task_operations: operations([]),
-      }),
-    )
+    const llm = goodLlm({
+      task_complete: [write('main.tf', code), done('One greeting a name.')],
+      [CHAIN]: targets('terraform_data.greeting["b"]'),
+      report_decomposed_task_operations: operations([]),
+    })
     const { context, plans } = watched(stack.context(llm))
     const session = await firstRound(stack, context, { repo_uri: await stack.repository({ 'main.tf': MAIN }) })
-    expect(session.failures).toEqual([])
     expect(session.statuses.at(-1)).toBe('completed')
     expect(plans.slice(0, 2)).toEqual([['terraform_data.greeting["b"]'], ['terraform_data.greeting']])
     const texts = await textsOf(stack, session.uuid, 'plan')
     expect(texts[0]).toContain('Plan: 1 to add')
+  })
+})
+
+const NONE = 'A plan of the whole root changes nothing outside the targets.'
+
+const outsideOf = ({ uuid }: SessionView) => impactPoint(stack, uuid, 'Outside the targets')
+
+describe('a targeted plan', () => {
+  it('comes with the changes that others have pending in the same root', async () => {
+    const repo_uri = await appliedRepository(stack, undefined, (state) =>
+      state.replaceAll('"hello"', '"changed by hand"'),
+    )
+    const { llm, session } = await runGenerate(stack, {}, { orchestration: GATES, request: { repo_uri } })
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(await outsideOf(session)).toBe(
+      'A plan of the whole root would also make a change that this plan leaves out:\n- update terraform_data.greeting',
+    )
+    expect(said(llm.of('report_compliance_findings')[0])).toContain('Not part of this plan, for information only')
+    expect(readdirSync(planPath(stack, session.uuid)).filter((name) => name.endsWith('.plan'))).toEqual([
+      'session.plan',
+    ])
+    const text = await pullRequestText(stack, session.uuid, repo_uri)
+    expect(text).toMatch(
+      /^For the logs\.\n\n## Plan\n\n\*\*1 to create, 0 to update, 0 to delete, 0 to recreate\*\* \(round 1, planned /,
+    )
+    expect(text).toContain('| create | `terraform_data.second` | A second greeting. |')
+    expect(text).toContain('**Passed** (round 1): no findings.')
+    expect(text).toMatch(
+      /- Only 1 target and what it depends on were planned: `terraform_data.second`\.\n- The engine planned at .+ on commit `[0-9a-f]{12}`/,
+    )
+    expect(text).toMatch(/- \d+ values? of the plan (is|are) known only after apply/)
+    expect(text).toContain('that this plan leaves out:\n\n- update `terraform_data.greeting`')
+    expect(text).toContain('The plan destroys and recreates nothing.')
+  })
+})
+
+describe('a worker that stops while the whole root is planned', () => {
+  it('hands the round back; it is run again and ends as usual', async () => {
+    const repo_uri = await appliedRepository(stack)
+    const stop = new AbortController()
+    const { iac } = stack.context(scriptedLlm({}))
+    const stopping: typeof iac = {
+      ...iac,
+      run: async (kind, body, options) => {
+        if (kind === 'plan' && 'targets' in body && body.targets?.length === 0) stop.abort(STOPPING)
+        return await iac.run(kind, body, options)
+      },
+    }
+    const { session: stopped } = await runGenerate(
+      stack,
+      {},
+      { iac: stopping, request: { repo_uri }, signal: stop.signal },
+    )
+    expect(stopped.in_flight).toBe(true)
+    expect(await textsOf(stack, stopped.uuid, 'report')).toEqual([])
+    const session = await runWaiting(stack, stack.context(goodLlm()), stopped.uuid)
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(await outsideOf(session)).toBe(NONE)
   })
 })

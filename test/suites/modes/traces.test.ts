@@ -12,9 +12,9 @@ import { openPrompts } from '../../../src/runtime/prompts.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { trust } from '../../repository/support.ts'
-import { applyRound, applyScripts } from './apply-world.ts'
-import { done, GATES, goodRound, MAIN, write } from './scripts.ts'
-import { firstRound, startStack } from './stack.ts'
+import { applyLlm, applyRound } from './apply-world.ts'
+import { done, GATES, goodLlm, goodRound, MAIN, write } from './scripts.ts'
+import { firstRound, runGenerate, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 let collector: Collector
@@ -97,7 +97,7 @@ describe('a generate round', () => {
 
   it('goes on to its pull request and its apply in the same project', async () => {
     const generate = openTracing()
-    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { tracing: generate }))
+    const { session } = await runGenerate(stack, {}, { tracing: generate })
     await spansOf(generate, session.uuid)
 
     const core = openTracing()
@@ -107,7 +107,7 @@ describe('a generate round', () => {
     expect(written).toMatchObject({ project: 'dev-engine-day2', attributes: { 'output.value': 'It greets twice.' } })
 
     const apply = openTracing()
-    await applyRound(stack, stack.context(scriptedLlm(applyScripts()), { tracing: apply }), session.uuid)
+    await applyRound(stack, stack.context(applyLlm(), { tracing: apply }), session.uuid)
     const applied = (await spansOf(apply, session.uuid)).find(({ name }) => name.startsWith('Engine apply'))
     expect(applied).toMatchObject({ name: 'Engine apply - True', project: 'dev-engine-day2', parent_id: null })
     expect(applied?.attributes).toMatchObject({
@@ -135,7 +135,7 @@ describe('prompts from a registry', () => {
   }
 
   it('reach the model as an operator wrote them, from the next round on', async () => {
-    const llm = scriptedLlm(goodRound())
+    const llm = goodLlm()
     const context = await withRegistry(llm)
     expect((await round(context)).statuses.at(-1)).toBe('completed')
     edit('general-guidelines-requests', 'Be kind to every request.')

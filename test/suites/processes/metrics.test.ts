@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startObjectStore } from '../../../dev/object-store.ts'
 import { startRespServer } from '../../data/cache/resp-server.ts'
 import { ENVIRONMENT } from '../../helpers/core.ts'
 import { type CoreProcess, startCoreProcess } from '../../helpers/core-process.ts'
+import { useFolder } from '../../helpers/folder.ts'
 import { memoryCache } from '../../helpers/memory-cache.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 import { openSession, runRound } from '../../helpers/sessions.ts'
@@ -12,16 +12,15 @@ import { readStream } from '../../helpers/sse.ts'
 import { parseMetrics, sampleOf } from '../../observe/parse-metrics.ts'
 
 let database: TestDatabase
-let folder: string
+const folder = useFolder()
 let env: Record<string, string>
 const closers: (() => unknown)[] = []
 beforeAll(async () => {
   database = await createTestDatabase()
-  folder = await mkdtemp(`${tmpdir()}/core-stop-`)
   const objects = await startObjectStore({ access_key: 'bundledadmin', secret_key: 'bundledadmin' })
   const redis = await startRespServer()
   closers.push(objects.close, redis.close)
-  const config = `${folder}/config.yaml`
+  const config = `${folder.path}/config.yaml`
   await writeFile(
     config,
     `storage: { endpoint_url: "${objects.url}", public_endpoint_url: "${objects.url}" }\n` +
@@ -37,7 +36,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const close of closers.reverse()) await close()
   await database.drop()
-  await rm(folder, { recursive: true, force: true })
 })
 
 async function start(more: Record<string, string> = {}): Promise<CoreProcess> {

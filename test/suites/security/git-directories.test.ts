@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'n
 import { join } from 'node:path'
 import { beforeEach, expect } from 'vitest'
 import { writeOverride } from '../../../pipeline/workspace/backend-override.ts'
-import type { Workspace } from '../../../pipeline/workspace/types.ts'
+import type { Workspace } from '../../../pipeline/workspace/workspace.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { git_, round, type Site, startSite } from '../../pipeline/workspace/support.ts'
@@ -162,7 +162,7 @@ attack(WRITTEN, "git's own directory of a clone, from the folder that engine and
     'session.plan',
   ])
   await workspace.dispose()
-  return 'it lies in a folder of mode 0700 outside of the upload folder, and is removed when the clone is pinned'
+  return 'it lies in a folder of mode 0700 outside of the upload folder, and is removed when the plan is saved'
 })
 
 attack(WRITTEN, 'a folder of the git directories that belongs to others', async () => {

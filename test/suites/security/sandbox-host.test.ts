@@ -2,10 +2,8 @@ import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/prom
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { SCOPE, startTestService, type TestService, temporaryFolder } from '../../sidecars/iac/service.ts'
-import { attack } from './attack.ts'
-import { BOXED, reasonAgainstSandbox, runHostile } from './sandboxed.ts'
+import { attackSandbox, BOXED, HAS_SANDBOX, runHostile } from './sandboxed.ts'
 
-const unless = await reasonAgainstSandbox()
 const CLOUD_SECRET = 'cloud-secret-of-this-job-4711'
 const OTHER_SECRET = 'secret-of-another-cloud-0815'
 const REGISTRY_SECRET = 'registry-token-of-nobody-2342'
@@ -14,7 +12,7 @@ let service: TestService
 let outside: string
 
 beforeAll(async () => {
-  if (unless !== null) return
+  if (!HAS_SANDBOX) return
   outside = await temporaryFolder()
   await writeFile(join(outside, 'secret.txt'), 'secret-of-the-machine')
   await writeFile(join(outside, 'aws'), '[default]\n', { mode: 0o600 })
@@ -37,15 +35,10 @@ const program = (
   script: () => string,
   check: (output: string, workspace: string) => Promise<string> | string,
 ) =>
-  attack(
-    'the machine, from inside the sandbox',
-    title,
-    async () => {
-      const { output, workspace } = await runHostile(service, script())
-      return await check(output, workspace)
-    },
-    { unless },
-  )
+  attackSandbox('the machine, from inside the sandbox', title, async () => {
+    const { output, workspace } = await runHostile(service, script())
+    return await check(output, workspace)
+  })
 
 program(
   'a program reads a file of the machine',
@@ -162,7 +155,7 @@ program(
   },
 )
 
-attack(
+attackSandbox(
   'the machine, from inside the sandbox',
   'a program changes the rest of its clone, and the git folder of a direct caller',
   async () => {
@@ -179,7 +172,6 @@ attack(
     expect(await readFile(join(clone, '.git/config'), 'utf8')).toBe('[core]\n')
     return 'the clone around the workspace can be read and not written, its git folder is hidden'
   },
-  { unless },
 )
 
 const LOOKS: [title: string, expression: string][] = [
@@ -192,27 +184,22 @@ const LOOKS: [title: string, expression: string][] = [
   ['a file beside the workspace through a link', 'try(file("link/secret.txt"), "denied")'],
 ]
 for (const [title, expression] of LOOKS)
-  attack(
-    'functions of the engine that read the machine',
-    title,
-    async () => {
-      const path = await service.workspace({ 'main.tf': `output "seen" {\n  value = ${expression}\n}\n` })
-      await symlink(outside, join(path, 'link'))
-      await mkdir(join(service.folder, 'workspace-other'), { recursive: true })
-      await writeFile(join(service.folder, 'workspace-other', 'other.tf'), '# of another session')
-      const init = await service.run('/v1/init', { workspace_path: path, ...SCOPE })
-      const plan = await service.run('/v1/plan', { workspace_path: path, ...SCOPE, plan_file: 'session.plan' })
-      const shown = await service.run('/v1/show', { workspace_path: path, plan_file: 'session.plan' })
-      const all = JSON.stringify([init, plan, shown])
-      for (const secret of [CLOUD_SECRET, OTHER_SECRET, 'secret-of-the-machine', 'other.tf'])
-        expect(all).not.toContain(secret)
-      if (plan.result.exit_code !== 0) return plan.result.stderr
-      const seen: string = JSON.parse(shown.result.stdout).output_changes.seen.after
-      expect(['denied', '', 'main.tf', `${path.split('/').at(-1)}/main.tf`]).toContain(seen)
-      return `the engine saw: ${seen || 'nothing'}`
-    },
-    { unless },
-  )
+  attackSandbox('functions of the engine that read the machine', title, async () => {
+    const path = await service.workspace({ 'main.tf': `output "seen" {\n  value = ${expression}\n}\n` })
+    await symlink(outside, join(path, 'link'))
+    await mkdir(join(service.folder, 'workspace-other'), { recursive: true })
+    await writeFile(join(service.folder, 'workspace-other', 'other.tf'), '# of another session')
+    const init = await service.run('/v1/init', { workspace_path: path, ...SCOPE })
+    const plan = await service.run('/v1/plan', { workspace_path: path, ...SCOPE, plan_file: 'session.plan' })
+    const shown = await service.run('/v1/show', { workspace_path: path, plan_file: 'session.plan' })
+    const all = JSON.stringify([init, plan, shown])
+    for (const secret of [CLOUD_SECRET, OTHER_SECRET, 'secret-of-the-machine', 'other.tf'])
+      expect(all).not.toContain(secret)
+    if (plan.result.exit_code !== 0) return plan.result.stderr
+    const seen: string = JSON.parse(shown.result.stdout).output_changes.seen.after
+    expect(['denied', '', 'main.tf', `${path.split('/').at(-1)}/main.tf`]).toContain(seen)
+    return `the engine saw: ${seen || 'nothing'}`
+  })
 
 /** True if a process of the machine has this command line. */
 async function isRunning(commandLine: string): Promise<boolean> {

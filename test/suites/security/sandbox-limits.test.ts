@@ -5,10 +5,8 @@ import { expect } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
 import { startLogging } from '../../helpers/logging-process.ts'
 import { clientOf, SCOPE, startTestService, TOKEN, temporaryFolder } from '../../sidecars/iac/service.ts'
-import { attack } from './attack.ts'
-import { BOXED, reasonAgainstSandbox, runHostile } from './sandboxed.ts'
+import { attackSandbox, attackService, BOXED, runHostile } from './sandboxed.ts'
 
-const unless = await reasonAgainstSandbox()
 const LIMITED = { ...BOXED, IAC_ALLOW_HOST_PROGRAMS: 'true' }
 const MEMORY = 'memory and processes of an engine'
 const DISK = 'disk of an engine'
@@ -28,176 +26,109 @@ async function planWithin(memoryMib: string, configuration: string): Promise<str
   }
 }
 
-attack(
-  MEMORY,
-  'a product of sets that grows without end',
-  async () => {
-    const numbers = '["0","1","2","3","4","5","6","7","8","9"]'
-    const product = `setproduct(${Array.from({ length: 7 }, () => numbers).join(', ')})`
-    const text = await planWithin('300', `output "x" {\n  value = length(${product})\n}\n`)
-    expect(text).toContain('IAC_MAX_MEMORY_MIB')
-    return text
-  },
-  { unless },
-)
+attackSandbox(MEMORY, 'a product of sets that grows without end', async () => {
+  const numbers = '["0","1","2","3","4","5","6","7","8","9"]'
+  const product = `setproduct(${Array.from({ length: 7 }, () => numbers).join(', ')})`
+  const text = await planWithin('300', `output "x" {\n  value = length(${product})\n}\n`)
+  expect(text).toContain('IAC_MAX_MEMORY_MIB')
+  return text
+})
 
-attack(
-  MEMORY,
-  'a file without an end',
-  async () => {
-    const text = await planWithin('300', 'output "x" {\n  value = length(filebase64(join("", ["/de", "v/zero"])))\n}\n')
-    expect(text).toContain('IAC_MAX_MEMORY_MIB')
-    return text
-  },
-  { unless },
-)
+attackSandbox(MEMORY, 'a file without an end', async () => {
+  const text = await planWithin('300', 'output "x" {\n  value = length(filebase64(join("", ["/de", "v/zero"])))\n}\n')
+  expect(text).toContain('IAC_MAX_MEMORY_MIB')
+  return text
+})
 
-attack(
-  MEMORY,
-  'a program that fills the memory',
-  async () => {
-    const service = await startTestService({ ...LIMITED, IAC_MAX_MEMORY_MIB: '300' })
-    try {
-      const { output, apply } = await runHostile(
-        service,
-        'perl -e \'my $x = "x" x 900_000_000; print length($x)\'; echo end',
-      )
-      expect(output).not.toContain('900000000')
-      return (
-        apply.error?.detail ?? output.split('\n').find((line) => /memory|Killed/i.test(line)) ?? 'killed by the kernel'
-      )
-    } finally {
-      await service.close()
-    }
-  },
-  { unless },
-)
+attackService(MEMORY, 'a program that fills the memory', { IAC_MAX_MEMORY_MIB: '300' }, async (service) => {
+  const { output, apply } = await runHostile(
+    service,
+    'perl -e \'my $x = "x" x 900_000_000; print length($x)\'; echo end',
+  )
+  expect(output).not.toContain('900000000')
+  return apply.error?.detail ?? output.split('\n').find((line) => /memory|Killed/i.test(line)) ?? 'killed by the kernel'
+})
 
-attack(
-  MEMORY,
-  'a program that starts processes without end',
-  async () => {
-    const service = await startTestService({ ...LIMITED, IAC_MAX_PROCESSES: '80' })
-    try {
-      const script = 'n=0; while [ $n -lt 300 ]; do sleep 5 & n=$((n+1)); done; echo started $n'
-      const { output, apply } = await runHostile(service, script)
-      expect(output).not.toContain('started 300')
-      return `${output.split('\n').find((line) => /fork/i.test(line)) ?? apply.status}`
-    } finally {
-      await service.close()
-    }
-  },
-  { unless },
-)
+attackService(MEMORY, 'a program that starts processes without end', { IAC_MAX_PROCESSES: '80' }, async (service) => {
+  const script = 'n=0; while [ $n -lt 300 ]; do sleep 5 & n=$((n+1)); done; echo started $n'
+  const { output, apply } = await runHostile(service, script)
+  expect(output).not.toContain('started 300')
+  return `${output.split('\n').find((line) => /fork/i.test(line)) ?? apply.status}`
+})
 
-attack(
+attackService(
   DISK,
   'a file and a folder that grow until the disk is full',
-  async () => {
-    const service = await startTestService({ ...LIMITED, IAC_MAX_WORKSPACE_MIB: '40' })
-    try {
-      const { output } = await runHostile(service, 'dd if=/dev/zero of=large bs=1M count=200; ls -l large')
-      expect(Number(/ (\d+) \w+ +\d+ [\d:]+ large/.exec(output)?.[1] ?? 0)).toBeLessThanOrEqual(40 * 1024 ** 2)
-      const script =
-        'n=0; while [ $n -lt 60 ]; do dd if=/dev/zero of=$TMPDIR/part$n bs=1M count=2 2> /dev/null; n=$((n+1)); sleep 0.1; done; echo filled'
-      const many = await runHostile(service, script)
-      expect(many.output).not.toContain('filled')
-      expect(many.apply.error.detail).toContain('IAC_MAX_WORKSPACE_MIB')
-      return many.apply.error.detail
-    } finally {
-      await service.close()
-    }
+  { IAC_MAX_WORKSPACE_MIB: '40' },
+  async (service) => {
+    const { output } = await runHostile(service, 'dd if=/dev/zero of=large bs=1M count=200; ls -l large')
+    expect(Number(/ (\d+) \w+ +\d+ [\d:]+ large/.exec(output)?.[1] ?? 0)).toBeLessThanOrEqual(40 * 1024 ** 2)
+    const script =
+      'n=0; while [ $n -lt 60 ]; do dd if=/dev/zero of=$TMPDIR/part$n bs=1M count=2 2> /dev/null; n=$((n+1)); sleep 0.1; done; echo filled'
+    const many = await runHostile(service, script)
+    expect(many.output).not.toContain('filled')
+    expect(many.apply.error.detail).toContain('IAC_MAX_WORKSPACE_MIB')
+    return many.apply.error.detail
   },
-  { unless },
 )
 
-attack(
-  DISK,
-  'folders of memory inside the sandbox',
-  async () => {
-    const service = await startTestService(LIMITED)
-    try {
-      const script =
-        'for d in / /dev /dev/shm /run /home /etc; do dd if=/dev/zero of=$d/fill bs=1M count=1 2> /dev/null && echo FILLED $d; done; echo end'
-      const { output } = await runHostile(service, script)
-      expect(output).toContain('end')
-      expect(output).not.toContain('FILLED')
-      return 'read-only, but for the workspace and the temporary folder'
-    } finally {
-      await service.close()
-    }
-  },
-  { unless },
-)
+attackService(DISK, 'folders of memory inside the sandbox', {}, async (service) => {
+  const script =
+    'for d in / /dev /dev/shm /run /home /etc; do dd if=/dev/zero of=$d/fill bs=1M count=1 2> /dev/null && echo FILLED $d; done; echo end'
+  const { output } = await runHostile(service, script)
+  expect(output).toContain('end')
+  expect(output).not.toContain('FILLED')
+  return 'read-only, but for the workspace and the temporary folder'
+})
 
-attack(
-  DISK,
-  'links by which the service gives a file of the machine away',
-  async () => {
-    const service = await startTestService(LIMITED)
-    try {
-      const outside = await temporaryFolder()
-      const target = join(outside, 'target')
-      await writeFile(target, 'mine')
-      await chmod(target, 0o600)
-      const path = await service.workspace({ 'main.tf': 'output "x" {\n  value = 1\n}\n' })
-      await symlink(target, join(path, 'link'))
-      await symlink(outside, join(path, 'folder'))
-      const before = await lstat(target)
-      await service.run('/v1/init', { workspace_path: path, ...SCOPE })
-      const after = await lstat(target)
-      expect([after.uid, after.gid, after.mode]).toEqual([before.uid, before.gid, before.mode])
-      expect((await lstat(outside)).uid).toBe(before.uid)
-      return 'links are not followed when a workspace is handed over'
-    } finally {
-      await service.close()
-    }
-  },
-  { unless },
-)
+attackService(DISK, 'links by which the service gives a file of the machine away', {}, async (service) => {
+  const outside = await temporaryFolder()
+  const target = join(outside, 'target')
+  await writeFile(target, 'mine')
+  await chmod(target, 0o600)
+  const path = await service.workspace({ 'main.tf': 'output "x" {\n  value = 1\n}\n' })
+  await symlink(target, join(path, 'link'))
+  await symlink(outside, join(path, 'folder'))
+  const before = await lstat(target)
+  await service.run('/v1/init', { workspace_path: path, ...SCOPE })
+  const after = await lstat(target)
+  expect([after.uid, after.gid, after.mode]).toEqual([before.uid, before.gid, before.mode])
+  expect((await lstat(outside)).uid).toBe(before.uid)
+  return 'links are not followed when a workspace is handed over'
+})
 
-attack(
-  END,
-  'the service is killed during a plan',
-  async () => {
-    const folder = await temporaryFolder()
-    const engine = join(folder, 'engine')
-    await writeFile(engine, '#!/bin/sh\nif [ "$1" = plan ]; then sleep 161803; fi\necho "Fake v1.0.0"\n')
-    await chmod(engine, 0o755)
-    const { client, kill } = await startProcess(folder, engine)
-    const path = await client.workspace({ 'main.tf': '' })
-    await client.submit('/v1/plan', { workspace_path: path, ...SCOPE, plan_file: 'session.plan' })
-    await eventually(() => expect(running('sleep 161803')).toBe(true))
-    kill()
-    await eventually(() => expect(running('sleep 161803')).toBe(false))
-    return 'the kernel ends the sandbox with its parent'
-  },
-  { unless },
-)
+attackSandbox(END, 'the service is killed during a plan', async () => {
+  const folder = await temporaryFolder()
+  const engine = join(folder, 'engine')
+  await writeFile(engine, '#!/bin/sh\nif [ "$1" = plan ]; then sleep 161803; fi\necho "Fake v1.0.0"\n')
+  await chmod(engine, 0o755)
+  const { client, kill } = await startProcess(folder, engine)
+  const path = await client.workspace({ 'main.tf': '' })
+  await client.submit('/v1/plan', { workspace_path: path, ...SCOPE, plan_file: 'session.plan' })
+  await eventually(() => expect(running('sleep 161803')).toBe(true))
+  kill()
+  await eventually(() => expect(running('sleep 161803')).toBe(false))
+  return 'the kernel ends the sandbox with its parent'
+})
 
-attack(
-  END,
-  'the service is killed during an apply, and nothing is lost',
-  async () => {
-    const folder = await temporaryFolder()
-    const { client, kill } = await startProcess(folder, '')
-    const configuration =
-      'resource "terraform_data" "first" {}\nresource "terraform_data" "second" {\n  depends_on = [terraform_data.first]\n' +
-      '  provisioner "local-exec" {\n    command = "sleep 141421"\n  }\n}\n'
-    const path = await client.workspace({ 'main.tf': configuration })
-    await client.run('/v1/init', { workspace_path: path, ...SCOPE })
-    await client.run('/v1/plan', { workspace_path: path, ...SCOPE, plan_file: 'session.plan' })
-    await client.submit('/v1/apply', { workspace_path: path, ...SCOPE, plan_file: 'session.plan' })
-    await eventually(() => expect(running('sleep 141421')).toBe(true))
-    kill()
-    await eventually(() => expect(running('sleep 141421')).toBe(false))
-    await eventually(() => expect(lstat(join(path, '.terraform.tfstate.lock.info'))).rejects.toThrow('ENOENT'))
-    const state = await readFile(join(path, 'terraform.tfstate'), 'utf8')
-    expect(JSON.parse(state).resources.map(({ name }: { name: string }) => name)).toContain('first')
-    return 'the engine is interrupted, writes its state, gives back the lock and ends'
-  },
-  { unless },
-)
+attackSandbox(END, 'the service is killed during an apply, and nothing is lost', async () => {
+  const folder = await temporaryFolder()
+  const { client, kill } = await startProcess(folder, '')
+  const configuration =
+    'resource "terraform_data" "first" {}\nresource "terraform_data" "second" {\n  depends_on = [terraform_data.first]\n' +
+    '  provisioner "local-exec" {\n    command = "sleep 141421"\n  }\n}\n'
+  const path = await client.workspace({ 'main.tf': configuration })
+  await client.run('/v1/init', { workspace_path: path, ...SCOPE })
+  await client.run('/v1/plan', { workspace_path: path, ...SCOPE, plan_file: 'session.plan' })
+  await client.submit('/v1/apply', { workspace_path: path, ...SCOPE, plan_file: 'session.plan' })
+  await eventually(() => expect(running('sleep 141421')).toBe(true))
+  kill()
+  await eventually(() => expect(running('sleep 141421')).toBe(false))
+  await eventually(() => expect(lstat(join(path, '.terraform.tfstate.lock.info'))).rejects.toThrow('ENOENT'))
+  const state = await readFile(join(path, 'terraform.tfstate'), 'utf8')
+  expect(JSON.parse(state).resources.map(({ name }: { name: string }) => name)).toContain('first')
+  return 'the engine is interrupted, writes its state, gives back the lock and ends'
+})
 
 /** True if a process with this in its command line runs on the machine. */
 function running(text: string): boolean {

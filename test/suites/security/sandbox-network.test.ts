@@ -3,10 +3,8 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { SCOPE, startTestService, type TestService, temporaryFolder } from '../../sidecars/iac/service.ts'
-import { attack } from './attack.ts'
-import { BOXED, reasonAgainstSandbox, runHostile } from './sandboxed.ts'
+import { attackSandbox, BOXED, HAS_SANDBOX, runHostile } from './sandboxed.ts'
 
-const unless = await reasonAgainstSandbox()
 const GROUP = 'connections of engines and their programs'
 
 let service: TestService
@@ -22,7 +20,7 @@ beforeAll(async () => {
   allowed = await listen({ port: 0, host: '127.0.0.1' })
   byPath = await listen({ path: join(folder, 'docker.sock') })
   abstract = await listen({ path: '\0platform-security-test' })
-  if (unless === null)
+  if (HAS_SANDBOX)
     service = await startTestService({
       ...BOXED,
       IAC_ALLOW_HOST_PROGRAMS: 'true',
@@ -60,16 +58,11 @@ const SPELLINGS = [
 ]
 
 for (const host of SPELLINGS)
-  attack(
-    GROUP,
-    `a state backend on this machine as ${host}`,
-    async () => {
-      const text = await initWithBackend(`http://${host}:${closed.port}/state`)
-      expect(closed.connections).toBe(0)
-      return text
-    },
-    { unless },
-  )
+  attackSandbox(GROUP, `a state backend on this machine as ${host}`, async () => {
+    const text = await initWithBackend(`http://${host}:${closed.port}/state`)
+    expect(closed.connections).toBe(0)
+    return text
+  })
 
 for (const address of [
   '169.254.169.254',
@@ -81,78 +74,53 @@ for (const address of [
   '[fd00:ec2::254]',
   '[fe80::1]',
 ])
-  attack(
-    GROUP,
-    `metadata and private networks: ${address}`,
-    async () => {
-      const started = performance.now()
-      const text = await initWithBackend(`http://${address}/state`)
-      // The route is refused. An address without a host would take minutes.
-      expect(performance.now() - started).toBeLessThan(20_000)
-      expect(text).toMatch(/refused|unreachable|prohibited|denied|no route|invalid argument/i)
-      return text
-    },
-    { unless },
-  )
+  attackSandbox(GROUP, `metadata and private networks: ${address}`, async () => {
+    const started = performance.now()
+    const text = await initWithBackend(`http://${address}/state`)
+    // The route is refused. An address without a host would take minutes.
+    expect(performance.now() - started).toBeLessThan(20_000)
+    expect(text).toMatch(/refused|unreachable|prohibited|denied|no route|invalid argument/i)
+    return text
+  })
 
-attack(
-  GROUP,
-  'a program connects to this machine',
-  async () => {
-    const hosts = ['127.0.0.1', 'localhost', '0.0.0.0', ownV4, '::1', '127.0.0.53']
-    const lines = hosts.map((host) => `bash -c 'exec 3<>/dev/tcp/${host}/${closed.port}' && echo CONNECTED ${host}`)
-    const { output } = await runHostile(service, `${lines.join('\n')}\necho end`)
-    expect(output).toContain('end')
-    expect(output).not.toContain('CONNECTED')
-    expect(closed.connections).toBe(0)
-    return output.split('\n').find((line) => line.includes('refused')) ?? 'refused'
-  },
-  { unless },
-)
+attackSandbox(GROUP, 'a program connects to this machine', async () => {
+  const hosts = ['127.0.0.1', 'localhost', '0.0.0.0', ownV4, '::1', '127.0.0.53']
+  const lines = hosts.map((host) => `bash -c 'exec 3<>/dev/tcp/${host}/${closed.port}' && echo CONNECTED ${host}`)
+  const { output } = await runHostile(service, `${lines.join('\n')}\necho end`)
+  expect(output).toContain('end')
+  expect(output).not.toContain('CONNECTED')
+  expect(closed.connections).toBe(0)
+  return output.split('\n').find((line) => line.includes('refused')) ?? 'refused'
+})
 
-attack(
-  GROUP,
-  'a program connects to unix sockets of this machine, by path and by abstract name',
-  async () => {
-    const script = `perl -MIO::Socket::UNIX -e 'for my $p ("${byPath.path}", "\\0platform-security-test") { print IO::Socket::UNIX->new(Peer => $p) ? "CONNECTED\\n" : "closed: $!\\n" }'`
-    const { output } = await runHostile(service, script)
-    expect(output).not.toContain('CONNECTED')
-    expect(byPath.connections + abstract.connections).toBe(0)
-    expect(output.match(/closed: /g)).toHaveLength(2)
-    return output
-      .split('\n')
-      .filter((line) => line.startsWith('closed'))
-      .join(', ')
-  },
-  { unless },
-)
+attackSandbox(GROUP, 'a program connects to unix sockets of this machine, by path and by abstract name', async () => {
+  const script = `perl -MIO::Socket::UNIX -e 'for my $p ("${byPath.path}", "\\0platform-security-test") { print IO::Socket::UNIX->new(Peer => $p) ? "CONNECTED\\n" : "closed: $!\\n" }'`
+  const { output } = await runHostile(service, script)
+  expect(output).not.toContain('CONNECTED')
+  expect(byPath.connections + abstract.connections).toBe(0)
+  expect(output.match(/closed: /g)).toHaveLength(2)
+  return output
+    .split('\n')
+    .filter((line) => line.startsWith('closed'))
+    .join(', ')
+})
 
-attack(
-  GROUP,
-  'a program opens the network again: addresses, routes, rules',
-  async () => {
-    const script =
-      'ip addr add 10.9.8.7/32 dev lo && echo CHANGED; ip rule flush && echo CHANGED; ip rule del priority 100 && echo CHANGED; ' +
-      'ip route add 10.0.0.0/8 dev lo && echo CHANGED; echo end'
-    const { output } = await runHostile(service, script)
-    expect(output).toContain('end')
-    expect(output).not.toContain('CHANGED')
-    return output.split('\n').find((line) => /permitted/.test(line)) ?? 'not permitted'
-  },
-  { unless },
-)
+attackSandbox(GROUP, 'a program opens the network again: addresses, routes, rules', async () => {
+  const script =
+    'ip addr add 10.9.8.7/32 dev lo && echo CHANGED; ip rule flush && echo CHANGED; ip rule del priority 100 && echo CHANGED; ' +
+    'ip route add 10.0.0.0/8 dev lo && echo CHANGED; echo end'
+  const { output } = await runHostile(service, script)
+  expect(output).toContain('end')
+  expect(output).not.toContain('CHANGED')
+  return output.split('\n').find((line) => /permitted/.test(line)) ?? 'not permitted'
+})
 
-attack(
-  GROUP,
-  'what the operator allows is reached, and nothing beside it',
-  async () => {
-    const text = await initWithBackend(`http://127.0.0.1:${allowed.port}/state`)
-    expect(allowed.connections).toBeGreaterThan(0)
-    expect(closed.connections).toBe(0)
-    return `the allowed port answered (${text.slice(0, 30)}), the other one was not asked`
-  },
-  { unless },
-)
+attackSandbox(GROUP, 'what the operator allows is reached, and nothing beside it', async () => {
+  const text = await initWithBackend(`http://127.0.0.1:${allowed.port}/state`)
+  expect(allowed.connections).toBeGreaterThan(0)
+  expect(closed.connections).toBe(0)
+  return `the allowed port answered (${text.slice(0, 30)}), the other one was not asked`
+})
 
 /** Runs init on a backend at this address. Returns the first line of the engine's error. */
 async function initWithBackend(address: string): Promise<string> {

@@ -1,20 +1,36 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Json, SCOPE, startTestService, type TestService } from '../../sidecars/iac/service.ts'
+import { attack } from './attack.ts'
 
 /** Variables of a sidecar that does not start without the whole sandbox. */
 export const BOXED = { IAC_SANDBOX: 'required' }
 
-/** Returns the reason why this machine has no sandbox with its own network; null if it has one. */
-export async function reasonAgainstSandbox(): Promise<string | null> {
-  try {
-    const service = await startTestService(BOXED)
+const unless = await startTestService(BOXED).then(
+  async (service) => {
     await service.close()
     return null
-  } catch (error) {
-    return error instanceof Error ? error.message : 'the sidecar does not start'
-  }
-}
+  },
+  (error: unknown) => (error instanceof Error ? error.message : 'the sidecar does not start'),
+)
+/** True if this machine has a sandbox with its own network. */
+export const HAS_SANDBOX = unless === null
+
+/** Registers an attack on the sandbox, which a machine without one does not carry out. */
+export const attackSandbox = (group: string, title: string, body: () => Promise<string>): void =>
+  attack(group, title, body, { unless })
+
+/** Registers an attack on the sandbox of a service of its own, whose guard against programs is switched off. */
+export const attackService = (
+  group: string,
+  title: string,
+  env: Record<string, string>,
+  body: (service: TestService) => Promise<string>,
+): void =>
+  attackSandbox(group, title, async () => {
+    const service = await startTestService({ ...BOXED, IAC_ALLOW_HOST_PROGRAMS: 'true', ...env })
+    return await body(service).finally(() => service.close())
+  })
 
 /**
  * Runs a shell script where a program of a repository would run: as a provisioner, inside the sandbox of an apply, with

@@ -16,7 +16,7 @@ import { ActionBadge, actionName } from '../../../ui/badge.tsx'
 import { Button } from '../../../ui/button.tsx'
 import { Notice, Skeleton } from '../../../ui/notice.tsx'
 import { excerpt, plural } from '../../../ui/words.ts'
-import { countActions, type Graph, isCriticalLoss, shownAddress, shownName } from '../graph-model.ts'
+import { countActions, type Graph, isCriticalLoss, shownAddress, shownName, type View } from '../graph-model.ts'
 import { type Box, boxWith, type Drawing } from './grouping.ts'
 import { BOX, isArrow, type Layout, nextPlace, useLayout } from './layout.ts'
 
@@ -26,12 +26,8 @@ sheet.replaceSync(`@layer kit{${text}}`)
 document.adoptedStyleSheets.push(sheet)
 
 interface CanvasProps {
-  graph: Graph
+  view: View
   drawing: Drawing
-  chosen: number | null
-  /** The direct and indirect dependents of the selected resource. */
-  blast: ReadonlySet<number>
-  onChoose: (index: number) => void
   onOpen: (group: string) => void
 }
 
@@ -48,9 +44,9 @@ export function Canvas(props: CanvasProps) {
 
 const NODE_TYPES = { box: BoxNode }
 
-function Flow({ layout, ...props }: CanvasProps & { layout: Layout }) {
+function Flow({ layout, view, onOpen }: CanvasProps & { layout: Layout }) {
   const { fitView } = useReactFlow()
-  const { graph, chosen, blast, onChoose, onOpen } = props
+  const { graph, chosen, blast, choose: onChoose } = view
   const { drawing, places } = layout
   const chosenBox = chosen === null ? null : boxWith(drawing, chosen)
   const [current, setCurrent] = useState<string | null>(null)

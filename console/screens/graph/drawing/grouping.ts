@@ -16,12 +16,7 @@ interface Tie {
   to: string
 }
 
-export interface Drawing {
-  boxes: readonly Box[]
-  ties: readonly Tie[]
-  /** The number of ties that are not drawn, because there are too many. */
-  tiesLeftOut: number
-}
+export type Drawing = ReturnType<typeof draw>
 
 interface Options {
   /** The ids of opened groups. */
@@ -36,7 +31,7 @@ const MOST_TIES = 1_500
 const MOST_APART = 40
 
 /** Returns the boxes of the selected resources: one each or, when there are too many, one per module. */
-export function draw(graph: Graph, selected: readonly number[], { open, apart }: Options): Drawing {
+export function draw(graph: Graph, selected: readonly number[], { open, apart }: Options) {
   const boxes = selected.length <= MOST_BOXES ? selected.map(single) : collapse(graph, selected, open, apart)
   return { boxes, ...tie(graph, boxes) }
 }
@@ -86,16 +81,15 @@ const OTHERS = 'all others'
 
 /** Keeps the groups with the most changes and merges the others. */
 function fold(graph: Graph, groups: Map<string, number[]>): [string, number[]][] {
-  const weight = (members: number[]) =>
-    members.reduce((sum, index) => sum + (changes(graph.resources[index] as PlannedResource) ? 1 : 0), 0)
   if (groups.size <= MOST_BOXES / 2) return [...groups]
-  const weights = new Map([...groups].map(([name, members]) => [name, weight(members)]))
+  const changed = (index: number) => changes(graph.resources[index] as PlannedResource)
+  const weights = new Map([...groups].map(([name, members]) => [name, members.filter(changed).length]))
   const sorted = [...groups].toSorted(([a], [b]) => (weights.get(b) ?? 0) - (weights.get(a) ?? 0))
-  const kept = sorted.slice(0, MOST_BOXES / 2 - 1)
-  return [...kept, [OTHERS, sorted.slice(MOST_BOXES / 2 - 1).flatMap(([, members]) => members)]]
+  const others = sorted.splice(MOST_BOXES / 2 - 1)
+  return [...sorted, [OTHERS, others.flatMap(([, members]) => members)]]
 }
 
-function tie(graph: Graph, boxes: readonly Box[]): { ties: Tie[]; tiesLeftOut: number } {
+function tie(graph: Graph, boxes: readonly Box[]) {
   const boxOf = new Map<number, string>()
   for (const { id, members } of boxes) for (const index of members) boxOf.set(index, id)
   const seen = new Set<string>()
@@ -107,7 +101,9 @@ function tie(graph: Graph, boxes: readonly Box[]): { ties: Tie[]; tiesLeftOut: n
       seen.add(`${from}\n${to}`)
       if (ties.length < MOST_TIES) ties.push({ from, to })
     }
-  return { ties, tiesLeftOut: seen.size - ties.length }
+  /** The number of ties that are not drawn, because there are too many. */
+  const tiesLeftOut = seen.size - ties.length
+  return { ties, tiesLeftOut }
 }
 
 /** Returns the id of the box that contains a resource; null when it is not drawn. */

@@ -1,22 +1,18 @@
 import type { ComponentChildren } from 'preact'
-import type { Round, Session } from '../../../client/api/schemas.ts'
+import type { Round } from '../../../client/api/schemas.ts'
 import { hasEnded } from '../../../client/sessions/use-session.ts'
 import { Origin } from '../../../ui/badge.tsx'
 import { Select } from '../../../ui/controls.tsx'
 import { Empty } from '../../../ui/notice.tsx'
 import { Term } from '../../../ui/term.tsx'
 import { plural } from '../../../ui/words.ts'
+import { useOpenSession } from '../../session/open-session.tsx'
 import { attemptOf, type Change, useChangedFiles } from './changes.ts'
 import { Counts, FileCard, FileList } from './file-card.tsx'
 import { type Layout, useLayout, usePlace, useViewed } from './view-state.ts'
 
-interface PartProps {
-  session: Session
-  round: Round
-}
-
 /** Shows the code changes of a round, file by file. */
-export function CodePart({ session, round }: PartProps) {
+export function CodePart({ round }: { round: Round }) {
   const place = usePlace()
   const numberOf = (change: Change) => attemptOf(change, round.attempts)?.number
   const numbers = new Set(round.code_changes.map(numberOf))
@@ -28,7 +24,7 @@ export function CodePart({ session, round }: PartProps) {
       {changes.length === 0 ? (
         <NoCode round={round} />
       ) : (
-        <Files key={`${round.id}-${attempt}`} session={session} round={round} changes={changes}>
+        <Files key={`${round.id}-${attempt}`} round={round} changes={changes}>
           {attempts.length > 1 && (
             <Select
               class="code-attempts"
@@ -63,7 +59,8 @@ const NoCode = ({ round }: { round: Round }) => (
   </>
 )
 
-interface FilesProps extends PartProps {
+interface FilesProps {
+  round: Round
   changes: readonly Change[]
   children: ComponentChildren
 }
@@ -71,7 +68,8 @@ interface FilesProps extends PartProps {
 /** The number of files whose lines are drawn at once; the others are drawn on demand. */
 const OPEN_AT_ONCE = 20
 
-function Files({ session, round, changes, children }: FilesProps) {
+function Files({ round, changes, children }: FilesProps) {
+  const { session } = useOpenSession()
   const place = usePlace()
   const view = useLayout()
   const { names, mark } = useViewed(session.uuid, round.number)

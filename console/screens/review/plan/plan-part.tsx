@@ -1,16 +1,18 @@
-import type { PlanDocument, Round, Session } from '../../../client/api/schemas.ts'
+import type { PlanDocument, Round } from '../../../client/api/schemas.ts'
 import { useArtifact } from '../../../client/sessions/use-artifact.ts'
 import { Select, Unfold } from '../../../ui/controls.tsx'
 import { ErrorNotice, Notice, Skeleton } from '../../../ui/notice.tsx'
 import { Term } from '../../../ui/term.tsx'
 import { excerpt, formatBytes, formatMoment, plural } from '../../../ui/words.ts'
+import { useOpenSession } from '../../session/open-session.tsx'
 import { SessionLink } from '../../session/session-link.tsx'
 import { type RoundPlan, useChosenPlan, useReviewAddress } from '../review-address.ts'
 import { PlanSections } from './plan-sections.tsx'
 import { ResourceList } from './resource-list.tsx'
 
 /** Shows the plan resource by resource, or its text if it cannot be read as data. */
-export function PlanPart({ session, round }: { session: Session; round: Round }) {
+export function PlanPart({ round }: { round: Round }) {
+  const { session } = useOpenSession()
   const { plan, plans, read, document } = useChosenPlan(session, round)
   return (
     <section class="review-part" aria-labelledby="review-plan">
@@ -25,12 +27,12 @@ export function PlanPart({ session, round }: { session: Session; round: Round })
         <>
           <Limits document={document} />
           <PlanSections round={round} document={document}>
-            {plan && <PlanText key={plan.id} session={session} plan={plan} />}
+            {plan && <PlanText key={plan.id} plan={plan} />}
           </PlanSections>
           <ResourceList key={plan?.id} document={document} round={round} />
         </>
       ) : plan === null ? (
-        <NoDocument session={session} round={round} />
+        <NoDocument round={round} />
       ) : read.isPending ? (
         <Skeleton lines={12} label="Loading the plan" />
       ) : (
@@ -42,17 +44,17 @@ export function PlanPart({ session, round }: { session: Session; round: Round })
               It may be newer than this page: reload it. Below is the plan as printed by the engine.
             </Notice>
           )}
-          <PlanTexts session={session} plans={round.plans} first={plan} />
+          <PlanTexts plans={round.plans} first={plan} />
         </>
       )}
     </section>
   )
 }
 
-function NoDocument({ session, round }: { session: Session; round: Round }) {
+function NoDocument({ round }: { round: Round }) {
   if (round.plans.length === 0)
     return (
-      <Notice title="This round has no plan" actions={<SessionLink id={session.uuid}>See its attempts</SessionLink>}>
+      <Notice title="This round has no plan" actions={<SessionLink>See its attempts</SessionLink>}>
         It ended before the engine made one, or it was a preview.
       </Notice>
     )
@@ -61,7 +63,7 @@ function NoDocument({ session, round }: { session: Session; round: Round }) {
       <Notice title="This plan is available as text only">
         The engine could not finish it, or it was made before plans were stored as data.
       </Notice>
-      <PlanTexts session={session} plans={round.plans} first={null} />
+      <PlanTexts plans={round.plans} first={null} />
     </>
   )
 }
@@ -102,22 +104,21 @@ const Limits = ({ document: { resources_without_attributes: count } }: { documen
 const MAX_TEXT = 200_000
 
 interface PlanTextsProps {
-  session: Session
   plans: readonly RoundPlan[]
   /** The plan that is open at first; null for all. */
   first: RoundPlan | null
 }
 
 /** Shows plans as the engine wrote them, the last one first. Each is read when it is opened. */
-const PlanTexts = ({ session, plans, first }: PlanTextsProps) => (
+const PlanTexts = ({ plans, first }: PlanTextsProps) => (
   <div class="review-sections">
     {plans.toReversed().map((plan) => (
-      <PlanText key={plan.id} session={session} plan={plan} open={first === null || first.id === plan.id} />
+      <PlanText key={plan.id} plan={plan} open={first === null || first.id === plan.id} />
     ))}
   </div>
 )
 
-const PlanText = ({ session, plan, open }: { session: Session; plan: RoundPlan; open?: boolean }) => (
+const PlanText = ({ plan, open }: { plan: RoundPlan; open?: boolean }) => (
   <Unfold
     class="review-section"
     open={open}
@@ -131,11 +132,12 @@ const PlanText = ({ session, plan, open }: { session: Session; plan: RoundPlan; 
       </>
     }
   >
-    <Text session={session} plan={plan} />
+    <Text plan={plan} />
   </Unfold>
 )
 
-function Text({ session, plan }: { session: Session; plan: RoundPlan }) {
+function Text({ plan }: { plan: RoundPlan }) {
+  const { session } = useOpenSession()
   const read = useArtifact(session.uuid, plan.url)
   if (read.error)
     return <ErrorNotice error={read.error} title="The text could not be read" retry={() => void read.refetch()} />

@@ -1,24 +1,19 @@
 import { useCallback } from 'preact/hooks'
-import type { Round, Session } from '../../../client/api/schemas.ts'
+import type { Round } from '../../../client/api/schemas.ts'
 import { usePlanDocument } from '../../../client/sessions/use-artifact.ts'
 import { hasEnded } from '../../../client/sessions/use-session.ts'
 import { Badge, Origin, SEVERITY_TONES } from '../../../ui/badge.tsx'
 import { Empty, Notice } from '../../../ui/notice.tsx'
 import { Term } from '../../../ui/term.tsx'
 import { excerpt, plural, visibleText } from '../../../ui/words.ts'
-import { ReadDocument } from '../../session/open-session.tsx'
+import { ReadDocument, useOpenSession } from '../../session/open-session.tsx'
 import { type ChangedFile, useChangedFiles } from '../code/changes.ts'
 import { LineLink, ResourceLink } from '../review-links.tsx'
 import { type Compliance, type Finding, findBlock, readCompliance } from './compliance.ts'
 import { Prose } from './prose.tsx'
 
-interface PartProps {
-  session: Session
-  round: Round
-}
-
 /** Shows the compliance check of a round: its findings and its passed rules. */
-export function CompliancePart({ session, round }: PartProps) {
+export function CompliancePart({ round }: { round: Round }) {
   const check = round.compliance_checks.at(-1)
   return (
     <section class="report-part" aria-label="Compliance">
@@ -26,7 +21,7 @@ export function CompliancePart({ session, round }: PartProps) {
         <Term name="compliance">Compliance</Term>
       </h2>
       {check ? (
-        <Check session={session} round={round} url={check.url} />
+        <Check round={round} url={check.url} />
       ) : (
         <Empty title={hasEnded(round) ? 'Nothing was checked' : 'Not checked yet'}>
           {hasEnded(round)
@@ -39,7 +34,8 @@ export function CompliancePart({ session, round }: PartProps) {
   )
 }
 
-function Check({ session, round, url }: PartProps & { url: string }) {
+function Check({ round, url }: { round: Round; url: string }) {
+  const { session } = useOpenSession()
   const plan = usePlanDocument(session.uuid, round)
   const files = useChangedFiles(session.uuid, round.code_changes)
   const parse = useCallback((document: unknown) => readCompliance(document, plan.data), [plan.data])

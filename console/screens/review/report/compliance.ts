@@ -1,28 +1,11 @@
-import type { PlanDocument, Severity } from '../../../client/api/schemas.ts'
+import type { PlanDocument } from '../../../client/api/schemas.ts'
 import { listOf, objectOf, oneOf, textOf } from '../../../client/json.ts'
 import { CLOUDS } from '../../../ui/words.ts'
 import type { ChangedFile } from '../code/changes.ts'
 import { SEVERITIES } from '../plan/plan-filter.ts'
 
-export interface Finding {
-  rule: string
-  severity: Severity
-  resource: string | null
-  message: string
-  fix: string | null
-  by: 'code' | 'model'
-}
-
-export interface Compliance {
-  passed: boolean
-  summary: string
-  /** The findings, the most severe first. */
-  findings: Finding[]
-  /** The rules without a finding, by area. */
-  passedGroups: { area: string; by: 'code' | 'model'; rules: { id: string; name: string }[] }[]
-  checkedByCode: number
-  checkedByModel: number
-}
+export type Compliance = NonNullable<ReturnType<typeof readCompliance>>
+export type Finding = Compliance['findings'][number]
 
 /** The ids of rules in code, such as `aws.network.open-all-ports`. A model's own ids have no dots. */
 const CODE_RULE = /^(common|aws|azure|gcp|oci|kubernetes)\.[a-z0-9-]+\.[a-z0-9-]+$/
@@ -32,7 +15,7 @@ const isCodeRule = (id: string): boolean => id.length < 200 && CODE_RULE.test(id
 /**
  * Reads a compliance check, or null. Only findings in `plan` count as code's, even if a model uses the id of a rule.
  */
-export function readCompliance(document: unknown, plan: PlanDocument | undefined): Compliance | null {
+export function readCompliance(document: unknown, plan: PlanDocument | undefined) {
   const { passed, summary, violations, checked_rules } = objectOf(document)
   if (typeof passed !== 'boolean') return null
   const known = plan ? findingsOf(plan) : null
@@ -45,7 +28,9 @@ export function readCompliance(document: unknown, plan: PlanDocument | undefined
   return {
     passed,
     summary: textOf(summary),
+    /** The findings, the most severe first. */
     findings,
+    /** The rules without a finding, by area. */
     passedGroups: groupRules(checked.filter((id) => !found.has(id))),
     checkedByCode: byCode.length,
     checkedByModel: checked.length - byCode.length,
@@ -57,7 +42,7 @@ function findingsOf(plan: PlanDocument): Set<string> {
   return new Set([...own, ...plan.findings.map(({ rule_id, resource }) => `${rule_id}\n${resource ?? ''}`)])
 }
 
-function readFinding(value: unknown, known: ReadonlySet<string> | null): Finding {
+function readFinding(value: unknown, known: ReadonlySet<string> | null) {
   const { rule_id, severity, resource, message, suggested_fix } = objectOf(value)
   const rule = textOf(rule_id)
   const isKnown = known === null || known.has(`${rule}\n${textOf(resource)}`)
@@ -67,7 +52,7 @@ function readFinding(value: unknown, known: ReadonlySet<string> | null): Finding
     resource: textOf(resource) || null,
     message: textOf(message),
     fix: textOf(suggested_fix) || null,
-    by: isCodeRule(rule) && isKnown ? 'code' : 'model',
+    by: isCodeRule(rule) && isKnown ? ('code' as const) : ('model' as const),
   }
 }
 
@@ -75,14 +60,14 @@ const AREAS: Record<string, string> = { common: 'Every cloud', ...CLOUDS }
 
 const FAMILIES: Record<string, string> = { iam: 'identities and access', stateful: 'stored data' }
 
-function groupRules(ids: readonly string[]): Compliance['passedGroups'] {
+function groupRules(ids: readonly string[]) {
   const groups = Map.groupBy(ids, (id) => {
     const [cloud = '', family = ''] = id.split('.')
     return isCodeRule(id) ? `${AREAS[cloud]}: ${FAMILIES[family] ?? family}` : ''
   })
   return [...groups].map(([area, rules]) => ({
     area: area || 'Checked by the auditing model',
-    by: area ? 'code' : 'model',
+    by: area ? ('code' as const) : ('model' as const),
     rules: rules.map((id) => ({ id, name: nameOfRule(id) })),
   }))
 }

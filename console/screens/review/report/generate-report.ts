@@ -1,61 +1,38 @@
 import type { Round, Session } from '../../../client/api/schemas.ts'
-import { listOf, numberOf, objectOf, oneOf, textOf } from '../../../client/json.ts'
+import { type Fields, numberOf, objectOf, objectsOf, oneOf, textOf } from '../../../client/json.ts'
 
 const LEVELS = ['low', 'medium', 'high'] as const
 const ACTIONS = ['create', 'update', 'delete', 'recreate'] as const
+type PlanAction = (typeof ACTIONS)[number]
 const PRICES = ['fixed', 'usage_based', 'free'] as const
 
-export interface GenerateReport {
-  counts: Record<(typeof ACTIONS)[number], number>
-  changes: { name: string; action: (typeof ACTIONS)[number]; summary: string; notes: string; details: string }[]
-  banner: { level: (typeof LEVELS)[number]; title: string; description: string }
-  summary: string
-  points: Point[]
-  costs: {
-    currency: string
-    total: number
-    introduction: string
-    rows: { type: string; pricing: (typeof PRICES)[number]; monthly: number; notes: string }[]
-  }
-}
-
-export interface Point {
-  title: string
-  /** The sentences before the list. */
-  lead: string
-  items: string[]
-  by: 'code' | 'model'
-}
+export type GenerateReport = NonNullable<ReturnType<typeof readGenerateReport>>
+export type Point = ReturnType<typeof readPoint>
 
 /** Reads the report of a generate round; null for any other document. */
-export function readGenerateReport(document: unknown): GenerateReport | null {
+export function readGenerateReport(document: unknown) {
   const { summary, detailed_changes, potential_impact, estimated_costs } = objectOf(document)
   if (potential_impact === undefined && detailed_changes === undefined) return null
   const impact = objectOf(potential_impact)
   const banner = objectOf(impact.banner)
   const counted = objectOf(summary)
   return {
-    counts: Object.fromEntries(ACTIONS.map((name) => [name, numberOf(counted[name])])) as GenerateReport['counts'],
-    changes: listOf(detailed_changes).map(readChange),
+    counts: Object.fromEntries(ACTIONS.map((name) => [name, numberOf(counted[name])])) as Record<PlanAction, number>,
+    changes: objectsOf(detailed_changes).map(({ name, action, summary: short, notes, details }) => ({
+      name: textOf(name),
+      action: oneOf(ACTIONS, action, 'update'),
+      summary: textOf(short),
+      notes: textOf(notes),
+      details: textOf(details),
+    })),
     banner: {
       level: oneOf(LEVELS, banner.level, 'high'),
       title: textOf(banner.title),
       description: textOf(banner.description),
     },
     summary: textOf(impact.summary),
-    points: listOf(impact.bullet_points).map(readPoint),
-    costs: readCosts(estimated_costs),
-  }
-}
-
-function readChange(value: unknown): GenerateReport['changes'][number] {
-  const { name, action, summary, notes, details } = objectOf(value)
-  return {
-    name: textOf(name),
-    action: oneOf(ACTIONS, action, 'update'),
-    summary: textOf(summary),
-    notes: textOf(notes),
-    details: textOf(details),
+    points: objectsOf(impact.bullet_points).map(readPoint),
+    costs: readCosts(objectOf(estimated_costs)),
   }
 }
 
@@ -67,37 +44,31 @@ const BY_CODE = [
   'what was checked, and what was not',
 ]
 
-function readPoint(value: unknown): Point {
-  const { title, description } = objectOf(value)
+function readPoint({ title, description }: Fields) {
   const name = textOf(title)
   const lines = textOf(description).split('\n')
   const first = lines.findIndex((line) => line.startsWith('- '))
   const isList = first >= 0 && lines.slice(first).every((line) => line.startsWith('- ') || line.trim() === '')
   return {
     title: name,
+    /** The sentences before the list. */
     lead: (isList ? lines.slice(0, first) : lines).join('\n').trim(),
     items: isList ? lines.slice(first).flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : [])) : [],
-    by: BY_CODE.includes(name.trim().toLowerCase()) ? 'code' : 'model',
+    by: BY_CODE.includes(name.trim().toLowerCase()) ? ('code' as const) : ('model' as const),
   }
 }
 
-function readCosts(value: unknown): GenerateReport['costs'] {
-  const { currency, total_fixed_monthly_cost, introduction_paragraph, breakdown } = objectOf(value)
-  return {
-    currency: textOf(currency),
-    total: numberOf(total_fixed_monthly_cost),
-    introduction: textOf(introduction_paragraph),
-    rows: listOf(breakdown).map((row) => {
-      const { resource_type, pricing_model, fixed_monthly_cost, notes } = objectOf(row)
-      return {
-        type: textOf(resource_type),
-        pricing: oneOf(PRICES, pricing_model, 'usage_based'),
-        monthly: numberOf(fixed_monthly_cost),
-        notes: textOf(notes),
-      }
-    }),
-  }
-}
+const readCosts = ({ currency, total_fixed_monthly_cost, introduction_paragraph, breakdown }: Fields) => ({
+  currency: textOf(currency),
+  total: numberOf(total_fixed_monthly_cost),
+  introduction: textOf(introduction_paragraph),
+  rows: objectsOf(breakdown).map(({ resource_type, pricing_model, fixed_monthly_cost, notes }) => ({
+    type: textOf(resource_type),
+    pricing: oneOf(PRICES, pricing_model, 'usage_based'),
+    monthly: numberOf(fixed_monthly_cost),
+    notes: textOf(notes),
+  })),
+})
 
 /** Formats an amount in the report's currency. A currency unknown to the browser follows the number. */
 export function formatAmount(amount: number, currency: string): string {
@@ -115,14 +86,8 @@ const ADDRESS = /(?:^|\s)((?:module\.[\w-]+(?:\[(?:\d+|"[^"]*")\])?\.)*[\w-]+\.[
 /** Returns the address at the end of a line of a list by code: `create aws_s3_bucket.logs`. */
 export const addressIn = (line: string): string | null => (line.length > 500 ? null : (ADDRESS.exec(line)?.[1] ?? null))
 
-export interface Impact {
-  level: string
-  title: string
-  description: string
-}
-
 /** Returns the impact of a generate report; null when the document has none. */
-export function readImpact(report: unknown): Impact | null {
+export function readImpact(report: unknown) {
   const { level, title, description } = objectOf(objectOf(objectOf(report).potential_impact).banner)
   return typeof level === 'string' ? { level, title: textOf(title), description: textOf(description) } : null
 }
@@ -132,7 +97,7 @@ export const reviewedRound = ({ rounds }: Session): Round | null =>
   rounds.findLast(({ reports, compliance_checks }) => reports.length + compliance_checks.length > 0) ?? null
 
 /** Returns the reasons why a session may be locked, from its newest review. */
-export function lockReasons(round: Round, impact: Impact | null): string[] {
+export function lockReasons(round: Round, impact: ReturnType<typeof readImpact>): string[] {
   const failed = round.compliance_checks.at(-1)?.passed === false
   const reasons = [
     impact?.level === 'high' &&

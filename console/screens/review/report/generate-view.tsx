@@ -1,5 +1,7 @@
 import type { Action } from '../../../client/api/schemas.ts'
 import { ActionBadge, Badge, Origin, type Tone } from '../../../ui/badge.tsx'
+import { Scrolling } from '../../../ui/controls.tsx'
+import { Table } from '../../../ui/table.tsx'
 import { Term } from '../../../ui/term.tsx'
 import { excerpt, formatNumber, visibleText } from '../../../ui/words.ts'
 import { ResourceLink } from '../review-links.tsx'
@@ -157,32 +159,17 @@ function Costs({ costs }: { costs: GenerateReport['costs'] }) {
     <section aria-labelledby="report-costs">
       <h3 id="report-costs">Estimated costs a month</h3>
       <Prose text={costs.introduction} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by the keyboard */}
-      <section class="scroll-x report-costs" aria-label="Table of the costs" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">
-                Kind of resource <Origin by="model" />
-              </th>
-              <th scope="col">Price</th>
-              <th scope="col" class="number">
-                Fixed a month
-              </th>
-              <th scope="col">Notes</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ type, pricing, monthly, notes }, index) => (
-              <tr key={index}>
-                <td class="mono">{excerpt(type, 200)}</td>
-                <td>{PRICING[pricing]}</td>
-                <td class="number">{pricing === 'usage_based' ? '—' : formatAmount(monthly, currency)}</td>
-                <td>{excerpt(notes, 1_000)}</td>
-              </tr>
-            ))}
-          </tbody>
-          <tfoot>
+      <Scrolling class="scroll-x report-costs" label="Table of the costs">
+        <Table
+          head={[
+            <>
+              Kind of resource <Origin by="model" />
+            </>,
+            'Price',
+            { number: 'Fixed a month' },
+            'Notes',
+          ]}
+          foot={
             <tr>
               <th scope="row" colSpan={2}>
                 Total of the fixed amounts <Origin by={rows.length > 0 ? 'code' : 'model'} />
@@ -192,9 +179,18 @@ function Costs({ costs }: { costs: GenerateReport['costs'] }) {
               </td>
               <td class="quiet small">Usage-based costs are added.</td>
             </tr>
-          </tfoot>
-        </table>
-      </section>
+          }
+        >
+          {rows.map(({ type, pricing, monthly, notes }, index) => (
+            <tr key={index}>
+              <td class="mono">{excerpt(type, 200)}</td>
+              <td>{PRICING[pricing]}</td>
+              <td class="number">{pricing === 'usage_based' ? '—' : formatAmount(monthly, currency)}</td>
+              <td>{excerpt(notes, 1_000)}</td>
+            </tr>
+          ))}
+        </Table>
+      </Scrolling>
     </section>
   )
 }

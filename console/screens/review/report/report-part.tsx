@@ -1,4 +1,4 @@
-import type { Round, Session } from '../../../client/api/schemas.ts'
+import type { Round } from '../../../client/api/schemas.ts'
 import { objectOf, textOf } from '../../../client/json.ts'
 import { hasEnded, lastStatus } from '../../../client/sessions/use-session.ts'
 import { Origin, ReportBadge } from '../../../ui/badge.tsx'
@@ -14,12 +14,12 @@ import { Prose } from './prose.tsx'
 
 type Report = Round['reports'][number]
 
-export function ReportPart({ session, round }: { session: Session; round: Round }) {
+export function ReportPart({ round }: { round: Round }) {
   const report = round.reports.at(-1)
   return (
     <section class="report-part" aria-label="Report">
       <h2>Report</h2>
-      {report ? <ReportView session={session} report={report} preview={round.preview} /> : <NoReport round={round} />}
+      {report ? <ReportView report={report} preview={round.preview} /> : <NoReport round={round} />}
     </section>
   )
 }
@@ -47,7 +47,7 @@ const SCREENS: Partial<Record<Report['type'], [part: SessionPart, words: string]
 
 const asObject = (document: unknown) => (typeof document === 'object' ? document : null)
 
-const ReportView = ({ session, report, preview }: { session: Session; report: Report; preview: boolean }) => (
+const ReportView = ({ report, preview }: { report: Report; preview: boolean }) => (
   <ReadDocument
     url={report.url}
     parse={asObject}
@@ -64,9 +64,7 @@ const ReportView = ({ session, report, preview }: { session: Session; report: Re
         <>
           {part && (
             <p>
-              <SessionLink id={session.uuid} part={part}>
-                {words}
-              </SessionLink>
+              <SessionLink part={part}>{words}</SessionLink>
             </p>
           )}
           <PlainView document={document} preview={preview} />

@@ -1,30 +1,45 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import type { Contract, Operation } from '../../document.ts'
 import { isOffered } from '../../promises/policy.ts'
-import { isRecord } from '../../schema/types.ts'
-import type { Options, Promised, Tester } from '../../types.ts'
-import { cancelPromises } from './cancel-promises.ts'
-import { type Job, parseStdout } from './jobs.ts'
-import { outputPromises } from './output-promises.ts'
+import { isRecord } from '../../schema/schema.ts'
+import { type Check, check, type Exchange, type Options, type Tester } from '../../types.ts'
+import { isTerminal, type Job, parseStdout, poll, submit, waitUntilFinished } from './jobs.ts'
 import { BROKEN, createWorkspace, FORMATTED, UNFORMATTED } from './workspaces.ts'
+
+type RunJob = (tester: Tester, id: string, workspace: string, more?: object) => Promise<Job>
+
+const NOT_OFFERED = 'optional, and this implementation does not offer it'
+
+/** Creates the function that makes a promise about an operation, which is skipped where that is not offered. */
+const additionOf =
+  (contract: Contract) =>
+  (operation: string, id: string, promise: string, run: Check['run']): Check =>
+    check(id, promise, async (tester) => {
+      if (!(await isOffered(tester, contract.operation(operation)))) tester.skip(NOT_OFFERED)
+      await run(tester)
+    })
+
+/** Checks that a job that nobody knows is 404, and an id that is no UUID 422. */
+async function refusesUnknown(tester: Tester, operation: Operation): Promise<void> {
+  for (const [job_id, status] of [[crypto.randomUUID(), 404] as const, ['none', 422] as const])
+    tester.expectStatus(await tester.ask(operation, { path: { job_id } }), status)
+}
 
 /** Returns the promises about additions, which an implementation may leave out. */
 export function additionPromises(
   { contract }: Pick<Options, 'contract'>,
-  run: (tester: Tester, id: string, workspace: string, more?: object) => Promise<Job>,
+  run: RunJob,
   initialised: (tester: Tester, files?: Record<string, string>) => Promise<string>,
-): Promised[] {
-  const offered = async (tester: Tester, id: string) => {
-    if (!(await isOffered(tester, contract.operation(id))))
-      tester.skip('optional, and this implementation does not offer it')
-  }
+): Check[] {
+  const addition = additionOf(contract)
   return [
-    {
-      id: 'addition.diagnostics',
-      promise: 'Where they are offered, diagnostics are JSON on stdout, also of a configuration that is not valid',
-      run: async (tester) => {
-        await offered(tester, 'diagnostics')
+    addition(
+      'diagnostics',
+      'addition.diagnostics',
+      'Where they are offered, diagnostics are JSON on stdout, also of a configuration that is not valid',
+      async (tester) => {
         const workspace = await initialised(tester)
         for (const [where, valid] of [
           [workspace, true],
@@ -39,12 +54,12 @@ export function additionPromises(
           )
         }
       },
-    },
-    {
-      id: 'addition.fmt',
-      promise: 'Where it is offered, texts come back formatted and in order, and one that cannot be parsed as it was',
-      run: async (tester) => {
-        await offered(tester, 'fmt')
+    ),
+    addition(
+      'fmt',
+      'addition.fmt',
+      'Where it is offered, texts come back formatted and in order, and one that cannot be parsed as it was',
+      async (tester) => {
         const workspace = await createWorkspace(tester, { 'main.tf': UNFORMATTED })
         const texts = [
           { form: 'tf', text: UNFORMATTED },
@@ -66,12 +81,12 @@ export function additionPromises(
           done.made,
         )
       },
-    },
-    {
-      id: 'addition.output',
-      promise: 'Where it is offered, the output of a job so far is answered, 404 of an unknown job',
-      run: async (tester) => {
-        await offered(tester, 'output')
+    ),
+    addition(
+      'output',
+      'addition.output',
+      'Where it is offered, the output of a job so far is answered, 404 of an unknown job',
+      async (tester) => {
         const output = contract.operation('output')
         const done = await run(tester, 'validate', await createWorkspace(tester, { 'main.tf': BROKEN }))
         const made = await tester.ask(output, { path: { job_id: done.id } })
@@ -80,20 +95,14 @@ export function additionPromises(
           `answered ${made.status} and something else`,
           made,
         )
-        for (const [job_id, status] of [
-          [crypto.randomUUID(), 404],
-          ['none', 422],
-        ] as const) {
-          const refused = await tester.ask(output, { path: { job_id } })
-          tester.expect(refused.status === status, `answered ${refused.status} instead of ${status}`, refused)
-        }
+        await refusesUnknown(tester, output)
       },
-    },
-    {
-      id: 'addition.schema',
-      promise: 'Where they are offered, the names of the providers\u2019 types are JSON on stdout',
-      run: async (tester) => {
-        await offered(tester, 'schema')
+    ),
+    addition(
+      'schema',
+      'addition.schema',
+      'Where they are offered, the names of the providers\u2019 types are JSON on stdout',
+      async (tester) => {
         const done = await run(tester, 'schema', await initialised(tester))
         const json = parseStdout(done)
         tester.expect(
@@ -102,8 +111,159 @@ export function additionPromises(
           done.made,
         )
       },
-    },
-    ...cancelPromises({ contract }, offered),
+    ),
+    ...cancelPromises(contract),
     ...outputPromises({ contract }, run),
   ]
+}
+
+/** Number of jobs submitted at once, so that some still wait when they are cancelled. */
+const JOBS = 8
+const EARLY = 'The job was cancelled before it started.'
+
+/** Returns the promises about cancelling a job, where that is offered. */
+function cancelPromises(contract: Contract): Check[] {
+  const addition = additionOf(contract)
+  const validate = contract.operation('validate')
+  const cancel = async (tester: Tester, jobId: string) => {
+    const made = await tester.ask(contract.operation('cancel'), { path: { job_id: jobId } })
+    tester.expect(
+      made.status === 202 && isRecord(made.json) && String(made.json.job_id).toLowerCase() === jobId.toLowerCase(),
+      `a cancellation was answered ${made.status}`,
+      made,
+    )
+    return made
+  }
+  return [
+    addition(
+      'cancel',
+      'addition.cancel',
+      'Where it is offered, a cancelled job ends: 409 without a start, 409 when killed, or as its engine does',
+      async (tester) => {
+        const workspacePath = await createWorkspace(tester)
+        const ids: string[] = []
+        for (let index = 0; index < JOBS; index++)
+          ids.push(await submit(tester, validate, { workspace_path: workspacePath }))
+        // The last ones wait the longest.
+        for (const id of ids.toReversed()) await cancel(tester, id)
+        for (const id of ids) {
+          const job = await waitUntilFinished(tester, id)
+          if (job.status !== 'failed') continue
+          tester.expect(job.error?.status === 409, 'a cancelled job failed with another status than 409', job.made)
+          if (job.started_at === null)
+            tester.expect(job.error?.detail === EARLY, `a job that never started does not say "${EARLY}"`, job.made)
+        }
+      },
+    ),
+    addition(
+      'cancel',
+      'addition.cancel.repeated',
+      'Where it is offered, a cancellation of a job that has ended changes nothing',
+      async (tester) => {
+        const id = await submit(tester, validate, { workspace_path: await createWorkspace(tester) })
+        const before = await waitUntilFinished(tester, id)
+        for (const spelling of [id, id.toUpperCase()]) {
+          const made = await cancel(tester, spelling)
+          tester.expectBody(made, (json) => json.status === before.status, 'the answer has another status than the job')
+        }
+        const after = await poll(tester, id)
+        tester.expect(isTerminal(after) && after.made.text === before.made.text, 'the job changed', after.made)
+      },
+    ),
+    addition(
+      'cancel',
+      'addition.cancel.unknown',
+      'Where it is offered, a cancellation of an unknown job is 404, of an id that is no UUID 422',
+      async (tester) => {
+        await refusesUnknown(tester, contract.operation('cancel'))
+      },
+    ),
+  ]
+}
+
+/** The limit of reads of one output, against a service that never ends it. */
+const MAX_PIECES = 1000
+
+interface Piece {
+  made: Exchange
+  text: string
+  stdout_next: number
+  stderr_next: number
+}
+
+/** Returns the promises about reading the output of a job from an offset, where that is offered. */
+function outputPromises({ contract }: Pick<Options, 'contract'>, run: RunJob): Check[] {
+  const output = contract.operation('output')
+  return [
+    check(
+      'addition.output_from',
+      'Where offsets are offered, the pieces from 0 on are the output of the job, and the last one is empty',
+      async (tester) => {
+        await offered(tester, contract.operation('engine'))
+        const done = await run(tester, 'validate', await createWorkspace(tester, { 'main.tf': BROKEN }))
+        let [text, stdout, stderr] = ['', 0, 0]
+        for (let count = 0; ; count++) {
+          const piece = await readFrom(tester, output, done.id, `stdout_from=${stdout}&stderr_from=${stderr}`)
+          if (piece.text === '') break
+          text += piece.text
+          tester.expect(
+            piece.stdout_next >= stdout && piece.stderr_next >= stderr && count < MAX_PIECES,
+            'the offsets do not go forwards',
+            piece.made,
+          )
+          if (count >= MAX_PIECES) break
+          stdout = piece.stdout_next
+          stderr = piece.stderr_next
+        }
+        tester.expect(
+          text.length === (done.result?.stdout ?? '').length + (done.result?.stderr ?? '').length,
+          'the pieces together are not the output of the job',
+          done.made,
+        )
+        const again = await readFrom(tester, output, done.id, `stdout_from=${stdout}&stderr_from=${stderr}`)
+        tester.expect(
+          again.stdout_next === stdout && again.stderr_next === stderr,
+          'the offsets changed without output',
+          again.made,
+        )
+      },
+    ),
+    check(
+      'addition.output_from.invalid',
+      'Where offsets are offered, an offset that is no number of bytes is 422',
+      async (tester) => {
+        await offered(tester, contract.operation('engine'))
+        const done = await run(tester, 'validate', await createWorkspace(tester, { 'main.tf': BROKEN }))
+        for (const query of ['stdout_from=-1', 'stderr_from=x', 'stdout_from=0&stderr_from=0.5']) {
+          tester.expectStatus(await ask(tester, output, done.id, query), 422)
+        }
+      },
+    ),
+  ]
+}
+
+/** Skips the promise unless the service announces offsets, which are no separate operation. */
+async function offered(tester: Tester, engine: Operation): Promise<void> {
+  const { json } = await tester.send(engine.method, engine.path)
+  const additions = isRecord(json) && Array.isArray(json.additions) ? json.additions : []
+  if (!additions.includes('output_from')) tester.skip(NOT_OFFERED)
+}
+
+const ask = (tester: Tester, output: Operation, jobId: string, query: string): Promise<Exchange> =>
+  tester.ask({ ...output, path: `${output.path}?${query}` }, { path: { job_id: jobId } })
+
+async function readFrom(tester: Tester, output: Operation, jobId: string, query: string): Promise<Piece> {
+  const made = await ask(tester, output, jobId, query)
+  const { json } = made
+  if (
+    made.status !== 200 ||
+    !isRecord(json) ||
+    typeof json.stdout_next !== 'number' ||
+    typeof json.stderr_next !== 'number'
+  ) {
+    tester.broken(`answered ${made.status} and something else`, made)
+    return tester.skip('no output')
+  }
+  const { stdout, stderr, stdout_next, stderr_next } = json
+  return { made, text: `${String(stdout)}${String(stderr)}`, stdout_next, stderr_next }
 }

@@ -1,8 +1,8 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { askWith, policyFor } from '../../promises/policy.ts'
-import { isRecord } from '../../schema/types.ts'
-import type { Options, Promised, Tester } from '../../types.ts'
+import { isRecord } from '../../schema/schema.ts'
+import { type Check, check, type Options, type Tester } from '../../types.ts'
 import { additionPromises } from './addition-promises.ts'
 import { type Job, parseStdout, ran } from './jobs.ts'
 import { BROKEN, createWorkspace, TWO_RESOURCES } from './workspaces.ts'
@@ -10,7 +10,7 @@ import { BROKEN, createWorkspace, TWO_RESOURCES } from './workspaces.ts'
 const SCOPE = { scope_id: 'conformance', engine_provider: 'kubernetes' }
 
 /** Returns the promises about the engine. Their configurations need no provider and no network. */
-export function enginePromises({ contract }: Options): Promised[] {
+export function enginePromises({ contract }: Options): Check[] {
   const run = (tester: Tester, id: string, workspacePath: string, more: object = {}) =>
     ran(tester, contract.operation(id), { workspace_path: workspacePath, ...more })
   const initialised = async (tester: Tester, files: Record<string, string> = { 'main.tf': TWO_RESOURCES }) => {
@@ -24,11 +24,10 @@ export function enginePromises({ contract }: Options): Promised[] {
     return workspace
   }
   return [
-    {
-      id: 'engine.failure',
-      promise:
-        'A command that the engine ends with another exit code than 0 has succeeded as a job and tells code and output',
-      run: async (tester) => {
+    check(
+      'engine.failure',
+      'A command that the engine ends with another exit code than 0 has succeeded as a job and tells code and output',
+      async (tester) => {
         const done = await run(tester, 'validate', await createWorkspace(tester, { 'main.tf': BROKEN }))
         tester.expect(done.status === 'succeeded', 'the job has failed', done.made)
         tester.expect(done.result?.exit_code !== 0, 'the exit code is 0', done.made)
@@ -38,11 +37,11 @@ export function enginePromises({ contract }: Options): Promised[] {
           done.made,
         )
       },
-    },
-    {
-      id: 'engine.sequence',
-      promise: 'init, validate, plan, show, apply and the list of identifiers work one after the other',
-      run: async (tester) => {
+    ),
+    check(
+      'engine.sequence',
+      'init, validate, plan, show, apply and the list of identifiers work one after the other',
+      async (tester) => {
         const workspace = await initialised(tester)
         const zero = (job: Job, what: string) =>
           tester.expect(job.result?.exit_code === 0, `${what} did not end with 0`, job.made)
@@ -59,25 +58,21 @@ export function enginePromises({ contract }: Options): Promised[] {
         const ids = await run(tester, 'stateResourceIds', workspace)
         tester.expect(textsIn(ids)?.length === 2, 'stdout is not a JSON array of the two identifiers', ids.made)
       },
-    },
-    {
-      id: 'engine.targets',
-      promise: 'A plan with targets holds their changes alone',
-      run: async (tester) => {
-        const workspace = await initialised(tester)
-        await run(tester, 'plan', workspace, { ...SCOPE, plan_file: 'part.plan', targets: ['terraform_data.second'] })
-        const shown = await run(tester, 'show', workspace, { plan_file: 'part.plan' })
-        tester.expect(
-          changesIn(shown).join() === 'terraform_data.second',
-          `it holds ${changesIn(shown).join(', ') || 'nothing'}`,
-          shown.made,
-        )
-      },
-    },
-    {
-      id: 'engine.import',
-      promise: 'An import puts the resource into the state, where the list of identifiers shows it',
-      run: async (tester) => {
+    ),
+    check('engine.targets', 'A plan with targets holds their changes alone', async (tester) => {
+      const workspace = await initialised(tester)
+      await run(tester, 'plan', workspace, { ...SCOPE, plan_file: 'part.plan', targets: ['terraform_data.second'] })
+      const shown = await run(tester, 'show', workspace, { plan_file: 'part.plan' })
+      tester.expect(
+        changesIn(shown).join() === 'terraform_data.second',
+        `it holds ${changesIn(shown).join(', ') || 'nothing'}`,
+        shown.made,
+      )
+    }),
+    check(
+      'engine.import',
+      'An import puts the resource into the state, where the list of identifiers shows it',
+      async (tester) => {
         const workspace = await initialised(tester)
         const before = textsIn(await run(tester, 'stateResourceIds', workspace))
         tester.expect(before?.length === 0, 'an empty state has identifiers')
@@ -90,11 +85,11 @@ export function enginePromises({ contract }: Options): Promised[] {
         const after = await run(tester, 'stateResourceIds', workspace)
         tester.expect(textsIn(after)?.join() === 'conformance id 1', 'the identifier is not listed', after.made)
       },
-    },
-    {
-      id: 'engine.scope',
-      promise: 'A discovery that fails has an exit code other than 0, no stdout and a message on stderr',
-      run: async (tester) => {
+    ),
+    check(
+      'engine.scope',
+      'A discovery that fails has an exit code other than 0, no stdout and a message on stderr',
+      async (tester) => {
         const done = await run(tester, 'scopeResourceIds', await createWorkspace(tester), {
           scope_id: 'no such scope',
           engine_provider: 'azure',
@@ -106,15 +101,11 @@ export function enginePromises({ contract }: Options): Promised[] {
           done.made,
         )
       },
-    },
-    {
-      id: 'engine.name',
-      promise: 'Where it is offered, `GET /v1/engine` names the engine and its version',
-      run: async (tester) => {
-        const made = await askWith(tester, policyFor(contract.operation('engine'), [200]), {})
-        tester.expect(made.status === 200, `answered ${made.status}`, made)
-      },
-    },
+    ),
+    check('engine.name', 'Where it is offered, `GET /v1/engine` names the engine and its version', async (tester) => {
+      const made = await askWith(tester, policyFor(contract.operation('engine'), [200]), {})
+      tester.expectStatus(made, 200)
+    }),
     ...additionPromises({ contract }, run, initialised),
   ]
 }

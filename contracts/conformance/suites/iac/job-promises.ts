@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Operation } from '../../document.ts'
-import type { Options, Promised } from '../../types.ts'
+import { type Check, check, type Options } from '../../types.ts'
 import { poll, ran, submit, waitUntilFinished } from './jobs.ts'
 import { createWorkspace } from './workspaces.ts'
 
@@ -18,44 +18,39 @@ const KINDS: Record<string, { kind: string; more: object }> = {
 }
 
 /** Returns the promises about the states of a job, independent of its engine. */
-export function jobPromises({ contract }: Options): Promised[] {
+export function jobPromises({ contract }: Options): Check[] {
   const job = contract.operation('job')
   const validate = contract.operation('validate')
   return [
-    {
-      id: 'submit.location',
-      promise: 'A submission is answered 202 with the header Location: /v1/jobs/<job_id>, where the job is found',
-      run: async (tester) => {
+    check(
+      'submit.location',
+      'A submission is answered 202 with the header Location: /v1/jobs/<job_id>, where the job is found',
+      async (tester) => {
         const id = await submit(tester, validate, { workspace_path: await createWorkspace(tester) })
         const made = tester.exchangesWith(validate).at(-1)
         tester.expect(made?.headers.get('location') === `/v1/jobs/${id}`, 'Location names something else', made)
         await waitUntilFinished(tester, id)
       },
-    },
-    {
-      id: 'submit.workspace',
-      promise: 'A workspace that does not exist or is no folder is 404',
-      run: async (tester) => {
-        const workspace = await createWorkspace(tester)
-        const file = join(workspace, 'file')
-        await writeFile(file, '')
-        for (const path of [
-          `${workspace}-missing`,
-          file,
-          `${file}/inside`,
-          `${workspace}/../none`,
-          `/${'x'.repeat(300)}`,
-        ]) {
-          const made = await tester.ask(validate, { json: { workspace_path: path } })
-          tester.expect(made.status === 404, `answered ${made.status} instead of 404`, made)
-        }
-      },
-    },
-    {
-      id: 'job.life-cycle',
-      promise:
-        'A job goes from queued over running to succeeded or failed; at every look keys, times, result and error agree',
-      run: async (tester) => {
+    ),
+    check('submit.workspace', 'A workspace that does not exist or is no folder is 404', async (tester) => {
+      const workspace = await createWorkspace(tester)
+      const file = join(workspace, 'file')
+      await writeFile(file, '')
+      for (const path of [
+        `${workspace}-missing`,
+        file,
+        `${file}/inside`,
+        `${workspace}/../none`,
+        `/${'x'.repeat(300)}`,
+      ]) {
+        const made = await tester.ask(validate, { json: { workspace_path: path } })
+        tester.expectStatus(made, 404)
+      }
+    }),
+    check(
+      'job.life-cycle',
+      'A job goes from queued over running to succeeded or failed; at every look keys, times, result and error agree',
+      async (tester) => {
         const workspacePath = await createWorkspace(tester)
         const ids = []
         for (let index = 0; index < 3; index++)
@@ -66,55 +61,43 @@ export function jobPromises({ contract }: Options): Promised[] {
           tester.expect(once.made.text === again.made.text, 'a terminal job changed', again.made)
         }
       },
-    },
-    {
-      id: 'job.kinds',
-      promise: 'Every route makes a job of its kind, which ends',
-      run: async (tester) => {
-        const workspacePath = await createWorkspace(tester)
-        for (const [id, { kind, more }] of Object.entries(KINDS)) {
-          const done = await ran(tester, contract.operation(id), { workspace_path: workspacePath, ...more })
-          tester.expect(done.kind === kind, `the job of ${id} is of the kind ${String(done.kind)}`, done.made)
-        }
-      },
-    },
-    {
-      id: 'job.unknown',
-      promise: 'A job that does not exist is 404',
-      run: async (tester) => {
-        for (const jobId of [crypto.randomUUID(), crypto.randomUUID().toUpperCase()]) {
-          const made = await tester.ask(job, { path: { job_id: jobId } })
-          tester.expect(made.status === 404, `answered ${made.status} instead of 404`, made)
-        }
-      },
-    },
-    {
-      id: 'job.invalid-id',
-      promise: 'An id that is no UUID is 422',
-      run: async (tester) => {
-        for (const jobId of [
-          'none',
-          '1',
-          '../healthz',
-          `${crypto.randomUUID()}x`,
-          crypto.randomUUID().slice(1),
-          'x'.repeat(2000),
-          'ü',
-        ]) {
-          const made = await tester.ask(job, { path: { job_id: jobId } })
-          tester.expect(made.status === 422, `answered ${made.status} instead of 422`, made)
-        }
-      },
-    },
+    ),
+    check('job.kinds', 'Every route makes a job of its kind, which ends', async (tester) => {
+      const workspacePath = await createWorkspace(tester)
+      for (const [id, { kind, more }] of Object.entries(KINDS)) {
+        const done = await ran(tester, contract.operation(id), { workspace_path: workspacePath, ...more })
+        tester.expect(done.kind === kind, `the job of ${id} is of the kind ${String(done.kind)}`, done.made)
+      }
+    }),
+    check('job.unknown', 'A job that does not exist is 404', async (tester) => {
+      for (const jobId of [crypto.randomUUID(), crypto.randomUUID().toUpperCase()]) {
+        const made = await tester.ask(job, { path: { job_id: jobId } })
+        tester.expectStatus(made, 404)
+      }
+    }),
+    check('job.invalid-id', 'An id that is no UUID is 422', async (tester) => {
+      for (const jobId of [
+        'none',
+        '1',
+        '../healthz',
+        `${crypto.randomUUID()}x`,
+        crypto.randomUUID().slice(1),
+        'x'.repeat(2000),
+        'ü',
+      ]) {
+        const made = await tester.ask(job, { path: { job_id: jobId } })
+        tester.expectStatus(made, 422)
+      }
+    }),
     preferPromise(job, validate),
   ]
 }
 
-function preferPromise(job: Operation, validate: Operation): Promised {
-  return {
-    id: 'job.wait',
-    promise: '`Prefer: wait` is honoured or ignored; a preference that makes no sense is ignored',
-    run: async (tester) => {
+function preferPromise(job: Operation, validate: Operation): Check {
+  return check(
+    'job.wait',
+    '`Prefer: wait` is honoured or ignored; a preference that makes no sense is ignored',
+    async (tester) => {
       const id = await submit(tester, validate, { workspace_path: await createWorkspace(tester) })
       for (const prefer of [
         'wait=1',
@@ -130,7 +113,7 @@ function preferPromise(job: Operation, validate: Operation): Promised {
         await poll(tester, id, { prefer })
       await waitUntilFinished(tester, id)
       const unknown = await tester.ask(job, { path: { job_id: crypto.randomUUID() }, headers: { prefer: 'wait=5' } })
-      tester.expect(unknown.status === 404, `an unknown job: answered ${unknown.status} instead of 404`, unknown)
+      tester.expectStatus(unknown, 404, 'an unknown job')
     },
-  }
+  )
 }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Operation } from '../../document.ts'
-import { isRecord } from '../../schema/types.ts'
+import { isRecord } from '../../schema/schema.ts'
 import type { Exchange, Tester } from '../../types.ts'
 
 /** A job as the service described it in the exchange `made`. */

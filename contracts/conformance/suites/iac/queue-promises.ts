@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Options, Promised, Tester } from '../../types.ts'
+import { type Check, check, type Options, type Tester } from '../../types.ts'
 import { isTerminal, type Job, poll, submit, timeOf, waitUntilFinished } from './jobs.ts'
 import { createWorkspace, listSpellings } from './workspaces.ts'
 
@@ -9,14 +9,13 @@ const LENGTHS = [4, 8, 16, 32]
 const QUEUED_AT_LEAST = 3
 
 /** Returns the promises about the order in which jobs run. */
-export function queuePromises({ contract }: Options): Promised[] {
+export function queuePromises({ contract }: Options): Check[] {
   const validate = contract.operation('validate')
   return [
-    {
-      id: 'queue.order',
-      promise:
-        'Jobs of one workspace run one at a time, in the order of their submission, under whatever name of the folder',
-      run: async (tester) => {
+    check(
+      'queue.order',
+      'Jobs of one workspace run one at a time, in the order of their submission, under whatever name of the folder',
+      async (tester) => {
         const names = await listSpellings(await createWorkspace(tester))
         const ids: string[] = []
         for (const workspacePath of [...names, ...names])
@@ -32,30 +31,25 @@ export function queuePromises({ contract }: Options): Promised[] {
             )
         }
       },
-    },
-    {
-      id: 'queue.parallel',
-      promise: 'Jobs of another workspace do not wait for them',
-      run: async (tester) => {
-        const [busy, free] = [await createWorkspace(tester), await createWorkspace(tester)]
-        for (const length of LENGTHS) {
-          const ids = []
-          for (let index = 0; index < length; index++)
-            ids.push(await submit(tester, validate, { workspace_path: busy }))
-          const other = await waitUntilFinished(tester, await submit(tester, validate, { workspace_path: free }))
-          const jobs = await Promise.all(ids.map((id) => waitUntilFinished(tester, id)))
-          const queued = jobs.filter(({ started_at }) => timeOf(started_at) > timeOf(other.created_at))
-          if (queued.length < QUEUED_AT_LEAST) continue
-          if (queued.some(({ finished_at }) => timeOf(other.started_at) < timeOf(finished_at))) return
-          if (length === LENGTHS.at(-1))
-            tester.broken(
-              'it started after all jobs of the other workspace, also the last one that was still queued',
-              other.made,
-            )
-        }
-        tester.skip('the jobs end too quickly to tell')
-      },
-    },
+    ),
+    check('queue.parallel', 'Jobs of another workspace do not wait for them', async (tester) => {
+      const [busy, free] = [await createWorkspace(tester), await createWorkspace(tester)]
+      for (const length of LENGTHS) {
+        const ids = []
+        for (let index = 0; index < length; index++) ids.push(await submit(tester, validate, { workspace_path: busy }))
+        const other = await waitUntilFinished(tester, await submit(tester, validate, { workspace_path: free }))
+        const jobs = await Promise.all(ids.map((id) => waitUntilFinished(tester, id)))
+        const queued = jobs.filter(({ started_at }) => timeOf(started_at) > timeOf(other.created_at))
+        if (queued.length < QUEUED_AT_LEAST) continue
+        if (queued.some(({ finished_at }) => timeOf(other.started_at) < timeOf(finished_at))) return
+        if (length === LENGTHS.at(-1))
+          tester.broken(
+            'it started after all jobs of the other workspace, also the last one that was still queued',
+            other.made,
+          )
+      }
+      tester.skip('the jobs end too quickly to tell')
+    }),
   ]
 }
 

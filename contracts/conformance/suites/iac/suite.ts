@@ -3,15 +3,15 @@ import { bodyPromises } from '../../promises/bodies.ts'
 import { healthPromises } from '../../promises/health.ts'
 import { policyFor } from '../../promises/policy.ts'
 import { tokenPromises } from '../../promises/token.ts'
-import { transportPromises, unreadablePromises } from '../../promises/transport.ts'
-import { isRecord } from '../../schema/types.ts'
-import type { Options, Promised } from '../../types.ts'
+import { transportPromises } from '../../promises/transport.ts'
+import { isRecord } from '../../schema/schema.ts'
+import type { Check, Options } from '../../types.ts'
 import { enginePromises } from './engine-promises.ts'
 import { jobPromises } from './job-promises.ts'
 import { queuePromises } from './queue-promises.ts'
 
 /** Returns the promises of `contracts/iac.v1.yaml`. Generated bodies name no real workspace: 404 means accepted. */
-export function iacSuite(options: Options): Promised[] {
+export function iacSuite(options: Options): Check[] {
   const { contract, token, workspace } = options
   const workspacePath = join(workspace, 'missing')
   const prepare = (body: unknown) => (isRecord(body) ? { ...body, workspace_path: workspacePath } : body)
@@ -24,7 +24,7 @@ export function iacSuite(options: Options): Promised[] {
   return [
     ...healthPromises(contract),
     ...tokenPromises([...submissions, ...questions], token),
-    ...submissions.flatMap((policy) => [...bodyPromises(policy), ...unreadablePromises(policy)]),
+    ...submissions.flatMap(bodyPromises),
     ...jobPromises(options),
     ...queuePromises(options),
     ...enginePromises(options),

@@ -1,4 +1,4 @@
-import { STATE_KEYS_FILE } from '../../limits/state-keys.ts'
+import { STATE_KEYS_FILE } from '../../limits/workspace.ts'
 import {
   blocksOf,
   type ConfigEntry,
@@ -8,12 +8,11 @@ import {
   entriesNamed,
   entriesOf,
   isUnset,
+  scopesOf,
   stringsOf,
 } from '../config-tree.ts'
-import type { FileScan } from '../findings.ts'
-import { ADDRESS_WHY, addressReach, type Place, pathReach } from './place.ts'
-
-type Findings = FileScan['findings']
+import { type Findings, reaching } from '../findings.ts'
+import { addressReach, addressWhy, decoded, type Place, pathReach } from './place.ts'
 
 const HOST_CREDENTIALS = 'it reads credentials of the host, and a file or program that is named there'
 const ELSEWHERE = 'it sends requests, and with some clouds the credentials, to another address'
@@ -70,24 +69,18 @@ function judgeArguments({ construct, type, line: start, config }: Backend, place
   for (const { key, line: at, value } of descendantsOf(config)) {
     if (key === null || isUnset(value)) continue
     const line = at || start
-    const refuse = (reach: string) => findings.push({ line, construct: `${construct} with ${key}`, reach })
+    const refuse = (reach: string | null) => findings.push(...reaching(line, `${construct} with ${key}`, reach))
     if (FILE_ARGUMENTS.test(key)) {
       if (!isOwnKeysFile(key, value, place)) refuse(HOST_CREDENTIALS)
     } else if (key === 'use_cli' && !isFalse(value)) refuse('it runs the command line tool of the cloud')
     else if (key === 'credentials' && (type === 'gcs' || type === '')) judgeGoogle(value, refuse)
     else if (ADDRESSES_OF_CREDENTIALS.test(key) && value.kind !== 'object') {
       if (!place.isOwnOverride) refuse(ELSEWHERE)
-    } else if (key === 'conn_str') {
-      const reach = postgresReach(value, place)
-      if (reach !== null) refuse(reach)
-    } else if ((type === 'local' || type === '') && (key === 'path' || key === 'workspace_dir')) {
-      const reach = pathReach(value, place)
-      if (reach !== null) refuse(reach)
-    } else if (ADDRESS_ARGUMENTS.test(key) && !place.isOwnOverride)
-      for (const { value: text } of stringsOf(value)) {
-        const reach = addressReach(text, place, 'host')
-        if (reach !== null) refuse(ADDRESS_WHY(reach))
-      }
+    } else if (key === 'conn_str') refuse(postgresReach(value, place))
+    else if ((type === 'local' || type === '') && (key === 'path' || key === 'workspace_dir'))
+      refuse(pathReach(value, place))
+    else if (ADDRESS_ARGUMENTS.test(key) && !place.isOwnOverride)
+      for (const { value: text } of stringsOf(value)) refuse(addressWhy(addressReach(text, place, 'host')))
   }
   return findings
 }
@@ -121,27 +114,15 @@ function postgresReach(value: ConfigNode, place: Place): string | null {
   const url = /^postgres(?:ql)?:\/\//i.test(text)
   const words = [...text.matchAll(/(?:^|[\s?&])(?:host|hostaddr)\s*=\s*'?([^\s'&]*)/gi)].map(([, host = '']) => host)
   const hosts = url ? [...words, ...(/\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(text)?.[1]?.split(',') ?? [])] : words
-  const named = hosts.flatMap((host) => decodeURIComponentSafe(host).split(',')).filter((host) => host !== '')
+  const named = hosts.flatMap((host) => decoded(host).split(',')).filter((host) => host !== '')
   if (named.length === 0 && value.whole) return 'the connection string names no host, which means this machine'
-  for (const host of named) {
-    const reach = addressReach(host, place, 'host')
-    if (reach !== null) return ADDRESS_WHY(reach)
-  }
-  return null
-}
-
-function decodeURIComponentSafe(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  const reach = named.map((host) => addressReach(host, place, 'host')).find((found) => found !== null)
+  return addressWhy(reach ?? null)
 }
 
 /** Finds `terraform_remote_state` as data source and wherever else that type may occur. */
 function findRemoteStates(root: ConfigNode, place: Place): Findings {
-  const scopes = [root, ...blocksOf(root, 'check', 1).map(({ body }) => body)]
-  return scopes.flatMap((scope) =>
+  return scopesOf(root).flatMap((scope) =>
     ['data', 'ephemeral', 'resource'].flatMap((block) =>
       blocksOf(scope, block, 2)
         .filter(({ labels }) => labels[0] === 'terraform_remote_state')

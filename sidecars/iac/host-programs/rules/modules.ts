@@ -1,8 +1,6 @@
 import { blocksOf, type ConfigNode, type ConfigTree, entriesNamed, entriesOf, stringsOf } from '../config-tree.ts'
-import type { FileScan } from '../findings.ts'
-import { ADDRESS_WHY, addressReach, localFolder, type Place, pathReach } from './place.ts'
-
-type Findings = FileScan['findings']
+import { type Findings, reaching } from '../findings.ts'
+import { addressReach, addressWhy, localFolder, type Place, pathReach } from './place.ts'
 
 /** Finds module and provider sources that are local and leave the repository, or that lead to this machine. */
 export function findSources({ root }: ConfigTree, place: Place): { findings: Findings; modules: string[] } {
@@ -18,8 +16,7 @@ export function findSources({ root }: ConfigTree, place: Place): { findings: Fin
     const text = value.kind === 'string' ? value.value : ''
     const host = text.split('/').length === 3 ? text.slice(0, text.indexOf('/')) : ''
     const reach = host === '' ? null : addressReach(host, place, 'host')
-    if (reach !== null)
-      findings.push({ line, construct: `source "${text}" of provider ${key}`, reach: ADDRESS_WHY(reach) })
+    findings.push(...reaching(line, `source "${text}" of provider ${key}`, addressWhy(reach)))
   }
   return { findings, modules }
 }
@@ -77,8 +74,7 @@ function sourceReach(node: ConfigNode & { kind: 'string' }, place: Place): strin
   if (/(?:^|\/\/)(?:[^?]*\/)?\.\.(?:[/?]|$)/.test(source.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')))
     return 'the path inside of the source climbs out of what is fetched'
   const host = scheme === undefined ? (SCP.exec(source)?.[1] ?? registryHost(source)) : source
-  const reach = host === null ? null : addressReach(host, place, scheme === undefined ? 'host' : 'url')
-  return reach === null ? null : ADDRESS_WHY(reach)
+  return host === null ? null : addressWhy(addressReach(host, place, scheme === undefined ? 'host' : 'url'))
 }
 
 /** Returns the host of `host/namespace/name/provider`, or the beginning of any other form, such as `github.com/…`. */

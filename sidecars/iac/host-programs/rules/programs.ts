@@ -6,10 +6,9 @@ import {
   entriesNamed,
   entriesOf,
   isUnset,
+  scopesOf,
 } from '../config-tree.ts'
-import type { FileScan } from '../findings.ts'
-
-type Findings = FileScan['findings']
+import type { Findings } from '../findings.ts'
 
 /** Reports whether a provisioner runs a program; only `file`, which copies, does not. */
 const isProgramProvisioner = (type: string | null): boolean => type !== 'file'
@@ -28,10 +27,8 @@ export function findPrograms(tree: ConfigTree, form: 'hcl' | 'json'): Findings {
   const encryption = blocksOf(root, 'terraform', 0)
     .flatMap(({ body }) => blocksOf(body, 'encryption', 0))
     .flatMap(({ body }) => ['key_provider', 'method'].flatMap((block) => entriesNamed(body, block)))
-    .flatMap((entry) =>
-      entriesOf(entry.value).flatMap(({ key, line }) =>
-        key === 'external' ? [{ line, construct: `${entry.key} "external"` }] : [],
-      ),
+    .flatMap(({ key, value }) =>
+      entriesNamed(value, 'external').map(({ line }) => ({ line, construct: `${key} "external"` })),
     )
   const rendered = ['resource', 'data'].flatMap((block) =>
     blocksOf(root, block, 2).flatMap(({ labels, body }) =>
@@ -65,7 +62,7 @@ function findMembers({ root }: ConfigTree): Findings {
   for (const { body } of [...blocksOf(root, 'resource', 2), ...blocksOf(root, 'removed', 0)])
     for (const { labels, line } of blocksOf(body, 'provisioner', 1))
       if (isProgramProvisioner(labels[0] ?? '')) findings.push({ line, construct: `provisioner "${labels[0]}"` })
-  for (const scope of [root, ...blocksOf(root, 'check', 1).map(({ body }) => body)])
+  for (const scope of scopesOf(root))
     for (const { key: block, value } of entriesOf(scope))
       for (const { key, line } of entriesOf(value))
         if (isProgramBlock(block, key)) findings.push({ line, construct: `${block} "${key}"` })

@@ -1,9 +1,7 @@
 import { blocksOf, type ConfigTree, descendantsOf, isUnset, stringsOf } from '../config-tree.ts'
-import type { FileScan } from '../findings.ts'
+import { type Findings, reaching } from '../findings.ts'
 import { judgeGoogle } from './backends.ts'
-import { ADDRESS_WHY, addressReach, type Place, pathReach } from './place.ts'
-
-type Findings = FileScan['findings']
+import { addressReach, addressWhy, type Place, pathReach } from './place.ts'
 
 /** Arguments that read credentials of the host: such files can name programs and were not given to this job. */
 const HOST_CREDENTIALS =
@@ -22,8 +20,8 @@ export function findProviders({ root }: ConfigTree, place: Place): Findings {
     const findings: Findings = []
     for (const { key, line: at, value } of descendantsOf(body)) {
       if (key === null || isUnset(value)) continue
-      const refuse = (reach: string) =>
-        findings.push({ line: at || start, construct: `provider "${type}" with ${key}`, reach })
+      const refuse = (reach: string | null) =>
+        findings.push(...reaching(at || start, `provider "${type}" with ${key}`, reach))
       if (HOST_CREDENTIALS.test(key))
         refuse('it reads credentials of the host, and a file or program that is named there')
       else if (key === 'use_cli' && value.kind === 'word' && value.word === 'true')
@@ -40,17 +38,15 @@ function judgeTexts(
   key: string,
   value: Parameters<typeof stringsOf>[0],
   place: Place,
-  refuse: (reach: string) => void,
+  refuse: (reach: string | null) => void,
 ): void {
   for (const text of stringsOf(value)) {
     const path =
       FILE.test(key) && !/^-----BEGIN/.test(text.value.trim()) ? pathReach({ kind: 'string', ...text }, place) : null
-    if (path !== null) {
-      refuse(path)
-      return
-    }
+    refuse(path)
+    if (path !== null) return
     const reach = addressReach(text.value, place, HOST.test(key) ? 'host' : 'url')
     // Company clusters and databases are in private networks; the sandbox decides which of them are reachable.
-    if (reach !== null && reach !== 'a private network') refuse(ADDRESS_WHY(reach))
+    if (reach !== 'a private network') refuse(addressWhy(reach))
   }
 }

@@ -1,13 +1,11 @@
-import { AwsV4Signer } from 'aws4fetch'
 import { readAws } from '../../../../config/sections/aws.ts'
 import { defaultCredentials } from '../../../../src/aws/chain.ts'
 import { CredentialError, type CredentialSource } from '../../../../src/aws/credentials.ts'
-import { domainOf } from '../../../../src/aws/sts.ts'
+import { domainOf, signHeaders } from '../../../../src/aws/sts.ts'
 import { ask, askJson, type Question } from '../http.ts'
 import { type Env, isOn, readFileIfAny, setting } from '../inputs.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
-import { fromProcess } from './profile-process.ts'
-import { fromSingleSignOn } from './profile-sso.ts'
+import { fromProcess, fromSingleSignOn } from './profiles.ts'
 
 /** Calls signed with the credentials of the vendor's default chain. Errors of all: `InventoryError`. */
 export interface AwsClient {
@@ -32,13 +30,13 @@ export function awsRegion({ env }: InventoryRequest): string {
 export function createAwsClient(request: InventoryRequest): AwsClient {
   const region = awsRegion(request)
   const stsUrl = stsAddress(request, region)
-  const sign = createSigner(request, awsCredentials(request, region))
+  const credentials = awsCredentials(request, region)
   /** Signs each attempt, because a signature is valid for minutes only. */
-  const post = (source: string, call: Call): Question => ({
+  const post = (source: string, call: Omit<Parameters<typeof signHeaders>[0], 'now'>): Question => ({
     source,
     url: call.url,
     method: 'POST',
-    headers: () => sign(call),
+    headers: async () => signHeaders({ ...call, now: request.now() }, await credentials()),
     body: call.body,
     request,
   })
@@ -46,7 +44,7 @@ export function createAwsClient(request: InventoryRequest): AwsClient {
     region,
     account: async () => {
       const body = 'Action=GetCallerIdentity&Version=2011-06-15'
-      const response = await ask(post('AWS STS', { service: 'sts', region, url: stsUrl, body, type: FORM }))
+      const response = await ask(post('AWS STS', { service: 'sts', region, url: stsUrl, body, headers: FORM }))
       const account = /<Account>\s*(\d{12})\s*<\/Account>/.exec(response.text())?.[1]
       if (account === undefined)
         throw new InventoryError(`${response.status} from AWS STS: the answer names no account`)
@@ -55,30 +53,22 @@ export function createAwsClient(request: InventoryRequest): AwsClient {
     explore: (there, operation, document) => {
       const url = `${endpointOf('explorer', there, request.env)}/${operation}`
       const body = JSON.stringify(document)
-      const call = { service: 'resource-explorer-2', region: there, url, body, type: 'application/json' }
+      const headers = { 'content-type': 'application/json' }
+      const call = { service: 'resource-explorer-2', region: there, url, body, headers }
       return askJson(post('AWS Resource Explorer', call))
     },
   }
 }
 
-const FORM = 'application/x-www-form-urlencoded; charset=utf-8'
+const FORM = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' }
 
 const stsAddress = ({ env }: InventoryRequest, region: string) => `${endpointOf('sts', region, env)}/`
 
 /** Returns the credentials of the vendor's default chain. Errors: `InventoryError`. */
 export function awsCredentials(request: InventoryRequest, region: string): CredentialSource {
-  const credentials = credentialChain(request, region)
-  return () =>
-    credentials().catch((error: unknown) => {
-      if (!(error instanceof CredentialError)) throw error
-      throw new InventoryError(`no AWS credentials for scope discovery: ${error.message}`, { cause: error })
-    })
-}
-
-function credentialChain(request: InventoryRequest, region: string): CredentialSource {
   const { env, fetch, signal, now, log } = request
   const aws = readAws({ variable: (name) => env[name]?.trim() ?? '' })
-  return defaultCredentials({
+  const credentials = defaultCredentials({
     aws,
     purpose: 'the inventory',
     region,
@@ -92,36 +82,11 @@ function credentialChain(request: InventoryRequest, region: string): CredentialS
       singleSignOn: (profile) => fromSingleSignOn(aws, profile, fetch, signal),
     },
   })
-}
-
-interface Call {
-  service: string
-  region: string
-  url: string
-  body: string
-  type: string
-}
-
-/** Creates the function that makes the headers of a POST with its signature. */
-function createSigner(
-  { now }: InventoryRequest,
-  credentials: CredentialSource,
-): (call: Call) => Promise<Record<string, string>> {
-  return async ({ type, ...call }) => {
-    const { access_key, secret_key, session_token } = await credentials()
-    const keys = { accessKeyId: access_key, secretAccessKey: secret_key, sessionToken: session_token }
-    const datetime = now()
-      .toISOString()
-      .replaceAll(/[:-]|\.\d{3}/g, '')
-    const signed = await new AwsV4Signer({
-      ...call,
-      ...keys,
-      method: 'POST',
-      headers: { 'content-type': type },
-      datetime,
-    }).sign()
-    return Object.fromEntries(signed.headers)
-  }
+  return () =>
+    credentials().catch((error: unknown) => {
+      if (!(error instanceof CredentialError)) throw error
+      throw new InventoryError(`no AWS credentials for scope discovery: ${error.message}`, { cause: error })
+    })
 }
 
 /** The vendor's names of a service in host names and in variables. */
@@ -147,8 +112,7 @@ function endpointOf(service: keyof typeof SERVICES, region: string, env: Env): s
 
 /** Checks an endpoint. Plain http is allowed, as by the vendor: a signed request does not hold the secret key. */
 function checkUrl(name: string, text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null
-  if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
+  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ''))
     throw new InventoryError(`${name} is not an http or https address`)
   return text.replace(/\/+$/, '')
 }

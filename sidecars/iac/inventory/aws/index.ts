@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { readPages } from '../http.ts'
+import { type Page, readPages } from '../http.ts'
 import { checkShape } from '../inputs.ts'
 import { type Inventory, InventoryError, RefusedError } from '../types.ts'
 import { type AwsClient, createAwsClient, isRegion } from './client.ts'
@@ -16,21 +16,33 @@ export const awsInventory: Inventory = async (request) => {
   if (account !== scopeId) throw new InventoryError(`AWS credentials belong to account ${account}, not ${scopeId}`)
   const region = await findAggregatorRegion(client, account)
   const view = await findDefaultView(client, region, account)
-  const resources = await readPages({
-    source: SOURCE,
-    maxPages: MAX_PAGES,
-    read: async (cursor) => {
-      const body = { MaxResults: PAGE_SIZE, ViewArn: view, ...(cursor === null ? {} : { NextToken: cursor }) }
-      const { Resources, NextToken } = checkShape(
-        SOURCE,
-        resourcesAnswer,
-        await client.explore(region, 'ListResources', body),
-      )
+  const resources = await readAll(
+    client,
+    region,
+    'ListResources',
+    { MaxResults: PAGE_SIZE, ViewArn: view },
+    (answer) => {
+      const { Resources, NextToken } = checkShape(SOURCE, resourcesAnswer, answer)
       return { items: Resources.filter((resource) => !leavesOut(resource, account)), next: NextToken }
     },
-  })
+  )
   return resources.map(({ Arn }) => Arn)
 }
+
+/** Reads all pages of an operation of Resource Explorer. */
+const readAll = <Item>(
+  client: AwsClient,
+  region: string,
+  operation: string,
+  body: object,
+  read: (answer: unknown) => Page<Item>,
+): Promise<Item[]> =>
+  readPages({
+    source: SOURCE,
+    maxPages: MAX_PAGES,
+    read: async (cursor) =>
+      read(await client.explore(region, operation, { ...body, ...(cursor === null ? {} : { NextToken: cursor }) })),
+  })
 
 const token = v.nullish(v.string())
 const indexesAnswer = v.object({
@@ -46,10 +58,8 @@ const tagKeys = v.pipe(
     properties.flatMap(({ Name, Data }) => (Name === 'tags' && Array.isArray(Data) ? Data.flatMap(keyOf) : [])),
   ),
 )
-const keyOf = (tag: unknown): string[] => {
-  const parsed = v.safeParse(v.object({ Key: v.string() }), tag)
-  return parsed.success ? [parsed.output.Key] : []
-}
+const tagSchema = v.object({ Key: v.string() })
+const keyOf = (tag: unknown): string[] => (v.is(tagSchema, tag) ? [tag.Key] : [])
 
 const Resource = v.object({
   Arn: v.pipe(v.string(), v.startsWith('arn:'), v.maxLength(2048)),
@@ -60,18 +70,9 @@ const Resource = v.object({
 const resourcesAnswer = v.object({ Resources: v.array(Resource), NextToken: token })
 
 async function findAggregatorRegion(client: AwsClient, account: string): Promise<string> {
-  const indexes = await readPages({
-    source: SOURCE,
-    maxPages: MAX_PAGES,
-    read: async (cursor) => {
-      const body = { Type: 'AGGREGATOR', ...(cursor === null ? {} : { NextToken: cursor }) }
-      const { Indexes, NextToken } = checkShape(
-        SOURCE,
-        indexesAnswer,
-        await client.explore(client.region, 'ListIndexes', body),
-      )
-      return { items: Indexes.filter(({ Type }) => Type === 'AGGREGATOR'), next: NextToken }
-    },
+  const indexes = await readAll(client, client.region, 'ListIndexes', { Type: 'AGGREGATOR' }, (answer) => {
+    const { Indexes, NextToken } = checkShape(SOURCE, indexesAnswer, answer)
+    return { items: Indexes.filter(({ Type }) => Type === 'AGGREGATOR'), next: NextToken }
   })
   const region = indexes[0]?.Region
   if (!region) throw notEnabled(account, 'it has no aggregator index')
@@ -94,17 +95,8 @@ const notEnabled = (account: string, reason: string) =>
 
 const TYPES = ['ec2:network-interface']
 const ARN_PARTS = [':role/aws-service-role/', ':role/aws-reserved/sso.amazonaws.com/']
-/** Prefixes of tags on resources that AWS services and cluster controllers create for themselves. */
-const TAG_PREFIXES = [
-  'aws:',
-  'eks:',
-  'kubernetes.io/',
-  'k8s.io/',
-  'alpha.eksctl.io/',
-  'elbv2.k8s.aws/',
-  'ingress.k8s.aws/',
-  'service.k8s.aws/',
-]
+/** Beginnings of tags on resources that AWS services and cluster controllers create for themselves. */
+const TAG = /^(aws:|eks:|kubernetes\.io\/|k8s\.io\/|alpha\.eksctl\.io\/|(elbv2|ingress|service)\.k8s\.aws\/)/
 
 /** Reports whether a resource is not managed by code. Its tags are unknown where the view has none. */
 function leavesOut(
@@ -115,6 +107,6 @@ function leavesOut(
     OwningAccountId !== account ||
     TYPES.includes(ResourceType) ||
     ARN_PARTS.some((part) => Arn.includes(part)) ||
-    Properties.some((key) => TAG_PREFIXES.some((prefix) => key.startsWith(prefix)))
+    Properties.some((key) => TAG.test(key))
   )
 }

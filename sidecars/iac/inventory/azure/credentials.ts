@@ -1,9 +1,9 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import * as v from 'valibot'
 import { askShape } from '../http.ts'
-import { isOn, readNamedText, serviceUrl, setting } from '../inputs.ts'
+import { isOn, readNamed, readNamedText, serviceUrl, setting } from '../inputs.ts'
 import { type ObtainToken, tokenText } from '../tokens.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
-import { readCertificateProof } from './certificate.ts'
 import type { AzureEnvironment } from './environment.ts'
 import { type Application, type Proof, signIn } from './sign-in.ts'
 
@@ -12,34 +12,31 @@ const CHOICES =
   'set ARM_TENANT_ID, ARM_CLIENT_ID and one of ARM_CLIENT_SECRET, ARM_CLIENT_CERTIFICATE_PATH and ARM_USE_OIDC, ' +
   'or ARM_USE_MSI, or ARM_USE_AKS_WORKLOAD_IDENTITY'
 
-/** Reads the first form of credentials that is switched on. An incomplete one is an error and never skipped. */
+/**
+ * Reads the first form of credentials that is switched on, in this order: managed identity, workload identity of AKS,
+ * OIDC token, client certificate, client secret. An incomplete one is an error and never skipped.
+ */
 export async function readAzureCredentials(
   request: InventoryRequest,
   environment: AzureEnvironment,
 ): Promise<ObtainToken> {
   const { env } = request
+  const application = async (prove: () => Promise<Proof>, form: string, ...instead: string[]) =>
+    signIn(request, environment, await readApplication(request, form, ...instead), prove)
   if (isOn(env, 'ARM_USE_MSI')) return managedIdentity(request, environment)
   if (isOn(env, 'ARM_USE_AKS_WORKLOAD_IDENTITY')) {
-    const application = await readApplication(
-      request,
-      'ARM_USE_AKS_WORKLOAD_IDENTITY',
-      'AZURE_TENANT_ID',
-      'AZURE_CLIENT_ID',
-    )
-    return signIn(request, environment, application, () => readWorkloadIdentity(request))
+    const instead = ['AZURE_TENANT_ID', 'AZURE_CLIENT_ID']
+    return application(() => readWorkloadIdentity(request), 'ARM_USE_AKS_WORKLOAD_IDENTITY', ...instead)
   }
-  if (isOn(env, 'ARM_USE_OIDC'))
-    return signIn(request, environment, await readApplication(request, 'ARM_USE_OIDC'), () => readOidcToken(request))
+  if (isOn(env, 'ARM_USE_OIDC')) return application(() => readOidcToken(request), 'ARM_USE_OIDC')
   const certificate = ['ARM_CLIENT_CERTIFICATE_PATH', 'ARM_CLIENT_CERTIFICATE'].find((name) => setting(env, name))
   if (certificate) {
-    const application = await readApplication(request, certificate)
-    return signIn(request, environment, application, await readCertificateProof(request))
+    const named = await readApplication(request, certificate)
+    return signIn(request, environment, named, await readCertificateProof(request))
   }
-  const clientSecret = await readClientSecret(request)
-  if (clientSecret === undefined) throw new InventoryError(`${NONE}; ${CHOICES}`)
-  return signIn(request, environment, await readApplication(request, 'ARM_CLIENT_SECRET'), async () => ({
-    secret: clientSecret,
-  }))
+  const secret = await readClientSecret(request)
+  if (secret === undefined) throw new InventoryError(`${NONE}; ${CHOICES}`)
+  return application(async () => ({ secret }), 'ARM_CLIENT_SECRET')
 }
 
 async function readClientSecret({ env }: InventoryRequest): Promise<string | undefined> {
@@ -123,4 +120,78 @@ function identityEndpoint({ env }: InventoryRequest, resource: string): { url: U
   const clientId = setting(env, 'ARM_CLIENT_ID')
   if (clientId) url.searchParams.set('client_id', clientId)
   return { url, headers: hosted ? { 'x-identity-header': key } : { metadata: 'true' } }
+}
+
+const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g
+
+/** Reads certificate and key, PKCS #12 or PEM. The vendor's library signs but reads unencrypted PEM only. */
+async function readCertificateProof(request: InventoryRequest): Promise<() => Promise<Proof>> {
+  const { key, certificate } = await loadCertificate(request)
+  const pem = `${key.export({ format: 'pem', type: 'pkcs8' })}${certificate.toString()}`
+  return async () => ({ pem })
+}
+
+async function loadCertificate({ env }: InventoryRequest): Promise<{ key: KeyObject; certificate: X509Certificate }> {
+  const path = setting(env, 'ARM_CLIENT_CERTIFICATE_PATH')
+  const name = path ? 'ARM_CLIENT_CERTIFICATE_PATH' : 'ARM_CLIENT_CERTIFICATE'
+  const bytes = path ? await readNamed(path, name, env) : Buffer.from(env.ARM_CLIENT_CERTIFICATE ?? '', 'base64')
+  const { keys, certificates } = await parse(bytes, env.ARM_CLIENT_CERTIFICATE_PASSWORD ?? '', name)
+  for (const key of keys)
+    for (const certificate of certificates)
+      if (key.asymmetricKeyType === 'rsa' && certificate.checkPrivateKey(key)) return { key, certificate }
+  throw new InventoryError(`${name} holds no RSA key with its certificate`)
+}
+
+async function parse(bytes: Buffer, password: string, name: string): Promise<KeysAndCertificates> {
+  try {
+    const text = bytes.toString('latin1')
+    return text.includes('-----BEGIN ') ? readPem(text, password) : await readPkcs12(bytes, password)
+  } catch {
+    throw new InventoryError(`${name} is neither PKCS #12 nor PEM, or ARM_CLIENT_CERTIFICATE_PASSWORD does not open it`)
+  }
+}
+
+function readPem(text: string, passphrase: string): KeysAndCertificates {
+  const contents: KeysAndCertificates = { keys: [], certificates: [] }
+  for (const [block, label = ''] of text.matchAll(BLOCK)) {
+    if (label === 'CERTIFICATE') contents.certificates.push(new X509Certificate(block))
+    if (label.endsWith('PRIVATE KEY')) contents.keys.push(createPrivateKey({ key: block, passphrase }))
+  }
+  return contents
+}
+
+interface KeysAndCertificates {
+  keys: KeyObject[]
+  certificates: X509Certificate[]
+}
+
+/**
+ * Decrypts PKCS #12 (RFC 7292, DER), which neither the library nor Node reads. The checksum is not verified: a key that
+ * fits its certificate was decrypted correctly. Errors of any kind: wrong password, unknown cipher, no such file.
+ */
+async function readPkcs12(bytes: Buffer, password: string): Promise<KeysAndCertificates> {
+  const { default: forge } = await import('node-forge')
+  const { asn1, pkcs12, pki, util } = forge
+  const open = (passphrase: string) => {
+    const file = asn1.fromDer(bytes.toString('binary'))
+    // The library supports only ASCII passwords in the checksum of AES-encrypted content.
+    if (Array.isArray(file.value)) file.value = file.value.slice(0, 2)
+    return pkcs12.pkcs12FromAsn1(file, passphrase)
+  }
+  const { safeContents } = attempt(() => open(password)) ?? open(util.encodeUtf8(password))
+  const contents: KeysAndCertificates = { keys: [], certificates: [] }
+  for (const { key, cert } of safeContents.flatMap(({ safeBags }) => safeBags)) {
+    if (key) contents.keys.push(createPrivateKey(pki.privateKeyToPem(key)))
+    if (cert) contents.certificates.push(new X509Certificate(pki.certificateToPem(cert)))
+  }
+  return contents
+}
+
+/** Old ciphers use the password in UTF-16, current ones in UTF-8. */
+function attempt<Value>(work: () => Value): Value | null {
+  try {
+    return work()
+  } catch {
+    return null
+  }
 }

@@ -1,7 +1,5 @@
 import type { ClientSecretCredentialOptions, TokenCredential } from '@azure/identity'
-import { OutboundError, type OutboundResponse } from '../../../../src/base/http.ts'
-import { ask } from '../http.ts'
-import { checkShape } from '../inputs.ts'
+import { askShape } from '../http.ts'
 import { type ObtainToken, tokenAnswer } from '../tokens.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import type { AzureEnvironment } from './environment.ts'
@@ -30,7 +28,7 @@ export function signIn(
     throw new InventoryError('ARM_TENANT_ID is neither the id nor a domain of a tenant')
   return async () => {
     const proof = await prove()
-    const client = new TokenEndpoint(request, environment, application, proof)
+    const client = createTokenEndpoint(request, environment, application, proof)
     const credential = await createCredential(application, proof, {
       authorityHost: client.authority,
       disableInstanceDiscovery: true,
@@ -64,73 +62,62 @@ type Answer = Awaited<ReturnType<HttpClient['sendRequest']>>
 
 const DEFAULT_LIFETIME_S = 3600
 
-/** Sends the library's requests by our fetch, to the tenant's token endpoint only, and answers questions about it. */
-class TokenEndpoint implements HttpClient {
-  /** The address for the library, which accepts https only; on this machine the real one may be plain http. */
-  readonly authority: string
-  /** The reason why the last request has failed, in words for the user. */
-  failure: unknown
-  lifetimeMs = DEFAULT_LIFETIME_S * 1000
-  readonly #tenant: string
-  readonly #secrets: string[]
-  readonly #request: InventoryRequest
-  readonly #login: string
+/**
+ * Creates the client that sends the library's requests by our fetch, to the tenant's token endpoint only, and answers
+ * questions about it.
+ */
+function createTokenEndpoint(
+  request: InventoryRequest,
+  { login }: AzureEnvironment,
+  { tenantId }: Application,
+  proof: Proof,
+) {
+  const authority = login.replace(/^http:/, 'https:')
+  const tenant = `${authority}/${tenantId}`
 
-  constructor(request: InventoryRequest, { login }: AzureEnvironment, { tenantId }: Application, proof: Proof) {
-    this.#request = request
-    this.#login = login
-    this.authority = login.replace(/^http:/, 'https:')
-    this.#tenant = `${this.authority}/${tenantId}`
-    this.#secrets = 'pem' in proof ? [] : Object.values(proof)
-  }
-
-  async sendRequest(outgoing: Outgoing): Promise<Answer> {
-    try {
-      const path = outgoing.url.startsWith(`${this.#tenant}/`) ? outgoing.url.slice(this.#tenant.length) : ''
-      if (/^\/v2\.0\/\.well-known\/openid-configuration(\?|$)/.test(path)) return this.#describe(outgoing)
-      if (!/^\/oauth2\/v2\.0\/token(\?|$)/.test(path) || typeof outgoing.body !== 'string')
-        throw new InventoryError(`an address that is none of ${SOURCE} was to be asked`)
-      return await this.#exchange(outgoing, outgoing.body)
-    } catch (error) {
-      this.failure = error
-      throw error
-    }
-  }
-
-  async #exchange(outgoing: Outgoing, body: string): Promise<Answer> {
+  async function exchange(outgoing: Outgoing, body: string): Promise<Answer> {
     const assertion = new URLSearchParams(body).get('client_assertion')
-    const response: OutboundResponse = await ask({
-      request: this.#request,
+    const secrets = [...('pem' in proof ? [] : Object.values(proof)), ...(assertion ? [assertion] : [])]
+    const answer = await askShape(tokenAnswer, {
+      request,
       source: SOURCE,
-      url: `${this.#login}${outgoing.url.slice(this.authority.length)}`,
+      url: `${login}${outgoing.url.slice(authority.length)}`,
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body,
-      secrets: [...this.#secrets, ...(assertion ? [assertion] : [])].flatMap((one) => [one, encodeURIComponent(one)]),
+      secrets: secrets.flatMap((one) => [one, encodeURIComponent(one)]),
     })
-    const answer = checkShape(SOURCE, tokenAnswer, readJson(response))
-    this.lifetimeMs = (answer.expires_in ?? DEFAULT_LIFETIME_S) * 1000
+    endpoint.lifetimeMs = (answer.expires_in ?? DEFAULT_LIFETIME_S) * 1000
     return answerOf(outgoing, { token_type: 'Bearer', expires_in: DEFAULT_LIFETIME_S, ...answer })
   }
 
-  /** Answers for the metadata of an unknown cloud: the library would post the secret to the addresses in it. */
-  #describe(outgoing: Outgoing): Answer {
-    return answerOf(outgoing, {
-      issuer: `${this.#tenant}/v2.0`,
-      authorization_endpoint: `${this.#tenant}/oauth2/v2.0/authorize`,
-      token_endpoint: `${this.#tenant}/oauth2/v2.0/token`,
-      jwks_uri: `${this.#tenant}/discovery/v2.0/keys`,
-    })
+  const endpoint = {
+    /** The address for the library, which accepts https only; on this machine the real one may be plain http. */
+    authority,
+    /** The reason why the last request has failed, in words for the user. */
+    failure: undefined as unknown,
+    lifetimeMs: DEFAULT_LIFETIME_S * 1000,
+    async sendRequest(outgoing: Outgoing): Promise<Answer> {
+      try {
+        const path = outgoing.url.startsWith(`${tenant}/`) ? outgoing.url.slice(tenant.length) : ''
+        // The metadata of an unknown cloud could name other addresses, to which the library would post the secret.
+        if (/^\/v2\.0\/\.well-known\/openid-configuration(\?|$)/.test(path))
+          return answerOf(outgoing, {
+            issuer: `${tenant}/v2.0`,
+            authorization_endpoint: `${tenant}/oauth2/v2.0/authorize`,
+            token_endpoint: `${tenant}/oauth2/v2.0/token`,
+            jwks_uri: `${tenant}/discovery/v2.0/keys`,
+          })
+        if (!/^\/oauth2\/v2\.0\/token(\?|$)/.test(path) || typeof outgoing.body !== 'string')
+          throw new InventoryError(`an address that is none of ${SOURCE} was to be asked`)
+        return await exchange(outgoing, outgoing.body)
+      } catch (error) {
+        endpoint.failure = error
+        throw error
+      }
+    },
   }
-}
-
-function readJson(response: OutboundResponse): unknown {
-  try {
-    return response.json()
-  } catch (error) {
-    if (error instanceof OutboundError) throw new InventoryError(`${SOURCE} gave an answer that is not JSON`)
-    throw error
-  }
+  return endpoint
 }
 
 /** Builds an answer for the library, which needs no headers. */

@@ -3,8 +3,7 @@ import * as v from 'valibot'
 import type { ObtainToken } from '../tokens.ts'
 import { InventoryError } from '../types.ts'
 import { ExternalAccountFile, externalAccountToken } from './external-account.ts'
-import { impersonate, obtainByLibrary } from './library.ts'
-import { SCOPE, type TokenContext } from './token-exchange.ts'
+import { impersonate, obtainByLibrary, SCOPE, type TokenContext } from './library.ts'
 
 const ImpersonatedFile = v.object({
   type: v.literal('impersonated_service_account'),
@@ -106,13 +105,7 @@ function serviceAccountToken({ request, universe }: TokenContext, file: File): O
       return { value, expiresAt: request.now().getTime() + LIFETIME_MS }
     }
   return obtainByLibrary(
-    {
-      request,
-      source: 'Google OAuth',
-      url: file.token_uri,
-      urlName: 'the token address of the Google credentials',
-      secrets: [],
-    },
+    { request, source: 'Google OAuth', url: file.token_uri, secrets: [] },
     ({ JWT }, transporterOptions) =>
       new JWT({ ...account, additionalClaims: { aud: file.token_uri }, transporterOptions }),
   )
@@ -136,22 +129,16 @@ const AuthorizedUserFile = v.object({
   token_uri: v.optional(v.string(), 'https://oauth2.googleapis.com/token'),
 })
 
-const URL_NAME = 'the token address of the Google credentials'
-
 /** Obtains tokens from the file that `gcloud auth application-default login` writes. */
 function authorizedUserToken(
   { request }: TokenContext,
-  { client_id, client_secret, refresh_token, token_uri }: v.InferOutput<typeof AuthorizedUserFile>,
+  { client_id: clientId, client_secret, refresh_token, token_uri }: v.InferOutput<typeof AuthorizedUserFile>,
 ): ObtainToken {
+  const [clientSecret, refreshToken] = [client_secret, refresh_token]
   return obtainByLibrary(
-    { request, source: 'Google OAuth', url: token_uri, urlName: URL_NAME, secrets: [client_secret, refresh_token] },
+    { request, source: 'Google OAuth', url: token_uri, secrets: [clientSecret, refreshToken] },
     ({ UserRefreshClient }, transporterOptions) =>
-      new UserRefreshClient({
-        clientId: client_id,
-        clientSecret: client_secret,
-        refreshToken: refresh_token,
-        transporterOptions,
-      }),
+      new UserRefreshClient({ clientId, clientSecret, refreshToken, transporterOptions }),
   )
 }
 
@@ -172,7 +159,6 @@ function workforceUserToken({ request }: TokenContext, file: v.InferOutput<typeo
       request,
       source: 'Google Security Token Service',
       url: file.token_url,
-      urlName: URL_NAME,
       secrets: [file.client_secret, file.refresh_token],
     },
     ({ ExternalAccountAuthorizedUserClient }, transporterOptions) =>

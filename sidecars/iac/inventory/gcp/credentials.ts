@@ -1,15 +1,15 @@
-import { access } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { OutboundError } from '../../../../src/base/http.ts'
 import { askShape } from '../http.ts'
 import { type Env, readNamedText, serviceUrl, setting } from '../inputs.ts'
-import { asAccessToken, keepToken, type ObtainToken, type TokenSource, tokenAnswer } from '../tokens.ts'
+import { asAccessToken, keepToken, type ObtainToken, tokenAnswer } from '../tokens.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import { type CredentialFile, parseCredentialFile } from './credential-file.ts'
 import { impersonate, impersonationUrl } from './library.ts'
 
 export interface GcpAccess {
-  endpoints: GcpEndpoints
+  endpoints: ReturnType<typeof gcpEndpoints>
   /** Returns the headers of a call. */
   headers: () => Promise<Record<string, string>>
 }
@@ -21,6 +21,7 @@ const NONE =
 /**
  * Reads the first credentials found: an access token; `GOOGLE_CREDENTIALS` (path or JSON); the application default
  * credentials, which are `GOOGLE_APPLICATION_CREDENTIALS`, the file of gcloud and the metadata server.
+ * `GOOGLE_IMPERSONATE_SERVICE_ACCOUNT` then names an account in whose name all calls are made.
  */
 export async function readGcpAccess(request: InventoryRequest): Promise<GcpAccess> {
   const { env } = request
@@ -31,16 +32,14 @@ export async function readGcpAccess(request: InventoryRequest): Promise<GcpAcces
   const universe = declared === DEFAULT_UNIVERSE ? undefined : declared
   let obtain: ObtainToken
   if (accessToken !== undefined) obtain = async () => ({ value: accessToken, expiresAt: Number.POSITIVE_INFINITY })
-  else obtain = file?.token({ request, universe }) ?? metadataServerToken(request, NONE)
+  else obtain = file?.token({ request, universe }) ?? metadataServerToken(request)
   const account = setting(env, 'GOOGLE_IMPERSONATE_SERVICE_ACCOUNT')
   if (account) obtain = impersonate(request, impersonationUrl(endpoints.iamCredentials, account), obtain)
-  return { endpoints, headers: headersOf(keepToken(request, obtain), quotaProject(env, file)) }
+  const token = keepToken(request, obtain)
+  const project = quotaProject(env, file)
+  const own: Record<string, string> = project ? { 'x-goog-user-project': project } : {}
+  return { endpoints, headers: async () => ({ authorization: `Bearer ${await token()}`, ...own }) }
 }
-
-const headersOf = (token: TokenSource, quotaProject: string | undefined) => async () => ({
-  authorization: `Bearer ${await token()}`,
-  ...(quotaProject ? { 'x-goog-user-project': quotaProject } : {}),
-})
 
 /** Returns the quota project. As in the engine's provider, a billing project counts only when it is switched on. */
 function quotaProject(env: Env, file: CredentialFile | null): string | undefined {
@@ -58,28 +57,18 @@ async function readConfiguredFile(env: Env): Promise<CredentialFile | null> {
   const path = setting(env, 'GOOGLE_APPLICATION_CREDENTIALS')
   const name = 'GOOGLE_APPLICATION_CREDENTIALS'
   if (path !== undefined) return parseCredentialFile(await readNamedText(path, name, env), name)
-  const own = wellKnownPath(env)
-  if (own === null || !(await exists(own))) return null
+  const folder = setting(env, 'CLOUDSDK_CONFIG') ?? (env.HOME ? join(env.HOME, '.config', 'gcloud') : null)
+  const own = folder === null ? null : join(folder, 'application_default_credentials.json')
+  if (own === null || !existsSync(own)) return null
   return parseCredentialFile(await readNamedText(own, 'gcloud', env), 'the credentials file of gcloud')
 }
-
-function wellKnownPath(env: Env): string | null {
-  const folder = setting(env, 'CLOUDSDK_CONFIG') ?? (env.HOME ? join(env.HOME, '.config', 'gcloud') : null)
-  return folder === null ? null : join(folder, 'application_default_credentials.json')
-}
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  )
 
 const SOURCE = 'Google metadata server'
 /** Milliseconds. The server is on the machine itself, so it answers at once if it exists. */
 const TIMEOUT_MS = 5_000
 
 /** Obtains tokens. https://cloud.google.com/compute/docs/access/authenticate-workloads#applications */
-function metadataServerToken(request: InventoryRequest, none: string): ObtainToken {
+function metadataServerToken(request: InventoryRequest): ObtainToken {
   const host = setting(request.env, 'GCE_METADATA_HOST') ?? 'metadata.google.internal'
   if (!/^[A-Za-z0-9.\-_[\]:]+$/.test(host)) throw new InventoryError('GCE_METADATA_HOST is not a host')
   const url = `http://${host}/computeMetadata/v1/instance/service-accounts/default/token`
@@ -91,23 +80,20 @@ function metadataServerToken(request: InventoryRequest, none: string): ObtainTok
     } catch (error) {
       // The server was the last possibility: without it, no credentials are configured at all.
       if (error instanceof InventoryError && error.cause instanceof OutboundError)
-        throw new InventoryError(none, { cause: error })
+        throw new InventoryError(NONE, { cause: error })
       throw error
     }
   }
 }
 
-/** API addresses with their version, without a trailing slash. */
-interface GcpEndpoints {
-  resourceManager: string
-  cloudAsset: string
-  iamCredentials: string
-}
-
 const DEFAULT_UNIVERSE = 'googleapis.com'
 
-/** Returns the API addresses of a universe; variables can set the universe or the versioned address of one API. */
-function gcpEndpoints(env: Env, universe: string | undefined): GcpEndpoints {
+/**
+ * Returns the API addresses with their version, without a trailing slash. As for the engine's provider, a variable can give the whole address of one API, version
+ * included, and another one the universe of all.
+ * @param universe that of the credentials, where they name one
+ */
+function gcpEndpoints(env: Env, universe: string | undefined) {
   const domain = universeOf(env) ?? universe ?? DEFAULT_UNIVERSE
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) throw new InventoryError('GOOGLE_UNIVERSE_DOMAIN is not a domain')
   const endpoint = (name: string, service: string) =>

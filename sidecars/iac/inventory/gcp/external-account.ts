@@ -1,23 +1,21 @@
 import * as v from 'valibot'
 import { awsCredentials, awsRegion } from '../aws/client.ts'
-import { ask } from '../http.ts'
-import { readNamedText } from '../inputs.ts'
-import type { ObtainToken } from '../tokens.ts'
+import { ask, askShape } from '../http.ts'
+import { readNamedText, serviceUrl } from '../inputs.ts'
+import { asAccessToken, type ObtainToken, tokenAnswer } from '../tokens.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
-import { impersonate } from './library.ts'
-import { exchangeToken, SCOPE, type TokenContext } from './token-exchange.ts'
+import { impersonate, SCOPE, TOKEN_ADDRESS, type TokenContext } from './library.ts'
 
-const Format = v.optional(
-  v.object({ type: v.optional(v.string(), 'text'), subject_token_field_name: v.optional(v.string()) }),
-  {},
-)
 const Source = v.object({
   file: v.optional(v.string()),
   url: v.optional(v.string()),
   /** `aws1` for the identity of AWS; `url` is then an address of its metadata service. */
   environment_id: v.optional(v.string()),
   headers: v.optional(v.record(v.string(), v.string()), {}),
-  format: Format,
+  format: v.optional(
+    v.object({ type: v.optional(v.string(), 'text'), subject_token_field_name: v.optional(v.string()) }),
+    {},
+  ),
 })
 
 export const ExternalAccountFile = v.object({
@@ -45,28 +43,32 @@ export function externalAccountToken({ request }: TokenContext, file: File): Obt
   const { audience, subject_token_type, client_id, client_secret, workforce_pool_user_project } = file
   const { file: path, url, environment_id } = file.credential_source
   if (path === undefined && url === undefined && environment_id !== AWS) throw new InventoryError(UNSUPPORTED)
-  const federated: ObtainToken = async () =>
-    exchangeToken({
-      request,
-      source: SOURCE,
-      url: file.token_url,
-      form: {
-        grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
-        requested_token_type: 'urn:ietf:params:oauth:token-type:access_token',
-        scope: SCOPE,
-        audience,
-        subject_token_type,
-        subject_token:
-          environment_id === AWS
-            ? await awsSubjectToken(request, file)
-            : await readSubjectToken(request, file.credential_source),
-        ...(workforce_pool_user_project && !client_id
-          ? { options: JSON.stringify({ userProject: workforce_pool_user_project }) }
-          : {}),
-      },
-      headers: client_id ? { authorization: `Basic ${btoa(`${client_id}:${client_secret ?? ''}`)}` } : {},
-      secretFields: ['subject_token'],
-    })
+  const headers = {
+    'content-type': 'application/x-www-form-urlencoded',
+    ...(client_id ? { authorization: `Basic ${btoa(`${client_id}:${client_secret ?? ''}`)}` } : {}),
+  }
+  // The vendor's library would ignore the fetch and time limit of the service.
+  const federated: ObtainToken = async () => {
+    const subject_token = await (environment_id === AWS
+      ? awsSubjectToken(request, file)
+      : readSubjectToken(request, file.credential_source))
+    const form = {
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      requested_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      scope: SCOPE,
+      audience,
+      subject_token_type,
+      subject_token,
+      ...(workforce_pool_user_project && !client_id
+        ? { options: JSON.stringify({ userProject: workforce_pool_user_project }) }
+        : {}),
+    }
+    const body = new URLSearchParams(form).toString()
+    const secrets = [subject_token, encodeURIComponent(subject_token)]
+    const address = serviceUrl(file.token_url, TOKEN_ADDRESS)
+    const question = { request, source: SOURCE, url: address, method: 'POST', headers, body, secrets }
+    return asAccessToken(await askShape(tokenAnswer, question), request)
+  }
   const target = file.service_account_impersonation_url
   return target ? impersonate(request, target, federated) : federated
 }
@@ -80,20 +82,15 @@ async function readSubjectToken(
       ? await readNamedText(file, 'credential_source', request.env)
       : await fetchSubjectToken(request, url ?? '', headers)
   const token = format.type === 'json' ? fieldOf(text, format.subject_token_field_name ?? '') : text.trim()
-  if (!token) throw new InventoryError('the credential_source of the Google credentials holds no subject token')
+  if (!token) throw new InventoryError(`${CREDENTIAL_SOURCE} holds no subject token`)
   return token
 }
 
-async function fetchSubjectToken(
-  request: InventoryRequest,
-  url: string,
-  headers: Record<string, string>,
-): Promise<string> {
-  if (!URL.canParse(url)) throw new InventoryError('the credential_source of the Google credentials is no address')
-  const secrets = Object.values(headers)
-  return (
-    await ask({ request, source: 'the credential_source of the Google credentials', url, headers, secrets })
-  ).text()
+const CREDENTIAL_SOURCE = 'the credential_source of the Google credentials'
+
+async function fetchSubjectToken(request: InventoryRequest, url: string, headers: Record<string, string>) {
+  if (!URL.canParse(url)) throw new InventoryError(`${CREDENTIAL_SOURCE} is no address`)
+  return (await ask({ request, source: CREDENTIAL_SOURCE, url, headers, secrets: Object.values(headers) })).text()
 }
 
 function fieldOf(text: string, name: string): string {

@@ -45,14 +45,11 @@ const Policy = v.object({
   ),
 })
 
-type Ask = <Schema extends v.GenericSchema>(
-  schema: Schema,
-  call: Pick<Question, 'source' | 'url' | 'method' | 'json'>,
-) => Promise<v.InferOutput<Schema>>
+type Ask = ReturnType<typeof createAsk>
 
 const createAsk =
-  (request: InventoryRequest, { headers }: GcpAccess): Ask =>
-  (schema, call) =>
+  (request: InventoryRequest, { headers }: GcpAccess) =>
+  <Schema extends v.GenericSchema>(schema: Schema, call: Pick<Question, 'source' | 'url' | 'method' | 'json'>) =>
     askShape(schema, { ...call, request, headers })
 
 /** Reads the number of a project. https://cloud.google.com/resource-manager/reference/rest/v1/projects/get */

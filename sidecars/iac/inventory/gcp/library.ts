@@ -4,7 +4,15 @@ import { askJson } from '../http.ts'
 import { checkShape, serviceUrl } from '../inputs.ts'
 import { type AccessToken, asAccessToken, type ObtainToken, tokenAnswer, tokenText } from '../tokens.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
-import { SCOPE } from './token-exchange.ts'
+
+export const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
+export const TOKEN_ADDRESS = 'the token address of the Google credentials'
+
+export interface TokenContext {
+  request: InventoryRequest
+  /** The universe of the credentials; undefined for the default one. */
+  universe: string | undefined
+}
 
 type Library = typeof import('google-auth-library')
 type TransporterOptions =
@@ -20,7 +28,8 @@ export interface LibraryCall {
   source: string
   /** The address that receives every request of the library, whatever address the library chose. */
   url: string
-  urlName: string
+  /** By default the token address of the credentials. */
+  urlName?: string
   /** Texts that must not appear in an error. Values of the form fields `assertion` and of the headers never do. */
   secrets: readonly string[]
 }
@@ -30,7 +39,7 @@ export function obtainByLibrary(
   call: LibraryCall,
   create: (library: Library, transporterOptions: TransporterOptions) => AuthClient | Promise<AuthClient>,
 ): ObtainToken {
-  const url = serviceUrl(call.url, call.urlName)
+  const url = serviceUrl(call.url, call.urlName ?? TOKEN_ADDRESS)
   return async () => {
     const library = await import('google-auth-library')
     const seen: { token?: AccessToken; failure?: unknown } = {}
@@ -77,7 +86,7 @@ function readToken({ request, source }: LibraryCall, answer: object): AccessToke
   return { value: accessToken, expiresAt: Date.parse(expireTime) }
 }
 
-export const IAM_CREDENTIALS = 'IAM Service Account Credentials'
+const IAM_CREDENTIALS = 'IAM Service Account Credentials'
 
 /** Returns the address that issues tokens for this account. */
 export function impersonationUrl(iamCredentials: string, account: string): string {

@@ -34,10 +34,9 @@ export async function openCluster(surroundings: Surroundings, readFile: ReadFile
     const cluster = clusterOf(source)
     return async () => cluster
   }
-  const { ca, serverName, insecure } = source
-  const info = { server: serverOf(source), ca, serverName, insecure }
+  const server = serverOf(source)
   return keep(surroundings.now, async () => {
-    const { token, certificate, key, expiresAt } = await changing.obtain(info)
+    const { token, certificate, key, expiresAt } = await changing.obtain({ ...source, server })
     const own = certificate === '' ? {} : { certificate, key }
     return { cluster: clusterOf({ ...source, ...own, token }), expiresAt }
   })
@@ -60,18 +59,15 @@ interface Held {
 function keep(now: () => Date, obtain: () => Promise<Held>): CurrentCluster {
   let held: Held | null = null
   let pending: Promise<Held> | null = null
-  const renew = async () => {
-    held = await obtain()
-    return held
-  }
   return async (refused) => {
     if (held && held.cluster !== refused && (held.expiresAt === null || held.expiresAt > now().getTime()))
       return held.cluster
     // Several kinds are listed at the same time: one of them renews the credentials for all.
-    pending ??= renew().finally(() => {
+    pending ??= obtain().finally(() => {
       pending = null
     })
-    return (await pending).cluster
+    held = await pending
+    return held.cluster
   }
 }
 
@@ -142,16 +138,7 @@ function serverOf({ server: text, ca, certificate, insecure }: Source): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
 }
 
-/** PEM texts; empty for none. */
-interface TlsOptions {
-  /** Replacement of the system's authorities. */
-  ca: string
-  certificate: string
-  key: string
-  /** Name for SNI and the check of the certificate; empty means that of the URL. */
-  serverName: string
-  insecure: boolean
-}
+type TlsOptions = Pick<Source, 'ca' | 'certificate' | 'key' | 'serverName' | 'insecure'>
 
 /** Time that idle sockets stay open. */
 const IDLE_MS = 4_000

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { ProgramFault, runProgram } from '../run-program.ts'
+import { runForJson } from '../run-program.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import type { ExecEntry } from './kubeconfig.ts'
 
@@ -16,12 +16,11 @@ export interface Obtained {
 /** Facts of the cluster for a program whose entry asks for them. */
 export interface ClusterInfo {
   server: string
+  /** Name for SNI and the check of the certificate; empty means that of the URL. */
   serverName: string
   insecure: boolean
-  /** PEM. */
+  /** PEM; empty for the system's authorities. */
   ca: string
-  /** The extension of the cluster's entry that is meant for programs. */
-  config: unknown
 }
 
 export type Surroundings = Pick<InventoryRequest, 'env' | 'signal' | 'now'>
@@ -52,10 +51,11 @@ const credential = v.object({
  * https://kubernetes.io/docs/reference/access-authn-authz/authentication/
  */
 export async function runExecPlugin(
-  surroundings: Surroundings,
+  { env, signal, now }: Surroundings,
   user: string,
   exec: ExecEntry,
-  cluster: ClusterInfo,
+  /** `config`: the extension of the cluster's entry that is meant for programs. */
+  cluster: ClusterInfo & { config?: unknown },
   timeoutMs: number = TIMEOUT_MS,
 ): Promise<Obtained> {
   const what = `the exec program of user ${user} in the kubeconfig`
@@ -64,55 +64,35 @@ export async function runExecPlugin(
   if (exec.command === '') throw new InventoryError(`${what} has no command`)
   if (exec.interactiveMode === 'Always')
     throw new InventoryError(`${what} needs a terminal, which this service does not have`)
-  const output = await run(surroundings, what, exec, cluster, timeoutMs)
-  const parsed = v.safeParse(credential, parseJson(output))
+  const spec = { interactive: false, ...(exec.provideClusterInfo ? { cluster: describe(cluster) } : {}) }
+  const variables = {
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => VARIABLES.test(name))),
+    ...Object.fromEntries(exec.env.map(({ name, value }) => [name, value])),
+    KUBERNETES_EXEC_INFO: JSON.stringify({ kind: 'ExecCredential', apiVersion: exec.apiVersion, spec }),
+  }
+  const limits = { env: variables, signal, timeoutMs, maxBytes: MAX_BYTES }
+  const printed = await runForJson([exec.command, ...exec.args], limits, ({ message, isMissing }) => {
+    const advice = isMissing
+      ? 'install it where this service runs, or set KUBE_TOKEN'
+      : 'run it by hand as the user of this service to see why'
+    return new InventoryError(`${what} ${message}; ${advice}`)
+  })
+  const parsed = v.safeParse(credential, printed)
   if (!parsed.success || parsed.output.apiVersion !== exec.apiVersion)
     throw new InventoryError(
       `${what} does not print an ExecCredential of its apiVersion with a token, or with a certificate and its key`,
     )
   const { token, clientCertificateData, clientKeyData, expirationTimestamp } = parsed.output.status
   const expiresAt = expirationTimestamp === '' ? null : Date.parse(expirationTimestamp)
-  if (expiresAt !== null && expiresAt <= surroundings.now().getTime())
+  if (expiresAt !== null && expiresAt <= now().getTime())
     throw new InventoryError(`${what} prints credentials that have expired`)
   return { token, certificate: clientCertificateData, key: clientKeyData, expiresAt }
 }
 
-async function run(
-  { env, signal }: Surroundings,
-  what: string,
-  { apiVersion, command, args, env: own, provideClusterInfo }: ExecEntry,
-  cluster: ClusterInfo,
-  timeoutMs: number,
-): Promise<string> {
-  const spec = { interactive: false, ...(provideClusterInfo ? { cluster: describe(cluster) } : {}) }
-  const variables = {
-    ...Object.fromEntries(Object.entries(env).filter(([name]) => VARIABLES.test(name))),
-    ...Object.fromEntries(own.map(({ name, value }) => [name, value])),
-    KUBERNETES_EXEC_INFO: JSON.stringify({ kind: 'ExecCredential', apiVersion, spec }),
-  }
-  try {
-    return await runProgram([command, ...args], { env: variables, signal, timeoutMs, maxBytes: MAX_BYTES })
-  } catch (error) {
-    if (!(error instanceof ProgramFault)) throw error
-    const advice = error.isMissing
-      ? 'install it where this service runs, or set KUBE_TOKEN'
-      : 'run it by hand as the user of this service to see why'
-    throw new InventoryError(`${what} ${error.message}; ${advice}`)
-  }
-}
-
-const describe = ({ server, serverName, insecure, ca, config }: ClusterInfo) => ({
+const describe = ({ server, serverName, insecure, ca, config }: ClusterInfo & { config?: unknown }) => ({
   server,
   ...(serverName === '' ? {} : { 'tls-server-name': serverName }),
   ...(insecure ? { 'insecure-skip-tls-verify': true } : {}),
   ...(ca === '' ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') }),
   ...(config === undefined || config === null ? {} : { config }),
 })
-
-function parseJson(output: string): unknown {
-  try {
-    return JSON.parse(output)
-  } catch {
-    return null
-  }
-}

@@ -45,22 +45,16 @@ const configSchema = v.object({
   users: v.nullish(v.array(v.object({ name: v.string(), user: v.nullish(userSchema, {}) })), []),
 })
 
-export type ContextEntry = v.InferOutput<typeof contextSchema>
 export type ClusterEntry = v.InferOutput<typeof clusterSchema>
 export type ExecEntry = v.InferOutput<typeof execSchema>
 export type UserEntry = v.InferOutput<typeof userSchema>
 
-export interface Kubeconfig {
-  current: string
-  contexts: ReadonlyMap<string, ContextEntry>
-  clusters: ReadonlyMap<string, ClusterEntry>
-  users: ReadonlyMap<string, UserEntry>
-}
+export type Kubeconfig = ReturnType<typeof parseKubeconfig>
 
 const FILE_KEYS = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile']
 
 /** Parses one file and makes its paths absolute. Errors: `InventoryError` without content. */
-export function parseKubeconfig(content: string, path: string): Kubeconfig {
+export function parseKubeconfig(content: string, path: string) {
   const parsed = v.safeParse(configSchema, parseYaml(content))
   if (!parsed.success) throw new InventoryError(`a kubeconfig is not valid${placeText(v.getDotPath(parsed.issues[0]))}`)
   const { contexts, clusters, users } = parsed.output
@@ -85,7 +79,7 @@ function byName<Entry extends { name: string }, T>(
 
 /** Merges files. Of entries with the same name, and of current contexts, the first counts. */
 export function mergeKubeconfigs(files: readonly Kubeconfig[]): Kubeconfig {
-  const merged = <T>(pick: (file: Kubeconfig) => ReadonlyMap<string, T>) =>
+  const merged = <T>(pick: (file: Kubeconfig) => Map<string, T>) =>
     new Map(files.toReversed().flatMap((file) => [...pick(file)]))
   return {
     current: files.find(({ current }) => current !== '')?.current ?? '',

@@ -1,5 +1,6 @@
-import { delimiter, join } from 'node:path'
-import { setting } from '../inputs.ts'
+import { delimiter } from 'node:path'
+import { systemCode } from '../../../../config/document.ts'
+import { atHome, setting } from '../inputs.ts'
 import { InventoryError } from '../types.ts'
 import { type ClusterInfo, type Obtained, runExecPlugin, type Surroundings } from './exec-plugin.ts'
 import { type ClusterEntry, type Kubeconfig, mergeKubeconfigs, parseKubeconfig, type UserEntry } from './kubeconfig.ts'
@@ -8,16 +9,9 @@ import { type ClusterEntry, type Kubeconfig, mergeKubeconfigs, parseKubeconfig, 
 export type ReadFile = (path: string) => Promise<string | null>
 
 /** Server and credentials of a kubeconfig or pod. A missing text is empty. */
-export interface Source {
-  server: string
+export interface Source extends ClusterInfo, Omit<Obtained, 'expiresAt'> {
   /** The namespace of the context or of the pod. */
   namespace: string
-  ca: string
-  serverName: string
-  insecure: boolean
-  certificate: string
-  key: string
-  token: string
   username: string
   password: string
   /** The reason why there are no credentials; else empty. */
@@ -29,7 +23,7 @@ export interface Source {
 export interface Changing {
   /** True if used only when there are no others. */
   isLast: boolean
-  obtain: (cluster: Omit<ClusterInfo, 'config'>) => Promise<Obtained>
+  obtain: (cluster: ClusterInfo) => Promise<Obtained>
 }
 
 const NOTHING: Source = {
@@ -50,16 +44,12 @@ const NOTHING: Source = {
 /** Reads the kubeconfigs, else nothing with `KUBE_HOST`, else the pod's account. `KUBECONFIG` is ignored. */
 export async function readSource(surroundings: Surroundings, readFile: ReadFile): Promise<Source> {
   const { env } = surroundings
-  const value = (name: string) => setting(env, name) ?? ''
-  const paths = (value('KUBE_CONFIG_PATH') || value('KUBE_CONFIG_PATHS')).split(
-    value('KUBE_CONFIG_PATH') ? '\0' : delimiter,
-  )
-  const configPaths = paths
+  const own = setting(env, 'KUBE_CONFIG_PATH')
+  const paths = (own === undefined ? (setting(env, 'KUBE_CONFIG_PATHS') ?? '').split(delimiter) : [own])
     .filter((path) => path !== '')
-    .map((path) => (path.startsWith('~/') ? join(value('HOME'), path.slice(2)) : path))
-  if (configPaths.length > 0)
-    return readKubeconfigSource(await readKubeconfigs(configPaths, readFile), surroundings, readFile)
-  return value('KUBE_HOST') === '' ? readPodSource(surroundings, readFile) : NOTHING
+    .map((path) => atHome(path, env))
+  if (paths.length > 0) return readKubeconfigSource(await readKubeconfigs(paths, readFile), surroundings, readFile)
+  return setting(env, 'KUBE_HOST') === undefined ? readPodSource(surroundings, readFile) : NOTHING
 }
 
 /** Reads and merges the files. Of several, some may be missing. */
@@ -176,11 +166,7 @@ async function readContent(readFile: ReadFile, path: string | undefined, what: s
   return text
 }
 
-async function readText(readFile: ReadFile, path: string, what: string): Promise<string | null> {
-  try {
-    return await readFile(path)
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
-    throw new InventoryError(`${what} cannot be read${code}`, { cause: error })
-  }
-}
+const readText = (readFile: ReadFile, path: string, what: string): Promise<string | null> =>
+  readFile(path).catch((error: unknown) => {
+    throw new InventoryError(`${what} cannot be read${systemCode(error)}`, { cause: error })
+  })

@@ -1,7 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { type Env, readNamedText, setting } from '../inputs.ts'
+import { atHome, type Env, readNamedText, setting } from '../inputs.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import { checkRegion, domainOf } from './endpoints.ts'
 import { askInstanceRegion, instancePrincipal } from './instance-principal.ts'
@@ -52,29 +51,24 @@ async function readApiKey(env: Env): Promise<OciAccess> {
 }
 
 async function readApiSigningKey(env: Env, profile: Profile): Promise<KeyObject> {
-  const password = env.TF_VAR_private_key_password || env.OCI_PRIVATE_KEY_PASSWORD
+  const password = passwordOf(env)
   const text = attribute(env, 'private_key')
   if (text) return parseSigningKey(text.replaceAll('\\n', '\n'), password, 'OCI_PRIVATE_KEY')
   const path = attribute(env, 'private_key_path')
   if (path)
     return parseSigningKey(await readNamedText(path, 'OCI_PRIVATE_KEY_PATH', env), password, 'OCI_PRIVATE_KEY_PATH')
-  return readProfileKey(env, profile, password)
+  return readProfileKey(env, profile)
 }
 
-async function readProfileKey(
-  env: Env,
-  { key_file, pass_phrase, passphrase }: Profile,
-  password: string | undefined,
-): Promise<KeyObject> {
+const passwordOf = (env: Env) => env.TF_VAR_private_key_password || env.OCI_PRIVATE_KEY_PASSWORD
+
+async function readProfileKey(env: Env, { key_file, pass_phrase, passphrase }: Profile): Promise<KeyObject> {
   if (!key_file)
     throw new InventoryError(
       'no OCI private key: neither OCI_PRIVATE_KEY, OCI_PRIVATE_KEY_PATH nor key_file of the profile is set',
     )
-  return parseSigningKey(
-    await readNamedText(key_file, 'key_file', env),
-    password || pass_phrase || passphrase,
-    'key_file',
-  )
+  const password = passwordOf(env) || pass_phrase || passphrase
+  return parseSigningKey(await readNamedText(key_file, 'key_file', env), password, 'key_file')
 }
 
 /** Reads the profile that `oci session authenticate` writes. */
@@ -83,7 +77,7 @@ async function readSecurityToken(env: Env): Promise<OciAccess> {
   const path = profile?.security_token_file
   if (!profile || !path)
     throw new InventoryError('the OCI profile has no security_token_file, which the auth SecurityToken needs')
-  const key = await readProfileKey(env, profile, env.TF_VAR_private_key_password || env.OCI_PRIVATE_KEY_PASSWORD)
+  const key = await readProfileKey(env, profile)
   const signer = async () => ({ keyId: checkKeyId(`ST$${await readNamedText(path, 'security_token_file', env)}`), key })
   return { region: regionOf(env, profile.region), signer }
 }
@@ -136,19 +130,14 @@ function parseSigningKey(pem: string, passphrase: string | undefined, name: stri
 
 type Profile = Readonly<Record<string, string | undefined>>
 
-const profileName = (env: Env): string =>
-  setting(env, 'TF_VAR_config_file_profile', 'OCI_CONFIG_FILE_PROFILE', 'OCI_CLI_PROFILE') ?? 'DEFAULT'
-
 /**
  * Reads one profile; null without a file if none was requested. As in the vendor's clients, nothing comes from DEFAULT.
  * https://docs.oracle.com/iaas/Content/API/Concepts/sdkconfig.htm
  */
 async function readProfile(env: Env): Promise<Profile | null> {
   const configuredPath = setting(env, 'OCI_CONFIG_FILE', 'OCI_CLI_CONFIG_FILE')
-  const path = configuredPath?.startsWith('~/')
-    ? join(env.HOME ?? '', configuredPath.slice(2))
-    : (configuredPath ?? join(env.HOME ?? '', '.oci', 'config'))
-  const name = profileName(env)
+  const path = atHome(configuredPath ?? '~/.oci/config', env)
+  const name = setting(env, 'TF_VAR_config_file_profile', 'OCI_CONFIG_FILE_PROFILE', 'OCI_CLI_PROFILE') ?? 'DEFAULT'
   const text = await readFile(path, 'utf8').catch(() => null)
   const profile = text === null ? undefined : parseProfiles(text).get(name)
   if (profile !== undefined) return profile
@@ -162,17 +151,14 @@ async function readProfile(env: Env): Promise<Profile | null> {
 function parseProfiles(text: string): Map<string, Profile> {
   const profiles = new Map<string, Record<string, string>>()
   let current: Record<string, string> | undefined
-  for (const raw of text.split(/\r?\n/)) {
-    const line = raw.trim()
-    const section = /^\[(.+)\]$/.exec(line)?.[1]?.trim()
+  for (const line of text.split(/\r?\n/)) {
+    const section = /^\s*\[(.+)\]\s*$/.exec(line)?.[1]?.trim()
     if (section !== undefined) {
       current = profiles.get(section) ?? {}
       profiles.set(section, current)
-      continue
     }
-    const at = line.indexOf('=')
-    if (current === undefined || at < 1 || /^[#;]/.test(line)) continue
-    current[line.slice(0, at).trim().toLowerCase()] = line.slice(at + 1).trim()
+    const [, key, value = ''] = /^\s*([^#;=\s][^=]*)=(.*)$/s.exec(line) ?? []
+    if (section === undefined && current && key) current[key.trim().toLowerCase()] = value.trim()
   }
   return profiles
 }

@@ -10,23 +10,7 @@ const DOMAINS: ReadonlyMap<string, string> = new Map([
   ['oc4', 'oraclegovcloud.uk'],
   ['oc19', 'oraclecloud.eu'],
 ])
-const NUMBERED = [
-  'oc8',
-  'oc9',
-  'oc10',
-  'oc14',
-  'oc15',
-  'oc20',
-  'oc21',
-  'oc23',
-  'oc24',
-  'oc26',
-  'oc29',
-  'oc35',
-  'oc42',
-  'oc51',
-  'oc52',
-]
+const NUMBERED = /^oc(8|9|10|14|15|20|21|23|24|26|29|35|42|51|52)$/
 const REGION = /^[a-z]{2,}(-[a-z0-9]+)+$/
 const DOMAIN = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/i
 
@@ -35,13 +19,8 @@ const RegionMetadata = v.object({
   realmDomainComponent: v.pipe(v.string(), v.regex(DOMAIN)),
 })
 
-export interface OciEndpoints {
-  search: string
-  objectStorage: string
-}
-
 /** Returns the services' addresses from `CLIENT_HOST_OVERRIDES`, else the domain of region, override or realm. */
-export function ociEndpoints(env: Env, region: string, realm: string): OciEndpoints {
+export function ociEndpoints(env: Env, region: string, realm: string) {
   const endpoint = (client: string, host: (domain: string) => string) => {
     const own = hostOverride(setting(env, 'CLIENT_HOST_OVERRIDES') ?? '', client)
     if (own === undefined) return `https://${host(domainOf(env, region, realm))}`
@@ -64,7 +43,7 @@ export function domainOf(env: Env, region: string, realm: string): string {
   if (described !== undefined) return described
   const override = setting(env, 'domain_name_override', 'OCI_DEFAULT_REALM')
   if (override !== undefined && DOMAIN.test(override)) return override
-  const domain = DOMAINS.get(realm) ?? (NUMBERED.includes(realm) ? `oraclecloud${realm.slice(2)}.com` : undefined)
+  const domain = DOMAINS.get(realm) ?? (NUMBERED.test(realm) ? `oraclecloud${realm.slice(2)}.com` : undefined)
   if (domain === undefined)
     throw new InventoryError(`the OCI realm ${realm} is unknown; describe its region in OCI_REGION_METADATA`)
   return domain

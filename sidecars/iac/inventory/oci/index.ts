@@ -19,7 +19,10 @@ const Item = v.object({
 type Item = v.InferOutput<typeof Item>
 const Answer = v.object({ items: v.array(Item) })
 
-/** Lists the ids that OCI Search finds directly in a compartment, as far as it knows the kinds and may read them. */
+/**
+ * Lists a compartment in the configured region: the ids of what OCI Search finds directly in it. Compartments inside it
+ * are listed, their content is not. Kinds that Search does not know are absent, and so is what may not be read.
+ */
 export const ociInventory: Inventory = async (request) => {
   const { scopeId, env, log } = request
   const realm = realmOf(scopeId)
@@ -55,7 +58,10 @@ const Namespace = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,100}$/))
 const isBucket = ({ resourceType, displayName }: Item): boolean =>
   resourceType.toLowerCase() === 'bucket' && displayName !== ''
 
-/** Returns the ids of the engine's provider: OCIDs, except for buckets, which would look unmanaged with one. */
+/**
+ * Returns the ids of the engine's provider: OCIDs, except for a bucket, which would look unmanaged with one. Its id has
+ * the namespace of the tenancy, which is asked for, and its name.
+ */
 async function readProviderIds(items: readonly Item[], client: OciClient, objectStorage: string): Promise<string[]> {
   if (!items.some(isBucket)) return items.map(({ identifier }) => identifier)
   const { json } = await client(OBJECT_STORAGE, new URL(`${objectStorage}/n/`), null)
@@ -78,18 +84,10 @@ function realmOf(scopeId: string): string {
 }
 
 /** Kinds that belong to another resource or are mere records. Search does not distinguish the few made by code. */
-const DEPENDENT = [
-  'privateip',
-  'vnic',
-  'vnicattachment',
-  'bootvolumeattachment',
-  'dbnode',
-  'consolehistory',
-  'workrequest',
-]
+const DEPENDENT = /^(privateip|vnic|vnicattachment|bootvolumeattachment|dbnode|consolehistory|workrequest)$/i
 
 /** States of deleted resources. Search lists them for a while, a key or vault until its deletion is final. */
 const GONE = ['terminated', 'terminating', 'deleted', 'deleting', 'pending_deletion', 'scheduling_deletion']
 
 const isManageable = ({ resourceType, lifecycleState }: Item): boolean =>
-  !DEPENDENT.includes(resourceType.toLowerCase()) && !GONE.includes(lifecycleState.toLowerCase())
+  !DEPENDENT.test(resourceType) && !GONE.includes(lifecycleState.toLowerCase())

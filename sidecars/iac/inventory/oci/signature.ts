@@ -1,6 +1,6 @@
 import { createHash, createSign, type KeyObject } from 'node:crypto'
-import { ask } from '../http.ts'
-import { InventoryError, type InventoryRequest } from '../types.ts'
+import { ask, jsonOf } from '../http.ts'
+import type { InventoryRequest } from '../types.ts'
 
 export interface Signer {
   /** `<tenancy>/<user>/<fingerprint>`, or `ST$<token>`. */
@@ -30,14 +30,8 @@ export function signHeaders(
   ]
   const signature = createSign('RSA-SHA256').update(lines.join('\n')).sign(key, 'base64')
   const names = ['(request-target)', ...Object.keys(headers)].join(' ')
-  const parameters = [
-    `version="1"`,
-    `keyId="${keyId}"`,
-    'algorithm="rsa-sha256"',
-    `headers="${names}"`,
-    `signature="${signature}"`,
-  ]
-  return { ...headers, authorization: `Signature ${parameters.join(',')}` }
+  const parameters = `keyId="${keyId}",algorithm="rsa-sha256",headers="${names}",signature="${signature}"`
+  return { ...headers, authorization: `Signature version="1",${parameters}` }
 }
 
 const headersOf = (body: string): Record<string, string> => ({
@@ -46,13 +40,8 @@ const headersOf = (body: string): Record<string, string> => ({
   'x-content-sha256': createHash('sha256').update(body).digest('base64'),
 })
 
-interface OciAnswer {
-  json: unknown
-  headers: Headers
-}
-
 /** Makes one signed call: a POST with this document, or a GET when it is null. */
-export type OciClient = (source: string, url: URL, document: unknown) => Promise<OciAnswer>
+export type OciClient = (source: string, url: URL, document: unknown) => Promise<{ json: unknown; headers: Headers }>
 
 export function createOciClient(request: InventoryRequest, signer: () => Promise<Signer>): OciClient {
   return async (source, url, document) => {
@@ -62,14 +51,6 @@ export function createOciClient(request: InventoryRequest, signer: () => Promise
     const secrets = keyId.startsWith('ST$') ? [keyId.slice(3)] : []
     const call = { request, source, url, headers, secrets }
     const response = await ask(body === null ? call : { ...call, method: 'POST', body })
-    return { json: jsonOf(source, () => response.json()), headers: response.headers }
-  }
-}
-
-function jsonOf(source: string, read: () => unknown): unknown {
-  try {
-    return read()
-  } catch {
-    throw new InventoryError(`200 from ${source}: the answer is not JSON`)
+    return { json: jsonOf(source, response), headers: response.headers }
   }
 }

@@ -1,5 +1,5 @@
 import { BEYOND_TITLE, isBeyondTitle } from '../../../plan/targets.ts'
-import { isBackgroundTitle } from '../../../reports/background-points.ts'
+import { isBackgroundTitle } from '../../../reports/settle-generate.ts'
 import { INTENT_TITLE, isIntentTitle } from '../../../rules/intent/describe.ts'
 import type { Evidence } from '../evidence.ts'
 import { bulletList, capLines, code, inline } from '../markdown.ts'

@@ -67,6 +67,9 @@ export async function judged(
   })
 }
 
+/** Returns the promises that a defect breaks, from its name `defect: promise, promise`. */
+export const promisesOf = (defect: string): string[] => defect.split(': ')[1]?.split(', ') ?? []
+
 /** True if the value has not been seen before. */
 export function isNew(seen: Set<string>, value: string): boolean {
   const before = seen.size

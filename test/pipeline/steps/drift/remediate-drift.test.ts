@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { DriftTask } from '../../../../pipeline/steps/drift/drift-task.ts'
+import { checkDrift } from '../../../../pipeline/modes/generate.ts'
+import type { DriftTask } from '../../../../pipeline/steps/drift/genuine-drift.ts'
 import { remediateDrift } from '../../../../pipeline/steps/drift/remediate-drift.ts'
-import { checkDrift } from '../../../../pipeline/steps/generate/check-drift.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { type Script, said } from '../scripted-llm.ts'
@@ -327,5 +327,41 @@ describe('checkDrift', () => {
     await expect(checkDrift(world.kit, given, { templates: [], abbreviations: [] })).rejects.toThrow(
       'Error: state is locked',
     )
+  })
+})
+
+const changed = (address: string) => ({ address, actions: ['update'], before: { size: 1 }, after: { size: 2 } })
+
+describe('drift after an import', () => {
+  it('of what was imported is genuine; the rest passes the filter of the session’s own changes', async () => {
+    const world = await steps.world({
+      scripts: {
+        [SPLIT]: [
+          operations(['change a.imported']),
+          operations(['change a.written']),
+          operations([]),
+          operations(['change a.imported']),
+        ],
+        task_complete: { args: { status: 'done', summary: 'Mended.' } },
+      },
+      engine: calmEngine(),
+    })
+    await remediateDrift(world.kit, {
+      valid: validPlan(world, [changed('a.imported'), changed('a.written')]),
+      targets: [],
+      filterSessionChanges: true,
+      imported: new Set(['a.imported']),
+      conventions: { templates: [], abbreviations: [] },
+      maxIterations: 1,
+    })
+    const asked = world.llm.of(SPLIT).map((request) => ({ role: request.role, text: said(request) }))
+    expect(asked.map(({ role }) => role)).toEqual(['main', 'main', 'small', 'small'])
+    const [imported, written, filter, exceptions] = asked.map(({ text }) => text)
+    expect(imported).toContain('a.imported')
+    expect(imported).not.toContain('a.written')
+    expect(written).not.toContain('a.imported')
+    expect(filter).not.toContain('a.imported')
+    expect(exceptions).not.toContain('a.written')
+    expect(world.llm.of('task_complete')[0]?.messages.at(-1)?.content).toContain('\n- change a.imported\n')
   })
 })

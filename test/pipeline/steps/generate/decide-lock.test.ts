@@ -1,7 +1,7 @@
 import { HttpResponse, http } from 'msw'
 import * as v from 'valibot'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { decideLock, lockDecision, type Review } from '../../../../pipeline/steps/generate/decide-lock.ts'
+import { decideLock, lockDecision, type Review } from '../../../../pipeline/steps/generate/review-plan.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { createTag } from '../../../../src/data/db/sql.ts'
 import type { ImpactLevel } from '../../../../src/plan/impact.ts'

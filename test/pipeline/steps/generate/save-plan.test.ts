@@ -1,29 +1,27 @@
-import { mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { savePlan } from '../../../../pipeline/steps/generate/save-plan.ts'
-import { hashFile } from '../../../../pipeline/workspace/saved-plans/private-files.ts'
+import { hashFile } from '../../../../pipeline/workspace/files/private-files.ts'
 import { LeaseLost, unavailable } from '../../../../src/base/errors.ts'
 import { claimForRun } from '../../../../src/rounds/claim.ts'
 import { findSavedPlan } from '../../../../src/saved-plans/saved-plan.ts'
+import { useFolder } from '../../../helpers/folder.ts'
 import { lapseLease } from '../../../sessions/fixtures.ts'
 import { createSteps, type StepWorld, validPlan } from '../support.ts'
 
 let steps: Awaited<ReturnType<typeof createSteps>>
-let folder: string
+const folder = useFolder()
 let root: string
 beforeAll(async () => {
   steps = await createSteps()
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'pin-plan-')))
 })
 beforeEach(async () => {
-  root = join(folder, crypto.randomUUID())
+  root = join(folder.path, crypto.randomUUID())
   await mkdir(root)
 })
 afterAll(async () => {
   await steps.close()
-  await rm(folder, { recursive: true, force: true })
 })
 
 const KEY = 'a key of at least thirty-two characters'
@@ -79,12 +77,12 @@ describe('savePlan', () => {
   it('keeps what has to be masked beside the plan, readable by this user alone, and no secret of the platform', async () => {
     const { world, valid } = await planned()
     world.kit.secrets.add(['learned-secret-1'])
-    await symlink(join(folder, 'elsewhere'), join(root, '.platform-masks.json'))
+    await symlink(join(folder.path, 'elsewhere'), join(root, '.platform-masks.json'))
     await savePlan(world.kit, valid)
     const path = join(root, '.platform-masks.json')
     expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(['learned-secret-1'])
     expect((await stat(path)).mode & 0o777).toBe(0o600)
-    await expect(readFile(join(folder, 'elsewhere'))).rejects.toThrow('ENOENT')
+    await expect(readFile(join(folder.path, 'elsewhere'))).rejects.toThrow('ENOENT')
   })
 
   it.each([

@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createKit } from '../../../../pipeline/kit/kit.ts'
 import { createIntentValidator, noteUnmet } from '../../../../pipeline/steps/generate/check-intent.ts'
 import { generateAndValidate, type Validation } from '../../../../pipeline/steps/generator/generate-and-validate.ts'
@@ -15,15 +14,12 @@ import type { AttemptDetail } from '../../../../src/rounds/attempts.ts'
 import type { ClaimedRound } from '../../../../src/rounds/round.ts'
 import type { StatementResult } from '../../../../src/rules/intent/statement.ts'
 import { loadAggregate } from '../../../../src/sessions/aggregate.ts'
+import { useFolder } from '../../../helpers/folder.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { calmEngine, createSteps, type EngineScript, type StepWorld } from '../support.ts'
 
 const steps = startOnce(createSteps)
-let root: string
-beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'attempts-'))
-})
-afterAll(() => rm(root, { recursive: true, force: true }))
+const folder = useFolder()
 
 const SECRET = 'planted-S3cret-Passw0rd'
 const done = { args: { status: 'done', summary: 'Written.' } }
@@ -77,8 +73,8 @@ const errorIn = (summary: string, line = 2) =>
 describe('attempts at code', () => {
   it('of which the first is refused by validate: what was found, in which file, and why the next began', async () => {
     const world = await worldOf(failingAt('validate', errorIn('Unsupported argument')))
-    Object.assign(world.workspace, { iacRoot: root, clone: root })
-    await writeFile(join(root, 'main.tf'), 'resource "a" "b" {\n  x = 1\n}\n')
+    Object.assign(world.workspace, { iacRoot: folder.path, clone: folder.path })
+    await writeFile(join(folder.path, 'main.tf'), 'resource "a" "b" {\n  x = 1\n}\n')
     await generate(world)
     const [first, second, ...more] = await attemptsOf(world)
     expect(more).toEqual([])
@@ -267,17 +263,17 @@ describe('what is recorded of an attempt', () => {
     const text = `resource "a" "b" {\n  pad = "${pad}" # ${SECRET}\n  password = "${SECRET}"\n}\n`
     const told =
       `Error: Wrong ${SECRET}\n\n  with a.b["${SECRET}"],\n  on main.tf line 3, in resource "a" "b":\n` +
-      `   3:   password = "${SECRET}"\n\nDetail of ${SECRET} in ${root}/main.tf.\n`
+      `   3:   password = "${SECRET}"\n\nDetail of ${SECRET} in ${folder.path}/main.tf.\n`
     const world = await worldOf(failingAt('validate', told))
-    Object.assign(world.workspace, { iacRoot: root, clone: root })
-    await writeFile(join(root, 'main.tf'), text)
+    Object.assign(world.workspace, { iacRoot: folder.path, clone: folder.path })
+    await writeFile(join(folder.path, 'main.tf'), text)
     world.kit.secrets.add([SECRET])
     await generate(world)
     const attempts = await attemptsOf(world)
     const stored = await steps.database.sql`SELECT * FROM round_attempts WHERE round_id = ${world.run.round.id}`
     for (const json of [JSON.stringify(attempts), JSON.stringify(stored)]) {
       expect(json).not.toContain(SECRET.slice(0, 8))
-      expect(json).not.toContain(root)
+      expect(json).not.toContain(folder.path)
     }
     expect(attempts[0]?.diagnostics[0]).toMatchObject({
       summary: `Wrong ${MASK}`,

@@ -4,7 +4,7 @@ import { runChain } from '../../../../pipeline/kit/run-chain.ts'
 import { notFound } from '../../../../src/base/errors.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { requestsFilter } from '../../../../src/chains/requests-filter.ts'
-import { sessionTargets } from '../../../../src/chains/target-generator.ts'
+import { driftTargets, sessionTargets } from '../../../../src/chains/target-generator.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { REPORT, review } from '../review.ts'
 import { said } from '../scripted-llm.ts'
@@ -67,30 +67,19 @@ describe('the requests filter', () => {
   })
 })
 
+const addresses = (number: number) => Array.from({ length: number }, (_, index) => `a.b${index}`)
+
 describe('the target generator of a session', () => {
   it.each([
     ['addresses without repeats', ['a.b', 'a.b', 'c.d'], ['a.b', 'c.d']],
     ['none for the whole root', [], []],
-    [
-      '256 addresses',
-      Array.from({ length: 256 }, (_, index) => `a.b${index}`),
-      Array.from({ length: 256 }, (_, index) => `a.b${index}`),
-    ],
-    ['none instead of 257', Array.from({ length: 257 }, (_, index) => `a.b${index}`), []],
+    ['none instead of 257', addresses(257), []],
   ])('answers %s', async (_, targets, expected) => {
     const { kit, llm } = await steps.world({
       scripts: { generate_engine_targets: { args: { targets, explanation: '' } } },
     })
     expect(await runChain(kit, sessionTargets, { diff: '', earlier: null })).toEqual(expected)
     expect(llm.of('generate_engine_targets')[0]?.role).toBe('main')
-  })
-
-  it('lets the model try again after a target that would be an option', async () => {
-    const { kit, llm } = await steps.world({
-      scripts: { generate_engine_targets: [{ args: { targets: ['-destroy'] } }, { args: { targets: ['a.b'] } }] },
-    })
-    expect(await runChain(kit, sessionTargets, { diff: '', earlier: null })).toEqual(['a.b'])
-    expect(said(llm.of('generate_engine_targets')[1])).toContain('must not begin with -')
   })
 })
 
@@ -129,14 +118,6 @@ describe('the report of a review', () => {
     expect(text).toContain('HEADx')
     expect(text).toContain('xTAIL')
     expect(text).toContain('characters left out')
-  })
-
-  it('lets the model mend a report that does not fit', async () => {
-    const world = await steps.world({
-      scripts: { generate_engine_plan_report: [{ args: { summary: {} } }, { args: reportArgs('medium') }] },
-    })
-    const { report } = await review(world, validPlan(world, []))
-    expect(report.potential_impact.banner.level).toBe('medium')
   })
 })
 
@@ -206,5 +187,35 @@ describe('the audit of a review', () => {
     })
     expect(world.llm.of('report_compliance_findings')).toEqual([])
     expect(objectsOf(world, 'compliance/')).toEqual([])
+  })
+})
+
+describe('the target generator of a request about drift', () => {
+  it.each([
+    ['addresses without repeats', ['a.b', 'c.d', 'a.b'], { fits: true, targets: ['a.b', 'c.d'] }],
+    ['256 addresses', addresses(256), { fits: true, targets: addresses(256) }],
+    ['the whole root instead of 257', addresses(257), { fits: true, targets: [] }],
+    ['the explanation when nothing fits, without secrets', [], { fits: false, explanation: 'Not (sensitive value).' }],
+  ])('answers %s', async (_, targets, expected) => {
+    const { kit, llm } = await steps.world({
+      scripts: { generate_engine_targets: { args: { targets, explanation: 'Not topsecret-1.' } } },
+      query: 'Check the buckets',
+    })
+    kit.secrets.add(['topsecret-1'])
+    kit.run.conversation.push({ user: 'before', assistant: 'earlier' })
+    expect(await runChain(kit, driftTargets, { request: kit.run.round.query })).toEqual(expected)
+    const [request] = llm.of('generate_engine_targets')
+    expect(request?.role).toBe('main')
+    for (const part of ['body of general-guidelines-targeting_policies', 'Check the buckets', 'before', 'earlier'])
+      expect(said(request)).toContain(part)
+  })
+
+  it.each([
+    ['\n Not one bucket. ', 'Not one bucket.'],
+    [' \n', 'Nothing in the code fits this request, so no drift was looked for.'],
+  ])('answers the explanation %j as %j', async (explanation, shown) => {
+    const { kit } = await steps.world({ scripts: { generate_engine_targets: { args: { targets: [], explanation } } } })
+    const answer = await runChain(kit, driftTargets, { request: kit.run.round.query })
+    expect(answer).toEqual({ fits: false, explanation: shown })
   })
 })

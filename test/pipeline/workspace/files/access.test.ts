@@ -1,18 +1,17 @@
-import { chmod, lstat, mkdir, mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, lstat, mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createFileAccess, type FileAccess } from '../../../../pipeline/workspace/files/access.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createFileAccess, type FileAccess, nearPaths } from '../../../../pipeline/workspace/files/access.ts'
 import { ToolError } from '../../../../src/agent/agent-request.ts'
+import { useFolder } from '../../../helpers/folder.ts'
 import { git_, siteConfig } from '../support.ts'
 
-let folder: string
+const folder = useFolder(beforeEach)
 let root: string
 let access: FileAccess
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'access-'))
-  const clone = join(folder, 'clone')
+  const clone = join(folder.path, 'clone')
   root = join(clone, 'infra')
   await mkdir(join(root, 'net'), { recursive: true })
   await git_(['init', '--quiet', clone])
@@ -21,9 +20,8 @@ beforeEach(async () => {
   await writeFile(join(clone, 'outside.tf'), 'outside')
   await writeFile(join(root, 'main.tf'), 'resource "a" {}\n')
   await writeFile(join(root, 'net', 'vpc.tf'), 'vpc\n')
-  access = createFileAccess(siteConfig(folder), { iacRoot: root, clone, gitDirectory: join(clone, '.git') })
+  access = createFileAccess(siteConfig(folder.path), { iacRoot: root, clone, gitDirectory: join(clone, '.git') })
 })
-afterEach(() => rm(folder, { recursive: true, force: true }))
 
 const refused = (promise: Promise<unknown>, text: string | RegExp) =>
   promise.then(
@@ -31,7 +29,7 @@ const refused = (promise: Promise<unknown>, text: string | RegExp) =>
     (error) => {
       expect(error).toBeInstanceOf(ToolError)
       expect(error.message).toMatch(text)
-      expect(error.message).not.toContain(folder)
+      expect(error.message).not.toContain(folder.path)
     },
   )
 
@@ -97,11 +95,11 @@ describe('paths', () => {
 
 describe('symlinks', () => {
   beforeEach(async () => {
-    await mkdir(join(folder, 'elsewhere'))
-    await writeFile(join(folder, 'elsewhere', 'x.tf'), 'elsewhere')
-    await symlink(join(folder, 'elsewhere'), join(root, 'dir'))
-    await symlink(join(folder, 'elsewhere', 'x.tf'), join(root, 'leaf.tf'))
-    await symlink(join(folder, 'elsewhere', 'new.tf'), join(root, 'dangling.tf'))
+    await mkdir(join(folder.path, 'elsewhere'))
+    await writeFile(join(folder.path, 'elsewhere', 'x.tf'), 'elsewhere')
+    await symlink(join(folder.path, 'elsewhere'), join(root, 'dir'))
+    await symlink(join(folder.path, 'elsewhere', 'x.tf'), join(root, 'leaf.tf'))
+    await symlink(join(folder.path, 'elsewhere', 'new.tf'), join(root, 'dangling.tf'))
     await symlink('../../clone/.git', join(root, 'gitdir'))
     await symlink('main.tf', join(root, 'inside.tf'))
     await symlink('net', join(root, 'alias'))
@@ -116,19 +114,19 @@ describe('symlinks', () => {
     await refused(access.list('dir'), 'outside')
     await refused(access.list('gitdir'), /outside|not accessible/)
     expect(await access.grep({ query: 'elsewhere' })).toEqual([])
-    expect(await readFile(join(folder, 'elsewhere', 'x.tf'), 'utf8')).toBe('elsewhere')
+    expect(await readFile(join(folder.path, 'elsewhere', 'x.tf'), 'utf8')).toBe('elsewhere')
   })
 
   it('are never written through', async () => {
     for (const path of ['leaf.tf', 'dangling.tf', 'inside.tf']) await refused(access.write(path, 'x'), 'symbolic link')
     await refused(access.replace('inside.tf', '<<<<<<< SEARCH\nresource\n=======\nx\n>>>>>>> REPLACE'), 'symbolic link')
-    await expect(lstat(join(folder, 'elsewhere', 'new.tf'))).rejects.toThrow()
+    await expect(lstat(join(folder.path, 'elsewhere', 'new.tf'))).rejects.toThrow()
   })
 
   it('are removed themselves, not their target', async () => {
     await access.remove('leaf.tf')
     await access.remove('inside.tf')
-    expect(await readFile(join(folder, 'elsewhere', 'x.tf'), 'utf8')).toBe('elsewhere')
+    expect(await readFile(join(folder.path, 'elsewhere', 'x.tf'), 'utf8')).toBe('elsewhere')
     expect(await access.read('main.tf')).toContain('resource')
   })
 
@@ -344,7 +342,32 @@ describe('survey', () => {
   })
 
   it('is empty where there is no repository', async () => {
-    await rm(join(folder, 'clone', '.git'), { recursive: true })
+    await rm(join(folder.path, 'clone', '.git'), { recursive: true })
     expect(await access.survey()).toEqual([])
   })
+})
+
+it.each([
+  [
+    'the same name in the nearest folder',
+    'modules/net/main.tf',
+    ['envs/prod/main.tf', 'main.tf', 'modules/network/main.tf'],
+  ],
+  ['the same name before a similar one', 'net/vpc.tf', ['net/vpcs.tf', 'a/b/c/vpc.tf']],
+  ['few letters before a beginning', 'modules/queue', ['modules/queue-of-jobs', 'modules/queues']],
+])('names the best match first: %s', (_, path, existing) => {
+  const [first, ...others] = nearPaths(path, existing)
+  expect(first).toBe(existing.at(-1))
+  expect(others).toHaveLength(existing.length - 1)
+})
+
+it('names nothing that has nothing to do with the path, and at most five', () => {
+  expect(nearPaths('modules/net', ['modules/database', 'a/storage'])).toEqual([])
+  expect(nearPaths('modules/net', ['modules/network'])).toEqual(['modules/network'])
+  expect(
+    nearPaths(
+      'x.tf',
+      Array.from({ length: 9 }, (_, index) => `${index}/x.tf`),
+    ),
+  ).toHaveLength(5)
 })

@@ -1,35 +1,31 @@
-import { link, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { link, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32, deflateRawSync } from 'node:zlib'
 import { create, type Header } from 'tar'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../../../config/types.ts'
+import { hashFile } from '../../../../pipeline/workspace/files/private-files.ts'
 import { packDirectory, unpackDirectory } from '../../../../pipeline/workspace/saved-plans/pack.ts'
-import { hashFile } from '../../../../pipeline/workspace/saved-plans/private-files.ts'
 import { readZipEntry } from '../../../../pipeline/workspace/saved-plans/zip.ts'
+import { useFolder } from '../../../helpers/folder.ts'
 
-let folder: string
+const folder = useFolder()
 let clone: string
 let paths: Config['paths']
 const session = { uuid: '', workspace: { uri: 'https://github.com/acme/infra', branch: 'b', root_path: 'live' } }
 
-beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'pin-archive-')))
-})
 beforeEach(async () => {
   session.uuid = crypto.randomUUID()
-  clone = join(folder, `clone-${session.uuid}`)
+  clone = join(folder.path, `clone-${session.uuid}`)
   paths = {
-    upload_folder: join(folder, 'uploads'),
-    git_folder: join(folder, 'git'),
+    upload_folder: join(folder.path, 'uploads'),
+    git_folder: join(folder.path, 'git'),
     session_plan_filename: 'session.plan',
     backend_override_filename: 'backend_override.tf',
   }
   await mkdir(join(clone, 'live'), { recursive: true })
   await writeFile(join(clone, 'live', 'session.plan'), 'a plan')
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const plan_sha256 = async () => (await hashFile(join(clone, 'live', 'session.plan'))) ?? ''
 const left = () => readdir(join(paths.upload_folder, session.uuid)).catch(() => [])
@@ -97,7 +93,7 @@ describe('unpackDirectory', () => {
     for await (const chunk of create({ cwd: clone, gzip: true, ...options }, names)) chunks.push(chunk)
     return Buffer.concat(chunks)
   }
-  const outside = () => join(folder, `outside-${session.uuid}`)
+  const outside = () => join(folder.path, `outside-${session.uuid}`)
 
   it.each<[string, () => Promise<Uint8Array>]>([
     [
@@ -114,7 +110,7 @@ describe('unpackDirectory', () => {
     [
       'a link that leads out',
       async () => {
-        await symlink(folder, join(clone, 'out'))
+        await symlink(folder.path, join(clone, 'out'))
         return packed(['.'])
       },
     ],
@@ -136,7 +132,7 @@ describe('unpackDirectory', () => {
     [
       'a file behind a link of the archive',
       async () => {
-        await symlink(folder, join(clone, 'out'))
+        await symlink(folder.path, join(clone, 'out'))
         const first = await packed(['out'])
         await rm(join(clone, 'out'))
         await mkdir(join(clone, 'out'))

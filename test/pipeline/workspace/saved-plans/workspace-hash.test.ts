@@ -1,29 +1,27 @@
-import { appendFile, chmod, mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { hashWorkspace } from '../../../../pipeline/workspace/saved-plans/workspace-hash.ts'
 import { load } from '../../../config/support.ts'
+import { useFolder } from '../../../helpers/folder.ts'
 import { pipe } from '../../../sidecars/iac/service.ts'
 
 const { paths } = await load(null)
-let clone: string
-const at = (path: string) => join(clone, path)
+const folder = useFolder(beforeEach)
+const at = (path: string) => join(folder.path, path)
 const hash = (limits?: { bytes: number; entries: number }) =>
-  hashWorkspace({ clone, iacRoot: at('live') }, paths, limits)
+  hashWorkspace({ clone: folder.path, iacRoot: at('live') }, paths, limits)
 const write = async (path: string, text: string) => {
   await mkdir(join(at(path), '..'), { recursive: true })
   await writeFile(at(path), text)
 }
 
 beforeEach(async () => {
-  clone = await realpath(await mkdtemp(join(tmpdir(), 'sealed-')))
   await write('live/main.tf', 'module "m" { source = "../m" }')
   await write('m/main.tf', 'module')
   await write('live/.terraform/modules/modules.json', '{}')
   await write('live/.terraform.lock.hcl', 'locks')
 })
-afterEach(() => rm(clone, { recursive: true, force: true }))
 
 describe('the hash of a workspace', () => {
   it('is the same for the same files, whatever their times, modes and place', async () => {
@@ -32,9 +30,9 @@ describe('the hash of a workspace', () => {
     await chmod(at('m/main.tf'), 0o755)
     await mkdir(at('empty'))
     expect(await hash()).toBe(before)
-    const moved = `${clone}-moved`
-    await rename(clone, moved)
-    clone = moved
+    const moved = `${folder.path}-moved`
+    await rename(folder.path, moved)
+    folder.path = moved
     expect(await hash()).toBe(before)
   })
 
@@ -77,7 +75,7 @@ describe('the hash of a workspace', () => {
   })
 
   it('tells names apart that are no UTF-8', async () => {
-    const named = (byte: number) => Buffer.concat([Buffer.from(`${clone}/`), Buffer.from([byte])])
+    const named = (byte: number) => Buffer.concat([Buffer.from(`${folder.path}/`), Buffer.from([byte])])
     await writeFile(named(0xfe), 'x')
     const before = await hash()
     await rename(named(0xfe), named(0xff))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { scanHcl as scanNative, scanJson as scanTree } from '../../../../sidecars/iac/host-programs/scan.ts'
+import { scanHcl as scanNative, scanJson as scanTree } from '../../../../sidecars/iac/host-programs/inspect.ts'
 
 const PLACE = {
   workspace: '/work/repo/root',

@@ -1,6 +1,6 @@
 import { HttpResponse, http } from 'msw'
 import { describe, expect, it } from 'vitest'
-import { ask, askJson, type Question, readPages } from '../../../../sidecars/iac/inventory/http.ts'
+import { ask, askJson, codeOf, messageOf, type Question, readPages } from '../../../../sidecars/iac/inventory/http.ts'
 import { RefusedError } from '../../../../sidecars/iac/inventory/types.ts'
 import { silentLogger } from '../../../../src/base/log.ts'
 import { emptyNetwork } from './outside.ts'
@@ -248,4 +248,14 @@ describe('pages', () => {
       'the cloud repeats a page of results',
     )
   })
+})
+
+it('reads code and message of an XML document, blanks around them left out', () => {
+  const xml = '<Error><Code> AccessDenied\n</Code><Message>\n  The role may\n  not list. </Message></Error>'
+  expect(codeOf(xml, new Headers())).toBe('AccessDenied')
+  expect(messageOf(xml)).toBe('The role may not list.')
+})
+
+it('takes blanks that never end in reasonable steps', () => {
+  expect(messageOf(`<Error><Message>${' '.repeat(1_000_000)}`)).toBe('')
 })

@@ -3,24 +3,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { fakeEngine, startTestService, type TestService, temporaryFolder } from '../service.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { startFakeService } from '../service.ts'
 import { apiServer, object } from './kubernetes/api-server.ts'
 
-let binary: string
-let origin: string
 let answer: (path: string, body: string, request: IncomingMessage, response: ServerResponse) => void
 const cloud = createServer(async (request, response) =>
   answer(request.url ?? '', await text(request), request, response),
 )
-const services: TestService[] = []
-
-beforeAll(async () => {
-  binary = await fakeEngine(await temporaryFolder())
-  await new Promise<void>((resolve) => cloud.listen(0, '127.0.0.1', resolve))
-  origin = `http://127.0.0.1:${(cloud.address() as AddressInfo).port}`
-})
-afterEach(() => Promise.all(services.splice(0).map((service) => service.close())))
+await new Promise<void>((resolve) => cloud.listen(0, '127.0.0.1', resolve))
+const AWS_ENDPOINT_URL = `http://127.0.0.1:${(cloud.address() as AddressInfo).port}`
 afterAll(() => {
   cloud.closeAllConnections()
   cloud.close()
@@ -29,8 +21,7 @@ afterAll(() => {
 const KEYS = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret-of-the-key', AWS_REGION: 'eu-west-1' }
 
 async function start(env: Record<string, string>) {
-  const service = await startTestService({ IAC_BINARY: binary, AWS_ENDPOINT_URL: origin, ...env })
-  services.push(service)
+  const service = await startFakeService({ AWS_ENDPOINT_URL, ...env })
   const workspace_path = await service.workspace()
   const body = (engine_provider: string, scope_id: string) => ({ workspace_path, engine_provider, scope_id })
   return {
@@ -96,9 +87,9 @@ describe('the job that lists a scope', () => {
     const server = apiServer({ kinds: { v1: [{ kind: 'Secret', resource: 'secrets', objects: [object('login')] }] } })
     answer = async (path, _body, request, response) => {
       const headers = new Headers(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
-      json(response, await server.answer(new URL(path, origin), headers).json())
+      json(response, await server.answer(new URL(path, AWS_ENDPOINT_URL), headers).json())
     }
-    const { list } = await start({ KUBE_HOST: origin, KUBE_TOKEN: 'token-of-the-account' })
+    const { list } = await start({ KUBE_HOST: AWS_ENDPOINT_URL, KUBE_TOKEN: 'token-of-the-account' })
     const stdout = JSON.stringify(['apiVersion=v1,kind=Secret,namespace=shop,name=login'])
     expect((await list('kubernetes', 'cluster-1')).result).toEqual({ exit_code: 0, stdout, stderr: '' })
     expect(server.requests[0]?.headers.get('authorization')).toBe('Bearer token-of-the-account')

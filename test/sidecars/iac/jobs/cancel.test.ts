@@ -1,34 +1,21 @@
 import { readdirSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openJobStore } from '../../../../sidecars/iac/jobs/store.ts'
 import type { JobRecord } from '../../../../sidecars/iac/types.ts'
-import { fakeEngine, pipe, SCOPE, startTestService, type TestService, temporaryFolder } from '../service.ts'
+import { pipe, SCOPE, startFakeService, startTestService, type TestService, temporaryFolder } from '../service.ts'
 
 const EARLY = 'The job was cancelled before it started.'
 const LATE = 'The job was cancelled.'
 
-let binary: string
-const services: TestService[] = []
-const start = async (env: Record<string, string> = {}) => {
-  const service = await startTestService(env)
-  services.push(service)
-  return service
-}
-const startFake = (env: Record<string, string> = {}) => start({ IAC_BINARY: binary, ...env })
 const cancel = (service: TestService, id: string) => service.request('DELETE', `/v1/jobs/${id}`)
 const recordOf = async (service: TestService, id: string): Promise<JobRecord> =>
   JSON.parse(await readFile(join(service.folder, 'data', 'jobs', `${id}.json`), 'utf8'))
 
-beforeAll(async () => {
-  binary = await fakeEngine(await temporaryFolder())
-})
-afterEach(() => Promise.all(services.splice(0).map((service) => service.close())))
-
 describe('a job that waits', () => {
   it('fails at once, never starts and lets the next one run', async () => {
-    const service = await startFake()
+    const service = await startFakeService()
     const workspace_path = await service.workspace({ 'command.sh': 'echo $1 >>log; echo on >started; cat gate' })
     const [started, gate] = [pipe(join(workspace_path, 'started')), pipe(join(workspace_path, 'gate'))]
     const submit = (path: string) => service.submit(path, { workspace_path, ...SCOPE })
@@ -60,7 +47,7 @@ describe('a job that runs', () => {
   const TRAPPED = 'trap "echo released; exit 3" INT; echo on >started; while :; do sleep 0.05; done'
 
   it('is interrupted and ends as its engine does, and a second time changes nothing', async () => {
-    const service = await startFake({ IAC_STOP_GRACE_SECONDS: '30' })
+    const service = await startFakeService({ IAC_STOP_GRACE_SECONDS: '30' })
     const workspace_path = await service.workspace({ 'command.sh': TRAPPED })
     const started = pipe(join(workspace_path, 'started'))
     const id = await service.submit('/v1/validate', { workspace_path })
@@ -79,7 +66,7 @@ describe('a job that runs', () => {
   })
 
   it('is killed after the grace period when it does not end', async () => {
-    const service = await startFake({ IAC_STOP_GRACE_SECONDS: '0.2' })
+    const service = await startFakeService({ IAC_STOP_GRACE_SECONDS: '0.2' })
     const workspace_path = await service.workspace({
       'command.sh': 'trap "" INT; echo on >started; while :; do sleep 0.05; done',
     })
@@ -98,7 +85,7 @@ describe('a job that runs', () => {
     ['/v1/apply', { plan_file: 'p' }],
     ['/v1/import', { address: 'a.b', resource_id: 'i' }],
   ])('%s is interrupted once and never killed before it has saved', async (path, more) => {
-    const service = await startFake({ IAC_STOP_GRACE_SECONDS: '0.1' })
+    const service = await startFakeService({ IAC_STOP_GRACE_SECONDS: '0.1' })
     const workspace_path = await service.workspace({ 'command.sh': COUNTING })
     const started = pipe(join(workspace_path, 'started'))
     const id = await service.submit(path, { workspace_path, ...SCOPE, ...more })
@@ -115,7 +102,7 @@ describe('a job that runs', () => {
   })
 
   it('an apply that does not end is killed when its own time is up', async () => {
-    const service = await startFake({ IAC_STOP_GRACE_SECONDS: '0.1', IAC_JOB_TIMEOUT_SECONDS: '1.5' })
+    const service = await startFakeService({ IAC_STOP_GRACE_SECONDS: '0.1', IAC_JOB_TIMEOUT_SECONDS: '1.5' })
     const workspace_path = await service.workspace({
       'command.sh': 'trap "" INT; echo on >started; while :; do sleep 0.05; done',
     })
@@ -127,7 +114,7 @@ describe('a job that runs', () => {
   })
 
   it('a listing of a scope that waits never begins', async () => {
-    const service = await start({ IAC_BINARY: binary, AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'y'.repeat(20) })
+    const service = await startFakeService({ AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'y'.repeat(20) })
     const workspace_path = await service.workspace({ 'command.sh': 'echo on >started; cat gate' })
     const [started, gate] = [pipe(join(workspace_path, 'started')), pipe(join(workspace_path, 'gate'))]
     const blocking = await service.submit('/v1/validate', { workspace_path })
@@ -140,7 +127,7 @@ describe('a job that runs', () => {
   })
 
   it('one of end and cancellation wins, whichever comes first', async () => {
-    const service = await startFake({ IAC_MAX_PARALLEL: '4' })
+    const service = await startFakeService({ IAC_MAX_PARALLEL: '4' })
     for (let round = 0; round < 12; round++) {
       const workspace_path = await service.workspace({ 'command.sh': 'exit 0' })
       const id = await service.submit('/v1/validate', { workspace_path })
@@ -162,7 +149,7 @@ describe('other answers', () => {
     ['none', 422, 'Request validation failed'],
     ['..%2Fhealthz', 422, 'Request validation failed'],
   ])('%s is %i', async (id, status, title) => {
-    const service = await startFake()
+    const service = await startFakeService()
     expect(await cancel(service, id)).toMatchObject({ status, body: { type: 'about:blank', title, status } })
     const headers = { authorization: 'Bearer wrong' }
     expect((await service.request('DELETE', `/v1/jobs/${id}`, { headers })).status).toBe(401)
@@ -191,7 +178,7 @@ describe('after a restart', () => {
       process,
       cancelled: true,
     })
-    const service = await startFake({ IAC_DATA_DIR: join(folder, 'data') })
+    const service = await startFakeService({ IAC_DATA_DIR: join(folder, 'data') })
     const { body } = await service.request('GET', `/v1/jobs/${job_id}`)
     expect(body).toMatchObject({ status: 'failed', error: { status: 409, detail } })
     expect((await cancel(service, job_id)).body).toEqual({ job_id, status: 'failed' })
@@ -220,7 +207,7 @@ resource "terraform_data" "never" {
     'none',
     'auto',
   ])('saves what an interrupted apply has made and releases the lock, sandbox %s', async (sandbox) => {
-    const service = await start({ IAC_ALLOW_HOST_PROGRAMS: 'true', IAC_SANDBOX: sandbox })
+    const service = await startTestService({ IAC_ALLOW_HOST_PROGRAMS: 'true', IAC_SANDBOX: sandbox })
     const workspace_path = await service.workspace({ 'main.tf': SLOW })
     await service.run('/v1/init', { workspace_path, ...SCOPE })
     const body = { workspace_path, ...SCOPE, plan_file: 'session.plan' }

@@ -2,20 +2,16 @@ import { execFile } from 'node:child_process'
 import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { findEngine } from '../../../../sidecars/iac/engine/find.ts'
-import { type Json, SCOPE, startTestService, type TestService } from '../service.ts'
+import { type Json, SCOPE, startTestService } from '../service.ts'
 
 const run = promisify(execFile)
 const LOCAL_EXEC = 'resource "terraform_data" "x" {\n  provisioner "local-exec" {\n    command = "touch ran"\n  }\n}\n'
 const TWO =
   'resource "terraform_data" "a" {\n  input = "one"\n}\n\nresource "terraform_data" "b" {\n  input = "two"\n}\n'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.close())
+const service = await startTestService()
 
 const init = (workspace_path: string) => service.run('/v1/init', { workspace_path, ...SCOPE })
 const plan = (workspace_path: string, more: object = {}) =>
@@ -204,7 +200,6 @@ describe('programs on the host', () => {
     const job = await permissive.run('/v1/apply', { workspace_path, ...SCOPE, plan_file: 'session.plan' })
     expect(job.result.exit_code).toBe(0)
     expect(await exists(join(workspace_path, 'ran'))).toBe(true)
-    await permissive.close()
   })
 })
 
@@ -238,5 +233,4 @@ it('a backend configuration is handed to init', async () => {
   })
   expect((await configured.run('/v1/init', { workspace_path, ...SCOPE })).result.exit_code).toBe(0)
   expect(await readFile(join(workspace_path, '.terraform', 'terraform.tfstate'), 'utf8')).toContain('elsewhere.tfstate')
-  await configured.close()
 })

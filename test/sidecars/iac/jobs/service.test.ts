@@ -1,16 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { chmod, readdir, readFile, rm, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { fakeEngine, pipe, SCOPE, startTestService, type TestService, temporaryFolder } from '../service.ts'
+import { describe, expect, it } from 'vitest'
+import { fakeEngine, pipe, SCOPE, startFakeService, temporaryFolder } from '../service.ts'
 
-let binary: string
-const services: TestService[] = []
-const start = async (env: Record<string, string> = {}, options: Parameters<typeof startTestService>[1] = {}) => {
-  const service = await startTestService({ IAC_BINARY: binary, ...env }, options)
-  services.push(service)
-  return service
-}
 const alive = (pid: number) => {
   try {
     return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
@@ -19,14 +12,9 @@ const alive = (pid: number) => {
   }
 }
 
-beforeAll(async () => {
-  binary = await fakeEngine(await temporaryFolder())
-})
-afterEach(() => Promise.all(services.splice(0).map((service) => service.close())))
-
 describe('order', () => {
   it('is first in, first out for one workspace, whatever path leads to it', async () => {
-    const service = await start({ IAC_MAX_PARALLEL: '4' })
+    const service = await startFakeService({ IAC_MAX_PARALLEL: '4' })
     const workspace_path = await service.workspace({
       'command.sh': 'echo begin $1 >>log; cat gate >/dev/null; echo end $1 >>log',
     })
@@ -48,7 +36,7 @@ describe('order', () => {
   })
 
   it('lets different workspaces run side by side', async () => {
-    const service = await start({ IAC_MAX_PARALLEL: '2' })
+    const service = await startFakeService({ IAC_MAX_PARALLEL: '2' })
     // Each waits for the other, so one after the other they would never end.
     const one = await service.workspace({ 'command.sh': 'echo hello >../meet; cat ../answer' })
     const two = await service.workspace({ 'command.sh': 'cat ../meet; echo goodbye >../answer' })
@@ -64,7 +52,7 @@ describe('order', () => {
   })
 
   it('keeps to the bound and serves the longest waiting workspace', async () => {
-    const service = await start({ IAC_MAX_PARALLEL: '1' })
+    const service = await startFakeService({ IAC_MAX_PARALLEL: '1' })
     const script = 'basename "$PWD" >>../log; cat gate >/dev/null'
     const paths = [
       await service.workspace({ 'command.sh': script }),
@@ -86,7 +74,7 @@ describe('order', () => {
 
 describe('answers', () => {
   it('shows queued, running and the end, with all keys each time', async () => {
-    const service = await start({ IAC_MAX_PARALLEL: '1' })
+    const service = await startFakeService({ IAC_MAX_PARALLEL: '1' })
     const workspace_path = await service.workspace({
       'command.sh': 'echo on >started; cat gate >/dev/null; echo done; exit 4',
     })
@@ -121,7 +109,7 @@ describe('answers', () => {
   })
 
   it('holds the answer no longer than asked', async () => {
-    const service = await start()
+    const service = await startFakeService()
     const workspace_path = await service.workspace({ 'command.sh': 'cat gate' })
     const gate = pipe(join(workspace_path, 'gate'))
     const id = await service.submit('/v1/validate', { workspace_path })
@@ -132,14 +120,14 @@ describe('answers', () => {
   })
 
   it('decodes output with replacement and tells a death by signal', async () => {
-    const service = await start()
+    const service = await startFakeService()
     const workspace_path = await service.workspace({ 'command.sh': `printf 'a\\377"\\\\\\303\\244'; kill -9 $$` })
     const { result } = await service.run('/v1/validate', { workspace_path })
     expect(result).toEqual({ exit_code: 137, stdout: 'a\uFFFD"\\ä', stderr: '' })
   })
 
   it('returns large output whole, characters across chunks included', async () => {
-    const service = await start()
+    const service = await startFakeService()
     const workspace_path = await service.workspace({ 'command.sh': 'yes "ä\\"€😀" | head -c 6000000' })
     const { result } = await service.run('/v1/validate', { workspace_path })
     expect(Buffer.byteLength(result.stdout.replace(/\uFFFD+$/, ''))).toBeGreaterThan(5_999_990)
@@ -147,7 +135,7 @@ describe('answers', () => {
   })
 
   it('ends a job that writes too much', async () => {
-    const service = await start({}, { settings: { maxOutputBytes: 1_000_000 } })
+    const service = await startFakeService({}, { settings: { maxOutputBytes: 1_000_000 } })
     const workspace_path = await service.workspace({ 'command.sh': 'yes' })
     const job = await service.run('/v1/validate', { workspace_path })
     expect(job).toMatchObject({
@@ -161,7 +149,7 @@ describe('answers', () => {
   })
 
   it('fails a job whose workspace vanished while it waited', async () => {
-    const service = await start({ IAC_MAX_PARALLEL: '1' })
+    const service = await startFakeService({ IAC_MAX_PARALLEL: '1' })
     const first = await service.workspace({ 'command.sh': 'cat gate' })
     const gate = pipe(join(first, 'gate'))
     const blocking = await service.submit('/v1/validate', { workspace_path: first })
@@ -178,7 +166,7 @@ describe('answers', () => {
 
   it('forgets jobs an hour after their end, with their files', async () => {
     let now = new Date('2026-01-01T00:00:00Z')
-    const service = await start({}, { now: () => now })
+    const service = await startFakeService({}, { now: () => now })
     const workspace_path = await service.workspace({ 'command.sh': 'echo x' })
     const { job_id } = await service.run('/v1/validate', { workspace_path })
     now = new Date('2026-01-01T00:59:59Z')
@@ -189,7 +177,7 @@ describe('answers', () => {
   })
 
   it('keeps output from other users', async () => {
-    const service = await start()
+    const service = await startFakeService()
     const workspace_path = await service.workspace({ 'command.sh': 'echo x' })
     await service.run('/v1/validate', { workspace_path })
     const folder = join(service.folder, 'data', 'jobs')
@@ -205,7 +193,7 @@ describe('limits', () => {
     'while :; do sleep 1; done" & wait'
 
   it('kills the whole process group after the time limit', async () => {
-    const service = await start({ IAC_JOB_TIMEOUT_SECONDS: '0.5', IAC_STOP_GRACE_SECONDS: '0.2' })
+    const service = await startFakeService({ IAC_JOB_TIMEOUT_SECONDS: '0.5', IAC_STOP_GRACE_SECONDS: '0.2' })
     const workspace_path = await service.workspace({ 'command.sh': STUBBORN })
     const started = pipe(join(workspace_path, 'started'))
     const id = await service.submit('/v1/validate', { workspace_path })
@@ -218,7 +206,7 @@ describe('limits', () => {
   })
 
   it('leaves nothing behind when the command itself ends', async () => {
-    const service = await start()
+    const service = await startFakeService()
     const workspace_path = await service.workspace({
       'command.sh': 'sh -c "echo \\$\\$ >child; echo go >started; sleep 1000" & cat started; exit 0',
     })
@@ -228,7 +216,7 @@ describe('limits', () => {
   })
 
   it('asks the engine to stop first, so that it can release its lock', async () => {
-    const service = await start({ IAC_JOB_TIMEOUT_SECONDS: '0.3', IAC_STOP_GRACE_SECONDS: '30' })
+    const service = await startFakeService({ IAC_JOB_TIMEOUT_SECONDS: '0.3', IAC_STOP_GRACE_SECONDS: '30' })
     const workspace_path = await service.workspace({
       'command.sh': 'trap "echo released >lock; exit 1" INT; while :; do sleep 0.1; done',
     })
@@ -238,7 +226,7 @@ describe('limits', () => {
   })
 
   it('a stop interrupts what runs and fails what waits', async () => {
-    const service = await startTestService({ IAC_BINARY: binary, IAC_STOP_GRACE_SECONDS: '0.2' })
+    const service = await startFakeService({ IAC_STOP_GRACE_SECONDS: '0.2' })
     const workspace_path = await service.workspace({ 'command.sh': STUBBORN })
     const started = pipe(join(workspace_path, 'started'))
     await service.submit('/v1/validate', { workspace_path })
@@ -258,13 +246,17 @@ describe('limits', () => {
         status: 'failed',
         error: { status: 503, detail: 'Service shut down before the job finished.' },
       })
-    await service.close()
   })
 })
 
 describe('environment of the engine', () => {
   const environment = async (path: string, scope: object, env: Record<string, string> = {}) => {
-    const service = await start({ PLATFORM_OTHER_TOKEN: 'x', AWS_PROFILE: 'kept', ARM_SUBSCRIPTION_ID: 'own', ...env })
+    const service = await startFakeService({
+      PLATFORM_OTHER_TOKEN: 'x',
+      AWS_PROFILE: 'kept',
+      ARM_SUBSCRIPTION_ID: 'own',
+      ...env,
+    })
     const workspace_path = await service.workspace({ 'command.sh': 'env' })
     const { result } = await service.run(path, { workspace_path, ...scope })
     return Object.fromEntries((result.stdout as string).split('\n').map((line) => line.split(/=(.*)/s)))
@@ -298,7 +290,7 @@ describe('environment of the engine', () => {
 
 describe('plugin cache', () => {
   it('is shared, and left out when a cached provider cannot be written', async () => {
-    const service = await start({ IAC_PLUGIN_CACHE_DIR: join(await temporaryFolder(), 'cache') })
+    const service = await startFakeService({ IAC_PLUGIN_CACHE_DIR: join(await temporaryFolder(), 'cache') })
     const script = 'if [ -n "$TF_PLUGIN_CACHE_DIR" ]; then echo "open x: text file busy" >&2; exit 1; fi; echo alone'
     const workspace_path = await service.workspace({ 'command.sh': script })
     expect((await service.run('/v1/init', { workspace_path, ...SCOPE })).result).toEqual({
@@ -309,7 +301,7 @@ describe('plugin cache', () => {
   })
 
   it('is filled by one init at a time', async () => {
-    const service = await start({ IAC_MAX_PARALLEL: '4' })
+    const service = await startFakeService({ IAC_MAX_PARALLEL: '4' })
     const script = 'mkdir ../filling || exit 9; echo $PWD >>../order; cat gate >/dev/null; rmdir ../filling'
     const paths = [await service.workspace({ 'command.sh': script }), await service.workspace({ 'command.sh': script })]
     const gates = paths.map((path) => pipe(join(path, 'gate')))
@@ -322,7 +314,7 @@ describe('plugin cache', () => {
 
 describe('state identifiers', () => {
   const ids = async (script: string) => {
-    const service = await start()
+    const service = await startFakeService()
     const workspace_path = await service.workspace({ 'command.sh': script, state: '' })
     return (await service.run('/v1/import/state-resource-ids', { workspace_path })).result
   }
@@ -361,7 +353,7 @@ describe('state identifiers', () => {
 
 it('an engine that lost its permission fails the job, not the service', async () => {
   const own = await fakeEngine(await temporaryFolder())
-  const service = await start({ IAC_BINARY: own })
+  const service = await startFakeService({ IAC_BINARY: own })
   const workspace_path = await service.workspace({ 'command.sh': 'echo x' })
   await chmod(own, 0o644)
   expect((await service.run('/v1/validate', { workspace_path })).error).toMatchObject({

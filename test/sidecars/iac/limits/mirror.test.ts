@@ -32,7 +32,6 @@ const requiring = (name: string, version: string) =>
 async function startUnreachable(mirror: string, env: Record<string, string> = {}) {
   const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].map((name) => [name, 'http://127.0.0.1:9'])
   const service = await startTestService({ IAC_PROVIDER_MIRROR: mirror, ...Object.fromEntries(proxies), ...env })
-  onTestFinished(service.close)
   return async (name: string, version: string) => {
     const workspace_path = await service.workspace({ 'main.tf': requiring(name, version) })
     const { result } = await service.run('/v1/init', { ...SCOPE, workspace_path })

@@ -1,16 +1,10 @@
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { measureDiskUse } from '../../../../sidecars/iac/limits/refuse.ts'
-import {
-  fakeEngine,
-  lockFileOf,
-  SCOPE,
-  startTestService,
-  type TestService,
-  temporaryFolder,
-  temporaryFolderWith,
-} from '../service.ts'
+import { lockFileOf, SCOPE, startFakeService, temporaryFolderWith } from '../service.ts'
+
+const service = await startFakeService({ IAC_ALLOWED_PROVIDERS: 'hashicorp/*', IAC_MAX_WORKSPACE_MIB: '1' })
 
 describe('disk use', () => {
   it('counts files and follows no link', async () => {
@@ -25,15 +19,6 @@ describe('disk use', () => {
 })
 
 describe('a restricted service', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startTestService({
-      IAC_BINARY: await fakeEngine(await temporaryFolder()),
-      IAC_ALLOWED_PROVIDERS: 'hashicorp/*',
-      IAC_MAX_WORKSPACE_MIB: '1',
-    })
-  })
-  afterAll(() => service.close())
   const plan = (workspace_path: string) => service.run('/v1/plan', { workspace_path, plan_file: 'p.plan', ...SCOPE })
 
   it('runs no provider that is not allowed', async () => {

@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { credentialsOf, hideCredentials } from '../../../../sidecars/iac/output/masking.ts'
-import { SCOPE, startTestService, type TestService } from '../service.ts'
+import { describe, expect, it } from 'vitest'
+import { hideCredentials } from '../../../../sidecars/iac/output/masking.ts'
+import { credentialsOf } from '../../../../sidecars/iac/output/secrets.ts'
+import { SCOPE, startTestService, temporaryFolder } from '../service.ts'
 
 it('knows credentials by the names of their variables', () => {
   const env = {
@@ -33,13 +33,9 @@ it('knows credentials by the names of their variables', () => {
   )
 })
 
-describe('files', () => {
-  let folder: string
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'hide-'))
-  })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = await temporaryFolder()
 
+describe('files', () => {
   it('keep every byte when nothing is to be hidden', async () => {
     const bytes = Buffer.from([0xff, 0x00, 0x41, 0xfe])
     await writeFile(join(folder, 'out'), bytes)
@@ -59,11 +55,6 @@ describe('files', () => {
 describe('large files', () => {
   const secret = 'a-secret-that-crosses-the-parts'
   const CHUNK = 256 * 1024
-  let folder: string
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'hide-'))
-  })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
   const hidden = async (text: string, secrets: string[]) => {
     await writeFile(join(folder, 'out'), text)
     await hideCredentials(join(folder, 'out'), secrets)
@@ -116,13 +107,9 @@ it('knows the passwords of addresses and the secrets inside of documents', () =>
   expect(secrets).not.toContain('1234567890')
 })
 
-describe('jobs with a real engine', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startTestService({ ARM_CLIENT_SECRET: 'cloud-secret-of-the-service', IAC_SANDBOX: 'none' })
-  })
-  afterAll(() => service.close())
+const service = await startTestService({ ARM_CLIENT_SECRET: 'cloud-secret-of-the-service', IAC_SANDBOX: 'none' })
 
+describe('jobs with a real engine', () => {
   it.skipIf(process.platform !== 'linux')('do not show credentials that code reads from the environment', async () => {
     const code =
       'output "x" {\n  value = replace(file(join("/", ["", "proc", "self", "environ"])), "/[^ -~]/", "|")\n}\n'

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { emailChannel } from '../../../../sidecars/notifications/channels/email.ts'
+import { emailChannel } from '../../../../sidecars/notifications/channels.ts'
 import { Notification } from '../../../../sidecars/notifications/message.ts'
 
 interface Mail {

@@ -8,7 +8,7 @@ import { createChecker } from './openapi.ts'
 const COMMIT = 'b60280bc6e62e2f880f1b63c1e24987664d3bda3'
 const USER = 'd6245f20-2af8-44f4-9451-8107cb2767db'
 const signal = new AbortController().signal
-/** As in `test/pull-requests/azure-devops.test.ts`. */
+/** As in `test/pull-requests/hosts.test.ts`. */
 const pull = {
   pullRequestId: 22,
   status: 'active',

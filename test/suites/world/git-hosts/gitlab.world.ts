@@ -8,7 +8,7 @@ import { createChecker } from './openapi.ts'
 
 const COMMIT = '0123456789abcdef0123456789abcdef01234567'
 const signal = new AbortController().signal
-/** As in `test/pull-requests/gitlab.test.ts`. */
+/** As in `test/pull-requests/hosts.test.ts`. */
 const made = {
   id: 84,
   iid: 5,

@@ -21,10 +21,10 @@ const SHORT: Command = {
     'test/services/iac/end-to-end.test.ts',
     'test/dev/object-store/engine-backend.test.ts',
     'test/dev/scripted-model',
-    'test/plan/state/override-file.test.ts',
+    'test/plan/state/managed-state.test.ts',
     'test/sidecars/iac/schema/job.test.ts',
     'test/sidecars/iac/jobs/execute.test.ts',
-    'test/sidecars/iac/format/job.test.ts',
+    'test/sidecars/iac/jobs/format.test.ts',
   ],
 }
 

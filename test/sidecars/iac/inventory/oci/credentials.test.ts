@@ -1,8 +1,9 @@
-import { createPrivateKey, createVerify } from 'node:crypto'
+import { createPrivateKey } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ociInventory } from '../../../../../sidecars/iac/inventory/oci/index.ts'
-import { type Call, fixture, folderWith, outcome, outsideWorld, PRIVATE_PEM, PUBLIC_KEY, refused } from '../outside.ts'
+import { type Call, fixture, folderWith, outcome, outsideWorld, PRIVATE_PEM, refused } from '../outside.ts'
+import { verified } from './verified.ts'
 
 const at = outsideWorld()
 const SCOPE = 'ocid1.compartment.oc1..aaaaaaaaexample'
@@ -27,17 +28,8 @@ async function asked(env: Record<string, string | undefined>) {
   const { error, shown } = await outcome(ociInventory, SCOPE, { HOME: '/nowhere', ...env })
   expect(error).toBe('')
   for (const secret of ['PRIVATE KEY', 'pass-phrase', 'session-token']) expect(shown).not.toContain(secret)
-  const { headers, url, text } = calls.at(-1) ?? {}
-  const [, key_id = '', names = '', signature = ''] =
-    /keyId="([^"]+)".*headers="([^"]+)".*signature="([^"]+)"/.exec(headers?.get('authorization') ?? '') ?? []
-  const value = (name: string) => {
-    if (name === '(request-target)') return `post ${url?.pathname}${url?.search}`
-    if (name === 'content-length') return String(text?.length)
-    return name === 'host' ? url?.host : headers?.get(name)
-  }
-  const lines = names.split(' ').map((name) => `${name}: ${value(name)}`)
-  expect(createVerify('RSA-SHA256').update(lines.join('\n')).verify(PUBLIC_KEY, signature, 'base64')).toBe(true)
-  return { key_id, region: url?.host.split('.')[1] }
+  const call = calls.at(-1)
+  return { key_id: verified(call).key_id, region: call?.url.host.split('.')[1] }
 }
 const errorOf = async (env: Record<string, string | undefined>) => {
   const { error, shown } = await outcome(ociInventory, SCOPE, { HOME: '/nowhere', ...env })

@@ -1,16 +1,10 @@
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  createVerify,
-  type KeyObject,
-  X509Certificate,
-} from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { UnsecuredJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { ociInventory } from '../../../../../sidecars/iac/inventory/oci/index.ts'
 import { type Call, CLIENT_PEM, fixture, outcome, outsideWorld, type Reply, refused, unreachable } from '../outside.ts'
+import { verified } from './verified.ts'
 
 const at = outsideWorld()
 const SCOPE = 'ocid1.compartment.oc1..aaaaaaaaexample'
@@ -37,19 +31,6 @@ function machine(replies: Record<string, Reply> = {}) {
   return Object.entries(files).map(([path, reply]) => at(`${METADATA}/${path}`, reply))
 }
 
-function verified(call: Call | undefined, key: KeyObject) {
-  const authorization = call?.headers.get('authorization') ?? ''
-  const [, key_id = '', names = '', signature = ''] =
-    /keyId="([^"]+)".*headers="([^"]+)".*signature="([^"]+)"/.exec(authorization) ?? []
-  const value = (name: string) => {
-    if (name === '(request-target)') return `post ${call?.url.pathname}${call?.url.search}`
-    if (name === 'content-length') return String(call?.text.length)
-    return name === 'host' ? call?.url.host : call?.headers.get(name)
-  }
-  const lines = names.split(' ').map((name) => `${name}: ${value(name)}`)
-  expect(createVerify('RSA-SHA256').update(lines.join('\n')).verify(key, signature, 'base64')).toBe(true)
-  return { key_id, names: names.split(' ') }
-}
 const sessionKey = (call: Call | undefined) =>
   createPublicKey({ key: Buffer.from(String(call?.json().publicKey), 'base64'), format: 'der', type: 'spki' })
 

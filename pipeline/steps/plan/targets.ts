@@ -1,0 +1,159 @@
+import { describeDiff, MAX_DIFF_CHARS } from '../../../src/chains/shared/branch-diff.ts'
+import { type EarlierTargets, sessionTargets } from '../../../src/chains/target-generator.ts'
+import { type CodeChanges, readCodeChanges } from '../../../src/plan/code/changes.ts'
+import type { CodeFile } from '../../../src/plan/code/modules.ts'
+import type { Plan } from '../../../src/plan/plan.ts'
+import type { TargetingFault } from '../../../src/plan/targets.ts'
+import { completeTargets, covers, findUnknownTargets, limitTargets } from '../../../src/plan/targets.ts'
+import type { Kit } from '../../kit/kit.ts'
+import { withFallback } from '../../kit/run.ts'
+import { runChain } from '../../kit/run-chain.ts'
+import { createFileAccess } from '../../workspace/files/access.ts'
+
+/** Chooses the targets of plans and learns from the results. An empty list means the whole root. */
+export interface TargetChoice {
+  /** Returns the first targets, once the code is valid. */
+  choose(): Promise<string[]>
+  /** Returns better targets after the engine refused these. */
+  mend(targets: readonly string[], fault: TargetingFault): Promise<string[]>
+  /** Returns the right targets in view of the plan, which is repeated when they are not among these. */
+  review(targets: readonly string[], plan: Plan): Promise<string[]>
+  /** Notes that the engine refuses every choice, so that the whole root is planned. */
+  giveUp(): void
+}
+
+/** Creates the choice of given targets, which leaves out unknown ones with a remark as long as others remain. */
+export const fixedTargets = (kit: Kit, targets: readonly string[]): TargetChoice => ({
+  choose: async () => [...targets],
+  mend: async (refused, fault) => mendTargets(kit, refused, fault),
+  review: async (planned, plan) => {
+    const unknown = await findLeftOut(kit, planned, plan)
+    if (unknown.length === planned.length) return [...planned]
+    tellLeftOut(kit, unknown)
+    return planned.filter((target) => !unknown.includes(target))
+  },
+  giveUp: () => tellWholeRoot(kit),
+})
+
+/** Adds what the engine asks for and removes what it cannot read. */
+function mendTargets(kit: Kit, targets: readonly string[], { missing, invalid }: TargetingFault): string[] {
+  kit.run.log.info('the engine refused the targets', { missing: missing.length, invalid: invalid.length })
+  for (const target of invalid) tell(kit, `The target ${target} was left out: it is no address of a resource.`)
+  return limitTargets([...targets.filter((target) => !invalid.includes(target)), ...missing])
+}
+
+/** Returns targets that neither code nor state has. Removed and `moved` blocks count as known. */
+async function findLeftOut(
+  kit: Kit,
+  targets: readonly string[],
+  plan: Plan,
+  changes?: CodeChanges | null,
+): Promise<string[]> {
+  const unknown = findUnknownTargets(plan, targets)
+  if (unknown.length === 0) return []
+  const code = changes === undefined ? ((await readSessionCode(kit))?.changes ?? null) : changes
+  const known = code ? [...code.mentioned, ...code.blocks.flatMap(({ address, exact }) => [address, exact])] : []
+  return unknown.filter((target) => !known.some((address) => covers(target, address)))
+}
+
+function tellLeftOut(kit: Kit, targets: readonly string[]): void {
+  for (const target of targets) tell(kit, `The target ${target} was left out: neither the code nor the state has it.`)
+  if (targets.length > 0) kit.run.log.info('targets that do not exist were left out', { count: targets.length })
+}
+
+function tellWholeRoot(kit: Kit): void {
+  tell(kit, 'The whole root was planned, because the engine refused to plan parts of it.')
+  kit.run.log.warn('the engine refused the targets again, the whole root is planned')
+}
+
+function tell({ run, secrets }: Kit, remark: string): void {
+  const text = secrets.text(remark)
+  if (!run.result.notes.includes(text)) run.result.notes.push(text)
+}
+
+/** The changes of the session, as git shows them and as addresses. */
+interface SessionCode {
+  diff: string
+  changes: CodeChanges
+}
+
+/** Reads what the session changed; null, with a logged warning, on failure. */
+const readSessionCode = (kit: Kit): Promise<SessionCode | null> =>
+  withFallback(kit.run, 'the changes of the session could not be read', null, async () => {
+    const [diff, files] = await Promise.all([kit.run.workspace.branchDiff(), readCode(kit)])
+    return { diff, changes: readCodeChanges(diff, files) }
+  })
+
+/** Maximum bytes of a file. */
+const MAX_BYTES = 256 * 1024
+
+async function readCode({ run }: Kit): Promise<CodeFile[]> {
+  const access = createFileAccess(run.context.config, run.workspace)
+  const paths = (await access.survey(run.signal))
+    .filter(({ path, bytes }) => /\.(?:tf|tofu)$/.test(path) && bytes <= MAX_BYTES)
+    .map(({ path }) => path)
+  const texts = await access.readAll(paths)
+  // Order matters where one file overrides another.
+  return [...texts].map(([path, text]) => ({ path, text })).sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+/** The last reply of the model, with its outcome. */
+interface Remembered extends EarlierTargets {
+  /** Fingerprint of the changes in the query; null when they could not be read. */
+  fingerprint: string | null
+  /** The targets that were finally planned. */
+  settled: string[]
+}
+
+/**
+ * Chooses what the session changed, for all attempts of one round. A model proposes targets; code adds other changes
+ * and what the engine asks for, and removes what does not exist. The model is asked again only after other addresses
+ * have changed.
+ */
+export function chooseSessionTargets(kit: Kit): TargetChoice {
+  let code: SessionCode | null = null
+  let last: Remembered | null = null
+  const complete = (targets: readonly string[]) => (code ? completeTargets(targets, code.changes) : [...targets])
+  /** Returns the rest of the proposal, or what the session changed if nothing is left. */
+  const settle = (left: readonly string[]): string[] => {
+    const changed = code?.changes.blocks.map(({ address }) => address) ?? []
+    const targets = complete(left.length > 0 ? left : changed)
+    if (last) last.settled = targets
+    return targets
+  }
+  const ask = async (fingerprint: string | null): Promise<string[]> => {
+    const answer = await runChain(kit, sessionTargets, {
+      diff: code && (describeDiff(code.diff, MAX_DIFF_CHARS) || 'Nothing was changed yet'),
+      earlier: last,
+    })
+    const targets = complete(answer)
+    const added = targets.filter((target) => !answer.includes(target))
+    if (added.length > 0) kit.run.log.info('targets were added that a model missed', { added })
+    last = { fingerprint, answer, added, demanded: [], leftOut: [], settled: targets }
+    return targets
+  }
+  return {
+    choose: async () => {
+      code = await readSessionCode(kit)
+      const fingerprint = code?.changes.fingerprint ?? null
+      const isSame = last !== null && fingerprint !== null && last.fingerprint === fingerprint
+      return last && isSame ? complete(last.settled) : await ask(fingerprint)
+    },
+    mend: async (targets, fault) => {
+      last?.demanded.push(...fault.missing)
+      last?.leftOut.push(...fault.invalid)
+      return settle(mendTargets(kit, targets, fault))
+    },
+    review: async (targets, plan) => {
+      const unknown = await findLeftOut(kit, targets, plan, code?.changes ?? null)
+      if (unknown.length === 0) return [...targets]
+      tellLeftOut(kit, unknown)
+      last?.leftOut.push(...unknown)
+      return settle(targets.filter((target) => !unknown.includes(target)))
+    },
+    giveUp: () => {
+      tellWholeRoot(kit)
+      if (last) last.settled = []
+    },
+  }
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { describePlan, describeRequests } from '../../../src/chains/shared/plan-background.ts'
+import type { SessionRequest } from '../../../src/sessions/session-requests.ts'
+import { planOf } from '../../plan/fixtures.ts'
+import { readBlocks } from '../../prompts/blocks.ts'
+
+const session = (texts: string[]): SessionRequest[] =>
+  texts.map((text, index) => ({ number: index + 1, text, fate: index === texts.length - 1 ? 'present' : 'built' }))
+
+describe('describeRequests', () => {
+  it('names the present request last, after those that it may reverse', () => {
+    const text = describeRequests(session(['keep 35 days', 'add an alarm', 'make it 7 days elsewhere']))
+    expect(readBlocks(text).map(({ content }) => content.trim())).toEqual([
+      'keep 35 days',
+      'add an alarm',
+      'make it 7 days elsewhere',
+    ])
+    expect(text).toContain('request 3 is the present one and counts above all')
+    expect(text).toContain('Request 3, the present one:')
+    expect(text).toContain('Each later request counts where it contradicts an earlier one')
+  })
+
+  it('stays short in a long session: the first and the last ones whole, the beginning of those between', () => {
+    const long = (number: number) => `begin ${number} ${'x'.repeat(5_000)} end ${number}`
+    const text = describeRequests(session(Array.from({ length: 200 }, (_, index) => long(index + 1))))
+    for (const number of [1, 193, 200]) expect(text).toContain(long(number))
+    expect(text).toContain('begin 192 ')
+    expect(text).not.toContain(long(192))
+    expect(text).not.toContain('begin 2 ')
+    expect(text).toContain('151 requests after it are not shown.')
+    expect(text.length).toBeLessThan(100_000)
+  })
+})
+
+const shown = (text: string) =>
+  describePlan({ plan: planOf([]), text, reference: { targets: [] } }, { text: (value) => value })
+
+it('leaves out the warning about targets, which are the choice of the platform', () => {
+  const text = [
+    'Plan: 1 to add, 0 to change, 0 to destroy.',
+    '╷',
+    '│ Warning: Resource targeting is in effect',
+    '│ ',
+    '│ You are creating a plan with the -target option, which means that the result',
+    '│ of this plan may not represent all of the changes requested.',
+    '╵',
+    '╷',
+    '│ Warning: Deprecated argument',
+    '│ ',
+    '│ Resource targeting is in effect',
+    '╵',
+    'end',
+  ].join('\n')
+  const described = shown(text)
+  expect(described).not.toContain('-target option')
+  expect(described).toContain('Plan: 1 to add, 0 to change, 0 to destroy.\n╷\n│ Warning: Deprecated argument')
+  expect(described.endsWith('╵\nend')).toBe(true)
+})
+
+it('leaves it out in the form without a frame as well', () => {
+  const warning = [
+    'Warning: Resource targeting is in effect',
+    '',
+    'You are creating a plan with the -target option, which means that the result',
+    'of this plan may not represent all of the changes requested by the current',
+    'configuration.',
+    '',
+    'The -target option is not for routine use, and is provided only for',
+    'exceptional situations such as recovering from errors or mistakes, or when',
+    'Terraform specifically suggests to use it as part of an error message.',
+    '',
+  ].join('\n')
+  expect(shown(`Plan: 1 to add.\n\n${warning}\nWarning: Other\n`)).toMatch(/Plan: 1 to add\.\n\nWarning: Other\n$/)
+})

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest'
+import { ApiError } from '../../../console/client/api/errors.ts'
+import type { SessionSummary } from '../../../console/client/api/schemas.ts'
+import type { Example } from '../../../console/client/platform.ts'
+import {
+  type Fields,
+  fillIn,
+  findMissing,
+  lastOn,
+  readAddress,
+  readRefusal,
+  repositoriesOf,
+  rootOf,
+  toBody,
+  toInput,
+  withoutSecret,
+} from '../../../console/screens/start/form.ts'
+import { MODES } from '../../../console/screens/start/modes.ts'
+import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
+
+const URI = 'https://github.com/acme/infrastructure.git'
+const FIELDS: Fields = {
+  q: 'Add a bucket.',
+  repo_uri: ` ${URI} `,
+  iac_path: '.',
+  engine_providers: 'aws',
+  scope_id: ' 1234 ',
+  mode: 'generate',
+}
+const session = (uri: string, root_path: string | null, uuid = uri + root_path) =>
+  ({ uuid, workspace: { uri, branch: 'b', root_path } }) as SessionSummary
+
+describe('the body of a first request', () => {
+  it('leaves out the root of the repository, and what belongs to other modes', () => {
+    expect(toBody(FIELDS)).toEqual({ q: 'Add a bucket.', repo_uri: URI, engine_providers: 'aws', scope_id: '1234' })
+    expect(toBody({ ...FIELDS, iac_path: ' live/network ' })).toMatchObject({ iac_path: 'live/network' })
+  })
+
+  it('says what each mode of drift and import is', () => {
+    const said = MODES.map(({ name }) => {
+      const { is_partial, preview } = toBody({ ...FIELDS, mode: name })
+      return [name, is_partial, preview]
+    })
+    expect(said).toEqual([
+      ['generate', undefined, undefined],
+      ['drift-partial', true, false],
+      ['drift-full', false, false],
+      ['drift-preview', false, true],
+      ['import-partial', true, false],
+      ['import-full', false, false],
+      ['import-preview', false, true],
+    ])
+  })
+
+  it('has words of its own where those of the person select nothing, and keeps theirs', () => {
+    expect(toBody({ ...FIELDS, q: ' \n', mode: 'import-full' }).q).toBe('Import all the infrastructure')
+    expect(toBody({ ...FIELDS, q: 'خزّن السجلات 🪣', mode: 'import-full' }).q).toBe('خزّن السجلات 🪣')
+  })
+
+  it('takes every recorded example as the recorded request', () => {
+    for (const { route, is_partial, preview = false, request, iac_path } of Object.values<
+      (typeof EXAMPLES)[keyof typeof EXAMPLES] & { preview?: boolean }
+    >(EXAMPLES)) {
+      const place = { repo_uri: URI, scope_id: '1', engine_providers: 'aws' }
+      const example: Example = { mode: route, text: request, iac_path, is_partial, preview, ...place }
+      const body = toBody(fillIn(FIELDS, toInput(example)))
+      expect(body).toEqual({
+        q: request,
+        ...place,
+        ...(iac_path && { iac_path }),
+        ...(route !== 'generate' && { is_partial, preview }),
+      })
+    }
+  })
+})
+
+describe('what is missing', () => {
+  it('names every field that has to be filled in', () => {
+    const empty: Fields = { ...FIELDS, q: ' ', repo_uri: '', engine_providers: '', scope_id: ' ' }
+    expect(Object.keys(findMissing(empty))).toEqual(['q', 'repo_uri', 'engine_providers', 'scope_id'])
+    expect(findMissing(FIELDS)).toEqual({})
+  })
+
+  it('needs no words where they select nothing', () => {
+    expect(findMissing({ ...FIELDS, q: '', mode: 'drift-full' })).toEqual({})
+    expect(findMissing({ ...FIELDS, q: '', mode: 'drift-partial' })).toHaveProperty('q')
+  })
+})
+
+describe('the address of a repository', () => {
+  it.each([
+    ['', 'none'],
+    ['  ', 'none'],
+    ['https://', 'unfinished'],
+    ['https://github.com', 'unfinished'],
+    ['http://github.com/acme/x', 'unfinished'],
+    ['git@github.com:acme/x.git', 'unfinished'],
+    ['https://github.com/acme/a b', 'unfinished'],
+    ['https://me@github.com/acme/x', 'complete'],
+    [URI, 'complete'],
+    ['https://me:secret@github.com/acme/x', 'secret'],
+  ])('%j is %s', (uri, expected) => expect(readAddress(uri)).toBe(expected))
+
+  it('is not kept when it holds a password', () => {
+    expect(withoutSecret({ q: 'x', repo_uri: 'https://me:secret@h/x' })).toEqual({ q: 'x', repo_uri: '' })
+    expect(withoutSecret({ q: 'x', repo_uri: URI })).toEqual({ q: 'x', repo_uri: URI })
+  })
+})
+
+describe('what is known from earlier sessions', () => {
+  const sessions = [session(URI, 'live'), session('https://h/other', null), session(URI, null)]
+
+  it('lists each repository once, in their order', () => {
+    expect(repositoriesOf(sessions)).toEqual([URI, 'https://h/other'])
+  })
+
+  it('finds the last session on a repository, and prefers the engine root that was named', () => {
+    expect(lastOn(sessions, URI.toUpperCase())?.workspace.root_path).toBe('live')
+    expect(lastOn(sessions, URI, '.')?.workspace.root_path).toBeNull()
+    expect(lastOn(sessions, URI, 'elsewhere')?.workspace.root_path).toBe('live')
+    expect(lastOn(sessions, 'https://h/none')).toBeNull()
+  })
+
+  it('gives way to what was typed, also to an empty text, and not to what was taken back', () => {
+    const filled = fillIn(FIELDS, { iac_path: '', scope_id: undefined })
+    expect([filled.iac_path, filled.scope_id]).toEqual(['', FIELDS.scope_id])
+  })
+
+  it('takes `.` for the root', () => expect([rootOf(' . '), rootOf('a/b')]).toEqual(['', 'a/b']))
+})
+
+describe('a refused request', () => {
+  const problem = (name: string, msg: string) => ({ loc: ['body', name], msg })
+
+  it('is told at its fields, without the words that only a program needs', () => {
+    const error = new ApiError(422, '', [problem('repo_uri', 'Value error, the host is unknown.')])
+    expect(readRefusal(error)).toEqual({ fields: { repo_uri: 'The host is unknown.' }, rest: false })
+  })
+
+  it('is told as a whole as well when something belongs to no field', () => {
+    const error = new ApiError(422, '', [problem('q', 'too short'), { loc: ['body'], msg: 'Value error, both' }])
+    expect(readRefusal(error)).toEqual({ fields: { q: 'Too short' }, rest: true })
+    expect(readRefusal(new ApiError(403, 'no'))).toEqual({ fields: {}, rest: true })
+    expect(readRefusal(new Error('?'))).toEqual({ fields: {}, rest: true })
+  })
+})

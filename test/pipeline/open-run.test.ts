@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import { createMeter } from '../../pipeline/kit/meter.ts'
+import { createTokenBudget } from '../../pipeline/kit/models.ts'
+import { countLines, createObserver, watchUploads } from '../../pipeline/open-run.ts'
+import type { ObjectStore } from '../../src/data/storage/object-store.ts'
+import { type EventLog, silentEventLog } from '../../src/events/event-log.ts'
+import type { Activity } from '../../src/events/round-event.ts'
+
+function recorder(): { eventLog: EventLog; events: Activity[] } {
+  const events: Activity[] = []
+  return { events, eventLog: { ...silentEventLog, activity: (event) => void events.push(event) } }
+}
+
+describe('what watchers are told', () => {
+  it('of a call of a tool: chain, name, path, outcome and time, which the meter counts as well', () => {
+    const { eventLog, events } = recorder()
+    const meter = createMeter()
+    const observe = createObserver(meter, eventLog)
+    const call = { type: 'tool', chain: 'IAC_GENERATOR', durationMs: 1_234.5 } as const
+    observe({ ...call, name: 'read_file', path: 'main.tf', success: true })
+    observe({ ...call, name: 'list_resources', success: false, error: new Error('/srv/secret') })
+    expect(events).toEqual([
+      {
+        type: 'tool.called',
+        chain: 'IAC_GENERATOR',
+        tool: 'read_file',
+        path: 'main.tf',
+        outcome: 'ok',
+        seconds: 1.235,
+      },
+      {
+        type: 'tool.called',
+        chain: 'IAC_GENERATOR',
+        tool: 'list_resources',
+        path: null,
+        outcome: 'refused',
+        seconds: 1.235,
+      },
+    ])
+    expect(meter.usage().chains.IAC_GENERATOR).toMatchObject({ tool_calls: 2 })
+  })
+
+  it('of an upload: only of objects of the round that the store has taken', async () => {
+    const { eventLog, events } = recorder()
+    let fails = false
+    const store = {
+      put: async () => {
+        if (fails) throw new Error('down')
+        return 12
+      },
+    } as unknown as ObjectStore
+    const watched = watchUploads(store, eventLog)
+    const options = { content_type: 'text/plain' }
+    expect(await watched.put('sessions/u/rounds/7/plans/ab12.txt', 'x', options)).toBe(12)
+    await watched.put('sessions/u/saved-plans/7-x.plan', 'x', options)
+    fails = true
+    await expect(watched.put('sessions/u/rounds/7/plans/cd34.txt', 'x', options)).rejects.toThrow('down')
+    expect(events).toEqual([{ type: 'artifact.uploaded', kind: 'plans', name: 'ab12.txt', bytes: 12 }])
+  })
+
+  it('of the token budget: what the session has used by now', () => {
+    const used: number[] = []
+    const budget = createTokenBudget(100, 10, (tokens) => used.push(tokens))
+    budget.spend({ input_tokens: 5, cached_tokens: 0, output_tokens: 2 })
+    budget.spend({ input_tokens: 1, cached_tokens: 0, output_tokens: 0 })
+    expect(used).toEqual([17, 18])
+  })
+})
+
+describe('counting lines', () => {
+  it.each([
+    ['a new file', { new_file: true, content: 'a\nb\n' }, { added: 2, removed: 0 }],
+    ['a new file without a last line break', { new_file: true, content: 'a\nb' }, { added: 2, removed: 0 }],
+    ['an empty file', { new_file: true, content: '' }, { added: 0, removed: 0 }],
+    [
+      'a diff, whose head does not count',
+      { new_file: false, content: '--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n same\n-old\n+new\n+more\n' },
+      { added: 2, removed: 1 },
+    ],
+    [
+      'a diff of lines that look like a head',
+      { new_file: false, content: '--- a/x\n+++ b/x\n@@ -1 +1 @@\n--- old\n+++ new\n' },
+      { added: 1, removed: 1 },
+    ],
+  ])('of %s', (_, change, counted) => {
+    expect(countLines(change)).toEqual(counted)
+  })
+})

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import {
+  createEnvironmentValidator,
+  type EnvironmentResult,
+} from '../../../../pipeline/steps/generate/plan-environments.ts'
+import { generateAndValidate, type Validation } from '../../../../pipeline/steps/generator/generate-and-validate.ts'
+import type { ValidPlan } from '../../../../pipeline/steps/plan/plan.ts'
+import { MASK } from '../../../../src/base/masking.ts'
+import { loadAggregate } from '../../../../src/sessions/aggregate.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
+import { readBlocks } from '../../../prompts/blocks.ts'
+import { REPORT, review } from '../review.ts'
+import { createSteps, type StepWorld, validPlan } from '../support.ts'
+
+const steps = startOnce(createSteps)
+
+/** Runs attempts with this verdict of the validator, and counts how often the environments were requested. */
+async function attempts(count: number, verdict: EnvironmentResult['verdict'], maxAttempts = 5, valid = true) {
+  const world = await steps.world()
+  let asked = 0
+  const environment = { path: 'prod.tfvars', text: '', names: [], before: new Map() }
+  const result: EnvironmentResult = { environment, verdict, facts: 'odd', output: 'Error: odd' }
+  const plan: Validation<ValidPlan> = valid
+    ? { ok: true, text: 't', targets: ['a.b'], value: validPlan(world, []) }
+    : { ok: false, text: 't', targets: ['a.b'], feedback: 'own' }
+  const check = {
+    results: async () => {
+      asked++
+      return [result]
+    },
+    notes: async () => [],
+  }
+  const validate = createEnvironmentValidator(world.kit, check, { validate: async () => plan, maxAttempts })
+  const answers: Validation<ValidPlan>[] = []
+  for (let index = 0; index < count; index++) answers.push(await validate())
+  return { answers, asked }
+}
+
+describe('createEnvironmentValidator', () => {
+  it('sends a plan back once that breaks an environment, as data and good enough', async () => {
+    const { answers } = await attempts(2, 'broken')
+    expect(answers.map(({ ok }) => ok)).toEqual([false, true])
+    const [first] = answers
+    if (!first || first.ok) throw new Error('the first attempt is accepted')
+    expect(first).toMatchObject({ targets: ['a.b'], feedback: 'With prod.tfvars:\nError: odd' })
+    const query = first.goodEnough?.writeQuery(first.feedback) ?? ''
+    expect(readBlocks(query).map(({ content }) => content.trim())).toEqual([first.feedback])
+    expect(await first.goodEnough?.validateAgain()).toMatchObject({ ok: true, targets: ['a.b'] })
+  })
+
+  it.each(['valid', 'failing', 'unknown'] as const)('accepts an environment that is %s', async (verdict) => {
+    expect((await attempts(1, verdict)).answers[0]?.ok).toBe(true)
+  })
+
+  it('accepts the last attempt without asking', async () => {
+    expect(await attempts(1, 'broken', 1)).toMatchObject({ answers: [{ ok: true }], asked: 0 })
+  })
+
+  it('passes a failure of the plan itself on', async () => {
+    expect(await attempts(1, 'broken', 5, false)).toMatchObject({ answers: [{ feedback: 'own' }], asked: 0 })
+  })
+})
+
+const open = (options: Parameters<typeof steps.world>[0] = {}) =>
+  steps.world({
+    ...options,
+    scripts: { task_complete: { args: { status: 'done', summary: 'Written.' } }, ...options.scripts },
+  })
+
+async function generate(world: StepWorld, validate: () => Promise<Validation<ValidPlan>>) {
+  const conventions = { templates: [], abbreviations: [] }
+  const task = { query: 'q', prompt: 'p', operation: 'generate', conventions, forbid: false, maxAttempts: 3 } as const
+  await generateAndValidate(world.kit, { ...task, validate })
+}
+
+async function attemptsOf({ run }: StepWorld) {
+  const session = await loadAggregate(run.context, run.round.session.uuid, { includeHistory: true })
+  return session?.rounds[0]?.attempts
+}
+
+it('names the environment that an attempt has broken', async () => {
+  const world = await open()
+  world.kit.secrets.add(['topsecret-17'])
+  const environment = { path: 'prod.tfvars', text: '', names: [], before: new Map() }
+  const broken = { environment, verdict: 'broken' as const, facts: 'it is odd', output: 'Error: odd topsecret-17' }
+  const check = { results: async () => [broken], notes: async () => [] }
+  const valid = { ok: true as const, text: '', targets: [], value: validPlan(world, []) }
+  await generate(world, createEnvironmentValidator(world.kit, check, { validate: async () => valid, maxAttempts: 3 }))
+  expect(await attemptsOf(world)).toMatchObject([
+    {
+      outcome: 'refused',
+      diagnostics: [
+        {
+          step: 'check',
+          file: 'prod.tfvars',
+          summary: 'The code fails with the values of prod.tfvars: it is odd',
+          detail: `Error: odd ${MASK}`,
+        },
+      ],
+      next_reason:
+        'The plan is not what was asked for: The code fails with the values of prod.tfvars: it is odd (prod.tfvars).',
+    },
+    { outcome: 'accepted', diagnostics: [] },
+  ])
+})
+
+it('adds what the rules find to the attempt whose plan is reviewed, limited and masked', async () => {
+  const findings = { args: { violations: [], summary: 's', checked_rules: [] } }
+  const world = await open({
+    orchestration: { enable_compliance_checker: true },
+    scripts: { generate_engine_plan_report: { args: REPORT }, report_compliance_findings: findings },
+  })
+  world.kit.secrets.add(['topsecret-17'])
+  const bucket = (address: string) => ({
+    address,
+    type: 'aws_s3_bucket_acl',
+    actions: ['create'],
+    after: { acl: 'public-read' },
+  })
+  const many = Array.from({ length: 30 }, (_, index) => bucket(`aws_s3_bucket_acl.b[${index}]`))
+  const value = validPlan(world, [bucket('aws_s3_bucket_acl.a["topsecret-17"]'), ...many])
+  await generate(world, async () => ({ ok: true, text: '', targets: [], value }))
+  await review(world, value)
+  const attempts = await attemptsOf(world)
+  expect(attempts).toMatchObject([{ outcome: 'accepted', diagnostics_total: 31 }])
+  expect(attempts?.[0]?.diagnostics).toHaveLength(20)
+  expect(attempts?.[0]?.diagnostics[0]).toMatchObject({
+    severity: 'error',
+    step: 'check',
+    rule: 'aws.storage.public-bucket-acl',
+    address: `aws_s3_bucket_acl.a["${MASK}"]`,
+  })
+  expect(JSON.stringify(attempts)).not.toContain('topsecret-17')
+})

@@ -1,0 +1,360 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, it } from 'vitest'
+import {
+  EnvironmentFailure,
+  generateAndValidate,
+  ValidationLoopExceeded,
+} from '../../../../pipeline/steps/generator/generate-and-validate.ts'
+import { readSchemas, type TypesInPlay } from '../../../../pipeline/steps/generator/generator-dialogue.ts'
+import { createPlanValidator } from '../../../../pipeline/steps/plan/validators.ts'
+import { MASK } from '../../../../src/base/masking.ts'
+import type { EngineDiagnostic, EngineResult, IacClient } from '../../../../src/services/iac/contract.ts'
+import { useFolder } from '../../../helpers/folder.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
+import { said } from '../scripted-llm.ts'
+import { calmEngine, createSteps, type EngineScript, type StepWorld, schemaDouble } from '../support.ts'
+
+const steps = startOnce(createSteps)
+const folder = useFolder()
+beforeAll(async () => {
+  await writeFile(
+    join(folder.path, 'main.tf'),
+    'one\ntwo\nresource "aws_s3_bucket" "logs" {\n  nope = 1\n}\nsix\nseven\n',
+  )
+  await writeFile(join(folder.path, 'backend_override.tf'), 'secret_key = "x"\n')
+})
+
+const done = { args: { status: 'done', summary: 'Done.' } }
+const STDERR =
+  '\nError: Unsupported argument\n\n  on main.tf line 4, in resource "aws_s3_bucket" "logs":\n' +
+  '   4:   nope = 1\n\nAn argument named "nope" is not expected here.\n'
+const refused = (stderr: string): Partial<EngineResult> => ({ exit_code: 1, stdout: '', stderr })
+/** Refuses the first run of a kind of job. */
+const refusingOnce =
+  (kind: string, stderr: string): EngineScript =>
+  (job, number) =>
+    job.kind === kind && number === 1 ? refused(stderr) : calmEngine()(job, number)
+const generate = (world: StepWorld) =>
+  generateAndValidate(world.kit, {
+    query: 'Add a bucket',
+    prompt: 'Please: Add a bucket',
+    operation: 'generate',
+    conventions: { templates: ['Use `aws_kms_key` with `aws_unknown_thing`.'], abbreviations: [] },
+    forbid: false,
+    maxAttempts: 3,
+    validate: createPlanValidator(world.kit, async () => []),
+  })
+/** Returns the text between the fences of a prompt's findings. */
+const findingsOf = (prompt: string) => /<<<DATA findings \w+\n([\s\S]*?)DATA>>>/.exec(prompt)?.[1] ?? ''
+const kinds = ({ jobs }: StepWorld) => jobs.map(({ kind }) => kind)
+
+const attributes = (name: string) => ({ block: { attributes: { [name]: { type: 'string', required: true } } } })
+const TYPES: Record<string, unknown> = {
+  aws_s3_bucket: attributes('bucket'),
+  aws_kms_key: attributes('policy'),
+  aws_other: attributes('other'),
+}
+
+const schemaService = () => schemaDouble(TYPES)
+
+const world = async (options: NonNullable<Parameters<typeof steps.world>[0]>) => {
+  const made = await steps.world({ scripts: { task_complete: done }, ...options })
+  // A repair that changes nothing is sent back to its findings, as the test of the loop shows.
+  const pendingChanges = async () => [{ path: 'main.tf', new_file: false, content: 'x' }]
+  Object.assign(made.workspace, { iacRoot: folder.path, pendingChanges })
+  return made
+}
+
+describe('a repair', () => {
+  it('is told findings with code once, without warnings and without the output they come from', async () => {
+    const warning = '\nWarning: Deprecated Parameter\n\n  on backend_override.tf line 1:\n\nUse another one.\n'
+    const w = await world({ engine: refusingOnce('validate', warning + STDERR + STDERR) })
+    await generate(w)
+    const text = w.llm.of('task_complete')[1]?.messages.at(-1)?.content ?? ''
+    expect(text).toMatch(
+      /<<<DATA findings (\w+)\n1\. Unsupported argument\nmain\.tf:4, in resource "aws_s3_bucket" "logs"\n[^<]*\n> {3}4: {3}nope = 1\n/,
+    )
+    expect(text).toContain('    3: resource "aws_s3_bucket" "logs" {')
+    expect(text.split('is not expected here')).toHaveLength(2)
+    expect(text).not.toMatch(/Warning|Deprecated|DATA output/)
+  })
+
+  it('is told the machine form where it is offered, after a failed validation only', async () => {
+    const asked: string[] = []
+    const entry: EngineDiagnostic = {
+      severity: 'error',
+      summary: 'From the machine',
+      detail: '',
+      range: { filename: `${folder.path}/main.tf`, start: { line: 4 } },
+    }
+    const diagnostics: IacClient['diagnostics'] = async (path) => {
+      asked.push(path)
+      return [entry]
+    }
+    const w = await world({ engine: refusingOnce('validate', STDERR), additions: { diagnostics } })
+    await generate(w)
+    expect(asked).toEqual([folder.path])
+    expect(said(w.llm.of('task_complete')[1])).toContain('From the machine\\nmain.tf:4')
+    const planned = await world({ engine: refusingOnce('plan', STDERR), additions: { diagnostics } })
+    await generate(planned)
+    expect(asked).toHaveLength(1)
+    expect(said(planned.llm.of('task_complete')[1])).toContain('1. Unsupported argument')
+  })
+
+  it.each<[string, IacClient['diagnostics']]>([
+    ['nothing', async () => null],
+    ['an empty list', async () => []],
+    ['warnings only', async () => [{ severity: 'warning', summary: 'w', detail: '' }]],
+  ])('uses the text when the machine form is %s', async (_, diagnostics) => {
+    const w = await world({ engine: refusingOnce('validate', STDERR), additions: { diagnostics } })
+    await generate(w)
+    expect(said(w.llm.of('task_complete')[1])).toContain('1. Unsupported argument')
+  })
+
+  it('quotes neither the override nor files outside of the root', async () => {
+    const hidden =
+      '\nError: Invalid backend\n\n  on backend_override.tf line 1, in terraform:\n   1: secret_key = "x"\n\n' +
+      'Error: Away\n\n  on ../../etc/passwd line 1:\n   1: quoted by the engine\n'
+    const w = await world({ engine: refusingOnce('validate', hidden) })
+    await generate(w)
+    const findings = findingsOf(w.llm.of('task_complete')[1]?.messages.at(-1)?.content ?? '')
+    expect(findings).toContain('backend_override.tf:1')
+    expect(findings).not.toContain('secret_key')
+    expect(findings).not.toContain('root:')
+  })
+
+  const SECRET: EngineDiagnostic = {
+    severity: 'error',
+    summary: 'Unsupported argument',
+    detail: 'An argument named "Sup3r-Secret" is not expected here.',
+    range: { filename: 'main.tf', start: { line: 4 } },
+  }
+  it.each<[string, IacClient['diagnostics']]>([
+    ['the words of the engine', async () => null],
+    ['the machine form', async () => [SECRET]],
+  ])('masks what is secret in the findings from %s', async (_, diagnostics) => {
+    const words = STDERR.replace('"nope" is not', '"Sup3r-Secret" is not')
+    const w = await world({ engine: refusingOnce('validate', words), additions: { diagnostics } })
+    w.kit.secrets.add(['Sup3r-Secret'])
+    // Runs without the client that masks every message again: the step masks its own texts.
+    w.kit.llm = w.llm
+    await generate(w)
+    const text = w.llm.of('task_complete')[1]?.messages.at(-1)?.content ?? ''
+    const masked = `An argument named "${MASK}" is not expected here.`
+    expect(findingsOf(text)).toContain(masked)
+    expect(text.split(masked)).toHaveLength(2)
+    expect(said(w.llm.of('task_complete')[1])).not.toContain('Sup3r-Secret')
+  })
+
+  it('has no findings where the engine said nothing of a known form', async () => {
+    const warning = '╷\n│ Warning: Old backend\n│ \n│ Mend it.\n╵\n'
+    const w = await world({ engine: refusingOnce('validate', `${warning}odd words`) })
+    await generate(w)
+    const text = w.llm.of('task_complete')[1]?.messages.at(-1)?.content ?? ''
+    expect(text).not.toContain('DATA findings')
+    expect(text).toContain('odd words')
+    expect(text).not.toContain('Old backend')
+    const nothingElse = await world({ engine: refusingOnce('validate', warning) })
+    await generate(nothingElse)
+    expect(said(nothingElse.llm.of('task_complete')[1])).toContain('Old backend')
+  })
+})
+
+describe('a fault of the environment', () => {
+  const CREDENTIALS = 'Error: No valid credential sources found\n\nPlease see the documentation of Sup3r-Secret.\n'
+
+  it.each(['init', 'plan'])('ends the loop after the first attempt: %s', async (kind) => {
+    const w = await world({
+      engine: (job, number) => (job.kind === kind ? refused(CREDENTIALS) : calmEngine()(job, number)),
+    })
+    w.kit.secrets.add(['Sup3r-Secret'])
+    const error = await generate(w).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(EnvironmentFailure)
+    expect(error).toBeInstanceOf(ValidationLoopExceeded)
+    expect(error).toMatchObject({
+      status: 422,
+      message: expect.stringMatching(/^No change of the code can mend this\. The engine has no valid credentials/),
+    })
+    expect(String(error)).not.toContain('Sup3r-Secret')
+    expect(w.llm.of('task_complete')).toHaveLength(1)
+  })
+
+  it('does not, when the session touched the provider', async () => {
+    const w = await world({ engine: refusingOnce('plan', CREDENTIALS) })
+    w.workspace.branchDiff = async () => '+provider "aws" {\n+  profile = "none"\n+}\n'
+    await generate(w)
+    expect(w.llm.of('task_complete')).toHaveLength(2)
+  })
+
+  it('does not, when nothing tells what the session touched', async () => {
+    const w = await world({ engine: refusingOnce('plan', CREDENTIALS) })
+    w.workspace.branchDiff = async () => Promise.reject(new Error('git is gone'))
+    await generate(w)
+    expect(w.llm.of('task_complete')).toHaveLength(2)
+  })
+})
+
+describe('provider schemas', () => {
+  it('are told from the first init on, for the types in play, with a tool for others', async () => {
+    const service = schemaService()
+    const w = await world({ engine: refusingOnce('validate', STDERR), additions: { schema: service.schema } })
+    await generate(w)
+    const [first, second] = w.llm.of('task_complete')
+    expect(said(first)).not.toContain('provider schema')
+    expect(first?.tools?.map(({ name }) => name)).toContain('resource_schema')
+    const text = second?.messages.at(-1)?.content ?? ''
+    expect(text).toMatch(/<<<DATA provider schema \w+\nresource "aws_s3_bucket" [^\n]*\n {2}bucket: string, required\n/)
+    expect(text).toContain('resource "aws_kms_key"')
+    expect(text).not.toContain('aws_other')
+    expect(second?.tools).toEqual(first?.tools)
+    expect(service.asked.flatMap(({ resource_types = [] }) => resource_types)).not.toContain('aws_unknown_thing')
+  })
+
+  it('are shown once in a conversation', async () => {
+    const service = schemaService()
+    const engine: EngineScript = (job, number) =>
+      job.kind === 'validate' && number < 3 ? refused(STDERR) : calmEngine()(job, number)
+    const w = await world({ engine, additions: { schema: service.schema } })
+    await generate(w)
+    const third = said(w.llm.of('task_complete')[2])
+    expect(third.split('resource \\"aws_kms_key\\" (')).toHaveLength(2)
+  })
+
+  it('are told not to be there yet, and can be looked up after the first init', async () => {
+    const lookUp = { calls: [['resource_schema', { types: ['aws_other'] }]] as [string, Record<string, unknown>][] }
+    const w = await world({
+      engine: refusingOnce('validate', STDERR),
+      additions: { schema: schemaService().schema },
+      scripts: { task_complete: [lookUp, done, lookUp, done] },
+    })
+    await generate(w)
+    const answers = w.llm.of('task_complete').map(({ messages }) => messages.at(-1)?.content ?? '')
+    expect(answers[1]).toMatch(/^The providers are not installed yet/)
+    expect(answers[3]).toContain('resource "aws_other" (hashicorp/aws)')
+  })
+
+  it('that cannot be read are not asked for again before the next init', async () => {
+    let asked = 0
+    const schema: IacClient['schema'] = async () => {
+      asked++
+      return null
+    }
+    const engine: EngineScript = (job, number) =>
+      job.kind === 'validate' && number < 3 ? refused(STDERR) : calmEngine()(job, number)
+    const w = await world({ engine, additions: { schema } })
+    await generate(w)
+    expect(w.llm.of('task_complete')).toHaveLength(3)
+    expect(asked).toBe(1)
+  })
+
+  it('can be looked up, also by wrong names', async () => {
+    const service = schemaService()
+    const lookUp = {
+      calls: [['resource_schema', { types: ['aws_other', 'aws_s3_buckets'] }]] as [string, Record<string, unknown>][],
+    }
+    const w = await world({
+      engine: refusingOnce('validate', STDERR),
+      additions: { schema: service.schema },
+      scripts: { task_complete: [done, lookUp, done] },
+    })
+    await generate(w)
+    const answer = w.llm.of('task_complete')[2]?.messages.at(-1)
+    expect(answer).toMatchObject({ role: 'tool' })
+    expect(answer?.content).toContain('resource "aws_other" (hashicorp/aws)\n  other: string, required')
+    expect(answer?.content).toContain(
+      'No provider of this repository has a type "aws_s3_buckets". Names like it: aws_s3_bucket',
+    )
+  })
+
+  it.each<[string, IacClient['schema']]>([
+    ['does not offer them', async () => null],
+    ['fails', async () => Promise.reject(new Error('odd'))],
+    [
+      'answers names only once',
+      (() => {
+        let calls = 0
+        return async () => (calls++ === 0 ? { providers: {}, missing: [], left_out: [] } : null)
+      })(),
+    ],
+    [
+      'answers schemas of no known form',
+      async () => ({
+        providers: {
+          x: {
+            resource_schemas: { aws_s3_bucket: 7 },
+            data_source_schemas: {},
+            resource_types: ['aws_s3_bucket'],
+            data_source_types: [],
+            ephemeral_resource_schemas: {},
+            ephemeral_types: [],
+          },
+        },
+        missing: [],
+        left_out: [],
+      }),
+    ],
+  ])('change nothing where the service %s', async (_, schema) => {
+    const bare = await world({ engine: refusingOnce('validate', STDERR) })
+    const w = await world({ engine: refusingOnce('validate', STDERR), additions: { schema } })
+    await generate(bare)
+    await generate(w)
+    expect(kinds(w)).toEqual(kinds(bare))
+    expect(said(w.llm.of('task_complete')[1])).not.toContain('DATA provider schema')
+  })
+
+  it('leave the jobs of the contract as they are', async () => {
+    const w = await world({ engine: refusingOnce('validate', STDERR), additions: { schema: schemaService().schema } })
+    await generate(w)
+    expect(kinds(w)).toEqual(['init', 'validate', 'validate', 'plan', 'show'])
+  })
+})
+
+const repository = useFolder()
+beforeAll(async () => {
+  await promisify(execFile)('git', ['init', '--quiet', repository.path])
+  await writeFile(join(repository.path, 'main.tf'), 'resource "aws_used" "x" {}\nresource "aws_unrelated" "x" {}\n')
+})
+
+const arn = { block: { attributes: { arn: { type: 'string', computed: true } } } }
+const { schema } = schemaDouble({ aws_used: arn, aws_unrelated: arn, aws_new: arn, aws_asked: arn, aws_other: arn })
+
+/** Returns the types whose schemas are reported after one initialisation of the engine. */
+async function told(inPlay: Partial<TypesInPlay>, diff = ''): Promise<string[]> {
+  const { kit, workspace } = await steps.world({ additions: { schema } })
+  Object.assign(workspace, {
+    iacRoot: repository.path,
+    clone: repository.path,
+    gitDirectory: join(repository.path, '.git'),
+    branchDiff: async () => diff,
+  })
+  kit.engine.initialised = true
+  const text = await readSchemas(kit, { query: 'Do it', templates: [], ...inPlay })
+  return [...(text ?? '').matchAll(/^resource "(\w+)"/gm)].map(([, type = '']) => type)
+}
+
+describe('the schemas that the generator is told', () => {
+  it('are those of the request, the session and the chosen templates', async () => {
+    const templates = ['Use `aws_new`.']
+    expect(await told({ query: 'Add an aws_asked', templates }, '+resource "aws_other" "x" {\n')).toEqual([
+      'aws_asked',
+      'aws_other',
+      'aws_new',
+    ])
+  })
+
+  it('leave out what the code shows in use', async () => {
+    expect(await told({})).toEqual([])
+    expect(await told({ templates: ['`aws_used` with `aws_new`'] }, '+resource "aws_unrelated" "x" {\n')).toEqual([
+      'aws_new',
+    ])
+  })
+
+  it('hold it when the engine complains about it', async () => {
+    expect(await told({ query: 'Error: Unsupported argument\n  on main.tf, in resource "aws_used" "x":' })).toEqual([
+      'aws_used',
+    ])
+  })
+})
