@@ -1,5 +1,6 @@
 import type { APIRequestContext, Page } from '@playwright/test'
-import { expect, expectAccessible, expectFit, refuseSessions, serveDocument, test } from './fixtures.ts'
+import { refuseSession, serveArtifact } from './answers.ts'
+import { expect, expectAccessible, expectToFit, PHONE, test } from './fixtures.ts'
 import { readSession, resetSample, runExample, waitForEnd } from './world.ts'
 
 const FLOW_LOGS = 'terraform_data.flow_logs'
@@ -20,10 +21,9 @@ const entry = (page: Page, address: string) => page.getByRole('article', { name:
 const roundOf = (page: Page, id: string, number: number) =>
   expect(page).toHaveURL(new RegExp(`/sessions/${id}/?\\?round=${number}$`))
 
-/** Replaces the report of a session with another document. */
-async function withReport(page: Page, request: APIRequestContext, id: string, json: object): Promise<void> {
-  await serveDocument(page, (await readSession(request, id)).rounds[0]?.reports[0]?.url ?? '', { json })
-}
+/** Replaces the report of the first round with another document. */
+const withReport = async (page: Page, request: APIRequestContext, json: object) =>
+  serveArtifact(page, (await readSession(request, previewed)).rounds[0]?.reports[0]?.url ?? '', { json })
 
 test('a look shows what either side says and changes nothing', async ({ page, request }) => {
   previewed = await lookForDrift(request)
@@ -114,14 +114,14 @@ test('tells a developer, and who does not own the session, why they cannot ask',
   await expect(page.getByRole('button', { name: 'Remediate everything' })).toBeHidden()
   await expect(entry(page, FLOW_LOGS)).toBeVisible()
   await expectAccessible(page)
-  await refuseSessions(page)
+  await refuseSession(page)
   await page.reload()
   await expect(page.getByText('Only the owner of this session can request rounds.')).toBeVisible()
 })
 
 test('shows hostile texts as texts, and every state of a report', async ({ page, request }) => {
   const hostile = '<script>alert(1)</script>\u202e\u0007'
-  await withReport(page, request, previewed, {
+  await withReport(page, request, {
     status: 'Partial',
     summary: `![x](https://evil.example/x.png) <img src=x onerror=alert(1)> [a](javascript:alert(1)) **bold**`,
     remediated_resources: [
@@ -151,11 +151,11 @@ test('shows hostile texts as texts, and every state of a report', async ({ page,
 })
 
 test('on a phone nothing runs over the edge; a broken report can be read again', async ({ page, request }) => {
-  await page.setViewportSize({ width: 390, height: 844 })
+  await page.setViewportSize(PHONE)
   await open(page, previewed)
   await expect(entry(page, FLOW_LOGS)).toBeVisible()
-  await expectFit(page)
-  await withReport(page, request, previewed, { status: 'Great' })
+  await expectToFit(page)
+  await withReport(page, request, { status: 'Great' })
   await page.goto(`/console/sessions/${previewed}/drift?round=1`)
   await expect(page.getByText('The format of the report of this round is unknown')).toBeVisible()
 })

@@ -1,6 +1,5 @@
 import AxeBuilder from '@axe-core/playwright'
-import { test as base, expect, type Page, type Route } from '@playwright/test'
-import type { Session } from '../../../console/client/api/schemas.ts'
+import { test as base, expect, type Page } from '@playwright/test'
 
 interface Fixtures {
   /** Errors that a page threw or wrote to its console. Every test must end without any. */
@@ -30,6 +29,17 @@ export { expect }
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
+/** Checks that the page does not scroll sideways. */
+export async function expectToFit(page: Page): Promise<void> {
+  const wider = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    return scrollWidth - clientWidth
+  })
+  expect(wider).toBeLessThanOrEqual(0)
+}
+
+export const PHONE = { width: 390, height: 844 }
+
 /** Checks the page against WCAG 2.2 AA, in both themes. */
 export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -41,39 +51,3 @@ export async function expectAccessible(page: Page): Promise<void> {
   }
   await page.emulateMedia({ colorScheme: 'light' })
 }
-
-/** Changes a session on its way to the page. */
-export const changeSession = (page: Page, change: (session: Session) => object | undefined) =>
-  page.route('**/api/v1/sessions?*', async (route) => {
-    const response = await route.fetch()
-    const session: Session = await response.json()
-    const changes = change(session)
-    await route.fulfill({ response, json: { ...session, ...changes } })
-  })
-
-/** Makes every session one of somebody else. */
-export const refuseSessions = (page: Page) =>
-  page.route('**/api/v1/sessions?*', (route) => route.fulfill({ status: 403, json: { detail: 'Not yours.' } }))
-
-const HEADERS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' }
-
-/** Replaces the answer of the object store for a link, whatever its signature, or for all links that match. */
-export const serveDocument = (page: Page, link: string | RegExp, answer: Parameters<Route['fulfill']>[0]) =>
-  page.route(typeof link === 'string' ? `${link.replace(/\?.*$/, '')}*` : link, (route) =>
-    route.fulfill({ ...answer, headers: { ...HEADERS, ...answer?.headers } }),
-  )
-
-/** Answers the event stream of a session with these events, then with an end if one is given. */
-export const serveEvents = (
-  page: Page,
-  stream: 'activity' | 'output',
-  events: readonly (object & { id: number })[],
-  end = '',
-) => {
-  const body = events.map((event) => `id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`).join('') + end
-  return page.route(`**/events/${stream}/**`, (route) => route.fulfill({ contentType: 'text/event-stream', body }))
-}
-
-/** Expects that the page does not scroll sideways. */
-export const expectFit = async (page: Page): Promise<void> =>
-  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)

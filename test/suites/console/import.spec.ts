@@ -1,15 +1,7 @@
 import type { APIRequestContext, Page } from '@playwright/test'
 import type { Session } from '../../../console/client/api/schemas.ts'
-import {
-  changeSession,
-  expect,
-  expectAccessible,
-  expectFit,
-  refuseSessions,
-  serveDocument,
-  serveEvents,
-  test,
-} from './fixtures.ts'
+import { refuseSession, serveArtifact, servePlan, streamOf } from './answers.ts'
+import { expect, expectAccessible, expectToFit, PHONE, test } from './fixtures.ts'
 import { readSession, resetSample, runExample, waitForEnd } from './world.ts'
 
 const QUEUES = ['invoices-dead-letter', 'invoices-incoming'].map(
@@ -26,12 +18,12 @@ const open = (page: Page, id: string) => page.goto(`/console/sessions/${id}/impo
 const inventory = (page: Page) => page.getByRole('region', { name: 'Inventory of the scope' })
 const result = (page: Page) => page.getByRole('region', { name: /^Result of round/ })
 
-/** Replaces the inventory of a session with another document; null makes the store refuse it. */
-async function withInventory(page: Page, request: APIRequestContext, id: string, json: object | null) {
-  const { url = '' } = (await readSession(request, id)).rounds[0]?.previews[0] ?? {}
-  await serveDocument(page, url, json === null ? { status: 500 } : { json })
-}
-const inventoryOf = (unmanaged: object[], left_out: object[] = []) => ({ version: 1, managed: [], unmanaged, left_out })
+/** Makes the store answer otherwise for the inventory of a session. */
+const withInventory = async (page: Page, request: APIRequestContext, answer: { status: number } | { json: object }) =>
+  serveArtifact(page, (await readSession(request, previewed)).rounds[0]?.previews[0]?.url ?? '', answer)
+const inventoryOf = (unmanaged: object[], left_out: object[] = []) => ({
+  json: { version: 1, managed: [], unmanaged, left_out },
+})
 
 test('a look lists the scope by kind; the queues are ticked and imported; an empty plan proves it', async ({
   page,
@@ -93,28 +85,30 @@ test('everything at once, beside what a sentence names', async ({ page, request 
   await expect(result(page).getByText('Proof: the last plan is empty')).toBeVisible()
 })
 
-test('shows the progress of each resource while the round runs', async ({ page }) => {
-  await changeSession(page, running)
+test('shows the progress of each resource while the round runs', async ({ page, request }) => {
+  const session = await readSession(request, previewed)
+  await page.route('**/api/v1/sessions?*', (route) => route.fulfill({ json: running(session) }))
   const job = (job_id: string) => ({ step: 'import', job_id })
   const lines = (id: string, stream: string, text: string) => ({ type: 'lines', ...job(id), stream, text })
-  const ended = (id: string, exit_code: number) => ({ type: 'step.ended', ...job(id), exit_code, seconds: 1 })
-  const numbered = (events: object[]) =>
-    events.map((event, index) => ({ id: index + 1, round: 2, at: '2026-03-01T14:25:30Z', ...event }))
-  await page.route('**/events/subscribe/**', (route) => route.fulfill({ contentType: 'text/event-stream', body: '' }))
-  const began = { type: 'attempt.began', attempt: 1, max_attempts: 5, task: 'import', reason: null }
-  await serveEvents(page, 'activity', numbered([began]))
-  const output = [
-    { type: 'step.began', ...job('1') },
-    lines('1', 'stdout', 't.one: Importing from ID "queue-one"...'),
-    ended('1', 0),
-    { type: 'step.began', ...job('2') },
-    lines('2', 'stdout', 't.two: Importing from ID "queue-two"...'),
-    lines('2', 'stderr', '│ Error: Cannot import <b>non-existent</b> remote object'),
-    ended('2', 1),
-    { type: 'step.began', ...job('3') },
-    lines('3', 'stdout', 't.three: Importing from ID "queue-three"...'),
-  ]
-  await serveEvents(page, 'output', numbered(output))
+  await page.route('**/events/subscribe/**', (route) => route.fulfill(streamOf([])))
+  await page.route('**/events/activity/**', (route) =>
+    route.fulfill(streamOf([{ type: 'attempt.began', attempt: 1, max_attempts: 5, task: 'import', reason: null }])),
+  )
+  await page.route('**/events/output/**', (route) =>
+    route.fulfill(
+      streamOf([
+        { type: 'step.began', ...job('1') },
+        lines('1', 'stdout', 't.one: Importing from ID "queue-one"...'),
+        { type: 'step.ended', ...job('1'), exit_code: 0, seconds: 1 },
+        { type: 'step.began', ...job('2') },
+        lines('2', 'stdout', 't.two: Importing from ID "queue-two"...'),
+        lines('2', 'stderr', '│ Error: Cannot import <b>non-existent</b> remote object'),
+        { type: 'step.ended', ...job('2'), exit_code: 1, seconds: 1 },
+        { type: 'step.began', ...job('3') },
+        lines('3', 'stdout', 't.three: Importing from ID "queue-three"...'),
+      ]),
+    ),
+  )
   await open(page, previewed)
   const progress = page.getByRole('region', { name: 'Import running' })
   await expect(progress.getByRole('listitem')).toHaveText([
@@ -128,11 +122,12 @@ test('shows the progress of each resource while the round runs', async ({ page }
   await expectAccessible(page)
 })
 
-const running = ({ rounds: [first, second] }: Session): Partial<Session> => {
+const running = (session: Session): Session => {
+  const [first, second] = session.rounds
   if (!first || !second) throw new Error('the session has two rounds')
   const status = { status: 'validating' as const, message: 'Imported 1 of 7 resources.', created_at: second.created_at }
   const round = { ...second, statuses: [status], reports: [], plans: [], code_changes: [], outputs: [] }
-  return { in_flight: true, current_status: 'validating', rounds: [first, round] }
+  return { ...session, in_flight: true, current_status: 'validating', rounds: [first, round] }
 }
 
 test('marks what the platform refuses, and keeps the rest', async ({ page }) => {
@@ -158,7 +153,7 @@ test('ten thousand resources: search, arrow keys, a thousand at most', async ({ 
     kind: index < 4 ? null : `kind-${index % 3}`,
     resource_id: `resource-${index}`,
   }))
-  await withInventory(page, request, previewed, inventoryOf(many))
+  await withInventory(page, request, inventoryOf(many))
   await open(page, previewed)
   await expect(inventory(page).getByText('10,000 resources', { exact: true })).toBeVisible()
   expect(await inventory(page).getByRole('listitem').count()).toBeLessThan(100)
@@ -191,7 +186,7 @@ test('hostile identifiers and reasons are texts; ticks of an older list are told
     ],
     [{ kind: 'k', resource_id: 'left', reason: '<script>alert(1)</script>' }],
   )
-  await withInventory(page, request, previewed, hostile)
+  await withInventory(page, request, hostile)
   await page.addInitScript(
     ([key = '']) => sessionStorage.setItem(key, '{"ids":["gone"],"sentence":""}'),
     [`platform.draft.import.${previewed}`],
@@ -209,16 +204,16 @@ test('hostile identifiers and reasons are texts; ticks of an older list are told
 })
 
 test('on a phone; without a document; of another person', async ({ page, request }) => {
-  await page.setViewportSize({ width: 390, height: 844 })
-  await withInventory(page, request, previewed, null)
+  await page.setViewportSize(PHONE)
+  await withInventory(page, request, { status: 500 })
   await open(page, previewed)
   await expect(page.getByText('The inventory could not be read')).toBeVisible()
-  await expectFit(page)
+  await expectToFit(page)
   await page.unrouteAll({ behavior: 'wait' })
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByRole('checkbox', { name: TABLE })).toBeVisible()
-  await expectFit(page)
-  await refuseSessions(page)
+  await expectToFit(page)
+  await refuseSession(page)
   await page.reload()
   await expect(page.getByText('Only the owner of this session can request rounds.')).toBeVisible()
   await expect(inventory(page).getByText(TABLE)).toBeVisible()
@@ -228,8 +223,8 @@ test('on a phone; without a document; of another person', async ({ page, request
 test('tells what was refused and why, and when the last plan is not empty', async ({ page, request }) => {
   const session = await readSession(request, previewed)
   const round = session.rounds[1]
-  await serveDocument(page, round?.plans.at(-1)?.document_url ?? '', { json: { summary: { update: 2 }, outputs: [] } })
-  await serveDocument(page, round?.reports[0]?.url ?? '', {
+  await servePlan(page, session, { summary: { update: 2 }, outputs: [] })
+  await serveArtifact(page, round?.reports[0]?.url ?? '', {
     json: {
       status: 'Partial',
       execution_summary: '[here](https://example.org/) and ![there](https://example.org/x.png)',

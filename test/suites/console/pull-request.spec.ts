@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import type { Page } from '@playwright/test'
 import type { Session } from '../../../console/client/api/schemas.ts'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
-import { changeSession, expect, expectAccessible, test } from './fixtures.ts'
+import { changeSession } from './answers.ts'
+import { expect, expectAccessible, test } from './fixtures.ts'
 import { readSession, runExample } from './world.ts'
 
 test.describe.configure({ mode: 'serial' })
@@ -68,7 +69,7 @@ for (const [status, detail, advice] of [
   })
 
 test('refuses to merge with the reason: locked, running, failed, nothing completed', async ({ page }) => {
-  const states: [change: (session: Session) => object, reason: string][] = [
+  const states: [change: (session: Session) => Partial<Session>, reason: string][] = [
     [() => ({ is_blocked: true }), 'This session is locked.'],
     [() => ({ in_flight: true }), 'A round of this session is running.'],
     [() => ({ current_status: 'failed' }), 'The last round failed.'],
