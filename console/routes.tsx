@@ -14,12 +14,7 @@ const lazyScreen = (load: Load) => lazyRouteComponent(load as () => Promise<{ Sc
 
 /** Creates the route of a screen: its path below `/console`, its module, loaded on first use, and its parameters. */
 const screen = <Path extends string, Name extends string = never>(path: Path, load: Load, names: Name[] = []) =>
-  createRoute({
-    getParentRoute: () => frame,
-    path,
-    component: lazyScreen(load),
-    validateSearch: pickSearch(names),
-  })
+  createRoute({ getParentRoute: () => frame, path, component: lazyScreen(load), validateSearch: pickSearch(names) })
 
 /** The screens of one session share its header, its tabs and its data. */
 const session = createRoute({
@@ -28,12 +23,7 @@ const session = createRoute({
   component: lazyScreen(() => import('./screens/session/session.tsx')),
 })
 const part = <Path extends string, Name extends string = never>(path: Path, load: Load, names: Name[] = []) =>
-  createRoute({
-    getParentRoute: () => session,
-    path,
-    component: lazyScreen(load),
-    validateSearch: pickSearch(names),
-  })
+  createRoute({ getParentRoute: () => session, path, component: lazyScreen(load), validateSearch: pickSearch(names) })
 
 // Outside the table, because a route that is created as an argument loses its type.
 const signedIn = createRoute({
@@ -49,19 +39,8 @@ const routeTree = root.addChildren([
   frame.addChildren([
     screen('/', () => import('./screens/start/start.tsx')),
     screen('/sessions', () => import('./screens/sessions/sessions.tsx'), [
-      ...([
-        'view',
-        'search',
-        'status',
-        'mode',
-        'operation',
-        'cloud',
-        'repo_uri',
-        'locked',
-        'sort',
-        'user_email',
-      ] as const),
-      ...(['created_after', 'created_before'] as const),
+      ...(['view', 'search', 'status', 'mode', 'operation', 'cloud', 'repo_uri'] as const),
+      ...(['locked', 'sort', 'user_email', 'created_after', 'created_before'] as const),
     ]),
     session.addChildren([
       part('/', () => import('./screens/rounds/rounds.tsx'), ['round']),

@@ -105,7 +105,10 @@ async function attempt(
   const { held } = frame
   const mode = modes[claim.mode]
   const run = await openRun(context, claim, mode, frame)
-  const whatIsKept = () => ({ history: run.conversation, usage: run.meter.usage(), result: run.result })
+  const endWith = (status: RoundEnd['status'], message: string, more: Partial<RoundEnd> = {}): RoundEnd => {
+    const { conversation: history, meter, result } = run
+    return { status, message, commit: null, history, usage: meter.usage(), result, ...more }
+  }
   try {
     if (claim.cancelled_by !== null && mode.workspace) await endUnstarted(run)
     if (claim.interruptions > context.config.worker.max_restarts) return await giveUp(mode, run, claim.interruptions)
@@ -113,7 +116,7 @@ async function attempt(
     const { outcome, commit } = await runMode(mode, budget ? { ...run, budget } : run, frame)
     if (outcome.status === 'parked') return 'parked'
     const message = outcome.status === 'completed' ? claim.session.operation.toUpperCase() : outcome.message
-    return { status: outcome.status, message, commit, ...whatIsKept() }
+    return endWith(outcome.status, message, { commit })
   } catch (error) {
     if (held.aborted && held.reason === STOPPING) return 'release'
     if (error instanceof LeaseLost || held.aborted) throw new LeaseLost()
@@ -121,21 +124,9 @@ async function attempt(
     if (cancelled instanceof RoundCancelled) {
       noteCancellation(run, cancelled)
       // An apply throws this only before submission, so its plan is still valid.
-      const keeps_plan = claim.mode === 'apply'
-      return {
-        status: 'uncompleted',
-        message: cancelledMessage(cancelled.by),
-        commit: null,
-        ...whatIsKept(),
-        keeps_plan,
-      }
+      return endWith('uncompleted', cancelledMessage(cancelled.by), { keeps_plan: claim.mode === 'apply' })
     }
-    return {
-      status: 'failed',
-      message: `runner failed: ${describeFailure(error, context.log)}`,
-      commit: null,
-      ...whatIsKept(),
-    }
+    return endWith('failed', `runner failed: ${describeFailure(error, context.log)}`)
   }
 }
 

@@ -10,13 +10,11 @@ const SWEEP_EVERY_MS = 3_600_000
 
 type SweeperContext = Pick<Context, 'config' | 'sql' | 'storage' | 'log' | 'now'>
 
-export interface Sweeper {
-  /** Starts no further sweep, without waiting for a running one. */
-  stop(): void
-}
-
-/** Removes leftovers of rounds and expired events and audit entries, at once and hourly. Errors are logged. */
-export function startSweeper(context: SweeperContext): Sweeper {
+/**
+ * Removes leftovers of rounds and expired events and audit entries, at once and hourly. Errors are logged. `stop` starts
+ * no further sweep, without waiting for a running one.
+ */
+export function startSweeper(context: SweeperContext): { stop(): void } {
   const stopping = new AbortController()
   let running = false
   const run = async () => {

@@ -9,20 +9,7 @@ import { buildScripts, type Script, withImports } from './scripts.ts'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 export const DIST = join(ROOT, 'dist')
 
-interface BuiltFile {
-  /** The path below `/console/`, for example `assets/main-1A2B3C4D.js`. */
-  path: string
-  bytes: number
-  gzip_bytes: number
-}
-
-export interface Built {
-  files: BuiltFile[]
-  /** The paths of the scripts that the first screen needs, without what is loaded later. */
-  initial: string[]
-  /** The modules in each script of the application, by the path of the script. */
-  modules: Record<string, string[]>
-}
+export type Built = Awaited<ReturnType<typeof buildConsole>>
 
 interface Options {
   /** The output folder; default `console/dist`. */
@@ -34,13 +21,13 @@ interface Options {
  * Builds the console: one script for the start, one for each screen, one style sheet, all named by their content, each
  * beside its forms in brotli and gzip. The output folder is replaced at once, so that nobody reads half of it.
  */
-export async function buildConsole({ outdir = DIST, minify = true }: Options = {}): Promise<Built> {
+export async function buildConsole({ outdir = DIST, minify = true }: Options = {}) {
   await mkdir(dirname(outdir), { recursive: true })
   const folder = await mkdtemp(join(dirname(outdir), '.console-'))
   try {
     const common = options(folder, minify)
     const [scripts, alone, page] = await Promise.all([
-      buildScripts('main.tsx', { root: ROOT, minify }),
+      buildScripts(ROOT, minify),
       build({ ...common, entryPoints: ALONE, format: 'esm' }),
       // This is a classic script, because a module cannot run before the page is drawn.
       build({ ...common, entryPoints: ['theme.ts'], format: 'iife' }),
@@ -55,7 +42,13 @@ export async function buildConsole({ outdir = DIST, minify = true }: Options = {
     await rm(outdir, { recursive: true, force: true })
     await rename(folder, outdir)
     const modules = Object.fromEntries(scripts.map((script) => [`assets/${script.name}`, script.modules]))
-    return { files, initial, modules }
+    return {
+      files,
+      /** The paths of the scripts that the first screen needs, without what is loaded later. */
+      initial,
+      /** The modules in each script of the application, by the path of the script. */
+      modules,
+    }
   } catch (error) {
     await rm(folder, { recursive: true, force: true })
     throw error
@@ -132,13 +125,12 @@ const EXAMPLE_CONFIG = { api_url: 'https://platform.example.com/api/v1', example
 const toBrotli = promisify(brotliCompress)
 const toGzip = promisify(gzip)
 
-async function compress(folder: string, path: string): Promise<BuiltFile> {
+/** @param path below `/console/`, for example `assets/main-1A2B3C4D.js` */
+async function compress(folder: string, path: string) {
   const file = join(folder, path)
   const body = await readFile(file)
   const [br, gz] = await Promise.all([
-    toBrotli(body, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
-    }),
+    toBrotli(body, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
     toGzip(body, { level: 9 }),
   ])
   await Promise.all([writeFile(`${file}.br`, br), writeFile(`${file}.gz`, gz)])

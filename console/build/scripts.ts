@@ -18,17 +18,11 @@ const TARGETS = ['chrome125', 'firefox128', 'safari17.5']
 /** The size of files of shared code before minification. On a slow network each file costs more than some kilobytes. */
 const SHARED_BYTES = 30_000
 
-interface Options {
-  /** The folder of the console. */
-  root: string
-  minify: boolean
-}
-
-/** Builds the scripts of the application: one for the start, one for each screen, and a few that they share. */
-export async function buildScripts(entry: string, { root, minify }: Options): Promise<Script[]> {
+/** Builds the scripts of the application in `root`: one for the start, one for each screen, and a few that they share. */
+export async function buildScripts(root: string, minify: boolean): Promise<Script[]> {
   const bundle = await rolldown({
     cwd: root,
-    input: { main: entry },
+    input: 'main.tsx',
     platform: 'browser',
     tsconfig: false,
     preserveEntrySignatures: false,
@@ -63,21 +57,15 @@ export async function buildScripts(entry: string, { root, minify }: Options): Pr
         ],
       },
     })
-    return output.flatMap((chunk) =>
-      chunk.type === 'chunk'
-        ? [
-            {
-              name: chunk.fileName,
-              text: chunk.code,
-              module: chunk.facadeModuleId,
-              imports: chunk.imports,
-              modules: Object.entries(chunk.modules).flatMap(([id, { renderedLength }]) =>
-                renderedLength > 0 ? [id] : [],
-              ),
-            },
-          ]
-        : [],
-    )
+    return output
+      .filter((chunk) => chunk.type === 'chunk')
+      .map(({ fileName: name, code: text, facadeModuleId: module, imports, modules }) => ({
+        name,
+        text,
+        module,
+        imports,
+        modules: Object.keys(modules).filter((id) => modules[id]?.renderedLength),
+      }))
   } finally {
     await bundle.close()
   }

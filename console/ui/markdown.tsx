@@ -1,12 +1,11 @@
 import type { ComponentChildren, ComponentType } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useModule } from './use-module.ts'
 import { visibleText } from './words.ts'
 
 /** The length above which a text stays plain, because parsing it would block the page. */
 const MAX_LENGTH = 50_000
 
 type Renderer = ComponentType<Record<string, unknown> & { children: string }>
-let loaded: Renderer | null = null
 
 interface Inside {
   children?: ComponentChildren
@@ -25,35 +24,21 @@ const COMPONENTS = {
       <span>{children}</span>
     ),
   // The page has its own headings; those of a text are only emphasized.
-  ...Object.fromEntries(
-    ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((name) => [
-      name,
-      ({ children }: Inside) => (
-        <p>
-          <b>{children}</b>
-        </p>
-      ),
-    ]),
-  ),
+  ...Object.fromEntries(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((name) => [name, Emphasis])),
+}
+
+function Emphasis({ children }: Inside) {
+  return (
+    <p>
+      <b>{children}</b>
+    </p>
+  )
 }
 
 /** Shows a model's text with lists and emphasis: no HTML, no images, links only to the web. Plain while it loads. */
 export function Markdown({ text }: { text: string }) {
-  const [Render, setRender] = useState<Renderer | null>(() => loaded)
   const isWanted = text.length <= MAX_LENGTH
-  useEffect(() => {
-    if (!isWanted || loaded) return
-    let isGone = false
-    import('react-markdown')
-      .then((module) => {
-        loaded = module.default
-        if (!isGone) setRender(() => loaded)
-      })
-      .catch(() => {})
-    return () => {
-      isGone = true
-    }
-  }, [isWanted])
+  const Render = useModule('markdown', isWanted, async () => (await import('react-markdown')).default as Renderer)
   if (!Render || !isWanted) return <div class="markdown markdown-plain">{visibleText(text)}</div>
   return (
     <div class="markdown">

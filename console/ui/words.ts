@@ -74,6 +74,9 @@ export const shorten = (text: string, length: number): string =>
 /** Returns the beginning of an untrusted text, with misleading characters visible. */
 export const excerpt = (text: string, length: number): string => visibleText(shorten(text, length))
 
+/** Returns the beginning of an untrusted text on one line. */
+export const oneLine = (text: string): string => visibleText(shorten(text, 200).replaceAll(/\s+/g, ' '))
+
 /** Returns `acme/infrastructure` from a repository address; an address of another form unchanged. */
 export function repositoryName(uri: string): string {
   const path = URL.parse(uri)

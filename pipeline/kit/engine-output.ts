@@ -172,15 +172,7 @@ function* inParts(text: string): Generator<string> {
   }
 }
 
-/** Stores the full output of engine jobs as artifacts. Steps do not wait for it, and failures are logged. */
-export interface OutputArchive {
-  /** Queues the output of an ended job, unless its stdout is a document. */
-  keep(kind: IacJobKind, result: EngineResult): void
-  /** Starts to store the queued output, masked with all secrets known so far. */
-  flush(): void
-  /** Stores the rest, and resolves when everything is stored or the time limit is reached. Never rejects. */
-  settle(): Promise<void>
-}
+export type OutputArchive = ReturnType<typeof createOutputArchive>
 
 /** Maximum characters of a stored text. The middle is cut, because beginning and end matter most. */
 const MAX_STORED_CHARS = 8 * 1024 * 1024
@@ -188,7 +180,8 @@ const MAX_STORED_CHARS = 8 * 1024 * 1024
 const LIMIT_MS = 20_000
 const INTERRUPTED_LIMIT_MS = 2_000
 
-export function createOutputArchive(run: BareRun, secrets: Pick<Masker, 'text'>): OutputArchive {
+/** Stores the full output of engine jobs as artifacts. Steps do not wait for it, and failures are logged. */
+export function createOutputArchive(run: BareRun, secrets: Pick<Masker, 'text'>) {
   const { context, round, log } = run
   let queued: { kind: IacJobKind; result: EngineResult }[] = []
   const storing = new Set<Promise<void>>()
@@ -210,11 +203,14 @@ export function createOutputArchive(run: BareRun, secrets: Pick<Masker, 'text'>)
     queued = []
   }
   return {
-    keep: (kind, result) => {
+    /** Queues the output of an ended job, unless its stdout is a document. */
+    keep: (kind: IacJobKind, result: EngineResult): void => {
       if (isForPeople(kind) && result.stdout + result.stderr !== '') queued.push({ kind, result })
     },
+    /** Starts to store the queued output, masked with all secrets known so far. */
     flush,
-    settle: async () => {
+    /** Stores the rest, and resolves when everything is stored or the time limit is reached. Never rejects. */
+    settle: async (): Promise<void> => {
       flush()
       if (storing.size === 0) return
       await endsWithin(run.signal.aborted ? INTERRUPTED_LIMIT_MS : LIMIT_MS, Promise.all(storing))

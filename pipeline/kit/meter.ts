@@ -6,10 +6,10 @@ import type { AttemptSpending } from '../../src/rounds/attempts.ts'
 import type { RoundUsage } from '../../src/sessions/session-detail.ts'
 
 /** The stored usage of a round. Overlapping time of engine job and model call counts as engine time. */
-export interface MeteredUsage extends RoundUsage {
+interface MeteredUsage extends RoundUsage {
   chains: Partial<Record<ChainName, ChainUsage>>
 }
-export interface ChainUsage {
+interface ChainUsage {
   calls: number
   tool_calls: number
   input_tokens: number

@@ -35,7 +35,7 @@ function isClean(data: unknown, masker: Masker): boolean {
 }
 
 /** Wraps a client so that calls check the token budget and searches are metered. */
-export const createMeteredLlm = (llm: LlmClient, { budget, meter }: Pick<BareRun, 'budget' | 'meter'>): LlmClient => ({
+const createMeteredLlm = (llm: LlmClient, { budget, meter }: Pick<BareRun, 'budget' | 'meter'>): LlmClient => ({
   complete: async (request) => {
     budget?.check()
     const answer = await llm.complete(request)

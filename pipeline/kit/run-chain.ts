@@ -81,7 +81,7 @@ export async function askForText<Values>(
 }
 
 /** Renders the system text of a chain with the current prompt bodies. */
-export async function renderSystem<Values, Body extends string>(
+async function renderSystem<Values, Body extends string>(
   kit: ChainKit,
   chain: Pick<Chain<ChainName, Values, never, unknown, ToolKind, Body>, 'bodies' | 'system'>,
   values: Values,

@@ -15,7 +15,7 @@ import type { Meter } from './meter.ts'
 import type { RoundRecording } from './round-recorder.ts'
 
 /** The context of a run, without the model client: models are reached only through `BareRun.openModel`, which masks. */
-export type RunContext = Omit<Context, 'llm'>
+type RunContext = Omit<Context, 'llm'>
 
 /** One attempt at a round, as every mode receives it. */
 export interface BareRun {
@@ -49,7 +49,7 @@ export interface BareRun {
 }
 
 /** The request to cancel a round, and the jobs that have to end before it does. */
-export interface Cancellation {
+interface Cancellation {
   /** Fires with `RoundCancelled`. */
   signal: AbortSignal
   /** Fires when the lease is lost or the worker stops, not when the round is cancelled. */

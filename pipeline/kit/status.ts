@@ -5,28 +5,22 @@ import type { OutputArchive } from './engine-output.ts'
 import type { BareRun } from './run.ts'
 import { askForText, type ChainKit } from './run-chain.ts'
 
-/** Writes the status rows of a run, always in the order of the calls. */
-export interface StatusWriter {
-  /** Lets the small model reword `raw` in the background; the row holds `raw` itself on failure or delay. */
-  say(status: Status, raw: string): Promise<void>
-  /** Writes `message` unchanged. */
-  show(status: Status, message: string): Promise<void>
-  /** Resolves when every row is written; must be awaited before the run ends. */
-  settle(): Promise<void>
-}
+export type StatusWriter = ReturnType<typeof createStatusWriter>
 
 /** Time that the next row waits for an unfinished sentence of the model. */
 const GRACE_MS = 1_000
 /** Time limit of the model for a sentence when no other row waits. */
 const MAX_MS = 30_000
 
-export function createStatusWriter(kit: ChainKit & { run: BareRun }): StatusWriter {
+/** Writes the status rows of a run, always in the order of the calls. */
+export function createStatusWriter(kit: ChainKit & { run: BareRun }) {
   const { run, secrets } = kit
   let pending: { done: Promise<void>; cutShort: AbortController } | null = null
   /** Sentences of the model by their raw text, because some texts recur at every attempt. */
   const sentences = new Map<string, string>()
 
-  const settle = async () => {
+  /** Resolves when every row is written; must be awaited before the run ends. */
+  const settle = async (): Promise<void> => {
     const current = pending
     if (!current) return
     pending = null
@@ -34,7 +28,8 @@ export function createStatusWriter(kit: ChainKit & { run: BareRun }): StatusWrit
     await current.done.finally(() => clearTimeout(timer))
   }
 
-  const say = async (status: Status, raw: string) => {
+  /** Lets the small model reword `raw` in the background; the row holds `raw` itself on failure or delay. */
+  const say = async (status: Status, raw: string): Promise<void> => {
     await settle()
     const cutShort = new AbortController()
     const signal = AbortSignal.any([run.signal, cutShort.signal, AbortSignal.timeout(MAX_MS)])
@@ -47,10 +42,11 @@ export function createStatusWriter(kit: ChainKit & { run: BareRun }): StatusWrit
     })
     // The next `settle` throws the error, for example `LeaseLost`; until then it must not count as unhandled.
     done.catch(() => {})
-    pending = { done, cutShort: cutShort }
+    pending = { done, cutShort }
   }
 
-  const show = async (status: Status, message: string) => {
+  /** Writes `message` unchanged. */
+  const show = async (status: Status, message: string): Promise<void> => {
     await settle()
     await run.setStatus(status, secrets.text(message))
   }

@@ -3,11 +3,12 @@ import { ToolError } from '../../src/agent/agent-request.ts'
 import { PlatformError } from '../../src/base/errors.ts'
 import type { LlmClient, ModelRole } from '../../src/llm/inference.ts'
 import type { ProviderSchema, TypeNames } from '../../src/plan/schema/provider-schema.ts'
-import { nearNames, type TypeName } from '../../src/plan/schema/read-schema.ts'
+import { nearNames } from '../../src/plan/schema/read-schema.ts'
 import { renderTypes } from '../../src/plan/schema/render.ts'
 import { defineTool, explanation } from './tool.ts'
 
 const MAX_TYPES = 8
+const MODES = ['resource', 'data', 'ephemeral'] as const
 const ROOM = { type: 12_000, total: 40_000 }
 const NOT_INSTALLED =
   'The providers are not installed yet; the first init comes after your first attempt. Write what you know: when an ' +
@@ -37,11 +38,9 @@ export const resourceSchemaTool = (schema: ProviderSchema) =>
       const names = await schema.names()
       if (!names) return UNAVAILABLE
       const wanted = [...new Set(types.map((name) => name.replace(/^(data|ephemeral)\./, '')))]
-      const existing = wanted.flatMap((type): TypeName[] => [
-        ...(names.resource.includes(type) ? [{ mode: 'resource' as const, type }] : []),
-        ...(names.data.includes(type) ? [{ mode: 'data' as const, type }] : []),
-        ...(names.ephemeral.includes(type) ? [{ mode: 'ephemeral' as const, type }] : []),
-      ])
+      const existing = wanted.flatMap((type) =>
+        MODES.filter((mode) => names[mode].includes(type)).map((mode) => ({ mode, type })),
+      )
       const schemas = await schema.of(existing)
       if (!schemas) return UNAVAILABLE
       const { text, keys } = renderTypes(schemas, ROOM)

@@ -31,21 +31,25 @@ export async function writeOverride(
   const file = overrideFile(config.storage, await deriveProjectId(uri, session.scope_id, root_path))
   if (!file) return
   await assertNoForeignBackend(iacRoot, config.paths.backend_override_filename)
-  const path = join(iacRoot, config.paths.backend_override_filename)
-  try {
-    await assertNotReplaced(config.paths.upload_folder, iacRoot)
-    await writePrivateFile(path, file.content, { shared: await isShared(config.paths.upload_folder) })
-  } catch (error) {
-    throw internal('Error Engine backend override render.', error)
-  }
+  await writeIntoRoot(config.paths, iacRoot, config.paths.backend_override_filename, file.content)
   log.info('engine backend override written', { provider: config.storage.provider, bucket: file.bucket, key: file.key })
 }
 
-/** Refuses an engine root that an engine has replaced by a link, to which credentials would be written. */
-async function assertNotReplaced(uploadFolder: string, iacRoot: string): Promise<void> {
-  const uploads = await realpath(uploadFolder).catch(() => null)
-  if (uploads !== null && isInside(uploads, iacRoot) && (await realpath(iacRoot)) !== iacRoot)
-    throw new Error('a link has taken the place of the engine root')
+/** Writes a file with credentials, unless an engine has replaced its root by a link. Errors: 500. */
+async function writeIntoRoot(
+  { upload_folder }: Config['paths'],
+  iacRoot: string,
+  name: string,
+  content: string,
+): Promise<void> {
+  try {
+    const uploads = await realpath(upload_folder).catch(() => null)
+    if (uploads !== null && isInside(uploads, iacRoot) && (await realpath(iacRoot)) !== iacRoot)
+      throw new Error('a link has taken the place of the engine root')
+    await writePrivateFile(join(iacRoot, name), content, { shared: await isShared(upload_folder) })
+  } catch (error) {
+    throw internal('Error Engine backend override render.', error)
+  }
 }
 
 /** Names of override files. OpenTofu also reads `.tofu` files and prefers them to `.tf` files of the same name. */
@@ -97,12 +101,6 @@ export async function writeStateKeys(
   if (source === undefined) return null
   const { uri, root_path } = session.workspace
   const keys = await source.issue(await deriveProjectId(uri, session.scope_id, root_path))
-  try {
-    await assertNotReplaced(config.paths.upload_folder, iacRoot)
-    const shared = await isShared(config.paths.upload_folder)
-    await writePrivateFile(join(iacRoot, STATE_KEYS_FILE), stateKeysFile(keys), { shared })
-  } catch (error) {
-    throw internal('Error Engine backend override render.', error)
-  }
+  await writeIntoRoot(config.paths, iacRoot, STATE_KEYS_FILE, stateKeysFile(keys))
   return keys
 }

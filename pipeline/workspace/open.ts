@@ -15,7 +15,7 @@ import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } f
 import { keepDirectory, removeLeftovers } from './saved-plans/plan-directory.ts'
 import type { Checkout, Workspace } from './workspace.ts'
 
-export interface OpenOptions {
+interface OpenOptions {
   log: Logger
   signal?: AbortSignal
   /** The default is the operating system's resolver. */

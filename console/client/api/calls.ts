@@ -18,15 +18,15 @@ export interface Call<Answer, Body> {
   readonly answer: keyof Components | null
 }
 
-function call<Name extends keyof Components, Body = undefined>(
+type AnswerOf<Name> = Name extends keyof Components ? Components[Name] : null
+
+function call<Name extends keyof Components | null, Body = undefined>(
   method: string,
   path: string,
   answer: Name,
-): Call<Components[Name], Body>
-function call<Body = undefined>(method: string, path: string, answer: null): Call<null, Body>
-function call(method: string, path: string, answer: keyof Components | null): Call<unknown, unknown> {
-  const run = (api: Api, { params = {}, ...options }: CallOptions<unknown> = {}) =>
-    api.json({
+): Call<AnswerOf<Name>, Body> {
+  const run = (api: Api, { params = {}, ...options }: CallOptions<Body> = {}) =>
+    api.json<AnswerOf<Name>>({
       method,
       path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name] ?? ''))),
       ...options,
@@ -61,7 +61,7 @@ export const calls = {
 
   parseRepository: call<'Roots', { repo_uri: string }>('POST', '/repository/parse', 'Roots'),
   openPullRequest: call<'PullRequest', SessionRef>('PUT', '/repository/pr', 'PullRequest'),
-  mergePullRequest: call<SessionRef>('PUT', '/repository/pr/merge', null),
+  mergePullRequest: call<null, SessionRef>('PUT', '/repository/pr/merge', null),
   resolveMapping: call<'MappingAnswer', { identifier: string; engine_provider?: string }>(
     'POST',
     '/mapping/resolve',

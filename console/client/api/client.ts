@@ -1,5 +1,5 @@
 import { parseJson } from '../json.ts'
-import { createStore, type Store } from '../observable.ts'
+import { createStore } from '../observable.ts'
 import { ApiError, toApiError, Unreachable } from './errors.ts'
 
 export interface Tokens {
@@ -24,17 +24,7 @@ export interface Request {
 }
 
 /** The client of the platform's API. */
-export interface Api {
-  /** The address of the API, without a slash at the end. */
-  readonly base: string
-  readonly connection: Store<Connection>
-  /** Returns the platform's time in milliseconds of the epoch, because the clock of this machine may be wrong. */
-  now(): number
-  /** Sends a request and returns its answer. Throws `ApiError` (refused), `Unreachable` (no answer) or `AbortError`. */
-  send(request: Request): Promise<Response>
-  /** Returns the body of the answer as JSON, null when it is empty. Throws as `send`. */
-  json<T>(request: Request): Promise<T>
-}
+export type Api = ReturnType<typeof createApi>
 
 /** The timeout. The API's slowest answers take 50 seconds (pull requests). Streams have no timeout of their own. */
 const TIMEOUT_MS = 60_000
@@ -42,9 +32,14 @@ const TIMEOUT_MS = 60_000
 const TOLERATED_MS = 5_000
 const EVENT_STREAM = 'text/event-stream'
 
-export function createApi(options: { base: string; tokens: Tokens; fetch?: typeof fetch }): Api {
-  const { base, tokens } = options
-  const call = options.fetch ?? ((input, init) => fetch(input, init))
+interface Options {
+  /** The address of the API, without a slash at the end. */
+  base: string
+  tokens: Tokens
+  fetch?: typeof fetch
+}
+
+export function createApi({ base, tokens, fetch: call = (input, init) => fetch(input, init) }: Options) {
   const connection = watchConnection(() => call(`${base}/auth/config`, { signal: AbortSignal.timeout(10_000) }))
 
   let ahead = 0
@@ -61,9 +56,7 @@ export function createApi(options: { base: string; tokens: Tokens; fetch?: typeo
     if (token !== null) headers.set('authorization', `Bearer ${token}`)
     if (body !== undefined) headers.set('content-type', 'application/json')
     const isStream = headers.get('accept') === EVENT_STREAM
-    const limits = [signal, isStream ? undefined : AbortSignal.timeout(TIMEOUT_MS)].filter(
-      (limit) => limit !== undefined,
-    )
+    const limits = [signal ?? [], isStream ? [] : AbortSignal.timeout(TIMEOUT_MS)].flat()
     try {
       const response = await call(`${base}${path}${toSearch(query)}`, {
         method,
@@ -81,12 +74,14 @@ export function createApi(options: { base: string; tokens: Tokens; fetch?: typeo
       throw new Unreachable({ cause: error })
     }
   }
+  /** Sends a request and returns its answer. Throws `ApiError` (refused), `Unreachable` (no answer) or `AbortError`. */
   const send = async (request: Request): Promise<Response> => {
     let response = await once(request)
     if (response.status === 401 && (await tokens.refused())) response = await once(request)
     if (response.ok) return response
     throw toApiError(response.status, await response.text().catch(() => ''))
   }
+  /** Returns the body of the answer as JSON, null when it is empty. Throws as `send`. */
   const json = async <T>(request: Request): Promise<T> => {
     const response = await send(request)
     const text = await response.text().catch((error: unknown) => {
@@ -98,7 +93,9 @@ export function createApi(options: { base: string; tokens: Tokens; fetch?: typeo
     if (answer === undefined) throw new ApiError(502, 'An intermediary answered instead of the platform.')
     return answer as T
   }
-  return { base, connection: connection.state, now: () => Date.now() + ahead, send, json }
+  /** Returns the platform's time in milliseconds of the epoch, because the clock of this machine may be wrong. */
+  const now = (): number => Date.now() + ahead
+  return { connection: connection.state, now, send, json }
 }
 
 function toSearch(query: Query = {}): string {

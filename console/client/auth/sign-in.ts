@@ -1,25 +1,14 @@
 import type { Tokens } from '../api/client.ts'
 import { messageOf } from '../api/errors.ts'
 import type { Components } from '../api/schemas.ts'
-import { createStore, type Store } from '../observable.ts'
+import { createStore } from '../observable.ts'
 import { readStored, writeStored } from '../stored.ts'
 import type { createProvider } from './provider.ts'
 
 /** `open`: authentication is disabled. `out`: no user is signed in. `ended`: the sign-in has expired. */
 type SignInState = 'open' | 'in' | 'out' | 'ended'
 
-export interface SignIn {
-  state: Store<SignInState>
-  /** The reason why the last sign-in did not start; null if it did. */
-  problem: Store<string | null>
-  tokens: Tokens
-  /** Redirects to the identity provider, which redirects back to the present address. Sets `problem` on failure. */
-  start(): Promise<void>
-  /** Ends the session, also at the identity provider where it supports that. */
-  end(): Promise<void>
-  /** Reads the identity provider's answer from the address. Returns the path to continue at. Throws `SignInFailed`. */
-  complete(): Promise<string>
-}
+export type SignIn = Awaited<ReturnType<typeof createSignIn>>
 
 export type AuthConfig = Components['AuthConfig']
 
@@ -33,47 +22,48 @@ const WANTED = 'platform.wanted'
 const ASK_AGAIN_MS = 10_000
 
 /** Creates the sign-in; `load` loads the provider if an issuer is configured. */
-export async function createSignIn({ issuer_url }: AuthConfig, load: () => Promise<Provider>): Promise<SignIn> {
-  if (issuer_url === '') return withoutAuthentication()
-  const provider = await load()
+export async function createSignIn({ issuer_url }: AuthConfig, load: () => Promise<Provider>) {
+  const provider = issuer_url === '' ? null : await load()
   // The provider's answer is about to be read, so an earlier sign-in of this tab does not count.
-  const present = location.pathname !== RETURN && (await provider.begin())
-  const state = createStore<SignInState>(present ? 'in' : 'out')
+  const present = location.pathname !== RETURN && (await provider?.begin())
+  const state = createStore<SignInState>(provider === null ? 'open' : present ? 'in' : 'out')
   const problem = createStore<string | null>(null)
-  return {
-    state,
-    problem,
-    tokens: createTokens(provider, state),
-    start: async () => {
-      problem.set(null)
-      const wanted = wantedAddress()
-      writeStored(sessionStorage, WANTED, wanted)
-      await provider.start(wanted).catch((error: unknown) => problem.set(messageOf(error)))
-    },
-    end: async () => {
-      forgetWhatWasTyped()
-      await provider.end()
-      state.set('out')
-    },
-    complete: async () => {
-      const returnTo = ownAddress(await provider.complete())
-      state.set('in')
-      return returnTo
-    },
-  }
-}
-
-function createTokens(provider: Provider, state: Store<SignInState>): Tokens {
   let refusedAt = Number.NEGATIVE_INFINITY
-  return {
-    token: provider.token,
+  const tokens: Tokens = {
+    token: async () => (await provider?.token()) ?? null,
     refused: async () => {
+      if (provider === null) return false
       if (state.get() === 'ended' && performance.now() - refusedAt < ASK_AGAIN_MS) return false
       const renewed = (await provider.renew()) !== null
       if (!renewed) refusedAt = performance.now()
       if (renewed) state.set('in')
       else if (state.get() === 'in') state.set('ended')
       return renewed
+    },
+  }
+  return {
+    state,
+    /** The reason why the last sign-in did not start; null if it did. */
+    problem,
+    tokens,
+    /** Redirects to the identity provider, which redirects back to the present address. Sets `problem` on failure. */
+    start: async () => {
+      problem.set(null)
+      const wanted = wantedAddress()
+      writeStored(sessionStorage, WANTED, wanted)
+      await provider?.start(wanted).catch((error: unknown) => problem.set(messageOf(error)))
+    },
+    /** Ends the session, also at the identity provider where it supports that. */
+    end: async () => {
+      forgetWhatWasTyped()
+      await provider?.end()
+      if (provider) state.set('out')
+    },
+    /** Reads the identity provider's answer from the address. Returns the path to continue at. Throws `SignInFailed`. */
+    complete: async () => {
+      const returnTo = ownAddress((await provider?.complete()) ?? '')
+      if (provider) state.set('in')
+      return returnTo
     },
   }
 }
@@ -94,15 +84,4 @@ export function ownAddress(given: string): string {
 /** Removes all drafts, so that the next user of this tab does not see them. */
 function forgetWhatWasTyped(): void {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith('platform.')) sessionStorage.removeItem(key)
-}
-
-function withoutAuthentication(): SignIn {
-  return {
-    state: createStore<SignInState>('open'),
-    problem: createStore<string | null>(null),
-    tokens: { token: async () => null, refused: async () => false },
-    start: async () => {},
-    end: async () => {},
-    complete: async () => '/console/',
-  }
 }

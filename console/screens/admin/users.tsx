@@ -13,7 +13,7 @@ import { TextFilter } from '../../ui/filters.tsx'
 import { Empty, Notice } from '../../ui/notice.tsx'
 import { QueryContent } from '../../ui/shell/errors.tsx'
 import { Table } from '../../ui/table.tsx'
-import { formatMoment, shorten, visibleText } from '../../ui/words.ts'
+import { excerpt, formatMoment } from '../../ui/words.ts'
 import { AdminPage, Pager } from './admin-parts.tsx'
 
 type AdminUser = Components['AdminUser']
@@ -83,7 +83,7 @@ function Users() {
   )
 }
 
-const shown = (text: string) => visibleText(shorten(text, 120))
+const shown = (text: string) => excerpt(text, 120)
 const nameOf = ({ email, display_name, id }: AdminUser) => shown(display_name || email || `user-${id}`)
 
 interface TableProps {

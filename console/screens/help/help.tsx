@@ -56,7 +56,7 @@ const REMAINS = [
 ]
 
 /** Shows the capabilities, guarantees and risks of the platform. */
-export function Facts() {
+function Facts() {
   const { config } = usePlatform()
   return (
     <section class="card help-part" aria-labelledby="help-may">
@@ -97,7 +97,7 @@ const KEYS: [keys: string[], does: string][] = [
   [['Esc'], 'Close a dialog, a list or the meaning of a word.'],
 ]
 
-export const Keys = () => (
+const Keys = () => (
   <section class="card help-part" aria-labelledby="help-keys">
     <h2 id="help-keys">Keys</h2>
     <Table head={['Keys', 'What they do']}>

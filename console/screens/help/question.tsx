@@ -35,7 +35,39 @@ export function Question() {
           send()
         }}
       >
-        <QuestionFields question={question} change={change} faults={faults} />
+        <TextField
+          id="help-subject"
+          label="Subject"
+          error={faults.subject}
+          dir="auto"
+          aria-required
+          placeholder="Why was my session locked?"
+          value={question.subject}
+          change={(subject) => change({ subject })}
+        />
+        <Field id="help-body" label="Your question" error={faults.body} hint="Do not include passwords or keys.">
+          {(control) => (
+            <textarea
+              {...control}
+              dir="auto"
+              rows={5}
+              aria-required
+              value={question.body}
+              onInput={({ currentTarget }) => change({ body: currentTarget.value })}
+            />
+          )}
+        </Field>
+        <div class="help-pair">
+          <SelectField
+            id="help-severity"
+            label="Urgency"
+            error={faults.severity}
+            options={SEVERITIES}
+            value={question.severity}
+            change={(severity) => change({ severity: severity as Message['severity'] })}
+          />
+          <About session_id={question.session_id} change={change} />
+        </div>
         <div role="status">
           <Outcome message={message} question={question} />
         </div>
@@ -106,56 +138,15 @@ function Outcome({ message: { data, error }, question }: OutcomeProps) {
   return kind === 'other' && <ErrorNotice error={error} title="Your question was not sent. It is kept here." />
 }
 
-interface QuestionFieldsProps {
-  question: Message
-  change: (part: Partial<Message>) => void
-  faults: Record<string, string>
-}
-
-function QuestionFields({ question, change, faults }: QuestionFieldsProps) {
-  return (
-    <>
-      <TextField
-        id="help-subject"
-        label="Subject"
-        error={faults.subject}
-        dir="auto"
-        aria-required
-        placeholder="Why was my session locked?"
-        value={question.subject}
-        change={(subject) => change({ subject })}
-      />
-      <Field id="help-body" label="Your question" error={faults.body} hint="Do not include passwords or keys.">
-        {(control) => (
-          <textarea
-            {...control}
-            dir="auto"
-            rows={5}
-            aria-required
-            value={question.body}
-            onInput={({ currentTarget }) => change({ body: currentTarget.value })}
-          />
-        )}
-      </Field>
-      <div class="help-pair">
-        <SelectField
-          id="help-severity"
-          label="Urgency"
-          error={faults.severity}
-          options={SEVERITIES}
-          value={question.severity}
-          change={(severity) => change({ severity: severity as Message['severity'] })}
-        />
-        <About question={question} change={change} />
-      </div>
-    </>
-  )
-}
-
 const LONGEST_NAME = 60
 const OFFERED = 20
 
-function About({ question: { session_id }, change }: Pick<QuestionFieldsProps, 'question' | 'change'>) {
+interface AboutProps {
+  session_id: string | null
+  change: (part: Partial<Message>) => void
+}
+
+function About({ session_id, change }: AboutProps) {
   const sessions = useRecentSessions().data?.slice(0, OFFERED) ?? []
   const isListed = !session_id || sessions.some(({ uuid }) => uuid === session_id)
   const cut = (text: string) => shorten(visibleText(text), LONGEST_NAME)

@@ -11,12 +11,10 @@ import { Confirm } from '../../ui/dialog.tsx'
 import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
 import { Term } from '../../ui/term.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { CLOUDS, plural, repositoryName, shorten, visibleText } from '../../ui/words.ts'
+import { CLOUDS, excerpt, oneLine, plural, repositoryName } from '../../ui/words.ts'
 import { readCompliance } from '../review/report/compliance.ts'
 import { readImpact, reviewedRound } from '../review/report/generate-report.ts'
 import { SessionLink } from '../session/session-link.tsx'
-
-const line = (text: string | null) => visibleText(shorten(text ?? '', 200).replaceAll(/\s+/g, ' '))
 
 interface CardProps {
   session: SessionSummary
@@ -28,9 +26,9 @@ interface CardProps {
 export function LockedCard({ session, mayUnlock, onUnlocked }: CardProps) {
   const [asks, setAsks] = useState(false)
   const setLock = useSetLock()
-  const title = line(session.first_query || 'Without a request')
+  const title = oneLine(session.first_query || 'Without a request')
   const { uri, root_path } = session.workspace
-  const confirm = async () => {
+  const unlock = async () => {
     await setLock(session.uuid, false)
     onUnlocked(title)
   }
@@ -43,10 +41,10 @@ export function LockedCard({ session, mayUnlock, onUnlocked }: CardProps) {
         <StatusBadge status={session.current_status} />
       </header>
       <p class="page-kicker">
-        <span>{line(repositoryName(uri))}</span>
-        {root_path && <span class="mono">{line(root_path)}</span>}
+        <span>{oneLine(repositoryName(uri))}</span>
+        {root_path && <span class="mono">{oneLine(root_path)}</span>}
         <span>{CLOUDS[session.provider] ?? session.provider}</span>
-        <span>{line(session.username)}</span>
+        <span>{oneLine(session.username ?? '')}</span>
         <span>
           active <Ago at={session.updated_at} />
         </span>
@@ -63,25 +61,21 @@ export function LockedCard({ session, mayUnlock, onUnlocked }: CardProps) {
         title="Unlock this session?"
         action="Unlock"
         onClose={() => setAsks(false)}
-        onConfirm={confirm}
+        onConfirm={unlock}
       >
         <p>
           <b>{title}</b>
         </p>
-        <UnlockMeans />
+        <ul class="locked-means">
+          <li>The owner can then apply the saved plan and merge the pull request.</li>
+          <li>Nothing is applied or merged automatically, and the findings stay in the review.</li>
+          <li>The next request is reviewed again, and may lock the session again.</li>
+          <li>The audit records that you unlocked it.</li>
+        </ul>
       </Confirm>
     </article>
   )
 }
-
-const UnlockMeans = () => (
-  <ul class="locked-means">
-    <li>The owner can then apply the saved plan and merge the pull request.</li>
-    <li>Nothing is applied or merged automatically, and the findings stay in the review.</li>
-    <li>The next request is reviewed again, and may lock the session again.</li>
-    <li>The audit records that you unlocked it.</li>
-  </ul>
-)
 
 /** Returns a function that locks or unlocks a session. Throws as the call. */
 export function useSetLock(): (id: string, locked: boolean) => Promise<void> {
@@ -94,9 +88,8 @@ export function useSetLock(): (id: string, locked: boolean) => Promise<void> {
 }
 
 const SHOWN = 4
-const LONGEST = 600
 const LEVELS: Record<string, Tone> = { high: 'bad', medium: 'warn', low: 'good' }
-const shown = (text: string) => visibleText(shorten(text, LONGEST))
+const shown = (text: string) => excerpt(text, 600)
 
 /** Shows the actor of a lock and the findings of the latest review. */
 function WhyLocked({ id }: { id: string }) {

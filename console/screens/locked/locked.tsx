@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from '@tanstack/preact-query'
+import { useInfiniteQuery, useMutation } from '@tanstack/preact-query'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
 import { messageOf } from '../../client/api/errors.ts'
@@ -123,25 +123,18 @@ function LockOne({ given, onLocked }: LockOneProps) {
   const setLock = useSetLock()
   const [text, setText] = useState(given)
   const [session, setSession] = useState<Session | null>(null)
-  const [error, setError] = useState('')
-  const [busy, setBusy] = useState(false)
-  const find = async (value: string) => {
-    const id = ID.exec(value)?.[0]
-    if (!id) return setError('No session id found. Paste the id, or the address of the page.')
-    setBusy(true)
-    setError('')
-    try {
+  const search = useMutation({
+    mutationFn: async (value: string) => {
+      const id = ID.exec(value)?.[0]
+      if (!id) return 'No session id found. Paste the id, or the address of the page.'
       const found = await calls.getAnySession(api, { query: { id } })
-      if (found.is_blocked) setError('This session is already locked.')
-      else setSession(found)
-    } catch (thrown) {
-      setError(messageOf(thrown))
-    } finally {
-      setBusy(false)
-    }
-  }
+      if (found.is_blocked) return 'This session is already locked.'
+      setSession(found)
+      return undefined
+    },
+  })
   useEffect(() => {
-    if (given !== '') void find(given)
+    if (given !== '') search.mutate(given)
   }, [given])
   const title = session ? visibleText(shorten(session.first_query ?? 'Without a request', 200)) : ''
   const lock = async () => {
@@ -156,20 +149,20 @@ function LockOne({ given, onLocked }: LockOneProps) {
         class="locked-form"
         onSubmit={(event) => {
           event.preventDefault()
-          void find(text)
+          search.mutate(text)
         }}
       >
         <TextField
           id="lock-session"
           label="Session"
           hint="Its id, or the address of its page"
-          error={error || undefined}
+          error={search.error ? messageOf(search.error) : search.data}
           value={text}
           maxLength={500}
           autocomplete="off"
           change={setText}
         />
-        <Button type="submit" busy={busy}>
+        <Button type="submit" busy={search.isPending}>
           Lock…
         </Button>
       </form>

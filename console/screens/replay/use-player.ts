@@ -83,13 +83,5 @@ export function createTimeline(times: readonly string[]) {
 }
 
 /** Returns the number of events before a moment of the replay. */
-export function countAt(offsets: readonly number[], moment: number): number {
-  let low = 0
-  let high = offsets.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((offsets[middle] as number) <= moment) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+export const countAt = (offsets: readonly number[], moment: number): number =>
+  offsets.findLastIndex((offset) => offset <= moment) + 1

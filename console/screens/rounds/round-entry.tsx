@@ -1,8 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
 import type { Round } from '../../client/api/schemas.ts'
-import { usePlatform } from '../../client/platform.ts'
-import { hasEnded, lastStatus, useRefreshSession } from '../../client/sessions/use-session.ts'
+import { hasEnded, lastStatus, useSessionCall } from '../../client/sessions/use-session.ts'
 import { hasPanelRole, useMe } from '../../client/use-me.ts'
 import { Badge, StatusBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -114,16 +113,11 @@ function RoundNow({ round, cancelling }: { round: Round; cancelling: string | nu
 }
 
 /** Ends the running round, after it has shown what that keeps and what not. */
-export function Stop({ round }: { round: Round }) {
+function Stop({ round }: { round: Round }) {
   const { session, is_own } = useOpenSession()
-  const { api } = usePlatform()
   const { data: me } = useMe()
-  const refresh = useRefreshSession()
+  const cancel = useSessionCall(session.uuid, calls.cancel)
   const [asking, setAsking] = useState(false)
-  const stop = async () => {
-    await calls.cancel(api, { body: { session_id: session.uuid } })
-    await refresh(session.uuid)
-  }
   if (!is_own && !hasPanelRole(me, 'editor')) return <p class="small quiet">Its owner or a panel editor can stop it.</p>
   return (
     <>
@@ -136,7 +130,7 @@ export function Stop({ round }: { round: Round }) {
         action="Stop the round"
         danger
         onClose={() => setAsking(false)}
-        onConfirm={stop}
+        onConfirm={() => cancel.mutateAsync()}
       >
         <Consequences mode={modeOf(round, session)} />
       </Confirm>

@@ -92,9 +92,19 @@ function Form() {
   const { session } = useOpenSession()
   const { data: me } = useMe()
   const { value: draft, change, clear, set } = useDraft(`ask.${session.uuid}`, EMPTY)
-  const send = useSend(draft, () => {
-    clear()
-    set({ ...EMPTY, mode: draft.mode })
+  const { api } = usePlatform()
+  const refresh = useRefreshSession()
+  const navigate = useNavigate()
+  const send = useMutation({
+    mutationFn: () => ROUTES[draft.mode](api, { body: bodyOf(draft, session.uuid) }),
+    onSuccess: async () => {
+      // The draft is deleted only after the platform has accepted it.
+      clear()
+      set({ ...EMPTY, mode: draft.mode })
+      await refresh(session.uuid)
+      // Without a round in the address, the newest one opens.
+      await navigate({ to: '.', search: {}, replace: true })
+    },
   })
   const refusal = session.in_flight
     ? 'A round is running. You can write the next request now and send it when the round has ended.'
@@ -161,44 +171,16 @@ const PLACEHOLDERS: Record<RequestDraft['mode'], string> = {
   import: 'Import all the infrastructure',
 }
 
-/** Returns a function that sends the request. The draft is deleted only after the platform has accepted it. */
-function useSend(draft: RequestDraft, clear: () => void) {
-  const { session } = useOpenSession()
-  const { api } = usePlatform()
-  const refresh = useRefreshSession()
-  const navigate = useNavigate()
-  const routes = { generate: calls.generate, drift: calls.drift, import: calls.importResources }
-  return useMutation({
-    mutationFn: () => routes[draft.mode](api, { body: bodyOf(draft, session.uuid) }),
-    onSuccess: async () => {
-      clear()
-      await refresh(session.uuid)
-      // Without a round in the address, the newest one opens.
-      await navigate({ to: '.', search: {}, replace: true })
-    },
-  })
-}
+const ROUTES = { generate: calls.generate, drift: calls.drift, import: calls.importResources }
 
-/** The draft of the next request. */
-interface RequestDraft {
-  mode: 'generate' | 'drift' | 'import'
-  q: string
-  preview: boolean
-  is_partial: boolean
-}
-
-const EMPTY: RequestDraft = { mode: 'generate', q: '', preview: false, is_partial: false }
+const EMPTY = { mode: 'generate' as keyof typeof ROUTES, q: '', preview: false, is_partial: false }
+type RequestDraft = typeof EMPTY
 
 /** Returns the body of the request. Generate has neither preview nor part; an import preview lists everything. */
 function bodyOf({ mode, q, preview, is_partial }: RequestDraft, sessionId: string): RoundBody {
   const body = { session_id: sessionId, q }
   if (mode === 'generate') return body
   return { ...body, preview, is_partial: is_partial && !(mode === 'import' && preview) }
-}
-
-interface ChoiceProps {
-  draft: RequestDraft
-  change: (part: Partial<RequestDraft>) => void
 }
 
 const MODES: [RequestDraft['mode'], string, string][] = [
@@ -214,7 +196,7 @@ const Meaning = ({ name, children }: { name: string; children: string }) => (
 )
 
 /** Shows the mode and its options. */
-function ModeChoice({ draft, change }: ChoiceProps) {
+function ModeChoice({ draft, change }: { draft: RequestDraft; change: (part: Partial<RequestDraft>) => void }) {
   return (
     <div class="rounds-modes small">
       <fieldset>

@@ -159,25 +159,22 @@ function Verify({ seal }: { seal: Seal }) {
         <ErrorNotice error={verify.error} title="The plan could not be verified" retry={() => verify.mutate()} />
       )}
       <ul class="seal-checks" aria-label="Checks of the saved plan">
-        {(Object.keys(QUESTIONS) as Check['name'][]).map((name) => (
-          <CheckRow key={name} name={name} check={checks.find((check) => check.name === name)} />
-        ))}
+        {(Object.keys(QUESTIONS) as Check['name'][]).map((name) => {
+          const check = checks.find((other) => other.name === name)
+          const [sign, word, tone] = check ? OUTCOMES[check.outcome] : ['·', 'not checked', 'neutral' as const]
+          return (
+            <li key={name}>
+              <Badge tone={tone} sign={sign}>
+                {word}
+              </Badge>
+              <div>
+                {QUESTIONS[name]}
+                {check && <span class="quiet small seal-block">{visibleText(check.explanation)}</span>}
+              </div>
+            </li>
+          )
+        })}
       </ul>
     </section>
-  )
-}
-
-function CheckRow({ name, check }: { name: Check['name']; check: Check | undefined }) {
-  const [sign, word, tone] = check ? OUTCOMES[check.outcome] : ['·', 'not checked', 'neutral' as const]
-  return (
-    <li>
-      <Badge tone={tone} sign={sign}>
-        {word}
-      </Badge>
-      <div>
-        {QUESTIONS[name]}
-        {check && <span class="quiet small seal-block">{visibleText(check.explanation)}</span>}
-      </div>
-    </li>
   )
 }

@@ -5,16 +5,14 @@ import type { SessionSummary } from '../../client/api/schemas.ts'
 import { Badge, StatusBadge } from '../../ui/badge.tsx'
 import {
   CLOUDS,
+  excerpt,
   formatAgo,
   formatMoment,
   formatMoney,
   MODES,
+  oneLine,
   repositoryName,
-  shorten,
-  visibleText,
 } from '../../ui/words.ts'
-
-const LONGEST = 200
 
 interface RowProps {
   session: SessionSummary
@@ -44,7 +42,7 @@ export const Row = memo(({ session, showsOwner, time, now, hrefOf, open }: RowPr
         <a class="sessions-title" href={hrefOf(session.uuid)} onClick={(event) => open(event, session.uuid)}>
           {oneLine(session.first_query || 'Without a request')}
         </a>
-        <span class="sessions-where quiet small" title={visibleText(shorten(uri, 500))}>
+        <span class="sessions-where quiet small" title={excerpt(uri, 500)}>
           {oneLine(repositoryName(uri))}
           {root_path && <span class="mono"> / {oneLine(root_path)}</span>}
           {showsOwner && ` · ${oneLine(session.username ?? '')}`}
@@ -59,8 +57,6 @@ export const Row = memo(({ session, showsOwner, time, now, hrefOf, open }: RowPr
     </>
   )
 })
-
-const oneLine = (text: string): string => visibleText(shorten(text, LONGEST).replaceAll(/\s+/g, ' '))
 
 function Cost({ usd }: { usd: number | null | undefined }) {
   if (usd === null || usd === undefined)

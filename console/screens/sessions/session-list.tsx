@@ -55,7 +55,8 @@ export function SessionList({ view, query, isFiltered, clear }: ListProps) {
     return <ErrorNotice error={pages.error} title="The sessions could not be loaded" retry={pages.retry} />
   if (pages.total === null) return <Skeleton lines={12} />
   if (total === 0 && !pages.isOld) return <Nothing view={view} isFiltered={isFiltered} clear={clear} />
-  const time = query.sort === 'last_activity' ? 'updated_at' : 'created_at'
+  const isNewest = query.sort !== 'last_activity'
+  const time = isNewest ? 'created_at' : 'updated_at'
   return (
     <section class="sessions-all" aria-label="Sessions" aria-busy={pages.isOld}>
       <div class="sessions-count small quiet">
@@ -64,7 +65,15 @@ export function SessionList({ view, query, isFiltered, clear }: ListProps) {
           <kbd class="mono">j</kbd> <kbd class="mono">k</kbd> to move, Enter to open
         </span>
       </div>
-      {pages.news !== 0 && <News count={pages.news} sorted={time === 'created_at'} />}
+      {pages.news !== 0 && (
+        // New rows are not inserted until the reader asks, so that nothing moves meanwhile.
+        <p class="sessions-news" role="status">
+          <Button small kind="primary" onClick={() => scrollTo({ top: 0 })}>
+            {pages.news !== null && isNewest ? plural(pages.news, 'new session') : 'The order has changed'}: go to the
+            top
+          </Button>
+        </p>
+      )}
       {pages.error !== null && <ErrorNotice error={pages.error} title="The list is out of date" retry={pages.retry} />}
       <div class="sessions-row sessions-head small quiet" aria-hidden="true">
         <span>Status</span>
@@ -72,7 +81,7 @@ export function SessionList({ view, query, isFiltered, clear }: ListProps) {
         <span>Mode</span>
         <span>Cloud</span>
         <span class="sessions-cost">Cost</span>
-        <span class="sessions-age">{time === 'created_at' ? 'Created' : 'Active'}</span>
+        <span class="sessions-age">{isNewest ? 'Created' : 'Active'}</span>
       </div>
       <ul
         ref={list}
@@ -106,17 +115,6 @@ export function SessionList({ view, query, isFiltered, clear }: ListProps) {
         })}
       </ul>
     </section>
-  )
-}
-
-/** Offers new rows, which are not inserted until the reader asks, so that nothing moves meanwhile. */
-function News({ count, sorted }: { count: number | null; sorted: boolean }) {
-  return (
-    <p class="sessions-news" role="status">
-      <Button small kind="primary" onClick={() => scrollTo({ top: 0 })}>
-        {count !== null && sorted ? plural(count, 'new session') : 'The order has changed'}: go to the top
-      </Button>
-    </p>
   )
 }
 

@@ -4,7 +4,7 @@ import { type Permission, readPermission } from '../../client/end-notification.t
 import { usePlatform, useStore } from '../../client/platform.ts'
 import type { Settings } from '../../client/settings.ts'
 import { useMe } from '../../client/use-me.ts'
-import { Badge } from '../../ui/badge.tsx'
+import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { ErrorNotice, Notice, Skeleton } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -29,24 +29,13 @@ const DENSITIES: [Settings['density'], string, string][] = [
   ['compact', 'Compact', 'More rows on the screen.'],
 ]
 
-function Appearance() {
-  const { settings } = usePlatform()
-  const value = useStore(settings)
-  const change = (part: Partial<Settings>) => settings.set({ ...settings.get(), ...part })
-  return (
-    <section class="card settings-part" aria-labelledby="settings-appearance">
-      <h2 id="settings-appearance">Appearance</h2>
-      <Choice name="theme" legend="Theme" options={THEMES} chosen={value.theme} choose={(theme) => change({ theme })} />
-      <Choice
-        name="density"
-        legend="Density"
-        options={DENSITIES}
-        chosen={value.density}
-        choose={(density) => change({ density })}
-      />
-    </section>
-  )
-}
+const Appearance = () => (
+  <section class="card settings-part" aria-labelledby="settings-appearance">
+    <h2 id="settings-appearance">Appearance</h2>
+    <Choice name="theme" legend="Theme" options={THEMES} />
+    <Choice name="density" legend="Density" options={DENSITIES} />
+  </section>
+)
 
 function EndOfRounds() {
   const { settings } = usePlatform()
@@ -103,16 +92,17 @@ function Refusal({ permission }: { permission: Permission }) {
   return null
 }
 
-interface ChoiceProps<Value extends string> {
-  name: string
+interface ChoiceProps<Name extends keyof Settings> {
+  name: Name
   legend: string
-  options: readonly [Value, name: string, says: string][]
-  chosen: Value
-  choose: (value: Value) => void
+  options: readonly [Settings[Name] & string, title: string, says: string][]
 }
 
 /** Shows one setting of a few choices, each with a line of explanation. */
-export function Choice<Value extends string>({ name, legend, options, chosen, choose }: ChoiceProps<Value>) {
+function Choice<Name extends keyof Settings>({ name, legend, options }: ChoiceProps<Name>) {
+  const { settings } = usePlatform()
+  const chosen = useStore(settings)[name]
+  const choose = (value: Settings[Name]) => settings.set({ ...settings.get(), [name]: value })
   return (
     <fieldset class="settings-choice">
       <legend class="field-label">{legend}</legend>
@@ -139,7 +129,7 @@ const PANEL: Record<NonNullable<User['panel_role']> | 'none', string> = {
   admin: 'May read, lock, unlock and stop all sessions, and assign roles.',
 }
 
-export function Account() {
+function Account() {
   const { signIn } = usePlatform()
   const state = useStore(signIn.state)
   const me = useMe()
@@ -171,16 +161,17 @@ function Facts({ user }: { user: User }) {
         <dt>E-mail</dt>
         <dd>{visibleText(user.email || 'not given')}</dd>
         <dt>Operation role</dt>
-        <dd>
-          <Badge tone="accent">{user.operation_role}</Badge> <span class="quiet">{OPERATION[user.operation_role]}</span>
-        </dd>
+        <Role name={user.operation_role} means={OPERATION[user.operation_role]} />
         <dt>Panel role</dt>
-        <dd>
-          <Badge tone={panel === 'none' ? 'neutral' : 'accent'}>{panel}</Badge>{' '}
-          <span class="quiet">{PANEL[panel]}</span>
-        </dd>
+        <Role name={panel} means={PANEL[panel]} tone={panel === 'none' ? 'neutral' : 'accent'} />
       </dl>
       <p class="quiet small">Roles are assigned by administrators. New roles take effect with your next request.</p>
     </>
   )
 }
+
+const Role = ({ name, means, tone = 'accent' }: { name: string; means: string; tone?: Tone }) => (
+  <dd>
+    <Badge tone={tone}>{name}</Badge> <span class="quiet">{means}</span>
+  </dd>
+)

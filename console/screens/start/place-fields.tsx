@@ -25,25 +25,46 @@ export function PlaceFields(props: PlaceFieldsProps) {
   )
 }
 
-function Repository({ place, input, change, errorOf }: PlaceFieldsProps) {
-  const { fields, repositories, address } = place
-  const isLast = input.repo_uri === undefined && fields.repo_uri !== ''
-  const hold = useHold('repo_uri', input, fields.repo_uri, change)
+/**
+ * Returns the attributes of a field. An empty field stays empty while it has the focus, so that a known value does not mix
+ * with what the user types.
+ */
+function useField(name: FieldName, { place, input, change, errorOf }: PlaceFieldsProps) {
+  const held = useRef(false)
+  const value = place.fields[name]
+  return {
+    id: idOf(name),
+    value,
+    error: errorOf(name),
+    change: (text: string) => change({ [name]: text }),
+    autocomplete: 'off',
+    autocapitalize: 'off' as const,
+    spellcheck: false,
+    onFocus: () => {
+      held.current = input[name] === undefined && value === ''
+      if (held.current) change({ [name]: '' })
+    },
+    onBlur: () => {
+      if (held.current && input[name] === '') change({ [name]: undefined })
+      held.current = false
+    },
+  }
+}
+
+function Repository(props: PlaceFieldsProps) {
+  const { fields, repositories, address } = props.place
+  const field = useField('repo_uri', props)
+  const isLast = props.input.repo_uri === undefined && fields.repo_uri !== ''
   return (
     <TextField
-      {...hold}
-      id={idOf('repo_uri')}
+      {...field}
       label="Repository"
-      error={address === 'secret' ? NO_PASSWORD : errorOf('repo_uri')}
+      error={address === 'secret' ? NO_PASSWORD : field.error}
       hint={isLast ? 'Your last repository.' : 'Its https address.'}
       type="url"
       inputMode="url"
-      autocomplete="off"
-      spellcheck={false}
       aria-required
       placeholder="https://github.com/acme/infrastructure.git"
-      value={fields.repo_uri}
-      change={(repo_uri) => change({ repo_uri })}
       suggestions={repositories.map((value) => ({ value }))}
     />
   )
@@ -51,23 +72,19 @@ function Repository({ place, input, change, errorOf }: PlaceFieldsProps) {
 
 const MOST_ROOTS = 6
 
-function Root({ place, input, change, errorOf }: PlaceFieldsProps) {
-  const { fields, roots } = place
-  const hold = useHold('iac_path', input, fields.iac_path, change)
-  const found = roots.data ?? []
+function Root(props: PlaceFieldsProps) {
+  const found = props.place.roots.data ?? []
   return (
     <TextField
-      {...hold}
-      id={idOf('iac_path')}
+      {...useField('iac_path', props)}
       label="Engine root"
       optional
-      error={errorOf('iac_path')}
       hint={
         found.length > 1 ? (
           <>
             Found:{' '}
             {found.slice(0, MOST_ROOTS).map((root) => (
-              <Pick key={root} pick={() => change({ iac_path: root })}>
+              <Pick key={root} pick={() => props.change({ iac_path: root })}>
                 {visibleText(root)}
               </Pick>
             ))}
@@ -77,12 +94,7 @@ function Root({ place, input, change, errorOf }: PlaceFieldsProps) {
           'The folder in which the engine runs.'
         )
       }
-      autocomplete="off"
-      autocapitalize="off"
-      spellcheck={false}
       placeholder="root of the repository"
-      value={fields.iac_path}
-      change={(iac_path) => change({ iac_path })}
       suggestions={found.map((value) => ({
         value,
         label: value === '.' ? 'the root of the repository' : undefined,
@@ -93,33 +105,30 @@ function Root({ place, input, change, errorOf }: PlaceFieldsProps) {
 
 const CLOUD_OPTIONS: Options = [['', 'Choose'], ...Object.entries(CLOUDS)]
 
-function CloudField({ place: { fields, known, mapping }, input, change, errorOf }: PlaceFieldsProps) {
-  const isKnown = input.engine_providers === undefined && known.engine_providers !== ''
+function CloudField(props: PlaceFieldsProps) {
+  const { known, mapping } = props.place
+  const { id, value, error, change } = useField('engine_providers', props)
+  const isKnown = props.input.engine_providers === undefined && known.engine_providers !== ''
   return (
     <SelectField
-      id={idOf('engine_providers')}
+      {...{ id, value, error, change }}
       label="Cloud"
-      error={errorOf('engine_providers')}
       hint={isKnown && sourceOf(mapping.data?.engine_provider)}
       aria-required
       options={CLOUD_OPTIONS}
-      value={fields.engine_providers}
-      change={(engine_providers) => change({ engine_providers })}
     />
   )
 }
 
-function Scope({ place, input, change, errorOf }: PlaceFieldsProps) {
+function Scope(props: PlaceFieldsProps) {
+  const { place, input, change } = props
   const { fields, known, mapping } = place
   const what = SCOPES[fields.engine_providers]
   const isOther = !!input.scope_id && known.scope_id !== '' && input.scope_id !== known.scope_id
-  const hold = useHold('scope_id', input, fields.scope_id, change)
   return (
     <TextField
-      {...hold}
-      id={idOf('scope_id')}
+      {...useField('scope_id', props)}
       label="Scope"
-      error={errorOf('scope_id')}
       hint={
         <>
           <Term name="scope">What is this?</Term>{' '}
@@ -132,35 +141,16 @@ function Scope({ place, input, change, errorOf }: PlaceFieldsProps) {
           )}
         </>
       }
-      autocomplete="off"
-      autocapitalize="off"
-      spellcheck={false}
       aria-required
-      value={fields.scope_id}
-      change={(scope_id) => change({ scope_id })}
     />
   )
 }
 
 const sourceOf = (mapped: unknown): string => (mapped ? 'From the mapping service.' : 'As in your last session there.')
 
-const Pick = ({ pick, children }: { pick: () => void; children: ComponentChildren }) => (
-  <button type="button" class="start-pick" onClick={pick}>
+/** Shows a button within a sentence. */
+export const Pick = ({ pick, children }: { pick: () => unknown; children: ComponentChildren }) => (
+  <button type="button" class="start-pick" onClick={() => void pick()}>
     {children}
   </button>
 )
-
-/** Keeps an empty field empty while it has the focus, so that a known value does not mix with what the user types. */
-function useHold(name: FieldName, input: FormInput, shown: string, change: (input: FormInput) => void) {
-  const held = useRef(false)
-  return {
-    onFocus: () => {
-      held.current = input[name] === undefined && shown === ''
-      if (held.current) change({ [name]: '' })
-    },
-    onBlur: () => {
-      if (held.current && input[name] === '') change({ [name]: undefined })
-      held.current = false
-    },
-  }
-}

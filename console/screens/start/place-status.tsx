@@ -4,6 +4,7 @@ import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { visibleText } from '../../ui/words.ts'
 import { rootOf, toSentence } from './form.ts'
+import { Pick } from './place-fields.tsx'
 import type { Place } from './use-place.ts'
 
 export function PlaceStatus({ place }: { place: Place }) {
@@ -13,7 +14,11 @@ export function PlaceStatus({ place }: { place: Place }) {
         {place.address === 'complete' && (
           <ul>
             <Roots place={place} />
-            <Mapping place={place} />
+            {place.mapping.error && (
+              <Line sign="!" again={place.mapping.refetch}>
+                The mapping service does not answer. Enter cloud and scope yourself.
+              </Line>
+            )}
             <Permission place={place} />
           </ul>
         )}
@@ -23,9 +28,16 @@ export function PlaceStatus({ place }: { place: Place }) {
   )
 }
 
-const Line = ({ sign, children }: { sign: '✓' | '…' | '!'; children: ComponentChildren }) => (
+interface LineProps {
+  sign: '✓' | '…' | '!'
+  /** Asks the service again. */
+  again?: () => unknown
+  children: ComponentChildren
+}
+
+const Line = ({ sign, again, children }: LineProps) => (
   <li class={sign === '!' ? 'start-warn' : undefined}>
-    <span aria-hidden="true">{sign}</span> {children}
+    <span aria-hidden="true">{sign}</span> {children} {again && <Pick pick={again}>Retry</Pick>}
   </li>
 )
 
@@ -33,10 +45,9 @@ function Roots({ place: { roots, fields } }: { place: Place }) {
   if (roots.isFetching) return <Line sign="…">Reading the repository</Line>
   if (roots.error)
     return (
-      <Line sign="!">
-        {toSentence(messageOf(roots.error))}{' '}
-        {!isRefusal(roots.error) && 'You can send the request all the same, with the engine root that you entered. '}
-        <Again ask={roots.refetch} />
+      <Line sign="!" again={roots.refetch}>
+        {toSentence(messageOf(roots.error))}
+        {!isRefusal(roots.error) && ' You can send the request all the same, with the engine root that you entered.'}
       </Line>
     )
   if (!roots.data) return null
@@ -56,22 +67,12 @@ function Roots({ place: { roots, fields } }: { place: Place }) {
 
 const isRefusal = (error: unknown) => error instanceof ApiError && [400, 422].includes(error.status)
 
-function Mapping({ place: { mapping } }: { place: Place }) {
-  if (!mapping.error) return null
-  return (
-    <Line sign="!">
-      The mapping service does not answer. Enter cloud and scope yourself. <Again ask={mapping.refetch} />
-    </Line>
-  )
-}
-
 function Permission({ place: { decision } }: { place: Place }) {
   if (decision.isFetching) return <Line sign="…">Checking your permission</Line>
   if (decision.error)
     return (
-      <Line sign="!">
-        Your permission is unknown: the service for it does not answer. You can send the request all the same.{' '}
-        <Again ask={decision.refetch} />
+      <Line sign="!" again={decision.refetch}>
+        Your permission is unknown: the service for it does not answer. You can send the request all the same.
       </Line>
     )
   if (!decision.data?.result) return null
@@ -108,9 +109,3 @@ const Portal = ({ url }: { url: string | null }) =>
       Open the cloud console
     </a>
   ) : null
-
-const Again = ({ ask }: { ask: () => unknown }) => (
-  <button type="button" class="start-pick" onClick={() => void ask()}>
-    Retry
-  </button>
-)

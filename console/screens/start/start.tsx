@@ -1,20 +1,35 @@
-import { Link } from '@tanstack/react-router'
-import { useEffect, useRef } from 'preact/hooks'
+import { useMutation, useQueryClient } from '@tanstack/preact-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { calls } from '../../client/api/calls.ts'
 import { ApiError, Unreachable } from '../../client/api/errors.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { usePlatform, useStore } from '../../client/platform.ts'
+import type { useRecentSessions } from '../../client/sessions/use-session.ts'
+import { Badge, StatusBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { ErrorNotice, Notice } from '../../ui/notice.tsx'
+import { ErrorNotice, Notice, Skeleton } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Term } from '../../ui/term.tsx'
-import { type FormInput, withoutSecret } from './form.ts'
+import { Ago } from '../../ui/time.tsx'
+import { excerpt, repositoryName, visibleText } from '../../ui/words.ts'
+import { SessionLink } from '../session/session-link.tsx'
+import {
+  type FieldName,
+  type Fields,
+  type FormInput,
+  findMissing,
+  idOf,
+  readRefusal,
+  toBody,
+  withoutSecret,
+} from './form.ts'
 import { ModeCards } from './mode-cards.tsx'
+import { modeOf } from './modes.ts'
 import { PlaceFields } from './place-fields.tsx'
 import { PlaceStatus } from './place-status.tsx'
-import { Recent } from './recent.tsx'
 import { Examples, Sentence } from './sentence.tsx'
 import { usePlace } from './use-place.ts'
-import { useRequest } from './use-request.ts'
 
 /** Shows the first screen: request, place, and mode. */
 export function Screen() {
@@ -69,6 +84,47 @@ export function Screen() {
       <Recent recent={place.recent} />
     </Page>
   )
+}
+
+const CALLS = { generate: calls.generate, drift: calls.drift, import: calls.importResources }
+const KEY = ['request']
+
+type Errors = Partial<Record<FieldName, { text: string; value: string }>>
+
+/** Sends the form, once at a time; `done` runs when the typed text is no longer needed. */
+function useRequest(fields: Fields, done: () => void) {
+  const { api } = usePlatform()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const [errors, setErrors] = useState<Errors>({})
+
+  const refuse = (found: Partial<Record<FieldName, string>>, given: Fields) => {
+    const entries = Object.entries(found) as [FieldName, string][]
+    setErrors(Object.fromEntries(entries.map(([name, text]) => [name, { text, value: given[name] }])))
+    const first = (['q', 'repo_uri', 'engine_providers', 'scope_id', 'iac_path'] as const).find((name) => found[name])
+    if (first) document.getElementById(idOf(first))?.focus()
+    return entries.length > 0
+  }
+  const request = useMutation({
+    mutationKey: KEY,
+    mutationFn: async (sent: Fields) => {
+      const { session_id } = await CALLS[modeOf(sent.mode).operation](api, { body: toBody(sent) })
+      void client.invalidateQueries({ queryKey: ['sessions'] })
+      done()
+      await navigate({ to: '/sessions/$sessionId', params: { sessionId: session_id } })
+    },
+    onError: (error, sent) => refuse(readRefusal(error).fields, sent),
+  })
+  const send = () => {
+    // The state of the mutation changes only with the next drawing.
+    if (client.isMutating({ mutationKey: KEY }) > 0) return
+    request.reset()
+    if (!refuse(findMissing(fields), fields)) request.mutate(fields)
+  }
+  /** Returns the error of a field while it has the refused value. */
+  const errorOf = (name: FieldName) => (errors[name]?.value === fields[name] ? errors[name]?.text : undefined)
+  const failure = request.error && readRefusal(request.error).rest ? request.error : null
+  return { send, sending: request.isPending, failure, errorOf }
 }
 
 /** Shows the steps after sending, open for users without sessions. */
@@ -133,5 +189,39 @@ function Failure({ error }: { error: unknown }) {
         <ErrorNotice error={error} title="The request was not accepted" />
       )}
     </div>
+  )
+}
+
+const SHOWN = 4
+
+/** Shows the caller's last active sessions. */
+function Recent({ recent: { data, error, refetch } }: { recent: ReturnType<typeof useRecentSessions> }) {
+  if (data?.length === 0) return null
+  return (
+    <section class="start-recent" aria-labelledby="start-recent">
+      <h2 id="start-recent">Your recent sessions</h2>
+      {error && <ErrorNotice error={error} title="Your sessions could not be read" retry={() => void refetch()} />}
+      {!data && !error && <Skeleton lines={SHOWN} label="Loading your sessions" />}
+      {data && (
+        <ul class="card">
+          {data.slice(0, SHOWN).map(({ uuid, first_query, workspace, updated_at, is_blocked, current_status }) => (
+            <li key={uuid} class="start-row">
+              <SessionLink id={uuid}>
+                <bdi>{excerpt(first_query?.trim() || 'Session without a request', 160)}</bdi>
+              </SessionLink>
+              <span class="start-facts small quiet">
+                <span>{visibleText(repositoryName(workspace.uri))}</span>
+                <Ago at={updated_at} />
+                {is_blocked && <Badge tone="bad">Locked</Badge>}
+                <StatusBadge status={current_status} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p>
+        <Link to="/sessions">All sessions</Link>
+      </p>
+    </section>
   )
 }

@@ -1,12 +1,10 @@
 import { useQuery } from '@tanstack/preact-query'
 import { useEffect, useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
+import type { Api } from '../../client/api/client.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { useRecentSessions } from '../../client/sessions/use-session.ts'
 import { type Fields, type FormInput, fillIn, lastOn, readAddress, repositoriesOf, rootOf } from './form.ts'
-
-/** The options of a query with a long-lived answer and no retries. */
-const ASKED_ONCE = { retry: false, staleTime: 300_000 } as const
 
 /** Returns the form: typed values, completed from the mapping of the repository or the last session there. */
 export function usePlace(input: FormInput) {
@@ -17,10 +15,22 @@ export function usePlace(input: FormInput) {
   const address = readAddress(uri)
   const asked = useDebounced(uri)
   const enabled = address === 'complete' && asked === uri
-  const roots = useRoots(uri, enabled)
-  const mapping = useMapping(uri, enabled)
+  const roots = useAsked(
+    ['roots', uri],
+    enabled,
+    async (api, signal) => (await calls.parseRepository(api, { body: { repo_uri: uri }, signal })).roots,
+  )
+  const mapping = useAsked(['mapping', uri], enabled, (api, signal) =>
+    calls.resolveMapping(api, { body: { identifier: uri }, signal }),
+  )
   const last = address === 'complete' ? lastOn(sessions, uri, input.iac_path) : null
-  const lastScope = useScopeOf(last?.uuid ?? null, enabled && mapping.isFetched && !mapping.data?.scope_id)
+  const id = last?.uuid ?? ''
+  // Lists do not show the scope.
+  const lastScope = useAsked(
+    ['scope-of', id],
+    enabled && id !== '' && mapping.isFetched && !mapping.data?.scope_id,
+    async (api, signal) => (await calls.getSession(api, { query: { id }, signal })).scope_id,
+  )
   const known = {
     repo_uri: repositories[0] ?? '',
     iac_path: knownRoot(roots.data, last?.workspace.root_path),
@@ -38,50 +48,28 @@ export type Place = ReturnType<typeof usePlace>
 const knownRoot = (roots: string[] | undefined, last: string | null | undefined): string =>
   roots?.length === 1 ? rootOf(roots[0] ?? '') : (last ?? '')
 
-function useRoots(repo_uri: string, enabled: boolean) {
+/** Asks something about a place, once: the answer is kept, and a failure is not tried again. */
+function useAsked<Answer>(
+  key: readonly unknown[],
+  enabled: boolean,
+  ask: (api: Api, signal: AbortSignal) => Promise<Answer>,
+  staleTime = 300_000,
+) {
   const { api } = usePlatform()
-  return useQuery({
-    queryKey: ['roots', repo_uri],
-    queryFn: async ({ signal }) => (await calls.parseRepository(api, { body: { repo_uri }, signal })).roots,
-    enabled,
-    ...ASKED_ONCE,
-  })
-}
-
-function useMapping(identifier: string, enabled: boolean) {
-  const { api } = usePlatform()
-  return useQuery({
-    queryKey: ['mapping', identifier],
-    queryFn: ({ signal }) => calls.resolveMapping(api, { body: { identifier }, signal }),
-    enabled,
-    ...ASKED_ONCE,
-  })
-}
-
-/** Returns the scope of a session, which lists do not show. */
-function useScopeOf(id: string | null, enabled: boolean) {
-  const { api } = usePlatform()
-  return useQuery({
-    queryKey: ['scope-of', id],
-    queryFn: async ({ signal }) => (await calls.getSession(api, { query: { id: id ?? '' }, signal })).scope_id,
-    enabled: enabled && id !== null,
-    ...ASKED_ONCE,
-  })
+  return useQuery({ queryKey: key, queryFn: ({ signal }) => ask(api, signal), enabled, retry: false, staleTime })
 }
 
 function useDecision({ repo_uri, engine_providers, iac_path }: Fields, enabled: boolean) {
-  const { api } = usePlatform()
   const project_name = repo_uri.trim()
   const environment = rootOf(iac_path)
   const settled = useDebounced(environment) === environment
-  return useQuery({
-    queryKey: ['authorize', project_name, engine_providers, environment],
-    queryFn: ({ signal }) =>
-      calls.authorize(api, { body: { cloud: engine_providers, project_name, environment }, signal }),
-    enabled: enabled && settled && engine_providers !== '',
-    retry: false,
-    staleTime: 60_000,
-  })
+  const body = { cloud: engine_providers, project_name, environment }
+  return useAsked(
+    ['authorize', body],
+    enabled && settled && engine_providers !== '',
+    (api, signal) => calls.authorize(api, { body, signal }),
+    60_000,
+  )
 }
 
 /** Returns a value once it has not changed for `ms`, so that not every key causes a request. */

@@ -1,29 +1,14 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { colourLine, LineMode } from './colours/colours.ts'
+import { useMemo } from 'preact/hooks'
+import { useModule } from '../use-module.ts'
+import type { LineMode } from './colours/colours.ts'
 import { type Row, sideOf } from './lines/rows.ts'
 import type { Token } from './lines/words.ts'
-
-let loaded: typeof colourLine | null = null
 
 /** Returns the tokens of a row: one per line until the colours are loaded, and for unknown languages. */
 export function useColours(rows: readonly Row[], name: string): (row: Row, text: string) => Token[] {
   const language = languageOf(name)
-  const [colour, setColour] = useState(() => loaded)
-  useEffect(() => {
-    if (language === null || loaded) return
-    let gone = false
-    import('./colours/colours.ts').then(
-      (module) => {
-        loaded = module.colourLine
-        if (!gone) setColour(() => loaded)
-      },
-      // The code is complete without colours.
-      () => {},
-    )
-    return () => {
-      gone = true
-    }
-  }, [language])
+  // The code is complete without colours.
+  const colour = useModule('colours', language !== null, async () => (await import('./colours/colours.ts')).colourLine)
   const modes = useMemo(() => (language === 'hcl' ? modesOf(rows) : new Map<Row, LineMode>()), [rows, language])
   return (row, text) => (colour && language ? colour(text, language, modes.get(row) ?? 'code') : [{ text, kind: '' }])
 }

@@ -1,9 +1,9 @@
 import type { PlannedResource } from '../../client/api/schemas.ts'
 import { Badge } from '../badge.tsx'
 import { FirstOf, Table } from '../table.tsx'
-import { plural, shorten, visibleText } from '../words.ts'
-import { Change, Side } from './value-change.tsx'
-import { columnsOf, orderAttributes, type PlannedAttribute, pathKey, pathParts } from './values.ts'
+import { excerpt, plural } from '../words.ts'
+import { diffLines, diffWords, likeness, type Piece } from './text-diff.ts'
+import { columnsOf, orderAttributes, pathKey, pathParts, type Shown, type Sides, showSide } from './values.ts'
 
 /** The number of attributes drawn at first, so that a resource of 1,000 attributes opens at once. */
 const AT_FIRST = 60
@@ -28,8 +28,8 @@ export function AttributeChanges({ resource }: { resource: PlannedResource }) {
               caption="Attributes that change"
               head={['Attribute', ...columns.map((column) => HEADS[column])]}
             >
-              {shown.map(({ attribute, forces }) => (
-                <Attribute key={pathKey(attribute.path)} attribute={attribute} forces={forces} columns={columns} />
+              {shown.map((row) => (
+                <Attribute key={pathKey(row.attribute.path)} {...row} columns={columns} />
               ))}
             </Table>
           )}
@@ -43,19 +43,14 @@ export function AttributeChanges({ resource }: { resource: PlannedResource }) {
 function summarise({ attributes, attributes_unchanged, attributes_left_out }: PlannedResource): string {
   const said = [
     attributes.length === 0 && attributes_left_out === 0 && 'None of its attributes changes.',
-    attributes_unchanged > 0 && `${plural(attributes_unchanged, 'more attribute')} stay${one(attributes_unchanged)}.`,
+    attributes_unchanged > 0 &&
+      `${plural(attributes_unchanged, 'more attribute stays as it is', 'more attributes stay as they are')}.`,
     attributes_left_out > 0 && `${plural(attributes_left_out, 'change')} not listed here: see the text of the plan.`,
   ]
   return said.filter(Boolean).join(' ')
 }
 
-const one = (count: number): string => (count === 1 ? 's as it is' : ' as they are')
-
-interface AttributeProps {
-  attribute: PlannedAttribute
-  forces: boolean
-  columns: ('before' | 'after')[]
-}
+type AttributeProps = ReturnType<typeof orderAttributes>[number] & { columns: ('before' | 'after')[] }
 
 function Attribute({ attribute, forces, columns }: AttributeProps) {
   const parts = pathParts(attribute.path)
@@ -105,7 +100,7 @@ const REASONS: Record<string, string> = {
 }
 
 const known = (reason: string): string =>
-  REASONS[reason] ?? `The engine's reason: ${visibleText(shorten(reason, 200)).replaceAll('_', ' ')}.`
+  REASONS[reason] ?? `The engine's reason: ${excerpt(reason, 200).replaceAll('_', ' ')}.`
 
 /** Returns sentences about a resource beyond its attributes: reason, order, origin. */
 export function explain(resource: PlannedResource): string[] {
@@ -124,7 +119,7 @@ export function explain(resource: PlannedResource): string[] {
 }
 
 const CANNOT_UPDATE = 'replace_because_cannot_update'
-const clean = (text: string): string => visibleText(shorten(text, 400))
+const clean = (text: string): string => excerpt(text, 400)
 
 function explainOrder({ order, keeps_old, reasons }: NonNullable<PlannedResource['replace']>): string {
   const why = reasons.length > 0 ? ` ${plural(reasons.length, 'attribute')} cannot be changed in place.` : ''
@@ -140,3 +135,87 @@ const explainImport = ({ id }: NonNullable<PlannedResource['import']>): string =
   id === null
     ? 'It already exists and becomes managed; its identifier is not shown.'
     : `It already exists as ${clean(id)} and becomes managed.`
+
+/** Shows one side of a change. */
+export const Side = ({ sides, side }: { sides: Sides; side: 'before' | 'after' }) => (
+  <Value shown={showSide(sides, side)} />
+)
+
+function Value({ shown: { kind, text, is_block } }: { shown: Shown }) {
+  if (kind === 'note') return <span class="plan-note">{text}</span>
+  if (!is_block) return <span class="mono">{text}</span>
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by the keyboard
+    <pre class="plan-block" tabIndex={0}>
+      {text}
+    </pre>
+  )
+}
+
+/** The minimum share in common for marks inside two texts. */
+const ALIKE = 0.35
+
+/** Shows both sides, with changes marked, or as one column of lines when both are long. */
+export function Change({ sides }: { sides: Sides }) {
+  const before = showSide(sides, 'before')
+  const after = showSide(sides, 'after')
+  if (before.kind === 'text' && after.kind === 'text') {
+    if (before.text === after.text)
+      return (
+        <td colSpan={2}>
+          <Value shown={after} /> <span class="plan-note">same meaning, different notation</span>
+        </td>
+      )
+    if (before.text.includes('\n') || after.text.includes('\n'))
+      return (
+        <td colSpan={2}>
+          <Lines pieces={diffLines(before.text, after.text)} />
+        </td>
+      )
+    const pieces = diffWords(before.text, after.text)
+    if (typeof sides.after === 'string' && likeness(pieces) >= ALIKE) return <Words pieces={pieces} />
+  }
+  return (
+    <>
+      <td data-label="Now">
+        <Value shown={before} />
+      </td>
+      <td data-label="After">
+        <Value shown={after} />
+      </td>
+    </>
+  )
+}
+
+/** Shows single-line texts side by side, with differing words marked. */
+const Words = ({ pieces }: { pieces: Piece[] }) => (
+  <>
+    {(['removed', 'added'] as const).map((side) => (
+      <td key={side} data-label={side === 'removed' ? 'Now' : 'After'}>
+        <span class="mono">
+          {pieces.map(
+            (piece, index) => (piece.kind === side || piece.kind === 'same') && <Part key={index} {...piece} />,
+          )}
+        </span>
+      </td>
+    ))}
+  </>
+)
+
+const TAGS = { same: 'span', removed: 'del', added: 'ins' } as const
+
+function Part({ kind, text }: Piece) {
+  const Tag = TAGS[kind]
+  return <Tag>{text}</Tag>
+}
+
+const SIGNS = { same: ' ', removed: '−', added: '+' } as const
+
+const Lines = ({ pieces }: { pieces: Piece[] }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by the keyboard
+  <pre class="plan-block" tabIndex={0}>
+    {pieces.map(({ kind, text }, index) => (
+      <Part key={index} kind={kind} text={`${SIGNS[kind]} ${text.replaceAll('\n', `\n${SIGNS[kind]} `)}\n`} />
+    ))}
+  </pre>
+)

@@ -1,5 +1,6 @@
 import type { PlannedResource } from '../../client/api/schemas.ts'
-import { shorten, visibleText } from '../words.ts'
+import { parseJson } from '../../client/json.ts'
+import { excerpt } from '../words.ts'
 
 export type PlannedAttribute = PlannedResource['attributes'][number]
 /** The sides of a change of an attribute or an output. */
@@ -26,7 +27,7 @@ const note = (text: string): Shown => ({ kind: 'note', text, is_block: false })
 
 /** Returns the parts of a path, such as `ingress › item 1 › port`; items are counted from 1. */
 export const pathParts = (path: Path): string[] =>
-  path.map((part) => (typeof part === 'number' ? `item ${part + 1}` : visibleText(shorten(part, 200))))
+  path.map((part) => (typeof part === 'number' ? `item ${part + 1}` : excerpt(part, 200)))
 
 export const pathKey = (path: Path): string => JSON.stringify(path)
 
@@ -53,7 +54,7 @@ function showValue(value: unknown, quoted: boolean): Shown {
 }
 
 function asText(whole: string): Shown {
-  const text = visibleText(shorten(whole, MAX_VALUE))
+  const text = excerpt(whole, MAX_VALUE)
   return { kind: 'text', text, is_block: text.includes('\n') || text.length > 120 }
 }
 
@@ -64,12 +65,8 @@ const needsQuotes = ({ before, after }: Sides): boolean =>
 /** Returns a JSON list or map on several lines; null for any other text. */
 export function prettyJson(text: string): string | null {
   if (text.length > MAX_VALUE || !/^\s*[[{]/.test(text)) return null
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' ? JSON.stringify(sortKeys(value), null, 2) : null
-  } catch {
-    return null
-  }
+  const value = parseJson(text)
+  return typeof value === 'object' ? JSON.stringify(sortKeys(value), null, 2) : null
 }
 
 /** Sorts keys, because their order is not a difference. */

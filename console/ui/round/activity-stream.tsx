@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { Button } from '../button.tsx'
 import { VirtualList } from '../virtual-list.tsx'
-import { formatSeconds, shorten, visibleText } from '../words.ts'
+import { excerpt, formatSeconds } from '../words.ts'
 import type { ActivityLine } from './activity-lines.ts'
 import { Lines } from './lanes.tsx'
 
@@ -28,29 +28,25 @@ export const ActivityStream = ({ lines, follow }: StreamProps) => (
 )
 
 function Line({ line }: { line: ActivityLine }) {
-  const isOver = line.state !== 'running'
   return (
     <div class={`round-line round-line-${line.kind}`}>
       <time class="number quiet" dateTime={line.at}>
-        {timeOf(line.at)}
+        {TIME.format(new Date(line.at))}
       </time>
-      <span class={`round-what${line.state === 'failed' ? ' round-what-failed' : ''}`}>
-        {visibleText(shorten(line.what, 60))}
-      </span>
+      <span class={`round-what${line.state === 'failed' ? ' round-what-failed' : ''}`}>{excerpt(line.what, 60)}</span>
       <span class={line.kind === 'tool' || line.kind === 'file' ? 'round-about mono' : 'round-about'}>
-        {visibleText(shorten(line.about, 300))}
+        {excerpt(line.about, 300)}
       </span>
       {line.added !== null && line.removed !== null && <Lines added={line.added} removed={line.removed} />}
       {line.state === 'failed' && <span class="round-what-failed">{line.kind === 'tool' ? 'refused' : 'failed'}</span>}
       {line.state === 'open' && <span class="quiet">no end</span>}
-      {!isOver && <span class="dot dot-live" role="img" aria-label="running" />}
+      {line.state === 'running' && <span class="dot dot-live" role="img" aria-label="running" />}
       {line.seconds !== null && line.seconds >= 0.05 && <span class="number quiet">{formatSeconds(line.seconds)}</span>}
     </div>
   )
 }
 
-/** Returns the local time of day in seconds. */
-const timeOf = (iso: string): string => TIME.format(new Date(iso))
+/** The local time of day in seconds. */
 const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
 
 /** The distance from the end, in pixels, beyond which the list does not follow it. */

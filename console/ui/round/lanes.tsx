@@ -1,6 +1,6 @@
 import type { AttemptResult } from '../../client/api/schemas.ts'
 import { Badge, type Tone } from '../badge.tsx'
-import { formatNumber, formatSeconds, plural, shorten, visibleText } from '../words.ts'
+import { excerpt, formatNumber, formatSeconds, plural } from '../words.ts'
 import type { LaneStep, StepState } from './activity-lines.ts'
 import { chainName, stepName } from './activity-lines.ts'
 import type { MergedLane } from './fold-activity.ts'
@@ -27,16 +27,14 @@ function LaneCard({ lane, running }: { lane: MergedLane; running: boolean }) {
   return (
     <li class={`round-lane round-lane-${outcome ?? 'over'}`}>
       <div class="round-lane-head">
-        <h4>
-          <Title lane={lane} />
-        </h4>
+        <h4>{titleOf(lane)}</h4>
         {outcome && <Outcome outcome={outcome} />}
         <Cost record={record} />
       </div>
       {lane.because && (
         <p class="small quiet">
           <span aria-hidden="true">↳ </span>
-          Began because: {shorten(visibleText(lane.because), 400)}
+          Began because: {excerpt(lane.because, 400)}
         </p>
       )}
       {lane.steps.length > 0 && (
@@ -52,17 +50,12 @@ function LaneCard({ lane, running }: { lane: MergedLane; running: boolean }) {
   )
 }
 
-function Title({ lane }: { lane: MergedLane }) {
-  if (lane.kind === 'request') return <>Before the first attempt</>
-  if (lane.kind === 'report') return <>Review and report</>
-  const of = lane.max === null ? '' : ` of ${lane.max}`
-  if (lane.kind === 'converge') return <>{`Drift check ${lane.number}${of}`}</>
-  return (
-    <>
-      {`Attempt ${lane.number}${of}`}
-      {lane.task !== 'generate' && ` · ${visibleText(shorten(lane.task, 40))}`}
-    </>
-  )
+function titleOf({ kind, number, max, task }: MergedLane): string {
+  if (kind === 'request') return 'Before the first attempt'
+  if (kind === 'report') return 'Review and report'
+  const place = max === null ? number : `${number} of ${max}`
+  if (kind === 'converge') return `Drift check ${place}`
+  return `Attempt ${place}${task === 'generate' ? '' : ` · ${excerpt(task, 40)}`}`
 }
 
 const OUTCOMES: Record<string, [string, Tone]> = {
@@ -116,7 +109,7 @@ function Step({ step }: { step: LaneStep }) {
           {sign}
         </span>
       )}
-      <span>{visibleText(shorten(label, 60))}</span>
+      <span>{excerpt(label, 60)}</span>
       <span class="unseen">{name}</span>
       {step.seconds !== null && step.seconds >= 0.05 && <span class="number quiet">{formatSeconds(step.seconds)}</span>}
       {step.runs > 1 && <span class="quiet">×{step.runs}</span>}
@@ -134,7 +127,7 @@ function Files({ lane }: { lane: MergedLane }) {
     <ul class="round-files small">
       {files.slice(0, MANY_FILES).map(({ path, added, removed }) => (
         <li key={path}>
-          <span class="mono">{visibleText(shorten(path, 160))}</span> <Lines added={added} removed={removed} />
+          <span class="mono">{excerpt(path, 160)}</span> <Lines added={added} removed={removed} />
         </li>
       ))}
       {files.length > MANY_FILES && <li class="quiet">and {plural(files.length - MANY_FILES, 'more file')}</li>}
@@ -172,18 +165,16 @@ function Finding({ severity, step, summary, detail, file, line, snippet, address
     <div class="round-finding">
       <p>
         <Badge tone={severity === 'error' ? 'bad' : 'warn'}>{severity === 'error' ? 'Error' : 'Warning'}</Badge>{' '}
-        <b>{cut(summary, 400)}</b>
+        <b>{excerpt(summary, 400)}</b>
       </p>
       <p class="small quiet">
         {step && <span>{stepName(step)}</span>}
-        {file && <span class="mono">{`${cut(file, 200)}${line === null ? '' : `:${line}`}`}</span>}
-        {address && <span class="mono">{cut(address, 200)}</span>}
-        {rule && <span class="mono">{cut(rule, 80)}</span>}
+        {file && <span class="mono">{`${excerpt(file, 200)}${line === null ? '' : `:${line}`}`}</span>}
+        {address && <span class="mono">{excerpt(address, 200)}</span>}
+        {rule && <span class="mono">{excerpt(rule, 80)}</span>}
       </p>
-      {detail && <p class="round-detail small">{cut(detail, 2_000)}</p>}
-      {snippet && <pre class="round-snippet">{cut(snippet, 4_000)}</pre>}
+      {detail && <p class="round-detail small">{excerpt(detail, 2_000)}</p>}
+      {snippet && <pre class="round-snippet">{excerpt(snippet, 4_000)}</pre>}
     </div>
   )
 }
-
-const cut = (text: string, length: number): string => visibleText(shorten(text, length))

@@ -126,14 +126,10 @@ function Banners() {
   )
 }
 
-interface PaletteProps {
-  entries: readonly { to: string; name: string }[]
-}
-
 const SESSION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Shows the command palette, opened by Ctrl+K or Command+K. */
-export function Palette({ entries }: PaletteProps) {
+function Palette({ entries }: { entries: readonly Entry[] }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
@@ -199,7 +195,7 @@ export function Palette({ entries }: PaletteProps) {
   )
 }
 
-function findTargets(text: string, entries: PaletteProps['entries']) {
+function findTargets(text: string, entries: readonly Entry[]): readonly Entry[] {
   const words = text.trim().toLowerCase()
   const screens = entries.filter(({ name }) => name.toLowerCase().includes(words))
   if (words === '') return screens

@@ -41,23 +41,20 @@ export interface DriftResult {
   exclusions: string[]
 }
 
-/** Changes of the session before drift was read, without code that was written because of drift. */
-export interface SessionChanges {
-  /** Returns the diff of the session's branch; empty when nothing was changed. */
-  diff(): Promise<string>
-  /** Leaves out what plan and diff show to be the session's own, so that no model has to be asked. */
-  withoutOwn(valid: ValidPlan, operations: readonly DriftOperation[]): Promise<DriftOperation[]>
-}
+type SessionChanges = ReturnType<typeof createSessionChanges>
 
-export function createSessionChanges(kit: Kit, task: DriftTask): SessionChanges {
+/** Reads the changes of the session before drift is read, without code that is written because of drift. */
+export function createSessionChanges(kit: Kit, task: DriftTask) {
   let reading: Promise<string[]> | null = null
   const readDiffs = () => {
     reading ??= readSessionDiffs(kit)
     return reading
   }
   return {
+    /** Returns the diff of the session's branch; empty when nothing was changed. */
     diff: async () => (await readDiffs())[0] ?? '',
-    withoutOwn: async ({ plan }, operations) => {
+    /** Leaves out what plan and diff show to be the session's own, so that no model has to be asked. */
+    withoutOwn: async ({ plan }: ValidPlan, operations: readonly DriftOperation[]) => {
       if (!task.filterSessionChanges || operations.length === 0) return [...operations]
       const own = new Set(findOwnChanges(plan, operations, await readDiffs()))
       // The session wrote all code of its imports, which would make every difference its own.
@@ -75,22 +72,17 @@ const readSessionDiffs = ({ run }: Kit): Promise<string[]> =>
     await run.workspace.branchDiff('run'),
   ])
 
-/** Records which drift is excepted, by the addresses in the prose that the exception filter returns. */
-export interface ExceptionLedger {
-  /** Notes of the filter on omissions and their reasons, without duplicates. */
-  readonly notes: string[]
-  /** Records one pass of the filter: its drift, and the operations that were sent to the filter. */
-  recordPass(drift: readonly DriftOperation[], sent: readonly string[], exceptions: Exceptions): void
-  /** Sorts drift by the passes; `undecided` when unseen, changed by the filter, or without its address. */
-  sortDrift(drift: readonly DriftOperation[]): Record<'covered' | 'open' | 'undecided', DriftOperation[]>
-}
+type ExceptionLedger = ReturnType<typeof createExceptionLedger>
 
-export function createExceptionLedger(): ExceptionLedger {
+/** Records which drift is excepted, by the addresses in the prose that the exception filter returns. */
+export function createExceptionLedger() {
   const notes: string[] = []
   const decided = new Map<string, 'covered' | 'open'>()
   return {
+    /** Notes of the filter on omissions and their reasons, without duplicates. */
     notes,
-    recordPass: (drift, sent, { answered, note }) => {
+    /** Records one pass of the filter: its drift, and the operations that were sent to the filter. */
+    recordPass: (drift: readonly DriftOperation[], sent: readonly string[], { answered, note }: Exceptions) => {
       if (note !== null && !notes.includes(note)) notes.push(note)
       const kept = sent.filter((text) => answered.includes(text))
       const dropped = sent.filter((text) => !answered.includes(text))
@@ -104,8 +96,13 @@ export function createExceptionLedger(): ExceptionLedger {
         else if (dropped.some((text) => namesAddress(text, address))) decided.set(key, 'covered')
       }
     },
-    sortDrift: (drift) => {
-      const sorted: ReturnType<ExceptionLedger['sortDrift']> = { covered: [], open: [], undecided: [] }
+    /** Sorts drift by the passes; `undecided` when unseen, changed by the filter, or without its address. */
+    sortDrift: (drift: readonly DriftOperation[]) => {
+      const sorted: Record<'covered' | 'open' | 'undecided', DriftOperation[]> = {
+        covered: [],
+        open: [],
+        undecided: [],
+      }
       for (const operation of drift) sorted[decided.get(JSON.stringify(operation)) ?? 'undecided'].push(operation)
       return sorted
     },
@@ -144,7 +141,7 @@ export const EXCEPTIONS = 'Drift check completed; the remaining differences are 
 export async function selectGenuineDrift(
   kit: Kit,
   task: DriftTask,
-  { remaining: drift }: DriftResult,
+  drift: readonly DriftOperation[],
   { session, ledger }: { session: SessionChanges; ledger: ExceptionLedger },
 ): Promise<{ operations: string[]; conclusion?: string }> {
   if (drift.length === 0) return { operations: [], conclusion: OWN_CHANGES }

@@ -13,10 +13,8 @@ import {
   type DriftResult,
   type DriftTask,
   EXCEPTIONS,
-  type ExceptionLedger,
   findCoveredDrift,
   OWN_CHANGES,
-  type SessionChanges,
   selectGenuineDrift,
 } from './genuine-drift.ts'
 import { describeUnmatched, describeUnreadablePlan, readDrift } from './read-drift.ts'
@@ -28,157 +26,113 @@ const IN_SYNC = 'No drift found; the targeted infrastructure is synchronized.'
 /** Maximum characters of drift for the model that writes the status message. */
 const MAX_MESSAGE_CHARS = 10_000
 
-interface Progress extends DriftResult {
-  /** Everything that the last reading showed, including the session's own changes. */
-  lastRead: DriftOperation[]
-  /** Drift that the generator was asked to write into the code, as read before. */
-  handedOver: DriftOperation[]
-}
-
 /** Remediates drift until none is left or the iterations are used up. A failing plan becomes `feedback`. */
 export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftResult> {
-  const ledger = createExceptionLedger()
-  const { lastRead, handedOver, ...result } = await runIterations(kit, task, ledger)
-  const earlier = new Map(handedOver.toReversed().map((operation) => [operation.address, operation]))
-  const written = [...earlier.values()].flatMap(
-    (operation) =>
-      vanishedPart(
-        operation,
-        lastRead.find(({ address }) => address === operation.address),
-      ) ?? [],
-  )
-  return { ...result, written }
-}
-
-async function runIterations(kit: Kit, task: DriftTask, ledger: ExceptionLedger): Promise<Progress> {
   const { run, status } = kit
   const session = createSessionChanges(kit, task)
-  const state: Progress = {
+  const ledger = createExceptionLedger()
+  const state = {
     inSync: false,
-    remaining: [],
-    excepted: [],
-    detected: [],
-    written: [],
-    feedback: null,
+    remaining: [] as DriftOperation[],
+    excepted: [] as DriftOperation[],
+    detected: [] as DriftOperation[],
+    feedback: null as string | null,
     valid: task.valid,
     exclusions: ledger.notes,
-    lastRead: [],
-    handedOver: [],
   }
-  if (task.maxIterations <= 0) return state
-  let lastPlanRead: ValidPlan | null = null
-  for (let iteration = 1; iteration <= task.maxIterations; iteration++) {
-    const reason = iteration === 1 ? null : 'drift'
-    run.eventLog.activity({
-      type: 'attempt.began',
-      attempt: iteration,
-      max_attempts: task.maxIterations,
-      task: 'converge',
-      reason,
-    })
-    await status.show('validating', ASSESSING)
-    const feedback = await readIntoState(kit, task, { state, session })
-    if (feedback !== null) return { ...state, ...(await separateExcepted(kit, task, state, ledger)), feedback }
-    const { valid } = state
-    if (state.inSync || !valid) break
-    lastPlanRead = valid
-    const { targets } = valid.reference
-    // An empty list means that the differences are the session's own work.
-    await storeDrift(run.context, run.round, { operations: state.remaining, targets }, run.signal)
-    const genuine = await selectGenuineDrift(kit, task, state, { session, ledger })
-    if (genuine.conclusion) return await concludeRemediation(kit, task, state, { text: genuine.conclusion, ledger })
-    state.handedOver.push(...namedBy(genuine.operations, state.remaining))
-    const failure = await remediateOperations(kit, task, state, { operations: genuine.operations, targets })
-    if (failure !== null) return { ...state, ...(await separateExcepted(kit, task, state, ledger)), feedback: failure }
-  }
-  if (state.valid !== lastPlanRead && !state.inSync) {
-    const feedback = await readIntoState(kit, task, { state, session })
-    if (feedback !== null) return { ...state, ...(await separateExcepted(kit, task, state, ledger)), feedback }
-  }
-  const onlyOwn = !state.inSync && state.remaining.length === 0
-  return await concludeRemediation(kit, task, state, { text: onlyOwn ? OWN_CHANGES : IN_SYNC, ledger })
-}
+  /** Everything that the last reading showed, including the session's own changes. */
+  let lastRead: DriftOperation[] = []
+  /** Drift that the generator was asked to write into the code, as read before. */
+  const handedOver: DriftOperation[] = []
 
-/** Reads drift into the state. Returns null, or the engine output when drift cannot be read. */
-async function readIntoState(
-  kit: Kit,
-  task: DriftTask,
-  { state, session }: { state: Progress; session: SessionChanges },
-): Promise<string | null> {
-  const reading = await readDrift(kit, state.valid, task.targets)
-  if (!reading.ok) return reading.feedback
-  const { valid, operations } = reading
-  const unmatched = state.valid || task.filterSessionChanges ? null : describeUnmatched(valid)
-  if (unmatched !== null) return unmatched
-  const remaining = await session.withoutOwn(valid, operations)
-  const earlierAddresses = new Set(state.detected.map(({ address }) => address))
-  Object.assign(state, {
-    valid,
-    lastRead: operations,
-    remaining,
-    inSync: operations.length === 0,
-    detected: [...state.detected, ...remaining.filter(({ address }) => !earlierAddresses.has(address))],
-  })
-  return null
+  /** Reads drift into the state. Returns false, with the engine output as feedback, when drift cannot be read. */
+  const read = async (): Promise<boolean> => {
+    const reading = await readDrift(kit, state.valid, task.targets)
+    if (reading.ok && !state.valid && !task.filterSessionChanges) state.feedback = describeUnmatched(reading.valid)
+    if (!reading.ok) state.feedback = reading.feedback
+    if (!reading.ok || state.feedback !== null) return false
+    const remaining = await session.withoutOwn(reading.valid, reading.operations)
+    const earlierAddresses = new Set(state.detected.map(({ address }) => address))
+    state.detected.push(...remaining.filter(({ address }) => !earlierAddresses.has(address)))
+    lastRead = reading.operations
+    Object.assign(state, { valid: reading.valid, remaining, inSync: lastRead.length === 0 })
+    return true
+  }
+
+  /** Separates excepted drift. In a drift session, a model decides what the ledger does not know. */
+  const separateExcepted = async (): Promise<void> => {
+    const { covered, undecided } = ledger.sortDrift(state.remaining)
+    const asksAgain = !task.filterSessionChanges && ledger.notes.length > 0
+    const second = asksAgain ? await findCoveredDrift(kit, undecided) : { covered: [], note: null }
+    if (second.note !== null && !ledger.notes.includes(second.note)) ledger.notes.push(second.note)
+    const excepted = new Set([...covered, ...second.covered])
+    state.excepted = state.remaining.filter((operation) => excepted.has(operation))
+    state.remaining = state.remaining.filter((operation) => !excepted.has(operation))
+  }
+
+  /** Writes the status row that ends the phase: `text`, unless unexplained drift is left. */
+  const conclude = async (text: string): Promise<void> => {
+    await separateExcepted()
+    const explained = text !== IN_SYNC && task.filterSessionChanges
+    if (explained || state.remaining.length === 0) {
+      await status.show('validating', explained || state.excepted.length === 0 ? text : EXCEPTIONS)
+      Object.assign(state, { inSync: true, remaining: [] })
+      return
+    }
+    const left = cutMiddle(JSON.stringify(state.remaining), MAX_MESSAGE_CHARS)
+    await status.say('validating', `Drift resolution completed but issues remain: ${left}`)
+    state.inSync = false
+  }
+
+  /** Lets the generator carry out the operations. Returns false, with feedback, for an unreadable plan. */
+  const carryOut = async (operations: readonly string[], targets: string[]): Promise<boolean> => {
+    try {
+      for (const group of splitIntoGroups(operations, run.context.config.orchestration.drift_group_operations))
+        state.valid = await remediateGroup(kit, task, group, targets)
+    } catch (error) {
+      state.feedback = describeUnreadablePlan(error)
+    }
+    return state.feedback === null
+  }
+
+  const iterate = async (): Promise<void> => {
+    let lastPlanRead: ValidPlan | null = null
+    for (let iteration = 1; iteration <= task.maxIterations; iteration++) {
+      run.eventLog.activity({
+        type: 'attempt.began',
+        attempt: iteration,
+        max_attempts: task.maxIterations,
+        task: 'converge',
+        reason: iteration === 1 ? null : 'drift',
+      })
+      await status.show('validating', ASSESSING)
+      if (!(await read())) return await separateExcepted()
+      const { valid, remaining } = state
+      if (state.inSync || !valid) break
+      lastPlanRead = valid
+      const { targets } = valid.reference
+      // An empty list means that the differences are the session's own work.
+      await storeDrift(run.context, run.round, { operations: remaining, targets }, run.signal)
+      const genuine = await selectGenuineDrift(kit, task, remaining, { session, ledger })
+      if (genuine.conclusion) return await conclude(genuine.conclusion)
+      handedOver.push(...namedBy(genuine.operations, remaining))
+      if (!(await carryOut(genuine.operations, targets))) return await separateExcepted()
+    }
+    if (state.valid !== lastPlanRead && !state.inSync && !(await read())) return await separateExcepted()
+    await conclude(!state.inSync && state.remaining.length === 0 ? OWN_CHANGES : IN_SYNC)
+  }
+
+  if (task.maxIterations > 0) await iterate()
+  const earlier = new Map(handedOver.toReversed().map((operation) => [operation.address, operation]))
+  const now = (address: string) => lastRead.find((operation) => operation.address === address)
+  const written = [...earlier.values()].flatMap((operation) => vanishedPart(operation, now(operation.address)) ?? [])
+  return { ...state, written }
 }
 
 /** Returns the drift that the operations name; all of it when they name no address. */
 function namedBy(operations: readonly string[], drift: readonly DriftOperation[]): DriftOperation[] {
   const named = drift.filter(({ address }) => operations.some((operation) => namesResource(operation, address)))
   return named.length > 0 ? named : [...drift]
-}
-
-/** Writes the status row that ends the phase: `text`, unless unexplained drift is left. */
-async function concludeRemediation(
-  kit: Kit,
-  task: DriftTask,
-  state: Progress,
-  { text, ledger }: { text: string; ledger: ExceptionLedger },
-): Promise<Progress> {
-  const { status } = kit
-  const { remaining, excepted } = await separateExcepted(kit, task, state, ledger)
-  const explained = text !== IN_SYNC && task.filterSessionChanges
-  if (explained || remaining.length === 0) {
-    await status.show('validating', explained || excepted.length === 0 ? text : EXCEPTIONS)
-    return { ...state, inSync: true, remaining: [], excepted }
-  }
-  const left = cutMiddle(JSON.stringify(remaining), MAX_MESSAGE_CHARS)
-  await status.say('validating', `Drift resolution completed but issues remain: ${left}`)
-  return { ...state, inSync: false, remaining, excepted }
-}
-
-/** Separates excepted drift. In a drift session, a model decides what the ledger does not know. */
-async function separateExcepted(
-  kit: Kit,
-  task: DriftTask,
-  { remaining }: DriftResult,
-  ledger: ExceptionLedger,
-): Promise<Pick<DriftResult, 'remaining' | 'excepted'>> {
-  const { covered, undecided } = ledger.sortDrift(remaining)
-  const asksAgain = !task.filterSessionChanges && ledger.notes.length > 0
-  const second = asksAgain ? await findCoveredDrift(kit, undecided) : { covered: [], note: null }
-  if (second.note !== null && !ledger.notes.includes(second.note)) ledger.notes.push(second.note)
-  const excepted = new Set([...covered, ...second.covered])
-  return {
-    remaining: remaining.filter((operation) => !excepted.has(operation)),
-    excepted: remaining.filter((operation) => excepted.has(operation)),
-  }
-}
-
-/** Lets the generator carry out the operations. Returns null, or the engine output for an unreadable plan. */
-async function remediateOperations(
-  kit: Kit,
-  task: DriftTask,
-  state: DriftResult,
-  { operations, targets }: { operations: readonly string[]; targets: string[] },
-): Promise<string | null> {
-  try {
-    for (const group of splitIntoGroups(operations, kit.run.context.config.orchestration.drift_group_operations))
-      state.valid = await remediateGroup(kit, task, group, targets)
-    return null
-  } catch (error) {
-    return describeUnreadablePlan(error)
-  }
 }
 
 const remediateGroup = (kit: Kit, task: DriftTask, group: readonly string[], targets: string[]): Promise<ValidPlan> =>

@@ -1,13 +1,6 @@
 import { type GeneratorAnswer, type GeneratorValues, iacGenerator } from '../../../src/chains/iac-generator.ts'
 import { describeDiff } from '../../../src/chains/shared/branch-diff.ts'
-import type { TypeNames } from '../../../src/plan/schema/provider-schema.ts'
-import {
-  declaredTypes,
-  keyOf,
-  mentionedTypes,
-  type TypeName,
-  uniqueTypes,
-} from '../../../src/plan/schema/read-schema.ts'
+import { declaredTypes, keyOf, mentionedTypes, uniqueTypes } from '../../../src/plan/schema/read-schema.ts'
 import { renderTypes } from '../../../src/plan/schema/render.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
@@ -94,13 +87,8 @@ export async function readSchemas(kit: Kit, { query, templates }: TypesInPlay): 
     const shown = new Set(chosen.flatMap(({ text }) => declaredTypes(text)).map(keyOf))
     const likely = [...declaredTypes(await run.workspace.branchDiff()), ...templates.flatMap(mentionedTypes)]
     const candidates = uniqueTypes([...mentionedTypes(query), ...likely.filter((type) => !shown.has(keyOf(type)))])
-    const types = keepExisting(candidates, names)
+    const types = candidates.filter(({ mode, type }) => names[mode].includes(type))
     const schemas = (await engine.schema.of(types.slice(0, MAX_TYPES))) ?? []
     return renderTypes(schemas, MAX_CHARS).text
   })
-}
-
-const keepExisting = (candidates: readonly TypeName[], names: TypeNames): TypeName[] => {
-  const known = { resource: new Set(names.resource), data: new Set(names.data), ephemeral: new Set(names.ephemeral) }
-  return candidates.filter(({ mode, type }) => known[mode].has(type))
 }

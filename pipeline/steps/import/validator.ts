@@ -17,84 +17,74 @@ import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { Validation } from '../generator/generate-and-validate.ts'
 import { type PlanResult, planTargets, type ValidPlan } from '../plan/plan.ts'
-import { chooseSessionTargets, type TargetChoice } from '../plan/targets.ts'
+import { chooseSessionTargets } from '../plan/targets.ts'
 import { importPairs } from './import-pairs.ts'
 import type { Ledger } from './ledger.ts'
 
 /** Creates a validator that plans and imports; an attempt is valid when nothing is left to import. */
 export function createImportValidator(kit: Kit, ledger: Ledger): () => Promise<Validation<ValidPlan>> {
+  const { attempts } = kit
   const session = chooseSessionTargets(kit)
   /** Addresses of imports outside of the targets. */
   const named = new Set<string>()
   const choose = async () => addNamed(addImportedTargets(await session.choose(), ledger), named)
-  return () => validateImports(kit, ledger, { ...session, choose }, named)
-}
+  const choice = { ...session, choose }
 
-async function validateImports(
-  kit: Kit,
-  ledger: Ledger,
-  choice: TargetChoice,
-  named: Set<string>,
-): Promise<Validation<ValidPlan>> {
-  const first = await planTargets(kit, choice)
-  if (!first.ok) return toInvalid(first)
-  const { destroyed, proposals } = await kit.attempts.step('check', () => compare(kit, ledger, first.plan))
-  const result = await planWider(kit, { ledger, choice, named, proposals, planned: first })
-  if (!result.ok) return toInvalid(result)
-  const pairs = await kit.attempts.step('check', async () => check(kit, ledger, result.plan, proposals))
-  const { text } = result
-  const { targets } = result.reference
-  const failures = await importAll(kit, ledger, { plan: result.plan, pairs: pairs.pairs })
-  for (const failure of pairs.refused) ledger.fail(failure)
-  // Only faults of the code are reported to the generator. For an invented address, a block is missing.
-  const refused = pairs.refused.filter((failure) => !isInvented(failure))
-  const attempt = { imported: ledger.imported(), failures: [...refused, ...failures], lost: destroyed }
-  const failedIds = new Set(attempt.failures.map(({ resource_id }) => resource_id))
-  const unaddressed = ledger.pending().filter((id) => !failedIds.has(id))
-  const isComplete = destroyed.length === 0 && ledger.pending().length === 0
-  await kit.attempts.step('check', async () => isComplete, Boolean)
-  kit.attempts.diagnose('import', failures.map(notImported))
-  kit.attempts.diagnose('check', [
-    ...destroyed.map(lostBlock),
-    ...refused.map(notImported),
-    ...(isComplete ? [] : unaddressed.map(noAddress)),
-  ])
-  return isComplete
-    ? { ok: true, text, targets, value: result, plan: result }
-    : { ok: false, text, targets, feedback: importFeedback({ ...attempt, unaddressed }), value: result, plan: result }
-}
+  /** Compares the plan with the state, and proposes the next imports. */
+  const compare = async (plan: Plan): Promise<{ destroyed: Pair[]; proposals: Pair[] }> => {
+    await compareWithState(kit, ledger, plan)
+    const destroyed = ledger.imported().filter(({ address }) => isDestroyed(plan, address))
+    // Code that would destroy an imported resource is corrected before anything else is imported.
+    return { destroyed, proposals: destroyed.length > 0 ? [] : await proposePairs(kit, ledger, plan) }
+  }
 
-const toInvalid = ({ text, targets, feedback, step }: Extract<PlanResult, { ok: false }>) =>
-  ({ ok: false, text, targets, feedback, step }) as const
+  /** Plans again with the declared addresses that the proposals name outside of the targets. */
+  const planWider = async (planned: ValidPlan, proposals: readonly Pair[]): Promise<PlanResult> => {
+    if (planned.reference.targets.length === 0) return planned
+    const outside = findUnplanned(proposals, checkContext(kit, ledger, planned.plan))
+    if (outside.length === 0) return planned
+    kit.run.log.info('the targets were widened to what is imported', { addresses: outside })
+    for (const address of outside) named.add(address)
+    return planTargets(kit, choice)
+  }
 
-/** Compares the plan with the state, and proposes the next imports. */
-async function compare(kit: Kit, ledger: Ledger, plan: Plan): Promise<{ destroyed: Pair[]; proposals: Pair[] }> {
-  await compareWithState(kit, ledger, plan)
-  const destroyed = ledger.imported().filter(({ address }) => isDestroyed(plan, address))
-  // Code that would destroy an imported resource is corrected before anything else is imported.
-  const proposals = destroyed.length > 0 ? [] : await proposePairs(kit, ledger, plan)
-  return { destroyed, proposals }
-}
+  const check = async (plan: Plan, proposals: readonly Pair[]) => {
+    const checked = checkPairs(proposals, checkContext(kit, ledger, plan))
+    if (checked.foreign > 0)
+      kit.run.log.warn('addresses were named for identifiers that are not to be imported', { count: checked.foreign })
+    return checked
+  }
 
-interface Widening {
-  ledger: Ledger
-  choice: TargetChoice
-  named: Set<string>
-  proposals: readonly Pair[]
-  planned: ValidPlan
-}
-
-/** Plans again with the declared addresses that the proposals name outside of the targets. */
-async function planWider(
-  kit: Kit,
-  { ledger, choice, named, proposals, planned }: Widening,
-): Promise<ValidPlan | PlanResult> {
-  if (planned.reference.targets.length === 0) return planned
-  const outside = findUnplanned(proposals, checkContext(kit, ledger, planned.plan))
-  if (outside.length === 0) return planned
-  kit.run.log.info('the targets were widened to what is imported', { addresses: outside })
-  for (const address of outside) named.add(address)
-  return planTargets(kit, choice)
+  return async () => {
+    const first = await planTargets(kit, choice)
+    if (!first.ok) return first
+    const { destroyed, proposals } = await attempts.step('check', () => compare(first.plan))
+    const result = await planWider(first, proposals)
+    if (!result.ok) return result
+    const { text, plan } = result
+    const { targets } = result.reference
+    const pairs = await attempts.step('check', () => check(plan, proposals))
+    const work = () => importPairs(kit, ledger, { plan, pairs: pairs.pairs })
+    // Without a pair, the step is not recorded.
+    const failures = await (pairs.pairs.length === 0
+      ? work()
+      : attempts.step('import', work, ({ length }) => length === 0))
+    for (const failure of pairs.refused) ledger.fail(failure)
+    // Only faults of the code are reported to the generator. For an invented address, a block is missing.
+    const refused = pairs.refused.filter((failure) => !isInvented(failure))
+    const attempt = { imported: ledger.imported(), failures: [...refused, ...failures], lost: destroyed }
+    const failedIds = new Set(attempt.failures.map(({ resource_id }) => resource_id))
+    const unaddressed = ledger.pending().filter((id) => !failedIds.has(id))
+    const isComplete = destroyed.length === 0 && ledger.pending().length === 0
+    await attempts.step('check', async () => isComplete, Boolean)
+    attempts.diagnose('import', failures.map(notImported))
+    const missing = isComplete ? [] : unaddressed.map(noAddress)
+    attempts.diagnose('check', [...destroyed.map(lostBlock), ...refused.map(notImported), ...missing])
+    const made = { text, targets, value: result, plan: result }
+    return isComplete
+      ? { ok: true, ...made }
+      : { ok: false, ...made, feedback: importFeedback({ ...attempt, unaddressed }) }
+  }
 }
 
 const checkContext = (kit: Kit, ledger: Ledger, plan: Plan) => ({
@@ -102,23 +92,6 @@ const checkContext = (kit: Kit, ledger: Ledger, plan: Plan) => ({
   plan,
   identity: identityOf(kit.run.round.session.provider),
 })
-
-function check(kit: Kit, ledger: Ledger, plan: Plan, proposals: readonly Pair[]) {
-  const checked = checkPairs(proposals, checkContext(kit, ledger, plan))
-  if (checked.foreign > 0)
-    kit.run.log.warn('addresses were named for identifiers that are not to be imported', { count: checked.foreign })
-  return checked
-}
-
-/** Imports the pairs; without any, the step is not recorded. */
-const importAll = (kit: Kit, ledger: Ledger, work: { plan: Plan; pairs: readonly Pair[] }): Promise<Failure[]> =>
-  work.pairs.length === 0
-    ? importPairs(kit, ledger, work)
-    : kit.attempts.step(
-        'import',
-        () => importPairs(kit, ledger, work),
-        ({ length }) => length === 0,
-      )
 
 const notImported = ({ address, resource_id, error }: Failure): Finding => ({
   severity: 'error',

@@ -51,5 +51,5 @@ const createChoiceValidator = (kit: Kit, choice: TargetChoice) => async (): Prom
   const result = await planTargets(kit, choice)
   return result.ok
     ? { ok: true, text: result.text, targets: result.reference.targets, value: result, plan: result }
-    : { ok: false, text: result.text, targets: result.targets, feedback: result.feedback, step: result.step }
+    : result
 }

@@ -7,7 +7,7 @@ import { distanceWithin, editDistance } from '../../../src/base/text.ts'
 import { createLocalGit, type LocalGit } from '../git/git.ts'
 import type { Workspace } from '../workspace.ts'
 import { type Enclosure, resolveExistingPath } from './confine.ts'
-import { MissingFile, missingFileError, removeFile, replaceInText, writeText } from './edit.ts'
+import { type Editor, MissingFile, missingFileError, removeFile, replaceInText, writeText } from './edit.ts'
 import { isHidden } from './engine-files.ts'
 import { grep, type Search } from './grep.ts'
 
@@ -73,7 +73,7 @@ export function createFileAccess(
 
 /** Adds similar paths, from those that `choose` selects, to the error about a missing file or folder. */
 async function nameNearPaths<Result>(
-  enclosure: Enclosure & { git: LocalGit },
+  enclosure: Editor,
   path: string,
   use: Promise<Result>,
   choose: (files: readonly string[]) => readonly string[] = (files) => files,
@@ -97,7 +97,7 @@ function foldersOf(files: readonly string[]): string[] {
 }
 
 /** Lists the entries of a directory, sorted and relative to the root, without ignored ones. */
-async function listDirectory(enclosure: Enclosure & { git: LocalGit }, path: string): Promise<string[]> {
+async function listDirectory(enclosure: Editor, path: string): Promise<string[]> {
   const { root, paths, git } = enclosure
   const directory = await resolveExistingPath(enclosure, path)
   if (directory === null) throw new MissingFile(`Directory ${path} does not exist`)
@@ -130,10 +130,7 @@ export interface SurveyedFile {
 const MAX_FILES = 2_000
 
 /** Lists the files below the root in git's order; see `FileAccess.survey`. */
-async function surveyFiles(
-  { root, paths, git }: Enclosure & { git: LocalGit },
-  signal?: AbortSignal,
-): Promise<SurveyedFile[]> {
+async function surveyFiles({ root, paths, git }: Editor, signal?: AbortSignal): Promise<SurveyedFile[]> {
   const listed = await git(['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, signal })
   if (listed.code !== 0) return []
   const names = [...new Set(listed.stdout.split('\0'))].filter(

@@ -10,10 +10,7 @@ import { isInside, resolveLink } from '../files/confine.ts'
 import { MASKS_FILE, WORKSPACE_MARKER } from '../files/engine-files.ts'
 import { isShared, shareTree } from '../files/private-files.ts'
 import { inspectPlanDirectory, keepDirectory, PLAN_DIRECTORY, type PlanDirectory } from './plan-directory.ts'
-
-/** Limits of an unpacked directory in bytes and entries, so that a small archive cannot fill the disk. */
-const MAX_UNPACKED = 4 * 1024 * 1024 * 1024
-const MAX_ENTRIES = 500_000
+import { HASH_LIMITS } from './workspace-hash.ts'
 
 /** Packs a directory as tar.gz without what unpacking makes again; null above `maxBytes`. */
 export async function packDirectory(
@@ -113,7 +110,8 @@ async function checkEntries(archive: Uint8Array): Promise<string[]> {
     const isKnown = isLink || entry.type === 'File' || entry.type === 'OldFile' || entry.type === 'Directory'
     const leadsOut = path.startsWith('/') || segments.includes('..')
     const isBelowLink = segments.some((_, index) => links.has(segments.slice(0, index + 1).join('/')))
-    if (!isKnown || leadsOut || isBelowLink || size > MAX_UNPACKED || entries > MAX_ENTRIES) refusedPath ??= path
+    if (!isKnown || leadsOut || isBelowLink || size > HASH_LIMITS.bytes || entries > HASH_LIMITS.entries)
+      refusedPath ??= path
     if (isLink) links.add(segments.join('/'))
     entry.resume()
   }

@@ -14,7 +14,7 @@ const ENDED_AGE_MS = 24 * HOUR_MS
 const LEAVING = '.swept-'
 const BATCH = 200
 
-export interface SweepOptions {
+interface SweepOptions {
   /** Reads standings by uuid, without entries for unknown sessions. */
   standings(uuids: readonly string[]): Promise<Map<string, Standing>>
   now: Date
@@ -26,15 +26,14 @@ export interface SweepOptions {
   plans?: boolean
 }
 
-export interface SweepResult {
-  /** Number of removed entries of session folders. */
-  removed: number
-  /** Number of folders of unknown sessions, which stay. */
-  unknown: number
-}
-
-/** Removes what sessions left an hour ago, except usable plan directories. Errors: of listing and `standings`. */
-export async function sweepWorkspaces(uploadFolder: string, options: SweepOptions): Promise<SweepResult> {
+/**
+ * Removes what sessions left an hour ago, except usable plan directories. Returns the numbers of removed entries, and of
+ * folders of unknown sessions, which stay. Errors: of listing and `standings`.
+ */
+export async function sweepWorkspaces(
+  uploadFolder: string,
+  options: SweepOptions,
+): Promise<{ removed: number; unknown: number }> {
   const result = { removed: 0, unknown: 0 }
   let remaining = options.limit ?? 500
   for await (const uuids of sessionFolders(uploadFolder, options.log)) {

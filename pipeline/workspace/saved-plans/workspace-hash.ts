@@ -8,7 +8,7 @@ import { STATE_KEYS_FILE } from '../../../src/plan/state/managed-state.ts'
 import { listEntries } from '../../../src/runtime/files.ts'
 import type { PlanDirectory } from './plan-directory.ts'
 
-/** Limits of a workspace that can be hashed, also those of its archive. */
+/** Limits of a workspace that can be hashed, also those of its archive, so that a small one cannot fill the disk. */
 export const HASH_LIMITS = { bytes: 4 * 1024 * 1024 * 1024, entries: 500_000 }
 const CHUNK_BYTES = 1024 * 1024
 

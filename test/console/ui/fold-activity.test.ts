@@ -71,20 +71,9 @@ describe('foldActivity', () => {
   })
 
   it('sums up what was written and read, and leaves the words for messages out', () => {
-    const written = (lines_added: number, lines_removed: number) => ({
-      type: 'file.written',
-      path: 'a.tf',
-      lines_added,
-      lines_removed,
-    })
-    const read = {
-      type: 'tool.called',
-      chain: 'IAC_GENERATOR',
-      tool: 'read_file',
-      path: 'a.tf',
-      outcome: 'ok',
-      seconds: 0,
-    }
+    const file = { type: 'file.written', path: 'a.tf' }
+    const written = (lines_added: number, lines_removed: number) => ({ ...file, lines_added, lines_removed })
+    const read = { type: 'tool.called', chain: 'IAC_GENERATOR', tool: 'read_file', outcome: 'ok', seconds: 0 }
     const { lanes, lines } = foldActivity(
       tell(attempt(1), chain('began', 'STATUS_UPDATE'), read, written(3, 1), written(2, 2)),
       false,
@@ -175,11 +164,8 @@ describe('mergeAttempts', () => {
 describe('withStatuses', () => {
   it('puts each message once among the lines, by its time', () => {
     const { lines } = foldActivity(tell(attempt(1), engine('plan')), false)
-    const said = (message: string | null, created_at: string) => ({
-      status: 'generating' as const,
-      message,
-      created_at,
-    })
+    const status = 'generating' as const
+    const said = (message: string | null, created_at: string) => ({ status, message, created_at })
     const all = withStatuses(lines, [said(null, at(0)), said('one', at(0)), said('one', at(1)), said('two', at(9))])
     expect(all.map(({ about }) => about)).toEqual(['one', '1 of 5', 'plan', 'two'])
   })

@@ -12,11 +12,8 @@ const site = startOnce(startSite)
 const BRANCH = 'Platform/2026-01-31_235959-1a2b'
 const LONG = Array.from({ length: 60 }, (_, index) => `line ${index}\n`).join('')
 
-async function opened(files: Record<string, string | { symlink: string }>, root_path: string | null = null) {
-  const uri = await site.add(files)
-  const workspace = await site.open(uri, { session: crypto.randomUUID(), root_path })
-  return { uri, workspace, at: (name: string) => join(workspace.iacRoot, name) }
-}
+const opened = (files: Parameters<typeof site.add>[0], root_path: string | null = null) =>
+  site.start({ root_path }, files)
 
 const committed = (uri: string, ...args: string[]) => site.remote(uri, ...args)
 

@@ -13,9 +13,7 @@ const newSession = () => crypto.randomUUID()
 
 describe('a first call', () => {
   it('clones below the upload folder and pushes the branch right away, without a commit', async () => {
-    const uri = await site.add({ 'main.tf': 'x' })
-    const session = newSession()
-    const workspace = await site.open(uri, { session })
+    const { uri, session, workspace } = await site.start()
     expect(workspace.clone).toMatch(new RegExp(`/uploads/${session}/[0-9a-f-]{36}$`))
     expect(workspace).toMatchObject({ iacRoot: workspace.clone, branch: BRANCH, defaultBranch: 'main' })
     expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(await site.remote(uri, 'rev-parse', 'main'))
@@ -45,8 +43,7 @@ describe('a first call', () => {
   })
 
   it('reads and writes a private repository with the credentials, which are nowhere in the clone', async () => {
-    const uri = await site.add({ 'main.tf': 'x' }, { private: true })
-    const workspace = await site.open(uri, { session: newSession() })
+    const { workspace } = await site.start({}, undefined, { private: true })
     const config = await readFile(join(workspace.gitDirectory, 'config'), 'utf8')
     expect(config).not.toContain(TOKEN)
     expect(config).not.toContain(encodeURIComponent(TOKEN))
@@ -67,9 +64,7 @@ async function commitOnTop(uri: string, branch: string): Promise<string> {
 
 describe('a later round', () => {
   it('goes on at the tip of the session branch and pushes nothing', async () => {
-    const uri = await site.add({ 'main.tf': 'x' })
-    const session = newSession()
-    const first = await site.open(uri, { session })
+    const { uri, session, workspace: first } = await site.start()
     await writeFile(join(first.iacRoot, 'new.tf'), 'one')
     const base_commit = await first.commitAndPush()
     await first.dispose()
@@ -117,9 +112,7 @@ describe('a later round', () => {
   })
 
   it('begins at the default branch when the very first round was interrupted', async () => {
-    const uri = await site.add({ 'main.tf': 'x' })
-    const session = newSession()
-    const first = await site.open(uri, { session })
+    const { uri, session, workspace: first } = await site.start()
     await writeFile(join(first.iacRoot, 'a.tf'), 'lost')
     await first.commitAndPush()
     const again = await site.open(uri, { session, attempt: 2 })
@@ -156,9 +149,7 @@ describe('a preview', () => {
   })
 
   it('begins an interrupted look at the commit of the last round, and leaves the branch where it is', async () => {
-    const uri = await site.add({ 'main.tf': 'x' })
-    const session = newSession()
-    const first = await site.open(uri, { session })
+    const { uri, session, workspace: first } = await site.start()
     await writeFile(join(first.iacRoot, 'a.tf'), 'one')
     const base_commit = await first.commitAndPush()
     await writeFile(join(first.iacRoot, 'b.tf'), 'somebody else')
@@ -170,8 +161,7 @@ describe('a preview', () => {
   })
 
   it('can neither commit nor pin', async () => {
-    const uri = await site.add({ 'main.tf': 'x' })
-    const looking = await site.open(uri, { session: newSession(), ...ONLY_LOOKS })
+    const { workspace: looking } = await site.start(ONLY_LOOKS)
     await writeFile(join(looking.iacRoot, 'a.tf'), 'x')
     for (const write of [looking.commitAndPush, looking.keep])
       await expect(write()).rejects.toMatchObject({

@@ -24,6 +24,12 @@ export interface Site {
   lines: string[]
   add(files: Content, options?: { private?: boolean; empty?: boolean }): Promise<string>
   open(uri: string, round?: RoundChanges): Promise<Workspace>
+  /** Opens a new repository in a session of its own. `at` makes paths in the engine root. */
+  start(
+    changes?: RoundChanges,
+    files?: Content,
+    options?: { private?: boolean },
+  ): Promise<{ uri: string; session: string; workspace: Workspace; at(name: string): string }>
   remote(uri: string, ...args: string[]): Promise<string>
   close(): Promise<void>
 }
@@ -48,7 +54,7 @@ export async function startSite(git: Partial<GitConfig> = {}): Promise<Site> {
   const lines: string[] = []
   const log = createLogger({ write: (line) => lines.push(line), level: 'debug' })
   let count = 0
-  return {
+  const site: Site = {
     host,
     folder,
     config,
@@ -61,12 +67,19 @@ export async function startSite(git: Partial<GitConfig> = {}): Promise<Site> {
         private: options?.private,
       }),
     open: (uri, changes) => openWorkspace(config, round(uri, changes), { log }),
+    start: async (changes, files = { 'main.tf': 'x' }, options) => {
+      const session = crypto.randomUUID()
+      const uri = await site.add(files, options)
+      const workspace = await site.open(uri, { session, ...changes })
+      return { uri, session, workspace, at: (name) => join(workspace.iacRoot, name) }
+    },
     remote: (uri, ...args) => git_(['--git-dir', host.pathOf(uri), ...args]),
     close: async () => {
       await host.close()
       await rm(folder, { recursive: true, force: true })
     },
   }
+  return site
 }
 
 export function siteConfig(upload_folder: string, git: Partial<GitConfig> = {}): Config {

@@ -1,20 +1,9 @@
 import { existsSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { silentLogger } from '../../../src/base/log.ts'
 import type { Context } from '../../../src/context.ts'
-import { acceptRound } from '../../../src/rounds/accept.ts'
-import { createIacClient } from '../../../src/services/iac/client.ts'
 import type { LoggingProcess } from '../../helpers/logging-process.ts'
-import {
-  applyJobs,
-  applyReports,
-  contextOf,
-  DISCARDED,
-  leftOfPlan,
-  managedState,
-  sessionWithPlan,
-} from '../modes/apply-world.ts'
-import { type Chaos, startChaos, within } from './world.ts'
+import { applyJobs, applyReports, DISCARDED, leftOfPlan, managedState } from '../modes/apply-world.ts'
+import { type Chaos, startChaos, waitingApply, within } from './world.ts'
 
 let chaos: Chaos
 beforeEach(async () => {
@@ -34,21 +23,6 @@ const asked = (uuid: string) =>
     const known = await chaos.stack.database.sql`SELECT 1 FROM applies WHERE job_id = ${job?.job_id ?? null}`
     expect(known).toHaveLength(1)
   })
-
-/** Creates a session whose apply is queued, with the sidecar that made its plan. */
-async function waitingApply() {
-  await chaos.processes.closeGate('apply')
-  const sidecar = await chaos.processes.sidecar()
-  const iac = createIacClient(
-    { ...chaos.stack.config.services.iac, endpoint: sidecar.url, job_poll_interval: 0.2 },
-    { fetch, log: silentLogger },
-  )
-  const context = contextOf(chaos.stack, { iac, queue: chaos.queue })
-  const { uuid, repo_uri } = await sessionWithPlan(chaos.stack, context)
-  const accept = () =>
-    acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
-  return { sidecar, context, uuid, repo_uri, accept }
-}
 
 async function ended(uuid: string) {
   return await within(async () => {
@@ -74,7 +48,7 @@ it.each([
   ['killed', 'SIGKILL'],
   ['told to stop', 'SIGTERM'],
 ] as const)('a worker that is %s in the middle of an apply: another one waits for the same job', async (_, signal) => {
-  const { sidecar, context, uuid, repo_uri, accept } = await waitingApply()
+  const { sidecar, context, uuid, repo_uri, accept } = await waitingApply(chaos)
   const first = await chaos.processes.worker(sidecar.url)
   await accept()
   await asked(uuid)
@@ -86,7 +60,7 @@ it.each([
 })
 
 it('sidecar and worker are killed in the middle of an apply: nothing is applied again, and the report says that nobody knows', async () => {
-  const { sidecar, context, uuid, repo_uri, accept } = await waitingApply()
+  const { sidecar, context, uuid, repo_uri, accept } = await waitingApply(chaos)
   const first = await chaos.processes.worker(sidecar.url)
   await accept()
   await asked(uuid)
@@ -106,7 +80,7 @@ it('sidecar and worker are killed in the middle of an apply: nothing is applied 
 })
 
 it('a sidecar that is killed in the middle of an apply and comes back', async () => {
-  const { sidecar, uuid, accept } = await waitingApply()
+  const { sidecar, uuid, accept } = await waitingApply(chaos)
   await chaos.processes.worker(sidecar.url)
   await accept()
   await asked(uuid)

@@ -2,23 +2,17 @@ import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { platformFor } from '../../../src/access/audit/record.ts'
-import { silentLogger } from '../../../src/base/log.ts'
-import { acceptRound } from '../../../src/rounds/accept.ts'
 import { cancelRound } from '../../../src/rounds/cancel.ts'
-import { createIacClient } from '../../../src/services/iac/client.ts'
 import type { LoggingProcess } from '../../helpers/logging-process.ts'
 import { createUser, openSession } from '../../helpers/sessions.ts'
-import { applyJobs, applyReports, contextOf, leftOfPlan, managedState, sessionWithPlan } from '../modes/apply-world.ts'
-import { ADDED, accept, done, MAIN, targets, write } from '../modes/scripts.ts'
+import { applyJobs, applyReports, contextOf, leftOfPlan, managedState } from '../modes/apply-world.ts'
+import { ADDED, done, MAIN, targets, write } from '../modes/scripts.ts'
 import { oneEdit } from './model.ts'
-import { type Chaos, commitsOn, sessionFolder, startChaos, within } from './world.ts'
+import { type Chaos, commitsOn, sessionFolder, startChaos, waitingApply, within } from './world.ts'
 
 let chaos: Chaos
 beforeEach(async () => {
   chaos = await startChaos({
-    status: { text: 'One sentence.' },
-    requests_filter: accept,
-    construct_information: { args: { templates: [], abbreviations: [] } },
     task_complete: oneEdit(write('second.tf', ADDED), done('Added a second greeting.')),
     generate_engine_targets: targets('terraform_data.second'),
   })
@@ -97,16 +91,9 @@ it('a worker that is killed between the cancellation and the end of generate rou
 })
 
 it('a worker that is killed between the cancellation and the end of an apply: another one reports what the engine did', async () => {
-  await chaos.processes.closeGate('apply')
-  const sidecar = await chaos.processes.sidecar()
-  const iac = createIacClient(
-    { ...chaos.stack.config.services.iac, endpoint: sidecar.url, job_poll_interval: 0.2 },
-    { fetch, log: silentLogger },
-  )
-  const context = contextOf(chaos.stack, { iac, queue: chaos.queue })
-  const { uuid, repo_uri } = await sessionWithPlan(chaos.stack, context)
+  const { sidecar, context, uuid, repo_uri, accept } = await waitingApply(chaos)
   const first = await chaos.processes.worker(sidecar.url)
-  await acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
+  await accept()
   await within(async () => {
     expect(existsSync(chaos.processes.mark)).toBe(true)
     expect(await chaos.stack.database.sql`SELECT 1 FROM applies WHERE job_id IS NOT NULL`).toHaveLength(1)

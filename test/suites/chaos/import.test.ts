@@ -4,7 +4,7 @@ import { ACCOUNT, RESOURCES } from '../../../dev/cloud/account.ts'
 import { cloudVariables, startCloud } from '../../../dev/cloud/start.ts'
 import { recordedJobs } from '../modes/apply-world.ts'
 import { addresses, blocks, importReport, toldReport } from '../modes/import-world.ts'
-import { accept, done, MAIN, operations, targets, write } from '../modes/scripts.ts'
+import { done, MAIN, operations, targets, write } from '../modes/scripts.ts'
 import { oneEdit } from './model.ts'
 import { type Chaos, commitsOn, endingsOf, type Phases, roundsIn, sessionFolder, startChaos, taken } from './world.ts'
 
@@ -22,9 +22,6 @@ beforeAll(async () => {
 afterAll(() => cloud.close())
 beforeEach(async () => {
   const scripts = {
-    status: { text: 'One sentence.' },
-    requests_filter: accept,
-    construct_information: { args: { templates: [], abbreviations: [] } },
     report_decomposed_task_operations: operations([first, second]),
     task_complete: oneEdit(write('imported.tf', blocks('a', 'b')), done('Wrote two blocks.')),
     generate_engine_targets: targets('terraform_data.a', 'terraform_data.b'),

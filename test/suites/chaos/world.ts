@@ -4,11 +4,14 @@ import { join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
 import { type SendingQueue, startSendingQueue } from '../../../src/data/queue.ts'
-import type { FirstRound } from '../../../src/rounds/accept.ts'
+import { acceptRound, type FirstRound } from '../../../src/rounds/accept.ts'
+import { createIacClient } from '../../../src/services/iac/client.ts'
 import type { LoggingProcess } from '../../helpers/logging-process.ts'
 import { createUser, openSession } from '../../helpers/sessions.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
+import { contextOf, sessionWithPlan } from '../modes/apply-world.ts'
 import { artifactsOf } from '../modes/artifacts.ts'
+import { accept } from '../modes/scripts.ts'
 import { type Stack, startStack } from '../modes/stack.ts'
 import { type ChaosModel, startChaosModel } from './model.ts'
 import { createProcesses, type Processes } from './processes.ts'
@@ -67,6 +70,13 @@ export interface Ended {
   artifacts: string[]
 }
 
+/** Answers that rounds of every mode need. */
+const USUAL = {
+  status: { text: 'One sentence.' },
+  requests_filter: accept,
+  construct_information: { args: { templates: [], abbreviations: [] } },
+}
+
 export async function startChaos(
   scripts: Record<string, Script> = {},
   engine_variables: Record<string, string> = {},
@@ -74,7 +84,7 @@ export async function startChaos(
   const stack = await startStack()
   const processes = await createProcesses(stack, engine_variables)
   const queue: SendingQueue = await startSendingQueue(stack.database.sql, silentLogger)
-  const model = await startChaosModel(scripts)
+  const model = await startChaosModel({ ...USUAL, ...scripts })
   const { sql } = stack.database
   const user = await createUser(sql, crypto.randomUUID())
   const context = stack.context(scriptedLlm({}), { queue })
@@ -195,3 +205,17 @@ export const sessionFolder = ({ config }: Stack, uuid: string) => join(config.pa
 /** Lists the commits of a session's branch that the default branch does not have. */
 export const commitsOn = async (stack: Stack, repo_uri: string, branch: string) =>
   Number(await stack.git(repo_uri, 'rev-list', '--count', `main..${branch}`))
+
+/** Creates a session with a reviewed plan, whose apply is queued with `accept`, and the sidecar that made its plan. */
+export async function waitingApply({ stack, processes, queue }: Chaos) {
+  await processes.closeGate('apply')
+  const sidecar = await processes.sidecar()
+  const iac = createIacClient(
+    { ...stack.config.services.iac, endpoint: sidecar.url, job_poll_interval: 0.2 },
+    { fetch, log: silentLogger },
+  )
+  const { uuid, repo_uri, context } = await sessionWithPlan(stack, contextOf(stack, { iac, queue }))
+  const accept = () =>
+    acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
+  return { sidecar, context, uuid, repo_uri, accept }
+}

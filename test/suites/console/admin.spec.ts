@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
+import { answer, signInAs } from './answers.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
-import { answer, signInAs } from './listing.ts'
 import { runExample } from './world.ts'
 
 const SUMMARY = '**/api/v1/admin/sessions/summary*'
@@ -36,22 +36,9 @@ const TOTALS = {
   },
 }
 
-test('the overview counts, and leads to the sessions that it counts', async ({ page }) => {
-  await page.route(SUMMARY, (route) => answer(route, TOTALS))
-  await page.goto('/console/admin')
-  await expect(page.getByRole('heading', { name: 'Queue' })).toBeVisible()
-  await expect(page.getByText('$11.48')).toBeVisible()
-  await expect(page.getByText('without 4 rounds of unknown cost')).toBeVisible()
-  await expect(page.getByText('4,628,160')).toBeVisible()
-  await expectAccessible(page)
-  await page.setViewportSize({ width: 390, height: 844 })
-  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
-  await page.getByRole('link', { name: '9', exact: true }).click()
-  await expect(page).toHaveURL(/sessions\?view=all&status=failed$/)
-  await expect(page.getByRole('combobox', { name: 'Status' })).toHaveValue('failed')
-})
-
-test('the overview says when its figures cannot be read, and tries again', async ({ page }) => {
+test('the overview reads its figures again where it could not, and leads to the sessions that it counts', async ({
+  page,
+}) => {
   let isAway = true
   await page.route(SUMMARY, (route) => (isAway ? answer(route, { detail: 'Busy.' }, 500) : answer(route, TOTALS)))
   await page.goto('/console/admin')
@@ -59,14 +46,13 @@ test('the overview says when its figures cannot be read, and tries again', async
   isAway = false
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByRole('heading', { name: 'Queue' })).toBeVisible()
-})
-
-test('the overview shows what this stack has', async ({ page, request }) => {
-  await runExample(request, 'question')
-  await page.goto('/console/admin')
-  await expect(page.getByRole('heading', { name: 'Spend of the last 30 days' })).toBeVisible()
-  const figures = await (await request.get('/api/v1/admin/sessions/summary')).json()
-  expect(figures.spend_30_days.input_tokens).toBeGreaterThan(0)
+  await expect(page.getByText('$11.48')).toBeVisible()
+  await expect(page.getByText('without 4 rounds of unknown cost')).toBeVisible()
+  await expect(page.getByText('4,628,160')).toBeVisible()
+  await expectAccessible(page)
+  await page.getByRole('link', { name: '9', exact: true }).click()
+  await expect(page).toHaveURL(/sessions\?view=all&status=failed$/)
+  await expect(page.getByRole('combobox', { name: 'Status' })).toHaveValue('failed')
 })
 
 test('every part says which role it needs', async ({ page }) => {
@@ -159,8 +145,6 @@ test('the audit is filtered by its address, and downloaded as the API gives it',
   expect(lines.length).toBeGreaterThan(1)
   await page.getByRole('button', { name: 'Clear filters' }).click()
   await expect(page).toHaveURL(/admin\/audit$/)
-  await page.setViewportSize({ width: 390, height: 844 })
-  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
 })
 
 test('the audit explains counts that stop, shows refusals, and keeps hostile text as text', async ({ page }) => {

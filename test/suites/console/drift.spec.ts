@@ -1,5 +1,6 @@
 import type { APIRequestContext, Page } from '@playwright/test'
-import { expect, expectAccessible, test } from './fixtures.ts'
+import { refuseSession, serveArtifact } from './answers.ts'
+import { expect, expectAccessible, expectToFit, PHONE, test } from './fixtures.ts'
 import { readSession, resetSample, runExample, waitForEnd } from './world.ts'
 
 const FLOW_LOGS = 'terraform_data.flow_logs'
@@ -20,15 +21,9 @@ const entry = (page: Page, address: string) => page.getByRole('article', { name:
 const roundOf = (page: Page, id: string, number: number) =>
   expect(page).toHaveURL(new RegExp(`/sessions/${id}/?\\?round=${number}$`))
 
-/** Replaces the report of a session with another document. */
-async function withReport(page: Page, request: APIRequestContext, id: string, report: object): Promise<void> {
-  const { url } = (await readSession(request, id)).rounds[0]?.reports[0] ?? { url: '' }
-  const { pathname } = new URL(url)
-  await page.route(
-    (address) => address.pathname === pathname,
-    (route) => route.fulfill({ json: report, headers: { 'access-control-allow-origin': '*' } }),
-  )
-}
+/** Replaces the report of the first round with another document. */
+const withReport = async (page: Page, request: APIRequestContext, json: object) =>
+  serveArtifact(page, (await readSession(request, previewed)).rounds[0]?.reports[0]?.url ?? '', { json })
 
 test('a look shows what either side says and changes nothing', async ({ page, request }) => {
   previewed = await lookForDrift(request)
@@ -119,14 +114,14 @@ test('tells a developer, and who does not own the session, why they cannot ask',
   await expect(page.getByRole('button', { name: 'Remediate everything' })).toBeHidden()
   await expect(entry(page, FLOW_LOGS)).toBeVisible()
   await expectAccessible(page)
-  await page.route('**/api/v1/sessions?*', (route) => route.fulfill({ status: 403, json: { detail: 'no' } }))
+  await refuseSession(page)
   await page.reload()
   await expect(page.getByText('Only the owner of this session can request rounds.')).toBeVisible()
 })
 
 test('shows hostile texts as texts, and every state of a report', async ({ page, request }) => {
   const hostile = '<script>alert(1)</script>\u202e\u0007'
-  await withReport(page, request, previewed, {
+  await withReport(page, request, {
     status: 'Partial',
     summary: `![x](https://evil.example/x.png) <img src=x onerror=alert(1)> [a](javascript:alert(1)) **bold**`,
     remediated_resources: [
@@ -156,11 +151,11 @@ test('shows hostile texts as texts, and every state of a report', async ({ page,
 })
 
 test('on a phone nothing runs over the edge; a broken report can be read again', async ({ page, request }) => {
-  await page.setViewportSize({ width: 390, height: 844 })
+  await page.setViewportSize(PHONE)
   await open(page, previewed)
   await expect(entry(page, FLOW_LOGS)).toBeVisible()
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
-  await withReport(page, request, previewed, { status: 'Great' })
+  await expectToFit(page)
+  await withReport(page, request, { status: 'Great' })
   await page.goto(`/console/sessions/${previewed}/drift?round=1`)
   await expect(page.getByText('The format of the report of this round is unknown')).toBeVisible()
 })

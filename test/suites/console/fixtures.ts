@@ -18,6 +18,8 @@ export const test = base.extend<Fixtures>({
           faults.push(message.text())
       })
       await use(faults)
+      // A request that is still answered when a test ends is no fault of the page.
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
       expect(faults).toEqual([])
     },
     { auto: true },
@@ -26,6 +28,17 @@ export const test = base.extend<Fixtures>({
 export { expect }
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+/** Checks that the page does not scroll sideways. */
+export async function expectToFit(page: Page): Promise<void> {
+  const wider = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    return scrollWidth - clientWidth
+  })
+  expect(wider).toBeLessThanOrEqual(0)
+}
+
+export const PHONE = { width: 390, height: 844 }
 
 /** Checks the page against WCAG 2.2 AA, in both themes. */
 export async function expectAccessible(page: Page): Promise<void> {

@@ -1,38 +1,28 @@
 import type { APIRequestContext, Page } from '@playwright/test'
-import type { PlanDocument } from '../../../console/client/api/schemas.ts'
-import { expect, expectAccessible, test } from './fixtures.ts'
-import { runExample } from './world.ts'
+import type { PlannedResource } from '../../../console/client/api/schemas.ts'
+import { plannedResource, serveArtifact } from './answers.ts'
+import { expect, expectAccessible, expectToFit, PHONE, test } from './fixtures.ts'
+import { findOrRunExample } from './world.ts'
 
-let made: Promise<string> | undefined
-/** Opens a session with a plan, whose document each test replaces. */
-const sessionWithPlan = (request: APIRequestContext) =>
-  (made ??= runExample(request, 'generate').then(({ uuid }) => uuid))
+/** Returns a session with a plan, whose document each test replaces. */
+const sessionWithPlan = (request: APIRequestContext) => findOrRunExample(request, 'generate')
+const PLAN = /\/plans\/[^/]+\.json/
+const drawing = (page: Page) => page.getByRole('region', { name: 'Drawing' })
 
-const resource = (address: string, depends_on: string[] = [], more: object = {}) => ({
-  address,
-  module_address: /^(.*)\.[^.]+\.[^.]+$/.exec(address)?.[1] ?? null,
-  mode: 'managed',
-  type: address.split('.').at(-2) ?? 'x',
-  name: address.split('.').at(-1) ?? 'x',
-  index: null,
-  deposed: null,
-  action: 'none',
-  is_critical: false,
-  critical_reason: null,
-  depends_on,
-  depends_on_left_out: 0,
-  findings: [],
-  statements: [],
-  attributes: [],
-  ...more,
-})
+const resource = (address: string, depends_on: string[] = [], more: Partial<PlannedResource> = {}) =>
+  plannedResource(address, {
+    module_address: /^(.*)\.[^.]+\.[^.]+$/.exec(address)?.[1] ?? null,
+    type: address.split('.').at(-2) ?? 'x',
+    name: address.split('.').at(-1) ?? 'x',
+    action: 'none',
+    attributes: [],
+    depends_on,
+    ...more,
+  })
 
 /** Opens the graph of a plan with these resources. */
 async function openGraph(page: Page, request: APIRequestContext, resources: object[], search = ''): Promise<void> {
-  const body = { schema_version: 1, summary: {}, targets: [], resources } as unknown as PlanDocument
-  await page.route(/\/plans\/[^/]+\.json/, (route) =>
-    route.fulfill({ json: body, headers: { 'access-control-allow-origin': '*' } }),
-  )
+  await serveArtifact(page, PLAN, { json: { schema_version: 1, summary: {}, targets: [], resources } })
   await page.goto(`/console/sessions/${await sessionWithPlan(request)}/graph${search}`)
   await expect(page.getByRole('heading', { name: 'Dependencies' })).toBeVisible()
 }
@@ -47,8 +37,7 @@ const SHOP = [
 
 test('draws what a round really planned, and lists the same in a table', async ({ page, request }) => {
   await page.goto(`/console/sessions/${await sessionWithPlan(request)}/graph`)
-  const drawing = page.getByRole('region', { name: 'Drawing' })
-  await expect(drawing.getByRole('button', { name: /orders_queue_alarm/ })).toBeVisible()
+  await expect(drawing(page).getByRole('button', { name: /orders_queue_alarm/ })).toBeVisible()
   await expect(page.getByRole('table').getByRole('row')).toHaveCount(4)
   await expectAccessible(page)
 })
@@ -66,8 +55,7 @@ test('shows the blast radius of what is chosen by the keyboard alone', async ({ 
   const hits = table.getByRole('row').filter({ hasText: 'yes' })
   await expect(hits).toHaveCount(3)
   await expect(table.getByRole('row', { name: /db\.orders/ })).toContainText('no')
-  const drawing = page.getByRole('region', { name: 'Drawing' })
-  await expect(drawing.getByRole('button', { name: /affected/ })).toHaveCount(3)
+  await expect(drawing(page).getByRole('button', { name: /affected/ })).toHaveCount(3)
   await expect(chosen.getByRole('link', { name: 'See its changes' })).toHaveAttribute(
     'href',
     /\/review\?.*part=plan.*resource=net\.vpc/,
@@ -77,20 +65,19 @@ test('shows the blast radius of what is chosen by the keyboard alone', async ({ 
 
 test('moves in the drawing by arrow keys and chooses there', async ({ page, request }) => {
   await openGraph(page, request, SHOP, '?resource=net.vpc')
-  const drawing = page.getByRole('region', { name: 'Drawing' })
-  await drawing.getByRole('button', { name: /vpc/ }).focus()
+  await drawing(page).getByRole('button', { name: /vpc/ }).focus()
   await page.keyboard.press('ArrowRight')
-  await expect(drawing.getByRole('button', { name: /subnet/ })).toBeFocused()
+  await expect(drawing(page).getByRole('button', { name: /subnet/ })).toBeFocused()
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(/resource=net\.subnet/)
-  await expect(drawing.getByRole('button', { name: /subnet/ })).toHaveAttribute('aria-pressed', 'true')
-  await expect(drawing.getByRole('button', { name: /affected/ })).toHaveCount(2)
+  await expect(drawing(page).getByRole('button', { name: /subnet/ })).toHaveAttribute('aria-pressed', 'true')
+  await expect(drawing(page).getByRole('button', { name: /affected/ })).toHaveCount(2)
 })
 
 test('marks critical losses, and filters by action and by what changes', async ({ page, request }) => {
   await openGraph(page, request, SHOP)
   await expect(page.getByRole('row', { name: /db\.orders/ })).toContainText('critical')
-  await expect(page.getByRole('region', { name: 'Drawing' }).getByRole('button', { name: /critical/ })).toHaveCount(1)
+  await expect(drawing(page).getByRole('button', { name: /critical/ })).toHaveCount(1)
   const rows = page.getByRole('table').locator('tbody').getByRole('row')
   await page.getByLabel('Only changes and their neighbours').check()
   await expect(rows).toHaveCount(5)
@@ -124,39 +111,36 @@ test('collapses ten thousand resources and stays quick', async ({ page, request 
     }),
   )
   await openGraph(page, request, many)
-  const drawing = page.getByRole('region', { name: 'Drawing' })
-  await expect(drawing.getByRole('button', { name: /Open.*module\.m0/ })).toBeVisible()
+  await expect(drawing(page).getByRole('button', { name: /Open.*module\.m0/ })).toBeVisible()
   await page.getByLabel('Find a resource').fill('r9000')
   const began = Date.now()
   await page.keyboard.press('Enter')
   await expect(page.getByText(/^999 resources depend on it/)).toBeVisible()
   expect(Date.now() - began).toBeLessThan(5_000)
-  await expect(drawing.getByRole('button', { name: /r9000/ })).toBeVisible()
+  await expect(drawing(page).getByRole('button', { name: /r9000/ })).toBeVisible()
 })
 
 test('comes as a table first on a phone, with the drawing on demand', async ({ page, request }) => {
-  await page.setViewportSize({ width: 390, height: 844 })
+  await page.setViewportSize(PHONE)
   await openGraph(page, request, SHOP)
   await expect(page.getByRole('table')).toBeVisible()
-  await expect(page.getByRole('region', { name: 'Drawing' })).toHaveCount(0)
+  await expect(drawing(page)).toHaveCount(0)
   await page.getByText('Show the graph').click()
-  await expect(page.getByRole('region', { name: 'Drawing' }).getByRole('button', { name: /vpc/ })).toBeVisible()
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  await expect(drawing(page).getByRole('button', { name: /vpc/ })).toBeVisible()
+  await expectToFit(page)
   await expectAccessible(page)
 })
 
 test('says when the document of a plan is damaged or cannot be read', async ({ page, request }) => {
   const id = await sessionWithPlan(request)
-  await page.route(/\/plans\/[^/]+\.json/, (route) =>
-    route.fulfill({ body: '{"resources":', headers: { 'access-control-allow-origin': '*' } }),
-  )
+  await serveArtifact(page, PLAN, { body: '{"resources":' })
   await page.goto(`/console/sessions/${id}/graph`)
   await expect(page.getByText('This plan cannot be read')).toBeVisible()
-  await page.unroute(/\/plans\/[^/]+\.json/)
-  await page.route(/\/plans\/[^/]+\.json/, (route) => route.abort())
+  await page.unroute(PLAN)
+  await page.route(PLAN, (route) => route.abort())
   await page.goto(`/console/sessions/${id}/graph`)
   await expect(page.getByText('The plan could not be read')).toBeVisible()
-  await page.unroute(/\/plans\/[^/]+\.json/)
+  await page.unroute(PLAN)
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByRole('table')).toBeVisible()
 })

@@ -1,6 +1,7 @@
 import type { APIRequestContext, Page } from '@playwright/test'
 import type { Session } from '../../../console/client/api/schemas.ts'
-import { expect, expectAccessible, test } from './fixtures.ts'
+import { refuseSession, serveArtifact, servePlan, streamOf } from './answers.ts'
+import { expect, expectAccessible, expectToFit, PHONE, test } from './fixtures.ts'
 import { readSession, resetSample, runExample, waitForEnd } from './world.ts'
 
 const QUEUES = ['invoices-dead-letter', 'invoices-incoming'].map(
@@ -17,16 +18,12 @@ const open = (page: Page, id: string) => page.goto(`/console/sessions/${id}/impo
 const inventory = (page: Page) => page.getByRole('region', { name: 'Inventory of the scope' })
 const result = (page: Page) => page.getByRole('region', { name: /^Result of round/ })
 
-/** Replaces the inventory of a session with another document; null makes the store refuse it. */
-async function withInventory(page: Page, request: APIRequestContext, id: string, document: object | null) {
-  const { pathname } = new URL((await readSession(request, id)).rounds[0]?.previews[0]?.url ?? '')
-  const headers = { 'access-control-allow-origin': '*' }
-  await page.route(
-    (address) => address.pathname === pathname,
-    (route) => route.fulfill(document === null ? { status: 500, headers } : { json: document, headers }),
-  )
-}
-const inventoryOf = (unmanaged: object[], left_out: object[] = []) => ({ version: 1, managed: [], unmanaged, left_out })
+/** Makes the store answer otherwise for the inventory of a session. */
+const withInventory = async (page: Page, request: APIRequestContext, answer: { status: number } | { json: object }) =>
+  serveArtifact(page, (await readSession(request, previewed)).rounds[0]?.previews[0]?.url ?? '', answer)
+const inventoryOf = (unmanaged: object[], left_out: object[] = []) => ({
+  json: { version: 1, managed: [], unmanaged, left_out },
+})
 
 test('a look lists the scope by kind; the queues are ticked and imported; an empty plan proves it', async ({
   page,
@@ -91,22 +88,15 @@ test('everything at once, beside what a sentence names', async ({ page, request 
 test('shows the progress of each resource while the round runs', async ({ page, request }) => {
   const session = await readSession(request, previewed)
   await page.route('**/api/v1/sessions?*', (route) => route.fulfill({ json: running(session) }))
-  const stream = (events: object[]) => ({
-    contentType: 'text/event-stream',
-    body: events
-      .map((event, index) => ({ id: index + 1, round: 2, at: '2026-03-01T14:25:30Z', ...event }))
-      .map((event) => `id: ${event.id}\nevent: x\ndata: ${JSON.stringify(event)}\n\n`)
-      .join(''),
-  })
   const job = (job_id: string) => ({ step: 'import', job_id })
   const lines = (id: string, stream: string, text: string) => ({ type: 'lines', ...job(id), stream, text })
-  await page.route('**/events/subscribe/**', (route) => route.fulfill(stream([])))
+  await page.route('**/events/subscribe/**', (route) => route.fulfill(streamOf([])))
   await page.route('**/events/activity/**', (route) =>
-    route.fulfill(stream([{ type: 'attempt.began', attempt: 1, max_attempts: 5, task: 'import', reason: null }])),
+    route.fulfill(streamOf([{ type: 'attempt.began', attempt: 1, max_attempts: 5, task: 'import', reason: null }])),
   )
   await page.route('**/events/output/**', (route) =>
     route.fulfill(
-      stream([
+      streamOf([
         { type: 'step.began', ...job('1') },
         lines('1', 'stdout', 't.one: Importing from ID "queue-one"...'),
         { type: 'step.ended', ...job('1'), exit_code: 0, seconds: 1 },
@@ -163,7 +153,7 @@ test('ten thousand resources: search, arrow keys, a thousand at most', async ({ 
     kind: index < 4 ? null : `kind-${index % 3}`,
     resource_id: `resource-${index}`,
   }))
-  await withInventory(page, request, previewed, inventoryOf(many))
+  await withInventory(page, request, inventoryOf(many))
   await open(page, previewed)
   await expect(inventory(page).getByText('10,000 resources', { exact: true })).toBeVisible()
   expect(await inventory(page).getByRole('listitem').count()).toBeLessThan(100)
@@ -196,7 +186,7 @@ test('hostile identifiers and reasons are texts; ticks of an older list are told
     ],
     [{ kind: 'k', resource_id: 'left', reason: '<script>alert(1)</script>' }],
   )
-  await withInventory(page, request, previewed, hostile)
+  await withInventory(page, request, hostile)
   await page.addInitScript(
     ([key = '']) => sessionStorage.setItem(key, '{"ids":["gone"],"sentence":""}'),
     [`platform.draft.import.${previewed}`],
@@ -214,16 +204,16 @@ test('hostile identifiers and reasons are texts; ticks of an older list are told
 })
 
 test('on a phone; without a document; of another person', async ({ page, request }) => {
-  await page.setViewportSize({ width: 390, height: 844 })
-  await withInventory(page, request, previewed, null)
+  await page.setViewportSize(PHONE)
+  await withInventory(page, request, { status: 500 })
   await open(page, previewed)
   await expect(page.getByText('The inventory could not be read')).toBeVisible()
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  await expectToFit(page)
   await page.unrouteAll({ behavior: 'wait' })
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByRole('checkbox', { name: TABLE })).toBeVisible()
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
-  await page.route('**/api/v1/sessions?*', (route) => route.fulfill({ status: 403, json: { detail: 'no' } }))
+  await expectToFit(page)
+  await refuseSession(page)
   await page.reload()
   await expect(page.getByText('Only the owner of this session can request rounds.')).toBeVisible()
   await expect(inventory(page).getByText(TABLE)).toBeVisible()
@@ -233,28 +223,17 @@ test('on a phone; without a document; of another person', async ({ page, request
 test('tells what was refused and why, and when the last plan is not empty', async ({ page, request }) => {
   const session = await readSession(request, previewed)
   const round = session.rounds[1]
-  const answers = new Map<string, object>([
-    [new URL(round?.plans.at(-1)?.document_url ?? '').pathname, { summary: { update: 2 }, outputs: [] }],
-    [
-      new URL(round?.reports[0]?.url ?? '').pathname,
-      {
-        status: 'Partial',
-        execution_summary: '[here](https://example.org/) and ![there](https://example.org/x.png)',
-        imported_resources: [
-          { resource_id: 'good', resource_address: 't.good', status: 'imported' },
-          { resource_id: 'bad', resource_address: '', status: 'failed', error_message: '<b>Error</b>: denied' },
-        ],
-      },
-    ],
-  ])
-  await page.route(
-    (address) => answers.has(address.pathname),
-    (route) =>
-      route.fulfill({
-        json: answers.get(new URL(route.request().url()).pathname),
-        headers: { 'access-control-allow-origin': '*' },
-      }),
-  )
+  await servePlan(page, session, { summary: { update: 2 }, outputs: [] })
+  await serveArtifact(page, round?.reports[0]?.url ?? '', {
+    json: {
+      status: 'Partial',
+      execution_summary: '[here](https://example.org/) and ![there](https://example.org/x.png)',
+      imported_resources: [
+        { resource_id: 'good', resource_address: 't.good', status: 'imported' },
+        { resource_id: 'bad', resource_address: '', status: 'failed', error_message: '<b>Error</b>: denied' },
+      ],
+    },
+  })
   await open(page, previewed)
   await expect(result(page).getByText('1 resource imported, 1 refused')).toBeVisible()
   await expect(result(page).getByText('The last plan is not empty: 2 changes')).toBeVisible()

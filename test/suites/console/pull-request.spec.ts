@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import type { APIRequestContext, Page } from '@playwright/test'
+import type { Page } from '@playwright/test'
 import type { Session } from '../../../console/client/api/schemas.ts'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
+import { changeSession } from './answers.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { readSession, runExample } from './world.ts'
 
@@ -20,13 +21,6 @@ function mainBranch(...change: string[]): string {
 }
 
 const open = (page: Page, id: string) => page.goto(`/console/sessions/${id}/pull-request`)
-
-async function changeSession(page: Page, request: APIRequestContext, change: (session: Session) => object) {
-  await page.route(/\/api\/v1\/sessions\?/, async (route) => {
-    const session = await (await request.get(new URL(route.request().url()).toString())).json()
-    await route.fulfill({ json: { ...session, ...change(session) } })
-  })
-}
 
 const openButton = (page: Page) => page.getByRole('button', { name: 'Open a pull request' })
 async function merge(page: Page) {
@@ -74,8 +68,8 @@ for (const [status, detail, advice] of [
     await expect(page.getByRole('alert').filter({ hasText: detail })).toContainText(advice)
   })
 
-test('refuses to merge with the reason: locked, running, failed, nothing completed', async ({ page, request }) => {
-  const states: [change: (session: Session) => object, reason: string][] = [
+test('refuses to merge with the reason: locked, running, failed, nothing completed', async ({ page }) => {
+  const states: [change: (session: Session) => Partial<Session>, reason: string][] = [
     [() => ({ is_blocked: true }), 'This session is locked.'],
     [() => ({ in_flight: true }), 'A round of this session is running.'],
     [() => ({ current_status: 'failed' }), 'The last round failed.'],
@@ -85,7 +79,7 @@ test('refuses to merge with the reason: locked, running, failed, nothing complet
     ],
   ]
   for (const [change, reason] of states) {
-    await changeSession(page, request, change)
+    await changeSession(page, change)
     await open(page, made)
     await expect(page.getByText(reason)).toBeVisible()
     await expect(page.getByRole('button', { name: 'Merge…' })).toHaveCount(0)
@@ -94,8 +88,8 @@ test('refuses to merge with the reason: locked, running, failed, nothing complet
   await expectAccessible(page)
 })
 
-test('links to no address but one of the web', async ({ page, request }) => {
-  await changeSession(page, request, ({ rounds }) => ({
+test('links to no address but one of the web', async ({ page }) => {
+  await changeSession(page, ({ rounds }) => ({
     rounds: rounds.map((round) => ({
       ...round,
       pull_requests: [{ provider: 'GITHUB', number: 9, url: 'javascript:alert(1)' }],

@@ -1,17 +1,18 @@
-import type { Session } from '../../../console/client/api/schemas.ts'
+import type { Page } from '@playwright/test'
+import { END, streamOf } from './answers.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
-import { runExample } from './world.ts'
+import { findOrRunExample } from './world.ts'
 
-let finished: Session
+let finished: string
 test.beforeAll(async ({ request }) => {
-  finished = await runExample(request, 'generate')
+  finished = await findOrRunExample(request, 'generate')
 })
 
-const END = 'event: end\ndata: {"status": "completed"}\n\n'
-const place = /^event (\d+) of (\d+)/
+const serve = (page: Page, events: object[]) =>
+  page.route('**/events/activity/**', (route) => route.fulfill(streamOf(events, END)))
 
 test('a round is played back at speed', async ({ page }) => {
-  await page.goto(`/console/sessions/${finished.uuid}`)
+  await page.goto(`/console/sessions/${finished}`)
   await page.getByRole('link', { name: 'Replay' }).click()
   await expect(page.getByRole('heading', { level: 2, name: 'Replay of round 1' })).toBeVisible()
   await expect(page.getByText('Nothing has happened yet.')).toBeVisible()
@@ -26,7 +27,7 @@ test('a round is played back at speed', async ({ page }) => {
 })
 
 test('it is stepped by buttons and keys, and shows what was known at that moment', async ({ page }) => {
-  await page.goto(`/console/sessions/${finished.uuid}/replay/1`)
+  await page.goto(`/console/sessions/${finished}/replay/1`)
   const slider = page.getByRole('slider')
   await page.getByRole('button', { name: 'Next event' }).click()
   await expect(page.getByText(/^event 1 of/)).toBeVisible()
@@ -43,14 +44,14 @@ test('it is stepped by buttons and keys, and shows what was known at that moment
   await expect(page.getByRole('button', { name: /^Play/ })).toBeVisible()
   await slider.focus()
   await page.keyboard.press('End')
-  const [, count, all] = place.exec((await slider.getAttribute('aria-valuetext')) ?? '') ?? []
+  const [count, all] = (await slider.getAttribute('aria-valuetext'))?.match(/\d+/g) ?? []
   expect(count).toBe(all)
   await page.keyboard.press('ArrowLeft')
   await expect(slider).toHaveAttribute('aria-valuetext', new RegExp(`^event ${Number(all) - 1} of`))
 })
 
 test('keys that come faster than the page is drawn all count', async ({ page }) => {
-  await page.goto(`/console/sessions/${finished.uuid}/replay/1`)
+  await page.goto(`/console/sessions/${finished}/replay/1`)
   await expect(page.getByText(/^event 0 of/)).toBeVisible()
   const press = (...keys: string[]) =>
     page.evaluate((all) => {
@@ -64,11 +65,11 @@ test('keys that come faster than the page is drawn all count', async ({ page }) 
 })
 
 test('an address leads to a moment', async ({ page, request }) => {
-  const text = await (await request.get(`/api/v1/events/activity/${finished.uuid}?round=1`)).text()
+  const text = await (await request.get(`/api/v1/events/activity/${finished}?round=1`)).text()
   const id = /^id: (\d+)\nevent: attempt\.began/m.exec(text)?.[1]
   expect(id).toBeDefined()
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  await page.goto(`/console/sessions/${finished.uuid}/replay/1?at=${id}`)
+  await page.goto(`/console/sessions/${finished}/replay/1?at=${id}`)
   await expect(page.getByRole('heading', { name: 'Attempt 1 of 5' })).toBeVisible()
   await expect(page.getByText('Refused', { exact: true })).toHaveCount(0)
   await expect(page.getByText('Running', { exact: true })).toBeVisible()
@@ -77,11 +78,9 @@ test('an address leads to a moment', async ({ page, request }) => {
 })
 
 test('long waits are shortened, and the page says so', async ({ page }) => {
-  const event = (id: number, at: string) => ({ id, round: 1, at, type: 'engine.began', step: 'plan' })
-  const events = [event(1, '2026-01-01T00:00:00Z'), event(2, '2026-01-01T01:00:00Z')]
-  const body = events.map((one) => `id: ${one.id}\ndata: ${JSON.stringify(one)}\n\n`).join('') + END
-  await page.route('**/events/activity/**', (route) => route.fulfill({ contentType: 'text/event-stream', body }))
-  await page.goto(`/console/sessions/${finished.uuid}/replay/1`)
+  const event = { type: 'engine.began', step: 'plan' }
+  await serve(page, [event, { ...event, at: '2026-01-01T01:00:00Z' }])
+  await page.goto(`/console/sessions/${finished}/replay/1`)
   await expect(page.getByText('Pauses of more than two seconds are shortened: 59 min 58 s were skipped.')).toBeVisible()
   await page.getByRole('button', { name: '4×' }).click()
   await page.getByRole('button', { name: 'Play', exact: true }).click()
@@ -89,10 +88,10 @@ test('long waits are shortened, and the page says so', async ({ page }) => {
 })
 
 test('a round of which nothing is left, and one that never was', async ({ page }) => {
-  await page.route('**/events/activity/**', (route) => route.fulfill({ contentType: 'text/event-stream', body: END }))
-  await page.goto(`/console/sessions/${finished.uuid}/replay/1`)
+  await serve(page, [])
+  await page.goto(`/console/sessions/${finished}/replay/1`)
   await expect(page.getByText('The events of this round are gone')).toBeVisible()
   await expect(page.getByText('are kept for 30 days')).toBeVisible()
-  await page.goto(`/console/sessions/${finished.uuid}/replay/7`)
+  await page.goto(`/console/sessions/${finished}/replay/7`)
   await expect(page.getByText('This round does not exist')).toBeVisible()
 })

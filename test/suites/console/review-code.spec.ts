@@ -1,33 +1,24 @@
-import type { APIRequestContext, Page } from '@playwright/test'
+import type { Page } from '@playwright/test'
 import type { Session } from '../../../console/client/api/schemas.ts'
-import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
-import { expect, expectAccessible, test } from './fixtures.ts'
-import { readSession, runExample } from './world.ts'
+import { serveArtifact } from './answers.ts'
+import { expect, expectAccessible, expectToFit, PHONE, test } from './fixtures.ts'
+import { findOrRunExample, readSession } from './world.ts'
 
 /** A finished generate round with a new file and a changed one. */
 let session: Session
 
 test.beforeAll(async ({ request }) => {
-  session = await findOrRun(request)
+  session = await readSession(request, await findOrRunExample(request, 'generate'))
 })
-
-async function findOrRun(request: APIRequestContext): Promise<Session> {
-  const { items } = await (await request.get('/api/v1/sessions/list?mode=generate&status=completed')).json()
-  const found = items.find(({ first_query }: Session) => first_query === EXAMPLES.generate.request)
-  return found ? readSession(request, found.uuid) : runExample(request, 'generate')
-}
 
 const open = (page: Page, part: 'code' | 'report' | 'compliance', more = '') =>
   page.goto(`/console/sessions/${session.uuid}/review?round=1&part=${part}${more}`)
 
-const HEADERS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' }
-
-/** Replaces an artifact with another document. */
-const answer = (page: Page, path: string, body: string, headers: Record<string, string> = {}) =>
-  page.route(path, (route) => route.fulfill({ body, headers: { ...HEADERS, ...headers } }))
+const CHANGE = /\/changes\/[^/]*outputs\.tf/
+const REPORT = /\/reports\/generate-/
 const answerDiff = (page: Page, body: string) =>
-  answer(page, '**/changes/*outputs.tf*', body, { 'x-amz-meta-new_file': 'false' })
-const answerJson = (page: Page, path: string, document: unknown) => answer(page, path, JSON.stringify(document))
+  serveArtifact(page, CHANGE, { body, headers: { 'x-amz-meta-new_file': 'false' } })
+const serveJson = (page: Page, path: RegExp, json: object) => serveArtifact(page, path, { json })
 
 const lines = (count: number, sign = ' ') =>
   Array.from({ length: count }, (_, index) => `${sign}  argument_${index} = ${index}`).join('\n')
@@ -43,9 +34,6 @@ ${lines(59)}
 ${lines(39)}
  }
 `
-
-const hasNoScroll = (page: Page) =>
-  page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)
 
 test.describe('code', () => {
   test('shows each file of a round with what was counted, and can be read by everybody', async ({ page }) => {
@@ -93,10 +81,10 @@ test.describe('code', () => {
     const table = page.getByRole('table', { name: 'Changes of outputs.tf' })
     await expect(table.getByRole('row').filter({ hasText: 'small-one' })).toContainText('large-one')
     await expectAccessible(page)
-    await page.setViewportSize({ width: 390, height: 844 })
+    await page.setViewportSize(PHONE)
     await expect(page.getByRole('radio', { name: 'Side by side' })).toHaveCount(0)
     await expect(table.getByRole('row').filter({ hasText: 'small-one' })).not.toContainText('large-one')
-    expect(await hasNoScroll(page)).toBe(true)
+    await expectToFit(page)
     await expectAccessible(page)
   })
 
@@ -130,7 +118,7 @@ test.describe('code', () => {
     await expect(table.locator('img, script')).toHaveCount(0)
     await page.getByRole('button', { name: 'Show 1,000 more lines' }).click()
     await expect(table.getByRole('row')).toHaveCount(2_001)
-    expect(await hasNoScroll(page)).toBe(true)
+    await expectToFit(page)
   })
 
   test('shows what is no diff as it is, and says what could not be read', async ({ page }) => {
@@ -138,7 +126,7 @@ test.describe('code', () => {
     await open(page, 'code')
     await expect(page.getByRole('article', { name: 'outputs.tf' })).toContainText('Binary files a and b differ')
     await page.unrouteAll({ behavior: 'wait' })
-    await page.route('**/changes/*outputs.tf*', (route) => route.fulfill({ status: 403, headers: HEADERS }))
+    await serveArtifact(page, CHANGE, { status: 403 })
     await page.reload()
     const error = page.getByRole('article', { name: 'outputs.tf' }).getByRole('alert')
     await expect(error).toContainText('This file could not be read.')
@@ -160,12 +148,10 @@ test.describe('report', () => {
     const resource = part(page).getByRole('link', { name: 'terraform_data.orders_queue', exact: true })
     await expect(resource).toHaveAttribute('href', /part=plan.*resource=|resource=.*part=plan/)
     await expectAccessible(page)
-    await page.setViewportSize({ width: 390, height: 844 })
-    expect(await hasNoScroll(page)).toBe(true)
   })
 
   test('shows hostile words of a model as text', async ({ page }) => {
-    await answerJson(page, '**/reports/generate-*', {
+    await serveJson(page, REPORT, {
       summary: { create: 1 },
       detailed_changes: [{ name: 'a.b', action: 'create', summary: '[x](javascript:alert(1))', details: '<b>x</b>' }],
       potential_impact: {
@@ -180,15 +166,15 @@ test.describe('report', () => {
     await expect(part(page)).toContainText('3.00 <i>')
     await expect(part(page).getByText('high', { exact: true })).toBeVisible()
     await expect(part(page).locator('script, i, u, a[href^="javascript"]')).toHaveCount(0)
-    expect(await hasNoScroll(page)).toBe(true)
+    await expectToFit(page)
   })
 
   test('says when a report cannot be read or has another form', async ({ page }) => {
-    await answer(page, '**/reports/generate-*', 'no JSON')
+    await serveArtifact(page, REPORT, { body: 'no JSON' })
     await open(page, 'report')
     await expect(part(page)).toContainText('The format of the')
     await page.unrouteAll({ behavior: 'wait' })
-    await page.route('**/reports/generate-*', (route) => route.abort())
+    await page.route(REPORT, (route) => route.abort())
     await page.reload()
     await expect(part(page).getByRole('alert')).toContainText('The report could not be read.')
   })
@@ -212,7 +198,7 @@ test.describe('compliance', () => {
       message: `<b>${severity}</b> message`,
       suggested_fix: `Mend the ${severity}.`,
     })
-    await answerJson(page, '**/compliance/check-*', {
+    await serveJson(page, /\/compliance\/check-/, {
       passed: false,
       summary: 'Code checked 2 rules: 1 warning, 1 error.',
       violations: [

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
-import type { Session } from '../../../console/client/api/schemas.ts'
-import { expect, expectAccessible, test } from './fixtures.ts'
-import { planDocument, plannedResource, servePlan, serveSession } from './review-documents.ts'
+import type { Round, Session } from '../../../console/client/api/schemas.ts'
+import { changeSession, planDocument, plannedResource, serveArtifact, servePlan } from './answers.ts'
+import { expect, expectAccessible, expectToFit, PHONE, test } from './fixtures.ts'
 import { runExample } from './world.ts'
 
 let generated: Session
@@ -14,6 +14,7 @@ test.beforeAll(async ({ request }) => {
 
 const open = (page: Page, session: Session, search = '') =>
   page.goto(`/console/sessions/${session.uuid}/review${search}`)
+const DOCUMENT = /\/plans\/[^/]+\.json/
 const row = (page: Page, name: RegExp | string) => page.getByRole('heading', { level: 4, name }).getByRole('button')
 
 test('shows what a generate round would make, and what it was held against', async ({ page }) => {
@@ -47,7 +48,7 @@ test('says why a session is locked, and shows what is destroyed first', async ({
   await expect(page.getByText('will be destroyed')).toBeVisible()
 })
 
-test('opens at the parts of the address', async ({ page }) => {
+test('has a link to each part', async ({ page }) => {
   await open(page, generated, '?part=plan')
   const parts = page.getByRole('navigation', { name: 'Parts of the review' })
   for (const part of ['Code', 'Report and cost', 'Compliance', 'Plan']) {
@@ -147,25 +148,20 @@ test('shows hostile text as text', async ({ page }) => {
     outputs: [{ name: HOSTILE, action: 'update', before: HOSTILE, after: null, unknown: true }],
   })
   await servePlan(page, generated, plan)
-  await page.setViewportSize({ width: 390, height: 844 })
+  await page.setViewportSize(PHONE)
   await open(page, generated)
   await row(page, /change/).click()
   await expect(page.getByText('⟨U+202E⟩abc␇').first()).toBeVisible()
   await expect(page.getByRole('row', { name: /policy/ })).toContainText('+')
   expect(await page.title()).not.toMatch(/^[x1]$/)
   expect(await page.locator('img, main script').count()).toBe(0)
-  const wider = await page.evaluate(() => {
-    const root = globalThis.document.documentElement
-    return root.scrollWidth - root.clientWidth
-  })
-  expect(wider).toBeLessThanOrEqual(0)
+  await expectToFit(page)
   await expectAccessible(page)
 })
 
 test('reads the session again when the link to the plan has expired', async ({ page }) => {
-  const { document_url } = generated.rounds[0]?.plans.find((plan) => plan.document_url !== null) ?? {}
   let refused = 0
-  await page.route(`${document_url?.replace(/\?.*$/, '')}*`, (route) => {
+  await page.route(DOCUMENT, (route) => {
     if (refused++ > 0) return route.continue()
     return route.fulfill({ status: 403, headers: { 'access-control-allow-origin': '*' } })
   })
@@ -175,13 +171,11 @@ test('reads the session again when the link to the plan has expired', async ({ p
 })
 
 test('says that a plan cannot be read, and tries again', async ({ page }) => {
-  const { document_url } = generated.rounds[0]?.plans.find((plan) => plan.document_url !== null) ?? {}
-  const url = `${document_url?.replace(/\?.*$/, '')}*`
-  await page.route(url, (route) => route.fulfill({ status: 403, headers: { 'access-control-allow-origin': '*' } }))
+  await serveArtifact(page, DOCUMENT, { status: 403 })
   await open(page, generated)
   await expect(page.getByRole('alert')).toContainText('The plan could not be read')
   await expect(page.getByText('will be created').first()).toBeVisible()
-  await page.unroute(url)
+  await page.unroute(DOCUMENT)
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(row(page, /queue_alarm/)).toBeVisible()
   await servePlan(page, generated, { schema_version: 99 })
@@ -190,15 +184,13 @@ test('says that a plan cannot be read, and tries again', async ({ page }) => {
 })
 
 test('lets choose among rounds and plans, and shows the text of a plan that has no data', async ({ page }) => {
-  const [round] = generated.rounds
-  if (!round) throw new Error('the session has no round')
-  const [plan] = round.plans
-  if (!plan) throw new Error('the round has no plan')
+  const [round] = generated.rounds as [Round]
+  const [plan] = round.plans as [Round['plans'][number]]
   const earlier = { ...plan, id: plan.id + 100_000 }
   const failed = { ...round, id: round.id + 1, number: 2, plans: [{ ...plan, document_url: null }] }
   const without = { ...round, id: round.id + 2, number: 3, plans: [] }
   const first = { ...round, plans: [earlier, plan] }
-  await serveSession(page, { ...generated, rounds: [first, failed, without] })
+  await changeSession(page, () => ({ rounds: [first, failed, without] }))
   await open(page, generated)
   await expect(page.getByText('This round has no plan', { exact: true })).toBeVisible()
   await page.getByRole('combobox', { name: 'Round', exact: true }).selectOption('2')
@@ -213,7 +205,7 @@ test('lets choose among rounds and plans, and shows the text of a plan that has 
 })
 
 test('says what to do when there is nothing to review', async ({ page }) => {
-  await serveSession(page, { ...generated, rounds: [] })
+  await changeSession(page, () => ({ rounds: [] }))
   await open(page, generated)
   await expect(page.getByText('There is nothing to review')).toBeVisible()
   await page.getByRole('link', { name: 'See the rounds' }).click()

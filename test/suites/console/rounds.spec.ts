@@ -1,7 +1,8 @@
 import type { APIRequestContext, Page } from '@playwright/test'
 import type { Session } from '../../../console/client/api/schemas.ts'
 import { FOLLOW_UPS } from '../../../dev/scripted-model/examples.ts'
-import { expect, expectAccessible, test } from './fixtures.ts'
+import { changeSession, END, refuseSession, streamOf } from './answers.ts'
+import { expect, expectAccessible, expectToFit, PHONE, test } from './fixtures.ts'
 import { exampleBody, runExample, waitForEnd } from './world.ts'
 
 const API = '/api/v1'
@@ -11,47 +12,29 @@ test.beforeAll(async ({ request }) => {
   finished = await runExample(request, 'generate')
 })
 
-async function begin(request: APIRequestContext, name: Parameters<typeof exampleBody>[1]): Promise<string> {
-  const answer = await request.post(`${API}/iac/generate`, { data: await exampleBody(request, name) })
+async function begin(request: APIRequestContext, data: object): Promise<string> {
+  const answer = await request.post(`${API}/iac/generate`, { data })
   expect(answer.status()).toBe(202)
   return (await answer.json()).session_id
 }
 
-const frames = (events: object[]): string =>
-  events.map((event) => `id: ${(event as { id: number }).id}\ndata: ${JSON.stringify(event)}\n\n`).join('')
-const sse = (body: string) => ({ status: 200, contentType: 'text/event-stream', body })
-
-/** Changes a session on its way to the page. */
-async function changeSession(page: Page, change: (session: Session) => void): Promise<void> {
-  await page.route('**/api/v1/sessions?*', async (route) => {
-    const response = await route.fetch()
-    const session = await response.json()
-    change(session)
-    await route.fulfill({ response, json: session })
-  })
-}
-
 /** Makes a round seem to run: it has no end, and its streams give these events. */
 async function pretendToRun(page: Page, activity: object[] = []): Promise<void> {
-  await changeSession(page, (session) => {
-    session.in_flight = true
-    session.current_status = 'generating'
-    const [round] = session.rounds
-    if (!round) return
-    round.statuses = round.statuses.slice(0, 3)
-    round.usage = null
-    round.attempts = []
-  })
+  await changeSession(page, ({ rounds: [round, ...others] }) => ({
+    in_flight: true,
+    current_status: 'generating',
+    rounds: round ? [{ ...round, statuses: round.statuses.slice(0, 3), usage: null, attempts: [] }, ...others] : [],
+  }))
   const status = { status_msg: 'GENERATING', detail: { message: 'The code is being written.' } }
-  await page.route('**/events/subscribe/*', (route) => route.fulfill(sse(`data: ${JSON.stringify(status)}\n\n`)))
-  await page.route('**/events/activity/**', (route) => route.fulfill(sse(frames(activity))))
+  await page.route('**/events/subscribe/*', (route) => route.fulfill(streamOf([status])))
+  await page.route('**/events/activity/**', (route) => route.fulfill(streamOf(activity)))
 }
 
 test('a round is followed live from its start to its end', async ({ page, request }) => {
   // The console is open before the round begins, because a recorded round takes two seconds.
   await page.goto(`/console/sessions/${finished.uuid}`)
   await page.getByRole('heading', { name: 'Review and report' }).waitFor()
-  const id = await begin(request, 'generate')
+  const id = await begin(request, await exampleBody(request, 'generate'))
   await page.evaluate((path) => {
     history.pushState({}, '', path)
     dispatchEvent(new PopStateEvent('popstate'))
@@ -63,19 +46,8 @@ test('a round is followed live from its start to its end', async ({ page, reques
   await expect(main.getByRole('heading', { name: 'Attempt 1 of 5' })).toBeVisible()
   await expect(main.getByRole('heading', { name: 'Attempt 2 of 5' })).toBeVisible()
   await expect(main.getByText('Completed').first()).toBeVisible({ timeout: 90_000 })
-  const lane = (number: number) =>
-    main
-      .getByRole('listitem')
-      .filter({ has: page.getByRole('heading', { name: `Attempt ${number} of 5` }) })
-      .last()
-  const [first, second] = [lane(1), lane(2)]
-  await expect(first.getByText('Refused', { exact: true })).toBeVisible()
-  await expect(first.getByText('orders-queue.tf:2')).toBeVisible()
-  await expect(second.getByText('Accepted', { exact: true })).toBeVisible()
-  await expect(second.getByText(/Began because: The engine does not accept/)).toBeVisible()
-  await expect(second.getByText(/^\d+\.\d s/).first()).toBeVisible()
-  await expect(main.getByText('written by a model')).toBeVisible()
-  await expect(main.getByRole('link', { name: 'Review', exact: true }).first()).toBeVisible()
+  await expect(main.getByText('Refused', { exact: true })).toBeVisible()
+  await expect(main.getByText('Accepted', { exact: true })).toBeVisible()
   await expectAccessible(page)
 })
 
@@ -114,10 +86,13 @@ test('the finished conversation, as a reader of the screen hears it', async ({ p
                 - listitem: /Validate failed/
                 - listitem: /Plan not needed or not reached/
                 - listitem: /Check not needed or not reached/
-              - list "What was found"
+              - list "What was found":
+                - listitem:
+                  - paragraph: /orders-queue\\.tf:2/
             - listitem:
               - heading "Attempt 2 of 5" [level=4]
               - text: /Accepted \\d/
+              - paragraph: /Began because. The engine does not accept/
           - heading /Line by line/ [level=3]
           - region "Events, line by line"
           - group:
@@ -216,7 +191,7 @@ test('a stream that dies goes on behind the last event', async ({ page, request 
   const asked: (string | undefined)[] = []
   await page.route('**/events/activity/**', async (route) => {
     asked.push(route.request().headers()['last-event-id'])
-    if (asked.length === 1) return route.fulfill(sse(`${all.slice(0, 9).join('\n\n')}\n\n`))
+    if (asked.length === 1) return route.fulfill(streamOf([], `${all.slice(0, 9).join('\n\n')}\n\n`))
     return route.continue()
   })
   await page.goto(`/console/sessions/${finished.uuid}`)
@@ -228,7 +203,7 @@ test('a stream that dies goes on behind the last event', async ({ page, request 
 })
 
 test('a session of somebody else is read, and nothing can be asked in it', async ({ page }) => {
-  await page.route('**/api/v1/sessions?*', (route) => route.fulfill({ status: 403, json: { detail: 'Not yours.' } }))
+  await refuseSession(page)
   await page.goto(`/console/sessions/${finished.uuid}`)
   await expect(page.getByText('This session belongs to somebody else')).toBeVisible()
   await expect(page.getByRole('heading', { name: 'Attempt 2 of 5' })).toBeVisible()
@@ -240,60 +215,37 @@ test('a session of somebody else is read, and nothing can be asked in it', async
 
 test('hostile text is shown as text, on a phone too', async ({ page }) => {
   const evil = '<img src=x onerror="document.title=1"><script>document.title=1</script>\u001b[31m\u202e'
-  await changeSession(page, (session) => {
-    const [round] = session.rounds
-    if (!round) return
-    round.query = `${evil} ${'x'.repeat(1_000_000)}`
-    for (const attempt of round.attempts)
-      for (const found of attempt.diagnostics)
-        Object.assign(found, { summary: evil, file: evil, snippet: 'y'.repeat(1_000_000) })
-    session.history = [{ user: round.query, assistant: evil }]
-  })
-  const written = {
-    id: 5,
-    round: 1,
-    at: '2026-01-01T00:00:00Z',
-    type: 'file.written',
-    path: evil,
-    lines_added: 1,
-    lines_removed: 0,
-  }
-  const end = 'event: end\ndata: {"status": "completed"}\n\n'
-  await page.route('**/events/activity/**', (route) => route.fulfill(sse(frames([written]) + end)))
-  await page.setViewportSize({ width: 390, height: 844 })
+  const query = `${evil} ${'x'.repeat(1_000_000)}`
+  const finding = { summary: evil, file: evil, snippet: 'y'.repeat(1_000_000) }
+  await changeSession(page, ({ rounds }) => ({
+    rounds: rounds.map((round) => ({
+      ...round,
+      query,
+      attempts: round.attempts.map((attempt) => ({
+        ...attempt,
+        diagnostics: attempt.diagnostics.map((found) => ({ ...found, ...finding })),
+      })),
+    })),
+    history: [{ user: query, assistant: evil }],
+  }))
+  const written = { type: 'file.written', path: evil, lines_added: 1, lines_removed: 0 }
+  await page.route('**/events/activity/**', (route) => route.fulfill(streamOf([written], END)))
+  await page.setViewportSize(PHONE)
   await page.goto(`/console/sessions/${finished.uuid}`)
   await expect(page.getByText('<script>document.title=1</script>␛[31m⟨U+202E⟩').first()).toBeVisible()
   await expect(page.getByRole('button', { name: /Show all 1,000,0\d\d characters/ })).toBeVisible()
   expect(await page.locator('main img').count()).toBe(0)
   expect(await page.title()).not.toBe('1')
-  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+  await expectToFit(page)
 })
 
 test('5,000 events and 20,000 lines of output stay smooth', async ({ page }) => {
-  const at = '2026-01-01T00:00:00.000000Z'
-  const events = Array.from({ length: 5_000 }, (_, id) => ({
-    id,
-    round: 1,
-    at,
-    type: 'tool.called',
-    chain: 'IAC_GENERATOR',
-    tool: 'read_file',
-    path: `file-${id}.tf`,
-    outcome: 'ok',
-    seconds: 0,
-  }))
-  const lines = Array.from({ length: 20_000 }, (_, id) => ({
-    id,
-    round: 1,
-    at,
-    type: 'lines',
-    step: 'plan',
-    job_id: 'j',
-    stream: 'stdout',
-    text: `line number ${id}\n`,
-  }))
+  const called = { type: 'tool.called', chain: 'IAC_GENERATOR', tool: 'read_file', outcome: 'ok', seconds: 0 }
+  const printed = { type: 'lines', step: 'plan', job_id: 'j', stream: 'stdout' }
+  const events = Array.from({ length: 5_000 }, (_, index) => ({ ...called, path: `file-${index}.tf` }))
+  const lines = Array.from({ length: 20_000 }, (_, index) => ({ ...printed, text: `line number ${index}\n` }))
   await pretendToRun(page, events)
-  await page.route('**/events/output/**', (route) => route.fulfill(sse(frames(lines))))
+  await page.route('**/events/output/**', (route) => route.fulfill(streamOf(lines)))
   await page.goto(`/console/sessions/${finished.uuid}`)
   await expect(page.getByText('file-4999.tf')).toBeVisible()
   await expect(page.getByText('file-0.tf')).toHaveCount(0)
@@ -321,12 +273,28 @@ test('who may not stop a round or ask for drift is told so', async ({ page }) =>
   await expect(page.getByText('Drift needs the operation role devops')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Send', exact: true })).toBeDisabled()
   await pretendToRun(page)
-  const running = structuredClone(finished)
-  running.in_flight = true
-  if (running.rounds[0]) running.rounds[0].statuses.length = 3
+  const rounds = finished.rounds.map((round) => ({ ...round, statuses: round.statuses.slice(0, 3) }))
+  const running = { ...finished, in_flight: true, rounds }
   await page.route('**/api/v1/admin/sessions?*', (route) => route.fulfill({ json: running }))
-  await page.route('**/api/v1/sessions?*', (route) => route.fulfill({ status: 403, json: { detail: 'Not yours.' } }))
+  await refuseSession(page)
   await page.reload()
   await expect(page.getByText('Its owner or a panel editor can stop it.')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Stop', exact: true })).toHaveCount(0)
+})
+
+test('two people see the same round: one asks, the other watches it begin and end without touching anything', async ({
+  browser,
+  request,
+}) => {
+  const { uuid: session_id } = await runExample(request, 'question')
+  const [asking, watching] = [await browser.newPage(), await browser.newPage()]
+  for (const page of [asking, watching]) {
+    await page.goto(`/console/sessions/${session_id}`)
+    await expect(page.getByText('Ended early').first()).toBeVisible()
+  }
+  await begin(request, { session_id, q: 'How many queues are there?' })
+  for (const page of [asking, watching])
+    await expect(page.getByText(/Round 2/).first()).toBeVisible({ timeout: 90_000 })
+  await waitForEnd(request, session_id)
+  for (const page of [asking, watching]) await page.close()
 })

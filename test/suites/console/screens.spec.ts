@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from '@playwright/test'
 import type { ExampleName } from '../../../dev/scripted-model/examples.ts'
-import { expect, expectAccessible, test } from './fixtures.ts'
+import { expect, expectAccessible, expectToFit, test } from './fixtures.ts'
 import { findOrRunExample } from './world.ts'
 
 /** Screenshots change with every run, so those of the documentation are made on request only. */
@@ -53,7 +53,7 @@ for (const { name, path, example } of SCREENS)
     // A page of 1440 pixels at 200 % has room for 720; phones have 390.
     for (const width of [720, 390]) {
       await page.setViewportSize({ width, height: 844 })
-      await expectNoSidewaysScroll(page)
+      await expectToFit(page)
     }
     await takePicture(page, LOOKED_AT, `${name}-phone`)
     await expectAccessible(page)
@@ -69,12 +69,4 @@ async function settle(page: Page): Promise<void> {
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => {})
   await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0)
-}
-
-async function expectNoSidewaysScroll(page: Page): Promise<void> {
-  const { content, window } = await page.evaluate(() => ({
-    content: document.documentElement.scrollWidth,
-    window: document.documentElement.clientWidth,
-  }))
-  expect(content).toBeLessThanOrEqual(window)
 }

@@ -1,5 +1,5 @@
-import type { APIRequestContext, Page } from '@playwright/test'
-import type { Session } from '../../../console/client/api/schemas.ts'
+import type { Page } from '@playwright/test'
+import { changeSession, refuseSession, serveArtifact, streamOf } from './answers.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { readSession, resetSample, runExample } from './world.ts'
 
@@ -11,17 +11,9 @@ let applied = ''
 const open = (page: Page, id: string) => page.goto(`/console/sessions/${id}/seal`)
 const checks = (page: Page) => page.getByRole('list', { name: 'Checks of the saved plan' }).getByRole('listitem')
 
-/** Changes the session in answers of the API. */
-async function changeSession(page: Page, request: APIRequestContext, change: (session: Session) => object) {
-  await page.route(/\/api\/v1\/sessions\?/, async (route) => {
-    const session = await (await request.get(new URL(route.request().url()).toString())).json()
-    await route.fulfill({ json: { ...session, ...change(session) } })
-  })
-}
-
-/** Replaces an artifact with another document. */
-const handIn = (page: Page, path: RegExp, json: unknown) =>
-  page.route(path, (route) => route.fulfill({ json, headers: { 'access-control-allow-origin': '*' } }))
+const progress = (page: Page) => page.getByRole('list', { name: 'Progress of each resource' }).getByRole('listitem')
+const PLAN = /\/plans\/[^/]+\.json/
+const REPORT = /\/reports\/apply-/
 
 test('shows the saved plan, and verifies it with six checks in words', async ({ page, request }) => {
   await resetSample(request, 'apply')
@@ -48,7 +40,7 @@ test('asks for a typed confirmation where something critical goes away', async (
   })
   const lost = (address: string, is_critical: boolean) => ({ address, deposed: null, action: 'delete', is_critical })
   const resources = [lost('aws_db.orders', true), lost('aws_x.<b>y</b>', false)]
-  await handIn(page, /\/plans\/[^/]+\.json/, { summary: { delete: 2 }, resources })
+  await serveArtifact(page, PLAN, { json: { summary: { delete: 2 }, resources } })
   await open(page, applied)
   await page.getByRole('button', { name: 'Apply the saved plan' }).click()
   const dialog = page.getByRole('dialog', { name: 'Apply the saved plan?' })
@@ -68,7 +60,7 @@ test('asks for a typed confirmation where something critical goes away', async (
 })
 
 test('wants a typed word where the plan cannot be read, so that nobody knows what goes away', async ({ page }) => {
-  await page.route(/\/plans\/[^/]+\.json/, (route) => route.abort())
+  await page.route(PLAN, (route) => route.abort())
   await open(page, applied)
   await page.getByRole('button', { name: 'Apply the saved plan' }).click()
   await expect(page.getByRole('dialog').getByLabel('Type apply to confirm')).toBeVisible()
@@ -80,9 +72,8 @@ test('applies the saved plan end to end, and says that it was applied', async ({
   await page.getByRole('button', { name: 'Apply the saved plan' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Apply', exact: true }).click()
   await expect(page.getByText('Applied', { exact: true })).toBeVisible({ timeout: 90_000 })
-  const progress = page.getByRole('list', { name: 'Progress of each resource' }).getByRole('listitem')
-  await expect(progress).toHaveCount(3)
-  await expect(progress.filter({ hasText: 'done' })).toHaveCount(3)
+  await expect(progress(page)).toHaveCount(3)
+  await expect(progress(page).filter({ hasText: 'done' })).toHaveCount(3)
   await expect(page.getByText('3 of 3 steps done.')).toBeVisible()
   await expect(page.getByText('The saved plan was applied')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Apply the saved plan' })).toHaveCount(0)
@@ -114,7 +105,7 @@ const OUTCOMES: [title: string, document: object, advice: RegExp][] = [
 
 for (const [title, document, advice] of OUTCOMES)
   test(`tells what to do: ${title}`, async ({ page }) => {
-    await handIn(page, /\/reports\/apply-/, document)
+    await serveArtifact(page, REPORT, { json: document })
     await open(page, applied)
     await expect(page.getByText(title, { exact: true })).toBeVisible()
     await expect(page.getByText(advice)).toBeVisible()
@@ -124,48 +115,47 @@ for (const [title, document, advice] of OUTCOMES)
   })
 
 test('a report that is damaged or cannot be read is said to be so', async ({ page }) => {
-  await handIn(page, /\/reports\/apply-/, { status: 'Fine' })
+  await serveArtifact(page, REPORT, { json: { status: 'Fine' } })
   await open(page, applied)
   await expect(page.getByText('The report cannot be read')).toBeVisible()
 })
 
-test('follows an apply that runs, resource by resource', async ({ page, request }) => {
-  await changeSession(page, request, ({ rounds }) => ({
+test('follows an apply that runs, resource by resource', async ({ page }) => {
+  await changeSession(page, ({ rounds }) => ({
     in_flight: true,
     current_status: 'apply',
     rounds: rounds.map((round) =>
-      round.number === 2 ? { ...round, reports: [], statuses: [{ ...round.statuses[1], status: 'apply' }] } : round,
+      round.number === 2
+        ? { ...round, reports: [], statuses: round.statuses.slice(1, 2).map((each) => ({ ...each, status: 'apply' })) }
+        : round,
     ),
   }))
   const lines = 'a.one: Creating...\na.one: Creation complete after 3s\na.two: Creating...\n'
-  const data = { id: 1, round: 2, type: 'lines', step: 'apply', stream: 'stdout', job_id: 'j', text: lines, at: '' }
-  await page.route('**/events/output/**', (route) =>
-    route.fulfill({ contentType: 'text/event-stream', body: `id: 1\nevent: lines\ndata: ${JSON.stringify(data)}\n\n` }),
-  )
+  const data = { round: 2, type: 'lines', step: 'apply', stream: 'stdout', job_id: 'j', text: lines }
+  await page.route('**/events/output/**', (route) => route.fulfill(streamOf([data])))
   await open(page, applied)
-  const progress = page.getByRole('list', { name: 'Progress of each resource' }).getByRole('listitem')
-  await expect(progress.nth(0)).toContainText(/done.*create.*a\.one.*3s/)
-  await expect(progress.nth(1)).toContainText(/running.*create.*a\.two/)
+  await expect(progress(page).nth(0)).toContainText(/done.*create.*a\.one.*3s/)
+  await expect(progress(page).nth(1)).toContainText(/running.*create.*a\.two/)
   await expect(page.getByText('A round of this session is running.')).toBeVisible()
 })
 
 test('refuses with the reason: locked, of somebody else, failed', async ({ page, request }) => {
   const { uuid, is_blocked } = await runExample(request, 'blocked')
   expect(is_blocked).toBe(true)
-  const seal = { ...(await readSession(request, applied)).seal, valid: true, reason: null, explanation: null }
-  await changeSession(page, request, () => ({ seal }))
+  const saved = (await readSession(request, applied)).seal
+  const seal = saved && { ...saved, valid: true, reason: null, explanation: null }
+  await changeSession(page, () => ({ seal }))
   await open(page, uuid)
   await expect(page.getByText('This session is locked.')).toBeVisible()
   await expect(page.getByRole('link', { name: 'Locked sessions' }).last()).toBeVisible()
   await expect(page.getByRole('button', { name: 'Apply the saved plan' })).toHaveCount(0)
   await expectAccessible(page)
   await page.unrouteAll({ behavior: 'wait' })
-  await changeSession(page, request, () => ({ seal, is_blocked: false, current_status: 'failed' }))
+  await changeSession(page, () => ({ seal, is_blocked: false, current_status: 'failed' }))
   await open(page, uuid)
   await expect(page.getByText('The last round failed.')).toBeVisible()
   await page.unrouteAll({ behavior: 'wait' })
-  const isForeign = { status: 403, json: { detail: 'Not yours.' } }
-  await page.route(/\/api\/v1\/sessions\?/, (route) => route.fulfill(isForeign))
+  await refuseSession(page)
   await open(page, applied)
   await expect(page.getByText('This session belongs to somebody else.')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Verify now' })).toBeVisible()

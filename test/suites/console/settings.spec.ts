@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
-import type { Session } from '../../../console/client/api/schemas.ts'
+import { changeSession } from './answers.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
-import { readSession } from './world.ts'
+import { findOrRunExample, readSession } from './world.ts'
 
 const option = (page: Page) => page.getByRole('checkbox', { name: 'Notify me when a round ends' })
 
@@ -46,10 +46,8 @@ test('theme and density apply at once, and at the next visit', async ({ page }) 
 test('says who is signed in, and with which roles', async ({ page }) => {
   await page.goto('/console/settings')
   const account = page.getByRole('region', { name: 'Signed in' })
-  await expect(account).toContainText('dev@platform.local')
-  await expect(account).toContainText('devops')
-  await expect(account).toContainText('admin')
-  await expect(account).toContainText('Sign-in is not configured')
+  for (const fact of ['dev@platform.local', 'devops', 'admin', 'Sign-in is not configured'])
+    await expect(account).toContainText(fact)
 })
 
 test('asks for the permission on the click, and explains a refusal', async ({ page }) => {
@@ -69,13 +67,9 @@ test('tells by the browser when a round ends behind a hidden page', async ({ pag
   await option(page).click()
   await expect(option(page)).toBeChecked()
 
-  const { items } = await (await request.get('/api/v1/sessions/list?status=completed&page_size=1')).json()
-  const session: Session = await readSession(request, items[0].uuid)
+  const session = await readSession(request, await findOrRunExample(request, 'generate'))
   let running = true
-  await page.route('**/api/v1/sessions?*', (route) => {
-    const now = running ? { in_flight: true, current_status: 'generating' } : {}
-    return route.fulfill({ json: { ...session, ...now } })
-  })
+  await changeSession(page, () => (running ? { in_flight: true, current_status: 'generating' } : {}))
   await page.route('**/api/v1/events/**', (route) => route.abort())
   await page.goto(`/console/sessions/${session.uuid}`)
   await expect(page.getByText('Writing code').first()).toBeVisible()

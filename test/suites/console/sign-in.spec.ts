@@ -37,10 +37,13 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 const navigation = (page: Page) => page.getByRole('navigation', { name: 'Main' })
 const asked = (what: string) => issuer.asked.filter((entry) => entry === what).length
 
-async function signIn(page: Page, path = '') {
-  await page.goto(`${platform.url}/console/${path}`)
-  await button(page, 'Sign in').click()
-  await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
+const signOut = (page: Page) => page.getByRole('banner').getByRole('button', { name: 'Sign out' })
+
+/** Opens a page, or stays where one is, and signs in with the button of that name. */
+async function signIn(page: Page, path?: string, name = 'Sign in') {
+  if (path !== undefined) await page.goto(`${platform.url}/console/${path}`)
+  await button(page, name).click()
+  await expect(signOut(page)).toBeVisible()
 }
 
 test('shows the gate, signs in by code and PKCE, and comes back to where one was', async ({ page }) => {
@@ -52,8 +55,7 @@ test('shows the gate, signs in by code and PKCE, and comes back to where one was
   await expect(page.getByRole('heading', { name: 'Platform' })).toBeVisible()
   await expect(navigation(page)).toBeHidden()
   await expectAccessible(page)
-  await button(page, 'Sign in').click()
-  await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
+  await signIn(page)
   const address = new URL(page.url())
   expect(address.pathname).toBe('/console/sessions')
   expect(address.searchParams.get('search')).toBe('a b')
@@ -67,13 +69,13 @@ test('shows the gate, signs in by code and PKCE, and comes back to where one was
   const kept = await page.evaluate(() => [JSON.stringify({ ...localStorage }), document.cookie].join())
   expect(kept).not.toContain('access_token')
   await page.reload()
-  await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
+  await expect(signOut(page)).toBeVisible()
   expect(starts).toHaveLength(1)
 })
 
 test('renews a token by the refresh token', async ({ page }) => {
   Object.assign(issuer, { refresh: true, lifetime: 30 })
-  await signIn(page)
+  await signIn(page, '')
   await expect.poll(() => asked('POST /token')).toBe(2)
   expect(asked('GET /auth')).toBe(1)
   await page.getByRole('link', { name: 'Sessions' }).click()
@@ -86,7 +88,7 @@ test('renews a token without a refresh token in a hidden frame', async ({ page }
   issuer.lifetime = 30
   const frames: string[] = []
   page.on('framenavigated', (frame) => frame.parentFrame() && frames.push(new URL(frame.url()).pathname))
-  await signIn(page)
+  await signIn(page, '')
   await expect.poll(() => asked('POST /token')).toBe(2)
   expect(asked('GET /auth')).toBe(2)
   expect(frames).toContain('/console/silent.html')
@@ -117,8 +119,7 @@ test('tells in the middle of the work that the sign-in ended, loses nothing, and
   await expect(page).toHaveURL(/search=kept/)
   await expectAccessible(page)
   Object.assign(issuer, { lifetime: 300, person: { name: 'ada', agrees: true } })
-  await button(page, 'Sign in again').click()
-  await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
+  await signIn(page, undefined, 'Sign in again')
   await expect(banner).toBeHidden()
   expect(page.url()).toContain('/console/sessions?search=kept')
   expect(await page.evaluate(() => sessionStorage.getItem('platform.draft.test'))).toBe('"a sentence"')
@@ -127,7 +128,7 @@ test('tells in the middle of the work that the sign-in ended, loses nothing, and
 test('signs out at the provider, too, and leaves nothing in the tab', async ({ page }) => {
   await signIn(page, 'settings')
   await page.evaluate(() => sessionStorage.setItem('platform.draft.test', '"a secret"'))
-  await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click()
+  await signOut(page).click()
   await page.getByRole('button', { name: 'Yes' }).click()
   await expect(button(page, 'Sign in')).toBeVisible()
   expect(new URL(page.url()).pathname).toBe('/console/')
@@ -147,8 +148,7 @@ test('tells that the provider refused, in its words as text, and tries again fro
   )
   await expectAccessible(page)
   issuer.person.agrees = true
-  await button(page, 'Sign in again').click()
-  await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
+  await signIn(page, undefined, 'Sign in again')
   expect(page.url()).toContain('/console/help?topic=plans')
 })
 
@@ -156,8 +156,7 @@ test('takes no answer that belongs to no sign-in of this tab', async ({ page }) 
   await page.goto(`${platform.url}/console/signed-in?code=stolen&state=made-up`)
   await expect(page.getByRole('alert')).toContainText('belongs to no sign-in of this tab')
   expect(asked('POST /token')).toBe(0)
-  await button(page, 'Sign in again').click()
-  await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
+  await signIn(page, undefined, 'Sign in again')
   expect(new URL(page.url()).pathname).toBe('/console/')
 })
 
@@ -169,8 +168,7 @@ test('tells that the provider is away, and signs in once it is back', async ({ p
   // The browser's own error for an answer that it may not read.
   for (const fault of faults.splice(0)) expect(fault).toContain('CORS policy')
   issuer.down = false
-  await button(page, 'Sign in').click()
-  await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
+  await signIn(page)
 })
 
 for (const hours of [-5, 5])
@@ -178,22 +176,22 @@ for (const hours of [-5, 5])
     await page.clock.setSystemTime(Date.now() + hours * 3_600_000)
     await signIn(page, 'sessions')
     await page.reload()
-    await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
+    await expect(signOut(page)).toBeVisible()
     // The clock is corrected while the page is open, so the token looks expired, or valid for hours.
     await page.clock.setSystemTime(Date.now() + 2 * hours * 3_600_000)
     await page.getByRole('link', { name: 'Help' }).click()
     await page.reload()
-    await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
+    await expect(signOut(page)).toBeVisible()
     await expect(page.getByText('Your sign-in has expired')).toBeHidden()
   })
 
 test('every role sees what it may', async ({ page }) => {
-  await signIn(page)
+  await signIn(page, '')
   for (const operation of ['developer', 'devops'])
     for (const panel of [null, 'viewer', 'editor', 'admin']) {
       await platform.sql`UPDATE users SET operation_role = ${operation}, panel_role = ${panel} WHERE subject = 'ada'`
       await page.reload()
-      await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
+      await expect(signOut(page)).toBeVisible()
       const entries = ['New request', 'Sessions', 'Settings', 'Help', ...(panel ? ['Locked', 'Administration'] : [])]
       await expect(navigation(page).getByRole('link')).toHaveText(entries)
     }
@@ -219,12 +217,8 @@ test('the policy of the page lets workers of the build run, and no text become a
     const trials: Record<string, () => unknown> = {
       'a worker of another address': () => new Worker('/api/v1/auth/config'),
       'a worker of a text': () => new Worker('data:text/javascript,1'),
-      'HTML of a text': () => {
-        document.createElement('p').innerHTML = '<img src=x onerror=alert(1)>'
-      },
-      'a script of a text': () => {
-        document.createElement('script').textContent = 'alert(1)'
-      },
+      'HTML of a text': () => Object.assign(document.createElement('p'), { innerHTML: '<img src=x onerror=alert(1)>' }),
+      'a script of a text': () => Object.assign(document.createElement('script'), { textContent: 'alert(1)' }),
     }
     return Object.keys(trials).filter((name) => {
       try {

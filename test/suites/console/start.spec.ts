@@ -1,4 +1,5 @@
 import type { Page, Request } from '@playwright/test'
+import { answerPage, signInAs } from './answers.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { exampleBody, readSession } from './world.ts'
 
@@ -84,49 +85,23 @@ test('every example fills in the whole form, and the text that it replaced comes
   await expect(sentence(page)).toHaveValue('My own words')
 })
 
-test('an example that only looks runs to its session', async ({ page, request }) => {
-  await page.goto('/console/')
-  await page.getByRole('button', { name: 'Examples' }).click()
-  await page.getByRole('button', { name: /^What does nobody manage yet/ }).click()
-  await send(page).click()
-  await expect(page).toHaveURL(/\/sessions\/[0-9a-f-]{36}$/)
-  const session = await readSession(request, page.url().slice(-36))
-  expect(session.operation).toBe('import')
-  expect(session.rounds[0]?.preview).toBe(true)
-})
-
-test('knows the place: recent repositories, engine roots, cloud and scope', async ({ page }) => {
+test('knows the place: recent repositories, engine roots, cloud and scope; what was typed wins', async ({ page }) => {
   const { repo_uri } = await exampleBody(page.request, 'blocked')
-  await page.route(`${API}/mapping/resolve`, (route) =>
-    route.fulfill({
-      json: { repo_url: repo_uri, identifier: repo_uri, engine_provider: 'gcp', scope_id: 'acme-production' },
-    }),
-  )
+  const place = { repo_url: repo_uri, identifier: repo_uri, engine_provider: 'gcp', scope_id: 'acme-production' }
+  await page.route(`${API}/mapping/resolve`, (route) => route.fulfill({ json: place }))
   await page.goto('/console/')
   await expect(repository(page)).not.toHaveValue('')
-  await repository(page).fill(repo_uri)
-  await expect(cloud(page)).toHaveValue('gcp')
-  await expect(scope(page)).toHaveValue('acme-production')
-  await page.getByRole('button', { name: 'ingest/batch' }).click()
-  await expect(root(page)).toHaveValue('ingest/batch')
-  await expect(page.getByText('ingest/batch is an engine root')).toBeVisible()
-  await scope(page).fill('mine')
-  await page.getByRole('button', { name: 'Use acme-production' }).click()
-  await expect(scope(page)).toHaveValue('acme-production')
-  await root(page).fill('nowhere')
-  await expect(page.getByText('nowhere does not look like an engine root')).toBeVisible()
-})
-
-test('what was typed wins over what is known', async ({ page }) => {
-  const { repo_uri } = await exampleBody(page.request, 'generate')
-  await page.route(`${API}/mapping/resolve`, (route) =>
-    route.fulfill({ json: { repo_url: repo_uri, identifier: repo_uri, engine_provider: 'gcp', scope_id: 'theirs' } }),
-  )
-  await page.goto('/console/')
   await scope(page).fill('mine')
   await repository(page).fill(repo_uri)
   await expect(cloud(page)).toHaveValue('gcp')
   await expect(scope(page)).toHaveValue('mine')
+  await page.getByRole('button', { name: 'ingest/batch' }).click()
+  await expect(root(page)).toHaveValue('ingest/batch')
+  await expect(page.getByText('ingest/batch is an engine root')).toBeVisible()
+  await page.getByRole('button', { name: 'Use acme-production' }).click()
+  await expect(scope(page)).toHaveValue('acme-production')
+  await root(page).fill('nowhere')
+  await expect(page.getByText('nowhere does not look like an engine root')).toBeVisible()
 })
 
 test('services that do not answer are told and block nothing', async ({ page }) => {
@@ -175,18 +150,15 @@ test('a refusal of the authorization is shown before anything is sent', async ({
 })
 
 test('every problem is told at its field', async ({ page }) => {
-  await refuse(page, {
-    status: 422,
-    json: {
-      detail: [
-        { type: 'value_error', loc: ['body', 'q'], msg: 'Value error, the text must not contain NUL characters.' },
-        { type: 'value_error', loc: ['body', 'repo_uri'], msg: 'Value error, repo_uri must be an https:// URL.' },
-        { type: 'enum', loc: ['body', 'engine_providers'], msg: 'Input should be another cloud' },
-        { type: 'string_too_long', loc: ['body', 'scope_id'], msg: 'String should have at most 1016 characters' },
-        { type: 'value_error', loc: ['body', 'iac_path'], msg: 'Value error, iac_path must be relative' },
-      ],
-    },
-  })
+  const problem = (field: string, msg: string) => ({ type: 'value_error', loc: ['body', field], msg })
+  const detail = [
+    problem('q', 'Value error, the text must not contain NUL characters.'),
+    problem('repo_uri', 'Value error, repo_uri must be an https:// URL.'),
+    problem('engine_providers', 'Input should be another cloud'),
+    problem('scope_id', 'String should have at most 1016 characters'),
+    problem('iac_path', 'Value error, iac_path must be relative'),
+  ]
+  await refuse(page, { status: 422, json: { detail } })
   await fill(page)
   await send(page).click()
   await expect(sentence(page)).toBeFocused()
@@ -203,9 +175,7 @@ test('every problem is told at its field', async ({ page }) => {
 
 test('asks nothing of the platform while fields are empty, and never with a password', async ({ page }) => {
   const sent = await refuse(page, { status: 202, json: {} })
-  await page.route(`${API}/sessions/list*`, (route) =>
-    route.fulfill({ json: { items: [], total: 0, page: 1, page_size: 50, total_pages: 0 } }),
-  )
+  await page.route(`${API}/sessions/list*`, (route) => answerPage(route, 0))
   const asked: string[] = []
   page.on('request', (request) => request.postData() && asked.push(String(request.postData())))
   await page.goto('/console/')
@@ -251,8 +221,7 @@ test('an answer that never came may have been taken, and the page says so', asyn
 })
 
 test('drift says which role it needs', async ({ page }) => {
-  const me = { id: 7, email: 'ada@example.org', display_name: 'Ada', operation_role: 'developer', panel_role: null }
-  await page.route(`${API}/users/me`, (route) => route.fulfill({ json: me }))
+  await signInAs(page, null)
   await page.goto('/console/')
   const drift = page.getByRole('group', { name: 'drift' })
   await expect(drift).toContainText('Needs the operation role devops; yours is developer.')
@@ -261,18 +230,4 @@ test('drift says which role it needs', async ({ page }) => {
   await page.getByRole('button', { name: 'Examples' }).click()
   await expect(page.getByRole('button', { name: /^Bring the flow logs/ })).toBeDisabled()
   await expectAccessible(page)
-})
-
-test('fits a phone, and a page at twice its size', async ({ page }) => {
-  for (const viewport of [
-    { width: 390, height: 844 },
-    { width: 720, height: 450 },
-  ]) {
-    await page.setViewportSize(viewport)
-    await page.goto('/console/')
-    await expect(page.getByRole('heading', { name: 'Your recent sessions' })).toBeVisible()
-    const width = await page.evaluate(() => document.documentElement.scrollWidth)
-    expect(width).toBeLessThanOrEqual(viewport.width)
-    await expectAccessible(page)
-  }
 })

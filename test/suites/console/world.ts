@@ -1,26 +1,15 @@
 import type { APIRequestContext } from '@playwright/test'
 import type { Session } from '../../../console/client/api/schemas.ts'
 import { createSampleStates, rootOfExample } from '../../../dev/sample-state/prepare.ts'
-import { EXAMPLES, type Example, type ExampleName } from '../../../dev/scripted-model/examples.ts'
+import { bodyOf, EXAMPLES, type Example, type ExampleName } from '../../../dev/scripted-model/examples.ts'
 
-const SCOPE = '123456789012'
 const API = '/api/v1'
 
 /** Returns the body of a recorded request, as the API accepts it. */
 export async function exampleBody(request: APIRequestContext, name: ExampleName) {
-  const { request: q, sample, iac_path, is_partial, preview, route }: Example = EXAMPLES[name]
   const config = await (await request.get('/console/config.json')).json()
   const known: string = config.examples[0]?.repo_uri ?? ''
-  const repo_uri = known.replace(/[^/]+\.git$/, `${sample}.git`)
-  return {
-    q,
-    repo_uri,
-    scope_id: SCOPE,
-    engine_providers: 'aws',
-    ...(iac_path !== null && { iac_path }),
-    ...(route !== 'generate' && { is_partial }),
-    ...(preview && { preview }),
-  }
+  return bodyOf(EXAMPLES[name], known.replace(/[^/]+\.git$/, `${EXAMPLES[name].sample}.git`))
 }
 
 /** Resets the sample repository of a mode to the history that it needs. Only one test at a time may use a sample. */

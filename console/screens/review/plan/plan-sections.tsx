@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { PlanDocument, Round } from '../../../client/api/schemas.ts'
 import { ActionBadge, Badge, Origin, type Tone } from '../../../ui/badge.tsx'
-import { Change } from '../../../ui/plan/value-change.tsx'
+import { Change } from '../../../ui/plan/attribute-changes.tsx'
 import { pathParts } from '../../../ui/plan/values.ts'
 import { FirstOf, Table } from '../../../ui/table.tsx'
 import { Term } from '../../../ui/term.tsx'

@@ -108,16 +108,12 @@ describe('an event stream', () => {
       },
       (send) => send(END),
     ])
-    await pass(499)
-    expect(asked).toHaveLength(1)
-    await pass(1)
-    expect(asked).toHaveLength(2)
-    await pass(1_000)
-    expect(asked).toHaveLength(3)
-    await pass(2_000)
-    expect(asked).toHaveLength(4)
-    await pass(500)
-    expect(asked).toHaveLength(5)
+    const counts: number[] = []
+    for (const ms of [499, 1, 1_000, 2_000, 500]) {
+      await pass(ms)
+      counts.push(asked.length)
+    }
+    expect(counts).toEqual([1, 2, 3, 4, 5])
     expect(await done).toBe('ended')
   })
 
@@ -186,19 +182,12 @@ describe('an event stream', () => {
 
 const readAll = (pieces: string[]): Frame[] => pieces.flatMap(createFrameReader())
 
-it('reads the fields of a frame', () => {
-  expect(readAll(['id: 7\nevent: step\ndata: {"a":1}\n\n'])).toEqual([{ id: '7', event: 'step', data: '{"a":1}' }])
-})
-
-it('joins lines of data, takes one blank away, and knows fields without it', () => {
-  expect(readAll(['data:a\ndata:  b\ndata\nid:1\n\n'])).toEqual([{ id: '1', event: '', data: 'a\n b\n' }])
-})
-
-it('leaves out comments, unknown fields and frames without data', () => {
-  expect(readAll([': ping\n\n', 'retry: 1\n\n', ': ping\ndata: x\nother: y\n\n', 'id: 4\n\n'])).toEqual([
-    { id: '', event: '', data: 'x' },
-  ])
-})
+it.each([
+  ['the fields of a frame', 'id: 7\nevent: step\ndata: {"a":1}\n\n', '7', 'step', '{"a":1}'],
+  ['lines of data, less one blank, and fields without it', 'data:a\ndata:  b\ndata\nid:1\n\n', '1', '', 'a\n b\n'],
+  ['no comments and no unknown fields', ': ping\n\nretry: 1\n\n: ping\ndata: x\nother: y\n\n', '', '', 'x'],
+  ['no frames without data', 'id: 4\n\ndata: x\n\n', '', '', 'x'],
+])('reads %s', (_, text, id, event, data) => expect(readAll([text])).toEqual([{ id, event, data }]))
 
 it('waits for the end of a frame', () => {
   const read = createFrameReader()

@@ -203,10 +203,4 @@ describe('the model that makes statements', () => {
     )
     expect(one.run.meter.usage().chains.INTENT_CHECK?.calls).toBe(1)
   })
-
-  it('may correct statements that do not fit', async () => {
-    const one = await world([statements({ ...two, op: 'gt' }), statements(two)], [2])
-    expect(verdicts(await round(one))).toEqual(['met'])
-    expect(said(one.llm.of('report_intent_statements')[1])).toContain('statements.0')
-  })
 })

@@ -1,17 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { createInterface } from 'node:readline'
-import { AUDIENCE, CLIENT_ID, type Issuer } from './issuer.ts'
+import { AUDIENCE, CLIENT_ID, serveIssuer } from './issuer.ts'
 
-export interface ForeignIssuer extends Issuer {
-  /** Audience of access tokens. */
-  audience: string
-  /** Number of keys before the signing one, and how many of these are not published any more. */
-  rotations: number
-  retired: number
-}
+export type ForeignIssuer = Awaited<ReturnType<typeof startForeignIssuer>>
 
 /**
  * Starts an independent OpenID provider, a program, behind a proxy that counts the requests and tells the program with
@@ -19,13 +12,10 @@ export interface ForeignIssuer extends Issuer {
  * @param program path of the program (`test/suites/world/oidc/server`)
  * @param origin of the console, read at the first request
  */
-export async function startForeignIssuer(program: string, origin: () => string): Promise<ForeignIssuer> {
+export async function startForeignIssuer(program: string, origin: () => string) {
   let started: Promise<{ child: ChildProcess; address: string }> | undefined
   let generation = 0
-  const server = createServer((incoming, response) => {
-    const path = (incoming.url ?? '').split('?')[0] ?? ''
-    issuer.asked.push(`${incoming.method} ${path}`)
-    if (issuer.down) return void response.writeHead(503).end()
+  const served = await serveIssuer((incoming, response) => {
     started ??= start(program, issuer.url, origin())
     const { person, lifetime, refresh, audience, rotations, retired } = issuer
     const settings = { ...person, lifetime, refresh, audience, rotations, retired, generation }
@@ -34,27 +24,22 @@ export async function startForeignIssuer(program: string, origin: () => string):
       (error) => response.writeHead(500).end(String(error)),
     )
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const issuer: ForeignIssuer = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked: [],
-    person: { name: 'ada', agrees: true },
-    lifetime: 300,
-    refresh: false,
+  const { close } = served
+  const issuer = Object.assign(served, {
+    /** Audience of access tokens. */
     audience: AUDIENCE,
+    /** Number of keys before the signing one, and how many of these are not published any more. */
     rotations: 0,
     retired: 0,
-    down: false,
     forget: () => {
       generation++
     },
     close: async () => {
       const running = await started?.catch(() => undefined)
       running?.child.kill()
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await close()
     },
-  }
+  })
   return issuer
 }
 

@@ -1,39 +1,23 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { exportJWK, generateKeyPair } from 'jose'
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider'
-import { AUDIENCE, CLIENT_ID, type Issuer } from './issuer.ts'
+import { AUDIENCE, CLIENT_ID, type Issuer, serveIssuer } from './issuer.ts'
 
 /** Starts a certified OpenID provider with one public client, the console at `origin`. People sign in by name. */
 export async function startIssuer(origin: () => string): Promise<Issuer> {
   const pair = await generateKeyPair('RS256', { extractable: true })
   const key = { ...(await exportJWK(pair.privateKey)), kid: 'key', alg: 'RS256', use: 'sig', kty: 'RSA' }
   let provider: Provider | undefined
-  const server = createServer((request, response) => {
-    const path = (request.url ?? '').split('?')[0] ?? ''
-    issuer.asked.push(`${request.method} ${path}`)
-    if (issuer.down) return void response.writeHead(503).end()
+  const issuer = await serveIssuer((request, response) => {
     provider ??= createProvider(issuer, key, origin())
-    if (path.startsWith('/interaction/')) void interact(provider, issuer, request, response)
+    if (request.url?.startsWith('/interaction/')) void interact(provider, issuer, request, response)
     else void provider.callback()(request, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const issuer: Issuer = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked: [],
-    person: { name: 'ada', agrees: true },
-    lifetime: 300,
-    refresh: false,
-    down: false,
+  return Object.assign(issuer, {
     forget: () => {
       provider = undefined
     },
-    close: async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-  return issuer
+  })
 }
 
 function createProvider(issuer: Issuer, key: { kty: string }, origin: string): Provider {

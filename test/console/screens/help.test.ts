@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { ApiError } from '../../../../console/client/api/errors.ts'
-import { findFaults, type Question, readFailure, toMessage } from '../../../../console/screens/help/question-message.ts'
-import { NotificationRequest } from '../../../../routes/v1/notifications/send.post.ts'
+import { ApiError } from '../../../console/client/api/errors.ts'
+import { findFaults, type Question, readFailure, toMessage } from '../../../console/screens/help/question-message.ts'
+import { NotificationRequest } from '../../../routes/v1/notifications/send.post.ts'
 
 const QUESTION: Question = { subject: ' Why? ', body: 'Because.\n', severity: 'info', session_id: null }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError } from '../../../../console/client/api/errors.ts'
-import type { SessionSummary } from '../../../../console/client/api/schemas.ts'
-import type { Example } from '../../../../console/client/platform.ts'
+import { ApiError } from '../../../console/client/api/errors.ts'
+import type { SessionSummary } from '../../../console/client/api/schemas.ts'
+import type { Example } from '../../../console/client/platform.ts'
 import {
   type Fields,
   fillIn,
@@ -14,9 +14,9 @@ import {
   toBody,
   toInput,
   withoutSecret,
-} from '../../../../console/screens/start/form.ts'
-import { MODES } from '../../../../console/screens/start/modes.ts'
-import { EXAMPLES } from '../../../../dev/scripted-model/examples.ts'
+} from '../../../console/screens/start/form.ts'
+import { MODES } from '../../../console/screens/start/modes.ts'
+import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
 
 const URI = 'https://github.com/acme/infrastructure.git'
 const FIELDS: Fields = {
