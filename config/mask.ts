@@ -66,3 +66,6 @@ export function secretsOf(config: Config): string[] {
   secrets.delete('')
   return [...secrets]
 }
+
+/** Returns the secrets that are masked in texts: those of at least 12 characters, as shorter ones may be ordinary words. */
+export const maskedSecretsOf = (config: Config): string[] => secretsOf(config).filter(({ length }) => length >= 12)

@@ -1,5 +1,4 @@
-import { secretsOf } from '../../config/mask.ts'
-import type { Config } from '../../config/types.ts'
+import { maskedSecretsOf } from '../../config/mask.ts'
 import { type Tool, ToolError } from '../../src/agent/agent-request.ts'
 import { MASK } from '../../src/base/masking.ts'
 import type { ToolKind } from '../../src/chains/shared/chain.ts'
@@ -42,13 +41,6 @@ export interface Kit extends BareKit {
   survey: Survey
   tools: ToolBuilders<ToolKind>
 }
-
-/** Minimum length of a masked value of the configuration; shorter ones may be ordinary words. */
-const MIN_CONFIGURED_SECRET = 12
-
-/** Returns the secrets of the configuration that are masked in texts. */
-export const maskedSecretsOf = (config: Config): string[] =>
-  secretsOf(config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET)
 
 export function createKit(run: Run): Kit {
   const bare = createBareKit(run)

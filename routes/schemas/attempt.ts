@@ -10,6 +10,9 @@ const tokens = () =>
     .nullable()
     .describe('Of the models that were asked meanwhile; null while it runs or when it was lost.')
 
+export const costUsd = () =>
+  z.number().nullable().describe('US dollars for these tokens; null when the price of a model is not known.')
+
 const Step = z.object({
   name: z.enum(ATTEMPT_STEPS),
   outcome: z.enum(STEP_OUTCOMES).describe('Of its last run; `skipped`: not needed, or not reached.'),
@@ -51,10 +54,7 @@ export const Attempt = z
     input_tokens: tokens(),
     cached_tokens: tokens(),
     output_tokens: tokens(),
-    cost_usd: z
-      .number()
-      .nullable()
-      .describe('US dollars for these tokens; null when the price of a model is not known.'),
+    cost_usd: costUsd(),
     next_reason: z.string().nullable().describe('Why the next attempt began; null for the last one.'),
   })
   .openapi('Attempt')

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { CLOUDS, OPERATIONS, REPORT_TYPES, STATUSES } from '../../src/base/vocabulary.ts'
 import { uuid } from '../validation/fields.ts'
-import { Attempt, attemptExample } from './attempt.ts'
+import { Attempt, attemptExample, costUsd } from './attempt.ts'
 import { examplePage, pageOf } from './page.ts'
 import { SEAL, Seal } from './seal.ts'
 
@@ -27,6 +27,7 @@ const SUMMARY = {
 
 const timestamp = () => z.string().openapi({ format: 'date-time', example: CREATED })
 const status = () => z.enum(STATUSES)
+const integer = () => z.number().int()
 
 export const SessionId = z
   .object({ session_id: z.string().openapi({ format: 'uuid', example: UUID }) })
@@ -71,10 +72,10 @@ const ListedSession = SessionSummary.extend({
 export const SessionPage = pageOf(ListedSession).openapi('SessionPage', { example: examplePage(SUMMARY) })
 
 const artifact = {
-  id: z.number().int(),
+  id: integer(),
   url: z.string().openapi({ format: 'uri', description: 'Presigned: GET it without the bearer token.' }),
   content_type: z.string().nullable(),
-  file_size_bytes: z.number().int().nullable(),
+  file_size_bytes: integer().nullable(),
   created_at: timestamp(),
 }
 
@@ -89,17 +90,17 @@ const artifactExample = (key: string, contentType: string) => ({
 const Usage = z.object({
   engine_s: z.number().describe('Seconds during which an engine job was waited for.'),
   model_s: z.number().describe('Seconds during which a model was waited for and no engine job.'),
-  input_tokens: z.number().int(),
-  cached_tokens: z.number().int(),
-  output_tokens: z.number().int(),
-  cost_usd: z.number().nullable().describe('US dollars for these tokens; null when the price of a model is not known.'),
-  validation_attempts: z.number().int(),
+  input_tokens: integer(),
+  cached_tokens: integer(),
+  output_tokens: integer(),
+  cost_usd: costUsd(),
+  validation_attempts: integer(),
 })
 
 const Round = z
   .object({
-    id: z.number().int(),
-    number: z.number().int().describe('Counted from 1 in each session.'),
+    id: integer(),
+    number: integer().describe('Counted from 1 in each session.'),
     query: z.string(),
     preview: z.boolean().describe('True for a drift or import round that only looked.'),
     statuses: z
@@ -125,9 +126,9 @@ const Round = z
         z.object({
           ...artifact,
           counts: z.object({
-            managed: z.number().int(),
-            unmanaged: z.number().int(),
-            left_out: z.number().int(),
+            managed: integer(),
+            unmanaged: integer(),
+            left_out: integer(),
           }),
         }),
       )
@@ -137,13 +138,13 @@ const Round = z
         z.object({
           ...artifact,
           step: z.string().describe('`init`, `validate`, `plan`, `apply` or `import`.'),
-          exit_code: z.number().int().nullable(),
+          exit_code: integer().nullable(),
         }),
       )
       .describe('The masked output of the engine jobs of the round.'),
     usage: Usage.nullable().describe('null until the round ended.'),
     pull_requests: z.array(
-      z.object({ provider: z.enum(['GITHUB', 'AZURE_DEVOPS', 'GITLAB']), url: z.string(), number: z.number().int() }),
+      z.object({ provider: z.enum(['GITHUB', 'AZURE_DEVOPS', 'GITLAB']), url: z.string(), number: integer() }),
     ),
     attempts: z.array(Attempt).describe('The result of each attempt at the code. An apply round has none.'),
     created_at: timestamp(),

@@ -34,15 +34,6 @@ export interface OutboundRequest {
   maxBytes?: number
 }
 
-export interface OutboundResponse {
-  status: number
-  headers: Headers
-  body: Uint8Array<ArrayBuffer>
-  text(): string
-  /** Throws `OutboundError` of kind `body` when the text is not JSON. */
-  json(): unknown
-}
-
 /**
  * A call without a usable response. `timeout` and `network`: none arrived. `body`: it could not be read or was too
  * large. `aborted`: the caller's signal fired.
@@ -89,8 +80,9 @@ async function sendOnce(fetcher: Fetch, request: OutboundRequest): Promise<Outbo
       signal,
       redirect: request.redirect ?? 'manual',
     })
-    const bytes = await readAll(response, request.maxBytes ?? 64 * 1024 * 1024)
-    return toOutboundResponse(response, bytes)
+    const limit = request.maxBytes ?? 64 * 1024 * 1024
+    const tooLarge = () => new OutboundError('body', `the answer is larger than ${limit} bytes`)
+    return toOutboundResponse(response, await readStream(response.body, limit, tooLarge))
   } catch (error) {
     if (error instanceof OutboundError) throw error
     if (request.signal?.aborted) throw new OutboundError('aborted', 'the call was cancelled', { cause: error })
@@ -100,17 +92,15 @@ async function sendOnce(fetcher: Fetch, request: OutboundRequest): Promise<Outbo
   }
 }
 
-const readAll = (response: Response, limit: number) =>
-  readStream(response.body, limit, () => new OutboundError('body', `the answer is larger than ${limit} bytes`))
-
-function toOutboundResponse(response: Response, bytes: Uint8Array<ArrayBuffer>): OutboundResponse {
-  const text = () => new TextDecoder().decode(bytes)
+function toOutboundResponse({ status, headers }: Response, body: Uint8Array<ArrayBuffer>) {
+  const text = () => new TextDecoder().decode(body)
   return {
-    status: response.status,
-    headers: response.headers,
-    body: bytes,
+    status,
+    headers,
+    body,
     text,
-    json: () => {
+    /** Throws `OutboundError` of kind `body` when the text is not JSON. */
+    json: (): unknown => {
       try {
         return JSON.parse(text())
       } catch (error) {
@@ -119,6 +109,8 @@ function toOutboundResponse(response: Response, bytes: Uint8Array<ArrayBuffer>):
     },
   }
 }
+
+export type OutboundResponse = ReturnType<typeof toOutboundResponse>
 
 /** Returns the `Retry-After` header (seconds or a date) as milliseconds from `now`; null when absent or invalid. */
 export function retryAfter(headers: Headers, now = Date.now()): number | null {

@@ -1,8 +1,8 @@
 import type OpenAI from 'openai'
-import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { isJsonObject, type Json } from '../base/json.ts'
 import type { Deployment } from './deployments.ts'
 import { badInference } from './failure.ts'
-import type { InferenceRequest, Message, ToolDefinition } from './inference.ts'
+import type { InferenceRequest, Message } from './inference.ts'
 
 type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming
 type WireMessage = OpenAI.Chat.ChatCompletionMessageParam
@@ -29,16 +29,14 @@ export function chatBody(deployment: Deployment, request: InferenceRequest, sett
   }
   if (thinking && !unsupported.has('reasoning_effort')) body.reasoning_effort = 'low'
   if (tools?.length) {
-    body.tools = tools.map(wireTool)
+    body.tools = tools.map(({ name, description, parameters }) => ({
+      type: 'function',
+      function: { name, description, parameters },
+    }))
     if (!unsupported.has('tool_choice')) body.tool_choice = 'auto'
   }
   return body
 }
-
-const wireTool = ({ name, description, parameters }: ToolDefinition): OpenAI.Chat.ChatCompletionFunctionTool => ({
-  type: 'function',
-  function: { name, description, parameters },
-})
 
 function wireMessages(messages: readonly Message[], deployment: Deployment): WireMessage[] {
   const idOf = callIds(deployment.quirks.call_id)
@@ -58,20 +56,13 @@ function wireMessages(messages: readonly Message[], deployment: Deployment): Wir
 
 /** Returns the fields that this deployment sent with the message and its calls, and that it wants back unchanged. */
 function carriedFields(message: Extract<Message, { role: 'assistant' }>, deployment: Deployment) {
-  const none = { fields: {}, calls: {} as Record<string, object> }
+  const none = { fields: {}, calls: {} as Record<string, Json> }
   const { carry } = message
   if (!carry || carry.for !== deployment.carries) return none
   if (deployment.quirks.echo.length === 0) return { ...none, fields: { carry: carry.data } }
   if (!isJsonObject(carry.data)) return none
   const { calls, ...fields } = carry.data
-  return {
-    fields,
-    calls: isJsonObject(calls)
-      ? Object.fromEntries(
-          Object.entries(calls).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1])),
-        )
-      : {},
-  }
+  return { fields, calls: isJsonObject(calls) ? calls : {} }
 }
 
 /**

@@ -11,16 +11,14 @@ const LATENCY_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 export function createMetrics(process: 'core' | 'worker', version: string) {
   const registry = createRegistry()
   const started = Date.now() / 1000
-  registry.gauges(
-    [
-      { name: 'platform_build_info', help: 'Always 1; the version is a label.' },
-      { name: 'platform_start_time_seconds', help: 'When the process started, in seconds since 1970.' },
-    ],
-    () => ({
-      platform_build_info: [{ labels: { process, version }, value: 1 }],
-      platform_start_time_seconds: [{ labels: {}, value: started }],
-    }),
-  )
+  const helps = {
+    platform_build_info: 'Always 1; the version is a label.',
+    platform_start_time_seconds: 'When the process started, in seconds since 1970.',
+  }
+  registry.gauges(helps, () => ({
+    platform_build_info: [{ labels: { process, version }, value: 1 }],
+    platform_start_time_seconds: [{ labels: {}, value: started }],
+  }))
   const requests = registry.counter('platform_http_requests_total', 'Answered requests.', ['method', 'route', 'status'])
   const latency = registry.histogram(
     'platform_http_request_duration_seconds',
@@ -67,13 +65,10 @@ export type PlatformMetrics = ReturnType<typeof createMetrics>
 /** Adds the depth and age of the queue to the metrics; each scrape runs one query for both. */
 export function watchQueue(registry: Registry, sql: Db): void {
   registry.gauges(
-    [
-      { name: 'platform_queue_rounds', help: 'Unfinished rounds of the whole platform.' },
-      {
-        name: 'platform_queue_oldest_waiting_seconds',
-        help: 'Age of the round that waits longest; 0 when none waits.',
-      },
-    ],
+    {
+      platform_queue_rounds: 'Unfinished rounds of the whole platform.',
+      platform_queue_oldest_waiting_seconds: 'Age of the round that waits longest; 0 when none waits.',
+    },
     async () => {
       const [{ waiting, running, oldest_s } = { waiting: 0, running: 0, oldest_s: 0 }] = await sql<
         { waiting: number; running: number; oldest_s: number }[]
@@ -96,6 +91,6 @@ export function watchQueue(registry: Registry, sql: Db): void {
 }
 
 export const watchStreams = (registry: Registry, hub: { readonly openStreams: number }): void =>
-  registry.gauges([{ name: 'platform_open_streams', help: 'Open event streams.' }], () => ({
+  registry.gauges({ platform_open_streams: 'Open event streams.' }, () => ({
     platform_open_streams: [{ labels: {}, value: hub.openStreams }],
   }))

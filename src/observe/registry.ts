@@ -45,12 +45,12 @@ export function createRegistry() {
         },
       }
     },
-    /** Adds metrics that are read at each scrape. A scrape omits them if reading fails. */
-    gauges(metrics: readonly { name: string; help: string }[], read: () => Readings | Promise<Readings>): void {
-      for (const { name } of metrics) claim(name)
+    /** Adds metrics, by name with their help, that are read at each scrape. A scrape omits them if reading fails. */
+    gauges(helps: Record<string, string>, read: () => Readings | Promise<Readings>): void {
+      for (const name of Object.keys(helps)) claim(name)
       sections.push(async () => {
         const readings = await read()
-        return metrics.flatMap(({ name, help }) => {
+        return Object.entries(helps).flatMap(([name, help]) => {
           const values = readings[name] ?? []
           if (values.length === 0) return []
           return [

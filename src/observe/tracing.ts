@@ -1,4 +1,4 @@
-import { secretsOf } from '../../config/mask.ts'
+import { maskedSecretsOf } from '../../config/mask.ts'
 import type { Config } from '../../config/types.ts'
 import { delay, type Fetch } from '../base/http.ts'
 import type { Logger } from '../base/log.ts'
@@ -7,9 +7,6 @@ import type { Operation } from '../base/vocabulary.ts'
 import { createPricing } from '../llm/prices.ts'
 import type { RunTrace, TracedSession } from './run-trace.ts'
 import type { TextMask } from './span-recorder.ts'
-
-/** Shorter secrets of the configuration are not masked, because they would match ordinary words. */
-const MIN_SECRET = 12
 
 /**
  * Creates the configured tracing, which records runs and sends the spans to a collector; undefined for none. The large
@@ -39,7 +36,7 @@ export function createTracing(config: Config, deps: { fetch: Fetch; log: Logger;
     loading ??= load()
     return loading
   }
-  const configured = createMasker(secretsOf(config).filter(({ length }) => length >= MIN_SECRET))
+  const configured = createMasker(maskedSecretsOf(config))
   return {
     /** Preloads the libraries, so that the first run does not wait for them. */
     warm: async (): Promise<void> => {

@@ -1,20 +1,13 @@
-import { secretsOf } from '../../config/mask.ts'
+import { maskedSecretsOf } from '../../config/mask.ts'
 import { createMasker, MASK, type Masker } from '../base/masking.ts'
 import type { Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import { type RoundResult, readRoundResult } from '../rounds/round-result.ts'
 import type { EvidenceRows, RoundRow } from './evidence/evidence.ts'
 
-/** Shortest configured secret that is masked, as in rounds; shorter ones may be ordinary words. */
-const MIN_CONFIGURED_SECRET = 12
-
-/** Creates a masker for the secrets of the configuration. */
-export const createConfiguredMasker = (config: Context['config']): Masker =>
-  createMasker(secretsOf(config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET))
-
 /** Masks rounds for use outside the platform: requests as in the conversation, results without configured secrets. */
 export function maskRounds(config: Context['config'], { session, rounds }: EvidenceRows): RoundRow[] {
-  const masker = createConfiguredMasker(config)
+  const masker = createMasker(maskedSecretsOf(config))
   return rounds.map((round) => ({
     ...round,
     query: masker.text(maskFirstRequest(round.query, session.history)),

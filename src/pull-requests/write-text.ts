@@ -7,7 +7,7 @@ import type { RunTrace } from '../observe/run-trace.ts'
 import { type ChangeList, countsInWords, type ListedChange } from '../plan/change-list.ts'
 import type { RoundRow } from './evidence/evidence.ts'
 import { cut, plainTitle } from './evidence/markdown.ts'
-import { actionInWords } from './evidence/reviewed-changes.ts'
+import { actionInWords } from './evidence/sections/plan-section.ts'
 import { maskFirstRequest } from './shown-rounds.ts'
 
 /** Replacement of an invisible title. */

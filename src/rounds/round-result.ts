@@ -42,15 +42,7 @@ const changeList = v.object({
     }),
   ),
   total: count,
-  counts: v.object({
-    create: count,
-    update: count,
-    delete: count,
-    replace: count,
-    move: count,
-    import: count,
-    forget: count,
-  }),
+  counts: v.object(v.entriesFromList(['create', 'update', 'delete', 'replace', 'move', 'import', 'forget'], count)),
 })
 
 const storedResult = v.object({

@@ -2,15 +2,14 @@ import * as v from 'valibot'
 import type { ServiceConfig } from '../../config/types.ts'
 import { badGateway } from '../base/errors.ts'
 import { type Fetch, send } from '../base/http.ts'
+import type { Severity } from '../base/vocabulary.ts'
 import { contractText } from './ask.ts'
-
-export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
 
 /** Body of `POST /v1/notify`. Empty optional fields are omitted from the JSON. */
 export interface Notification {
   /** Lower-case words separated by dots, 1 to 128 characters, for example `iac.apply.failure`. */
   kind: string
-  severity: (typeof SEVERITIES)[number]
+  severity: Severity
   /** One line of 1-256 characters. */
   subject: string
   /** 1 to 16384 characters. Markdown is allowed. */

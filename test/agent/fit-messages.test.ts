@@ -1,9 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { AgentRequest, Tool } from '../../src/agent/agent-request.ts'
 import { estimateTokens } from '../../src/agent/context-budget.ts'
-import { estimateMessages, fitMessages } from '../../src/agent/fit-messages.ts'
+import { estimateMessages, fitMessages, isOverlong, shareToKeep } from '../../src/agent/fit-messages.ts'
+import { runAgent } from '../../src/agent/run-agent.ts'
+import { PlatformError } from '../../src/base/errors.ts'
+import { iacGenerator } from '../../src/chains/iac-generator.ts'
 import type { Message } from '../../src/llm/inference.ts'
 import { fence } from '../../src/prompts/fence.ts'
+import { type Script, scriptedLlm } from '../pipeline/steps/scripted-llm.ts'
 
 const estimate = (text: string) => estimateTokens(text, 3)
 const budgetOf = (tokens: number) => ({ tokens, estimate })
@@ -120,5 +125,150 @@ describe('fitMessages', () => {
       ),
       { numRuns: 150 },
     )
+  })
+})
+
+const done: Script = { args: { status: 'done', summary: 'All written.' } }
+const read = (file: string): Script => ({ calls: [['read_file', { file }]] })
+
+/** Makes a tool that returns as many characters as the file name says, each time another letter. */
+function reader(name = 'read_file', more: Partial<Tool> = {}): Tool {
+  let runs = 0
+  const run = ({ file }: Record<string, unknown>) => 'abcdefgh'.charAt(runs++).repeat(Number(file))
+  return { definition: { name, description: 'Reads.', parameters: { type: 'object' } }, run, ...more }
+}
+
+function chain(scripts: Script[], more: Partial<AgentRequest<{ summary: string }>> = {}) {
+  const llm = scriptedLlm({ task_complete: scripts })
+  const request = {
+    llm,
+    chain: 'IAC_GENERATOR',
+    role: 'main',
+    query: 'The query.',
+    system: 'RULES',
+    maxTurns: 8,
+  } as const
+  const run = () =>
+    runAgent({ ...request, resultTool: iacGenerator.resultTool(), signal: new AbortController().signal, ...more })
+  return { llm, run, sent: (call: number) => llm.of('task_complete')[call]?.messages ?? [] }
+}
+const failed = (reason: string, status = 400) =>
+  new PlatformError(
+    'InferenceCallAPIError',
+    status,
+    `Inference call to anthropic/claude-3-5-sonnet-20241022 failed: ${reason}`,
+  )
+const overlong = { error: failed('prompt is too long: 30000 tokens > 10000 maximum') }
+
+describe('a chain whose messages grow beyond the model', () => {
+  it('goes on with old results cut, system text and query kept', async () => {
+    const { run, sent } = chain([read('30000'), read('20000'), done], { tools: [reader()], budget: budgetOf(14_000) })
+    expect((await run()).value.summary).toBe('All written.')
+    const last = sent(2)
+    expect(last.slice(0, 2).map(({ content }) => content)).toEqual(['RULES', 'The query.'])
+    expect(last[3]?.content).toMatch(/^a+\n\[… 28000 characters left out …\]\na+$/)
+    expect(last[5]?.content).toMatch(/^b{20000}$/)
+  })
+
+  it('may ask again for what was cut', async () => {
+    const { run, sent } = chain([read('30000'), read('20000'), read('30000'), done], {
+      tools: [reader()],
+      budget: budgetOf(14_000),
+    })
+    await run()
+    expect(sent(3).at(-1)?.content).toMatch(/^c{30000}$/)
+  })
+
+  it('goes on from an earlier run with the results of that one cut first, and both queries kept', async () => {
+    const first = chain([read('30000'), done], { tools: [reader()], budget: budgetOf(14_000) })
+    const before = await first.run()
+    const { run, sent } = chain([read('20000'), read('30000'), done], {
+      tools: [reader()],
+      budget: budgetOf(14_000),
+      query: 'The findings.',
+      continues: { run: before, closing: 'All written.' },
+    })
+    await run()
+    const last = sent(2)
+    expect(last.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual([
+      'The query.',
+      'The findings.',
+    ])
+    expect(last[3]?.content).toMatch(/^a+\n\[… \d+ characters left out …\]\na+$/)
+    expect(last.at(-1)?.content).toMatch(/^b{30000}$/)
+  })
+
+  it('sends everything as it is without a budget', async () => {
+    const { run, sent } = chain([read('30000'), read('20000'), done], { tools: [reader()] })
+    await run()
+    expect(sent(2)[3]?.content).toMatch(/^a{30000}$/)
+  })
+})
+
+describe('a provider that finds the messages too long', () => {
+  it('is asked once more with fewer, and the chain stays below from then on', async () => {
+    const { run, sent } = chain([read('30000'), overlong, read('9000'), done], {
+      tools: [reader()],
+      budget: budgetOf(100_000),
+    })
+    expect((await run()).value.summary).toBe('All written.')
+    expect(sent(1).at(-1)?.content).toHaveLength(30_000)
+    expect(sent(2).at(-1)?.content?.length).toBeLessThan(12_000)
+    expect(JSON.stringify(sent(3)).length).toBeLessThan(12_000)
+  })
+
+  it('has the last word when it says so again, or when there is nothing to cut', async () => {
+    const twice = chain([read('30000'), overlong, overlong, done], { tools: [reader()], budget: budgetOf(100_000) })
+    await expect(twice.run()).rejects.toThrow('prompt is too long')
+    expect(twice.llm.of('task_complete')).toHaveLength(3)
+    const nothing = chain([overlong, done], { budget: budgetOf(100_000) })
+    await expect(nothing.run()).rejects.toThrow('prompt is too long')
+    expect(nothing.llm.of('task_complete')).toHaveLength(1)
+  })
+})
+
+describe('isOverlong', () => {
+  it.each([
+    ['prompt is too long: 213462 tokens > 200000 maximum'],
+    [
+      'input length and `max_tokens` exceed context limit: 170636 + 34048 > 200000, decrease input length or ' +
+        '`max_tokens` and try again',
+    ],
+    ["This model's maximum context length is 128000 tokens. However, your messages resulted in 150123 tokens."],
+    ['Your input exceeds the context window of this model. Please adjust your input and try again.'],
+    ['The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).'],
+    ["This model's maximum prompt length is 131072 but the request contains 537812 tokens."],
+    ['Please reduce the length of the messages or completion.'],
+    ['Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length'],
+    ['Input is too long for requested model.'],
+    ['too many tokens: size limit exceeded by 11326 tokens. Try using shorter or fewer inputs.'],
+    ['the request exceeds the available context size, try increasing it'],
+    ['Your request exceeded model token limit: 262144 (requested: 566084)'],
+    ["Input length (265330) exceeds model's maximum context length (262144)."],
+    ['Input length 131393 exceeds the maximum allowed input length of 131040 tokens.'],
+    ['Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097. Given: 9000 `inputs` tokens'],
+    ['The number of tokens to keep from the initial prompt is greater than the context length'],
+  ])('%s', (text) => expect(isOverlong(failed(text))).toBe(true))
+
+  it.each([
+    [failed('Rate limit reached: too many tokens per minute', 429)],
+    [failed('Too many tokens, please wait before trying again.', 400)],
+    [failed('invalid x-api-key', 401)],
+    [failed('Unsupported parameter: max_tokens', 400)],
+    [failed('tools.0.name: String should match pattern', 400)],
+    [new PlatformError('Other', 400, 'prompt is too long')],
+    [new Error('prompt is too long')],
+  ])('not %s', (error) => expect(isOverlong(error)).toBe(false))
+
+  it('takes a status of its own for it', () => expect(isOverlong(failed('HTTP 413', 413))).toBe(true))
+})
+
+describe('keptShare', () => {
+  it('comes from the numbers of the text, never from the name of the model', () => {
+    expect(
+      shareToKeep(failed('Your request exceeded model token limit: 262,144 (requested: 566084)').message),
+    ).toBeCloseTo(0.417, 2)
+    expect(shareToKeep(failed('prompt is too long: 213462 tokens > 200000 maximum').message)).toBe(0.7)
+    expect(shareToKeep(failed('Input is too long for requested model.').message)).toBe(0.7)
   })
 })

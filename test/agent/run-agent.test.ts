@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AgentEvent, type AgentRequest, type Tool, ToolError } from '../../src/agent/agent-request.ts'
+import { askText } from '../../src/agent/model-call.ts'
 import { runAgent } from '../../src/agent/run-agent.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { iacGenerator } from '../../src/chains/iac-generator.ts'
@@ -431,4 +432,24 @@ describe('aborting', () => {
     await expect(run()).rejects.toBe(reason)
     expect(server.requests).toHaveLength(1)
   })
+})
+
+it('a plain text is asked for once, without tools, and taken also when it was cut', async () => {
+  const server = await serveModel(script(text(' Checking your netw\n', 'length')))
+  const events: string[] = []
+  const answer = await askText({
+    llm: createLlmClient(modelConfig(server.url), { fetch, log: silentLogger }),
+    chain: 'STATUS_UPDATE',
+    role: 'small',
+    system: 'tone',
+    query: 'message',
+    conversation: [{ user: 'u', assistant: 'a' }],
+    signal: new AbortController().signal,
+    observe: (event) => events.push(event.type),
+  })
+  expect(answer).toBe('Checking your netw')
+  expect(events).toEqual(['inference'])
+  expect(server.requests).toHaveLength(1)
+  expect(server.requests[0]?.body).not.toHaveProperty('tools')
+  expect(server.requests[0]?.body.messages.map((message) => message.content)).toEqual(['tone', 'u', 'a', 'message'])
 })

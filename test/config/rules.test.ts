@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { at, load, problemsOf, yaml } from './support.ts'
 
+const SESSION_URL = 'http.session_url must be an http:// or https:// URL with {session_id}'
+
 describe('a field that breaks its rule is named with its section', () => {
   test.each([
     ['environment', 'qa', 'environment must be one of development, staging, production'],
@@ -42,36 +44,12 @@ describe('a field that breaks its rule is named with its section', () => {
     ['redis.socket_timeout', '0', 'redis.socket_timeout must be greater than 0'],
     ['http.cors_origins', 'http://localhost', 'http.cors_origins must be a list of non-empty strings'],
     ['http.cors_origins', '[1]', 'http.cors_origins must be a list of non-empty strings'],
-    [
-      'http.session_url',
-      'https://platform.example.com/sessions',
-      'http.session_url must be an http:// or https:// URL with {session_id}',
-    ],
-    [
-      'http.session_url',
-      '"ftp://example.com/{session_id}"',
-      'http.session_url must be an http:// or https:// URL with {session_id}',
-    ],
-    [
-      'http.session_url',
-      '"javascript:alert({session_id})"',
-      'http.session_url must be an http:// or https:// URL with {session_id}',
-    ],
-    [
-      'http.session_url',
-      '"https://u:p@example.com/{session_id}"',
-      'http.session_url must be an http:// or https:// URL with {session_id}',
-    ],
-    [
-      'http.session_url',
-      '"https://{session_id}.example.com/"',
-      'http.session_url must be an http:// or https:// URL with {session_id}',
-    ],
-    [
-      'http.session_url',
-      '"/sessions/{session_id}"',
-      'http.session_url must be an http:// or https:// URL with {session_id}',
-    ],
+    ['http.session_url', 'https://platform.example.com/sessions', SESSION_URL],
+    ['http.session_url', '"ftp://example.com/{session_id}"', SESSION_URL],
+    ['http.session_url', '"javascript:alert({session_id})"', SESSION_URL],
+    ['http.session_url', '"https://u:p@example.com/{session_id}"', SESSION_URL],
+    ['http.session_url', '"https://{session_id}.example.com/"', SESSION_URL],
+    ['http.session_url', '"/sessions/{session_id}"', SESSION_URL],
     ['http.trusted_proxies', '10.0.0.0/8', 'http.trusted_proxies must be a list of non-empty strings'],
     ['http.trusted_proxies', '[proxy.internal]', 'http.trusted_proxies must be a list of IP addresses and ranges'],
     ['storage.provider', 'GCS', 'storage.provider must be one of BUNDLED, S3, STORAGE_ACCOUNT'],

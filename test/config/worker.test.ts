@@ -4,7 +4,7 @@ import { at, load, problemsOf } from './support.ts'
 
 const KEY = 'MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE='
 
-test('pins stay on the disk without a key', async () => {
+test('saved plans stay on the disk without a key', async () => {
   expect((await load('')).worker.pin_key).toBe('')
   expect((await load('worker: {pin_key_env: ""}', { PLATFORM_PIN_KEY: KEY })).worker.pin_key).toBe('')
   expect((await load('', { PLATFORM_PIN_KEY: '  ' })).worker.pin_key).toBe('')

@@ -36,6 +36,11 @@ const next = ({ text, tool_calls, carry }: Inference): Message[] => [
   ...tool_calls.map((call): Message => ({ role: 'tool', tool_call_id: call.id, content: 'result' })),
 ]
 const tools = [{ name: 'look', description: 'Looks.', parameters: { type: 'object', properties: {} } }]
+async function twoTurns(llm: LlmClient): Promise<Inference> {
+  const said = await llm.complete({ role: 'main', messages: [question], tools })
+  await llm.complete({ role: 'main', messages: next(said), tools })
+  return said
+}
 
 describe('signed thoughts', () => {
   const content = [
@@ -60,10 +65,10 @@ describe('signed thoughts', () => {
     })
 
   it('go back to the model where they were', async () => {
-    const llm = claude()
-    const said = await llm.complete({ role: 'main', messages: [question], tools })
-    expect(said).toMatchObject({ text: 'Looking. And again.', tool_calls: [{ id: 't1' }, { id: 't2' }] })
-    await llm.complete({ role: 'main', messages: next(said), tools })
+    expect(await twoTurns(claude())).toMatchObject({
+      text: 'Looking. And again.',
+      tool_calls: [{ id: 't1' }, { id: 't2' }],
+    })
     expect(bodies[1].messages[1]).toEqual({ role: 'assistant', content })
   })
 
@@ -110,8 +115,7 @@ describe('signed thoughts', () => {
         credentials: { AWS_BEARER_TOKEN_BEDROCK: 'k' },
       },
     )
-    const said = await llm.complete({ role: 'main', messages: [question], tools })
-    await llm.complete({ role: 'main', messages: next(said), tools })
+    await twoTurns(llm)
     expect(bodies[1].messages[1].content).toEqual(blocks)
   })
 })
@@ -134,11 +138,7 @@ describe('fields of chat completions that have to come back', () => {
       model: 'gemini/gemini-3.8-flash',
       credentials: { GEMINI_API_KEY: 'k' },
     })
-    await llm.complete({
-      role: 'main',
-      messages: next(await llm.complete({ role: 'main', messages: [question], tools })),
-      tools,
-    })
+    await twoTurns(llm)
     expect(bodies[1].messages[1].tool_calls).toEqual([call('c1', { extra_content }), call('c2')])
   })
 
@@ -147,11 +147,7 @@ describe('fields of chat completions that have to come back', () => {
       model: 'deepseek/deepseek-chat',
       credentials: { DEEPSEEK_API_KEY: 'k' },
     })
-    await llm.complete({
-      role: 'main',
-      messages: next(await llm.complete({ role: 'main', messages: [question], tools })),
-      tools,
-    })
+    await twoTurns(llm)
     expect(bodies[1].messages[1]).toMatchObject({ reasoning_content: 'hm', tool_calls: [{ id: 'c1' }] })
   })
 
@@ -161,11 +157,7 @@ describe('fields of chat completions that have to come back', () => {
       model: 'openai/m',
       credentials: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'https://models.example.com/v1' },
     })
-    await llm.complete({
-      role: 'main',
-      messages: next(await llm.complete({ role: 'main', messages: [question], tools })),
-      tools,
-    })
+    await twoTurns(llm)
     expect(bodies[1].messages[1]).toEqual({ role: 'assistant', content: null, tool_calls: [call('c1')] })
   })
 })
@@ -202,6 +194,12 @@ describe('what a provider accepts', () => {
     ])
   })
 
+  const claudeOf = (model: string) =>
+    setup('https://api.anthropic.com', [{ content: [], stop_reason: 'end_turn' }], {
+      model,
+      credentials: { ANTHROPIC_API_KEY: 'k' },
+    })
+
   it.each([
     ['anthropic/claude-haiku-4-5', { temperature: 0.1 }],
     ['anthropic/claude-opus-4-6', { temperature: 0.1 }],
@@ -209,11 +207,7 @@ describe('what a provider accepts', () => {
     ['anthropic/claude-opus-4-7', {}],
     ['anthropic/claude-sonnet-5-5', {}],
   ])('%s gets the temperature that it takes', async (model, expected) => {
-    const llm = setup('https://api.anthropic.com', [{ content: [], stop_reason: 'end_turn' }], {
-      model,
-      credentials: { ANTHROPIC_API_KEY: 'k' },
-    })
-    await llm.complete({ role: 'main', messages: [question] })
+    await claudeOf(model).complete({ role: 'main', messages: [question] })
     const { temperature } = bodies[0]
     expect(temperature === undefined ? {} : { temperature }).toEqual(expected)
   })
@@ -222,11 +216,7 @@ describe('what a provider accepts', () => {
     ['anthropic/claude-sonnet-5', { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }],
     ['anthropic/claude-haiku-4-5', { thinking: { type: 'enabled', budget_tokens: 1024 }, temperature: 1 }],
   ])('%s thinks in its own way', async (model, expected) => {
-    const llm = setup('https://api.anthropic.com', [{ content: [], stop_reason: 'end_turn' }], {
-      model,
-      credentials: { ANTHROPIC_API_KEY: 'k' },
-    })
-    await llm.complete({ role: 'main', messages: [question], thinking: true })
+    await claudeOf(model).complete({ role: 'main', messages: [question], thinking: true })
     expect(bodies[0]).toMatchObject(expected)
   })
 })

@@ -4,6 +4,7 @@ import type { LlmConfig } from '../../config/types.ts'
 import { runAgent } from '../../src/agent/run-agent.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
+import type { Message } from '../../src/llm/inference.ts'
 import { interceptRequests } from '../helpers/intercept.ts'
 import { modelConfig } from '../helpers/model-server.ts'
 import { CASES, type Case } from './provider-table.ts'
@@ -20,9 +21,10 @@ const configOf = ({ model, variables, params }: Case): LlmConfig =>
     max_output_tokens: 4321,
   })
 
-function clientOf(one: Case) {
-  return createLlmClient(configOf(one), { fetch: (...args) => fetch(...args), log: silentLogger, backoffMs: 1 })
-}
+const clientOf = (one: Case) =>
+  createLlmClient(configOf(one), { fetch: (...args) => fetch(...args), log: silentLogger, backoffMs: 1 })
+const ask = (one: Case, ...before: Message[]) =>
+  clientOf(one).complete({ role: 'main', messages: [...before, { role: 'user', content: 'hi' }] })
 
 interface Sent {
   url: string
@@ -76,14 +78,7 @@ describe.each(CASES.map((one) => ({ name: `${one.model} at ${new URL(one.url).pa
 
   it('is asked at its address, in its form, with its key', async () => {
     const sent = serve(one, [{ text: 'hello' }])
-    const answer = await clientOf(one).complete({
-      role: 'main',
-      messages: [
-        { role: 'system', content: 'rules' },
-        { role: 'user', content: 'hi' },
-      ],
-    })
-    expect(answer).toMatchObject({
+    expect(await ask(one, { role: 'system', content: 'rules' })).toMatchObject({
       model: one.model,
       text: 'hello',
       tool_calls: [],
@@ -141,18 +136,13 @@ describe.each(CASES.map((one) => ({ name: `${one.model} at ${new URL(one.url).pa
     ['content_filter', 'content_filter'],
   ] as const)('ends by %s', async (finish, expected) => {
     serve(one, [{ text: 'half of', finish }])
-    expect(await clientOf(one).complete({ role: 'main', messages: [{ role: 'user', content: 'hi' }] })).toMatchObject({
-      finish: expected,
-      text: 'half of',
-    })
+    expect(await ask(one)).toMatchObject({ finish: expected, text: 'half of' })
   })
 
   it('shows the words of its errors', async () => {
     const { status, body, shown } = one.error
     const sent = serve(one, [HttpResponse.json(body as object, { status })])
-    await expect(
-      clientOf(one).complete({ role: 'main', messages: [{ role: 'user', content: 'hi' }] }),
-    ).rejects.toMatchObject({
+    await expect(ask(one)).rejects.toMatchObject({
       status,
       message: `Inference call to ${one.model} failed: ${shown}`,
     })
@@ -164,9 +154,7 @@ describe.each(CASES.map((one) => ({ name: `${one.model} at ${new URL(one.url).pa
       HttpResponse.json({ error: { message: 'slow down' } }, { status: 429, headers: { 'retry-after': '0' } }),
       { text: 'now' },
     ])
-    expect((await clientOf(one).complete({ role: 'main', messages: [{ role: 'user', content: 'hi' }] })).text).toBe(
-      'now',
-    )
+    expect((await ask(one)).text).toBe('now')
     expect(sent).toHaveLength(2)
   })
 })

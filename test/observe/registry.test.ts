@@ -10,7 +10,7 @@ describe('the registry', () => {
     requests.add({ method: 'GET', path: 'a\\b"c\nd' }, 2.5)
     const seconds = registry.histogram('seconds', 'Durations.', [], [0.5, 2])
     for (const value of [0.5, 0.25, 3, 1]) seconds.observe({}, value)
-    registry.gauges([{ name: 'depth', help: 'Depth.' }], () => ({ depth: [{ labels: { state: 'x' }, value: 1e21 }] }))
+    registry.gauges({ depth: 'Depth.' }, () => ({ depth: [{ labels: { state: 'x' }, value: 1e21 }] }))
     expect(await registry.render()).toBe(
       [
         '# HELP requests_total Requests\\nof "all" C:\\\\ kinds.',
@@ -56,8 +56,8 @@ describe('the registry', () => {
 
   it('leaves out what cannot be read and shows the rest', async () => {
     const registry = createRegistry()
-    registry.gauges([{ name: 'broken', help: 'Broken.' }], () => Promise.reject(new Error('gone')))
-    registry.gauges([{ name: 'empty', help: 'Empty.' }], () => ({}))
+    registry.gauges({ broken: 'Broken.' }, () => Promise.reject(new Error('gone')))
+    registry.gauges({ empty: 'Empty.' }, () => ({}))
     registry.counter('fine_total', 'Fine.', []).add({})
     expect([...parseMetrics(await registry.render()).keys()]).toEqual(['fine_total'])
   })

@@ -52,7 +52,7 @@ const seal = {
 }
 
 /** Makes a session whose first round completed with a saved plan. */
-async function sealed(project_id = 'project') {
+async function sessionWithPlan(project_id = 'project') {
   const uuid = await createSession(context)
   const claim = await claimOf(db.sql, uuid)
   await recordSavedPlan(db.sql, claim, { ...seal, project_id })
@@ -95,8 +95,8 @@ describe('a round that no worker has', () => {
     expect((await detail(uuid)).rounds[0]?.statuses.map(({ status }) => status)).toEqual(['started'])
   })
 
-  it('leaves the plan pinned when it is an apply that never began', async () => {
-    const uuid = await sealed()
+  it('leaves the saved plan when it is an apply that never began', async () => {
+    const uuid = await sessionWithPlan()
     await next(uuid, 'apply')
     expect(await cancel(uuid)).toBe('ended')
     expect(await pinOf(uuid)).toMatchObject({ reviewed: true, plan: { commit: 'head-1' } })
@@ -105,11 +105,11 @@ describe('a round that no worker has', () => {
   })
 
   it('ends when it is an apply that waits for another one', async () => {
-    const holder = await sealed('shared')
+    const holder = await sessionWithPlan('shared')
     await next(holder, 'apply')
     const first = await claimOf(db.sql, holder)
     expect(await claimProject(db.sql, first, 'shared')).toBeNull()
-    const uuid = await sealed('shared')
+    const uuid = await sessionWithPlan('shared')
     await next(uuid, 'apply')
     const claim = await claimOf(db.sql, uuid)
     expect(await parkRound(context, claim, { project_id: 'shared', limitS: 600 })).toBe(true)
@@ -173,7 +173,7 @@ describe('a round that a worker has', () => {
   })
 
   it('does not submit its apply after it was cancelled, and keeps its plan', async () => {
-    const uuid = await sealed('guarded')
+    const uuid = await sessionWithPlan('guarded')
     await next(uuid, 'apply')
     const claim = await claimOf(db.sql, uuid)
     expect(await claimProject(db.sql, claim, 'guarded')).toBeNull()

@@ -57,7 +57,7 @@ describe('POST /api/v1/iac/cancel', () => {
     expect((await last(uuid)).message).toMatch(/^Cancelled by user-\d+\.$/)
   })
 
-  it('is refused while a plan is sealed', async () => {
+  it('is refused while the round saves its plan', async () => {
     const uuid = await openSession(core.context, ada)
     const run = await runRound(core.context, uuid)
     await recordSavedPlan(core.database.sql, run.round, null)

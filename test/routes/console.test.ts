@@ -1,12 +1,13 @@
 import { request } from 'node:http'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { HttpResponse, http } from 'msw'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ConsoleFile, ConsoleFiles } from '../../src/data/console-files.ts'
 import { keepConsoleFiles } from '../../src/data/console-files.ts'
 import { serve } from '../../src/runtime/serve.ts'
-import { callOf, createTestCore, type TestCore } from '../helpers/core.ts'
+import { callOf, createTestCore } from '../helpers/core.ts'
 import { interceptRequests } from '../helpers/intercept.ts'
+import { startOnce } from '../helpers/start-once.ts'
 
 const file = (text: string, content_type: string): ConsoleFile => ({
   content_type,
@@ -28,11 +29,7 @@ http:
     - { mode: drift, text: What differs?, repo_uri: "https://git.example.com/a.git", scope_id: "1", engine_providers: aws }
 `
 
-let core: TestCore
-beforeAll(async () => {
-  core = await createTestCore({ yaml: YAML, context: { console: build('early') } })
-})
-afterAll(() => core.close())
+const core = startOnce(() => createTestCore({ yaml: YAML, context: { console: build('early') } }))
 
 const get = (path: string, headers: Record<string, string> = {}) => core.call('GET', path, { headers })
 

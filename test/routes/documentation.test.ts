@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
+import { ENDPOINTS } from '../../routes/endpoints.ts'
 import { createTestCore } from '../helpers/core.ts'
 import { DOCUMENT, type Schema } from '../helpers/described.ts'
 import { startOnce } from '../helpers/start-once.ts'
@@ -8,34 +9,8 @@ const core = startOnce(() =>
   createTestCore({ yaml: 'oidc: { issuer_url: "https://issuer.example.org", client_id: core }' }),
 )
 
-const ROUTES = [
-  'get /v1/admin/audit',
-  'get /v1/admin/sessions',
-  'get /v1/admin/sessions/list',
-  'get /v1/admin/sessions/summary',
-  'get /v1/admin/users',
-  'get /v1/auth/config',
-  'get /v1/events/activity/{session_id}',
-  'get /v1/events/output/{session_id}',
-  'get /v1/events/subscribe/{session_id}',
-  'get /v1/sessions',
-  'get /v1/sessions/list',
-  'get /v1/users/me',
-  'patch /v1/admin/sessions/{session_id}/toggle_lock',
-  'post /v1/auth/authorize',
-  'post /v1/iac/apply',
-  'post /v1/iac/cancel',
-  'post /v1/iac/drift',
-  'post /v1/iac/generate',
-  'post /v1/iac/import',
-  'post /v1/iac/seal/verify',
-  'post /v1/mapping/resolve',
-  'post /v1/notifications',
-  'post /v1/repository/parse',
-  'put /v1/admin/users/{user_id}/roles',
-  'put /v1/repository/pr',
-  'put /v1/repository/pr/merge',
-]
+/** Every route; the matrix of roles lists them by hand. */
+const ROUTES = ENDPOINTS.map(({ route }) => `${route.method} ${route.path}`).sort()
 
 interface Operation {
   operationId?: string

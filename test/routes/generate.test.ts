@@ -256,15 +256,6 @@ describe('iteration', () => {
     expect(outside).toEqual([])
   })
 
-  it('lets one of many simultaneous requests through', async () => {
-    const uuid = await finished('completed')
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, (_, index) => post({ session_id: uuid, q: `request ${index}` })),
-    )
-    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(202))
-    expect((await detail(uuid)).rounds).toHaveLength(2)
-  })
-
   it('ignores scope and provider, refuses a path', async () => {
     const uuid = await finished('completed')
     expect((await post({ session_id: uuid, q: 'x', scope_id: 'other', engine_providers: 'gcp' })).status).toBe(202)

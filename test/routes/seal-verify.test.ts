@@ -144,7 +144,7 @@ describe('POST /api/v1/iac/seal/verify', () => {
     expect(explanationOf(body, 'state')).toMatch(/backend of the repository/)
   })
 
-  it('does not know what was not known when the plan was sealed', async () => {
+  it('does not know what was not known when the plan was saved', async () => {
     const { uuid } = await sealedSession({ engine: null, state: null })
     expect(outcomes((await verify(uuid)).body)).toMatchObject({ engine: 'unknown', state: 'unknown' })
   })
@@ -183,7 +183,7 @@ describe('POST /api/v1/iac/seal/verify', () => {
     expect(await detail(uuid)).toMatchObject({ round: 3, verified_at: null, checks: [] })
   })
 
-  it('answers 409 where nothing is sealed', async () => {
+  it('answers 409 where there is no saved plan', async () => {
     const never = await outside.ranSession(core.context, owner)
     expect(await verify(never)).toEqual({ status: 409, body: { detail: `Session ${never} has no sealed plan.` } })
     const { uuid } = await sealedSession()

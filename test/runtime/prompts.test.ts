@@ -2,10 +2,10 @@ import { createServer } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Collector, startCollector } from '../../dev/collector/start.ts'
 import { listen, type Running } from '../../dev/server.ts'
-import { createLogger } from '../../src/base/log.ts'
+import { createLogger, silentLogger } from '../../src/base/log.ts'
 import { exclusively } from '../../src/data/db/exclusive.ts'
 import { connect } from '../../src/data/db/pool.ts'
-import { openPrompts, readSeedPrompts } from '../../src/runtime/prompts.ts'
+import { openPrompts, readSeedPrompts, withoutMissingCollector } from '../../src/runtime/prompts.ts'
 import { configOf } from '../helpers/core.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
@@ -156,4 +156,33 @@ it('a worker neither asks nor seeds at its start', async () => {
   expect(asked).toBe(0)
   await expect(source.body('general-guidelines-engine')).rejects.toThrow('Prompt not found: general-guidelines-engine')
   expect(asked).toBe(1)
+})
+
+const nowhere = async () => Promise.reject(new Error('ENOTFOUND'))
+
+describe('the default collector', () => {
+  it('is done without, and said so, where its host does not exist', async () => {
+    const lines: string[] = []
+    const config = await withoutMissingCollector(
+      await configOf(),
+      nowhere,
+      createLogger({ write: (line) => lines.push(line) }),
+    )
+    expect(config.telemetry.collector_url).toBe('')
+    expect(lines.join()).toContain('built-in prompts serve')
+  })
+
+  it('is used where it exists', async () => {
+    const config = await withoutMissingCollector(await configOf(), async () => ['10.0.0.7'], silentLogger)
+    expect(config.telemetry.collector_url).toBe('http://phoenix:6006/')
+  })
+
+  it('is not what somebody chose: that has to answer', async () => {
+    const config = await withoutMissingCollector(
+      await configOf('telemetry: { collector_url: "http://collector.invalid/" }'),
+      nowhere,
+      silentLogger,
+    )
+    expect(config.telemetry.collector_url).toBe('http://collector.invalid/')
+  })
 })

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
+import { SEVERITIES } from '../../../src/base/vocabulary.ts'
 import { notifyForUser } from '../../../src/notifications/notify.ts'
-import { SEVERITIES } from '../../../src/services/notifications.ts'
 import { requireUser } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { errorAnswer, json } from '../../openapi/answers.ts'

@@ -29,19 +29,14 @@ export interface AuditFilter {
 /** Entries are counted only up to this number, because counting a million takes longer than reading a page. */
 export const MOST_COUNTED = 5_000
 
-export interface AuditPage {
-  items: AuditRecord[]
-  /** At most `MOST_COUNTED`. */
-  total: number
-  /** False if more entries match than `total` says. */
-  total_is_exact: boolean
-}
-
-/** Lists entries, newest first. A page beyond the end or beyond the first `MOST_COUNTED` entries is empty. */
+/**
+ * Lists entries, newest first. A page beyond the end or beyond the first `MOST_COUNTED` entries is empty. `total` is at
+ * most that number; it is exact unless more entries match.
+ */
 export async function listAuditRecords(
   sql: Sql,
   filter: AuditFilter & { page: number; page_size: number },
-): Promise<AuditPage> {
+): Promise<{ items: AuditRecord[]; total: number; total_is_exact: boolean }> {
   const { where } = await buildCondition(sql, filter)
   const [counted] = await sql<{ total: number }[]>`
     SELECT count(*) AS total FROM (SELECT 1 FROM audit_records WHERE ${where} LIMIT ${MOST_COUNTED + 1}) AS found

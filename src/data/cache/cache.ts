@@ -24,9 +24,9 @@ export async function connectCache(
   config: RedisConfig,
   log: Logger,
   fetcher: Fetch,
-  onRead?: (outcome: ReadOutcome) => void,
+  onRead: (outcome: ReadOutcome) => void = () => {},
 ): Promise<Cache> {
-  return guard(await createStore(config, fetcher), log, { onRead })
+  return guard(await createStore(config, fetcher), log, onRead)
 }
 
 async function createStore(config: RedisConfig, fetcher: Fetch): Promise<CacheStore> {
@@ -51,13 +51,8 @@ export type ReadOutcome = 'hit' | 'miss' | 'fault'
  * starts a ping in the background, and its success ends the outage. Deletions during an outage are lost, so readers
  * must recognise outdated entries.
  */
-export function guard(
-  store: CacheStore,
-  log: Logger,
-  options: { coolDownMs?: number; onRead?: (outcome: ReadOutcome) => void } = {},
-): Cache {
-  const { coolDownMs = COOL_DOWN_MS, onRead = () => {} } = options
-  const attempt = createBreaker(store, log, coolDownMs)
+function guard(store: CacheStore, log: Logger, onRead: (outcome: ReadOutcome) => void): Cache {
+  const attempt = createBreaker(store, log)
   return {
     get: async (key) => {
       const value = await attempt<string | null | undefined>(() => store.get(key), undefined)
@@ -77,7 +72,7 @@ export function guard(
 type Attempt = <T>(work: () => Promise<T>, fallback: T) => Promise<T>
 
 /** Makes a circuit breaker: during an outage it does not call the store. */
-function createBreaker(store: CacheStore, log: Logger, coolDownMs: number): Attempt {
+function createBreaker(store: CacheStore, log: Logger): Attempt {
   const waiting = new Set<() => void>()
   const logRefusal = createRefusalLog(log)
   let down = false
@@ -90,7 +85,7 @@ function createBreaker(store: CacheStore, log: Logger, coolDownMs: number): Atte
     if (!down) log.warn('cache is not reachable, going on without it', { error })
     if (!down) outages++
     down = true
-    nextProbe = Date.now() + coolDownMs
+    nextProbe = Date.now() + COOL_DOWN_MS
     for (const release of waiting) release()
     waiting.clear()
   }

@@ -10,30 +10,29 @@ export interface ServerConnection {
   close(): Promise<void>
 }
 
+export interface ConnectionCallbacks {
+  onnotice: (notice: postgres.Notice) => void
+  onnotify?: (channel: string, payload: string) => void
+  /** Called once when the connection is lost. */
+  onLost?: () => void
+}
+
 type Answer = Row[] & { columns?: { name: string; type: number }[]; count?: number; command?: string }
 
 /**
  * Opens one connection with its own driver instance. The driver's pool is not used: when one of its connections breaks
  * under load, statements queued for it are never sent, and awaiting them never ends.
  */
-export function openConnection(
-  address: ServerAddress,
-  options: {
-    onnotice: (notice: postgres.Notice) => void
-    onnotify?: (channel: string, payload: string) => void
-    onLost?: () => void
-  },
-): ServerConnection {
+export function openConnection(address: string, { onLost, ...callbacks }: ConnectionCallbacks): ServerConnection {
   let lost = false
   const driver = postgres(
-    address.url,
+    address,
     connectionOptions({
-      onnotice: options.onnotice,
-      ...(options.onnotify && { onnotify: options.onnotify }),
+      ...callbacks,
       onclose: () => {
         if (lost) return
         lost = true
-        options.onLost?.()
+        onLost?.()
       },
     }),
   )
@@ -141,16 +140,11 @@ const FOREIGN_PARAMETERS = [
   'schema',
 ]
 
-/** A database URL as the driver expects it. */
-export interface ServerAddress {
-  url: string
-}
-
 /**
  * Rewrites a database URL for the driver: `postgresql+psycopg://` becomes `postgresql://`, `sslmode` becomes `ssl`, and
  * parameters of other drivers are dropped. Throws `the database URL is not valid`, `sslmode '<mode>' is not known`.
  */
-export function toServerAddress(url: string): ServerAddress {
+export function toServerAddress(url: string): string {
   const plain = url.replace(/^(postgres(?:ql)?)\+\w+:/, '$1:')
   const parsed = /^postgres(ql)?:\/\//.test(plain) ? URL.parse(plain) : null
   if (!parsed) throw new Error('the database URL is not valid')
@@ -161,14 +155,14 @@ export function toServerAddress(url: string): ServerAddress {
     if (!driverMode) throw new Error(`sslmode '${mode}' is not known`)
     parsed.searchParams.set('ssl', driverMode)
   }
-  return { url: parsed.href }
+  return parsed.href
 }
 
 type DriverOptions = postgres.Options<Record<string, postgres.PostgresType>>
 
 /** Returns the settings of every connection. The driver supports `onnotify`, but its types omit it. */
 function connectionOptions(
-  callbacks: Pick<DriverOptions, 'onnotice' | 'onclose'> & { onnotify?: (channel: string, payload: string) => void },
+  callbacks: Omit<ConnectionCallbacks, 'onLost'> & Pick<DriverOptions, 'onclose'>,
 ): DriverOptions {
   return {
     ...callbacks,

@@ -1,6 +1,6 @@
 import type postgres from 'postgres'
 import { endsWithin } from '../../base/time.ts'
-import { openConnection, type ServerAddress, type ServerConnection, toServerAddress } from './connection.ts'
+import { type ConnectionCallbacks, openConnection, type ServerConnection, toServerAddress } from './connection.ts'
 import { createListener } from './listener.ts'
 import { createTag, type Execute, type Sql, type Transaction } from './sql.ts'
 import { type Connection, runTransaction } from './transaction.ts'
@@ -13,6 +13,11 @@ export interface ConnectOptions {
   onstatement?: (text: string) => void
 }
 
+/** Longest wait of a statement for a free connection. */
+const WAIT_MS = 30_000
+/** Age after which a connection is closed when it is released. */
+const LIFETIME_MS = 60 * 60_000
+
 /**
  * Creates a pool, which connects on the first statement. Timestamps are read as texts in the API's form
  * (`toFixedTimestamp`) and 64-bit integers as numbers. A statement whose connection breaks is rejected, and later
@@ -20,25 +25,15 @@ export interface ConnectOptions {
  * @param url `postgresql://` or `postgres://`, with `sslmode=` (or `ssl=`) as in libpq
  * Throws `the database URL is not valid`, `sslmode '<mode>' is not known`.
  */
-export function connect(url: string, { max = 10, onnotice = () => {}, onstatement }: ConnectOptions = {}): Sql {
-  return createPool(toServerAddress(url), { max, onnotice, onstatement })
-}
-
-type PoolOptions = Required<Pick<ConnectOptions, 'max' | 'onnotice'>> & Pick<ConnectOptions, 'onstatement'>
-
-/** Longest wait of a statement for a free connection. */
-const WAIT_MS = 30_000
-/** Age after which a connection is closed when it is released. */
-const LIFETIME_MS = 60 * 60_000
-
-/** Creates a pool of single connections. Broken ones are discarded and replaced on demand. */
-function createPool(address: ServerAddress, options: PoolOptions): Sql {
-  const connections = createConnections(() => openConnection(address, options), options.max)
+export function connect(url: string, options: ConnectOptions = {}): Sql {
+  const address = toServerAddress(url)
+  const { max = 10, onnotice = () => {}, onstatement } = options
+  const connections = createConnections(() => openConnection(address, { onnotice }), max)
   const take = async (): Promise<Connection> => {
     const connection = await connections.take()
     return {
       execute: (statement, how) => {
-        options.onstatement?.(statement.text)
+        onstatement?.(statement.text)
         return connection.execute(statement, how)
       },
       giveBack: ({ lost }) => connections.giveBack(connection, lost),
@@ -62,9 +57,7 @@ function createPool(address: ServerAddress, options: PoolOptions): Sql {
     const [mode, work] = args.length === 1 ? ['', args[0]] : args
     return runTransaction(await take(), mode, work)
   }
-  const listener = createListener((onNotification, onLost) =>
-    openListenConnection(address, options, onNotification, onLost),
-  )
+  const listener = createListener((onnotify, onLost) => openListenConnection(address, { onnotice, onnotify, onLost }))
   const tag = createTag(execute)
   let ended: Promise<void> | null = null
   return Object.assign(tag, {
@@ -143,19 +136,10 @@ function createConnections(open: () => ServerConnection, max: number) {
   }
 }
 
-async function openListenConnection(
-  address: ServerAddress,
-  options: PoolOptions,
-  onnotify: (channel: string, payload: string) => void,
-  onLost: () => void,
-) {
+async function openListenConnection(address: string, { onLost, ...callbacks }: Required<ConnectionCallbacks>) {
   let wanted = true
   let connected = false
-  const connection = openConnection(address, {
-    onnotice: options.onnotice,
-    onnotify,
-    onLost: () => wanted && connected && onLost(),
-  })
+  const connection = openConnection(address, { ...callbacks, onLost: () => wanted && connected && onLost() })
   await connection.execute({ text: 'SELECT 1', values: [] })
   connected = true
   let last: Promise<unknown> = Promise.resolve()

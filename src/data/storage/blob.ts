@@ -1,17 +1,14 @@
 import type { StorageConfig } from '../../../config/types.ts'
-import { notFound } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import { objectPath, withoutTrailingSlash } from './addresses.ts'
 import {
   errorCode,
-  isMissing,
   type ObjectStore,
+  objectMethods,
   type StoreCall,
   type StoreRequest,
   storeError,
 } from './object-store.ts'
-
-const PREFIX = 'x-ms-meta-'
 
 export interface BlobTools {
   config: StorageConfig
@@ -32,29 +29,15 @@ export function createBlobStore({ config, call, log, now }: BlobTools): ObjectSt
     if (response.status !== 409 || errorCode(response) === 'ContainerBeingDeleted')
       throw storeError(response, `the creation of container ${container}`)
   }
+  const methods = objectMethods('x-ms-meta-', { put: 201, delete: [202] }, (key, request) => {
+    const type: Record<string, string> = request.method === 'PUT' ? { 'x-ms-blob-type': 'BlockBlob' } : {}
+    return sendSigned({ ...request, url: blobUrl(endpoint, key), headers: { ...request.headers, ...type } })
+  })
   return {
-    metadataPrefix: PREFIX,
+    ...methods,
     ensureBuckets: async () => {
       for (const container of new Set([config.bucket, config.engine_state_bucket]))
         if (container !== '') await ensureContainer(container)
-    },
-    put: async (key, body, { content_type, metadata = {}, signal }) => {
-      const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
-      const prefixed = Object.entries(metadata).map(([name, value]) => [`${PREFIX}${name}`, value])
-      const headers = { 'content-type': content_type, 'x-ms-blob-type': 'BlockBlob', ...Object.fromEntries(prefixed) }
-      const response = await sendSigned({ method: 'PUT', url: blobUrl(endpoint, key), headers, body: bytes, signal })
-      if (response.status !== 201) throw storeError(response, `the upload of ${key}`)
-      return bytes.byteLength
-    },
-    get: async (key, options = {}) => {
-      const response = await sendSigned({ method: 'GET', url: blobUrl(endpoint, key), headers: {}, ...options })
-      if (isMissing(response)) throw notFound(`Object not found: ${key}`)
-      if (response.status !== 200) throw storeError(response, `the read of ${key}`)
-      return response.body
-    },
-    delete: async (key) => {
-      const response = await sendSigned({ method: 'DELETE', url: blobUrl(endpoint, key), headers: {} })
-      if (response.status !== 202 && response.status !== 404) throw storeError(response, `the deletion of ${key}`)
     },
     presign: async (key) => {
       const expires = new Date(now().getTime() + config.presign_expiry_seconds * 1000)

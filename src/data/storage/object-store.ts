@@ -1,5 +1,5 @@
 import type { StorageConfig } from '../../../config/types.ts'
-import { internal, type PlatformError, unavailable } from '../../base/errors.ts'
+import { internal, notFound, type PlatformError, unavailable } from '../../base/errors.ts'
 import { type Fetch, OutboundError, type OutboundResponse, send, TRANSIENT_STATUSES } from '../../base/http.ts'
 
 /** A bucket of objects. Throws `PlatformError`: 404 for a missing object, 503 when unreachable, otherwise 500. */
@@ -68,6 +68,42 @@ export function createStoreCall(
   }
 }
 
+type Methods = Pick<ObjectStore, 'put' | 'get' | 'delete' | 'metadataPrefix'>
+
+/**
+ * Makes the methods that a store has for objects.
+ * @param request sends a signed request for an object
+ * @param answers the statuses of a successful upload and deletion
+ */
+export function objectMethods(
+  metadataPrefix: string,
+  answers: { put: number; delete: number[] },
+  request: (key: string, request: Omit<StoreRequest, 'url'>) => Promise<OutboundResponse>,
+): Methods {
+  return {
+    metadataPrefix,
+    put: async (key, body, { content_type, metadata = {}, signal }) => {
+      const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
+      const prefixed = Object.entries(metadata).map(([name, value]) => [`${metadataPrefix}${name}`, value])
+      const headers = { 'content-type': content_type, ...Object.fromEntries(prefixed) }
+      const response = await request(key, { method: 'PUT', headers, body: bytes, signal })
+      if (response.status !== answers.put) throw storeError(response, `the upload of ${key}`)
+      return bytes.byteLength
+    },
+    get: async (key, options = {}) => {
+      const response = await request(key, { method: 'GET', headers: {}, ...options })
+      if (isMissing(response)) throw notFound(`Object not found: ${key}`)
+      if (response.status !== 200) throw storeError(response, `the read of ${key}`)
+      return response.body
+    },
+    delete: async (key) => {
+      const response = await request(key, { method: 'DELETE', headers: {} })
+      if (response.status !== 404 && !answers.delete.includes(response.status))
+        throw storeError(response, `the deletion of ${key}`)
+    },
+  }
+}
+
 /** Makes the error of an unsuccessful response: 503 from a gateway or a busy store, otherwise 500. */
 export function storeError(response: OutboundResponse, what: string): PlatformError {
   const answer = [response.status, errorCode(response)].filter(Boolean).join(' ')
@@ -77,7 +113,7 @@ export function storeError(response: OutboundResponse, what: string): PlatformEr
 }
 
 /** True if the object does not exist. A missing bucket is a different error. */
-export const isMissing = (response: OutboundResponse): boolean =>
+const isMissing = (response: OutboundResponse): boolean =>
   response.status === 404 && ['', 'NoSuchKey', 'BlobNotFound'].includes(errorCode(response))
 
 /** Returns the error code of a response: a header of blob stores, or `<Code>` of the error document. */

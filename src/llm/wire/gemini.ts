@@ -144,21 +144,13 @@ function decode(answer: unknown): unknown {
   if (MALFORMED.includes(raw))
     return { error: { message: `the model answered in no readable form (${raw})`, code: 502 } }
   const parts = candidate?.content.parts ?? []
-  const calls = parts.flatMap(({ functionCall: call, thoughtSignature }) =>
-    call
-      ? [
-          {
-            id: call.id || createCallId(),
-            function: { name: call.name, arguments: JSON.stringify(call.args) },
-            signature: thoughtSignature,
-          },
-        ]
-      : [],
+  const calls = parts.flatMap(({ functionCall: call, thoughtSignature: signature }) =>
+    call ? [{ ...call, id: call.id || createCallId(), signature }] : [],
   )
   const signatures = Object.fromEntries(calls.flatMap(({ id, signature }) => (signature ? [[id, signature]] : [])))
   return toCompletion({
     text: parts.map((part) => (part.thought ? '' : part.text)).join(''),
-    calls: calls.map(({ signature: _, ...call }) => call),
+    calls: calls.map(({ id, name, args }) => ({ id, function: { name, arguments: JSON.stringify(args) } })),
     finish_reason: candidate ? finishOf(raw, calls.length > 0) : 'content_filter',
     usage: {
       // The prompt tokens of the provider's own tools, such as the search, are counted separately and charged too.

@@ -22,21 +22,15 @@ export async function seedPrompts(
   tag: Tag,
 ): Promise<Record<SeedOutcome, number>> {
   const counts = { created: 0, present: 0, repaired: 0 }
-  const waiting = [...prompts]
-  let failed = false
-  const work = async () => {
-    for (let next = waiting.shift(); next && !failed; next = waiting.shift())
-      counts[await seedPrompt(registry, next[0], next[1], tag)]++
+  for (let at = 0; at < prompts.size; at += AT_ONCE) {
+    const batch = [...prompts].slice(at, at + AT_ONCE)
+    // Running calls end before the failure is thrown, so that nothing is written after it.
+    const results = await Promise.allSettled(batch.map(([name, prompt]) => seedPrompt(registry, name, prompt, tag)))
+    for (const result of results) {
+      if (result.status === 'rejected') throw result.reason
+      counts[result.value]++
+    }
   }
-  const workers = Array.from({ length: AT_ONCE }, () =>
-    work().catch((error: unknown) => {
-      failed = true
-      throw error
-    }),
-  )
-  // Running calls end before the failure is thrown, so that nothing is written after it.
-  const results = await Promise.allSettled(workers)
-  for (const result of results) if (result.status === 'rejected') throw result.reason
   return counts
 }
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import type { Masker } from '../../base/masking.ts'
+import { maskedSecretsOf } from '../../../config/mask.ts'
+import { createMasker, type Masker } from '../../base/masking.ts'
 import { isUuid } from '../../base/text.ts'
 import { waitUnlessAborted } from '../../base/time.ts'
 import type { ReportType } from '../../base/vocabulary.ts'
@@ -7,7 +8,7 @@ import type { Context } from '../../context.ts'
 import type { Sql, Transaction } from '../../data/db/sql.ts'
 import { complianceFindings, type ReportDocuments, reportSchemas } from '../../reports/schemas.ts'
 import { readRoundResult } from '../../rounds/round-result.ts'
-import { createConfiguredMasker, maskRounds } from '../shown-rounds.ts'
+import { maskRounds } from '../shown-rounds.ts'
 import type { Evidence, EvidenceRows, RoundRow, StoredDocument, StoredRow } from './evidence.ts'
 
 type EvidenceContext = Pick<Context, 'storage' | 'log' | 'config'>
@@ -22,7 +23,7 @@ export async function readEvidence(
   rows: EvidenceRows,
   signal: AbortSignal,
 ): Promise<Evidence> {
-  const masker = createConfiguredMasker(context.config)
+  const masker = createMasker(maskedSecretsOf(context.config))
   const reader = createReader(context, masker, signal)
   const report = <Type extends ReportType>(type: Type) => readReport(reader, rows, type)
   const [generate, drift, importReport, apply, compliance, plan] = await Promise.all([

@@ -34,6 +34,12 @@ export async function signedBy(store: { presign(key: string): Promise<string> })
   return [key, url.searchParams.get('X-Amz-Security-Token')].filter(Boolean).join(' ')
 }
 
+/** The rejection of a store that finds no credentials. */
+export const noCredentials = (reason: string, status = 500) => ({
+  status,
+  message: `No credentials for the object store: ${reason}.`,
+})
+
 export interface Seen {
   line: string
   headers: Headers

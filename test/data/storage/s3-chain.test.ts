@@ -4,7 +4,18 @@ import { staticCredentials } from '../../../src/aws/credentials.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
 import { interceptRequests } from '../../helpers/intercept.ts'
-import { assumed, CONTAINER, chainStore, INSTANCE, instance, record, role, STS, signedBy } from './aws.ts'
+import {
+  assumed,
+  CONTAINER,
+  chainStore,
+  INSTANCE,
+  instance,
+  noCredentials,
+  record,
+  role,
+  STS,
+  signedBy,
+} from './aws.ts'
 import { storageConfig } from './config.ts'
 
 const outside = interceptRequests()
@@ -96,10 +107,7 @@ describe('web identity', () => {
   ])('%o with %o is a clear error, and no other place is asked', async (env, files, reason) => {
     const { sts, container } = everywhere()
     const { store } = await chainStore({ ...WEB, ...BOXED, ...env }, files)
-    await expect(signedBy(store)).rejects.toMatchObject({
-      status: 500,
-      message: `No credentials for the object store: ${reason}.`,
-    })
+    await expect(signedBy(store)).rejects.toMatchObject(noCredentials(reason))
     expect([...sts, ...container]).toEqual([])
   })
 
@@ -124,10 +132,7 @@ describe('web identity', () => {
   ])('a token service in trouble (%#) is a clear error', async (reply, status, reason, attempts) => {
     const sts = record(outside, STS, reply)
     const { store } = await chainStore(WEB, FILES)
-    await expect(signedBy(store)).rejects.toMatchObject({
-      status,
-      message: `No credentials for the object store: ${reason}.`,
-    })
+    await expect(signedBy(store)).rejects.toMatchObject(noCredentials(reason, status))
     expect(sts).toHaveLength(attempts)
   })
 })
@@ -178,10 +183,7 @@ describe('a container', () => {
     ],
   ])('%o is refused and nothing is asked', async (env, reason) => {
     const { store } = await chainStore(env)
-    await expect(signedBy(store)).rejects.toMatchObject({
-      status: 500,
-      message: `No credentials for the object store: ${reason}.`,
-    })
+    await expect(signedBy(store)).rejects.toMatchObject(noCredentials(reason))
   })
 
   it.each([
@@ -192,10 +194,7 @@ describe('a container', () => {
   ])('in trouble (%#) is a clear error', async (reply, status, reason) => {
     record(outside, CONTAINER, reply)
     const { store } = await chainStore(BOXED)
-    await expect(signedBy(store)).rejects.toMatchObject({
-      status,
-      message: `No credentials for the object store: ${reason}.`,
-    })
+    await expect(signedBy(store)).rejects.toMatchObject(noCredentials(reason, status))
   })
 })
 
@@ -228,10 +227,7 @@ describe('the machine', () => {
   ])('without credentials (%#) is a clear error', async (reply, status, reason) => {
     record(outside, INSTANCE, reply)
     const { store } = await chainStore({})
-    await expect(signedBy(store)).rejects.toMatchObject({
-      status,
-      message: `No credentials for the object store: ${reason}.`,
-    })
+    await expect(signedBy(store)).rejects.toMatchObject(noCredentials(reason, status))
   })
 
   it('is not asked when that is switched off', async () => {

@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { interceptRequests } from '../../helpers/intercept.ts'
-import { assumed, CONTAINER, chainStore, INSTANCE, instance, record, role, STS, signedBy } from './aws.ts'
+import {
+  assumed,
+  CONTAINER,
+  chainStore,
+  INSTANCE,
+  instance,
+  noCredentials,
+  record,
+  role,
+  STS,
+  signedBy,
+} from './aws.ts'
 
 const outside = interceptRequests()
 
@@ -79,10 +90,7 @@ describe('shared files', () => {
     ],
   ])('profile %s of %j is a clear error', async (name, config, reason) => {
     const { store } = await profile(name, { config })
-    await expect(signedBy(store)).rejects.toMatchObject({
-      status: 500,
-      message: `No credentials for the object store: ${reason}.`,
-    })
+    await expect(signedBy(store)).rejects.toMatchObject(noCredentials(reason))
   })
 
   it('that cannot be read are a clear error without the path', async () => {

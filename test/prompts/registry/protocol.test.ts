@@ -205,36 +205,18 @@ describe('seeding', () => {
     expect(calls).toEqual([`GET v1/${latest}`])
   })
 
-  it('touches nothing of a seeded prompt that has its tags', async () => {
+  const TAGS = ['development', 'staging', 'production'] as const
+  const older = given(version('mine', { id: 'older' }))
+  it.each<[string, Partial<Record<(typeof TAGS)[number], () => Response>>, object, string[]]>([
+    ['touches nothing where it has its tags', { development: given(seeded('seed-0')) }, { present: 1 }, []],
+    ['tags it where it has none', {}, { repaired: 1 }, ['development', 'staging', 'production']],
+    ['adds missing tags and moves none', { staging: given(seeded()) }, { repaired: 1 }, ['development', 'production']],
+    ['leaves it alone where a tag names another version', { staging: older }, { present: 1 }, []],
+  ])('a seeded prompt: %s', async (_, tags, counts, tagged) => {
     answers(latest, given(seeded()))
-    answers(`prompts/${NAME}/tags/development`, given(seeded('seed-0')))
-    expect(await seed()).toEqual({ created: 0, present: 1, repaired: 0 })
-    expect(posted).toEqual([])
-  })
-
-  it('tags a seeded prompt without any tag', async () => {
-    answers(latest, given(seeded()))
-    for (const tag of ['development', 'staging', 'production']) answers(`prompts/${NAME}/tags/${tag}`, missing)
-    expect(await seed()).toEqual({ created: 0, present: 0, repaired: 1 })
-    expect(posted).toEqual(tagPaths('seed-1'))
-  })
-
-  it('finishes a seeded prompt of which a boot set some tags, and moves none', async () => {
-    answers(latest, given(seeded()))
-    answers(`prompts/${NAME}/tags/development`, missing)
-    answers(`prompts/${NAME}/tags/staging`, given(seeded()))
-    answers(`prompts/${NAME}/tags/production`, missing)
-    expect(await seed()).toEqual({ created: 0, present: 0, repaired: 1 })
-    expect(posted).toEqual([tagPaths('seed-1')[0], tagPaths('seed-1')[2]])
-  })
-
-  it('leaves a prompt alone whose tags name another version', async () => {
-    answers(latest, given(seeded()))
-    answers(`prompts/${NAME}/tags/development`, missing)
-    answers(`prompts/${NAME}/tags/staging`, given(version('mine', { id: 'older' })))
-    answers(`prompts/${NAME}/tags/production`, missing)
-    expect(await seed()).toEqual({ created: 0, present: 1, repaired: 0 })
-    expect(posted).toEqual([])
+    for (const tag of TAGS) answers(`prompts/${NAME}/tags/${tag}`, tags[tag] ?? missing)
+    expect(await seed()).toEqual({ created: 0, present: 0, repaired: 0, ...counts })
+    expect(posted).toEqual(tagPaths('seed-1').filter(({ body }) => tagged.includes(body.name)))
   })
 
   const refused = (status: number) => () => HttpResponse.json({ detail: 'no' }, { status })

@@ -1,26 +1,18 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
 import type { IacClient } from '../../../src/services/iac/contract.ts'
-import { startTestService, type TestService, TOKEN } from '../../sidecars/iac/service.ts'
+import { startOnce } from '../../helpers/start-once.ts'
+import { startTestService, TOKEN } from '../../sidecars/iac/service.ts'
 
 const SCOPED = { scope_id: 's', engine_provider: 'kubernetes' as const }
-let service: TestService
+const service = startOnce(startTestService)
 let client: IacClient
-
-beforeAll(async () => {
-  service = await startTestService()
-  const config = {
-    endpoint: service.url,
-    token_env: 'T',
-    token: TOKEN,
-    timeout: 30,
-    job_poll_interval: 5,
-    job_timeout: 60,
-  }
+beforeAll(() => {
+  const limits = { timeout: 30, job_poll_interval: 5, job_timeout: 60 }
+  const config = { endpoint: service.url, token_env: 'T', token: TOKEN, ...limits }
   client = createIacClient(config, { fetch, log: silentLogger })
 })
-afterAll(() => service.close())
 
 it('plans and applies through the bundled sidecar', async () => {
   const workspace_path = await service.workspace({

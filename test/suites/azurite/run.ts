@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { installAzurite } from './install.ts'
-import { type Emulator, startAzurite } from './start.ts'
+import { type Emulator, installAzurite, startAzurite } from './start.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 

@@ -1,10 +1,10 @@
+import { withTimeLimit } from '../../../src/base/time.ts'
 import { CHECKS, type Subject, stopsWithOpenStream } from './checks.ts'
 import { startCore } from './core-process.ts'
 import { installRuntimes, type Runtime } from './install.ts'
-import { connectionsArePinned } from './pinned-check.ts'
+import { connectionsArePinned, vendorsGiveTokens } from './script-checks.ts'
 import { SIDECARS } from './sidecars.ts'
 import { type Stores, startStores } from './stores.ts'
-import { vendorsGiveTokens } from './vendor-check.ts'
 
 type Outcome = 'passed' | 'FAILED'
 /** Outcomes by name of the check, in the order of the checks. */
@@ -12,13 +12,8 @@ type Column = Map<string, Outcome>
 
 const LIMIT_MS = 120_000
 
-async function inTime(work: Promise<void>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no outcome within ${LIMIT_MS / 1000} s`)), LIMIT_MS)
-  })
-  await Promise.race([work, limit]).finally(() => clearTimeout(timer))
-}
+const inTime = (work: Promise<void>): Promise<void> =>
+  withTimeLimit(LIMIT_MS, work, () => new Error(`no outcome within ${LIMIT_MS / 1000} s`))
 
 /** Runs the checks against a core on this runtime. A failed one does not stop the others. */
 async function checkRuntime(runtime: Runtime, stores: Stores): Promise<Column> {

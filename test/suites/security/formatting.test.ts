@@ -1,18 +1,14 @@
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect } from 'vitest'
-import { startTestService, type TestService } from '../../sidecars/iac/service.ts'
+import { expect } from 'vitest'
+import { startOnce } from '../../helpers/start-once.ts'
+import { startTestService } from '../../sidecars/iac/service.ts'
 import { attack } from './attack.ts'
 import { BOXED, HAS_SANDBOX } from './sandboxed.ts'
 
 const GROUP = 'formatting code'
 const LOOSE = 'variable "days" {\n type=number\n}\n'
-let service: TestService
-
-beforeAll(async () => {
-  service = await startTestService(HAS_SANDBOX ? BOXED : {})
-})
-afterAll(() => service.close())
+const service = startOnce(() => startTestService(HAS_SANDBOX ? BOXED : {}))
 
 /** Bodies that try to name a file on the disk. */
 const NAMED: [title: string, body: (outside: string) => object][] = [

@@ -162,7 +162,7 @@ attack(WRITTEN, "git's own directory of a clone, from the folder that engine and
     'session.plan',
   ])
   await workspace.dispose()
-  return 'it lies in a folder of mode 0700 outside of the upload folder, and is removed when the clone is pinned'
+  return 'it lies in a folder of mode 0700 outside of the upload folder, and is removed when the plan is saved'
 })
 
 attack(WRITTEN, 'a folder of the git directories that belongs to others', async () => {

@@ -39,7 +39,7 @@ attack(GROUP, 'a committed git directory beside the engine root', async () => {
   return 'the folder is taken out of the work tree, and the round goes on'
 })
 
-attack(GROUP, 'a repository with programs in a pinned directory, then the apply', async () => {
+attack(GROUP, 'a repository with programs in the directory of a saved plan, then the apply', async () => {
   const context = contextOf(stack)
   const { uuid, repo_uri } = await sessionWithPlan(stack, context)
   expect(await readdir(planPath(stack, uuid))).not.toContain('.git')

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { fakeEngine, SCOPE, startTestService, type TestService, temporaryFolder } from '../../sidecars/iac/service.ts'
+import { expect, test } from 'vitest'
+import { startOnce } from '../../helpers/start-once.ts'
+import { fakeEngine, SCOPE, startTestService, temporaryFolder } from '../../sidecars/iac/service.ts'
 import { attack } from './attack.ts'
 
 const GROUP = 'encodings that pass the masking'
@@ -11,18 +12,16 @@ const KEY_LINES = Array.from(
 const PEM = `-----BEGIN PRIVATE KEY-----\n${KEY_LINES.join('\n')}\n-----END PRIVATE KEY-----\n`
 const PASSWORD = 'proxy-passw0rd-9f2'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({
+const service = startOnce(() =>
+  startTestService({
     IAC_SANDBOX: 'none',
     ARM_CLIENT_SECRET: SECRET,
     GOOGLE_CREDENTIALS: JSON.stringify({ type: 'service_account', private_key: PEM, project_id: 'my-project' }),
     SIGNING_SECRET: PEM,
     DATABASE_URL: `postgres://app:${PASSWORD}@db.example.com/x`,
     CI_PROXY: `http://user:p%40ss-of-the-second@proxy.example.com http://u:short@proxy.example.com`,
-  })
-})
-afterAll(() => service.close())
+  }),
+)
 
 /** Plans an output of this value, which reads the engine's environment. Returns everything that the service shows. */
 async function told(value: string): Promise<string> {

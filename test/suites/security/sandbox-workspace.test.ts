@@ -1,16 +1,12 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect } from 'vitest'
-import { SCOPE, startTestService, type TestService } from '../../sidecars/iac/service.ts'
+import { expect } from 'vitest'
+import { startOnce } from '../../helpers/start-once.ts'
+import { SCOPE, startTestService } from '../../sidecars/iac/service.ts'
 import { attack } from './attack.ts'
 import { BOXED, HAS_SANDBOX } from './sandboxed.ts'
 
-let service: TestService
-
-beforeAll(async () => {
-  service = await startTestService({ ...(HAS_SANDBOX ? BOXED : {}), IAC_ALLOW_HOST_PROGRAMS: 'true' })
-})
-afterAll(() => service.close())
+const service = startOnce(() => startTestService({ ...(HAS_SANDBOX ? BOXED : {}), IAC_ALLOW_HOST_PROGRAMS: 'true' }))
 
 const FOLDERS: [title: string, path: () => string][] = [
   ['the root of the disk', () => '/'],

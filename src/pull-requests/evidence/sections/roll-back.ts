@@ -3,8 +3,8 @@ import type { ListedChange } from '../../../plan/change-list.ts'
 import { criticalityOf } from '../../../plan/impact.ts'
 import type { Evidence } from '../evidence.ts'
 import { bulletList, capLines, code } from '../markdown.ts'
-import { type ReviewedChanges, reviewedChanges } from '../reviewed-changes.ts'
 import { blocks, plural, type Section, section } from '../section.ts'
+import { type ReviewedChanges, reviewedChanges } from './plan-section.ts'
 
 const MAX_NAMED = 20
 const FEW_NAMED = 5

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import type { LlmClient } from '../../src/llm/inference.ts'
+import type { Inference, LlmClient } from '../../src/llm/inference.ts'
 import { createMetrics } from '../../src/observe/metrics.ts'
-import { countEngineTime, countTokens } from '../../src/runtime/build-context.ts'
+import { countEngineTime, countTokens, createLazyLlmClient } from '../../src/runtime/build-context.ts'
 import type { IacClient } from '../../src/services/iac/contract.ts'
-import { parseMetrics, sampleOf } from './parse-metrics.ts'
+import { parseMetrics, sampleOf } from '../observe/parse-metrics.ts'
 
 it('counts the tokens of searches, and tells who else asked', async () => {
   const metrics = createMetrics('worker', '1')
@@ -69,4 +69,33 @@ it('counts the time of engine jobs, of those that fail too', async () => {
   expect(await iac.healthy()).toBe(true)
   const jobs = parseMetrics(await metrics.registry.render()).get('platform_engine_seconds_total')?.samples ?? []
   expect(jobs.map(({ labels }) => labels.job)).toEqual(['validate', 'init'])
+})
+
+const answer: Inference = {
+  model: 'openai/x',
+  text: 'hello',
+  tool_calls: [],
+  finish: 'end_turn',
+  finish_raw: 'stop',
+  usage: { input_tokens: 1, cached_tokens: 0, output_tokens: 1 },
+}
+
+it('makes the client with its first call, once, and passes calls and errors through', async () => {
+  let made = 0
+  const client: LlmClient = {
+    complete: async ({ messages }) => {
+      if (messages.length === 0) throw new Error('nothing to say')
+      return answer
+    },
+    search: async (query) => `found ${query}`,
+  }
+  const late = createLazyLlmClient(async () => {
+    made++
+    return client
+  })
+  expect(made).toBe(0)
+  const ask = () => late.complete({ role: 'small', messages: [{ role: 'user', content: 'hi' }] })
+  expect(await Promise.all([ask(), ask(), late.search('tides')])).toEqual([answer, answer, 'found tides'])
+  await expect(late.complete({ role: 'small', messages: [] })).rejects.toThrow('nothing to say')
+  expect(made).toBe(1)
 })

@@ -49,17 +49,19 @@ const failed = json({ job_id: JOB, status: 'failed', result: null, error: { titl
 const accepted = json({ job_id: JOB, status: 'queued' }, 202)
 const announces = (...additions: string[]) => json({ name: 'OpenTofu', version: '1.10.6', additions })
 
+const noted = (method: 'get' | 'post' | 'delete', path: string, answer: Answer) =>
+  http[method](`${ENDPOINT}${path}`, ({ request }) => {
+    const { pathname, search } = new URL(request.url)
+    calls.push([request.method, `${pathname}${search}`, request.headers.get('prefer') ?? ''].join(' ').trim())
+    return answer()
+  })
+
 /** Creates a service with these answers on its routes, and records every call. */
 function service({
   engine = announces('schema', 'diagnostics'),
   submit = accepted,
   job = ended(JSON.stringify(PARTS)),
 } = {}) {
-  const noted = (method: 'get' | 'post', path: string, answer: Answer) =>
-    http[method](`${ENDPOINT}${path}`, ({ request }) => {
-      calls.push(`${request.method} ${new URL(request.url).pathname}`)
-      return answer()
-    })
   server.use(noted('get', '/v1/engine', engine), noted('post', '/v1/:kind', submit), noted('get', '/v1/jobs/:id', job))
 }
 const POSTS = () => calls.filter((call) => call.startsWith('POST'))
@@ -90,9 +92,9 @@ describe('optional jobs', () => {
     expect(calls).toEqual([
       'GET /v1/engine',
       'POST /v1/schema',
-      `GET /v1/jobs/${JOB}`,
+      `GET /v1/jobs/${JOB} wait=1`,
       'POST /v1/diagnostics',
-      `GET /v1/jobs/${JOB}`,
+      `GET /v1/jobs/${JOB} wait=1`,
     ])
   })
 
@@ -200,5 +202,78 @@ describe('optional jobs', () => {
     expect(await iac.schema(REQUEST, stop.signal)).toBeNull()
     service()
     expect(await iac.schema(REQUEST)).not.toBeNull()
+  })
+})
+
+const FROM = { stdout: 3, stderr: 0 }
+const PIECE = { job_id: JOB, status: 'running', stdout: 'a\n', stderr: '', stdout_next: 5, stderr_next: 0 }
+const { job_id: _, ...OUTPUT } = PIECE
+const unreachable: Answer = () => HttpResponse.error()
+
+/** Creates a client of a service with these answers, the last one of a list repeated. Every call is recorded. */
+function liveClient(answers: { engine?: Answer; cancel?: Answer[]; output?: Answer }) {
+  const { engine = announces('cancel', 'output_from'), cancel = [json({ job_id: JOB, status: 'running' }, 202)] } =
+    answers
+  server.use(
+    noted('get', '/v1/engine', engine),
+    noted('delete', '/v1/jobs/:id', () => ((cancel.length > 1 ? cancel.shift() : cancel[0]) as Answer)()),
+    noted('get', '/v1/jobs/:id/output', answers.output ?? json(PIECE)),
+  )
+  return client()
+}
+
+describe('cancel', () => {
+  it('is asked of a service that announces it, which is found out once', async () => {
+    const iac = liveClient({})
+    expect(await Promise.all([iac.cancel?.(JOB), iac.cancel?.(JOB)])).toEqual([true, true])
+    expect(calls).toEqual(['GET /v1/engine', `DELETE /v1/jobs/${JOB}`, `DELETE /v1/jobs/${JOB}`])
+  })
+
+  it.each<[string, Parameters<typeof liveClient>[0], boolean]>([
+    ['is not announced', { engine: announces('output') }, false],
+    ['is asked of a service without announcements', { engine: status(404) }, false],
+    ['names an unknown job', { cancel: [json({ title: 'Unknown', status: 404 }, 404)] }, false],
+    ['is answered with something else', { cancel: [json({ ok: true }, 202)] }, false],
+    ['arrives at the second attempt', { cancel: [status(503), json({ job_id: JOB, status: 'queued' }, 202)] }, true],
+    [
+      'finds the service away for a moment',
+      { cancel: [unreachable, json({ job_id: JOB, status: 'queued' }, 202)] },
+      true,
+    ],
+    ['never arrives', { cancel: [unreachable] }, false],
+    ['finds no service', { engine: unreachable }, false],
+  ])('that %s', async (_, answers, expected) => {
+    expect(await liveClient(answers).cancel?.(JOB)).toBe(expected)
+  })
+
+  it('ends with its signal', async () => {
+    expect(await liveClient({ cancel: [unreachable] }).cancel?.(JOB, AbortSignal.abort())).toBe(false)
+  })
+})
+
+describe('output from an offset', () => {
+  const read = (answers: Parameters<typeof liveClient>[0], signal?: AbortSignal) =>
+    liveClient(answers).outputFrom?.(JOB, FROM, { waitSeconds: 7, ...(signal && { signal }) })
+
+  it('is asked for with both offsets and a wait', async () => {
+    expect(await read({})).toEqual(OUTPUT)
+    expect(calls).toEqual(['GET /v1/engine', `GET /v1/jobs/${JOB}/output?stdout_from=3&stderr_from=0 wait=7`])
+  })
+
+  it.each<[string, Parameters<typeof liveClient>[0], 'missed' | null]>([
+    ['is not offered', { engine: announces('output', 'cancel') }, null],
+    ['is of an unknown job', { output: status(404) }, null],
+    ['has no offsets', { output: json({ job_id: JOB, status: 'running', stdout: '', stderr: '' }) }, null],
+    ['has offsets that are none', { output: json({ ...PIECE, stdout_next: -1 }) }, null],
+    ['is too large', { output: json({ ...PIECE, stdout: 'x'.repeat(5_000_000) }) }, 'missed'],
+    ['cannot be had now', { output: status(503) }, 'missed'],
+    ['cannot be reached', { output: unreachable }, 'missed'],
+    ['is of a service that is away', { engine: unreachable }, 'missed'],
+  ])('that %s', async (_, answers, expected) => {
+    expect(await read(answers)).toBe(expected)
+  })
+
+  it('is not waited for any more when the signal fires', async () => {
+    expect(await read({}, AbortSignal.abort())).toBeNull()
   })
 })

@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { loadCertificates } from '../../../dev/git-host/certificates.ts'
+import type { Runtime } from './install.ts'
+
+/** Runs a script of this folder on a runtime, within a minute. */
+const runScript = ({ command, args }: Runtime, script: string, ...values: string[]) =>
+  promisify(execFile)(command, [...args, join(import.meta.dirname, script), ...values], {
+    cwd: join(import.meta.dirname, '../../..'),
+    timeout: 60_000,
+  })
+
+/** Checks that connections of the core's git requests go to the checked addresses only, on this runtime too. */
+export async function connectionsArePinned(runtime: Runtime): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'platform-pinned-'))
+  const { caPem, cert, key } = await loadCertificates(folder)
+  const server = createServer({ cert, key }, (_, response) => response.end('reached'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  try {
+    await runScript(runtime, 'pinned.ts', String(port), caPem)
+  } finally {
+    server.closeAllConnections()
+    server.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Checks that the vendors' libraries load on this runtime and each get a token. Prints time and memory. */
+export async function vendorsGiveTokens(runtime: Runtime): Promise<void> {
+  for (const [name, token] of [
+    ['azure', 'token_of_/tenant/oauth2/v2.0/token'],
+    ['gcp', 'Bearer token_of_/google'],
+  ] as const) {
+    const { stdout } = await runScript(runtime, 'vendor-credentials.ts', name)
+    const found: { token: string; ms: number; mib: number } = JSON.parse(stdout)
+    if (!found.token.startsWith(token)) throw new Error(`${name}: the token is ${found.token}`)
+    console.log(`${runtime.name}: first token of ${name} after ${found.ms} ms, with ${found.mib} MiB of memory`)
+  }
+}
