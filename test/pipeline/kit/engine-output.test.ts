@@ -181,13 +181,13 @@ describe('the output of engine jobs', () => {
     await kit.engine.run('validate', { workspace_path: '/w' })
     await planIn(world)
     await kit.engine.run('show', { workspace_path: '/w', plan_file: 'p' })
-    // The planIn is masked with secrets that were learned later.
+    // The plan is masked with secrets that were learned later.
     kit.secrets.add([SECRET])
     await kit.outputs.settle()
     expect(texts(world)).toEqual([
       [expect.stringMatching(/^outputs\/validate-[0-9a-f]{8}\.txt$/), 'valid\n'],
       [
-        expect.stringMatching(/^outputs\/planIn-[0-9a-f]{8}\.txt$/),
+        expect.stringMatching(/^outputs\/plan-[0-9a-f]{8}\.txt$/),
         'key (sensitive value)\n\nError: (sensitive value)\n',
       ],
     ])
