@@ -28,8 +28,7 @@ export const benchConsole = (options: { size: number; seconds: number }): Promis
       const id = await findOrRunExample(api, 'generate')
       const bare = await measureBare(browser)
       const figures: Figure[] = [{ name: 'a bare page: largest paint', value: bare, unit: 'ms' }]
-      for (const [name, path, press] of SCREENS(id))
-        figures.push(...(await measureScreen(browser, stack.url, { name, path, press, bare })))
+      for (const screen of SCREENS(id)) figures.push(...(await measureScreen(browser, stack.url, screen, bare)))
       figures.push(...(await measureScrolling(browser, stack.url, { id, ...options })))
       return {
         title: 'Console (a quarter of the speed, 1.6 Mbit/s, 150 ms; scrolling at full speed)',
@@ -41,25 +40,19 @@ export const benchConsole = (options: { size: number; seconds: number }): Promis
     }
   })
 
-type Press = (page: Page) => Promise<unknown>
+/** A screen, with an action of a user whose latency is measured. */
+type Screen = [name: string, path: string, press: (page: Page) => Promise<unknown>]
 
-/** Screens, each with an action of a user whose latency is measured. */
-const SCREENS = (id: string): [name: string, path: string, press: Press][] => [
+const SCREENS = (id: string): Screen[] => [
   ['start', '', (page) => page.keyboard.type('Add a bucket')],
   ['sessions', 'sessions', (page) => page.getByRole('searchbox').first().pressSequentially('queue')],
   ['session', `sessions/${id}`, (page) => page.locator('summary').first().click()],
   ['review', `sessions/${id}/review`, (page) => page.locator('button[aria-expanded]:visible').last().click()],
 ]
 
-interface Screen {
-  name: string
-  path: string
-  press: Press
-  /** Largest paint of the bare page. */
-  bare: number
-}
-
-async function measureScreen(browser: Browser, url: string, { name, path, press, bare }: Screen): Promise<Figure[]> {
+/** @param bare the largest paint of the bare page */
+async function measureScreen(browser: Browser, url: string, screen: Screen, bare: number): Promise<Figure[]> {
+  const [name, path, press] = screen
   const page = await openPage(browser, { slow: true })
   await page.goto(`${url}/console/${path}`)
   await page.getByRole('heading', { level: 1 }).waitFor()
@@ -105,16 +98,11 @@ async function measureScrolling(browser: Browser, url: string, { id, size, secon
   const page = await openPage(browser, { slow: false })
   await page.route('**/sessions/list?**', (route) => {
     const query = new URL(route.request().url()).searchParams
-    return route.fulfill({
-      json: sessionPage(Number(query.get('page') ?? 1), Number(query.get('page_size') ?? 20), size),
-    })
+    const [number, pageSize] = [Number(query.get('page') ?? 1), Number(query.get('page_size') ?? 20)]
+    return route.fulfill({ json: sessionPage(number, pageSize, size) })
   })
-  await page.route(/\/plans\/[^?]*\.json/, (route) =>
-    route.fulfill({
-      body: document,
-      headers: { 'access-control-allow-origin': '*', 'content-type': 'application/json' },
-    }),
-  )
+  const headers = { 'access-control-allow-origin': '*', 'content-type': 'application/json' }
+  await page.route(/\/plans\/[^?]*\.json/, (route) => route.fulfill({ body: document, headers }))
   const figures: Figure[] = []
   for (const [name, path] of [
     [`${size} sessions`, 'sessions'],
@@ -134,13 +122,8 @@ async function measureScrolling(browser: Browser, url: string, { id, size, secon
 function sessionPage(page: number, pageSize: number, total: number) {
   const first = (page - 1) * pageSize
   const length = Math.max(0, Math.min(pageSize, total - first))
-  return {
-    items: Array.from({ length }, (_, index) => session(first + index)),
-    total,
-    page,
-    page_size: pageSize,
-    total_pages: Math.ceil(total / pageSize),
-  }
+  const items = Array.from({ length }, (_, index) => session(first + index))
+  return { items, total, page, page_size: pageSize, total_pages: Math.ceil(total / pageSize) }
 }
 
 function session(number: number): SessionSummary {
@@ -188,11 +171,7 @@ async function openPage(browser: Browser, { slow }: { slow: boolean }): Promise<
   return page
 }
 
-interface PageTimings {
-  largest_paint_ms: number
-  layout_shift: number
-  interaction_ms: number
-}
+type PageTimings = { largest_paint_ms: number; layout_shift: number; interaction_ms: number }
 
 /** Runs in the page. */
 function observe(): void {

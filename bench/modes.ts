@@ -25,19 +25,14 @@ export async function benchModes(options: { runs: number }): Promise<Section> {
   const modes = [...new Set(played.map(({ mode }) => mode))]
   const of = (mode: string, pick: (result: DemoResult) => number) =>
     median(played.filter((result) => result.mode === mode).map(pick))
-  const figures: Figure[] = modes.flatMap((mode) => [
-    {
-      name: `${mode}: neither engine nor model`,
-      value: of(mode, (result) => result.platform_s),
-      unit: 's',
-      aim: AIMS_S[mode] ?? MAIN_AIM_S,
-    },
-    {
-      name: `${mode}: its share of the whole`,
-      value: of(mode, ({ platform_s, duration_s }) => (100 * platform_s) / duration_s),
-      unit: '%',
-    },
-  ])
+  const figures: Figure[] = modes.flatMap((mode) => {
+    const platform = of(mode, (result) => result.platform_s)
+    const share = of(mode, ({ platform_s, duration_s }) => (100 * platform_s) / duration_s)
+    return [
+      { name: `${mode}: neither engine nor model`, value: platform, unit: 's', aim: AIMS_S[mode] ?? MAIN_AIM_S },
+      { name: `${mode}: its share of the whole`, value: share, unit: '%' },
+    ]
+  })
   for (const mode of ['full-drift', 'full-import', 'apply'] as const) {
     const byHand = median(await repeat(options.runs, () => withHandEngine(BY_HAND[mode])))
     const value = of(mode, (result) => result.engine_s) / byHand

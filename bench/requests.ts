@@ -50,13 +50,9 @@ export async function benchRequests(options: { turns: number; turn_ms: number })
 /** Starts an identity provider on this machine, with an hour-long token of the subject `bench`. */
 async function startIssuer(): Promise<{ url: string; token: string; close(): Promise<void> }> {
   let issuer: Issuer | null = null
-  const server = await serve(
-    ({ url }) =>
-      Response.json(
-        url.endsWith('/keys') ? { keys: issuer?.keys } : { issuer: server.url, jwks_uri: `${server.url}/keys` },
-      ),
-    { port: 0, hostname: '127.0.0.1' },
-  )
+  const answer = (url: string) =>
+    url.endsWith('/keys') ? { keys: issuer?.keys } : { issuer: server.url, jwks_uri: `${server.url}/keys` }
+  const server = await serve(({ url }) => Response.json(answer(url)), { port: 0, hostname: '127.0.0.1' })
   issuer = await createIssuer(server.url)
   const claims = { email: 'bench@example.org', name: 'Bench', exp: Math.floor(Date.now() / 1000) + 3600 }
   return { url: server.url, token: await issuer.token('bench', claims), close: () => server.close(500) }
@@ -67,9 +63,8 @@ async function findRuntimes(notes: string[]): Promise<Runtime[]> {
   try {
     return await installRuntimes()
   } catch (error) {
-    const text =
-      'SKIPPED: Deno and Bun could not be installed ' +
-      `(${error instanceof Error ? error.message.split('\n')[0] : error}).`
+    const reason = error instanceof Error ? error.message.split('\n')[0] : error
+    const text = `SKIPPED: Deno and Bun could not be installed (${reason}).`
     console.error(text)
     notes.push(text)
     return [{ name: 'node', version: process.versions.node, command: process.execPath, args: [] }]
@@ -131,11 +126,7 @@ function figuresOf(name: string, turns: readonly { core: Turn; bare: Turn }[]): 
 
 const START_LIMIT_MS = 60_000
 
-interface StartedServer {
-  url: string
-  pid: number
-  stop(): void
-}
+type StartedServer = Awaited<ReturnType<typeof startServer>>
 
 /**
  * Starts a server and waits for the log line with its address. The log goes to a file, because a pipe that this busy
@@ -145,7 +136,7 @@ async function startServer(
   runtime: Runtime,
   entry: string,
   options: { args: readonly string[]; env: Record<string, string>; logPath: string },
-): Promise<StartedServer> {
+) {
   const log = openSync(options.logPath, 'w')
   const child = spawn(runtime.command, [...runtime.args, ...options.args, entry], {
     cwd: projectRoot,

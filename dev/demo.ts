@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand } from './command.ts'
 import { ApiError, DemoError } from './demo/api.ts'
@@ -18,8 +19,8 @@ async function run(options: DemoOptions): Promise<number> {
   const interruption = createInterruption(display, { input: process.stdin, output: process.stdout })
   const within = (limitS: number, what: string) => {
     const late = new AbortController()
-    const text =
-      `${what} took longer than ${limitS} s. ` + `The logs are in the folder logs below ${dataFolder(options.data)}.`
+    const logs = `The logs are in the folder logs below ${dataFolder(options.data)}.`
+    const text = `${what} took longer than ${limitS} s. ${logs}`
     setTimeout(() => late.abort(new DemoError(text)), limitS * 1000).unref()
     return AbortSignal.any([interruption.signal, late.signal])
   }
@@ -31,7 +32,8 @@ async function run(options: DemoOptions): Promise<number> {
     })
     own = connection.own
     const limitS = options.limitS ?? (connection.stack.model.scripted ? LIMIT_S.scripted : LIMIT_S.real)
-    const gone = own ? [createEndSignal(own)] : []
+    const gone = new AbortController()
+    void own?.failed.then((text) => gone.abort(new DemoError(text, true)))
     const { stack } = connection
     display.event('model', stack.model.scripted ? `${stack.model.name}: plays recorded requests` : stack.model.name)
     const { line, ok } = await runModes({
@@ -39,7 +41,7 @@ async function run(options: DemoOptions): Promise<number> {
       stack,
       display,
       interruption,
-      signalFor: (mode) => AbortSignal.any([within(limitS, `The mode ${mode}`), ...gone]),
+      signalFor: (mode) => AbortSignal.any([within(limitS, `The mode ${mode}`), gone.signal]),
     })
     display.end()
     if (options.keep && own) await keepRunning(own, display, interruption.signal)
@@ -58,10 +60,7 @@ async function run(options: DemoOptions): Promise<number> {
 function explain(error: unknown): string {
   if (error instanceof ApiError || error instanceof DemoError) return error.message
   if (error instanceof TypeError && error.cause instanceof Error)
-    return (
-      `The platform cannot be reached (${error.cause.message}). Is the stack still running? npm start shows ` +
-      'its log.'
-    )
+    return `The platform cannot be reached (${error.cause.message}). Is the stack still running? npm start shows its log.`
   return error instanceof Error ? error.message : String(error)
 }
 
@@ -112,16 +111,8 @@ async function findStack(
   return { stack: own, own }
 }
 
-/** Makes a signal that fires when a process of this command's own stack ends by itself. */
-function createEndSignal(stack: Stack): AbortSignal {
-  const controller = new AbortController()
-  void stack.failed.then((text) => controller.abort(new DemoError(text, true)))
-  return controller.signal
-}
-
 /** Leaves the stack running until Ctrl-C. */
 async function keepRunning(stack: Stack, display: Display, signal: AbortSignal): Promise<void> {
   display.line(`\nThe stack keeps running: ${stack.url}/api/docs. Ctrl-C stops it.`)
-  const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-  await Promise.race([stopped, stack.failed])
+  await Promise.race([once(signal, 'abort'), stack.failed])
 }

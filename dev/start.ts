@@ -30,48 +30,38 @@ const started = performance.now()
 
 /** Lists the addresses of the stack and requests to type. */
 function welcome(stack: Stack, folder: string): string {
-  const { addresses } = stack
+  const { url, model, engine, addresses } = stack
+  const { git_host: host, cloudUrl, collector_url } = addresses
+  const own = (address: string | null | undefined, more = '') =>
+    address ? `${address.replace(/:[^:@/]+@/, ':***@')}${more && `   (${more})`}` : 'yours'
   const rows: [string, string][] = [
-    ['console', `${stack.url}/console/`],
-    ['core', `${stack.url}   (documentation: ${stack.url}/api/docs)`],
-    ['database', addresses.databaseUrl ? addresses.databaseUrl.replace(/:[^:@/]+@/, ':***@') : 'yours'],
-    ['object store', addresses.objectStoreUrl ?? 'yours'],
-    ['cache', addresses.cacheUrl ? addresses.cacheUrl.replace(/:[^:@/]+@/, ':***@') : 'yours'],
-    [
-      'git host',
-      addresses.git_host
-        ? `${addresses.git_host.url}   (certificate authority: ${relative('', addresses.git_host.ca_file)})`
-        : 'yours',
-    ],
-    [
-      'model',
-      stack.model.scripted ? `${stack.model.name}: plays recorded requests, no real model is asked` : stack.model.name,
-    ],
-    [
-      'cloud',
-      addresses.cloudUrl ? `sample account 123456789012, answers inventories only   (${addresses.cloudUrl})` : 'yours',
-    ],
-    ['collector', addresses.collector_url ? `${addresses.collector_url}   (spans, and the prompts)` : 'yours'],
-    ['engine', `${stack.engine.name} ${stack.engine.version}   (iac sidecar: ${addresses.iacUrl})`],
-    ['sandbox', describeSandbox(stack.engine)],
+    ['console', `${url}/console/`],
+    ['core', `${url}   (documentation: ${url}/api/docs)`],
+    ['database', own(addresses.databaseUrl)],
+    ['object store', own(addresses.objectStoreUrl)],
+    ['cache', own(addresses.cacheUrl)],
+    ['git host', own(host?.url, `certificate authority: ${relative('', host?.ca_file ?? '')}`)],
+    ['model', model.scripted ? `${model.name}: plays recorded requests, no real model is asked` : model.name],
+    ['cloud', cloudUrl ? `sample account 123456789012, answers inventories only   (${cloudUrl})` : 'yours'],
+    ['collector', own(collector_url, 'spans, and the prompts')],
+    ['engine', `${engine.name} ${engine.version}   (iac sidecar: ${addresses.iacUrl})`],
+    ['sandbox', describeSandbox(engine)],
     ['data', relative('', folder) || folder],
   ]
+  const data = folder === dataFolder() ? '' : ` --data ${folder}`
   return [
     '',
     `Platform: everything is ready after ${((performance.now() - started) / 1000).toFixed(1)} s.`,
     '',
     ...rows.map(([name, value]) => `  ${name.padEnd(14)}${value}`),
-    ...(addresses.git_host
-      ? ['', 'Sample repositories:', ...addresses.git_host.repositories.map((url) => `  ${url}`)]
-      : []),
+    ...(host ? ['', 'Sample repositories:', ...host.repositories.map((address) => `  ${address}`)] : []),
     '',
     'Try in another terminal:',
-    `  npm run demo -- --mode all${folder === dataFolder() ? '' : ` --data ${folder}`}     (npm run demo -- ` +
-      '--help lists the modes)',
+    `  npm run demo -- --mode all${data}     (npm run demo -- --help lists the modes)`,
     ...examples(stack),
     '',
     '  # apply, when a generate session has completed',
-    `  curl -s ${stack.url}/api/v1/iac/apply -H 'content-type: application/json' -d '{"session_id":"<session id>"}'`,
+    `  curl -s ${url}/api/v1/iac/apply -H 'content-type: application/json' -d '{"session_id":"<session id>"}'`,
     '',
     'Ctrl-C stops everything.',
     '',
@@ -113,22 +103,21 @@ async function run(args: string[]): Promise<number | null> {
   const { values } = parseOptions(args, { embedded: FLAG, data: TEXT })
   if (values.help) return null
   const cancel = new AbortController()
-  const interrupted = new Promise<void>((resolve) => {
-    onInterrupt((signal) => {
-      console.log(`\n${signal}: stopping, once more to stop at once`)
-      cancel.abort()
-      resolve()
-    })
+  const interrupted = Promise.withResolvers<null>()
+  onInterrupt((signal) => {
+    console.log(`\n${signal}: stopping, once more to stop at once`)
+    cancel.abort()
+    interrupted.resolve(null)
   })
   try {
-    return await start(dataFolder(values.data), values.embedded ?? false, cancel.signal, interrupted)
+    return await start(dataFolder(values.data), values.embedded ?? false, cancel.signal, interrupted.promise)
   } catch (error) {
     if (error instanceof Error && error.name === 'AbortError') return 130
     throw error
   }
 }
 
-async function start(folder: string, embedded: boolean, signal: AbortSignal, interrupted: Promise<void>) {
+async function start(folder: string, embedded: boolean, signal: AbortSignal, interrupted: Promise<null>) {
   await addEngineForStack(signal)
   const complain = (what: string) => (error: unknown) =>
     console.error(`${what}: ${error instanceof Error ? error.message : error}`)
@@ -148,7 +137,7 @@ async function start(folder: string, embedded: boolean, signal: AbortSignal, int
     if (!signal.aborted) complain('The samples could not be prepared')(error)
   })
   if (!signal.aborted) console.log(welcome(stack, folder))
-  const failure = await Promise.race([stack.failed, interrupted.then(() => null)])
+  const failure = await Promise.race([stack.failed, interrupted])
   if (failure !== null) {
     console.error(`\n${failure}\n\nEverything else has been stopped.`)
     return 1

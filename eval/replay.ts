@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { onInterrupt, parseOptions, positive, runCommand, TEXT, UsageError } from '../dev/command.ts'
+import { withTemporaryFolder } from '../dev/files.ts'
 import { dataFolder } from '../dev/stack/data-folder.ts'
 import { type Recording, readRecording } from '../pipeline/kit/recording.ts'
 import { CLOUDS } from '../src/base/vocabulary.ts'
-import { createReplayLlm, REPLAY_MODELS, startReplayModel } from './replay/answers.ts'
+import { createReplayLlm, REPLAY_MODELS, type ReplayLlm, startReplayModel } from './replay/answers.ts'
 import { playScenario, repositorySlug } from './sample.ts'
 import { loadScenarios, MODES, readScenario, type Scenario } from './scenario/scenario.ts'
 import { startEvalStack } from './stack.ts'
@@ -33,22 +33,21 @@ async function scenarioOf({ round }: Recording, given: { repo?: string; scenario
   const mode = MODES.find((one) => one === (round.mode === 'generate' ? 'generate' : `${prefix}-${round.mode}`))
   const cloud = CLOUDS.find((one) => one === round.provider)
   if (!mode || !cloud) throw new UsageError(`A round of the mode ${round.mode} cannot be played.`)
-  const source = given.repo === undefined ? await knownScenario(round.repository, given.scenario) : null
-  const sample =
-    given.repo === undefined && !source ? /\/samples\/([\w-]+)\.git$/.exec(round.repository)?.[1] : undefined
-  if (given.repo === undefined && !source && !sample)
+  const known = given.repo === undefined ? await knownScenario(round.repository, given.scenario) : null
+  const sample = /\/samples\/([\w-]+)\.git$/.exec(round.repository)?.[1]
+  const repository =
+    given.repo === undefined
+      ? (known?.repository ?? (sample === undefined ? null : { sample }))
+      : { files: await filesOf(resolve(given.repo)) }
+  if (!repository)
     throw new UsageError(
       `The repository ${round.repository} is not known here: name a folder with what it held, --repo <folder>.`,
     )
-  const repository =
-    given.repo !== undefined
-      ? { files: await filesOf(resolve(given.repo)) }
-      : (source?.repository ?? { sample: sample ?? '' })
   const scenario = readScenario('replay/recording', {
     ...{ cloud, mode, repository, request: round.query, iac_path: round.iac_path, scope: round.scope_id },
     expect: { status: 'completed' },
   })
-  return { ...scenario, seed: source?.seed }
+  return { ...scenario, seed: known?.seed }
 }
 
 async function knownScenario(repository: string, name: string | undefined): Promise<Scenario | null> {
@@ -83,51 +82,49 @@ async function replay(
   const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(limitS * 1000)])
   const llm = await createReplayLlm(recording)
   const model = await startReplayModel(llm)
-  const records = await mkdtemp(join(tmpdir(), 'replay-'))
   try {
-    const folder = dataFolder(values.data, '.platform/replay')
-    const stack = await startEvalStack({
-      folder,
-      env: createReplayEnvironment(model.url),
-      scripted: false,
-      concurrency: 1,
-      record_folder: records,
-      signal,
+    return await withTemporaryFolder(async (records) => {
+      const stack = await startEvalStack({
+        folder: dataFolder(values.data, '.platform/replay'),
+        env: createReplayEnvironment(model.url),
+        ...{ scripted: false, concurrency: 1, record_folder: records, signal },
+      })
+      try {
+        await playScenario(stack, scenario, signal)
+      } finally {
+        // The worker writes its recording after the last status, so the stack must stop before it is read.
+        await stack.stop()
+      }
+      const [name] = await readdir(records)
+      if (!name) throw new Error('The round left no recording to compare with.')
+      return tell(recording, await readRecording(await readFile(join(records, name), 'utf8')), llm.statistics())
     })
-    try {
-      await playScenario(stack, scenario, signal)
-    } finally {
-      // The worker writes its recording after the last status, so the stack must stop before it is read.
-      await stack.stop()
-    }
-    const [name] = await readdir(records)
-    if (!name) throw new Error('The round left no recording to compare with.')
-    return tell(recording, await readRecording(await readFile(join(records, name), 'utf8')), llm.statistics())
   } finally {
     await model.close()
-    await rm(records, { recursive: true, force: true })
   }
 }
 
 /** Removes variables from the shell's environment that would choose another model or configuration. */
 function createReplayEnvironment(url: string): Record<string, string | undefined> {
   const kept = Object.entries(process.env).filter(([name]) => !/^(PLATFORM_|OPENAI_|ANTHROPIC_)/.test(name))
-  const models = {
+  return {
+    ...Object.fromEntries(kept),
     PLATFORM_LLM_MODEL: `openai/${REPLAY_MODELS.main}`,
     PLATFORM_LLM_SMALL_MODEL: `openai/${REPLAY_MODELS.small}`,
+    OPENAI_BASE_URL: `${url}/v1`,
+    OPENAI_API_KEY: 'not-needed',
   }
-  return { ...Object.fromEntries(kept), ...models, OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'not-needed' }
 }
 
 function tell(
-  recorded: Recording,
-  played: Recording,
-  statistics: ReturnType<Awaited<ReturnType<typeof createReplayLlm>>['statistics']>,
+  { outcome: recorded }: Recording,
+  { outcome: played }: Recording,
+  statistics: ReturnType<ReplayLlm['statistics']>,
 ): number {
   const parts: [string, unknown, unknown][] = [
-    ['end', recorded.outcome.end?.status ?? null, played.outcome.end?.status ?? null],
-    ['statuses', recorded.outcome.statuses, played.outcome.statuses],
-    ['plans', recorded.outcome.plans, played.outcome.plans],
+    ['end', recorded.end?.status ?? null, played.end?.status ?? null],
+    ['statuses', recorded.statuses, played.statuses],
+    ['plans', recorded.plans, played.plans],
   ]
   const other = parts.filter(([, a, b]) => JSON.stringify(a) !== JSON.stringify(b))
   console.log(
@@ -137,8 +134,8 @@ function tell(
   for (const text of statistics.missed) console.log(text)
   for (const [what, a, b] of other)
     console.log(`${what}\n  recorded: ${JSON.stringify(a)}\n  played:   ${JSON.stringify(b)}`)
-  if (other.length > 0) console.log(`last message: ${played.outcome.end?.message ?? 'none'}`)
-  console.log(other.length === 0 ? `the same outcome: ${recorded.outcome.end?.status ?? 'no end'}` : 'another outcome')
+  if (other.length > 0) console.log(`last message: ${played.end?.message ?? 'none'}`)
+  console.log(other.length === 0 ? `the same outcome: ${recorded.end?.status ?? 'no end'}` : 'another outcome')
   return other.length === 0 ? 0 : 1
 }
 

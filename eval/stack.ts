@@ -1,11 +1,10 @@
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { writeAtomically } from '../dev/files.ts'
-import type { GitHost } from '../dev/git-host/start.ts'
 import { type Document, readDocument, SHIPPED_CONFIGURATION, section } from '../dev/stack/choices.ts'
-import { type Stack, startStack } from '../dev/stack/start-stack.ts'
+import { startStack } from '../dev/stack/start-stack.ts'
 import { connect } from '../src/data/db/pool.ts'
-import { createEngineRoots, type EngineRoots } from './engine-root.ts'
+import { createEngineRoots } from './engine-root.ts'
 
 interface RoundFacts {
   /** Status texts are not counted. */
@@ -13,18 +12,7 @@ interface RoundFacts {
   notes: string[]
 }
 
-/** An embedded stack that uses nothing of the operator's except the model. */
-export interface EvalStack {
-  url: string
-  git_host: GitHost
-  roots: EngineRoots
-  model: Stack['model']
-  engine: Stack['engine']
-  failed: Promise<string>
-  /** Adds up unpublished facts on the rounds of a session. */
-  roundFacts(sessionUuid: string): Promise<RoundFacts>
-  stop(): Promise<void>
-}
+export type EvalStack = Awaited<ReturnType<typeof startEvalStack>>
 interface EvalStackOptions {
   folder: string
   env: Record<string, string | undefined>
@@ -40,8 +28,8 @@ interface EvalStackOptions {
   signal?: AbortSignal
 }
 
-/** Starts the stack. Errors: those of the stack's start. */
-export async function startEvalStack(options: EvalStackOptions): Promise<EvalStack> {
+/** Starts an embedded stack that uses nothing of the operator's except the model. Errors: those of the stack's start. */
+export async function startEvalStack(options: EvalStackOptions) {
   const { folder, scripted, signal, onLine } = options
   const env = {
     ...accountWithoutRegion(options.env),
@@ -69,6 +57,7 @@ export async function startEvalStack(options: EvalStackOptions): Promise<EvalSta
       model,
       engine,
       failed,
+      /** Adds up unpublished facts on the rounds of a session. */
       roundFacts: facts.read,
       stop: async () => {
         await facts.close()

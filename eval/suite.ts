@@ -138,10 +138,7 @@ export interface SampleResult extends SampleMeasurement {
   finished_at: string
 }
 
-export interface ResultStore {
-  results: readonly SampleResult[]
-  add(result: SampleResult): Promise<void>
-}
+export type ResultStore = Awaited<ReturnType<typeof openResults>>
 
 const keyOf = ({
   scenario,
@@ -152,7 +149,7 @@ const keyOf = ({
   JSON.stringify([scenario, hash, model, sample])
 
 /** Reads earlier results, and appends new ones. An unfinished last line is ignored, so that its sample runs again. */
-export async function openResults(path: string): Promise<ResultStore> {
+export async function openResults(path: string) {
   mkdirSync(dirname(path), { recursive: true })
   const text = (await readText(path)) ?? ''
   const byKey = new Map<string, SampleResult>()
@@ -164,8 +161,8 @@ export async function openResults(path: string): Promise<ResultStore> {
   if (text !== '' && !text.endsWith('\n')) await appendFile(path, '\n')
   const results = [...byKey.values()]
   return {
-    results,
-    add: async (result) => {
+    results: results as readonly SampleResult[],
+    add: async (result: SampleResult): Promise<void> => {
       results.push(result)
       const file = await open(path, 'a', 0o600)
       try {

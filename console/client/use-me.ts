@@ -5,10 +5,7 @@ import type { User } from './api/schemas.ts'
 import { usePlatform } from './platform.ts'
 
 /** Reads the signed-in user, once per visit. */
-export function useMe() {
-  const { api } = usePlatform()
-  return useQuery(meQuery(api))
-}
+export const useMe = () => useQuery(meQuery(usePlatform().api))
 
 export const meQuery = (api: Api) => ({
   queryKey: ['me'] as const,

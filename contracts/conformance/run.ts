@@ -6,7 +6,7 @@ import { authzSuite } from './suites/authz.ts'
 import { iacSuite } from './suites/iac/suite.ts'
 import { mappingSuite } from './suites/mapping.ts'
 import { notificationsSuite } from './suites/notifications.ts'
-import { Run } from './tester.ts'
+import { createRun } from './tester.ts'
 import { type Check, NoAnswer, type Options, type Result, UsageError } from './types.ts'
 
 export type Outcome = ReturnType<typeof outcomeOf>
@@ -27,7 +27,7 @@ export async function runConformance(
   await assertReachable(options)
   const folder = await ownFolder(options.workspace)
   try {
-    const run = new Run({ ...options, workspace: folder })
+    const run = createRun({ ...options, workspace: folder })
     const promises = SUITES[options.contract.name]({ ...options, workspace: folder }).filter(({ id }) =>
       isWanted(options, id),
     )

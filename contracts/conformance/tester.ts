@@ -17,18 +17,13 @@ import {
 const MAX_FINDINGS = 5
 
 /** Runs promises one by one and records whether every answer fitted the document. */
-export class Run {
-  readonly #options: Options
-  readonly #log = new Map<string, { exchanges: Exchange[]; findings: Finding[] }>()
+export function createRun(options: Options) {
+  const log = new Map<string, { exchanges: Exchange[]; findings: Finding[] }>()
 
-  constructor(options: Options) {
-    this.#options = options
-  }
-
-  async check({ id, promise, run }: Check): Promise<Result> {
+  async function check({ id, promise, run }: Check): Promise<Result> {
     const result: Result = { id, promise, outcome: 'passed', exchanges: 0, findings: [] }
     try {
-      await run(this.#tester(result))
+      await run(createTester(result))
     } catch (error) {
       if (error instanceof Skipped && result.findings.length === 0)
         return { ...result, outcome: 'skipped', reason: error.message }
@@ -40,15 +35,14 @@ export class Run {
   }
 
   /** Reports whether all answers of this run fitted the documented ones of the operation. */
-  answers(operation: Operation): Result {
-    const { exchanges = [], findings = [] } = this.#log.get(operation.id) ?? {}
+  function answers(operation: Operation): Result {
+    const { exchanges = [], findings = [] } = log.get(operation.id) ?? {}
     const result = { id: `${operation.id}.answers`, promise: ANSWERS, exchanges: exchanges.length, findings }
     if (exchanges.length === 0) return { ...result, outcome: 'skipped', reason: 'no promise of this run asked it' }
     return { ...result, outcome: findings.length === 0 ? 'passed' : 'broken' }
   }
 
-  #tester(result: Result): Tester {
-    const options = this.#options
+  function createTester(result: Result): Tester {
     const broken = (why: string, made?: Exchange) => {
       if (result.findings.length < MAX_FINDINGS)
         result.findings.push({
@@ -64,7 +58,7 @@ export class Run {
       ask: async (operation, call = {}) => {
         result.exchanges++
         const made = await exchange(options, operation.method, pathOf(operation, call.path), call)
-        this.#remember(operation, made)
+        remember(operation, made)
         return made
       },
       send: (method, path, call = {}) => {
@@ -89,19 +83,21 @@ export class Run {
       skip: (reason) => {
         throw new Skipped(reason)
       },
-      exchangesWith: (operation) => this.#log.get(operation.id)?.exchanges ?? [],
+      exchangesWith: (operation) => log.get(operation.id)?.exchanges ?? [],
     }
     return tester
   }
 
-  #remember(operation: Operation, made: Exchange): void {
-    const known = this.#log.get(operation.id) ?? { exchanges: [], findings: [] }
-    this.#log.set(operation.id, known)
+  function remember(operation: Operation, made: Exchange): void {
+    const known = log.get(operation.id) ?? { exchanges: [], findings: [] }
+    log.set(operation.id, known)
     known.exchanges.push({ ...made, text: made.text.slice(0, 4096) })
     for (const why of findUndocumented(operation, made))
       if (known.findings.length < MAX_FINDINGS && !known.findings.some((each) => each.why === why))
-        known.findings.push({ why, request: made.request, answer: answerText(this.#options, made) })
+        known.findings.push({ why, request: made.request, answer: answerText(options, made) })
   }
+
+  return { check, answers }
 }
 
 const ANSWERS = 'Every answer is one that the contract documents: status, content type, required headers, body'

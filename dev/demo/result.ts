@@ -38,23 +38,11 @@ interface Check {
 
 /** Makes the result of a mode that could not be played. */
 export const unplayedResult = (mode: DemoMode, engine: DemoResult['engine'], message: string): DemoResult => ({
-  session_id: '',
-  mode,
-  status: 'failed',
-  statuses: [],
+  ...{ session_id: '', mode, status: 'failed', statuses: [] },
   plan: { create: 0, update: 0, delete: 0, replace: 0 },
-  targets: [],
-  validation_attempts: 0,
-  pull_request: null,
-  artifacts: [],
-  engine,
-  duration_s: 0,
-  engine_s: 0,
-  model_s: 0,
-  platform_s: 0,
-  message,
-  report: null,
-  locked: false,
+  ...{ targets: [], validation_attempts: 0, pull_request: null, artifacts: [], engine },
+  ...{ duration_s: 0, engine_s: 0, model_s: 0, platform_s: 0 },
+  ...{ message, report: null, locked: false },
   checks: [{ name: 'the mode could be played', ok: false }],
   ok: false,
 })

@@ -23,7 +23,7 @@ import {
   unplayedResult,
 } from './result.ts'
 import { describeOutcome, showAll, showSummary } from './summary.ts'
-import { readTrace, showTrace, type TraceTotals } from './trace.ts'
+import { readTrace, showTrace } from './trace.ts'
 
 interface ModeRun {
   mode: DemoMode
@@ -64,8 +64,12 @@ async function runMode(run: ModeRun): Promise<DemoResult> {
       ? '\nThe round was cancelled; nothing of it is merged or applied.\n'
       : describeOutcome(display, result),
   )
-  const trace = await readTraceIfWanted(run, evidence)
-  return trace ? { ...result, trace } : result
+  if (!run.options.trace || stack.collector_url === null) return result
+  display.busy('waiting for the last spans')
+  const hasPullRequest = evidence.pull_request !== null
+  const spans = await readTrace(stack.collector_url, evidence.session, { pull_request: hasPullRequest, signal })
+  display.busy('')
+  return { ...result, trace: showTrace(display, spans) }
 }
 
 /** Shows a round from its start to its end. Ctrl-C cancels it. */
@@ -125,15 +129,11 @@ async function prepareState({ mode, options, stack, display, signal }: ModeRun):
   display.busy('setting the state of the sample')
   const states = await createSampleStates(dataFolder(options.data), stack.git_host.repositories)
   await states.reset(root, signal)
-  if (root.past.kind === 'applied' && root.past.changes.length > 0)
-    display.event(
-      'state',
-      'applied, then changed by hand: ' +
-        `${root.past.changes.map(({ name, attribute }) => `${name}.${attribute}`).join(', ')}`,
-    )
-  else if (root.past.kind === 'imported')
-    display.event('state', 'imported, as far as the code of the default branch goes')
-  else display.event('state', root.past.kind === 'applied' ? 'applied' : 'never applied')
+  const { past } = root
+  const changes = past.kind === 'applied' ? past.changes.map(({ name, attribute }) => `${name}.${attribute}`) : []
+  const applied = changes.length > 0 ? `applied, then changed by hand: ${changes.join(', ')}` : 'applied'
+  const texts = { applied, imported: 'imported, as far as the code of the default branch goes', none: 'never applied' }
+  display.event('state', texts[past.kind])
 }
 
 /** Downloads the results of the session, and opens a pull request if code has changed. */
@@ -157,21 +157,9 @@ async function gather({ mode, display, signal }: ModeRun, api: Api, ended: Sessi
   return { session, collected, pull_request: pullRequest, refusals }
 }
 
-/** Reads and prints the trace if requested. */
-async function readTraceIfWanted(
-  { options, stack, display, signal }: ModeRun,
-  { session, pull_request }: Evidence,
-): Promise<TraceTotals | null> {
-  if (!options.trace || stack.collector_url === null) return null
-  display.busy('waiting for the last spans')
-  const spans = await readTrace(stack.collector_url, session, { pull_request: pull_request !== null, signal })
-  display.busy('')
-  return showTrace(display, spans)
-}
-
 function resultOf({ mode, stack }: ModeRun, evidence: Evidence, durationS: number): DemoResult {
   const { session, collected, pull_request } = evidence
-  const usage = sumUsage(session)
+  const { validation_attempts, engine_s, model_s } = sumUsage(session)
   const checks = checksOf(mode, evidence)
   return {
     session_id: session.uuid,
@@ -180,14 +168,12 @@ function resultOf({ mode, stack }: ModeRun, evidence: Evidence, durationS: numbe
     statuses: session.rounds.flatMap((round) => round.statuses.map(({ status }) => status)),
     plan: readCounts(collected),
     targets: collected.plan?.targets ?? [],
-    validation_attempts: usage.validation_attempts,
+    validation_attempts,
     pull_request,
     artifacts: collected.artifacts,
     engine: { name: stack.engine.name, version: stack.engine.version },
     duration_s: durationS,
-    engine_s: usage.engine_s,
-    model_s: usage.model_s,
-    platform_s: Math.max(0, round3(durationS - usage.engine_s - usage.model_s)),
+    ...{ engine_s, model_s, platform_s: Math.max(0, round3(durationS - engine_s - model_s)) },
     message: lastMessage(session),
     report: pickReport(collected),
     locked: session.is_blocked,

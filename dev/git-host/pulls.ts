@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { createMiddleware } from 'hono/factory'
 import { isJsonObject } from '../../src/base/json.ts'
-import { createKeyedLock, readText, writeAtomically } from '../files.ts'
+import { createKeyedLock, readText, withTemporaryFolder, writeAtomically } from '../files.ts'
 import { git, gitOrThrow } from './git.ts'
 import { branchCommit, findRepository, type Repository } from './repositories.ts'
 
@@ -50,8 +48,7 @@ class HostError extends Error {
 
 const notFound = () => new HostError(404, 'Not Found')
 const notMergeable = () => new HostError(405, 'Pull Request is not mergeable')
-const invalid = (error: object) =>
-  new HostError(422, 'Validation Failed', [{ resource: 'PullRequest', field: 'title', ...error }])
+const invalid = (error: object) => new HostError(422, 'Validation Failed', [{ resource: 'PullRequest', ...error }])
 
 const MAX_BODY = 1_048_576
 
@@ -169,8 +166,9 @@ function readNewPull(body: Record<string, unknown>, owner: string) {
   const [title, head, base] = [text(body.title), text(body.head), text(body.base)]
   if (head === undefined || base === undefined)
     throw new HostError(422, `Invalid request.\n\n"${head === undefined ? 'head' : 'base'}" wasn't supplied.`)
-  if (!title?.trim()) throw invalid({ code: 'missing_field' })
-  if (title.length > 256) throw invalid({ code: 'custom', message: 'title is too long (maximum is 256 characters)' })
+  if (!title?.trim()) throw invalid({ field: 'title', code: 'missing_field' })
+  if (title.length > 256)
+    throw invalid({ field: 'title', code: 'custom', message: 'title is too long (maximum is 256 characters)' })
   const branch = head.startsWith(`${owner}:`) ? head.slice(owner.length + 1) : head
   return { title, head: branch, base, body: text(body.body) ?? '' }
 }
@@ -188,26 +186,21 @@ async function checkBranches(repository: Repository, pulls: Pull[], input: Pick<
 }
 
 /** Merges and returns the id of the merge commit; null if the branches conflict or the base has moved meanwhile. */
-async function tryMerge(
+const tryMerge = (
   repository: Repository,
   pull: Pull,
   { message, push = false }: { message: string; push?: boolean },
-): Promise<string | null> {
-  const folder = await mkdtemp(join(tmpdir(), 'platform-merge-'))
-  const cwd = { cwd: folder }
-  try {
-    await gitOrThrow(['clone', '--quiet', '--shared', '--no-checkout', repository.path, folder])
-    await gitOrThrow(['checkout', '--quiet', '--detach', pull.base_sha], cwd)
-    const merged = await git(['merge', '--quiet', '--no-ff', '--no-edit', '-m', message, pull.head_sha], cwd)
+): Promise<string | null> =>
+  withTemporaryFolder(async (cwd) => {
+    await gitOrThrow(['clone', '--quiet', '--shared', '--no-checkout', repository.path, cwd])
+    await gitOrThrow(['checkout', '--quiet', '--detach', pull.base_sha], { cwd })
+    const merged = await git(['merge', '--quiet', '--no-ff', '--no-edit', '-m', message, pull.head_sha], { cwd })
     if (merged.code !== 0) return null
-    const sha = await gitOrThrow(['rev-parse', 'HEAD'], cwd)
+    const sha = await gitOrThrow(['rev-parse', 'HEAD'], { cwd })
     if (!push) return sha
-    const pushed = await git(['push', '--quiet', 'origin', `HEAD:refs/heads/${pull.base}`], cwd)
+    const pushed = await git(['push', '--quiet', 'origin', `HEAD:refs/heads/${pull.base}`], { cwd })
     return pushed.code === 0 ? sha : null
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
+  })
 
 function describe({ url }: Site, repository: Repository, pull: Pull) {
   const path = `${repository.owner}/${repository.name}`

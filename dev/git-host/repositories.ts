@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { readText } from '../files.ts'
+import { readText, withTemporaryFolder } from '../files.ts'
 import { git, gitOrThrow } from './git.ts'
 
 export interface Repository {
@@ -74,19 +73,15 @@ const SERVER_OPTIONS = {
   'receive.shallowUpdate': 'true',
 }
 
-async function commitContent(path: string, content: RepositoryContent): Promise<void> {
-  const temporary = await mkdtemp(join(tmpdir(), 'platform-seed-'))
-  try {
+const commitContent = (path: string, content: RepositoryContent): Promise<void> =>
+  withTemporaryFolder(async (temporary) => {
     const tree = 'folder' in content ? content.folder : await writeTree(join(temporary, 'tree'), content.files)
     const options = { cwd: tree, env: { GIT_DIR: path, GIT_WORK_TREE: tree, GIT_INDEX_FILE: join(temporary, 'index') } }
     await gitOrThrow(['add', '--all', '.'], options)
     const treeId = await gitOrThrow(['write-tree'], options)
     const commit = await gitOrThrow(['commit-tree', treeId, '-m', 'Initial import'], options)
     await gitOrThrow(['update-ref', 'refs/heads/main', commit], options)
-  } finally {
-    await rm(temporary, { recursive: true, force: true })
-  }
-}
+  })
 
 async function writeTree(root: string, files: Record<string, string | { symlink: string }>): Promise<string> {
   await mkdir(root, { recursive: true })

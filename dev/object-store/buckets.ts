@@ -10,7 +10,7 @@ export async function answerBucket(disk: Disk, call: Call): Promise<ServerAnswer
   const { method, bucket, query } = call
   if (method === 'PUT' && query.size === 0) return createBucket(disk, bucket)
   if (method === 'GET') return listObjects(disk, call)
-  disk.list(bucket)
+  disk.find(bucket, '')
   if (method === 'HEAD') return { status: 200, headers: { 'x-amz-bucket-region': 'us-east-1' } }
   throw notAllowed()
 }

@@ -15,6 +15,8 @@ export interface Credentials {
   region?: string
 }
 
+const malformed = (message: string) => new S3Error(400, 'AuthorizationHeaderMalformed', message)
+
 const SKEW_MS = 15 * 60_000
 const MAX_EXPIRES_S = 604_800
 export const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex')
@@ -44,7 +46,7 @@ export function verifyHeader(
   const match = /^AWS4-HMAC-SHA256 +Credential=([^,\s]+),\s*SignedHeaders=([^,\s]+),\s*Signature=([0-9a-f]{64})$/.exec(
     request.headers.authorization,
   )
-  if (!match) throw new S3Error(400, 'AuthorizationHeaderMalformed', 'The authorization header is malformed.')
+  if (!match) throw malformed('The authorization header is malformed.')
   const [, credential = '', signed = '', signature = ''] = match
   const timestamp = request.headers['x-amz-date'] ?? ''
   const age = Math.abs(now.getTime() - parseTimestamp(timestamp))
@@ -108,13 +110,9 @@ function compare(request: SignedRequest, claim: Claim, credentials: Credentials)
   if (access_key !== credentials.access_key)
     throw new S3Error(403, 'InvalidAccessKeyId', 'The AWS Access Key Id you provided does not exist in our records.')
   if (service !== claim.service || end !== 'aws4_request' || !claim.timestamp.startsWith(date))
-    throw new S3Error(400, 'AuthorizationHeaderMalformed', 'The credential scope is malformed.')
+    throw malformed('The credential scope is malformed.')
   if (credentials.region !== undefined && region !== credentials.region)
-    throw new S3Error(
-      400,
-      'AuthorizationHeaderMalformed',
-      `The authorization header is malformed; the region is wrong; expecting '${credentials.region}'.`,
-    )
+    throw malformed(`The authorization header is malformed; the region is wrong; expecting '${credentials.region}'.`)
   if (!claim.signed.split(';').includes('host')) throw denied('The host header is not signed')
   const scope = `${date}/${region}/${service}/${end}`
   const text = `AWS4-HMAC-SHA256\n${claim.timestamp}\n${scope}\n${sha256(canonical(request, claim))}`
@@ -148,15 +146,8 @@ export const same = (left: string, right: string): boolean =>
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 type Pair = [string, string]
-export function parseQuery(query: string): Pair[] {
-  return query
-    .split('&')
-    .filter(Boolean)
-    .map((part) => {
-      const at = part.indexOf('=')
-      return at < 0 ? [decode(part), ''] : [decode(part.slice(0, at)), decode(part.slice(at + 1))]
-    })
-}
+/** Reads the pairs of a query, in which a plus sign stands for itself. */
+export const parseQuery = (query: string): Pair[] => [...new URLSearchParams(query.replaceAll('+', '%2B'))]
 
 export function decode(text: string): string {
   try {
@@ -170,8 +161,7 @@ export const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 
 function parseTimestamp(text: string): number {
-  const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text)
-  if (!match) throw denied('AWS authentication requires a valid Date or x-amz-date header')
-  const [, year, month, day, hour, minute, second] = match.map(Number)
-  return Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second)
+  const time = Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
+  if (Number.isNaN(time)) throw denied('AWS authentication requires a valid Date or x-amz-date header')
+  return time
 }

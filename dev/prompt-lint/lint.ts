@@ -48,57 +48,52 @@ function ofCloud(cloud: Cloud, prompts: Prompts): LintFinding[] {
   ]
 }
 
-const BULLET = /^- (.*)$/
-const bulletsOf = (body: string) =>
+/** Reads the entries of a bulleted list: what `form` captures, null for an entry of another form. */
+const entriesOf = (body: string, form: RegExp) =>
   body.split('\n').flatMap((text, index) => {
-    const [, bullet] = BULLET.exec(text) ?? []
-    return bullet === undefined ? [] : [{ text: bullet, line: index + 1 }]
+    const [, bullet] = /^- (.*)$/.exec(text) ?? []
+    return bullet === undefined ? [] : [{ name: form.exec(bullet)?.[1] ?? null, line: index + 1 }]
   })
 
 /** Checks that the list from which the compositor chooses names exactly the prompts that exist. */
 function checkCatalogue(cloud: Cloud, body: string, resources: readonly string[]): LintFinding[] {
-  const prompt = `${cloud}-guidelines-resources_list`
-  const entries = bulletsOf(body).map(({ text, line }) => ({
-    name: /^`([a-z0-9_]+)`: \S/.exec(text)?.[1] ?? null,
-    line,
-  }))
+  const entries = entriesOf(body, /^`([a-z0-9_]+)`: \S/)
   const names = entries.map(({ name }) => name)
-  const find = (message: string, line: number | null): LintFinding => ({ prompt, rule: 'catalogue', line, message })
+  const find = (message: string, line: number | null): LintFinding[] => [
+    { prompt: `${cloud}-guidelines-resources_list`, rule: 'catalogue', line, message },
+  ]
   return [
     ...entries.flatMap(({ name, line }, index) => {
-      if (name === null) return [find('has an entry that is not of the form - `name`: what it is for', line)]
-      if (!resources.includes(`${cloud}-resources-${name}`)) return [find(`lists ${name}, which has no prompt`, line)]
-      return names.indexOf(name) < index ? [find(`lists ${name} twice`, line)] : []
+      if (name === null) return find('has an entry that is not of the form - `name`: what it is for', line)
+      if (!resources.includes(`${cloud}-resources-${name}`)) return find(`lists ${name}, which has no prompt`, line)
+      return names.indexOf(name) < index ? find(`lists ${name} twice`, line) : []
     }),
     ...resources
       .filter((name) => !names.includes(name.slice(`${cloud}-resources-`.length)))
-      .map((name) => find(`does not list ${name.split('-')[2]}`, null)),
+      .flatMap((name) => find(`does not list ${name.split('-')[2]}`, null)),
   ]
 }
 
 /** Checks that every type in the title of a resource prompt has a line about its name. */
 function checkAbbreviations(cloud: Cloud, body: string, prompts: Prompts, resources: readonly string[]): LintFinding[] {
-  const prompt = `${cloud}-guidelines-abbreviations`
-  const lines = bulletsOf(body).map(({ text, line }) => ({
-    type: /^([a-z0-9_]+): [a-z0-9]+$/.exec(text)?.[1] ?? null,
-    line,
-  }))
-  const abbreviated = lines.map(({ type }) => type)
-  const find = (message: string, line: number | null): LintFinding => ({ prompt, rule: 'abbreviations', line, message })
+  const entries = entriesOf(body, /^([a-z0-9_]+): [a-z0-9]+$/)
+  const abbreviated = entries.map(({ name }) => name)
+  const list = `${cloud}-guidelines-abbreviations`
+  const find = (message: string, line: number | null, prompt = list): LintFinding[] => [
+    { prompt, rule: 'abbreviations', line, message },
+  ]
   return [
-    ...lines.flatMap(({ type, line }, index) => {
-      if (type === null) return [find('has an entry that is not of the form - type: abbreviation', line)]
-      return abbreviated.indexOf(type) < index ? [find(`abbreviates ${type} twice`, line)] : []
+    ...entries.flatMap(({ name, line }, index) => {
+      if (name === null) return find('has an entry that is not of the form - type: abbreviation', line)
+      return abbreviated.indexOf(name) < index ? find(`abbreviates ${name} twice`, line) : []
     }),
     ...resources.flatMap((name) => {
-      const titleTypes = [
-        ...(/^# .*$/m.exec(prompts.get(name)?.body ?? '')?.[0] ?? '').matchAll(/`([a-z0-9_]+)`/g),
-      ].map(([, type = '']) => type)
-      if (titleTypes.length === 0)
-        return [{ prompt: name, rule: 'abbreviations', line: 1, message: 'names no resource type in its title' }]
-      return titleTypes
+      const title = /^# .*$/m.exec(prompts.get(name)?.body ?? '')?.[0] ?? ''
+      const types = [...title.matchAll(/`([a-z0-9_]+)`/g)].map(([, type = '']) => type)
+      if (types.length === 0) return find('names no resource type in its title', 1, name)
+      return types
         .filter((type) => !abbreviated.includes(type))
-        .map((type) => find(`has no line for ${type} of ${name}`, null))
+        .flatMap((type) => find(`has no line for ${type} of ${name}`, null))
     }),
   ]
 }
@@ -113,12 +108,8 @@ const IDENTIFIER: Record<Exclude<Cloud, 'kubernetes'>, RegExp> = {
 
 function exceptions(cloud: Cloud, body: string | null): LintFinding[] {
   if (body === null) return []
-  const find = (message: string): LintFinding => ({
-    prompt: `${cloud}-guidelines-import_exceptions`,
-    rule: 'import-exceptions',
-    line: null,
-    message,
-  })
+  const prompt = `${cloud}-guidelines-import_exceptions`
+  const find = (message: string): LintFinding => ({ prompt, rule: 'import-exceptions', line: null, message })
   if (cloud === 'kubernetes') return [find('is never read')]
   return importExceptions(body)
     .filter((id) => !IDENTIFIER[cloud].test(id))

@@ -15,8 +15,6 @@ import { readText } from '../files.ts'
 import { gitOrThrow } from '../git-host/git.ts'
 import { loadSecrets } from '../stack/configuration.ts'
 
-/** A clone, apart from the platform's own, with the managed state of its root. */
-export type EngineRoot = Awaited<ReturnType<Awaited<ReturnType<typeof connectStackEngine>>['open']>>
 export interface EngineRootRequest {
   /** Address or path that is cloned. */
   source: string

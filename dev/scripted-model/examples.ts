@@ -27,50 +27,40 @@ export const bodyOf = ({ route, request, iac_path, is_partial, preview }: Exampl
 export const uriOfSample = (repositories: readonly string[], sample: string): string | undefined =>
   repositories.find((address) => address.endsWith(`/${sample}.git`))
 
-const on = (sample: string, request: string, iacPath: string | null = null) => ({ sample, request, iac_path: iacPath })
-const generate = { route: 'generate', is_partial: false } as const
-const drift = { route: 'drift' } as const
-const imports = { route: 'import' } as const
-const looks = { is_partial: false, preview: true } as const
+type Rest = Partial<Pick<Example, 'is_partial' | 'preview' | 'iac_path'>>
+const example = (route: Example['route'], sample: string, request: string, rest: Rest = {}): Example => ({
+  ...{ route, sample, request, is_partial: false, iac_path: null },
+  ...rest,
+})
+const PART = { is_partial: true }
+const LOOK = { preview: true }
+const NETWORK = 'network-baseline'
+const ACCOUNTS = 'legacy-accounts'
+const WEB = 'web-platform'
 
 export const EXAMPLES = {
-  generate: {
-    ...generate,
-    ...on(
-      'web-platform',
-      'Add a work queue for the orders service, with a dead-letter queue and an alarm when messages wait too long.',
-    ),
-  },
-  apply: {
-    ...generate,
-    ...on('web-platform', 'Add a work queue for the payments service, with a dead-letter queue and an alarm.'),
-  },
-  'partial-drift': {
-    ...drift,
-    ...on('network-baseline', 'Bring the flow logs in line with what really runs.'),
-    is_partial: true,
-  },
-  'full-drift': {
-    ...drift,
-    ...on('network-baseline', 'Bring everything in line with what really runs.'),
-    is_partial: false,
-  },
-  'partial-import': {
-    ...imports,
-    ...on('legacy-accounts', 'Import the queues of the invoices service.'),
-    is_partial: true,
-  },
-  'full-import': { ...imports, ...on('legacy-accounts', 'Import all the infrastructure'), is_partial: false },
-  'drift-preview': { ...drift, ...on('network-baseline', 'What differs from what really runs?'), ...looks },
-  'import-preview': { ...imports, ...on('legacy-accounts', 'What does nobody manage yet?'), ...looks },
-  declined: { ...generate, ...on('web-platform', 'Delete the production network and everything in it.') },
-  question: { ...generate, ...on('legacy-accounts', 'How many queues are there?') },
-  blocked: {
-    ...generate,
-    ...on('data-platform', 'Remove the clicks dataset from the warehouse, nobody reads it any more.', 'warehouse'),
-  },
-  exhausted: { ...generate, ...on('web-platform', 'Mirror the orders service into a second region.') },
-} as const satisfies Record<string, Example>
+  generate: example(
+    'generate',
+    WEB,
+    'Add a work queue for the orders service, with a dead-letter queue and an alarm when messages wait too long.',
+  ),
+  apply: example('generate', WEB, 'Add a work queue for the payments service, with a dead-letter queue and an alarm.'),
+  'partial-drift': example('drift', NETWORK, 'Bring the flow logs in line with what really runs.', PART),
+  'full-drift': example('drift', NETWORK, 'Bring everything in line with what really runs.'),
+  'partial-import': example('import', ACCOUNTS, 'Import the queues of the invoices service.', PART),
+  'full-import': example('import', ACCOUNTS, 'Import all the infrastructure'),
+  'drift-preview': example('drift', NETWORK, 'What differs from what really runs?', LOOK),
+  'import-preview': example('import', ACCOUNTS, 'What does nobody manage yet?', LOOK),
+  declined: example('generate', WEB, 'Delete the production network and everything in it.'),
+  question: example('generate', ACCOUNTS, 'How many queues are there?'),
+  blocked: example(
+    'generate',
+    'data-platform',
+    'Remove the clicks dataset from the warehouse, nobody reads it any more.',
+    { iac_path: 'warehouse' },
+  ),
+  exhausted: example('generate', WEB, 'Mirror the orders service into a second region.'),
+} satisfies Record<string, Example>
 
 export type ExampleName = keyof typeof EXAMPLES
 

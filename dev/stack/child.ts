@@ -8,18 +8,7 @@ import type { RunningPostgres } from '../postgres.ts'
 import { PROJECT_ROOT } from './data-folder.ts'
 
 /** A process of the stack. It has its own process group, so that only the launcher's signals reach it. */
-export interface Child {
-  readonly name: string
-  readonly pid: number
-  /** Returns the last 15 lines that it has written, the oldest first. */
-  lastLines(): string[]
-  /** Resolves with a description when the process ends. */
-  readonly ended: Promise<string>
-  /** Resolves when a line with this text was written; rejects if the process ends before. */
-  lineWith(text: string): Promise<void>
-  /** Sends SIGTERM, and SIGKILL to the whole process group if it still runs after the limit. */
-  stop(limitMs: number): Promise<void>
-}
+export type Child = ReturnType<typeof startChild>
 
 const KEPT_LINES = 60
 
@@ -30,7 +19,7 @@ export function startChild(options: {
   /** Folder for logs. The whole output goes to `<logFolder>/<name>.log`. */
   logFolder: string
   onLine: (line: string) => void
-}): Child {
+}) {
   const { name } = options
   mkdirSync(options.logFolder, { recursive: true })
   const log = createWriteStream(join(options.logFolder, `${name}.log`), { mode: 0o600 })
@@ -52,7 +41,8 @@ export function startChild(options: {
   }
   for (const stream of [process_.stdout, process_.stderr]) createInterface({ input: stream }).on('line', take)
   const ended = ending(process_, () => log.end())
-  const lineWith: Child['lineWith'] = async (text) => {
+  /** Resolves when a line with this text was written; rejects if the process ends before. */
+  const lineWith = async (text: string): Promise<void> => {
     const early = kept.some((line) => line.includes(text))
     if (early) return
     const found = Promise.withResolvers<void>()
@@ -62,10 +52,13 @@ export function startChild(options: {
   return {
     name,
     pid: process_.pid ?? 0,
+    /** Returns the last 15 lines that it has written, the oldest first. */
     lastLines: () => kept.slice(-15),
+    /** Resolves with a description when the process ends. */
     ended,
     lineWith,
-    stop: (limitMs) => stop(process_, ended, limitMs),
+    /** Sends SIGTERM, and SIGKILL to the whole process group if it still runs after the limit. */
+    stop: (limitMs: number) => stop(process_, ended, limitMs),
   }
 }
 

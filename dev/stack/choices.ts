@@ -10,23 +10,7 @@ type Env = Record<string, string | undefined>
 export type Document = Record<string, unknown>
 
 /** The services that belong to the operator. All others are embedded. */
-export interface Choices {
-  /** The base of the generated configuration: the operator's file, or the shipped one. */
-  base: Document
-  database: boolean
-  cache: boolean
-  /** Fields of `storage` for a real bucket. Null means the embedded store. */
-  storage: Document | null
-  /** Fields of `llm` for a real model. Null means the scripted model. */
-  llm: Document | null
-  /** The model names of the scripted model, which determine its interface. */
-  scripted: ScriptedNames
-  git: boolean
-  /** True if the operator's file names a collector and prompt registry or says that there is none. */
-  collector: boolean
-  /** True if there are credentials of a real AWS account. Otherwise the sample account is used. */
-  cloud: boolean
-}
+export type Choices = Awaited<ReturnType<typeof readChoices>>
 
 export const SHIPPED_CONFIGURATION = join(PROJECT_ROOT, 'config/platform.yaml')
 
@@ -46,31 +30,35 @@ export type EmbeddedOnly = boolean | 'but the model'
  * Reads the operator's file and variables. Errors: the file of `PLATFORM_CONFIG` cannot be read or is no YAML mapping.
  * @param embedded true embeds every service, whatever is set, except that the scripted model's interface can be chosen
  */
-export async function readChoices(env: Env, embedded: EmbeddedOnly): Promise<Choices> {
+export async function readChoices(env: Env, embedded: EmbeddedOnly) {
   const shipped = await readDocument(SHIPPED_CONFIGURATION)
   const ownPath = set(env, 'PLATFORM_CONFIG')
   const own = ownPath ? await readDocument(ownPath) : null
   const base = own ?? shipped
   const llm = ownModel(env, own)
   const chosen = scriptedNames(llm, own)
-  const scripted = chosen ?? SCRIPTED
-  const real = embedded === true || chosen ? null : llm
-  const none = { database: false, cache: false, storage: null, git: false, collector: false, cloud: false }
-  if (embedded) return { base, llm: real, scripted, ...none }
-  const named = (name: string, field: string, fallback: string) =>
-    set(env, nameIn(section(base, name), field, fallback)) !== ''
-  const storage = ownStorage(env, own)
+  const isOwn = (name: string, field: string, fallback: string) =>
+    !embedded && set(env, nameIn(section(base, name), field, fallback)) !== ''
+  const storage = embedded ? null : ownStorage(env, own)
   return {
+    /** The base of the generated configuration: the operator's file, or the shipped one. */
     base,
-    database: named('database', 'platform_database_url_env', 'PLATFORM_SQL_DATABASE_URL'),
-    cache: named('redis', 'redis_url_env', 'PLATFORM_REDIS_URL'),
+    database: isOwn('database', 'platform_database_url_env', 'PLATFORM_SQL_DATABASE_URL'),
+    cache: isOwn('redis', 'redis_url_env', 'PLATFORM_REDIS_URL'),
+    /** Fields of `storage` for a real bucket. Null means the embedded store. */
     storage,
-    llm: real,
-    scripted,
-    git: named('git', 'pat_user_env', 'GIT_USER') && named('git', 'pat_token_env', 'GIT_TOKEN'),
-    collector: section(own ?? {}, 'telemetry').collector_url !== undefined,
-    // With a real store the engine may need the identity of this machine to reach it.
-    cloud: storage !== null || hasOwnAccount(env),
+    /** Fields of `llm` for a real model. Null means the scripted model. */
+    llm: embedded === true || chosen ? null : llm,
+    /** The model names of the scripted model, which determine its interface. */
+    scripted: chosen ?? SCRIPTED,
+    git: isOwn('git', 'pat_user_env', 'GIT_USER') && isOwn('git', 'pat_token_env', 'GIT_TOKEN'),
+    /** True if the operator's file names a collector and prompt registry or says that there is none. */
+    collector: !embedded && section(own ?? {}, 'telemetry').collector_url !== undefined,
+    /**
+     * True if there are credentials of a real AWS account. Otherwise the sample account is used. With a real store the
+     * engine may need the identity of this machine to reach it.
+     */
+    cloud: !embedded && (storage !== null || hasOwnAccount(env)),
   }
 }
 
@@ -105,14 +93,9 @@ export async function readDocument(path: string): Promise<Document> {
 function ownStorage(env: Env, own: Document | null): Document | null {
   const endpointUrl = set(env, 'PLATFORM_STORAGE_ENDPOINT_URL')
   if (endpointUrl) {
-    const publicEndpointUrl = set(env, 'PLATFORM_STORAGE_PUBLIC_ENDPOINT_URL') || endpointUrl
+    const public_endpoint_url = set(env, 'PLATFORM_STORAGE_PUBLIC_ENDPOINT_URL') || endpointUrl
     const region = set(env, 'PLATFORM_STORAGE_REGION')
-    return {
-      provider: 'BUNDLED',
-      endpoint_url: endpointUrl,
-      public_endpoint_url: publicEndpointUrl,
-      ...(region && { region }),
-    }
+    return { provider: 'BUNDLED', endpoint_url: endpointUrl, public_endpoint_url, ...(region && { region }) }
   }
   const { provider, endpoint_url: configured } = section(own ?? {}, 'storage')
   return provider !== undefined || configured !== undefined ? {} : null

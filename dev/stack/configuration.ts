@@ -49,30 +49,22 @@ export function configurationDocument(choices: Choices, embedded: Embedded, fold
         pat_token_env: 'GIT_TOKEN',
       }
     : {}
-  const http = { session_url: '', ...section(base, 'http') }
+  const merged = (name: string, fields: Document) => ({ [name]: { ...section(base, name), ...fields } })
+  const session_url = section(base, 'http').session_url || `${url}/console/sessions/{session_id}`
+  const console_examples = git_host && modelUrl ? consoleExamples(git_host.repositories) : null
   const services = section(base, 'services')
+  const iac = { ...section(services, 'iac'), endpoint: embedded.iacUrl, token_env: 'PLATFORM_IAC_TOKEN' }
   return {
     ...base,
-    http: {
-      ...http,
-      session_url: http.session_url || `${url}/console/sessions/{session_id}`,
-      ...(git_host && modelUrl && { console_examples: consoleExamples(git_host.repositories) }),
-    },
-    services: {
-      ...services,
-      iac: { ...section(services, 'iac'), endpoint: embedded.iacUrl, token_env: 'PLATFORM_IAC_TOKEN' },
-    },
-    llm: { ...section(base, 'llm'), ...(modelUrl ? scriptedModels(choices, modelUrl) : choices.llm) },
-    paths: { ...section(base, 'paths'), upload_folder: join(folder, 'workspaces'), git_folder: join(folder, 'git') },
-    storage: { ...section(base, 'storage'), ...storage },
-    git: { ...section(base, 'git'), ...git },
-    ...(embedded.collector_url && {
-      telemetry: { ...section(base, 'telemetry'), collector_url: embedded.collector_url },
-    }),
-    ...(embedded.databaseUrl && {
-      database: { ...section(base, 'database'), platform_database_url_env: 'PLATFORM_SQL_DATABASE_URL' },
-    }),
-    ...(embedded.cacheUrl && { redis: { ...section(base, 'redis'), redis_url_env: 'PLATFORM_REDIS_URL' } }),
+    ...merged('http', { session_url, ...(console_examples && { console_examples }) }),
+    ...merged('services', { iac }),
+    ...merged('llm', (modelUrl ? scriptedModels(choices, modelUrl) : choices.llm) ?? {}),
+    ...merged('paths', { upload_folder: join(folder, 'workspaces'), git_folder: join(folder, 'git') }),
+    ...merged('storage', storage),
+    ...merged('git', git),
+    ...(embedded.collector_url && merged('telemetry', { collector_url: embedded.collector_url })),
+    ...(embedded.databaseUrl && merged('database', { platform_database_url_env: 'PLATFORM_SQL_DATABASE_URL' })),
+    ...(embedded.cacheUrl && merged('redis', { redis_url_env: 'PLATFORM_REDIS_URL' })),
   }
 }
 

@@ -2,14 +2,7 @@ import { posix } from 'node:path'
 import type { Room } from './rooms.ts'
 
 /** The table of rooms, read. */
-export interface Table {
-  /** Returns the room of a path; null if there is none. */
-  roomOf(path: string): Room | null
-  /** Returns why a file of the room may not import a target (a path from the root or a `node:` module), or null. */
-  refuse(room: Room, path: string, target: string): string | null
-  /** Faults of the table itself, as sentences. */
-  errors: string[]
-}
+export type Table = ReturnType<typeof readTable>
 
 export const pathsOf = (room: Room): readonly string[] => room.paths ?? [room.name]
 
@@ -19,14 +12,16 @@ const isWithin = (path: string, folder: string): boolean => path === folder || p
 const isAtRoot = (path: string): boolean => !path.includes('/')
 
 /** @param files all files that the rows must hold, from the root */
-export function readTable(rooms: readonly Room[], files: readonly string[]): Table {
+export function readTable(rooms: readonly Room[], files: readonly string[]) {
   const roomOf = createRoomFinder(rooms)
   const grants = new Map(rooms.map((room, rank) => [room, readImports(room, rooms.slice(0, rank), files)]))
   const held = new Set(files.map(roomOf))
   const homeless = new Set(files.filter((file) => roomOf(file) === null).map(posix.dirname))
   return {
+    /** Returns the room of a path; null if there is none. */
     roomOf,
-    refuse(room, path, target) {
+    /** Returns why a file of the room may not import a target (a path from the root or a `node:` module), or null. */
+    refuse(room: Room, path: string, target: string): string | null {
       if (room.entries?.includes(path)) return null
       if (target.startsWith('node:'))
         return mayUseNode(room, path) ? null : `${room.name} may not import node: modules.`
@@ -38,6 +33,7 @@ export function readTable(rooms: readonly Room[], files: readonly string[]): Tab
       const isUpward = owner !== null && rooms.indexOf(owner) > rooms.indexOf(room)
       return isUpward ? `${owner.name} stands below ${room.name}.` : `The row of ${room.name} does not name it.`
     },
+    /** Faults of the table itself, as sentences. */
     errors: [
       ...(new Set(rooms.map(({ name }) => name)).size < rooms.length ? ['Two rows have the same name.'] : []),
       ...[...grants.values()].flatMap(({ errors }) => errors),

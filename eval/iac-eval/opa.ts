@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { withTemporaryFolder } from '../../dev/files.ts'
 import type { JsonObject } from '../../src/base/json.ts'
 
 const run = promisify(execFile)
@@ -23,34 +23,22 @@ export function hasOpa(): Promise<boolean> {
  * Checks a plan with a policy and returns the rules that are `false`, which the data set counts as violated. Policies
  * are in version 0 of the language unless they import version 1.
  */
-export async function checkPolicy(rego: string, plan: JsonObject, signal: AbortSignal): Promise<string[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'eval-policy-'))
-  try {
-    await writeFile(join(folder, 'policy.rego'), rego)
-    await writeFile(join(folder, 'plan.json'), JSON.stringify(plan), { mode: 0o600 })
+export const checkPolicy = (rego: string, plan: JsonObject, signal: AbortSignal): Promise<string[]> =>
+  withTemporaryFolder(async (folder) => {
+    const [policyFile, planFile] = [join(folder, 'policy.rego'), join(folder, 'plan.json')]
+    await writeFile(policyFile, rego)
+    await writeFile(planFile, JSON.stringify(plan), { mode: 0o600 })
     const form = /^\s*import\s+rego\.v1\b/m.test(rego) ? '--v1-compatible' : '--v0-compatible'
-    const args = [
-      'eval',
-      form,
-      '--format',
-      'json',
-      '--input',
-      join(folder, 'plan.json'),
-      '--data',
-      join(folder, 'policy.rego'),
-      'data',
-    ]
-    const { stdout } = await run('opa', args, { timeout: LIMIT_MS, signal, maxBuffer: 64 * 1024 * 1024 })
-    return findFalseRules(stdout)
-  } catch (error) {
-    signal.throwIfAborted()
-    return [
-      `the policy could not be evaluated: ${error instanceof Error ? error.message.slice(0, 300) : 'unknown error'}`,
-    ]
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
+    const args = ['eval', form, '--format', 'json', '--input', planFile, '--data', policyFile, 'data']
+    try {
+      const { stdout } = await run('opa', args, { timeout: LIMIT_MS, signal, maxBuffer: 64 * 1024 * 1024 })
+      return findFalseRules(stdout)
+    } catch (error) {
+      signal.throwIfAborted()
+      const reason = error instanceof Error ? error.message.slice(0, 300) : 'unknown error'
+      return [`the policy could not be evaluated: ${reason}`]
+    }
+  })
 
 /** Finds the paths of `false` in the answer of `opa eval`. */
 export function findFalseRules(answer: string): string[] {

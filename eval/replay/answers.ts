@@ -5,18 +5,7 @@ import { sha256Hex } from '../../src/base/bytes.ts'
 import { PlatformError } from '../../src/base/errors.ts'
 import type { Inference, LlmClient, Message } from '../../src/llm/inference.ts'
 
-interface ReplayStatistics {
-  calls: number
-  /** Calls with other messages than the recorded ones. They got the next answer of their chain. */
-  byPosition: number
-  /** Recorded answers that were not used. */
-  unused: number
-  /** The texts of the errors for calls that are not in the recording. */
-  missed: string[]
-}
-interface ReplayLlm extends LlmClient {
-  statistics(): ReplayStatistics
-}
+export type ReplayLlm = Awaited<ReturnType<typeof createReplayLlm>>
 
 interface Slot<Answer> {
   key: string
@@ -31,20 +20,11 @@ interface Slot<Answer> {
  * Makes a client that answers from a recording: with the answer to the same messages, or else with the next one of the
  * chain. Errors: those that were recorded; `PlatformError` `RecordingMiss` for a call without a recording.
  */
-export async function createReplayLlm({
-  completions,
-  searches,
-}: Pick<Recording, 'completions' | 'searches'>): Promise<ReplayLlm> {
+export async function createReplayLlm({ completions, searches }: Pick<Recording, 'completions' | 'searches'>) {
   const kept: Slot<Inference>[] = await Promise.all(
     completions.map(async ({ request, answer, error, ...chain }) => {
-      return {
-        key: keyOf(chain),
-        tools: chain.tools.join(),
-        hash: await hashOf(request.messages),
-        answer,
-        error,
-        used: false,
-      }
+      const hash = await hashOf(request.messages)
+      return { key: keyOf(chain), tools: chain.tools.join(), hash, answer, error, used: false }
     }),
   )
   const recordedSearches = await Promise.all(
@@ -52,7 +32,13 @@ export async function createReplayLlm({
       return { key: 'search', tools: '', hash: await sha256Hex(normalise(query)), observed, answer, error, used: false }
     }),
   )
-  const statistics = { calls: 0, byPosition: 0, missed: [] as string[] }
+  const statistics = {
+    calls: 0,
+    /** Calls with other messages than the recorded ones. They got the next answer of their chain. */
+    byPosition: 0,
+    /** The texts of the errors for calls that are not in the recording. */
+    missed: [] as string[],
+  }
   const take = <S extends Slot<unknown>>(
     slots: readonly S[],
     { key, tools, hash }: Pick<S, 'key' | 'tools' | 'hash'>,
@@ -74,33 +60,32 @@ export async function createReplayLlm({
     statistics.missed.push(text)
     return new PlatformError('RecordingMiss', 500, text)
   }
-  return {
+  const client: LlmClient = {
     complete: async (request) => {
       request.signal?.throwIfAborted()
       const chain = chainOf(request)
       const name =
         `chain ${chain.chain} (${chain.role} ` +
         `model${chain.tools.length > 1 ? `, tools ${chain.tools.slice(0, -1).join(', ')}` : ''})`
-      const { answer } = take(
-        kept,
-        { key: keyOf(chain), tools: chain.tools.join(), hash: await hashOf(request.messages) },
-        name,
-      )
+      const hash = await hashOf(request.messages)
+      const { answer } = take(kept, { key: keyOf(chain), tools: chain.tools.join(), hash }, name)
       if (!answer) throw miss(name, 0)
       return structuredClone(answer)
     },
     search: async (query, options = {}) => {
-      const slot = take(
-        recordedSearches,
-        { key: 'search', tools: '', hash: await sha256Hex(normalise(query)) },
-        `search "${query.slice(0, 100)}"`,
-      )
+      const wanted = { key: 'search', tools: '', hash: await sha256Hex(normalise(query)) }
+      const slot = take(recordedSearches, wanted, `search "${query.slice(0, 100)}"`)
       if (slot.observed) options.observe?.(slot.observed)
       return slot.answer ?? null
     },
     canSearch: () => completions.some(({ tools }) => tools.includes('web_search')),
-    statistics: () => ({ ...statistics, unused: [...kept, ...recordedSearches].filter(({ used }) => !used).length }),
   }
+  /** `unused` counts the recorded answers that were not used. */
+  const summarise = () => ({
+    ...statistics,
+    unused: [...kept, ...recordedSearches].filter(({ used }) => !used).length,
+  })
+  return { ...client, statistics: summarise }
 }
 
 /** Identifies a chain by its role and final tool, because its other tools may change from call to call. */

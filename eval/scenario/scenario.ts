@@ -43,7 +43,7 @@ const repeatedFiles = v.pipe(
   ),
 )
 const scalar = v.union([v.string(), v.number(), v.boolean()])
-const strict = <E extends v.ObjectEntries>(entries: E) => v.strictObject(entries)
+const strict = v.strictObject
 
 /** Words of a text, ignoring case. `|` separates alternatives. */
 const words = strict({ contains: v.exactOptional(text), lacks: v.exactOptional(text) })

@@ -21,7 +21,7 @@ import { openCliConfig } from './limits/providers.ts'
 import { createJobSecrets, credentialsOf } from './output/secrets.ts'
 import { OVERRIDE_NAME } from './sandbox/environment.ts'
 import { openExecutor } from './sandbox/open.ts'
-import { SchemaCache } from './schema/cache.ts'
+import { createSchemaCache } from './schema/cache.ts'
 import { type IacSettings, readSettings } from './settings.ts'
 import type { Engine } from './types.ts'
 
@@ -56,7 +56,7 @@ export function iacService(given: Surroundings): Service<IacSettings> {
         await rm(left, { recursive: true, force: true })
       const store = await openJobStore(join(settings.dataDir, 'jobs'))
       const secrets = createJobSecrets(credentialsOf(surroundings.env), OVERRIDE_NAME)
-      const schemas = new SchemaCache(join(settings.dataDir, 'schemas'))
+      const schemas = createSchemaCache(join(settings.dataDir, 'schemas'))
       await schemas.open()
       const { allowedProviders: allowed, providerMirror: mirror, mirrorAndRegistry, offline } = settings
       const cliConfig = await openCliConfig(settings.dataDir, { allowed, mirror, mirrorAndRegistry, offline })

@@ -7,7 +7,7 @@ import { complianceFindings } from '../reports/schemas.ts'
 import { defineChain } from './shared/chain.ts'
 import { describeRequests, describeResult, type PlanBackground } from './shared/plan-background.ts'
 
-export interface ComplianceValues extends PlanBackground {
+interface ComplianceValues extends PlanBackground {
   /** The plan as `describePlan` shows it. */
   plan: string
   /** Types of the resources that the plan changes. */

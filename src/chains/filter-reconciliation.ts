@@ -3,7 +3,7 @@ import { showDiff } from './shared/branch-diff.ts'
 import { defineChain } from './shared/chain.ts'
 import { createOperationsTool, FINISH_WITH_OPERATIONS, limitToSent, writeFilterQuery } from './shared/operations.ts'
 
-export interface ReconciliationValues {
+interface ReconciliationValues {
   operations: readonly string[]
   /** Diff of the session's branch from the workspace. */
   diff: string

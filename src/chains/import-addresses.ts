@@ -6,7 +6,7 @@ import { showDiff } from './shared/branch-diff.ts'
 import { defineChain } from './shared/chain.ts'
 import { endState, requiredText } from './shared/result-fields.ts'
 
-export interface ImportAddressesValues {
+interface ImportAddressesValues {
   /** Identifiers that wait for an import. */
   pendingIds: readonly string[]
   /** Addresses that the plan would create, the only possible targets of an import. */

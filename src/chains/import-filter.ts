@@ -5,7 +5,7 @@ import { bullets, joinBodies, renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { createOperationsTool } from './shared/operations.ts'
 
-export interface ImportFilterValues {
+interface ImportFilterValues {
   cloud: Cloud
   request: string
   /** Identifiers of the scope that no state manages. */
@@ -15,7 +15,7 @@ export interface ImportFilterValues {
   abbreviations: readonly string[]
 }
 
-export interface SelectedImports {
+interface SelectedImports {
   /** Selected identifiers, in the order and spelling of the unmanaged ones. */
   ids: string[]
   /** Explanation for the user, masked; may be empty. */

@@ -6,7 +6,7 @@ import { joinParts, renderLayout } from '../prompts/layout.ts'
 import { MAX_STATEMENTS, OPERATORS, readStatements, type Statement } from '../rules/intent/statement.ts'
 import { defineChain } from './shared/chain.ts'
 
-export interface IntentValues {
+interface IntentValues {
   cloud: Cloud
   request: string
   /** The declarations of the repository; empty when unknown. */

@@ -174,7 +174,7 @@ const MAX_OUTPUT_CHARS = 400_000
 export const describeApply = ({ summary, status }: ApplyReport, output: string): string =>
   `Computed from the output: ${JSON.stringify({ status, summary })}\n\n${cutMiddle(output, MAX_OUTPUT_CHARS)}`
 
-export interface ImportReportValues {
+interface ImportReportValues {
   facts: ImportFacts
   /** The plan after the import in the form of `describePlan`; null when nothing was selected. */
   plan: string | null

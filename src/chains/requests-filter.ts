@@ -43,7 +43,7 @@ const ACCEPTABLE: Record<Operation, string> = {
     'changes of behaviour is declined.',
 }
 
-export interface FilterValues {
+interface FilterValues {
   request: string
   operation: Operation
   /** The declarations of the repository; absent or empty when unknown. */

@@ -51,7 +51,7 @@ export interface EarlierTargets {
   leftOut: string[]
 }
 
-export interface SessionTargetsValues {
+interface SessionTargetsValues {
   /** The session's changes in the form of `describeDiff`; null when they could not be read. */
   diff: string | null
   /** Null on the first call in this round. */
@@ -109,7 +109,7 @@ function describeEarlier({ answer, added, demanded, leftOut }: EarlierTargets): 
 }
 
 /** The targets of a request about drift; none if there were too many. `fits` is false without a match. */
-export type DriftTargets = { fits: true; targets: string[] } | { fits: false; explanation: string }
+type DriftTargets = { fits: true; targets: string[] } | { fits: false; explanation: string }
 
 const NOTHING_FITS = 'Nothing in the code fits this request, so no drift was looked for.'
 

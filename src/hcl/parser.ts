@@ -1,7 +1,7 @@
 import { HclScanner, type HclToken, MAX_DEPTH } from './scanner.ts'
 import type { HclBody, HclCall, HclEntry, HclFile, HclValue } from './tree.ts'
 
-export interface HclOptions {
+interface HclOptions {
   maxTokens: number
   /**
    * True to read broken text for people: an unclosed string ends with its line, and a top-level header in the first

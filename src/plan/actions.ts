@@ -54,7 +54,7 @@ export const isMoved = ({ previous_address, address }: ResourceChange): boolean 
 
 /** The actions as reports, pull requests and models name them: `recreate` for `replace`. */
 export const REPORT_ACTIONS = ['create', 'update', 'delete', 'recreate'] as const
-export type ReportAction = (typeof REPORT_ACTIONS)[number]
+type ReportAction = (typeof REPORT_ACTIONS)[number]
 
 export const toReportAction = <Action extends PlanAction>(action: Action) =>
   (action === 'replace' ? 'recreate' : action) as Exclude<Action, 'replace'> | 'recreate'

@@ -26,7 +26,7 @@ export interface ListedChange {
 }
 
 /** Counts in which an object that is moved or imported counts there as well as under its change. */
-export type ListedCounts = PlanCounts & { move: number; import: number; forget: number }
+type ListedCounts = PlanCounts & { move: number; import: number; forget: number }
 
 export interface ChangeList {
   /** The first 500 changes, in the plan's order. */

@@ -131,7 +131,7 @@ export function vanishedPart(operation: DriftOperation, later: DriftOperation | 
 }
 
 /** Differences by path, for example `tags["a b"].list[2]`; the empty path stands for the whole value. */
-export interface Differences {
+interface Differences {
   changed?: Record<string, { old_value: Json; new_value: Json }>
   added?: Record<string, Json>
   removed?: Record<string, Json>

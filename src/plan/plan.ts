@@ -1,38 +1,7 @@
 import * as v from 'valibot'
 import { badGateway, PlatformError } from '../base/errors.ts'
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject, memberOf, ownMember } from '../base/json.ts'
 import { withoutIndexes } from './addresses.ts'
-
-/** An entry of `resource_changes` in the engine's `show -json`. */
-export interface ResourceChange {
-  address: string
-  previous_address?: string
-  module_address?: string
-  mode: string
-  type: string
-  name: string
-  /** Instance key or number, where the engine states it. */
-  index?: Json
-  provider_name?: string
-  /** Key of an object left over from an interrupted replacement. */
-  deposed?: string
-  action_reason?: string
-  change: Change
-}
-
-export interface Change {
-  actions: string[]
-  before: Json
-  after: Json
-  /** `true` where a value is known only after the apply; nested like `after`. */
-  after_unknown: Json
-  /** `true` where a value is sensitive; nested like `before` and `after`. */
-  before_sensitive: Json
-  after_sensitive: Json
-  importing?: JsonObject
-  /** Key and index lists: the attributes that force a replacement. */
-  replace_paths?: Json
-}
 
 /** A validated plan; `document` is the whole JSON, which must never be shown unmasked. */
 export interface Plan {
@@ -46,37 +15,47 @@ const json = v.pipe(
   v.transform((value): Json => (isJson(value) ? value : null)),
 )
 
-const changeSchema = v.looseObject({
+const changeSchema = v.object({
   actions: v.array(v.string()),
   before: json,
   after: json,
+  /** `true` where a value is known only after the apply; nested like `after`. */
   after_unknown: json,
+  /** `true` where a value is sensitive; nested like `before` and `after`. */
   before_sensitive: json,
   after_sensitive: json,
   importing: v.optional(v.custom<JsonObject>(isJsonObject)),
+  /** Key and index lists: the attributes that force a replacement. */
   replace_paths: v.optional(v.custom<Json>(isJson)),
 })
-const resourceChangeSchema = v.looseObject({
-  address: v.string(),
-  previous_address: v.optional(v.string()),
-  module_address: v.optional(v.string()),
-  mode: v.optional(v.string(), 'managed'),
-  type: v.optional(v.string()),
-  name: v.optional(v.string()),
-  index: v.optional(v.custom<Json>(isJson)),
-  provider_name: v.optional(v.string()),
-  deposed: v.optional(v.string()),
-  action_reason: v.optional(v.string()),
-  change: changeSchema,
-})
-const planSchema = v.looseObject({ resource_changes: v.optional(v.nullable(v.array(resourceChangeSchema)), []) })
-type ReadChange = v.InferOutput<typeof resourceChangeSchema>
+export type Change = v.InferOutput<typeof changeSchema>
 
-/** Derives a missing type and name from the end of the address. */
-function withTypeAndName({ type, name, ...change }: ReadChange): ResourceChange {
-  const [, typeInAddress = '', nameInAddress = ''] = /([\w-]+)\.([\w-]+)$/.exec(withoutIndexes(change.address)) ?? []
-  return { ...change, type: type ?? typeInAddress, name: name ?? nameInAddress }
-}
+const resourceChangeSchema = v.pipe(
+  v.object({
+    address: v.string(),
+    previous_address: v.optional(v.string()),
+    module_address: v.optional(v.string()),
+    mode: v.optional(v.string(), 'managed'),
+    type: v.optional(v.string()),
+    name: v.optional(v.string()),
+    /** Instance key or number, where the engine states it. */
+    index: v.optional(v.custom<Json>(isJson)),
+    provider_name: v.optional(v.string()),
+    /** Key of an object left over from an interrupted replacement. */
+    deposed: v.optional(v.string()),
+    action_reason: v.optional(v.string()),
+    change: changeSchema,
+  }),
+  // A missing type and name are at the end of the address.
+  v.transform(({ type, name, ...change }) => {
+    const [, typeInAddress = '', nameInAddress = ''] = /([\w-]+)\.([\w-]+)$/.exec(withoutIndexes(change.address)) ?? []
+    return { ...change, type: type ?? typeInAddress, name: name ?? nameInAddress }
+  }),
+)
+/** An entry of `resource_changes` in the engine's `show -json`. */
+export type ResourceChange = v.InferOutput<typeof resourceChangeSchema>
+
+const planSchema = v.object({ resource_changes: v.optional(v.nullable(v.array(resourceChangeSchema)), []) })
 
 /** Reads `show -json <plan file>`. Errors: 502 for other text, a major format error from format 2.0 on. */
 export function parsePlan(text: string): Plan {
@@ -87,7 +66,7 @@ export function parsePlan(text: string): Plan {
     throw new PlatformError('PlanFormatChanged', 502, 'Engine plan json output major format change.')
   const parsed = v.safeParse(planSchema, document)
   if (!parsed.success) throw unreadablePlan(new v.ValiError(parsed.issues))
-  return { resource_changes: (parsed.output.resource_changes ?? []).map(withTypeAndName), document }
+  return { resource_changes: parsed.output.resource_changes ?? [], document }
 }
 
 function readDocument(text: string): JsonObject {
@@ -103,5 +82,34 @@ function readDocument(text: string): JsonObject {
 
 /** Reports whether the document describes the code; the contract of the iac sidecar does not require it. */
 export const describesCode = ({ document }: Plan): boolean => isJsonObject(document.configuration ?? null)
+
+/** A module in the plan's `configuration`. */
+interface ConfiguredModule {
+  /** Address without indexes, for example `module.a.module.b`; empty for the root. */
+  address: string
+  module: JsonObject
+  /** Arguments of the call; empty for the root. */
+  inputs: JsonObject
+}
+
+const MAX_MODULE_DEPTH = 40
+
+/** Returns the root module and all called modules of the code, at most 40 levels deep. */
+export function modulesOf(plan: Plan): ConfiguredModule[] {
+  const modules: ConfiguredModule[] = []
+  const visit = (module: Json | undefined, address: string, inputs: JsonObject, depth: number) => {
+    if (!isJsonObject(module) || depth > MAX_MODULE_DEPTH) return
+    modules.push({ address, module, inputs })
+    const calls = ownMember(module, 'module_calls')
+    if (!isJsonObject(calls)) return
+    for (const [name, call] of Object.entries(calls)) {
+      const inputExpressions = memberOf(call, 'expressions')
+      const inner = address === '' ? `module.${name}` : `${address}.module.${name}`
+      visit(memberOf(call, 'module'), inner, isJsonObject(inputExpressions) ? inputExpressions : {}, depth + 1)
+    }
+  }
+  visit(memberOf(plan.document.configuration, 'root_module'), '', {}, 0)
+  return modules
+}
 
 const unreadablePlan = (cause?: unknown) => badGateway('Engine plan json output could not be read.', cause)

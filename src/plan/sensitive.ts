@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, memberOf, ownMember } from '../base/json.ts'
 import { createMasker, type Masker } from '../base/masking.ts'
-import type { Plan } from './plan.ts'
+import { modulesOf, type Plan } from './plan.ts'
 
 /** Returns the text of every scalar that the plan marks sensitive anywhere. */
 export function sensitiveLiterals(plan: Plan): Set<string> {
@@ -15,7 +15,7 @@ export function sensitiveLiterals(plan: Plan): Set<string> {
       for (const output of Object.values(node.outputs))
         if (isJsonObject(output) && output.sensitive === true) collect(output.value, true)
   })
-  for (const value of sensitiveVariables(plan.document)) collect(value, true)
+  for (const value of sensitiveVariables(plan)) collect(value, true)
   return literals
 }
 
@@ -58,22 +58,13 @@ function walk(value: Json, visit: (node: JsonObject) => void): void {
 }
 
 /** Yields values of sensitive variables: root values, defaults, and constants in module calls. */
-function* sensitiveVariables(document: JsonObject): Generator<Json | undefined> {
-  const root = rootModule(document)
-  for (const name of declaredSensitive(root)) yield memberOf(memberOf(document.variables, name), 'value')
-  yield* constantsOf(root)
-}
-
-function* constantsOf(module: Json | undefined): Generator<Json | undefined> {
-  for (const name of declaredSensitive(module)) yield memberOf(memberOf(memberOf(module, 'variables'), name), 'default')
-  const calls = memberOf(module, 'module_calls')
-  if (!isJsonObject(calls)) return
-  for (const call of Object.values(calls)) {
-    const called = memberOf(call, 'module')
-    for (const name of declaredSensitive(called))
-      yield memberOf(memberOf(memberOf(call, 'expressions'), name), 'constant_value')
-    yield* constantsOf(called)
-  }
+function* sensitiveVariables(plan: Plan): Generator<Json | undefined> {
+  for (const { address, module, inputs } of modulesOf(plan))
+    for (const name of declaredSensitive(module)) {
+      if (address === '') yield memberOf(memberOf(plan.document.variables, name), 'value')
+      yield memberOf(memberOf(module.variables, name), 'default')
+      yield memberOf(memberOf(inputs, name), 'constant_value')
+    }
 }
 
 /** Engines write values of ephemeral variables to the plan JSON as they are. */
@@ -84,8 +75,6 @@ function declaredSensitive(module: Json | undefined): string[] {
   if (!isJsonObject(variables)) return []
   return Object.keys(variables).filter((name) => MARKS.some((mark) => memberOf(variables[name], mark) === true))
 }
-
-const rootModule = (document: JsonObject) => memberOf(document.configuration, 'root_module')
 
 /** A masker that learns from all plans of a round; values stay masked when later plans omit them. */
 export interface SecretRegister extends Masker {

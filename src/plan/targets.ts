@@ -1,14 +1,15 @@
-import { isJsonObject, itemsOf, type Json, memberOf, parseJson } from '../base/json.ts'
+import { itemsOf, type Json, memberOf, parseJson } from '../base/json.ts'
 import { type PlannedChange, toReportAction } from './actions.ts'
 import { withoutIndexes } from './addresses.ts'
 import type { CodeChanges } from './code/changes.ts'
+import { within } from './code/modules.ts'
 import type { Diagnostic } from './diagnostics/diagnostic.ts'
 import { parseDiagnostics } from './diagnostics/parse.ts'
-import { describesCode, type Plan } from './plan.ts'
+import { describesCode, modulesOf, type Plan } from './plan.ts'
 import { managedChanges, plannedChanges, stateIdentifiers } from './planned-changes.ts'
 
 /** Most targets that the iac service accepts; beyond it the whole root is planned. */
-export const MAX_TARGETS = 256
+const MAX_TARGETS = 256
 
 /** Returns changes that no target names, which the engine adds as dependencies; none without targets. */
 export function changesOutsideTargets(plan: Plan, targets: readonly string[]): PlannedChange[] {
@@ -70,7 +71,7 @@ export function hasMatchingTarget(plan: Plan, targets: readonly string[]): boole
 }
 
 /** Returns every address in changes, drift, prior state and planned values. */
-export function plannedAddresses({ document, resource_changes }: Plan): string[] {
+function plannedAddresses({ document, resource_changes }: Plan): string[] {
   const modules = [rootModule(document.prior_state), rootModule(document)]
   const entries = [...itemsOf(document.resource_drift), ...modules.flatMap(resourcesOf)]
   return [
@@ -115,10 +116,13 @@ export function limitTargets(targets: readonly string[]): string[] {
 
 /** Returns targets without a match, which the engine ignores; none when the document does not describe the code. */
 export function findUnknownTargets(plan: Plan, targets: readonly string[]): string[] {
-  const root = memberOf(plan.document.configuration, 'root_module')
-  if (!isJsonObject(root ?? null)) return []
+  const modules = modulesOf(plan)
+  if (modules.length === 0) return []
   const present = plannedAddresses(plan)
-  const declared = declaredAddresses(root, '')
+  const called = modules.flatMap(({ address, module }) =>
+    Object.keys(module.module_calls ?? {}).map((name) => within(address, `module.${name}`)),
+  )
+  const declared = [...called, ...declaredBlocks(plan).map(({ address }) => address)]
   return targets.filter((target) => {
     if (present.some((address) => covers(target, address))) return false
     // The plan alone shows if an instance exists, the code if a block exists.
@@ -126,36 +130,18 @@ export function findUnknownTargets(plan: Plan, targets: readonly string[]): stri
   })
 }
 
-/** Returns the blocks and modules of a configuration module, without indexes. */
-function declaredAddresses(module: Json | undefined, prefix: string): string[] {
-  const called = moduleCalls(module, prefix).flatMap(([address, inner]) => [
-    address,
-    ...declaredAddresses(inner, `${address}.`),
-  ])
-  return [...blocksOf(module, prefix).map(([address]) => address), ...called]
-}
-
-const blocksOf = (module: Json | undefined, prefix: string): [address: string, block: Json][] =>
-  itemsOf(memberOf(module, 'resources')).map((block) => [`${prefix}${memberOf(block, 'address')}`, block])
-
-function moduleCalls(module: Json | undefined, prefix: string): [address: string, module: Json | undefined][] {
-  const calls = memberOf(module, 'module_calls')
-  return Object.entries(isJsonObject(calls ?? null) ? (calls as Record<string, Json>) : {}).map(([name, call]) => [
-    `${prefix}module.${name}`,
-    memberOf(call, 'module'),
-  ])
-}
+/** Returns the blocks of the code with their addresses, which have no indexes. */
+const declaredBlocks = (plan: Plan): { address: string; block: Json }[] =>
+  modulesOf(plan).flatMap(({ address, module }) =>
+    itemsOf(module.resources).map((block) => ({ address: within(address, `${memberOf(block, 'address')}`), block })),
+  )
 
 /** Returns declared blocks missing from state and plan; none when the document does not describe the code. */
 export function findUnplannedBlocks(plan: Plan): string[] {
   const known = new Set([...plannedAddresses(plan), ...stateIdentifiers(plan).keys()].map(withoutIndexes))
-  const collect = (module: Json | undefined, prefix: string): string[] => [
-    ...blocksOf(module, prefix)
-      .filter(([address, block]) => memberOf(block, 'mode') === 'managed' && !known.has(address))
-      .map(([address]) => address),
-    ...moduleCalls(module, prefix).flatMap(([address, inner]) => collect(inner, `${address}.`)),
-  ]
-  return collect(memberOf(plan.document.configuration, 'root_module'), '')
+  return declaredBlocks(plan)
+    .filter(({ address, block }) => memberOf(block, 'mode') === 'managed' && !known.has(address))
+    .map(({ address }) => address)
 }
 
 /** The engine's complaint about targets. */

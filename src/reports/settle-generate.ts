@@ -17,7 +17,7 @@ type Banner = GenerateReport['potential_impact']['banner']
 type Point = GenerateReport['potential_impact']['bullet_points'][number]
 
 /** Facts for the report beside the model's prose and the plan. */
-export interface KnownBesides {
+interface KnownBesides {
   /** Changes outside the targets; null for a plan of the whole root. */
   beyond?: BeyondTargets | null
   /** Results of the request's statements; without any the report omits the check. */
@@ -126,9 +126,7 @@ export const isBackgroundTitle = (title: string): boolean =>
   Object.values(TITLES).some((known) => known.toLowerCase() === title.trim().toLowerCase())
 
 /** Returns the entries, one line `- …` for each item; parts without items have none. */
-export function backgroundPoints(
-  result: Pick<RoundResult, keyof typeof TITLES>,
-): { title: string; description: string }[] {
+function backgroundPoints(result: Pick<RoundResult, keyof typeof TITLES>): { title: string; description: string }[] {
   const leads = {
     assumptions: 'The request left this open, and the code assumes:',
     drift: 'Others had changed this in the infrastructure, and the code now says the same:',

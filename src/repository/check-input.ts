@@ -1,5 +1,5 @@
 /** Result of checking the text alone; `text` is the caller's message and never repeats the input. */
-export type UriCheck = { ok: true; uri: string } | { ok: false; text: string }
+type UriCheck = { ok: true; uri: string } | { ok: false; text: string }
 
 const NOT_HTTPS = 'repo_uri must be an https:// URL with a host.'
 const HOLDS_SECRET =
@@ -33,7 +33,7 @@ function hasForbiddenCharacter(text: string): boolean {
 }
 
 /** Result of checking `iac_path`; a null path means the root of the repository. */
-export type PathCheck = { ok: true; path: string | null } | { ok: false; text: string }
+type PathCheck = { ok: true; path: string | null } | { ok: false; text: string }
 
 const NOT_RELATIVE = "iac_path must be a repo-relative path (not absolute) and must not contain '..' segments"
 const FORBIDDEN_CHARACTER = 'iac_path must not contain backslashes or control characters'

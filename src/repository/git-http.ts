@@ -1,10 +1,8 @@
 import type { HttpClient } from 'isomorphic-git'
 import { type Fetch, send } from '../base/http.ts'
 import type { Slices } from '../base/slices.ts'
-import { partAnswer, takeFirstLines } from './bounded-answers.ts'
-import { packetLine, readPackets } from './packets.ts'
 
-export interface GitHttpOptions {
+interface GitHttpOptions {
   /** Limit of each request, from connection to the end of the answer. */
   timeoutMs: number
   /** Largest answer body. */
@@ -94,4 +92,107 @@ function addBlobFilter(request: Uint8Array): Uint8Array<ArrayBuffer> {
     rest = end
   }
   return new TextEncoder().encode(`${head}${packetLine('filter blob:none')}${decode(request.subarray(rest))}`)
+}
+
+/** Line limit for isomorphic-git, which searches references in quadratic time; HEAD is in the first line. */
+const MAX_LINES = 64
+const MAX_LINE_BYTES = 4_096
+const FLUSH = Uint8Array.of(0x30, 0x30, 0x30, 0x30)
+/** Packets between two checks of the clock. */
+const BATCH = 1_024
+
+/** Returns the first lines of a list of references, terminated. Errors: plain ones for no git, or lines over 4 KiB. */
+function takeFirstLines(answer: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  let [lines, length] = [0, 0]
+  for (const { kind, start, end } of readPackets(answer)) {
+    if (kind === 'data' && ++lines > MAX_LINES) break
+    checkLine(start, end)
+    length = end
+  }
+  return join([answer.subarray(0, length), FLUSH])
+}
+
+function checkLine(start: number, end: number): void {
+  if (end - start > MAX_LINE_BYTES) throw new Error('a line of the git server is too long')
+}
+
+const [PACK_BAND, PROGRESS_BAND, ERROR_BAND] = [1, 2, 3]
+
+/**
+ * Separates the pack of an answer from the lines before it. The pack is assembled in the answer's own bytes, to avoid a
+ * second copy. Errors: plain ones for an answer that is not git's and for a server that refuses; the reason of the
+ * slices' signal.
+ */
+async function partAnswer(answer: Uint8Array<ArrayBuffer>, slices: Slices) {
+  const lines: Uint8Array<ArrayBuffer>[] = []
+  let [length, packets] = [0, 0]
+  for (const { kind, start, end } of readPackets(answer)) {
+    if (++packets % BATCH === 0 && slices.due()) await slices.pause()
+    if (kind === 'control' || start === end) continue
+    const band = answer[start]
+    if (band === PACK_BAND) {
+      answer.copyWithin(length, start + 1, end)
+      length += end - start - 1
+    } else if (band === ERROR_BAND || startsWithError(answer, start, end)) {
+      throw new Error('the server refused to send the commit')
+    } else if (band !== PROGRESS_BAND) {
+      if (length > 0 || lines.length >= MAX_LINES) throw notGit()
+      checkLine(start, end)
+      lines.push(answer.slice(start - 4, end))
+    }
+  }
+  return { lines: join([...lines, FLUSH]), pack: answer.subarray(0, length) }
+}
+
+/** Reports whether a line begins with `ERR `. */
+const startsWithError = (bytes: Uint8Array, start: number, end: number): boolean =>
+  new TextDecoder().decode(bytes.subarray(start, Math.min(end, start + 4))) === 'ERR '
+
+function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let offset = 0
+  for (const part of parts) {
+    all.set(part, offset)
+    offset += part.length
+  }
+  return all
+}
+
+/** The position of a packet's content in git's protocol; control packets have none. */
+interface Packet {
+  kind: 'data' | 'control'
+  start: number
+  end: number
+}
+
+/** Formats an ASCII line as a packet: length in four hexadecimal digits, line, line feed. */
+const packetLine = (line: string): string => `${(line.length + 5).toString(16).padStart(4, '0')}${line}\n`
+
+/** Yields the packets of an answer. Errors: a plain one for an answer that is cut or not git's. */
+function* readPackets(bytes: Uint8Array): Generator<Packet> {
+  for (let offset = 0; offset < bytes.length; ) {
+    const length = readLength(bytes, offset)
+    const end = offset + Math.max(length, 4)
+    if (length === 3 || end > bytes.length) throw notGit()
+    yield { kind: length < 4 ? 'control' : 'data', start: offset + 4, end }
+    offset = end
+  }
+}
+
+const notGit = () => new Error('the answer does not follow the protocol of git')
+
+function readLength(bytes: Uint8Array, offset: number): number {
+  let length = 0
+  for (let index = offset; index < offset + 4; index++) {
+    const digit = hexDigit(bytes[index] ?? 0)
+    if (digit < 0) throw notGit()
+    length = length * 16 + digit
+  }
+  return length
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const lower = byte | 0x20
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
 }

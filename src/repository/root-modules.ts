@@ -1,11 +1,14 @@
-import { Errors } from 'isomorphic-git'
+import { addRemote, Errors, fetch as fetchCommit, init } from 'isomorphic-git'
 import { badGateway, REPOSITORY_UNREACHABLE, repositoryUnreachable } from '../base/errors.ts'
 import { createSlices, type Slices } from '../base/slices.ts'
 import { waitUnlessAborted } from '../base/time.ts'
-import { fetchNewestCommit } from './fetch-newest-commit.ts'
-import { readReachableHead } from './head.ts'
+import { createCheckedFetch } from './allowed-addresses.ts'
+import { createGitHttp } from './git-http.ts'
+import { credentials, readReachableHead } from './head.ts'
+import { createMemoryFs } from './memory-fs.ts'
 import { listFiles } from './pack/list-files.ts'
-import { type GitContext, loggableUri } from './remote.ts'
+import { type PackObjects, readPack } from './pack/read-pack.ts'
+import { type GitContext, loggableUri, remoteUrl } from './remote.ts'
 
 /** Limit of the whole call: clients give up after 50 s, up to 10 s of which is queueing. */
 const TOTAL_MS = 35_000
@@ -134,4 +137,48 @@ async function sortByCodePoint(texts: readonly string[], slices: Slices): Promis
 function shiftUnit(unit: string): string {
   const code = unit.charCodeAt(0)
   return String.fromCharCode(code < 0xe000 ? code + 0x2000 : code - 0x800)
+}
+
+const MAX_PACK_BYTES = 48 * 1024 * 1024
+/** Limit of all repository files: the pack, and little for configuration and references. */
+const MAX_REPOSITORY_BYTES = MAX_PACK_BYTES + 1024 * 1024
+const GITDIR = '/repository'
+/** Location of the unread pack, outside the directory where the library looks for packs. */
+const INCOMING_PACK = `${GITDIR}/incoming.pack`
+
+/**
+ * Fetches the newest commit of the default branch without history, and without file contents if the server supports it.
+ * The library handles the protocol; the pack is read here, with limits and pauses for other requests.
+ * @returns the hash of the commit, and the objects for `listFiles`
+ * Errors: `Errors.HttpError` of the library; plain ones when the server refuses or its answer cannot be read.
+ */
+async function fetchNewestCommit(
+  context: GitContext,
+  uri: string,
+  options: { timeoutMs: number; signal: AbortSignal; slices: Slices },
+): Promise<{ commit: string; objects: PackObjects }> {
+  const url = remoteUrl(context.config.git, uri)
+  const fetch = await createCheckedFetch(context, url, options.signal)
+  const repository = { fs: createMemoryFs(MAX_REPOSITORY_BYTES), gitdir: GITDIR, cache: {} }
+  await init({ ...repository, bare: true })
+  await addRemote({ ...repository, remote: 'origin', url: url.href })
+  const files = repository.fs.promises
+  const takePack = (pack: Uint8Array) => files.writeFile(INCOMING_PACK, pack)
+  const { fetchHead } = await fetchCommit({
+    ...repository,
+    http: createGitHttp(fetch, {
+      ...options,
+      maxBytes: MAX_PACK_BYTES,
+      withPack: { take: takePack, slices: options.slices },
+    }),
+    url: url.href,
+    depth: 1,
+    singleBranch: true,
+    tags: false,
+    ...credentials(context, url),
+  })
+  if (!fetchHead) throw new Error('the repository is empty')
+  const pack = await files.readFile(INCOMING_PACK)
+  await files.unlink(INCOMING_PACK)
+  return { commit: fetchHead, objects: await readPack(pack, options.slices) }
 }

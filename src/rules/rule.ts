@@ -59,7 +59,7 @@ export interface RuleMessage {
 }
 
 /** A rule that is checked once for a plan. */
-export interface PlanRule extends RuleText {
+interface PlanRule extends RuleText {
   checkPlan(plan: Plan): RuleMessage[]
 }
 

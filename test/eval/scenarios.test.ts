@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../dev/command.ts'
 import { loadIacEval, readCsv } from '../../eval/iac-eval/load.ts'
 import { findFalseRules } from '../../eval/iac-eval/opa.ts'
@@ -17,12 +16,9 @@ import {
 } from '../../eval/scenario/scenario.ts'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
+import { temporaryFolder } from '../helpers/temporary-folder.ts'
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'scenarios-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = temporaryFolder()
 
 describe('the shipped scenarios', () => {
   it('all load, cover modes and clouds, and run mostly without a provider where they can', async () => {

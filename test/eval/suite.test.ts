@@ -1,18 +1,14 @@
-import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../dev/demo/api.ts'
 import type { SampleMeasurement } from '../../eval/sample.ts'
 import { readScenario, type Scenario } from '../../eval/scenario/scenario.ts'
 import { findReachedCap, openResults, type ResultStore, runSuite, type SuiteOptions } from '../../eval/suite.ts'
 import { renderTable, summarise } from '../../eval/summary.ts'
+import { temporaryFolder } from '../helpers/temporary-folder.ts'
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'eval-test-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = temporaryFolder()
 
 const scenario = (name: string, request = 'Add it'): Scenario =>
   readScenario(name, {

@@ -38,10 +38,8 @@ export async function readArtifact(url: string, prefix: string, signal: AbortSig
 }
 
 /** Reads a document by its presigned link, unless it is null. An expired link is renewed by reading the session. */
-export function useArtifact(sessionId: string, url: string | null) {
-  const { auth } = usePlatform()
-  return useQuery(artifactQuery(auth, useQueryClient(), sessionId, url))
-}
+export const useArtifact = (sessionId: string, url: string | null) =>
+  useQuery(artifactQuery(usePlatform().auth, useQueryClient(), sessionId, url))
 
 /** Reads several documents, each with a state of its own. */
 export function useArtifacts(sessionId: string, urls: readonly string[]) {

@@ -183,11 +183,6 @@ function bodyOf({ mode, q, preview, is_partial }: RequestDraft, sessionId: strin
   return { ...body, preview, is_partial: is_partial && !(mode === 'import' && preview) }
 }
 
-interface ChoiceProps {
-  draft: RequestDraft
-  change: (part: Partial<RequestDraft>) => void
-}
-
 const MODES: [RequestDraft['mode'], string, string][] = [
   ['generate', 'Change', 'writes code for the request, and plans it'],
   ['drift', 'Drift', 'finds differences from the cloud'],
@@ -201,7 +196,7 @@ const Meaning = ({ name, children }: { name: string; children: string }) => (
 )
 
 /** Shows the mode and its options. */
-function ModeChoice({ draft, change }: ChoiceProps) {
+function ModeChoice({ draft, change }: { draft: RequestDraft; change: (part: Partial<RequestDraft>) => void }) {
   return (
     <div class="rounds-modes small">
       <fieldset>

@@ -32,7 +32,7 @@ export async function exchange(options: Options, method: string, path: string, c
   }
 }
 
-const rightAuthorization = ({ token }: Options): string | null => (token === null ? null : `Bearer ${token}`)
+export const rightAuthorization = ({ token }: Options): string | null => (token === null ? null : `Bearer ${token}`)
 
 function parsed(text: string): unknown {
   try {

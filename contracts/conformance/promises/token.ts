@@ -93,11 +93,7 @@ function openAccess(policies: readonly Policy[]): Check {
     async (tester) => {
       for (const policy of policies)
         for (const authorization of [null, 'Bearer of-some-other-service', 'Basic dXNlcjpwYXNz', '']) {
-          const body = policy.operation.body
-          const made = await askWith(tester, policy, {
-            ...(body ? { json: policy.prepare(body.examples[0]) } : {}),
-            authorization,
-          })
+          const made = await askAs(tester, policy, authorization)
           tester.expect(made.status !== 401, `${policy.operation.id}: answered 401`, made)
         }
     },

@@ -1,4 +1,5 @@
 import type { Operation } from '../document.ts'
+import { rightAuthorization } from '../http/exchange.ts'
 import { type Check, check, type Exchange, NoAnswer, type Tester } from '../types.ts'
 import { askWith, isRefusal, type Policy } from './policy.ts'
 
@@ -18,11 +19,7 @@ export function unreadablePromises(policy: Policy): Check[] {
     contentType: string | null = 'application/json',
   ) => {
     const made = await askWith(tester, policy, { raw, content_type: contentType })
-    tester.expect(
-      [400, 413, 415, 422].includes(made.status),
-      `${what}: answered ${made.status} instead of 400 or 422`,
-      made,
-    )
+    tester.expectStatus(made, [400, 422, 413, 415], what)
   }
   return [
     check(
@@ -188,14 +185,7 @@ export function transportPromises(operations: readonly Operation[]): Check[] {
       }
     }),
     survives('cut', 'A connection that ends in the middle of a body harms no other request', async (tester) => {
-      const { host, target } = addressOf(tester, post)
-      const { token } = tester.options
-      const head = [
-        `POST ${target} HTTP/1.1`,
-        `Host: ${host}`,
-        'Content-Type: application/json',
-        ...(token === null ? [] : [`Authorization: Bearer ${token}`]),
-      ]
+      const head = headOf(tester, 'POST', post)
       for (let index = 0; index < 5; index++) {
         await tester.raw([...head, 'Content-Length: 1000', '', '{"ident'], { cut: true })
         await tester.raw([...head, 'Transfer-Encoding: chunked', '', '7', '{"ident'], { cut: true })
@@ -224,12 +214,8 @@ function chunkedRequest(tester: Tester, { call, operation }: Policy, path: strin
   const bytes = [...new TextEncoder().encode(body)].map((byte) => String.fromCharCode(byte))
   const cut = 1 + (tester.seed % (bytes.length - 1))
   const chunks = [bytes.slice(0, cut), bytes.slice(cut)].flatMap((part) => [part.length.toString(16), part.join('')])
-  const { host, target } = addressOf(tester, path)
   return [
-    `${operation.method} ${target} HTTP/1.1`,
-    `Host: ${host}`,
-    'Content-Type: application/json',
-    ...(tester.options.token === null ? [] : [`Authorization: Bearer ${tester.options.token}`]),
+    ...headOf(tester, operation.method, path),
     ...Object.entries(call.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
     'Transfer-Encoding: chunked',
     'Connection: close',
@@ -245,4 +231,16 @@ function chunkedRequest(tester: Tester, { call, operation }: Policy, path: strin
 function addressOf(tester: Tester, path: string): { host: string; target: string } {
   const { host, pathname } = new URL(tester.options.url)
   return { host, target: `${pathname.replace(/\/$/, '')}${path}` }
+}
+
+/** Returns the request line of a request with a JSON body and its first headers, the token among them. */
+function headOf(tester: Tester, method: string, path: string): string[] {
+  const { host, target } = addressOf(tester, path)
+  const authorization = rightAuthorization(tester.options)
+  return [
+    `${method} ${target} HTTP/1.1`,
+    `Host: ${host}`,
+    'Content-Type: application/json',
+    ...(authorization === null ? [] : [`Authorization: ${authorization}`]),
+  ]
 }

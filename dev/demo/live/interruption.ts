@@ -6,23 +6,13 @@ import type { Display } from '../display.ts'
 const SAME_SIGNAL_MS = 1_000
 
 /** The state of an interruption by Ctrl-C. */
-export interface Interruption {
-  /** Fires when the demo must end. */
-  readonly signal: AbortSignal
-  /** True from the first Ctrl-C that was confirmed. */
-  readonly wanted: boolean
-  /**
-   * Handles Ctrl-C for a round: the first asks whether to cancel it (without a terminal it cancels), the next ends the
-   * demo. Returns a function that restores ending at once.
-   */
-  duringRound(cancel: () => Promise<unknown>): () => void
-}
+export type Interruption = ReturnType<typeof createInterruption>
 
 /** Handles Ctrl-C, SIGTERM and a closed terminal. A further signal exits at once, like an interrupted command. */
 export function createInterruption(
   display: Display,
   terminal: { input: NodeJS.ReadStream; output: NodeJS.WriteStream },
-): Interruption {
+) {
   const ending = new AbortController()
   let cancelRound: (() => Promise<unknown>) | null = null
   let ask: Question | null = null
@@ -69,11 +59,17 @@ export function createInterruption(
     if (!ending.signal.aborted) end('the end of its output')
   })
   return {
+    /** Fires when the demo must end. */
     signal: ending.signal,
-    get wanted() {
+    /** True from the first Ctrl-C that was confirmed. */
+    get wanted(): boolean {
       return wanted
     },
-    duringRound: (work) => {
+    /**
+     * Handles Ctrl-C for a round: the first asks whether to cancel it (without a terminal it cancels), the next ends
+     * the demo. Returns a function that restores ending at once.
+     */
+    duringRound: (work: () => Promise<unknown>) => {
       cancelRound = work
       return () => {
         cancelRound = null
@@ -83,20 +79,18 @@ export function createInterruption(
   }
 }
 
-interface Question {
-  /** Answers for the person; null if the question is obsolete. */
-  close(agreed: boolean | null): void
-}
+type Question = ReturnType<typeof openQuestion>
 
 /** Asks a yes-or-no question in the terminal. An empty answer and Ctrl-C mean yes. */
 function openQuestion(
   { input, output }: { input: NodeJS.ReadStream; output: NodeJS.WriteStream },
   text: string,
   onAnswer: (agreed: boolean | null) => void,
-): Question {
+) {
   const lines = createInterface({ input, output })
   let answered = false
-  const close = (agreed: boolean | null) => {
+  /** Answers for the person; null if the question is obsolete. */
+  const close = (agreed: boolean | null): void => {
     if (answered) return
     answered = true
     lines.close()

@@ -14,11 +14,6 @@ interface LaneLine {
   colour?: 'red' | 'yellow' | 'dim'
 }
 
-interface Lanes {
-  /** Stops watching. Resolves when everything received is printed. */
-  close(): Promise<void>
-}
-
 /**
  * Shows the work on a round: a line for each thing that has ended, and the current work of each lane in the line that a
  * terminal updates.
@@ -27,7 +22,7 @@ interface Lanes {
 export function openLanes(
   display: Display,
   options: { base: string; sessionId: string; output: boolean; signal: AbortSignal },
-): Lanes {
+) {
   const { base, sessionId, signal } = options
   const stop = new AbortController()
   const within = AbortSignal.any([signal, stop.signal])
@@ -56,7 +51,8 @@ export function openLanes(
   }
   const watching = Promise.all([showActivities(), showOutput()])
   return {
-    close: async () => {
+    /** Stops watching. Resolves when everything received is printed. */
+    close: async (): Promise<void> => {
       const late = setTimeout(() => stop.abort(), LAST_MS)
       await watching.finally(() => clearTimeout(late))
     },

@@ -14,7 +14,7 @@ const ROOT_SHARE = 0.5
 /** Conventional names of code files in the root. */
 const ROOT_FILE = /^(variables|locals|main|outputs|providers?|versions|terraform)\.[a-z.]+$|\.tfvars(\.json)?$/
 
-export interface Task {
+interface Task {
   /** The words of the task, in any language. */
   about: string
   changed: ReadonlySet<string>

@@ -10,7 +10,7 @@ import { explanation, textList } from './result-fields.ts'
 const describeSchema = (operations: string, words: string) =>
   v.object({ operations: textList(operations), explanation: explanation(words) })
 
-export type Operations = v.InferOutput<ReturnType<typeof describeSchema>>
+type Operations = v.InferOutput<ReturnType<typeof describeSchema>>
 
 /** @param described the two fields, when they are not about a list of operations */
 export const createOperationsTool = (

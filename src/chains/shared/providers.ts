@@ -36,7 +36,7 @@ const GENERIC = new Set(
   ).split(' '),
 )
 
-export interface InPlay {
+interface InPlay {
   cloud: Cloud
   files: readonly RepositoryFile[]
   /** The words of the request, in any language. */

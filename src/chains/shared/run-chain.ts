@@ -19,7 +19,7 @@ export interface ChainHost
 }
 
 /** The input of one run of a chain. */
-export interface ChainInput<Values> {
+interface ChainInput<Values> {
   values: Values
   /** The text that `system` of the chain returned. */
   system: string

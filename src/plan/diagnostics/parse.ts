@@ -88,7 +88,7 @@ export const fromEngine = (entries: readonly EngineDiagnostic[]): Diagnostic[] =
   }))
 
 /** Numbers lines of code as the engine does. */
-export const numberLines = (code: string, first: number): string =>
+const numberLines = (code: string, first: number): string =>
   code
     .split('\n')
     .map((line, index) => `${String(first + index).padStart(4)}: ${line}`)

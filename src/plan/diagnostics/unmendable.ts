@@ -60,7 +60,7 @@ export const UNREACHABLE: readonly RegExp[] = [
 ]
 
 /** Hosts that code cannot influence; other unreachable hosts may result from a wrong region or address. */
-export const GLOBAL_HOSTS: readonly RegExp[] = [
+const GLOBAL_HOSTS: readonly RegExp[] = [
   /\b((sts|iam)\.amazonaws\.com|login\.microsoftonline\.com|management\.azure\.com|graph\.microsoft\.com)\b/i,
   /\b(oauth2\.googleapis\.com|(cloudresourcemanager|compute|storage|iam|www)\.googleapis\.com)\b/i,
   /\b(metadata\.google\.internal|registry\.terraform\.io|registry\.opentofu\.org|169\.254\.169\.254)\b/i,
@@ -70,17 +70,17 @@ export const GLOBAL_HOSTS: readonly RegExp[] = [
  * Calls of a cluster's API server. If the session left provider settings alone, the address comes from the operator. A
  * provider without any address calls `http://localhost`, which code can fix.
  */
-export const CLUSTER_CALLS: readonly RegExp[] = [
+const CLUSTER_CALLS: readonly RegExp[] = [
   /\b(Get|Post|Put|Patch|Delete) "https:\/\/[^"\s/]+\/(?:[^"\s]+\/)?(apis?|openapi|version)\b[^"\s]*"/,
 ]
 
 /** Failed downloads of providers. */
-export const REGISTRY: readonly RegExp[] = [
+const REGISTRY: readonly RegExp[] = [
   /^(failed to query available provider packages|failed to install provider|failed to resolve provider packages)/i,
 ]
 
 /** Operations on the state, whatever the failure. */
-export const BACKEND: readonly RegExp[] = [
+const BACKEND: readonly RegExp[] = [
   /^(failed to get existing workspaces|error loading state|failed to load state|error refreshing state)/i,
   /^(error configuring (the )?(\w+ )?backend|error inspecting states|failed to (save|upload|retrieve) state)/i,
   /^(error acquiring the state lock|unable to (list|access) objects? in S3 bucket)/i,
@@ -89,7 +89,7 @@ export const BACKEND: readonly RegExp[] = [
 ]
 
 /** Refused or missing state stores, within errors that `BACKEND` matches. */
-export const BACKEND_REFUSED: readonly RegExp[] = [
+const BACKEND_REFUSED: readonly RegExp[] = [
   /\bAccessDenied\b|\bAccess Denied\b|\bAuthorization(PermissionMismatch|Failure)\b|\bForbidden\b|\b403\b/i,
   /\bAuthorizationHeaderMalformed\b|\bSignatureDoesNotMatch\b/,
   /\bNoSuchBucket\b|S3 bucket .* does not exist|\bcontainer .*(not found|does not exist)/i,

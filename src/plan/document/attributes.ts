@@ -2,15 +2,11 @@ import type { Json } from '../../base/json.ts'
 import type { Change } from '../plan.ts'
 import { compareChange, type Difference } from './differences.ts'
 import { MAX_ATTRIBUTES } from './limits.ts'
-import type { DocumentAttribute } from './plan-document.ts'
+import type { DocumentAttribute, DocumentResource } from './plan-document.ts'
 import type { Display, ShownValue } from './shown.ts'
 
 /** The listed attributes of a resource, and the number of the others. */
-export interface ListedAttributes {
-  attributes: DocumentAttribute[]
-  attributes_left_out: number
-  attributes_unchanged: number
-}
+type ListedAttributes = Pick<DocumentResource, 'attributes' | 'attributes_left_out' | 'attributes_unchanged'>
 
 /** Attributes that identify an object to people; listed even when unchanged. */
 const IDENTIFYING = new Set(['id', 'arn', 'name', 'self_link', 'display_name', 'bucket', 'fqdn'])

@@ -15,7 +15,7 @@ export interface Difference {
 }
 
 /** Receiver of the results of a comparison. */
-export interface Comparison {
+interface Comparison {
   differs(difference: Difference): void
   /** Receives an attribute that is the same on both sides, unless it is null. */
   same(difference: Difference): void
@@ -115,7 +115,7 @@ interface Item {
  * Aligns the items that two lists share. The engine sorts sets in an order that insertions and removals keep, so shared
  * items are in the same order. If they are not, the order itself changed and items are compared by position.
  */
-export function alignLists(before: readonly Part[], after: readonly Part[]): Alignment {
+function alignLists(before: readonly Part[], after: readonly Part[]): Alignment {
   const alignment: Alignment = { same: [], pairs: [] }
   const shorter = Math.min(before.length, after.length)
   let head = 0
@@ -150,17 +150,11 @@ const numbered = (parts: readonly Part[], from: number): Item[] =>
 function findShared(left: readonly Item[], right: readonly Item[]): { before: Set<number>; after: Set<number> } {
   const none = { before: new Set<number>(), after: new Set<number>() }
   if (left.length === 0 || right.length === 0) return none
-  const waiting = new Map<string, number[]>()
-  for (const { part, index } of left.toReversed()) {
-    const text = JSON.stringify(part.value)
-    const indexes = waiting.get(text)
-    if (indexes) indexes.push(index)
-    else waiting.set(text, [index])
-  }
+  const waiting = Map.groupBy(left.toReversed(), ({ part }) => JSON.stringify(part.value))
   const found = { before: new Set<number>(), after: new Set<number>() }
   let last = -1
   for (const { part, index } of right) {
-    const match = hasMark(part.unknown) ? undefined : waiting.get(JSON.stringify(part.value))?.pop()
+    const match = hasMark(part.unknown) ? undefined : waiting.get(JSON.stringify(part.value))?.pop()?.index
     if (match === undefined) continue
     if (match < last) return none
     last = match

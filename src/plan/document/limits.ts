@@ -17,15 +17,11 @@ export const MAX_DRIFT_PATHS = 20
 /** Largest document in bytes, as far as attributes contribute to it. */
 export const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024
 
-/** A value nested no deeper than `MAX_DEPTH`. */
-export interface Clipped {
-  value: Json
-  /** True if deeper parts were removed. */
-  clipped: boolean
-}
-
-/** Replaces parts of a value that are nested too deep, so that recursion cannot overflow the stack. */
-export function clipDepth(value: Json, substitute: Json): Clipped {
+/**
+ * Replaces parts of a value that are nested deeper than `MAX_DEPTH`, so that recursion cannot overflow the stack.
+ * `clipped` is true if there were some.
+ */
+export function clipDepth(value: Json, substitute: Json): { value: Json; clipped: boolean } {
   return isDeep(value, 0) ? { value: clip(value, substitute, 0), clipped: true } : { value, clipped: false }
 }
 

@@ -8,7 +8,6 @@ import type { BeyondTargets } from '../targets.ts'
 
 const count = () => z.number().int().min(0)
 const text = () => z.string()
-const described = <Type extends z.ZodType>(type: Type, description: string) => type.describe(description)
 
 /** Attribute names, map keys and list indexes (from 0), outermost first. */
 const path = () =>
@@ -34,52 +33,49 @@ const finding = {
 
 const Attribute = z.object({
   path: path(),
-  change: described(
-    z.enum(['added', 'changed', 'removed', 'same']),
-    '`same` only for attributes by which people know an object, such as its id.',
-  ),
+  change: z
+    .enum(['added', 'changed', 'removed', 'same'])
+    .describe('`same` only for attributes by which people know an object, such as its id.'),
   ...sides,
 })
 
 const Replacement = z.object({
   order: z.enum(['delete_first', 'create_first']),
-  keeps_old: described(z.boolean(), 'The old object stays, and nobody manages it any more.'),
-  reasons: described(
-    z.array(z.object({ path: path() })),
-    'Attributes that force it; empty when something else does: see `action_reason`.',
-  ),
+  keeps_old: z.boolean().describe('The old object stays, and nobody manages it any more.'),
+  reasons: z
+    .array(z.object({ path: path() }))
+    .describe('Attributes that force it; empty when something else does: see `action_reason`.'),
 })
 
 const Resource = z.object({
   address: text(),
-  module_address: described(text().nullable(), 'Null in the root module.'),
+  module_address: text().nullable().describe('Null in the root module.'),
   mode: z.enum(['managed', 'data']),
   type: text(),
   name: text(),
-  index: described(z.union([z.string(), z.number()]).nullable(), 'Of the instance, with `for_each` or `count`.'),
-  deposed: described(text().nullable(), 'Key of an object that an interrupted replacement left over.'),
+  index: z.union([z.string(), z.number()]).nullable().describe('Of the instance, with `for_each` or `count`.'),
+  deposed: text().nullable().describe('Key of an object that an interrupted replacement left over.'),
   provider: z.object({ source: text(), name: text() }).nullable(),
-  action: described(
-    z.enum(PLAN_ACTIONS),
-    '`import` and `move` when nothing else happens to the object: see `import` and `moved_from`.',
-  ),
-  action_reason: described(text().nullable(), "The engine's word, for example `replace_because_tainted`."),
+  action: z
+    .enum(PLAN_ACTIONS)
+    .describe('`import` and `move` when nothing else happens to the object: see `import` and `moved_from`.'),
+  action_reason: text().nullable().describe("The engine's word, for example `replace_because_tainted`."),
   replace: Replacement.nullable(),
-  import: described(
-    z.object({ id: text().nullable() }).nullable(),
-    'Set for every object that is imported. The id is null when it is sensitive or not known.',
-  ),
-  moved_from: described(text().nullable(), 'The address in the state until the apply.'),
-  is_targeted: described(z.boolean(), 'Whether a target names it; true in a plan of the whole root.'),
+  import: z
+    .object({ id: text().nullable() })
+    .nullable()
+    .describe('Set for every object that is imported. The id is null when it is sensitive or not known.'),
+  moved_from: text().nullable().describe('The address in the state until the apply.'),
+  is_targeted: z.boolean().describe('Whether a target names it; true in a plan of the whole root.'),
   is_critical: z.boolean(),
-  critical_reason: described(z.enum(['data', 'access']).nullable(), 'It holds data, or it grants access.'),
-  attributes: described(z.array(Attribute), 'What changes, attribute by attribute, 1,000 at most.'),
+  critical_reason: z.enum(['data', 'access']).nullable().describe('It holds data, or it grants access.'),
+  attributes: z.array(Attribute).describe('What changes, attribute by attribute, 1,000 at most.'),
   attributes_left_out: count(),
-  attributes_unchanged: described(count(), 'How many are the same and not listed.'),
-  depends_on: described(z.array(z.string()), 'Addresses of other resources of this document, 100 at most.'),
+  attributes_unchanged: count().describe('How many are the same and not listed.'),
+  depends_on: z.array(z.string()).describe('Addresses of other resources of this document, 100 at most.'),
   depends_on_left_out: count(),
   findings: z.array(z.object(finding)),
-  statements: described(z.array(z.string()), 'Ids of the statements that are about it.'),
+  statements: z.array(z.string()).describe('Ids of the statements that are about it.'),
 })
 
 const Outside = z.union([
@@ -102,37 +98,32 @@ export const PlanDocumentSchema = z
     /** Increases when a field changes its meaning or is removed, but not for new fields. */
     schema_version: z.literal(1),
     engine: z.object({ name: text().nullable(), version: text().nullable() }),
-    targets: described(z.array(z.string()), 'What the plan was restricted to; none for the whole root.'),
-    checked: described(
-      z.object({ rules: z.boolean(), request: z.boolean(), outside_targets: z.boolean() }),
-      'What the plan was held against by then. The plan that was reviewed last knows most.',
-    ),
-    summary: described(z.object(summary), 'Resources by action; all that are imported or moved count there too.'),
+    targets: z.array(z.string()).describe('What the plan was restricted to; none for the whole root.'),
+    checked: z
+      .object({ rules: z.boolean(), request: z.boolean(), outside_targets: z.boolean() })
+      .describe('What the plan was held against by then. The plan that was reviewed last knows most.'),
+    summary: z.object(summary).describe('Resources by action; all that are imported or moved count there too.'),
     resources: z.array(Resource),
     outputs: z.array(z.object({ name: text(), action: z.enum(['create', 'update', 'delete']), ...sides })),
-    drift: described(
-      z.array(
+    drift: z
+      .array(
         z.object({
           address: text(),
           action: z.enum(['update', 'delete']),
           paths: z.array(path()),
           paths_left_out: count(),
         }),
-      ),
-      'What somebody changed without the engine.',
-    ),
+      )
+      .describe('What somebody changed without the engine.'),
     drift_left_out: count(),
-    findings: described(
-      z.array(z.object({ ...finding, resource: text().nullable() })),
-      'Findings about the plan as a whole; those about a resource are with it.',
-    ),
-    statements: described(
-      z.array(z.object({ id: text(), text: text(), verdict: z.enum(['met', 'unmet', 'unknown']), finding: text() })),
-      'What the request asks for, and what the plan says about it.',
-    ),
-    outside_targets: described(Outside.nullable(), 'What only a plan of the whole root would change.'),
-    resources_without_attributes: described(
-      count(),
+    findings: z
+      .array(z.object({ ...finding, resource: text().nullable() }))
+      .describe('Findings about the plan as a whole; those about a resource are with it.'),
+    statements: z
+      .array(z.object({ id: text(), text: text(), verdict: z.enum(['met', 'unmet', 'unknown']), finding: text() }))
+      .describe('What the request asks for, and what the plan says about it.'),
+    outside_targets: Outside.nullable().describe('What only a plan of the whole root would change.'),
+    resources_without_attributes: count().describe(
       'Resources at the end whose attributes were left out, because the document would have been too large.',
     ),
   })
@@ -146,7 +137,7 @@ export type DocumentOutside = z.output<typeof Outside>
 export type DocumentOutput = PlanDocument['outputs'][number]
 export type DocumentDrift = PlanDocument['drift'][number]
 export type DocumentFinding = PlanDocument['findings'][number]
-export type DocumentStatement = PlanDocument['statements'][number]
+type DocumentStatement = PlanDocument['statements'][number]
 
 /** Facts about a plan beside its JSON; absent for what was not examined. */
 export interface PlanDocumentFacts {

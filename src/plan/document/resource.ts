@@ -9,20 +9,8 @@ import { MAX_DEPENDENCIES } from './limits.ts'
 import type { DocumentResource } from './plan-document.ts'
 import type { Display } from './shown.ts'
 
-/** A resource without the attributes. */
-type Head = Omit<
-  DocumentResource,
-  | 'attributes'
-  | 'attributes_left_out'
-  | 'attributes_unchanged'
-  | 'depends_on'
-  | 'depends_on_left_out'
-  | 'findings'
-  | 'statements'
->
-
-/** Describes one entry of the plan's `resource_changes`. */
-export function describeResource(resource: ResourceChange, isTargeted: boolean, display: Display): Head {
+/** Describes one entry of the plan's `resource_changes`, without its attributes. */
+export function describeResource(resource: ResourceChange, isTargeted: boolean, display: Display) {
   const { module_address, mode, type, name, deposed, provider_name, action_reason, previous_address, change } = resource
   const critical = criticalityOf(type)
   const provider = provider_name ? display.text(provider_name) : null
@@ -43,7 +31,7 @@ export function describeResource(resource: ResourceChange, isTargeted: boolean, 
     is_targeted: isTargeted,
     is_critical: mode !== 'data' && critical !== null,
     critical_reason: mode === 'data' ? null : critical,
-  }
+  } satisfies Partial<DocumentResource>
 }
 
 /** Returns the index that the plan states, else the one at the end of the address. */

@@ -5,12 +5,6 @@ import { changesByAddress, isCreated, managedChanges, stateIdentifiers } from '.
 import { changesStateAlone } from '../state-arguments.ts'
 import type { Pair } from './pairs.ts'
 
-export interface Alignment {
-  aligned: boolean
-  /** One or two sentences for the report. */
-  text: string
-}
-
 const MAX_NAMED = 20
 
 /** Returns advice about blocks whose import failed: an apply would create the resource a second time. */
@@ -29,8 +23,9 @@ export function leftoverBlocks(failed: readonly Pair[], plan: Plan): string[] {
  * Reports whether state, code and infrastructure agree on the imports: each address is in the state, and a later plan
  * changes none of them, apart from arguments that an import cannot read.
  * @param plan null when no plan could be made
+ * @returns `text`: one or two sentences for the report
  */
-export function stateAlignment(imported: readonly Pair[], plan: Plan | null): Alignment {
+export function stateAlignment(imported: readonly Pair[], plan: Plan | null): { aligned: boolean; text: string } {
   if (imported.length === 0) return { aligned: false, text: 'Nothing was imported; the state is unchanged.' }
   if (plan === null) return { aligned: false, text: 'Not known: no plan could be made after the import.' }
   const state = stateIdentifiers(plan)

@@ -94,7 +94,7 @@ const MAX_WORDS = 1_000
 const HOST_PATH =
   /(?<![\w.:/-])\/(?:app|data|etc|home|mnt|opt|private|root|run|srv|tmp|usr|var|work|Users)(?:\/[\w.@+-]+)+/g
 
-export interface DiscoveryFailure {
+interface DiscoveryFailure {
   /** The failed action, without a period. */
   attempted: string
   /** Message of the cloud or the engine, masked. */

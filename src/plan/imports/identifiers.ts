@@ -3,7 +3,7 @@ import { badGateway } from '../../base/errors.ts'
 import { itemsOf, type Json, memberOf, parseJson } from '../../base/json.ts'
 import type { Cloud } from '../../base/vocabulary.ts'
 import { withoutIndexes } from '../addresses.ts'
-import type { Plan } from '../plan.ts'
+import { modulesOf, type Plan } from '../plan.ts'
 
 /**
  * Returns a function that maps all spellings of an identifier to one text. Letter case matters except on Azure. Google
@@ -46,10 +46,8 @@ export function providerRegion(plan: Plan, address: string): string | null {
   const path = withoutIndexes(address).split('.')
   const block = path.slice(-2).join('.')
   const configuration = plan.document.configuration
-  let module = memberOf(configuration, 'root_module')
-  for (const [at, name] of path.slice(0, -2).entries())
-    if (at % 2 === 1) module = memberOf(memberOf(memberOf(module, 'module_calls'), name), 'module')
-  const resource = itemsOf(memberOf(module, 'resources')).find((one) => memberOf(one, 'address') === block)
+  const module = modulesOf(plan).find((one) => one.address === path.slice(0, -2).join('.'))?.module
+  const resource = itemsOf(module?.resources).find((one) => memberOf(one, 'address') === block)
   const key = memberOf(resource, 'provider_config_key')
   if (typeof key !== 'string') return null
   const provider = memberOf(memberOf(configuration, 'provider_config'), key)

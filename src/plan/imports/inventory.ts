@@ -3,7 +3,7 @@ import type { Cloud } from '../../base/vocabulary.ts'
 import { identityOf, isArgument } from './identifiers.ts'
 
 /** A resource of a scope; `kind` is the cloud's word, null when the identifier does not tell. */
-export interface ListedResource {
+interface ListedResource {
   kind: string | null
   resource_id: string
 }

@@ -103,7 +103,7 @@ export function findUnplanned(
 }
 
 /** The result of one import attempt. */
-export interface ImportAttempt {
+interface ImportAttempt {
   imported: readonly Pair[]
   failures: readonly Failure[]
   /** Identifiers without a proposed address. */

@@ -104,7 +104,7 @@ interface CodeValue {
 }
 
 /** Removed and added lines of a change. */
-export interface ChangedLines {
+interface ChangedLines {
   removed: readonly string[]
   added: readonly string[]
 }

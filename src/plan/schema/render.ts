@@ -1,7 +1,7 @@
 import { type Attribute, type Block, keyOf, type NestedBlock, readBlock, type TypeSchema } from './read-schema.ts'
 
 /** Character limits for one type and for all types together. */
-export interface SchemaRoom {
+interface SchemaRoom {
   type: number
   total: number
 }

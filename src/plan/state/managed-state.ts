@@ -33,7 +33,7 @@ const trimSlashes = (text: string): string => text.replace(/^\/+|\/+$/g, '')
 export type { StateKeySource, StateKeys }
 
 /** A file with the engine's backend block, and the part of it that may be logged. */
-export interface OverrideFile {
+interface OverrideFile {
   /** Text of the file; may contain state store credentials, so it must not be logged. */
   content: string
   bucket: string
@@ -136,34 +136,37 @@ export function quote(text: string): string {
   return `"${escaped}"`
 }
 
+interface StateStore {
+  config: { storage: StorageConfig }
+  stateStore?: Pick<ObjectStore, 'get'>
+}
+
 /** Reads the managed state; `NO_STATE` before the first apply, null if unmanaged or unreadable. Throws store errors. */
 export async function readManagedState(
-  { config, stateStore }: { config: { storage: StorageConfig }; stateStore?: Pick<ObjectStore, 'get'> },
+  { config, stateStore }: StateStore,
   projectId: string,
   signal?: AbortSignal,
 ): Promise<EngineState | null> {
   if (!stateStore) return null
-  try {
-    const bytes = await stateStore.get(`${projectId}/${config.storage.engine_state_filename}`, { signal })
-    return parseState(new TextDecoder().decode(bytes))
-  } catch (error) {
-    if (error instanceof PlatformError && error.status === 404) return NO_STATE
-    throw error
-  }
+  const bytes = await getIfThere(stateStore, `${projectId}/${config.storage.engine_state_filename}`, signal)
+  return bytes === null ? NO_STATE : parseState(new TextDecoder().decode(bytes))
 }
 
 /** Reports whether the S3 lock file exists; null for unmanaged states and blob leases. Throws store errors. */
 export async function isStateLocked(
-  { config, stateStore }: { config: { storage: StorageConfig }; stateStore?: Pick<ObjectStore, 'get'> },
+  { config, stateStore }: StateStore,
   projectId: string,
   signal?: AbortSignal,
 ): Promise<boolean | null> {
   if (!stateStore || config.storage.provider === 'STORAGE_ACCOUNT') return null
+  return (await getIfThere(stateStore, `${projectId}/${config.storage.engine_state_filename}.tflock`, signal)) !== null
+}
+
+async function getIfThere(store: Pick<ObjectStore, 'get'>, key: string, signal?: AbortSignal) {
   try {
-    await stateStore.get(`${projectId}/${config.storage.engine_state_filename}.tflock`, { signal })
-    return true
+    return await store.get(key, { signal })
   } catch (error) {
-    if (error instanceof PlatformError && error.status === 404) return false
+    if (error instanceof PlatformError && error.status === 404) return null
     throw error
   }
 }

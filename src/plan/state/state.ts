@@ -54,7 +54,7 @@ const attributesOf = (attributes: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, JSON.stringify(value)]))
 
 /** Object differences between two states, by name only, since values may be secret. */
-export interface StateMoves {
+interface StateMoves {
   added: string[]
   removed: string[]
   changed: { address: string; attributes: string[] }[]

@@ -5,7 +5,7 @@ import { inflate } from './inflate.ts'
 
 /** Commits and trees of a pack by hexadecimal hash; file contents are left out. */
 export type PackObjects = ReadonlyMap<string, PackObject>
-export interface PackObject {
+interface PackObject {
   kind: 'commit' | 'tree'
   contents: Uint8Array<ArrayBuffer>
 }
@@ -187,7 +187,7 @@ async function hashObject({ kind, contents }: PackObject): Promise<string> {
 }
 
 /** Limits of a pack, checked before memory is allocated; fetches with `filter=blob:none` stay far below them. */
-export interface PackLimits {
+interface PackLimits {
   /** Objects of all kinds. */
   objects: number
   /** Inflated bytes of one commit, tree or delta. */

@@ -1,35 +1,9 @@
 import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf, ownMember } from '../../base/json.ts'
-import type { Plan } from '../../plan/plan.ts'
+import { modulesOf, type Plan } from '../../plan/plan.ts'
 
 // Readers of a plan's `configuration`, in which variables have no values yet.
 
 const MAX_DEPTH = 40
-
-interface ConfiguredModule {
-  /** Address without indexes, for example `module.a.module.b`; empty for the root. */
-  address: string
-  module: JsonObject
-  /** Arguments of the call; empty for the root. */
-  inputs: JsonObject
-}
-
-/** Returns the root module and all called modules, at most 40 levels deep. */
-export function modulesOf(plan: Plan): ConfiguredModule[] {
-  const modules: ConfiguredModule[] = []
-  const visit = (module: Json | undefined, address: string, inputs: JsonObject, depth: number) => {
-    if (!isJsonObject(module) || depth > MAX_DEPTH) return
-    modules.push({ address, module, inputs })
-    const calls = ownMember(module, 'module_calls')
-    if (!isJsonObject(calls)) return
-    for (const [name, call] of Object.entries(calls)) {
-      const inputExpressions = memberOf(call, 'expressions')
-      const inner = address === '' ? `module.${name}` : `${address}.module.${name}`
-      visit(memberOf(call, 'module'), inner, isJsonObject(inputExpressions) ? inputExpressions : {}, depth + 1)
-    }
-  }
-  visit(memberOf(plan.document.configuration, 'root_module'), '', {}, 0)
-  return modules
-}
 
 /** Indexes the arguments of every resource block by address without indexes. */
 export function expressionsByAddress(plan: Plan): Map<string, JsonObject> {

@@ -1,11 +1,11 @@
 import { isJsonObject, type Json, type JsonObject, memberOf, ownMember } from '../../base/json.ts'
 import { withoutIndexes } from '../../plan/addresses.ts'
-import type { Plan } from '../../plan/plan.ts'
+import { modulesOf, type Plan } from '../../plan/plan.ts'
 import { managedChanges } from '../../plan/planned-changes.ts'
 import { jsonOf } from '../policy-document.ts'
 import type { PlanContext, Rule, Subject, View } from '../rule.ts'
 import { type AttributeText, jsonAt, stringsOf } from '../view.ts'
-import { hasReferences, literalsOf, modulesOf, textsIn } from './expressions.ts'
+import { hasReferences, literalsOf, textsIn } from './expressions.ts'
 import {
   carriesSecret,
   hasUrlPassword,

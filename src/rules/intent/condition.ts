@@ -70,7 +70,7 @@ function describeValues({ values, unknown, sensitive }: PathValues): string {
 export const isNegative = (op: Operator): boolean => op === 'ne' || op === 'not_contains' || op === 'absent'
 
 /** Reports whether a value is absent, null, false, an empty text or object, or a list of such values. */
-export function isNothing(value: Json, depth = 0): boolean {
+function isNothing(value: Json, depth = 0): boolean {
   if (value === null || value === false || value === '') return true
   if (Array.isArray(value)) return depth < MAX_DEPTH && value.every((item) => isNothing(item, depth + 1))
   return isJsonObject(value) && Object.keys(value).length === 0

@@ -8,7 +8,7 @@ import { stepsOf } from './values-at.ts'
 
 type Result = Pick<StatementResult, 'verdict' | 'finding'>
 
-export interface EvaluationOptions {
+interface EvaluationOptions {
   /** True if the plan includes changes of earlier rounds: an unrequested change is then unknown, not unmet. */
   cumulative?: boolean
   /** All resource types of the providers; absent when unknown. */

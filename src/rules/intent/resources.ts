@@ -1,9 +1,9 @@
 import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf, ownMember } from '../../base/json.ts'
 import { actionOf, type ChangeAction } from '../../plan/actions.ts'
 import { withoutIndexes } from '../../plan/addresses.ts'
-import type { Plan } from '../../plan/plan.ts'
+import { modulesOf, type Plan } from '../../plan/plan.ts'
 import { covers } from '../../plan/targets.ts'
-import { expressionsByAddress, modulesOf } from '../common/expressions.ts'
+import { expressionsByAddress } from '../common/expressions.ts'
 import { fits } from './glob.ts'
 import type { Marked, Selector, Statement, StatementResult } from './statement.ts'
 

@@ -1,5 +1,6 @@
 import { parse } from 'yaml'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+import { wordsOf } from '../../base/text.ts'
 import type { Subject } from '../rule.ts'
 import { jsonAt } from '../view.ts'
 
@@ -64,7 +65,7 @@ function renameKeys(value: Json, type: string, depth: number): Json {
 }
 
 function providerName(key: string, type: string): string {
-  const snake = key.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase()
+  const snake = toSnakeCase(key)
   // Only in a network policy did the provider keep the plural.
   if (snake === 'ports' && type === 'kubernetes_network_policy_v1') return snake
   return Object.hasOwn(SINGULAR, snake) ? (SINGULAR[snake] ?? snake) : snake
@@ -74,26 +75,14 @@ function providerName(key: string, type: string): string {
 export const typesOfKinds = (...names: string[]): string[] =>
   names.flatMap((name) => [`kubernetes_${name}`, `kubernetes_${name}_v1`])
 
-/** The resource type of each manifest kind that has one. */
-const TYPES: Record<string, string> = {
-  Pod: 'kubernetes_pod_v1',
-  Deployment: 'kubernetes_deployment_v1',
-  DaemonSet: 'kubernetes_daemon_set_v1',
-  StatefulSet: 'kubernetes_stateful_set_v1',
-  ReplicationController: 'kubernetes_replication_controller_v1',
-  Job: 'kubernetes_job_v1',
-  CronJob: 'kubernetes_cron_job_v1',
-  Service: 'kubernetes_service_v1',
-  Ingress: 'kubernetes_ingress_v1',
-  NetworkPolicy: 'kubernetes_network_policy_v1',
-  StorageClass: 'kubernetes_storage_class_v1',
-  Role: 'kubernetes_role_v1',
-  ClusterRole: 'kubernetes_cluster_role_v1',
-  RoleBinding: 'kubernetes_role_binding_v1',
-  ClusterRoleBinding: 'kubernetes_cluster_role_binding_v1',
-  ConfigMap: 'kubernetes_config_map_v1',
-  Secret: 'kubernetes_secret_v1',
-}
+/** Manifest kinds that have a resource type. */
+const KINDS = new Set(
+  wordsOf(`
+    Pod Deployment DaemonSet StatefulSet ReplicationController Job CronJob Service Ingress NetworkPolicy StorageClass
+    Role ClusterRole RoleBinding ClusterRoleBinding ConfigMap Secret`),
+)
 
 /** Returns the resource type of a kind; undefined when there is none. */
-const typeOfKind = (kind: string) => (Object.hasOwn(TYPES, kind) ? TYPES[kind] : undefined)
+const typeOfKind = (kind: string) => (KINDS.has(kind) ? `kubernetes_${toSnakeCase(kind)}_v1` : undefined)
+
+const toSnakeCase = (name: string) => name.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase()

@@ -1,23 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { type ReceivedSpan, readFields } from '../../../dev/collector/read-spans.ts'
 import { type Collector, type CollectorOptions, createSpanStore, startCollector } from '../../../dev/collector/start.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { createTracing } from '../../../src/observe/tracing.ts'
 import { configOf } from '../../helpers/core.ts'
+import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 import { PLAIN, SESSION } from '../../observe/support.ts'
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'collector-'))
-})
+const folder = temporaryFolder()
 const running: Collector[] = []
 afterEach(async () => {
   for (const collector of running.splice(0)) await collector.close()
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
 const start = async (options?: CollectorOptions) => {
   const collector = await startCollector(options)
   running.push(collector)

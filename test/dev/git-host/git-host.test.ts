@@ -1,26 +1,22 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { request as httpsRequest } from 'node:https'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GitHost, startGitHost } from '../../../dev/git-host/start.ts'
+import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 
 const run = promisify(execFile)
-let folder: string
+const folder = temporaryFolder()
 let host: GitHost
 let count = 0
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'git-host-test-'))
   host = await startGitHost({ data_dir: join(folder, 'host'), user: 'robot', token: 'secret-token' })
 })
-afterAll(async () => {
-  await host.close()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => host.close())
 
 const env = () => ({
   PATH: process.env.PATH,

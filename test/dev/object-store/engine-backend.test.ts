@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { AwsClient } from 'aws4fetch'
@@ -8,9 +7,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startObjectStore } from '../../../dev/object-store.ts'
 import type { Running } from '../../../dev/server.ts'
 import { engineOnPath } from '../../helpers/engine.ts'
+import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 
 const run = promisify(execFile)
-let folder: string
+const folder = temporaryFolder()
 let store: Running
 const client = new AwsClient({
   accessKeyId: 'testkey',
@@ -21,14 +21,10 @@ const client = new AwsClient({
 })
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'engine-backend-'))
   store = await startObjectStore({ access_key: 'testkey', secret_key: 'testsecret' })
   await client.fetch(`${store.url}/states`, { method: 'PUT' })
 })
-afterAll(async () => {
-  await store.close()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => store.close())
 
 const engine = async (...args: string[]) => {
   const env = { PATH: process.env.PATH, HOME: folder, TF_CLI_CONFIG_FILE: '/dev/null', CHECKPOINT_DISABLE: '1' }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { startObjectStore } from '../../../dev/object-store.ts'
 import type { Running } from '../../../dev/server.ts'
+import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 import { assumeRole, clientOf, type Keys, outcome, timestamp } from './contract/client.ts'
 import { describeStore } from './contract/store.ts'
 
@@ -32,18 +33,14 @@ describeStore('the store of the development stack', async () => {
 
 /** Features beyond those of the contract, which MinIO has to pass too. */
 const OWNER: Keys = { accessKeyId: KEYS.access_key, secretAccessKey: KEYS.secret_key }
-let folder: string
+const folder = temporaryFolder()
 let store: Running
 let aheadMs = 0
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'object-store-test-'))
   store = await startObjectStore({ ...KEYS, data_dir: folder, now: () => new Date(Date.now() + aheadMs) })
   expect((await clientOf(OWNER).fetch(`${store.url}/box`, { method: 'PUT' })).status).toBe(200)
 })
-afterAll(async () => {
-  await store.close()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => store.close())
 
 const put = (key: string, body: string) => clientOf(OWNER).fetch(`${store.url}/box/${key}`, { method: 'PUT', body })
 

@@ -8,7 +8,7 @@ import { requestsFilter } from '../../../src/chains/requests-filter.ts'
 import { driftTargets } from '../../../src/chains/target-generator.ts'
 import { taskSplitter } from '../../../src/chains/task-splitter.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
-import { EDITING, INSPECTION, type Scripted, startScripted } from './support.ts'
+import { EDITING, type Scripted, startScripted } from './support.ts'
 
 let scripted: Scripted
 beforeEach(async () => {
@@ -47,45 +47,29 @@ const DRIFT: DriftOperation[] = [
   },
 ]
 const split = (drift: readonly DriftOperation[]) =>
-  scripted.chain({
-    sentinel: 'report_decomposed_task_operations',
-    query: taskSplitter.query({ drift }),
-    tools: INSPECTION,
-  })
+  scripted.chain('report_decomposed_task_operations', taskSplitter.query({ drift }))
 const mend = (operations: string[]) =>
-  scripted.chain({ sentinel: 'task_complete', query: writeOperationsQuery(operations), tools: EDITING })
+  scripted.chain('task_complete', writeOperationsQuery(operations), { tools: EDITING })
 const read = (file: string) => readFile(join(scripted.folder, file), 'utf8')
 
 test('a request about drift is accepted and names its targets', async () => {
   const { request } = EXAMPLES['partial-drift']
-  const verdict = await scripted.chain({
-    sentinel: 'requests_filter',
-    query: filterQuery(request),
-    tools: INSPECTION,
-    system: filter,
-  })
+  const verdict = await scripted.chain('requests_filter', filterQuery(request), { system: filter })
   expect(verdict.args.status).toBe(true)
-  const named = await scripted.chain({
-    sentinel: 'generate_engine_targets',
-    query: driftTargets.query({ request }),
-    tools: INSPECTION,
+  const named = await scripted.chain('generate_engine_targets', driftTargets.query({ request }), {
     system: targetRules,
   })
   expect(named.args.targets).toEqual(['terraform_data.flow_logs'])
-  const none = await scripted.chain({
-    sentinel: 'generate_engine_targets',
-    query: driftTargets.query({ request: 'Bring the database in line' }),
-    tools: INSPECTION,
-    system: targetRules,
-  })
+  const none = await scripted.chain(
+    'generate_engine_targets',
+    driftTargets.query({ request: 'Bring the database in line' }),
+    { system: targetRules },
+  )
   expect(none.args).toMatchObject({ targets: [], explanation: expect.stringContaining('Name the block') })
 })
 
 test('a request for something else is declined with what is recorded', async () => {
-  const { args } = await scripted.chain({
-    sentinel: 'requests_filter',
-    query: filterQuery('Add a queue for the orders service'),
-    tools: INSPECTION,
+  const { args } = await scripted.chain('requests_filter', filterQuery('Add a queue for the orders service'), {
     system: filter,
   })
   expect(args.status).toBe(false)
@@ -102,11 +86,10 @@ test('the operations become the code, which the engine takes, and the report tel
   await scripted.engine('init', '-no-color', '-input=false')
   expect((await scripted.engine('validate', '-no-color')).stdout).toContain('The configuration is valid')
 
-  const report = await scripted.chain({
-    sentinel: 'generate_engine_drift_report',
-    query: reportQuery({ diff: await scripted.branchDiff() }),
-    tools: INSPECTION,
-  })
+  const report = await scripted.chain(
+    'generate_engine_drift_report',
+    reportQuery({ diff: await scripted.branchDiff() }),
+  )
   expect(report.args).toMatchObject({ status: 'Succeeded' })
   expect(report.args.remediated_resources).toMatchObject([
     {
@@ -123,7 +106,7 @@ test('the operations become the code, which the engine takes, and the report tel
     { role: 'user', content: args.operations.join('\n') },
     { role: 'assistant', content: String(done.args.summary) },
   ]
-  const text = await scripted.chain({ sentinel: 'generate_pull_request', query: 'Bring everything in line', history })
+  const text = await scripted.chain('generate_pull_request', 'Bring everything in line', { history })
   expect(text.args.title).toBe('Bring the code of flow_logs, office_tunnel in line with the infrastructure')
   expect(text.args.description).toContain('input.retention_days from 90 to 30')
 })
@@ -147,7 +130,7 @@ test('what it cannot write it leaves and says so', async () => {
 test('remaining drift is told', async () => {
   const report = async (diff = '') => {
     const query = reportQuery({ failure: 'one left', diff })
-    return (await scripted.chain({ sentinel: 'generate_engine_drift_report', query, tools: INSPECTION })).args
+    return (await scripted.chain('generate_engine_drift_report', query)).args
   }
   expect(await report()).toMatchObject({ status: 'Failed', remediated_resources: [] })
   await writeFile(join(scripted.folder, 'logging.tf'), (await read('logging.tf')).replace('90', '30'))

@@ -5,7 +5,7 @@ import { writeFeedbackQuery, writeTaskQuery } from '../../../src/chains/iac-gene
 import { applyReportWriter, generateReportWriter } from '../../../src/chains/report-writers.ts'
 import { requestsFilter } from '../../../src/chains/requests-filter.ts'
 import { background } from '../../pipeline/steps/review.ts'
-import { EDITING, INSPECTION, type Scripted, startScripted } from './support.ts'
+import { EDITING, type Scripted, startScripted } from './support.ts'
 
 let scripted: Scripted
 afterEach(() => scripted.close())
@@ -14,14 +14,8 @@ const start = async (sample: string, iac_path?: string) => {
   scripted = await startScripted(sample, iac_path)
 }
 const ask = async (request: string) =>
-  (
-    await scripted.chain({
-      sentinel: 'requests_filter',
-      query: requestsFilter.query({ request, operation: 'generate' }),
-      tools: INSPECTION,
-    })
-  ).args
-const write = (query: string) => scripted.chain({ sentinel: 'task_complete', query, tools: EDITING })
+  (await scripted.chain('requests_filter', requestsFilter.query({ request, operation: 'generate' }))).args
+const write = (query: string) => scripted.chain('task_complete', query, { tools: EDITING })
 
 test('a question is answered by counting blocks', async () => {
   await start(EXAMPLES.question.sample)
@@ -49,23 +43,20 @@ test('a request that destroys data is carried out and graded high', async () => 
   await scripted.engine('apply', '-no-color', '-input=false', '-auto-approve')
   expect((await ask(request)).status).toBe(true)
   await write(writeTaskQuery(request))
-  expect(
-    (await scripted.chain({ sentinel: 'generate_engine_targets', query: 'Targets', tools: INSPECTION })).args.targets,
-  ).toEqual([])
+  expect((await scripted.chain('generate_engine_targets', 'Targets')).args.targets).toEqual([])
   const plan = await scripted.engine('plan', '-no-color', '-input=false')
   expect(plan.stdout).toContain('Plan: 0 to add, 0 to change, 1 to destroy.')
   // The destruction is the session's own work and no drift.
   const undo = ['module.dataset["clicks"].terraform_data.dataset: create resource with {}']
-  const own = await scripted.chain({
-    sentinel: 'report_decomposed_task_operations',
-    query: filterReconciliation.query({ operations: undo, diff: await scripted.branchDiff() }),
-    tools: INSPECTION,
-  })
+  const own = await scripted.chain(
+    'report_decomposed_task_operations',
+    filterReconciliation.query({ operations: undo, diff: await scripted.branchDiff() }),
+  )
   expect(own.args.operations).toEqual([])
-  const report = await scripted.chain({
-    sentinel: 'generate_engine_plan_report',
-    query: generateReportWriter.query({ ...background(), plan: plan.stdout }),
-  })
+  const report = await scripted.chain(
+    'generate_engine_plan_report',
+    generateReportWriter.query({ ...background(), plan: plan.stdout }),
+  )
   expect(report.args).toMatchObject({ summary: { delete: 1 }, potential_impact: { banner: { level: 'high' } } })
   expect(await ask('Remove the payroll dataset')).toMatchObject({
     status: false,
@@ -92,8 +83,7 @@ test('the recording that never gets it right is refused again and again', async 
 test('the report of an apply is read from the output of the engine', async () => {
   await start('network-baseline')
   const report = async (output: string) =>
-    (await scripted.chain({ sentinel: 'generate_engine_apply_report', query: applyReportWriter.query({ output }) }))
-      .args
+    (await scripted.chain('generate_engine_apply_report', applyReportWriter.query({ output }))).args
   await scripted.engine('init', '-no-color', '-input=false')
   const { stdout } = await scripted.engine('apply', '-no-color', '-input=false', '-auto-approve')
   expect(await report(stdout)).toMatchObject({

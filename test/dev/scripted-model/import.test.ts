@@ -7,7 +7,7 @@ import { importAddresses } from '../../../src/chains/import-addresses.ts'
 import { importFilter } from '../../../src/chains/import-filter.ts'
 import { requestsFilter } from '../../../src/chains/requests-filter.ts'
 import { fence } from '../../../src/prompts/fence.ts'
-import { EDITING, INSPECTION, type Scripted, startScripted } from './support.ts'
+import { EDITING, type Scripted, startScripted } from './support.ts'
 
 let scripted: Scripted
 beforeEach(async () => {
@@ -24,9 +24,8 @@ const KNOWN = [INVOICES, DEAD, TABLE, arn('lambda', 'function:send-reminders')]
 const requestQuery = (request: string) => requestsFilter.query({ request, operation: 'import' })
 const select = async (request: string) => {
   const values = { cloud: 'aws', request, unmanagedIds: KNOWN, templates: [], abbreviations: [] } as const
-  const answer = await scripted.chain({
-    sentinel: 'report_decomposed_task_operations',
-    query: requestQuery(request),
+  const answer = await scripted.chain('report_decomposed_task_operations', requestQuery(request), {
+    tools: [],
     system: importFilter.system({}, values),
   })
   return answer.args
@@ -47,12 +46,11 @@ const rules = (selectedIds: string[]) =>
   )
 
 const write = (query: string, ids: string[]) =>
-  scripted.chain({ sentinel: 'task_complete', query, tools: EDITING, system: rules(ids) })
+  scripted.chain('task_complete', query, { tools: EDITING, system: rules(ids) })
 
 test('a request to import is accepted, another one declined', async () => {
   const system = requestsFilter.system({ guideline: '', forbiddenActions: '' }, { request: '', operation: 'import' })
-  const ask = (request: string) =>
-    scripted.chain({ sentinel: 'requests_filter', query: requestQuery(request), tools: INSPECTION, system })
+  const ask = (request: string) => scripted.chain('requests_filter', requestQuery(request), { system })
   expect((await ask(EXAMPLES['partial-import'].request)).args.status).toBe(true)
   expect((await ask('Make the queues bigger')).args).toMatchObject({
     status: false,
@@ -83,10 +81,7 @@ test('blocks are written, mended after the refusal of the engine, and matched wi
   expect(await readFile(join(scripted.folder, 'imported.tf'), 'utf8')).not.toContain('arn =')
 
   const matching = { pendingIds: [DEAD, INVOICES, TABLE], addresses: [], diff: await scripted.branchDiff() }
-  const addresses = await scripted.chain({
-    sentinel: 'import_addresses',
-    query: importAddresses.query(matching),
-    tools: INSPECTION,
+  const addresses = await scripted.chain('import_addresses', importAddresses.query(matching), {
     system: importAddresses.system({}, matching),
   })
   expect(addresses.args).toMatchObject({
@@ -100,7 +95,7 @@ test('blocks are written, mended after the refusal of the engine, and matched wi
     expect((await scripted.engine('import', '-no-color', '-input=false', address, resource_id)).stdout).toContain(
       'Import successful!',
     )
-  const targets = await scripted.chain({ sentinel: 'generate_engine_targets', query: 'Targets', tools: INSPECTION })
+  const targets = await scripted.chain('generate_engine_targets', 'Targets')
   expect(targets.args.targets).toHaveLength(2)
   const plan = await scripted.engine(
     'plan',
@@ -136,5 +131,5 @@ test.each([
   ],
 ])('the report tells the results %j', async (results, expected) => {
   const query = `Write the report.\n\n${fence('import results', JSON.stringify(results))}`
-  expect((await scripted.chain({ sentinel: 'generate_engine_import_report', query })).args).toMatchObject(expected)
+  expect((await scripted.chain('generate_engine_import_report', query)).args).toMatchObject(expected)
 })

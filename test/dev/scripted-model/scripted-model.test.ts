@@ -5,7 +5,7 @@ import { EXAMPLES, FOLLOW_UPS } from '../../../dev/scripted-model/examples.ts'
 import { filterReconciliation } from '../../../src/chains/filter-reconciliation.ts'
 import { taskSplitter } from '../../../src/chains/task-splitter.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
-import { EDITING, INSPECTION, type Message, type Scripted, startScripted } from './support.ts'
+import { EDITING, type Message, type Scripted, startScripted } from './support.ts'
 
 let scripted: Scripted
 
@@ -14,8 +14,6 @@ beforeAll(async () => {
 })
 afterAll(() => scripted.close())
 
-const chain = (sentinel: string, query: string, tools: string[], history: Message[] = []) =>
-  scripted.chain({ sentinel, query, tools, history })
 const complete: Scripted['complete'] = (messages, tools) => scripted.complete(messages, tools)
 const engine: Scripted['engine'] = (...args) => scripted.engine(...args)
 const fence = (text: string) => `<<<DATA request 0123456789abcdef\n${text}\n0123456789abcdef DATA>>>`
@@ -26,12 +24,12 @@ test(
   'the recorded request: a first attempt that the engine refuses, the repair, targets, report, audit, pull ' +
     'request',
   async () => {
-    const verdict = await chain('requests_filter', fence(request), INSPECTION)
+    const verdict = await scripted.chain('requests_filter', fence(request))
     expect(verdict.args).toMatchObject({ status: true })
     expect(verdict.called).toContain('read_file')
 
     await engine('init', '-no-color', '-input=false')
-    const first = await chain('task_complete', fence(request), EDITING)
+    const first = await scripted.chain('task_complete', fence(request), { tools: EDITING })
     expect(first.called).toEqual(expect.arrayContaining(['list_dir', 'read_file', 'write_to_file', 'replace_in_file']))
     const refused = await engine('validate', '-no-color')
     expect(refused.stderr).toContain('Reference to undeclared local value')
@@ -40,16 +38,15 @@ test(
       { role: 'user', content: request },
       { role: 'assistant', content: String(first.args.summary) },
     ]
-    const repaired = await chain(
+    const repaired = await scripted.chain(
       'task_complete',
       `The engine refused the last attempt.\n\n${fence(refused.stderr)}`,
-      EDITING,
-      turn,
+      { tools: EDITING, history: turn },
     )
     expect(repaired.called).toEqual(['read_file', 'read_file', 'replace_in_file', 'task_complete'])
     expect((await engine('validate', '-no-color')).stdout).toContain('The configuration is valid')
 
-    const { args } = await chain('generate_engine_targets', 'Report the engine targets.', INSPECTION)
+    const { args } = await scripted.chain('generate_engine_targets', 'Report the engine targets.')
     expect(args.targets).toEqual([
       'terraform_data.orders_dead_letter_queue',
       'terraform_data.orders_queue',
@@ -63,30 +60,30 @@ test(
     )
     expect(plan.stdout).toContain('Plan: 3 to add, 0 to change, 0 to destroy.')
 
-    const report = await chain('generate_engine_plan_report', fence(plan.stdout), ['web_search'])
+    const report = await scripted.chain('generate_engine_plan_report', fence(plan.stdout), { tools: ['web_search'] })
     expect(report.args.summary).toEqual({ create: 3, update: 0, delete: 0, recreate: 0 })
     expect(report.args.potential_impact).toMatchObject({ banner: { level: 'low' } })
     expect(report.args.detailed_changes).toMatchObject([{ details: expect.stringContaining('retention_days') }, {}, {}])
-    const audit = await chain('report_compliance_findings', `${request}\n\n${plan.stdout}`, [])
+    const audit = await scripted.chain('report_compliance_findings', `${request}\n\n${plan.stdout}`, { tools: [] })
     expect(audit.args.violations).toEqual([])
-    const text = await chain('generate_pull_request', request, [], turn)
+    const text = await scripted.chain('generate_pull_request', request, { tools: [], history: turn })
     expect(text.args.title).toBe('Add a work queue for the orders service')
     expect(text.args.description).toContain('dead-letter queue')
   },
 )
 
 test('further requests on the same branch', async () => {
-  expect((await chain('requests_filter', request, INSPECTION)).args).toMatchObject({
+  expect((await scripted.chain('requests_filter', request)).args).toMatchObject({
     status: false,
     explanation: expect.stringContaining('already there'),
   })
-  expect((await chain('requests_filter', replay, INSPECTION)).args.status).toBe(true)
-  await chain('task_complete', replay, EDITING)
-  await chain('task_complete', retention, EDITING)
+  expect((await scripted.chain('requests_filter', replay)).args.status).toBe(true)
+  await scripted.chain('task_complete', replay, { tools: EDITING })
+  await scripted.chain('task_complete', retention, { tools: EDITING })
   expect(await readFile(join(scripted.folder, 'orders-queue.tf'), 'utf8')).toMatch(/retention_days = 30\n/)
   await engine('init', '-no-color', '-input=false')
   expect((await engine('validate', '-no-color')).stdout).toContain('The configuration is valid')
-  expect((await chain('generate_engine_targets', 'Targets', INSPECTION)).args.targets).toHaveLength(4)
+  expect((await scripted.chain('generate_engine_targets', 'Targets')).args.targets).toHaveLength(4)
 })
 
 test('drift: operations of the session itself are dropped, others kept', async () => {
@@ -95,15 +92,18 @@ test('drift: operations of the session itself are dropped, others kept', async (
     { address: 'terraform_data.dns_zone', action: 'update resource', changes: { changed: {} } },
   ]
   const query = taskSplitter.query({ drift: drift as DriftOperation[] })
-  const split = await chain('report_decomposed_task_operations', query, INSPECTION)
+  const split = await scripted.chain('report_decomposed_task_operations', query)
   expect(split.args.operations).toHaveLength(2)
-  const kept = await chain(
+  const kept = await scripted.chain(
     'report_decomposed_task_operations',
     filterReconciliation.query({ operations: split.args.operations, diff: await scripted.branchDiff() }),
-    INSPECTION,
   )
   expect(kept.args.operations).toEqual([expect.stringContaining('terraform_data.dns_zone')])
-  const exceptions = await chain('report_decomposed_task_operations', fence(JSON.stringify(kept.args.operations)), [])
+  const exceptions = await scripted.chain(
+    'report_decomposed_task_operations',
+    fence(JSON.stringify(kept.args.operations)),
+    { tools: [] },
+  )
   expect(exceptions.args.operations).toEqual(kept.args.operations)
 })
 
@@ -121,7 +121,7 @@ test.each([
     /no queue of the payments service/,
   ],
 ])('%s', async (_, query, expected) => {
-  const { args } = await chain('requests_filter', fence(query), INSPECTION)
+  const { args } = await scripted.chain('requests_filter', fence(query))
   expect(args).toMatchObject({ status: false, explanation: expect.stringMatching(expected) })
 })
 
@@ -129,11 +129,11 @@ test('a plan that destroys what nobody asked for is a critical finding and a hig
   const plan =
     'Terraform will perform the following actions:\n\n  # terraform_data.db will be destroyed\n  - resource ' +
     '"terraform_data" "db" {\n    }\n'
-  const audit = await chain('report_compliance_findings', `Add a queue\n\n${plan}`, [])
+  const audit = await scripted.chain('report_compliance_findings', `Add a queue\n\n${plan}`, { tools: [] })
   expect(audit.args.violations).toMatchObject([
     { rule_id: 'critical_deletion', severity: 'critical', resource: 'terraform_data.db' },
   ])
-  const report = await chain('generate_engine_plan_report', plan, [])
+  const report = await scripted.chain('generate_engine_plan_report', plan, { tools: [] })
   expect(report.args.potential_impact).toMatchObject({ banner: { level: 'high' } })
 })
 

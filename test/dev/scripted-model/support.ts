@@ -24,12 +24,11 @@ interface Completion {
   usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number }
 }
 
-export const INSPECTION = ['read_file', 'list_dir', 'bulk_grep_search', 'diff_history']
+const INSPECTION = ['read_file', 'list_dir', 'bulk_grep_search', 'diff_history']
 export const EDITING = [...INSPECTION, 'write_to_file', 'replace_in_file', 'delete_file', 'web_search']
 
-interface Chain {
-  sentinel: string
-  query: string
+interface ChainOptions {
+  /** By default those that inspect. */
   tools?: string[]
   history?: Message[]
   system?: string
@@ -59,7 +58,7 @@ export interface Scripted {
   folder: string
   complete(messages: Message[], tools: string[]): Promise<Completion>
   /** Plays the loop until the sentinel is called. Returns its arguments and the names of all calls. */
-  chain(chain: Chain): Promise<ChainEnd>
+  chain(sentinel: string, query: string, options?: ChainOptions): Promise<ChainEnd>
   /** Returns the changes of the session, as the workspace reads them. */
   branchDiff(): Promise<string>
   /** Runs the engine and returns its output, also that of a failure. */
@@ -79,14 +78,8 @@ export async function startScripted(sample: string, iac_path = '.'): Promise<Scr
   await git('commit', '--quiet', '-m', 'sample')
   const branchDiff = async () => {
     await git('add', '--all')
-    return await git(
-      'diff',
-      '--cached',
-      '--no-color',
-      '--no-prefix',
-      `--relative=${iac_path === '.' ? '' : `${iac_path}/`}`,
-      'main',
-    )
+    const relative = `--relative=${iac_path === '.' ? '' : `${iac_path}/`}`
+    return await git('diff', '--cached', '--no-color', '--no-prefix', relative, 'main')
   }
   const access = createFileAccess(siteConfig(clone), { iacRoot: folder, clone, gitDirectory: join(clone, '.git') })
   const tools = new Map(
@@ -112,7 +105,7 @@ export async function startScripted(sample: string, iac_path = '.'): Promise<Scr
     folder,
     complete,
     branchDiff,
-    chain: async ({ sentinel, query, tools: names = [], history = [], system = 'rules' }) => {
+    chain: async (sentinel, query, { tools: names = INSPECTION, history = [], system = 'rules' } = {}) => {
       const messages: Message[] = [{ role: 'system', content: system }, ...history, { role: 'user', content: query }]
       const called: string[] = []
       for (let turn = 0; turn < 10; turn++) {

@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { loadConfig } from '../../../config/load.ts'
 import { readChoices } from '../../../dev/stack/choices.ts'
 import {
@@ -12,12 +11,9 @@ import {
   writeConfiguration,
 } from '../../../dev/stack/configuration.ts'
 import { readTextFile } from '../../../src/runtime/files.ts'
+import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'choices-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = temporaryFolder()
 
 const ALL: Embedded = {
   databaseUrl: 'postgresql://platform:pw@127.0.0.1:1/platform',

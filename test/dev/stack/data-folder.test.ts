@@ -1,27 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { FolderInUse, runningStack, type StackRecord, takeFolder } from '../../../dev/stack/data-folder.ts'
 import { formatLogLine } from '../../../dev/stack/log-lines.ts'
 import { corePort, loadPorts } from '../../../dev/stack/ports.ts'
 import { identify } from '../../../src/runtime/process-identity.ts'
+import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 
-let root: string
+const root = temporaryFolder()
 let count = 0
 const children: ChildProcess[] = []
 const folder = () => join(root, String(++count))
 
-beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'data-folder-'))
-})
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL')
 })
-afterAll(() => rm(root, { recursive: true, force: true }))
 
 function sleeper(): ChildProcess & { pid: number } {
   const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' })

@@ -1,24 +1,20 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type HelperTask, runHelper } from '../../../eval/hand/helpers.ts'
 import { type HandEndpoint, startHandEndpoint } from '../../../eval/hand/server.ts'
 import { readOptions } from '../../../eval/options.ts'
+import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 
 const RUN = fileURLToPath(new URL('../../../eval/run.ts', import.meta.url))
-let folder: string
+const folder = temporaryFolder()
 let endpoint: HandEndpoint
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'hand-helpers-'))
   endpoint = await startHandEndpoint({ folder, autoStatus: true, pollMs: 5 })
 })
-afterAll(async () => {
-  await endpoint.close()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => endpoint.close())
 
 interface Ended {
   code: number

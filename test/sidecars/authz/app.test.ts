@@ -9,6 +9,7 @@ import { prepareStore, readSettings } from '../../../sidecars/authz/main.ts'
 import { noticeUser, openRoleStore, type RoleStore } from '../../../sidecars/authz/role-store.ts'
 import { SettingsError } from '../../../sidecars/shared/settings.ts'
 import { createLogger } from '../../../src/base/log.ts'
+import { brokenOf, judged, TOKEN } from '../../contracts/conformance/fakes/serve.ts'
 import { type Contract, readContract } from '../contract.ts'
 
 const ROOT = 'root@example.com'
@@ -80,6 +81,11 @@ it('has the routes of its contract', () => {
     'POST /v1/check',
     'POST /v1/users/{user_id}/roles',
   ])
+})
+
+it('keeps the promises of its contract', async () => {
+  await bootstrap()
+  expect(brokenOf(await judged('authz', app({ token: TOKEN }).fetch, { admin: ROOT }))).toEqual([])
 })
 
 describe('check', () => {

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { readContract as readDocument } from '../../../contracts/conformance/document.ts'
+import { DEFAULTS } from '../../../contracts/conformance/options.ts'
+import { runConformance } from '../../../contracts/conformance/run.ts'
 import { ROUTES } from '../../../sidecars/iac/app.ts'
 import { preferredWait } from '../../../sidecars/iac/jobs/routes.ts'
+import { brokenOf } from '../../contracts/conformance/fakes/serve.ts'
 import { readContract } from '../contract.ts'
 import { SCOPE, startFakeService, TOKEN } from './service.ts'
 
@@ -83,6 +87,12 @@ describe('bodies', () => {
       status: 404,
     })
   })
+})
+
+it('the promises of the contract about tokens, plans and imports are kept', async () => {
+  const { url, folder } = service
+  const options = { url, token: TOKEN, seed: 3, workspace: folder, only: ['token.', 'plan.', 'import.'] }
+  expect(brokenOf(await runConformance({ ...DEFAULTS, ...options, contract: await readDocument('iac') }))).toEqual([])
 })
 
 it('the contract has these routes and no others, and its examples fit', async () => {

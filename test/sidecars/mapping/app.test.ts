@@ -7,6 +7,7 @@ import { openCatalogueFile, parseCatalogue } from '../../../sidecars/mapping/cat
 import { readSettings } from '../../../sidecars/mapping/main.ts'
 import { SettingsError } from '../../../sidecars/shared/settings.ts'
 import { createLogger, silentLogger } from '../../../src/base/log.ts'
+import { brokenOf, judged, TOKEN } from '../../contracts/conformance/fakes/serve.ts'
 import { type Contract, readContract } from '../contract.ts'
 
 const CATALOGUE = `
@@ -45,6 +46,10 @@ async function resolve(service: ReturnType<typeof app>, body: unknown) {
 }
 
 describe('mapping sidecar', () => {
+  it('keeps the promises of its contract', async () => {
+    expect(brokenOf(await judged('mapping', app({ token: TOKEN }).fetch))).toEqual([])
+  })
+
   it('has the routes of its contract', () => {
     expect(contract.operations).toEqual(['GET /healthz', 'POST /v1/resolve'])
     for (const example of contract.examplesOf('POST', '/v1/resolve')) expect(example).toHaveProperty('identifier')

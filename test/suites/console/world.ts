@@ -1,7 +1,7 @@
 import type { APIRequestContext } from '@playwright/test'
 import type { Session } from '../../../console/client/api/schemas.ts'
 import { createSampleStates, rootOfExample } from '../../../dev/sample-state/prepare.ts'
-import { bodyOf, EXAMPLES, type Example, type ExampleName } from '../../../dev/scripted-model/examples.ts'
+import { bodyOf, EXAMPLES, type ExampleName } from '../../../dev/scripted-model/examples.ts'
 
 const API = '/api/v1'
 
@@ -23,10 +23,8 @@ export async function resetSample(request: APIRequestContext, name: ExampleName)
 }
 
 /** Runs a recorded request to its end and returns the session. */
-export async function runExample(request: APIRequestContext, name: ExampleName): Promise<Session> {
-  const { route }: Example = EXAMPLES[name]
-  return runRound(request, route, await exampleBody(request, name))
-}
+export const runExample = async (request: APIRequestContext, name: ExampleName): Promise<Session> =>
+  runRound(request, EXAMPLES[name].route, await exampleBody(request, name))
 
 /** Starts a round of any kind and waits for its end. */
 export async function runRound(request: APIRequestContext, route: string, body: object): Promise<Session> {
@@ -53,8 +51,8 @@ export async function waitForEnd(request: APIRequestContext, id: string): Promis
 
 /** Returns the id of a session that ran a recorded request; runs it if there is none. */
 export async function findOrRunExample(request: APIRequestContext, name: ExampleName): Promise<string> {
-  const { request: q }: Example = EXAMPLES[name]
-  const list = await request.get(`${API}/sessions/list`, { params: { search: q, page_size: 20 } })
+  const params = { search: EXAMPLES[name].request, page_size: 20 }
+  const list = await request.get(`${API}/sessions/list`, { params })
   const found: { items: { uuid: string; in_flight: boolean }[] } = await list.json()
   const session = found.items.find(({ in_flight }) => !in_flight)
   if (session) return session.uuid

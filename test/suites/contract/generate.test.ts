@@ -34,8 +34,6 @@ describe('a generate round', () => {
       operation: 'generate',
       current_status: 'completed',
     })
-    expect(session.workspace.branch).toMatch(/^Platform\/\d{4}-\d\d-\d\d_\d{6}/)
-    expect(session.history).toEqual([{ user: 'Add a bucket for logs', assistant: 'Wrote the bucket.' }])
     expect(keysOf(await document(round?.reports[0])).sort()).toEqual(keysOf(GENERATE_REPORT).sort())
     expect(round?.reports.map(({ type }) => type)).toEqual(['generate'])
     expect(Object.keys(await document(round?.compliance_checks[0])).sort()).toEqual([
@@ -213,7 +211,6 @@ describe('apply', () => {
     expect(Object.keys(await document(round?.reports[0])).sort()).toEqual(
       ['execution_summary', 'recommendations', 'resource_changes', 'status', 'summary'].sort(),
     )
-    expect(session.history?.at(-1)?.user).toBe('Engine apply.')
     expect(existsSync(pinned)).toBe(false)
     world.sidecar.submissions = []
     const again = await world.run('apply', { session_id: uuid })

@@ -80,21 +80,4 @@ describe('a full import round', () => {
       rounds: [{ compliance_checks: [], reports: [{ type: 'import' }] }],
     })
   })
-
-  it('whose imports always fail tries as often as configured and reports it', async () => {
-    account(A)
-    const told = world.sidecar.script
-    world.sidecar.script = (one) =>
-      one.kind === 'import' ? { exit_code: 1, stderr: 'Error: cannot import' } : told(one)
-    const session = await world.first('import')
-    expect(lastMessage(session)).toBe('IMPORT')
-    expect(imports()).toEqual([PAIRS[0], PAIRS[0]])
-    expect(await document(session.rounds[0]?.reports[0])).toMatchObject({
-      status: 'Failed',
-      summary: { selected: 1, imported: 0, failed: 1 },
-      imported_resources: [{ resource_id: A, status: 'failed', error_message: 'Error: cannot import' }],
-    })
-    const asked = world.model.of('task_complete').filter(({ messages }) => messages.at(-1)?.role === 'user')
-    expect(asked.at(-1)?.messages.at(-1)?.content).toContain('cannot import')
-  })
 })

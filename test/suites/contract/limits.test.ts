@@ -10,8 +10,6 @@ describe('small limits, gates off, unmanaged state, a model behind ANTHROPIC_BAS
       enable_compliance_checker: false,
       block_on_high_impact: false,
       max_drift_reports: 0,
-      max_tool_agent_executions: 3,
-      max_validation_iteration: 1,
     },
     iac: { job_poll_interval: 0.2, job_timeout: 1.5 },
     storage: { engine_state_bucket: '' },
@@ -34,26 +32,6 @@ describe('small limits, gates off, unmanaged state, a model behind ANTHROPIC_BAS
     expect(new Set(world.model.calls.map(({ model }) => model))).toEqual(new Set(['claude-main', 'claude-small']))
     for (const { authorization } of world.model.calls) expect(authorization).toBe('Bearer key-of-the-model')
     expect(world.notifications.received).toEqual([])
-  })
-
-  it('one attempt only', async () => {
-    world.sidecar.script = ({ kind }) => (kind === 'validate' ? { exit_code: 1, stderr: 'Error: x' } : undefined)
-    expect(lastMessage(await world.first('generate'))).toBe('runner failed: Validation loop exceeded.')
-    expect(world.sidecar.of('validate')).toHaveLength(1)
-    expect(world.notifications.received).toEqual([])
-  })
-
-  it('three turns of a loop, the last with the sentinel alone', async () => {
-    world.model.on.requests_filter = ({ number }) => ({
-      calls: [['list_dir', { relative_workspace_path: '.', explanation: `${number}` }]],
-    })
-    const session = await world.first('generate')
-    expect(lastMessage(session)).toMatch(
-      /^runner failed: ToolExecutionsExceeded: The total number of tool executions in this chain has reached the limit\. Limit=3/,
-    )
-    const turns = world.model.of('requests_filter')
-    expect(turns.map(({ tools }) => tools.length > 1)).toEqual([true, true, false])
-    expect(turns[2]?.tools).toEqual(['requests_filter'])
   })
 
   it('a job that never ends fails the round after the limit', async () => {

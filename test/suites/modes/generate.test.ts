@@ -3,12 +3,11 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { unavailable } from '../../../src/base/errors.ts'
 import { PlanDocumentSchema } from '../../../src/plan/document/plan-document.ts'
-import { acceptRound } from '../../../src/rounds/accept.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf, documentsOf } from './artifacts.ts'
-import { ADDED, decline, done, GATES, goodLlm, goodRound, MAIN, targets, write } from './scripts.ts'
-import { firstRound, nextRound, planPath, runGenerate, startStack } from './stack.ts'
+import { ADDED, decline, done, GATES, goodLlm, MAIN, targets, write } from './scripts.ts'
+import { nextRound, planPath, runGenerate, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -142,36 +141,6 @@ describe('a generate round', () => {
       'third.tf',
     ])
     expect(readFileSync(join(planPath(stack, first.uuid), 'session.plan'))).not.toEqual(plan)
-  })
-
-  it('takes no second request while it runs', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const scripts = goodRound()
-    const context = stack.context(
-      scriptedLlm({
-        ...scripts,
-        generate_engine_targets: () => {
-          second = request()
-          return targets('terraform_data.second')
-        },
-      }),
-    )
-    let second: Promise<void> = Promise.resolve()
-    const request = async () => {
-      const [row] = await context.sql<{ uuid: string }[]>`SELECT uuid FROM sessions WHERE in_flight`
-      await acceptRound(context, {
-        session_uuid: row?.uuid ?? '',
-        mode: 'generate',
-        query: 'Another one',
-        is_partial: false,
-      })
-    }
-    const session = await firstRound(stack, context, { repo_uri })
-    await second
-    const rounds =
-      await context.sql`SELECT query FROM rounds JOIN sessions ON sessions.id = session_id WHERE uuid = ${session.uuid}`
-    expect(rounds.map(({ query }) => query)).toEqual(['Add a second greeting'])
-    expect(session.statuses.at(-1)).toBe('completed')
   })
 })
 

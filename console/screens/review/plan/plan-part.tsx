@@ -63,7 +63,7 @@ function NoDocument({ round }: { round: Round }) {
       <Notice title="This plan is available as text only">
         The engine could not finish it, or it was made before plans were stored as data.
       </Notice>
-      <PlanTexts plans={round.plans} first={null} />
+      <PlanTexts plans={round.plans} />
     </>
   )
 }
@@ -103,17 +103,11 @@ const Limits = ({ document: { resources_without_attributes: count } }: { documen
 
 const MAX_TEXT = 200_000
 
-interface PlanTextsProps {
-  plans: readonly RoundPlan[]
-  /** The plan that is open at first; null for all. */
-  first: RoundPlan | null
-}
-
-/** Shows plans as the engine wrote them, the last one first. Each is read when it is opened. */
-const PlanTexts = ({ plans, first }: PlanTextsProps) => (
+/** Shows plans as the engine wrote them, the last one first. At first one is open, or all. */
+const PlanTexts = ({ plans, first }: { plans: readonly RoundPlan[]; first?: RoundPlan }) => (
   <div class="review-sections">
     {plans.toReversed().map((plan) => (
-      <PlanText key={plan.id} plan={plan} open={first === null || first.id === plan.id} />
+      <PlanText key={plan.id} plan={plan} open={!first || first.id === plan.id} />
     ))}
   </div>
 )

@@ -69,13 +69,7 @@ function Marks({ resource }: { resource: PlannedResource }) {
   )
 }
 
-interface DetailsProps {
-  resource: PlannedResource
-  round: number
-  finding: string | null
-}
-
-function Details({ resource, round, finding }: DetailsProps) {
+function Details({ resource, round, finding }: Pick<ResourceItemProps, 'resource' | 'round' | 'finding'>) {
   const { address, findings, depends_on, depends_on_left_out } = resource
   const names = findingNames(findings)
   const here = { round, part: 'plan', resource: address }

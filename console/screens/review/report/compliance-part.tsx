@@ -111,12 +111,8 @@ function Verdict({ check }: { check: Compliance }) {
   )
 }
 
-interface FindingCardProps {
-  finding: Finding
-  files: readonly ChangedFile[]
-}
-
-function FindingCard({ finding: { rule, severity, resource, message, fix, by }, files }: FindingCardProps) {
+function FindingCard({ finding, files }: { finding: Finding; files: readonly ChangedFile[] }) {
+  const { rule, severity, resource, message, fix, by } = finding
   const where = resource ? findBlock(resource, files) : null
   return (
     <li class="card">

@@ -119,3 +119,8 @@ export function parseStdout({ result }: Job): unknown {
     return undefined
   }
 }
+
+/** Runs a job of an operation in a workspace to its end. */
+export type RunJob = (tester: Tester, id: string, workspace: string, more?: object) => Promise<Job>
+
+export const NOT_OFFERED = 'optional, and this implementation does not offer it'

@@ -3,7 +3,7 @@ import type { Plan } from '../../plan.ts'
 import { MAX_DEPENDENCIES, MAX_MODULE_DEPTH } from '../limits.ts'
 
 /** A module in the plan's `configuration`, once for all of its instances. */
-export interface CodeModule {
+interface CodeModule {
   /** Names of the calls that lead to it; empty for the root. */
   names: readonly string[]
   module: Json | undefined
@@ -29,7 +29,7 @@ export interface Reference {
 }
 
 /** All references of an expression, and whether the plan leaves some of them open. */
-export interface References {
+interface References {
   found: Map<string, Reference>
   is_complete: boolean
 }

@@ -108,7 +108,7 @@ export interface Instance {
 }
 
 /** Reads the position of a resource; null when its module is nested too deep. */
-export function instanceOf({ address, mode, type, name }: ResourceChange, index: number): Instance | null {
+function instanceOf({ address, mode, type, name }: ResourceChange, index: number): Instance | null {
   const { calls, resource } = readAddress(address)
   if (calls.length > MAX_MODULE_DEPTH) return null
   return {
@@ -121,7 +121,7 @@ export function instanceOf({ address, mode, type, name }: ResourceChange, index:
 }
 
 /** A search for instances of a block. */
-export interface Wanted {
+interface Wanted {
   names: readonly string[]
   block: string
   /** Keys of the outermost calls; later calls may have any key. */
@@ -131,12 +131,12 @@ export interface Wanted {
 }
 
 /** A lookup of listed resources. */
-export interface InstanceIndex {
+interface InstanceIndex {
   find(wanted: Wanted): readonly Instance[]
 }
 
 /** Indexes each instance under every call that leads to it, so that a lookup is one step. */
-export function indexInstances(instances: readonly (Instance | null)[]): InstanceIndex {
+function indexInstances(instances: readonly (Instance | null)[]): InstanceIndex {
   const entries = new Map<string, Instance[]>()
   const enter = (wanted: Wanted, instance: Instance) => {
     const name = nameOf(wanted)

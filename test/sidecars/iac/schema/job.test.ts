@@ -1,7 +1,7 @@
 import { appendFile, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { SchemaCache } from '../../../../sidecars/iac/schema/cache.ts'
+import { createSchemaCache } from '../../../../sidecars/iac/schema/cache.ts'
 import { indexDocument } from '../../../../sidecars/iac/schema/index-document.ts'
 import { readLockFile } from '../../../../sidecars/iac/schema/job.ts'
 import { type Json, SCOPE, startFakeService, startTestService, temporaryFolder } from '../service.ts'
@@ -226,7 +226,7 @@ describe('the documents of schemas', () => {
 describe('the cache', () => {
   it('keeps to its size, forgets what was used least, and tidies up', async () => {
     const folder = join(await temporaryFolder(), 'schemas')
-    const cache = new SchemaCache(folder, { entries: 2, bytes: 100 })
+    const cache = createSchemaCache(folder, { entries: 2, bytes: 100 })
     await cache.open()
     const store = async (key: string, size: number) => {
       const path = join(folder, '..', key)

@@ -14,7 +14,8 @@ const ENV = { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SEC
 const VIEW = 'arn:aws:resource-explorer-2:us-east-1:123456789012:view/all/1'
 
 type Body = Record<string, unknown>
-type Reply = (body: Body) => Response | Promise<Response>
+/** JSON, or what makes an answer. */
+type Reply = Body | ((body: Body) => Response | Body)
 interface Cloud {
   sts?: Reply
   ListIndexes?: Reply
@@ -47,7 +48,12 @@ const tagged = (...keys: string[]) => ({
     { Name: 'tags', LastReportedAt: '2022-01-01T00:00:00Z', Data: keys.map((Key) => ({ Key, Value: 'v' })) },
   ],
 })
-const listed = (...resources: object[]) => HttpResponse.json({ Resources: resources, ViewArn: VIEW })
+const listed = (...resources: object[]) => ({ Resources: resources, ViewArn: VIEW })
+
+const answered = (reply: Reply, body: Body): Response => {
+  const answer = typeof reply === 'function' ? reply(body) : reply
+  return answer instanceof Response ? answer : HttpResponse.json(answer)
+}
 
 /** Plays the services of an account whose aggregator index is in us-east-1. Returns the calls as `host operation`. */
 function cloud(
@@ -62,19 +68,18 @@ function cloud(
   }
   const answer: Required<Cloud> = {
     sts: () => identity(),
-    ListIndexes: () =>
-      HttpResponse.json({
-        Indexes: [{ Arn: 'arn:aws:resource-explorer-2:us-east-1:1:index/1', Region: 'us-east-1', Type: 'AGGREGATOR' }],
-      }),
-    GetDefaultView: () => HttpResponse.json({ ViewArn: VIEW }),
-    ListResources: () => listed(resource('arn:aws:s3:::one')),
+    ListIndexes: {
+      Indexes: [{ Arn: 'arn:aws:resource-explorer-2:us-east-1:1:index/1', Region: 'us-east-1', Type: 'AGGREGATOR' }],
+    },
+    GetDefaultView: { ViewArn: VIEW },
+    ListResources: listed(resource('arn:aws:s3:::one')),
     ...parts,
   }
   outside.use(
     http.post(`${sts}/`, async ({ request }) => {
       const body = Object.fromEntries(new URLSearchParams(await request.text()))
       note(request, body)
-      return answer.sts(body)
+      return answered(answer.sts, body)
     }),
   )
   const hosts = explorer.includes(':region')
@@ -86,7 +91,7 @@ function cloud(
         http.post(`${host}/${operation}`, async ({ request }) => {
           const body = (await request.json()) as Body
           note(request, body)
-          return answer[operation](body)
+          return answered(answer[operation], body)
         }),
       )
   return seen
@@ -148,7 +153,7 @@ describe('an account', () => {
 
   it('has at most two hundred pages', async () => {
     let page = 0
-    cloud({ ListResources: () => HttpResponse.json({ Resources: [], NextToken: `t${++page}` }) })
+    cloud({ ListResources: () => ({ Resources: [], NextToken: `t${++page}` }) })
     expect(await failure()).toBe('InventoryError: AWS Resource Explorer has more than 200 pages of results')
     expect(page).toBe(200)
   })
@@ -184,17 +189,13 @@ describe('an account', () => {
   })
 
   it.each([
-    ['no index', { ListIndexes: () => HttpResponse.json({ Indexes: [] }) }, 'it has no aggregator index'],
+    ['no index', { ListIndexes: { Indexes: [] } }, 'it has no aggregator index'],
     [
       'a local index only',
-      { ListIndexes: () => HttpResponse.json({ Indexes: [{ Region: 'eu-west-1', Type: 'LOCAL' }] }) },
+      { ListIndexes: { Indexes: [{ Region: 'eu-west-1', Type: 'LOCAL' }] } },
       'it has no aggregator index',
     ],
-    [
-      'no view',
-      { GetDefaultView: () => HttpResponse.json({}) },
-      'the region us-east-1 of its aggregator index has no default view',
-    ],
+    ['no view', { GetDefaultView: {} }, 'the region us-east-1 of its aggregator index has no default view'],
     [
       'an unknown view',
       { GetDefaultView: () => HttpResponse.json({ Message: 'x' }, { status: 404 }) },
@@ -262,18 +263,10 @@ describe('trouble', () => {
       { ListResources: () => HttpResponse.text('<busy>') },
       'RefusedError: 200 from AWS Resource Explorer: the answer is not JSON',
     ],
-    ['nothing', { ListResources: () => HttpResponse.json({}) }, /unknown form, at Resources$/],
+    ['nothing', { ListResources: {} }, /unknown form, at Resources$/],
     ['a list', { ListResources: () => HttpResponse.json([1]) }, /gave an answer of an unknown form/],
-    [
-      'numbers for ARNs',
-      { ListResources: () => listed(resource('x', { Arn: 7 })) },
-      /unknown form, at Resources\.0\.Arn$/,
-    ],
-    [
-      'a token of another type',
-      { ListResources: () => HttpResponse.json({ Resources: [], NextToken: {} }) },
-      /unknown form, at NextToken$/,
-    ],
+    ['numbers for ARNs', { ListResources: listed(resource('x', { Arn: 7 })) }, /unknown form, at Resources\.0\.Arn$/],
+    ['a token of another type', { ListResources: { Resources: [], NextToken: {} } }, /unknown form, at NextToken$/],
     [
       'no account',
       { sts: () => HttpResponse.xml('<a/>') },
@@ -281,7 +274,7 @@ describe('trouble', () => {
     ],
     [
       'a region that is a host',
-      { ListIndexes: () => HttpResponse.json({ Indexes: [{ Region: 'evil.example/', Type: 'AGGREGATOR' }] }) },
+      { ListIndexes: { Indexes: [{ Region: 'evil.example/', Type: 'AGGREGATOR' }] } },
       'InventoryError: AWS Resource Explorer names an aggregator index in an unknown region',
     ],
   ])('%s is no inventory', async (_name, parts, text) => {
@@ -350,11 +343,7 @@ describe('addresses and credentials', () => {
   it('other partitions have their own domain', async () => {
     const sts = 'https://sts.cn-north-1.amazonaws.com.cn'
     const cn = (region: string) => `https://resource-explorer-2.${region}.amazonaws.com.cn`
-    cloud(
-      { ListIndexes: () => HttpResponse.json({ Indexes: [{ Region: 'cn-north-1', Type: 'AGGREGATOR' }] }) },
-      sts,
-      cn('cn-north-1'),
-    )
+    cloud({ ListIndexes: { Indexes: [{ Region: 'cn-north-1', Type: 'AGGREGATOR' }] } }, sts, cn('cn-north-1'))
     expect(await discover({ AWS_REGION: 'cn-north-1' })).toEqual(['arn:aws:s3:::one'])
   })
 

@@ -215,40 +215,26 @@ describe('an application signs in', () => {
 
 describe('managed identity', () => {
   const HOSTED = { IDENTITY_ENDPOINT: 'http://127.0.0.1:41000/msi/token', IDENTITY_HEADER: 'hosted-key' }
-  it.each<[string, Record<string, string>, string, string, string, string]>([
-    [
-      'of the machine',
-      {},
-      INSTANCE,
-      '?api-version=2018-02-01&resource=https%3A%2F%2Fmanagement.azure.com',
-      'metadata',
-      'true',
-    ],
-    [
-      'of several, the named one',
-      { ARM_CLIENT_ID: 'mine' },
-      INSTANCE,
-      '?api-version=2018-02-01&resource=https%3A%2F%2Fmanagement.azure.com&client_id=mine',
-      'metadata',
-      'true',
-    ],
+  const OWN = { metadata: 'true' }
+  const VERSION = '2018-02-01&resource=https%3A%2F%2Fmanagement.azure.com'
+  it.each<[string, Record<string, string>, string, string, Record<string, string>]>([
+    ['of the machine', {}, INSTANCE, VERSION, OWN],
+    ['of several, the named one', { ARM_CLIENT_ID: 'mine' }, INSTANCE, `${VERSION}&client_id=mine`, OWN],
     [
       'where the host says',
       HOSTED,
       HOSTED.IDENTITY_ENDPOINT,
-      '?api-version=2019-08-01&resource=https%3A%2F%2Fmanagement.azure.com',
-      'x-identity-header',
-      'hosted-key',
+      VERSION.replace('2018-02-01', '2019-08-01'),
+      { 'x-identity-header': 'hosted-key' },
     ],
     [
       'where the variable says',
       { ...HOSTED, ARM_MSI_ENDPOINT: 'http://127.0.0.1:41001/token' },
       'http://127.0.0.1:41001/token',
-      '?api-version=2018-02-01&resource=https%3A%2F%2Fmanagement.azure.com',
-      'metadata',
-      'true',
+      VERSION,
+      OWN,
     ],
-  ])('%s', async (_name, env, address, query, header, value) => {
+  ])('%s', async (_name, env, address, version, headers) => {
     const calls = at(address, {
       access_token: 'azure-token',
       expires_on: '4102444800',
@@ -257,7 +243,8 @@ describe('managed identity', () => {
     })
     await listed({ ARM_USE_MSI: 'true', ...env })
     expect(calls).toHaveLength(1)
-    expect([calls[0]?.method, calls[0]?.url.search, calls[0]?.headers.get(header)]).toEqual(['GET', query, value])
+    expect([calls[0]?.method, calls[0]?.url.search]).toEqual(['GET', `?api-version=${version}`])
+    for (const [name, value] of Object.entries(headers)) expect(calls[0]?.headers.get(name)).toBe(value)
   })
 
   it.each<[string, unknown, string]>([
@@ -321,15 +308,15 @@ describe('a client certificate', () => {
 
   const CLOSED =
     'ARM_CLIENT_CERTIFICATE_PATH is neither PKCS #12 nor PEM, or ARM_CLIENT_CERTIFICATE_PASSWORD does not open it'
-  it.each<[string, string, string, string]>([
-    ['a wrong password', 'client-aes.pfx', 'wrong', CLOSED],
-    ['no password', 'client-3des.pfx', '', CLOSED],
-    ['a wrong password of PEM', 'client-encrypted.pem', 'wrong', CLOSED],
-    ['a wrong password of RC2', 'client-rc2.pfx', 'wrong', CLOSED],
-  ])('%s is an error that shows nothing', async (_name, file, ARM_CLIENT_CERTIFICATE_PASSWORD, expected) => {
+  it.each([
+    ['client-aes.pfx', 'wrong'],
+    ['client-3des.pfx', ''],
+    ['client-encrypted.pem', 'wrong'],
+    ['client-rc2.pfx', 'wrong'],
+  ])('%s with the password %j is an error that shows nothing', async (file, ARM_CLIENT_CERTIFICATE_PASSWORD) => {
     const env = { ...APP, ARM_CLIENT_CERTIFICATE_PATH: fixture(file), ARM_CLIENT_CERTIFICATE_PASSWORD }
     const { error, shown } = await outcome(azureInventory, SCOPE, env)
-    expect(error).toBe(expected)
+    expect(error).toBe(CLOSED)
     expect(shown).not.toContain(fixture(file))
   })
 

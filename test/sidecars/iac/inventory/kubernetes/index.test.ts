@@ -158,91 +158,64 @@ describe('a cluster', () => {
 })
 
 describe('left out', () => {
-  const one = (kind: string, resource: string, group: string, more: object, namespaced = true): Served['kinds'] => ({
-    [group]: [
-      {
-        kind,
-        resource,
-        namespaced,
-        objects: [object('kept'), { metadata: { ...Object(object('gone')).metadata, ...more } }],
-      },
-    ],
-  })
+  /** Kinds by their name: resource, API version, and true for one of the whole cluster. */
+  const KINDS = {
+    APIService: ['apiservices', 'apiregistration.k8s.io/v1', true],
+    ClusterRole: ['clusterroles', 'rbac.authorization.k8s.io/v1', true],
+    ConfigMap: ['configmaps', 'v1', false],
+    Deployment: ['deployments', 'apps/v1', false],
+    FlowSchema: ['flowschemas', 'flowcontrol.apiserver.k8s.io/v1', true],
+    Namespace: ['namespaces', 'v1', true],
+    PersistentVolume: ['persistentvolumes', 'v1', false],
+    Pod: ['pods', 'v1', false],
+    PriorityClass: ['priorityclasses', 'scheduling.k8s.io/v1', true],
+    Role: ['roles', 'rbac.authorization.k8s.io/v1', false],
+    Secret: ['secrets', 'v1', false],
+    Service: ['services', 'v1', false],
+    ServiceAccount: ['serviceaccounts', 'v1', false],
+  } as const
+  /** Serves two objects of a kind, one of them with this metadata. */
+  const one = (kind: keyof typeof KINDS, more: object): Served['kinds'] => {
+    const [resource, version, isOfCluster] = KINDS[kind]
+    const objects = [object('kept'), { metadata: { ...Object(object('gone')).metadata, ...more } }]
+    return { [version]: [{ kind, resource, namespaced: !isOfCluster, objects }] }
+  }
 
   it.each([
-    ['owned objects', one('Pod', 'pods', 'v1', { ownerReferences: [{ kind: 'ReplicaSet', name: 'web' }] })],
-    ['objects that are going', one('ConfigMap', 'configmaps', 'v1', { deletionTimestamp: '2026-01-01T00:00:00Z' })],
-    ['the namespaces of the system', one('ConfigMap', 'configmaps', 'v1', { namespace: 'kube-system' })],
-    ['the root certificate of each namespace', one('ConfigMap', 'configmaps', 'v1', { name: 'kube-root-ca.crt' })],
-    [
-      'releases of helm',
-      one('Secret', 'secrets', 'v1', { name: 'sh.helm.release.v1.web.v1', labels: { owner: 'helm' } }),
-    ],
-    [
-      'what helm installed',
-      one('Deployment', 'deployments', 'apps/v1', { annotations: { 'meta.helm.sh/release-name': 'web' } }),
-    ],
-    [
-      'states of an engine',
-      one('Secret', 'secrets', 'v1', { name: 'tfstate-default-shop', labels: { tfstate: 'true' } }),
-    ],
+    ['owned objects', one('Pod', { ownerReferences: [{ kind: 'ReplicaSet', name: 'web' }] })],
+    ['objects that are going', one('ConfigMap', { deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    ['the namespaces of the system', one('ConfigMap', { namespace: 'kube-system' })],
+    ['the root certificate of each namespace', one('ConfigMap', { name: 'kube-root-ca.crt' })],
+    ['releases of helm', one('Secret', { name: 'sh.helm.release.v1.web.v1', labels: { owner: 'helm' } })],
+    ['what helm installed', one('Deployment', { annotations: { 'meta.helm.sh/release-name': 'web' } })],
+    ['states of an engine', one('Secret', { name: 'tfstate-default-shop', labels: { tfstate: 'true' } })],
     [
       'generated tokens',
-      one('Secret', 'secrets', 'v1', {
+      one('Secret', {
         name: 'ci-token-x7k2p',
         annotations: { 'kubernetes.io/service-account.name': 'ci' },
       }),
     ],
-    ['default service accounts', one('ServiceAccount', 'serviceaccounts', 'v1', { name: 'default' })],
-    ['the API itself', one('Service', 'services', 'v1', { name: 'kubernetes', namespace: 'default' })],
-    [
-      'provisioned volumes',
-      one('PersistentVolume', 'persistentvolumes', 'v1', { annotations: { 'pv.kubernetes.io/provisioned-by': 'x' } }),
-    ],
-    [
-      'roles of the system',
-      one('ClusterRole', 'clusterroles', 'rbac.authorization.k8s.io/v1', { name: 'system:node' }, false),
-    ],
+    ['default service accounts', one('ServiceAccount', { name: 'default' })],
+    ['the API itself', one('Service', { name: 'kubernetes', namespace: 'default' })],
+    ['provisioned volumes', one('PersistentVolume', { annotations: { 'pv.kubernetes.io/provisioned-by': 'x' } })],
+    ['roles of the system', one('ClusterRole', { name: 'system:node' })],
     [
       'roles of the bootstrap',
-      one(
-        'ClusterRole',
-        'clusterroles',
-        'rbac.authorization.k8s.io/v1',
-        { name: 'admin', labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults' } },
-        false,
-      ),
+      one('ClusterRole', { name: 'admin', labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults' } }),
     ],
-    ['namespaces of the system', one('Namespace', 'namespaces', 'v1', { name: 'kube-node-lease' }, false)],
-    ['the default namespace', one('Namespace', 'namespaces', 'v1', { name: 'default' }, false)],
-    [
-      'priorities of the system',
-      one('PriorityClass', 'priorityclasses', 'scheduling.k8s.io/v1', { name: 'system-node-critical' }, false),
-    ],
+    ['namespaces of the system', one('Namespace', { name: 'kube-node-lease' })],
+    ['the default namespace', one('Namespace', { name: 'default' })],
+    ['priorities of the system', one('PriorityClass', { name: 'system-node-critical' })],
     [
       'flow control that the server keeps up',
-      one(
-        'FlowSchema',
-        'flowschemas',
-        'flowcontrol.apiserver.k8s.io/v1',
-        { annotations: { 'apf.kubernetes.io/autoupdate-spec': 'true' } },
-        false,
-      ),
+      one('FlowSchema', { annotations: { 'apf.kubernetes.io/autoupdate-spec': 'true' } }),
     ],
     [
       'API services of the server',
-      one(
-        'APIService',
-        'apiservices',
-        'apiregistration.k8s.io/v1',
-        { labels: { 'kube-aggregator.kubernetes.io/automanaged': 'onstart' } },
-        false,
-      ),
+      one('APIService', { labels: { 'kube-aggregator.kubernetes.io/automanaged': 'onstart' } }),
     ],
-    [
-      'names that an identifier cannot hold',
-      one('Role', 'roles', 'rbac.authorization.k8s.io/v1', { name: 'a,kind=Secret' }),
-    ],
+    ['names that an identifier cannot hold', one('Role', { name: 'a,kind=Secret' })],
   ])('%s', async (_name, kinds) => {
     expect((await discover({ kinds })).ids).toEqual([expect.stringMatching(/name=kept$/)])
   })
@@ -254,7 +227,7 @@ describe('left out', () => {
     ],
     ['labels that every chart sets', { labels: { 'app.kubernetes.io/managed-by': 'terraform' }, name: 'ours' }],
   ])('not %s', async (_name, more) => {
-    expect((await discover({ kinds: one('Secret', 'secrets', 'v1', more) })).ids).toHaveLength(2)
+    expect((await discover({ kinds: one('Secret', more) })).ids).toHaveLength(2)
   })
 
   it('kinds that the cluster writes itself, and those that nobody can create', async () => {
