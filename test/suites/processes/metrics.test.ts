@@ -1,50 +1,25 @@
-import { writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startObjectStore } from '../../../dev/object-store.ts'
-import { startRespServer } from '../../data/cache/resp-server.ts'
-import { ENVIRONMENT } from '../../helpers/core.ts'
+import { afterAll, describe, expect, it } from 'vitest'
 import { type CoreProcess, startCoreProcess } from '../../helpers/core-process.ts'
-import { useFolder } from '../../helpers/folder.ts'
+import { startCoreSurroundings } from '../../helpers/core-surroundings.ts'
 import { memoryCache } from '../../helpers/memory-cache.ts'
-import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 import { openSession, runRound } from '../../helpers/sessions.ts'
 import { readStream } from '../../helpers/sse.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { parseMetrics, sampleOf } from '../../observe/parse-metrics.ts'
 
-let database: TestDatabase
-const folder = useFolder()
-let env: Record<string, string>
-const closers: (() => unknown)[] = []
-beforeAll(async () => {
-  database = await createTestDatabase()
-  const objects = await startObjectStore({ access_key: 'bundledadmin', secret_key: 'bundledadmin' })
-  const redis = await startRespServer()
-  closers.push(objects.close, redis.close)
-  const config = `${folder.path}/config.yaml`
-  await writeFile(
-    config,
-    `storage: { endpoint_url: "${objects.url}", public_endpoint_url: "${objects.url}" }\n` +
-      'telemetry: { collector_url: "" }\n',
-  )
-  env = {
-    ...ENVIRONMENT,
-    PLATFORM_SQL_DATABASE_URL: database.url,
-    PLATFORM_REDIS_URL: redis.url,
-    PLATFORM_CONFIG: config,
-  }
-})
-afterAll(async () => {
-  for (const close of closers.reverse()) await close()
-  await database.drop()
+const surroundings = startOnce(startCoreSurroundings)
+const started: CoreProcess[] = []
+afterAll(() => {
+  for (const { kill } of started) kill()
 })
 
 async function start(more: Record<string, string> = {}): Promise<CoreProcess> {
-  const core = await startCoreProcess({ ...env, ...more })
-  closers.push(core.kill)
+  const core = await startCoreProcess({ ...surroundings.env, ...more })
+  started.push(core)
   return core
 }
 const context = () => ({
-  sql: database.sql,
+  sql: surroundings.database.sql,
   queue: { enqueue: async () => {}, healthy: async () => true },
   cache: memoryCache(),
   now: () => new Date(),
@@ -69,7 +44,7 @@ describe('a core process', () => {
   })
 
   it('refuses a metrics port that is none', async () => {
-    await expect(startCoreProcess({ ...env, PLATFORM_METRICS_PORT: 'x' })).rejects.toThrow(
+    await expect(startCoreProcess({ ...surroundings.env, PLATFORM_METRICS_PORT: 'x' })).rejects.toThrow(
       'routes/main.ts ended with 1',
     )
   })
@@ -101,7 +76,7 @@ describe('a core process', () => {
   it('lets a request that is under way come to its end', async () => {
     const core = await start()
     await fetch(`${core.ready.address}/api/v1/users/me`)
-    const held = database.sql.begin(async (tx) => {
+    const held = surroundings.database.sql.begin(async (tx) => {
       await tx`LOCK TABLE users IN ACCESS EXCLUSIVE MODE`
       const answer = fetch(`${core.ready.address}/api/v1/users/me`)
       await untilBlocked()
@@ -117,7 +92,7 @@ describe('a core process', () => {
 /** Waits until a statement of the core is blocked by the lock. */
 async function untilBlocked(): Promise<void> {
   for (;;) {
-    const [row] = await database.sql<{ n: number }[]>`
+    const [row] = await surroundings.database.sql<{ n: number }[]>`
       SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
     if (row && row.n > 0) return
   }

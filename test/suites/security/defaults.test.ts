@@ -1,14 +1,12 @@
 import { chmod, link, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { networkInterfaces, tmpdir } from 'node:os'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startObjectStore } from '../../../dev/object-store.ts'
+import { expect, test } from 'vitest'
 import { createLogger } from '../../../src/base/log.ts'
-import { startRespServer } from '../../data/cache/resp-server.ts'
-import { ENVIRONMENT } from '../../helpers/core.ts'
 import { type CoreProcess, startCoreProcess } from '../../helpers/core-process.ts'
-import { createTestDatabase } from '../../helpers/postgres.ts'
+import { startCoreSurroundings } from '../../helpers/core-surroundings.ts'
+import { useFolder } from '../../helpers/folder.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { NAME, startReleases, zip } from '../../sidecars/iac/engine/release.ts'
 import { fakeEngine, startTestService } from '../../sidecars/iac/service.ts'
@@ -23,35 +21,8 @@ const outerAddress = Object.values(networkInterfaces())
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address
 const unless = outerAddress === undefined ? 'this machine has no address but loopback' : null
 
-const surroundings = startOnce(async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'defaults-'))
-  const database = await createTestDatabase()
-  const objects = await startObjectStore({ access_key: 'bundledadmin', secret_key: 'bundledadmin' })
-  const redis = await startRespServer()
-  const config = join(folder, 'config.yaml')
-  await writeFile(
-    config,
-    `storage: { endpoint_url: "${objects.url}", public_endpoint_url: "${objects.url}" }\n` +
-      'telemetry: { collector_url: "" }\n',
-  )
-  const env = {
-    ...ENVIRONMENT,
-    PLATFORM_SQL_DATABASE_URL: database.url,
-    PLATFORM_REDIS_URL: redis.url,
-    PLATFORM_CONFIG: config,
-  }
-  const close = async () => {
-    await Promise.all([objects.close(), redis.close(), database.drop()])
-    await rm(folder, { recursive: true, force: true })
-  }
-  return { env, folder, config, close }
-})
-
-let engineFolder: string
-beforeAll(async () => {
-  engineFolder = await mkdtemp(join(tmpdir(), 'engine-'))
-})
-afterAll(() => rm(engineFolder, { recursive: true, force: true }))
+const surroundings = startOnce(startCoreSurroundings)
+const engineFolder = useFolder()
 
 /** Runs `ask` while a core runs at this address; blank means none is set. */
 async function withCore<T>(
@@ -112,7 +83,7 @@ const EVIL = '#!/bin/sh\necho evil\n'
 
 /** Installs the engine, changes the files on the disk, starts again, and returns the result of the program. */
 async function tamper(change: (binary: string, folder: string) => Promise<unknown>): Promise<string> {
-  const folder = await mkdtemp(join(engineFolder, 'data-'))
+  const folder = await mkdtemp(join(engineFolder.path, 'data-'))
   const releases = await startReleases()
   const told: string[] = []
   const log = createLogger({ write: (line) => told.push(JSON.parse(line).message) })
@@ -163,7 +134,7 @@ attack(
   'shipped defaults: the configuration of the engine',
   'a relative TF_CLI_CONFIG_FILE, which a repository can bring',
   async () => {
-    const engine = await fakeEngine(engineFolder)
+    const engine = await fakeEngine(engineFolder.path)
     const service = await startTestService({ IAC_BINARY: engine, TF_CLI_CONFIG_FILE: 'engine.tfrc' })
     try {
       const workspace_path = await service.workspace({
