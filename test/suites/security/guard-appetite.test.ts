@@ -1,17 +1,12 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { afterAll, beforeAll, expect } from 'vitest'
-import { type Json, SCOPE, startTestService, type TestService } from '../../sidecars/iac/service.ts'
+import { expect } from 'vitest'
+import { startOnce } from '../../helpers/start-once.ts'
+import { type Json, SCOPE, type TestService } from '../../sidecars/iac/service.ts'
 import { attack } from './attack.ts'
+import { startGuarded } from './guarded.ts'
 
-let service: TestService
-let hurried: TestService
-beforeAll(async () => {
-  service = await startTestService({ IAC_SANDBOX: 'none' })
-  hurried = await startTestService({ IAC_SANDBOX: 'none', IAC_JOB_TIMEOUT_SECONDS: '0.2' })
-})
-afterAll(() => Promise.all([service.close(), hurried.close()]))
+const service = startOnce(startGuarded)
+const hurried = startOnce(() => startGuarded({ IAC_JOB_TIMEOUT_SECONDS: '0.2' }))
 
 const GROUP = "the check's own appetite"
 /** Far above the delays of a loaded machine, far below the seconds of an attack. */
@@ -23,11 +18,7 @@ async function watch(
   of: TestService,
   files: Record<string, string>,
 ): Promise<{ job: Json; block: number; grown: number }> {
-  const workspace_path = await of.workspace()
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(join(workspace_path, name, '..'), { recursive: true })
-    await writeFile(join(workspace_path, name), text)
-  }
+  const workspace_path = await of.workspace(files)
   const delay = monitorEventLoopDelay({ resolution: 5 })
   const before = process.memoryUsage().rss
   let peak = before
@@ -39,6 +30,16 @@ async function watch(
   delay.disable()
   clearInterval(look)
   return { job, block: delay.max / 1e6, grown: (peak - before) / 2 ** 20 }
+}
+
+/** Makes files of this text. */
+const many = (length: number, text: string): Record<string, string> =>
+  Object.fromEntries(Array.from({ length }, (_, index) => [`m${index}.tf`, text]))
+/** Makes a manifest of so many modules. */
+const manifest = (length: number): Record<string, string> => {
+  const module = (index: number) => ({ Key: `m${index}`, Source: './m', Dir: `./m${index}` })
+  const Modules = Array.from({ length }, (_, index) => module(index))
+  return { '.terraform/modules/modules.json': JSON.stringify({ Modules }) }
 }
 
 const MILLION = 1_000_000
@@ -53,38 +54,10 @@ const GREEDY: [string, () => Record<string, string>][] = [
   ['a million brackets in JSON', () => ({ 'main.tf.json': `{"a":${'['.repeat(MILLION)}${']'.repeat(MILLION)}}` })],
   ['a million heredocs', () => ({ 'main.tf': 'a = <<A\n'.repeat(MILLION / 3) })],
   ['40 MB of configuration in one file', () => ({ 'main.tf': LINES.repeat(500_000) })],
-  [
-    '40 MB of configuration in many files',
-    () => Object.fromEntries(Array.from({ length: 160 }, (_, index) => [`m${index}.tf`, LINES.repeat(3_000)])),
-  ],
-  [
-    '6000 files',
-    () => Object.fromEntries(Array.from({ length: 6_000 }, (_, index) => [`m${index}.tf`, 'locals {}\n'])),
-  ],
-  [
-    'a manifest of 30 MB',
-    () => ({
-      '.terraform/modules/modules.json': JSON.stringify({
-        Modules: Array.from({ length: 600_000 }, (_, index) => ({
-          Key: `m${index}`,
-          Source: './m',
-          Dir: `./m${index}`,
-        })),
-      }),
-    }),
-  ],
-  [
-    'a manifest of many modules',
-    () => ({
-      '.terraform/modules/modules.json': JSON.stringify({
-        Modules: Array.from({ length: 60_000 }, (_, index) => ({
-          Key: `m${index}`,
-          Source: './m',
-          Dir: `./m${index}`,
-        })),
-      }),
-    }),
-  ],
+  ['40 MB of configuration in many files', () => many(160, LINES.repeat(3_000))],
+  ['6000 files', () => many(6_000, 'locals {}\n')],
+  ['a manifest of 30 MB', () => manifest(600_000)],
+  ['a manifest of many modules', () => manifest(60_000)],
 ]
 for (const [title, make] of GREEDY)
   attack(GROUP, title, async () => {
@@ -98,8 +71,7 @@ for (const [title, make] of GREEDY)
   })
 
 attack(GROUP, 'a configuration that takes longer than the job may', async () => {
-  const files = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`m${index}.tf`, LINES.repeat(10_000)]))
-  const { job, block } = await watch(hurried, files)
+  const { job, block } = await watch(hurried, many(30, LINES.repeat(10_000)))
   expect(job).toMatchObject({
     status: 'failed',
     error: { status: 504, detail: 'The engine did not finish within 0.2s.' },

@@ -6,7 +6,7 @@ import { type Hostile, provideGuarded, submitHostile } from './guarded.ts'
 const { service, refused } = provideGuarded()
 
 const open = '$' + '{'
-const local = (value: string): Hostile => ({ files: { 'main.tf': `locals {\n  a = ${value}\n}\n` } })
+const local = (value: string) => `locals {\n  a = ${value}\n}\n`
 const main = 'locals {\n}\n'
 
 const FUNCTIONS = 'functions that read the host'
@@ -43,22 +43,10 @@ const CALLS: [string, string][] = [
   ['file(".git/config")', "git's own folder"],
 ]
 for (const [call, text] of CALLS) refused(FUNCTIONS, call.replaceAll(/\s+/g, ' '), local(call), 'main.tf line', text)
-refused(
-  FUNCTIONS,
-  'file() in JSON',
-  {
-    files: { 'main.tf.json': JSON.stringify({ locals: { a: `${open}file("/etc/passwd")}` } }) },
-  },
-  'main.tf.json line 1',
-)
-refused(
-  FUNCTIONS,
-  'file() in a key in JSON',
-  {
-    files: { 'main.tf.json': JSON.stringify({ locals: { a: { [`${open}file("/etc/passwd")}`]: 1 } } }) },
-  },
-  'absolute',
-)
+const inJson = (a: unknown): Hostile => ({ files: { 'main.tf.json': JSON.stringify({ locals: { a } }) } })
+const PASSWD = `${open}file("/etc/passwd")}`
+refused(FUNCTIONS, 'file() in JSON', inJson(PASSWD), 'main.tf.json line 1')
+refused(FUNCTIONS, 'file() in a key in JSON', inJson({ [PASSWD]: 1 }), 'absolute')
 for (const [type, name] of [
   ['data "local_file"', 'filename'],
   ['data "local_sensitive_file"', 'filename'],
@@ -67,12 +55,7 @@ for (const [type, name] of [
   ['data "archive_file"', 'output_path'],
   ['resource "aws_s3_object"', 'source'],
 ] as const)
-  refused(
-    FUNCTIONS,
-    `${type} with ${name}`,
-    { files: { 'main.tf': `${type} "x" {\n  ${name} = "/etc/passwd"\n}\n` } },
-    name,
-  )
+  refused(FUNCTIONS, `${type} with ${name}`, `${type} "x" {\n  ${name} = "/etc/passwd"\n}\n`, name)
 
 const CREDENTIALS = 'credentials of providers'
 const ARGUMENTS: [string, string, string][] = [
@@ -98,15 +81,13 @@ for (const [provider, argument, text] of ARGUMENTS)
   refused(
     CREDENTIALS,
     `${provider}: ${argument.replaceAll(/\s+/g, ' ')}`,
-    { files: { 'main.tf': `provider "${provider}" {\n  ${argument}\n}\n` } },
+    `provider "${provider}" {\n  ${argument}\n}\n`,
     text,
   )
 refused(
   CREDENTIALS,
   'helm_release with a renderer',
-  {
-    files: { 'main.tf': 'resource "helm_release" "x" {\n  postrender {\n    binary_path = "id"\n  }\n}\n' },
-  },
+  'resource "helm_release" "x" {\n  postrender {\n    binary_path = "id"\n  }\n}\n',
   'postrender',
 )
 
@@ -140,12 +121,15 @@ for (const name of [
     linked(name, `${name.includes('/') ? '../' : ''}main.tf`),
     name,
   )
-refused(LINKS, 'a configuration file', linked('x.tf', '/etc/passwd'), 'x.tf')
-refused(LINKS, 'a configuration file that never ends', linked('x.tf', '/dev/zero'), 'x.tf')
-refused(LINKS, 'a folder of data', linked('data', '/etc'), 'data')
-refused(LINKS, 'a link that climbs', linked('deep/er/x', '../../../other'), 'deep/er/x')
-refused(LINKS, 'a link that leads nowhere yet', linked('x', '/tmp/not-there-yet'), 'x')
-refused(LINKS, 'a link to the processes', linked('x', '/proc/self/environ'), 'x')
+for (const [title, name, target] of [
+  ['a configuration file', 'x.tf', '/etc/passwd'],
+  ['a configuration file that never ends', 'x.tf', '/dev/zero'],
+  ['a folder of data', 'data', '/etc'],
+  ['a link that climbs', 'deep/er/x', '../../../other'],
+  ['a link that leads nowhere yet', 'x', '/tmp/not-there-yet'],
+  ['a link to the processes', 'x', '/proc/self/environ'],
+] as const)
+  refused(LINKS, title, linked(name, target), name)
 refused(
   LINKS,
   'a provider of another session',
@@ -165,30 +149,13 @@ for (const name of [
   '.terraform/providers/registry.terraform.io/a/b/1.0.0/linux_amd64/terraform-provider-b',
 ])
   refused(SHIPPED, name, { files: { 'main.tf': main, [name]: '#!/bin/sh\n' } }, 'a plugin inside the repository')
-refused(
-  SHIPPED,
-  'another workspace of the engine',
-  { files: { 'main.tf': main, '.terraform/environment': 'other' } },
-  '.terraform/environment',
-)
-refused(
-  SHIPPED,
-  'a manifest of modules elsewhere',
-  {
-    files: {
-      'main.tf': main,
-      '.terraform/modules/modules.json': '{"Modules":[{"Key":"m","Source":"x","Dir":"../../other"}]}',
-    },
-  },
-  'modules.json',
-  'outside of the repository',
-)
-refused(
-  SHIPPED,
-  'a lock file of 2 MiB',
-  { files: { 'main.tf': main, '.terraform.lock.hcl': `# ${'x'.repeat(2 ** 21)}\n` } },
-  '.terraform.lock.hcl',
-)
+const ELSEWHERE = '{"Modules":[{"Key":"m","Source":"x","Dir":"../../other"}]}'
+for (const [title, name, text, ...words] of [
+  ['another workspace of the engine', '.terraform/environment', 'other'],
+  ['a manifest of modules elsewhere', '.terraform/modules/modules.json', ELSEWHERE, 'outside of the repository'],
+  ['a lock file of 2 MiB', '.terraform.lock.hcl', `# ${'x'.repeat(2 ** 21)}\n`],
+] as const)
+  refused(SHIPPED, title, { files: { 'main.tf': main, [name]: text } }, name, ...words)
 
 const UNSEEN = 'files that the check might not see'
 const raw = (bytes: number[], content: string): Hostile => ({
@@ -204,26 +171,15 @@ for (const bytes of [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0x80]])
     raw(bytes, program),
     'not UTF-8',
   )
-for (const name of [
-  'x.tofu',
-  'x.tofu.json',
-  'x.tf.json',
-  'x_override.tf',
-  'override.tofu',
-  '-x.tf',
-  'ä.tf',
-  ' .tf',
-  '\n.tf',
-])
+const HCL_NAMES = ['x.tofu', 'x_override.tf', 'override.tofu', '-x.tf', 'ä.tf', ' .tf', '\n.tf']
+for (const name of [...HCL_NAMES, 'x.tofu.json', 'x.tf.json'])
   refused(
     UNSEEN,
     JSON.stringify(name),
-    {
-      files: { 'main.tf': main, [name]: name.endsWith('.json') ? '{"data": {"external": {"x": {}}}}' : program },
-    },
+    { files: { 'main.tf': main, [name]: name.endsWith('.json') ? '{"data": {"external": {"x": {}}}}' : program } },
     'data "external"',
   )
-refused(UNSEEN, 'a byte order mark', { files: { 'main.tf': `\uFEFF${program}` } }, 'data "external"')
+refused(UNSEEN, 'a byte order mark', `\uFEFF${program}`, 'data "external"')
 refused(
   UNSEEN,
   'a link to a file of another suffix',

@@ -29,24 +29,13 @@ const LEAVES: [string, string][] = [
   ['hg::https://example.com/x', 'hg'],
   ['git::https://example.com/x.git//../../etc', 'climbs out'],
 ]
-for (const [source, text] of LEAVES)
-  refused(MODULES, source, { files: { 'main.tf': quoted(source) } }, 'main.tf line 2', text)
+for (const [source, text] of LEAVES) refused(MODULES, source, quoted(source), 'main.tf line 2', text)
 
-refused(MODULES, 'a source with escapes', { files: { 'main.tf': module('"\\u002e./../../other"') } }, 'climbs out')
-refused(MODULES, 'a source from a variable', { files: { 'main.tf': module('var.x') } }, 'literally')
-refused(
-  MODULES,
-  'a source that ends in a variable',
-  { files: { 'main.tf': module(`"../../${open}var.x}"`) } },
-  'climbs out',
-)
+refused(MODULES, 'a source with escapes', module('"\\u002e./../../other"'), 'climbs out')
+refused(MODULES, 'a source from a variable', module('var.x'), 'literally')
+refused(MODULES, 'a source that ends in a variable', module(`"../../${open}var.x}"`), 'climbs out')
 for (const source of [`./${open}var.x}`, `./a/${open}var.x}/b`, `https://${open}var.x}/m.zip`, `git::${open}var.x}`])
-  refused(
-    MODULES,
-    `a source with a variable that says where it leads: ${source}`,
-    { files: { 'main.tf': module(`"${source}"`) } },
-    'literally',
-  )
+  refused(MODULES, `a source with a variable that says where it leads: ${source}`, module(`"${source}"`), 'literally')
 refused(MODULES, 'in JSON', { files: { 'main.tf.json': '{"module": {"m": {"source": "/etc"}}}' } }, 'of this machine')
 refused(MODULES, 'in a file for the other engine', { files: { 'main.tofu': quoted('/etc') } }, 'main.tofu')
 refused(
@@ -61,14 +50,8 @@ refused(
   },
   'x.tftest.hcl',
 )
-refused(
-  MODULES,
-  'in a module of the repository',
-  {
-    files: { 'main.tf': quoted('./m'), 'm/main.tf': quoted('../../other') },
-  },
-  'm/main.tf',
-)
+const nested = { 'main.tf': quoted('./m'), 'm/main.tf': quoted('../../other') }
+refused(MODULES, 'in a module of the repository', { files: nested }, 'm/main.tf')
 
 const ADDRESSES = 'connections to the machine in any spelling'
 const HOSTS: [string, string][] = [
@@ -109,12 +92,7 @@ const HOSTS: [string, string][] = [
   ['[fd00::1]', 'a private network'],
 ]
 for (const [host, text] of HOSTS)
-  refused(
-    ADDRESSES,
-    `a module from https://${host}`,
-    { files: { 'main.tf': quoted(`https://${host}:8443/m.zip`) } },
-    text,
-  )
+  refused(ADDRESSES, `a module from https://${host}`, quoted(`https://${host}:8443/m.zip`), text)
 for (const [title, source] of [
   ['git over ssh', 'git::ssh://git@127.0.0.1/x.git'],
   ['git in short form', 'git@localhost:x.git'],
@@ -123,26 +101,22 @@ for (const [title, source] of [
   ['a registry of modules', 'localhost:8080/a/b/c'],
   ['a registry of images', 'oci://127.0.0.1:5000/x'],
 ] as const)
-  refused(ADDRESSES, `a module from ${title}`, { files: { 'main.tf': quoted(source) } }, 'this machine')
+  refused(ADDRESSES, `a module from ${title}`, quoted(source), 'this machine')
 
-const text = (body: string) => ({ files: { 'main.tf': body } })
-const CONNECTIONS: [string, Hostile][] = [
+const CONNECTIONS: [string, Hostile | string][] = [
   [
     'a registry of providers',
-    text('terraform {\n  required_providers {\n    x = {\n      source = "localhost:8080/a/b"\n    }\n  }\n}\n'),
+    'terraform {\n  required_providers {\n    x = {\n      source = "localhost:8080/a/b"\n    }\n  }\n}\n',
   ],
   [
     'a registry of providers in the lock file',
     { files: { 'main.tf': '', '.terraform.lock.hcl': 'provider "127.0.0.1/a/b" {\n  version = "1.0.0"\n}\n' } },
   ],
-  ['an endpoint of a provider', text('provider "aws" {\n  endpoints {\n    s3 = "http://0x7f.1:9000"\n  }\n}\n')],
-  ['a host of a provider', text('provider "postgresql" {\n  host = "localhost"\n}\n')],
-  ['a socket of a provider', text('provider "docker" {\n  host = "unix:///var/run/docker.sock"\n}\n')],
-  ['a request at plan', text('data "http" "x" {\n  url = "http://127.1:8082/v1/engine"\n}\n')],
-  [
-    'a request at plan inside of a check',
-    text('check "c" {\n  data "http" "x" {\n    url = "http://[::1]/"\n  }\n}\n'),
-  ],
+  ['an endpoint of a provider', 'provider "aws" {\n  endpoints {\n    s3 = "http://0x7f.1:9000"\n  }\n}\n'],
+  ['a host of a provider', 'provider "postgresql" {\n  host = "localhost"\n}\n'],
+  ['a socket of a provider', 'provider "docker" {\n  host = "unix:///var/run/docker.sock"\n}\n'],
+  ['a request at plan', 'data "http" "x" {\n  url = "http://127.1:8082/v1/engine"\n}\n'],
+  ['a request at plan inside of a check', 'check "c" {\n  data "http" "x" {\n    url = "http://[::1]/"\n  }\n}\n'],
 ]
 for (const [title, hostile] of CONNECTIONS) refused(ADDRESSES, title, hostile, 'this machine')
 

@@ -39,10 +39,14 @@ export async function submitHostile(service: TestService, hostile: Hostile): Pro
 export function provideGuarded() {
   const service = startOnce(startGuarded)
 
-  /** Registers an attack that the check refuses in every job before the engine starts, naming all of `texts`. */
-  function refused(group: string, title: string, hostile: Hostile, ...texts: string[]): void {
+  /**
+   * Registers an attack that the check refuses in every job before the engine starts, naming all of `texts`.
+   * @param hostile a repository, or the text of its `main.tf`
+   */
+  function refused(group: string, title: string, hostile: Hostile | string, ...texts: string[]): void {
     attack(group, title, async () => {
-      const answers = await submitHostile(service, hostile)
+      const repository = typeof hostile === 'string' ? { files: { 'main.tf': hostile } } : hostile
+      const answers = await submitHostile(service, repository)
       let told = ''
       for (const { status, result } of answers) {
         expect({ status, exit_code: result?.exit_code, stdout: result?.stdout }).toEqual({
