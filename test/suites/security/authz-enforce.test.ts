@@ -56,21 +56,21 @@ const PLACE = {
   environment: 'live/network',
 }
 
+/** Asserts that the sidecar is asked about the place once, and that its answer is the refusal. */
+async function refusedByGroup(path: string, json: object): Promise<string> {
+  const outcome = await refused(path, json, 403)
+  expect(outcome).toBe('403: Not in the group network.')
+  expect(sidecar.calls.map(({ body }) => body)).toEqual([PLACE])
+  return outcome
+}
+
 for (const path of OPENING)
-  attack(GROUP, `a first ${path} round that the sidecar refuses`, async () => {
-    const outcome = await refused(path, FIRST, 403)
-    expect(outcome).toBe('403: Not in the group network.')
-    expect(sidecar.calls.map(({ body }) => body)).toEqual([PLACE])
-    return outcome
-  })
+  attack(GROUP, `a first ${path} round that the sidecar refuses`, () => refusedByGroup(path, FIRST))
 
 for (const path of CONTINUING)
   attack(GROUP, `a further ${path} round that the sidecar refuses`, async () => {
     const session_id = await finishedSession()
-    const outcome = await refused(path, { session_id, ...(path === 'apply' ? {} : { q: 'Go on' }) }, 403)
-    expect(outcome).toBe('403: Not in the group network.')
-    expect(sidecar.calls.map(({ body }) => body)).toEqual([PLACE])
-    return outcome
+    return await refusedByGroup(path, { session_id, ...(path === 'apply' ? {} : { q: 'Go on' }) })
   })
 
 attack(GROUP, 'a refusal without a reason', async () => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeEach, expect } from 'vitest'
+import { afterEach, beforeEach, expect } from 'vitest'
 import { writeOverride } from '../../../pipeline/workspace/backend-override.ts'
 import type { Workspace } from '../../../pipeline/workspace/workspace.ts'
 import { silentLogger } from '../../../src/base/log.ts'
@@ -15,11 +15,12 @@ const site: Site = startOnce(startSite)
 const COMMITTED = 'a committed git directory'
 const WRITTEN = "git's files written by the engine"
 
-/** Path of the file that a program of a hostile repository creates. */
+/** Path of the file that a program of a hostile repository creates, which none may do in any of these attacks. */
 let mark = ''
 beforeEach(() => {
   mark = join(site.folder, `ran-${crypto.randomUUID()}`)
 })
+afterEach(() => expect(existsSync(mark)).toBe(false))
 
 const open = (uri: string, root_path: string | null = null) =>
   site.open(uri, { session: crypto.randomUUID(), root_path })
@@ -57,21 +58,14 @@ attack(COMMITTED, 'named as iac_path', async () => {
   const refusal = await open(uri, 'live').catch((error: Error) => error)
   expect(refusal).toMatchObject({ status: 400, message: expect.stringMatching(/^iac_path 'live' is not a directory/) })
   await expect(open(uri, 'live/refs')).rejects.toMatchObject({ status: 400 })
-  expect(existsSync(mark)).toBe(false)
   return (refusal as Error).message
 })
 
 attack(COMMITTED, 'as the root of the repository', async () => {
   const uri = await site.add({ 'main.tf': 'x', ...gitDirectoryFiles('', mark), 'live/main.tf': 'x' })
   await assertTrapWorks(uri, '.', async (clone) => rm(join(clone, '.git'), { recursive: true }))
-  for (const root of [null, 'live']) {
-    const refusal = open(uri, root)
-    await expect(refusal).rejects.toMatchObject({
-      status: 400,
-      message: expect.stringContaining('itself a git directory'),
-    })
-  }
-  expect(existsSync(mark)).toBe(false)
+  const message = expect.stringContaining('itself a git directory')
+  for (const root of [null, 'live']) await expect(open(uri, root)).rejects.toMatchObject({ status: 400, message })
   return "iac_path '' is not a directory inside the repository: it lies in a folder that is itself a git directory"
 })
 
@@ -94,9 +88,7 @@ attack(COMMITTED, 'above, beside and below the engine root, also with its parts 
   const left = await readdir(workspace.clone, { recursive: true })
   expect(left.filter((path) => path.endsWith('HEAD') || path.endsWith('config'))).toEqual([])
   await useAll(workspace)
-  expect(existsSync(mark)).toBe(false)
   expect(await site.remote(uri, 'diff', '--name-only', 'main', workspace.branch)).toBe('live/new.tf')
-  await workspace.dispose()
   return 'such folders are taken out of the work tree; the branch keeps them'
 })
 
@@ -111,9 +103,7 @@ attack(WRITTEN, 'a .git folder and a .git file in the clone, with filters, hooks
   await writeFile(join(workspace.iacRoot, '.git'), `gitdir: ${join(workspace.clone, '.git')}\n`)
   await rm(mark, { force: true })
   await useAll(workspace)
-  expect(existsSync(mark)).toBe(false)
   expect(await site.remote(uri, 'diff', '--name-only', 'main', workspace.branch)).toBe('inside.tf\nlive/new.tf')
-  await workspace.dispose()
   return "every call of git names a directory of the worker's own; nothing below the clone is looked at"
 })
 
@@ -128,40 +118,30 @@ attack(WRITTEN, 'a repository in the place of a submodule', async () => {
   const workspace = await open(uri)
   await plantRepository(join(workspace.clone, 'sub'), mark)
   await useAll(workspace)
-  expect(existsSync(mark)).toBe(false)
   expect(await site.remote(uri, 'diff', '--name-only', 'main', workspace.branch)).toBe('new.tf')
-  await workspace.dispose()
   return "submodules are marked as not present in git's index, so git does not look into them"
 })
 
 attack(WRITTEN, 'a folder that becomes a repository, so that its files leave the review', async () => {
-  const uri = await site.add({ 'main.tf': 'x' })
-  const workspace = await open(uri)
+  const { uri, workspace } = await site.start()
   await plantRepository(join(workspace.clone, 'network'), mark)
   const refusal = await workspace.commitAndPush().catch((error: Error) => error)
   expect(refusal).toMatchObject({ status: 500, message: expect.stringContaining("'network/'") })
   await workspace.revision()
   await workspace.branchDiff()
-  expect(existsSync(mark)).toBe(false)
   expect(await site.remote(uri, 'rev-parse', workspace.branch)).toBe(await site.remote(uri, 'rev-parse', 'main'))
-  await workspace.dispose()
   return (refusal as Error).message
 })
 
 attack(WRITTEN, "git's own directory of a clone, from the folder that engine and sidecar mount", async () => {
-  const uri = await site.add({ 'main.tf': 'x' })
-  const workspace = await open(uri)
+  const { workspace } = await site.start()
   expect(workspace.gitDirectory.startsWith(`${site.config.paths.upload_folder}/`)).toBe(false)
   expect((await stat(join(workspace.gitDirectory, '..'))).mode & 0o777).toBe(0o700)
   await writeFile(join(workspace.clone, 'session.plan'), 'plan')
   await workspace.keep()
   expect(existsSync(workspace.gitDirectory)).toBe(false)
-  expect((await readdir(join(workspace.clone, '..', 'saved-plan'))).sort()).toEqual([
-    '.platform-workspace',
-    'main.tf',
-    'session.plan',
-  ])
-  await workspace.dispose()
+  const saved = await readdir(join(workspace.clone, '..', 'saved-plan'))
+  expect(saved.sort()).toEqual(['.platform-workspace', 'main.tf', 'session.plan'])
   return 'it lies in a folder of mode 0700 outside of the upload folder, and is removed when the plan is saved'
 })
 
@@ -177,8 +157,7 @@ attack(WRITTEN, 'a folder of the git directories that belongs to others', async 
 })
 
 attack(WRITTEN, 'plan and state put into the index behind the exclusions', async () => {
-  const uri = await site.add({ 'main.tf': 'x' })
-  const workspace = await open(uri)
+  const { uri, workspace } = await site.start()
   await mkdir(join(workspace.clone, 'deep', '.terraform'), { recursive: true })
   await writeFile(join(workspace.clone, 'deep', '.terraform', 'Secret'), 'secret')
   const place = ['--git-dir', workspace.gitDirectory, '--work-tree', workspace.clone]
@@ -186,7 +165,6 @@ attack(WRITTEN, 'plan and state put into the index behind the exclusions', async
   const refusal = await workspace.commitAndPush().catch((error: Error) => error)
   expect(refusal).toMatchObject({ status: 500, message: expect.stringContaining('deep/.terraform/Secret') })
   expect(await site.remote(uri, 'rev-parse', workspace.branch)).toBe(await site.remote(uri, 'rev-parse', 'main'))
-  await workspace.dispose()
   return (refusal as Error).message
 })
 
@@ -210,17 +188,14 @@ attack(WRITTEN, 'a link in the place of the engine root, so that files are read 
   await writeFile(join(workspace.clone, 'environ'), '')
   expect(JSON.stringify(await workspace.pendingChanges())).not.toContain('of the worker')
   expect(await workspace.branchDiff()).not.toContain('of the worker')
-  await workspace.dispose()
   return 'nothing is read or written where the engine root was not at the checkout'
 })
 
 attack(WRITTEN, 'attributes of the repository that hide a change from its diff', async () => {
-  const uri = await site.add({ 'main.tf': 'one\n', '.gitattributes': '*.tf binary -diff\n' })
-  const workspace = await open(uri)
+  const { workspace } = await site.start({}, { 'main.tf': 'one\n', '.gitattributes': '*.tf binary -diff\n' })
   await writeFile(join(workspace.clone, 'main.tf'), 'two\n')
   expect(await workspace.branchDiff()).toContain('+two')
   expect(JSON.stringify(await workspace.pendingChanges())).toContain('+two')
   expect(await readFile(join(workspace.clone, '.gitattributes'), 'utf8')).toContain('binary')
-  await workspace.dispose()
   return "rules in git's own directory take effect from every attribute of a repository"
 })

@@ -42,10 +42,34 @@ async function fastImport(uri: string, write: (out: NodeJS.WritableStream) => vo
 }
 const COMMIT = 'commit refs/heads/main\ncommitter A <a@b.c> 0 +0000\ndata 0\n'
 
-attack(GROUP, 'files that a small pack inflates to at the checkout', async () => {
+/** Creates a repository with one more commit, whose files are written in that language. */
+async function repositoryWith(writeFiles: (out: NodeJS.WritableStream) => void): Promise<string> {
   const uri = await site.add({ 'main.tf': 'x' })
   await fastImport(uri, (out) => {
     out.write(COMMIT)
+    writeFiles(out)
+  })
+  return uri
+}
+
+/** Creates a repository whose folders hold the same ten folders each, so many levels deep, with `leaves` in the last. */
+async function bomb(depth: number, leaves: (blob: string) => string[]): Promise<string> {
+  const uri = await site.add({ 'main.tf': 'x' })
+  const makeTree = async (lines: string[]): Promise<string> => {
+    const child = run('git', ['--git-dir', site.host.pathOf(uri), 'mktree'])
+    child.child.stdin?.end(lines.map((line) => `${line}\n`).join(''))
+    return (await child).stdout.trim()
+  }
+  let tree = await makeTree(leaves(await site.remote(uri, 'rev-parse', 'main:main.tf')))
+  for (let level = 0; level < depth; level++)
+    tree = await makeTree(Array.from({ length: 10 }, (_, index) => `040000 tree ${tree}\td${index}`))
+  const commit = await site.remote(uri, 'commit-tree', tree, '-m', 'bomb')
+  await site.remote(uri, 'update-ref', 'refs/heads/main', commit)
+  return uri
+}
+
+attack(GROUP, 'files that a small pack inflates to at the checkout', async () => {
+  const uri = await repositoryWith((out) => {
     const zeros = '0'.repeat(8 * 1024 * 1024)
     for (let number = 0; number < 5; number++)
       out.write(`M 100644 inline ${number}.tf\ndata ${zeros.length + 1}\n${number}${zeros}\n`)
@@ -58,19 +82,7 @@ attack(GROUP, 'files that a small pack inflates to at the checkout', async () =>
 })
 
 attack(GROUP, 'a tree whose folders repeat each other: 10 billion files in a dozen objects', async () => {
-  const uri = await site.add({ 'main.tf': 'x' })
-  const blob = await site.remote(uri, 'rev-parse', 'main:main.tf')
-  let tree = await makeTree(
-    uri,
-    Array.from({ length: 10 }, (_, index) => `100644 blob ${blob}\tf${index}`),
-  )
-  for (let depth = 0; depth < 9; depth++)
-    tree = await makeTree(
-      uri,
-      Array.from({ length: 10 }, (_, index) => `040000 tree ${tree}\td${index}`),
-    )
-  const commit = await site.remote(uri, 'commit-tree', tree, '-m', 'bomb')
-  await site.remote(uri, 'update-ref', 'refs/heads/main', commit)
+  const uri = await bomb(9, (blob) => Array.from({ length: 10 }, (_, index) => `100644 blob ${blob}\tf${index}`))
   const started = performance.now()
   const text = await refusalOf(uri, { max_clone_files: 50_000 })
   expect(performance.now() - started).toBeLessThan(30_000)
@@ -79,32 +91,19 @@ attack(GROUP, 'a tree whose folders repeat each other: 10 billion files in a doz
 })
 
 attack(GROUP, 'folders without number, each with one file', async () => {
-  const uri = await site.add({ 'main.tf': 'x' })
-  await fastImport(uri, (out) => {
-    out.write(COMMIT)
+  const uri = await repositoryWith((out) => {
     for (let number = 0; number < 40; number++)
       out.write(`M 100644 inline ${number}/${'d/'.repeat(50)}f.tf\ndata 1\nx\n`)
   })
   return await refusalOf(uri, { max_clone_files: 1_000 })
 })
 
-attack(GROUP, 'empty folders that repeat each other', async () => {
-  const uri = await site.add({ 'main.tf': 'x' })
-  let tree = await makeTree(uri, [])
-  for (let depth = 0; depth < 10; depth++)
-    tree = await makeTree(
-      uri,
-      Array.from({ length: 10 }, (_, index) => `040000 tree ${tree}\td${index}`),
-    )
-  const commit = await site.remote(uri, 'commit-tree', tree, '-m', 'bomb')
-  await site.remote(uri, 'update-ref', 'refs/heads/main', commit)
-  return await refusalOf(uri, { max_clone_files: 50_000 })
-})
+attack(GROUP, 'empty folders that repeat each other', async () =>
+  refusalOf(await bomb(10, () => []), { max_clone_files: 50_000 }),
+)
 
 attack(GROUP, 'a pack that fills the disk while it is fetched', async () => {
-  const uri = await site.add({ 'main.tf': 'x' })
-  await fastImport(uri, (out) => {
-    out.write(COMMIT)
+  const uri = await repositoryWith((out) => {
     for (let number = 0; number < 24; number++) {
       const noise = Buffer.from(crypto.getRandomValues(new Uint8Array(65_536)).buffer)
       const body = Buffer.concat(
@@ -119,19 +118,16 @@ attack(GROUP, 'a pack that fills the disk while it is fetched', async () => {
 })
 
 attack(GROUP, 'history that is fetched later for the merge base', async () => {
-  const uri = await site.add({ 'main.tf': 'x' })
-  const session = crypto.randomUUID()
-  const first = await site.open(uri, { session })
+  const { uri, session, workspace: first } = await site.start()
   await writeFile(join(first.clone, 'mine.tf'), 'mine')
   const base_commit = await first.commitAndPush()
   await first.dispose()
   await fastImport(uri, (out) => {
     for (let number = 0; number < 4; number++) {
       const body = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000)).buffer)
-      for (const text of [
-        ...Array.from({ length: 10 }, (_, index) => Buffer.from(body.map((byte) => byte ^ (index + 1)))),
-      ]) {
-        out.write(`${COMMIT}${number === 0 && text[0] === ((body[0] ?? 0) ^ 1) ? 'from refs/heads/main^0\n' : ''}`)
+      for (let mask = 1; mask <= 10; mask++) {
+        const text = Buffer.from(body.map((byte) => byte ^ mask))
+        out.write(`${COMMIT}${number === 0 && mask === 1 ? 'from refs/heads/main^0\n' : ''}`)
         out.write(`M 100644 inline large.bin\ndata ${text.length}\n`)
         out.write(text)
         out.write('\n')
@@ -146,9 +142,3 @@ attack(GROUP, 'history that is fetched later for the merge base', async () => {
   await workspace.dispose()
   return (error as Error).message
 })
-
-async function makeTree(uri: string, lines: string[]): Promise<string> {
-  const child = run('git', ['--git-dir', site.host.pathOf(uri), 'mktree'])
-  child.child.stdin?.end(lines.map((line) => `${line}\n`).join(''))
-  return (await child).stdout.trim()
-}

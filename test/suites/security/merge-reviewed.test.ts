@@ -36,18 +36,19 @@ async function push(repository: string, branch: string, parent: string, text: st
   return commit
 }
 
-/** Creates a session whose first round completed with a commit on its branch, and the branch's pull request. */
-async function reviewedSession(name: string) {
+/** Creates a session whose first round ended like this with a commit on its branch, and the branch's pull request. */
+async function reviewedSession(status: 'completed' | 'uncompleted' = 'completed') {
   const content = { files: { 'main.tf': '# first\n' } }
-  const repository = await core.host.addRepository({ owner: 'acme', name, content })
+  const repository = await core.host.addRepository({ owner: 'acme', name: crypto.randomUUID(), content })
   const uuid = await openSession(core.context, owner, { repo_uri: repository })
   const branch = (await findSession(core.context.sql, uuid))?.workspace.branch ?? ''
   const base = await gitAt(repository, ['rev-parse', 'main'])
   const reviewed = await push(repository, branch, base, '# reviewed\n')
-  await (await runRound(core.context, uuid)).finish('completed', 'GENERATE', undefined, reviewed)
+  await (await runRound(core.context, uuid)).finish(status, 'GENERATE', undefined, reviewed)
   const { id } = await createPullRequest(core.context, uuid)
   return { repository, uuid, branch, base, reviewed, id }
 }
+type Session = Awaited<ReturnType<typeof reviewedSession>>
 
 /** Requests a merge, and asserts that the core refuses it and that the default branch is unchanged. */
 async function refusedMerge(session: { uuid: string; repository: string; base: string }): Promise<string> {
@@ -60,63 +61,45 @@ async function refusedMerge(session: { uuid: string; repository: string; base: s
 const continueWith = (uuid: string, mode: 'generate' | 'apply') =>
   acceptRound(core.context, { session_uuid: uuid, mode, query: 'Go on', is_partial: false })
 
-attack(GROUP, 'a merge while a round of the session waits for a worker', async () => {
-  const session = await reviewedSession('waiting')
-  await continueWith(session.uuid, 'generate')
-  return await refusedMerge(session)
-})
+/** Adds a commit to the reviewed one of the branch. */
+const pushMore = ({ repository, branch, reviewed }: Session) => push(repository, branch, reviewed, '# not reviewed\n')
 
-attack(GROUP, 'a merge of an attempt that a running round has pushed but not validated', async () => {
-  const session = await reviewedSession('running')
-  await continueWith(session.uuid, 'generate')
-  await runRound(core.context, session.uuid)
-  await push(session.repository, session.branch, session.reviewed, '# an attempt\n')
-  return await refusedMerge(session)
-})
+/** What happens between the review and the merge. */
+const BEFORE_MERGE: Record<string, (session: Session) => Promise<unknown>> = {
+  'a merge while a round of the session waits for a worker': ({ uuid }) => continueWith(uuid, 'generate'),
+  'a merge of an attempt that a running round has pushed but not validated': async (session) => {
+    await continueWith(session.uuid, 'generate')
+    await runRound(core.context, session.uuid)
+    await pushMore(session)
+  },
+  'a merge of what a failed round left on the branch': async (session) => {
+    await continueWith(session.uuid, 'generate')
+    const round = await runRound(core.context, session.uuid)
+    await pushMore(session)
+    await round.finish('failed', 'runner failed: the plan has errors.')
+  },
+  'a merge of a commit that somebody pushed to the branch after the review': pushMore,
+  'a pushed commit that a declined request makes the last one that a round saw': async (session) => {
+    const pushed = await pushMore(session)
+    await continueWith(session.uuid, 'generate')
+    await (await runRound(core.context, session.uuid)).finish('uncompleted', 'Declined.', undefined, pushed)
+  },
+  'a branch that was rewritten from where it began': ({ repository, branch, base }) =>
+    push(repository, branch, base, '# another history\n'),
+}
+for (const [title, change] of Object.entries(BEFORE_MERGE))
+  attack(GROUP, title, async () => {
+    const session = await reviewedSession()
+    await change(session)
+    return await refusedMerge(session)
+  })
 
-attack(GROUP, 'a merge of what a failed round left on the branch', async () => {
-  const session = await reviewedSession('failed')
-  await continueWith(session.uuid, 'generate')
-  const round = await runRound(core.context, session.uuid)
-  await push(session.repository, session.branch, session.reviewed, '# a failed attempt\n')
-  await round.finish('failed', 'runner failed: the plan has errors.')
-  return await refusedMerge(session)
-})
-
-attack(GROUP, 'a merge of a commit that somebody pushed to the branch after the review', async () => {
-  const session = await reviewedSession('pushed')
-  await push(session.repository, session.branch, session.reviewed, '# not reviewed\n')
-  return await refusedMerge(session)
-})
-
-attack(GROUP, 'a pushed commit that a declined request makes the last one that a round saw', async () => {
-  const session = await reviewedSession('declined')
-  const pushed = await push(session.repository, session.branch, session.reviewed, '# not reviewed\n')
-  await continueWith(session.uuid, 'generate')
-  await (await runRound(core.context, session.uuid)).finish('uncompleted', 'Declined.', undefined, pushed)
-  return await refusedMerge(session)
-})
-
-attack(GROUP, 'a branch that was rewritten from where it began', async () => {
-  const session = await reviewedSession('rewritten')
-  await push(session.repository, session.branch, session.base, '# another history\n')
-  return await refusedMerge(session)
-})
-
-attack(GROUP, 'a first round that was declined, then a push, then a merge', async () => {
-  const content = { files: { 'main.tf': '# first\n' } }
-  const repository = await core.host.addRepository({ owner: 'acme', name: 'never', content })
-  const uuid = await openSession(core.context, owner, { repo_uri: repository })
-  const branch = (await findSession(core.context.sql, uuid))?.workspace.branch ?? ''
-  const base = await gitAt(repository, ['rev-parse', 'main'])
-  const pushed = await push(repository, branch, base, '# never reviewed\n')
-  await (await runRound(core.context, uuid)).finish('uncompleted', 'Declined.', undefined, pushed)
-  await createPullRequest(core.context, uuid)
-  return await refusedMerge({ uuid, repository, base })
-})
+attack(GROUP, 'a first round that was declined, then a push, then a merge', async () =>
+  refusedMerge(await reviewedSession('uncompleted')),
+)
 
 attack(GROUP, 'a push between the last check and the merge itself', async () => {
-  const { repository, branch, base, reviewed, id } = await reviewedSession('raced')
+  const { repository, branch, base, reviewed, id } = await reviewedSession()
   const confirm = async () => void (await push(repository, branch, reviewed, '# in between\n'))
   const host = createPullRequestHost(core.context, repository)
   const signal = AbortSignal.timeout(20_000)
@@ -126,7 +109,7 @@ attack(GROUP, 'a push between the last check and the merge itself', async () => 
 })
 
 test('reviewed code can be merged all the same, after an apply and after a declined request', async () => {
-  const { repository, uuid, reviewed } = await reviewedSession('honest')
+  const { repository, uuid, reviewed } = await reviewedSession()
   await continueWith(uuid, 'apply')
   await (await runRound(core.context, uuid)).finish('completed', 'GENERATE')
   await continueWith(uuid, 'generate')

@@ -1,23 +1,18 @@
 import { spawn } from 'node:child_process'
 import { renameSync, writeFileSync } from 'node:fs'
-import { lstat, mkdtemp, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { lstat, readdir, readFile, rename, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { describe, expect } from 'vitest'
 import { withFileLock } from '../../../sidecars/authz/file-lock.ts'
 import { assignRole, openRoleStore } from '../../../sidecars/authz/role-store.ts'
 import { domainOf } from '../../../sidecars/iac/inventory/oci/endpoints.ts'
 import { createDeliveries } from '../../../sidecars/notifications/deliveries.ts'
 import { Notification } from '../../../sidecars/notifications/message.ts'
 import { toServerAddress } from '../../../src/data/db/connection.ts'
+import { useFolder } from '../../helpers/folder.ts'
 import { attack } from './attack.ts'
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'stores-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
-
+const folder = useFolder()
 const old = new Date(Date.now() - 60_000)
 
 describe('role store', () => {
@@ -25,7 +20,7 @@ describe('role store', () => {
 
   attack(GROUP, 'many that find the same stale lock', async () => {
     for (let round = 0; round < 30; round++) {
-      const path = join(folder, `stale-${round}.lock`)
+      const path = join(folder.path, `stale-${round}.lock`)
       await writeFile(path, '')
       await utimes(path, old, old)
       let [inside, most, runs] = [0, 0, 0]
@@ -41,12 +36,12 @@ describe('role store', () => {
       )
       expect([most, runs]).toEqual([1, 20])
     }
-    expect((await readdir(folder)).filter((name) => name.startsWith('stale-'))).toEqual([])
+    expect((await readdir(folder.path)).filter((name) => name.startsWith('stale-'))).toEqual([])
     return 'who removes a lock claims exactly that lock; 30 rounds of 20 never ran two at once'
   })
 
   attack(GROUP, 'a holder that comes back after its lock was taken', async () => {
-    const path = join(folder, 'taken.lock')
+    const path = join(folder.path, 'taken.lock')
     let held = true
     await withFileLock(path, async (lock) => {
       // Another process considered the lock too old and has made its own.
@@ -60,7 +55,7 @@ describe('role store', () => {
   })
 
   attack(GROUP, 'a change that was overtaken does not write', async () => {
-    const path = join(folder, 'roles.json')
+    const path = join(folder.path, 'roles.json')
     const store = openRoleStore(path)
     await store.change((users) => assignRole(users, 'first', 'admin'))
     const before = await readFile(path, 'utf8')
@@ -76,7 +71,7 @@ describe('role store', () => {
   })
 
   attack(GROUP, 'a link in its place', async () => {
-    const [path, victim] = [join(folder, 'link.lock'), join(folder, 'victim')]
+    const [path, victim] = [join(folder.path, 'link.lock'), join(folder.path, 'victim')]
     await writeFile(victim, 'precious')
     await utimes(victim, old, old)
     await symlink(victim, path)

@@ -1,6 +1,6 @@
 import { readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AwsClient } from 'aws4fetch'
+import type { AwsClient } from 'aws4fetch'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { loadConfig } from '../../../config/load.ts'
 import type { Config } from '../../../config/types.ts'
@@ -14,6 +14,7 @@ import type { ObjectStore } from '../../../src/data/storage/object-store.ts'
 import { createStateKeys, type StateKeySource } from '../../../src/data/storage/state-keys.ts'
 import { deriveProjectId, STATE_KEYS_FILE } from '../../../src/plan/state/managed-state.ts'
 import { SCOPE, startTestService, type TestService } from '../../sidecars/iac/service.ts'
+import { storeClient } from '../modes/artifacts.ts'
 import { attack } from './attack.ts'
 
 // The attacker is past all other defences: no guard and no sandbox. Only the limits of the job's keys are left.
@@ -76,7 +77,7 @@ const stateWith = (value: string) =>
   })
 
 /** Makes an attacker's workspace with override and keys, as a round prepares it. */
-async function prepared(files: Record<string, string>): Promise<string> {
+async function prepared(files: Record<string, string> = {}): Promise<string> {
   const workspace = await service.workspace(files)
   await writeOverride(config, ATTACKER, workspace, silentLogger)
   await writeStateKeys({ config, stateKeys: source }, ATTACKER, workspace)
@@ -115,29 +116,19 @@ async function plan(workspace_path: string) {
 }
 
 /** Makes a client with the keys in the workspace. */
-async function thief(workspace: string, changes: { sessionToken?: string } = {}): Promise<AwsClient> {
-  const text = await readFile(join(workspace, STATE_KEYS_FILE), 'utf8')
-  const value = (name: string) => new RegExp(`^${name} = (.+)$`, 'm').exec(text)?.[1] ?? ''
-  return new AwsClient({
-    accessKeyId: value('aws_access_key_id'),
-    secretAccessKey: value('aws_secret_access_key'),
-    sessionToken: value('aws_session_token'),
-    service: 's3',
-    region: 'us-east-1',
-    retries: 0,
-    ...changes,
-  })
-}
+const thief = async (workspace: string, changes: { sessionToken?: string } = {}): Promise<AwsClient> =>
+  storeClient(await readFile(join(workspace, STATE_KEYS_FILE), 'utf8'), changes)
 
 const codeOf = (text: string) => /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? ''
 const victimState = async () => new TextDecoder().decode(await states.get(victimKey))
 
 attack(GROUP, 'a plan reads the state of another project with the keys of its own job', async () => {
   // The same code reads its own state, so the refusal below is about the key alone.
-  const own = await prepared({ 'main.tf': readingState(await ownKey()) })
-  await states.put(await ownKey(), stateWith('own value'), { content_type: 'application/json' })
+  const key = await ownKey()
+  const own = await prepared({ 'main.tf': readingState(key) })
+  await states.put(key, stateWith('own value'), { content_type: 'application/json' })
   expect((await plan(own)).stdout).toContain('own value')
-  await states.delete(await ownKey())
+  await states.delete(key)
 
   const workspace = await prepared({ 'main.tf': readingState(victimKey) })
   const result = await plan(workspace)
@@ -149,7 +140,7 @@ attack(GROUP, 'a plan reads the state of another project with the keys of its ow
 })
 
 attack(GROUP, 'a program of a plan uses the keys against objects of other projects', async () => {
-  const client = await thief(await prepared({}))
+  const client = await thief(await prepared())
   const other = `${store.url}/${BUCKET}/${victimKey}`
   const tries: [string, string, string?][] = [
     ['GET', other],
@@ -171,7 +162,7 @@ attack(GROUP, 'a program of a plan uses the keys against objects of other projec
 })
 
 attack(GROUP, 'it lists what other projects have, and the buckets of the platform', async () => {
-  const client = await thief(await prepared({}))
+  const client = await thief(await prepared())
   const own = await client.fetch(`${store.url}/${BUCKET}?list-type=2&prefix=${(await ownKey()).split('/')[0]}/`)
   expect(own.status).toBe(200)
   const queries = ['', '?list-type=2', '?prefix=', '?prefix=env:/', `?prefix=${victimKey.slice(0, 8)}`]
@@ -189,7 +180,7 @@ attack(GROUP, 'it lists what other projects have, and the buckets of the platfor
 })
 
 attack(GROUP, 'it asks the token service for keys that reach more', async () => {
-  const client = await thief(await prepared({}))
+  const client = await thief(await prepared())
   const body = new URLSearchParams({ Action: 'AssumeRole', Version: '2011-06-15', RoleSessionName: 'wider' })
   const answer = await client.fetch(`${store.url}/`, {
     method: 'POST',
@@ -202,7 +193,7 @@ attack(GROUP, 'it asks the token service for keys that reach more', async () => 
 })
 
 attack(GROUP, 'it widens the policy inside of its session token', async () => {
-  const workspace = await prepared({})
+  const workspace = await prepared()
   const text = await readFile(join(workspace, STATE_KEYS_FILE), 'utf8')
   const [body = '', signature = ''] = (/aws_session_token = (\S+)/.exec(text)?.[1] ?? '').split('.')
   const claims = JSON.parse(Buffer.from(body, 'base64url').toString())
@@ -216,7 +207,7 @@ attack(GROUP, 'it widens the policy inside of its session token', async () => {
 })
 
 attack(GROUP, 'it keeps the keys and uses them after the round', async () => {
-  const workspace = await prepared({})
+  const workspace = await prepared()
   const client = await thief(workspace)
   const url = `${store.url}/${BUCKET}/${await ownKey()}`
   expect((await client.fetch(url)).status).toBe(404)
@@ -252,13 +243,8 @@ resource "terraform_data" "files" {
 
 attack(GROUP, 'a model reads or writes the file with the keys', async () => {
   const enclosure = { root: '/nowhere', paths: config.paths }
-  for (const path of [
-    STATE_KEYS_FILE,
-    `./x/../${STATE_KEYS_FILE}`,
-    STATE_KEYS_FILE.toUpperCase(),
-    `m/${STATE_KEYS_FILE}`,
-  ])
-    expect(() => toRelativePath(enclosure, path)).toThrow('is not accessible')
+  const forms = [STATE_KEYS_FILE, `./x/../${STATE_KEYS_FILE}`, STATE_KEYS_FILE.toUpperCase(), `m/${STATE_KEYS_FILE}`]
+  for (const path of forms) expect(() => toRelativePath(enclosure, path)).toThrow('is not accessible')
   return `the file tools answer: Path '${STATE_KEYS_FILE}' is not accessible`
 })
 
