@@ -4,11 +4,10 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { platformFor } from '../../../src/access/audit/record.ts'
 import { cancelRound } from '../../../src/rounds/cancel.ts'
 import type { LoggingProcess } from '../../helpers/logging-process.ts'
-import { createUser, openSession } from '../../helpers/sessions.ts'
-import { applyJobs, applyReports, contextOf, leftOfPlan, managedState } from '../modes/apply-world.ts'
+import { applyJobs, applyReports, contextOf, DISCARDED, leftOfPlan, managedState } from '../modes/apply-world.ts'
 import { ADDED, done, MAIN, targets, write } from '../modes/scripts.ts'
 import { oneEdit } from './model.ts'
-import { type Chaos, commitsOn, sessionFolder, startChaos, waitingApply, within } from './world.ts'
+import { type Chaos, commitsOn, ended, sessionFolder, startChaos, waitingApply, within } from './world.ts'
 
 let chaos: Chaos
 beforeEach(async () => {
@@ -20,20 +19,6 @@ beforeEach(async () => {
 afterEach(() => chaos.close())
 
 const CANCELLED = { in_flight: false, status: 'uncompleted', message: 'Cancelled by ada@example.org.', ends: 1 }
-
-async function ended(uuid: string) {
-  return await within(async () => {
-    const [row] = await chaos.stack.database.sql<{ finished: boolean; branch: string }[]>`
-      SELECT s.in_flight, s.last_status AS status, s.last_message AS message, w.branch,
-             r.finished_at IS NOT NULL AS finished, r.attempts,
-             (SELECT count(*) FROM statuses t WHERE t.round_id = r.id
-              AND t.status IN ('completed', 'uncompleted', 'failed')) AS ends
-      FROM sessions s JOIN rounds r ON r.session_id = s.id AND r.number = s.round_count
-      JOIN workspaces w ON w.session_id = s.id WHERE s.uuid = ${uuid}`
-    expect(row?.finished).toBe(true)
-    return row
-  })
-}
 
 /** Freezes the worker, cancels the round, and then kills the worker. */
 async function killBetween(worker: LoggingProcess, uuids: readonly string[]): Promise<void> {
@@ -52,13 +37,9 @@ async function killBetween(worker: LoggingProcess, uuids: readonly string[]): Pr
 
 it('a worker that is killed between the cancellation and the end of generate rounds: another one ends them, and starts none', async () => {
   const { sql } = chaos.stack.database
-  const user = await createUser(sql, crypto.randomUUID())
-  const context = contextOf(chaos.stack, { queue: chaos.queue })
   const repo_uri = await chaos.stack.repository({ 'main.tf': MAIN })
-  const uuids = [
-    await openSession(context, user.id, { repo_uri, query: 'Add a second greeting' }),
-    await openSession(context, user.id, { repo_uri, query: 'Add a second greeting' }),
-  ]
+  const request = { repo_uri, query: 'Add a second greeting' }
+  const uuids = [await chaos.open(request), await chaos.open(request)]
   const sidecar = await chaos.processes.sidecar()
   // One round waits for the model, the other one for the engine.
   chaos.model.hold(['task_complete'])
@@ -76,10 +57,10 @@ it('a worker that is killed between the cancellation and the end of generate rou
   await second.said('round is cancelled')
   await chaos.processes.openGate()
   for (const uuid of uuids) {
-    const session = await ended(uuid)
+    const session = await ended(chaos.stack, uuid)
     expect(session).toMatchObject({ ...CANCELLED, attempts: 2 })
-    expect(await leftOfPlan(chaos.stack, uuid)).toEqual({ directory: false, plans: 0 })
-    expect(await commitsOn(chaos.stack, repo_uri, session?.branch ?? '')).toBeLessThanOrEqual(1)
+    expect(await leftOfPlan(chaos.stack, uuid)).toEqual(DISCARDED)
+    expect(await commitsOn(chaos.stack, repo_uri, session.branch)).toBeLessThanOrEqual(1)
   }
   expect(second.lines.filter(({ message }) => message === 'round ends')).toHaveLength(2)
   // The state is not locked: the worker waited for the engine to end.
@@ -91,23 +72,17 @@ it('a worker that is killed between the cancellation and the end of generate rou
 })
 
 it('a worker that is killed between the cancellation and the end of an apply: another one reports what the engine did', async () => {
-  const { sidecar, context, uuid, repo_uri, accept } = await waitingApply(chaos)
-  const first = await chaos.processes.worker(sidecar.url)
-  await accept()
-  await within(async () => {
-    expect(existsSync(chaos.processes.mark)).toBe(true)
-    expect(await chaos.stack.database.sql`SELECT 1 FROM applies WHERE job_id IS NOT NULL`).toHaveLength(1)
-  })
-  await killBetween(first, [uuid])
+  const { sidecar, worker, context, uuid, repo_uri } = await waitingApply(chaos)
+  await killBetween(worker, [uuid])
   const second = await chaos.processes.worker(sidecar.url)
   await second.said('round is cancelled')
   await chaos.processes.openGate()
 
-  expect(await ended(uuid)).toMatchObject({ ...CANCELLED, attempts: 2 })
+  expect(await ended(chaos.stack, uuid)).toMatchObject({ ...CANCELLED, attempts: 2 })
   expect(applyJobs(chaos.stack, uuid, chaos.processes.jobs_folder)).toHaveLength(1)
   const reports = await applyReports(chaos.stack, uuid)
   expect(reports).toHaveLength(1)
   // The report says what the engine did, interrupted or not.
   expect(await managedState(context, repo_uri)).toHaveLength(reports[0]?.summary.created ?? -1)
-  expect(await leftOfPlan(chaos.stack, uuid)).toEqual({ directory: false, plans: 0 })
+  expect(await leftOfPlan(chaos.stack, uuid)).toEqual(DISCARDED)
 })

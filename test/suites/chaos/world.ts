@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
 import { type SendingQueue, startSendingQueue } from '../../../src/data/queue.ts'
-import { acceptRound, type FirstRound } from '../../../src/rounds/accept.ts'
+import type { FirstRound } from '../../../src/rounds/accept.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
 import type { LoggingProcess } from '../../helpers/logging-process.ts'
 import { createUser, openSession } from '../../helpers/sessions.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
-import { contextOf, sessionWithPlan } from '../modes/apply-world.ts'
+import { applyJobs, contextOf, requestApply, sessionWithPlan } from '../modes/apply-world.ts'
 import { artifactsOf } from '../modes/artifacts.ts'
 import { accept } from '../modes/scripts.ts'
 import { type Stack, startStack } from '../modes/stack.ts'
@@ -109,7 +109,7 @@ export async function startChaos(
       model.hold([])
       await startsAll(second, uuids)
       await processes.openGate()
-      return await within(async () => await Promise.all(uuids.map((uuid) => endedRound(stack, uuid))))
+      return await Promise.all(uuids.map((uuid) => ended(stack, uuid)))
     },
     close: async () => {
       await queue.close()
@@ -146,27 +146,26 @@ const startsAll = (worker: LoggingProcess, uuids: readonly string[]) =>
 
 /** Blocks writes to the table, but not reads. */
 async function lockTable({ database }: Stack, table: string): Promise<{ release(): Promise<void> }> {
-  let release = () => {}
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
-  let done: Promise<unknown> = Promise.resolve()
-  await new Promise<void>((resolve, reject) => {
-    done = database.sql
-      .begin(async (tx) => {
-        await tx`LOCK TABLE ${tx(table)} IN SHARE MODE`
-        resolve()
-        await released
-      })
-      .catch(reject)
-  })
+  const locked = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const done = database.sql
+    .begin(async (tx) => {
+      await tx`LOCK TABLE ${tx(table)} IN SHARE MODE`
+      locked.resolve()
+      await released.promise
+    })
+    .catch(locked.reject)
+  await locked.promise
   return {
     release: async () => {
-      release()
+      released.resolve()
       await done
     },
   }
 }
+
+/** Waits for the end of a session's last round. */
+export const ended = (stack: Stack, uuid: string): Promise<Ended> => within(() => endedRound(stack, uuid))
 
 async function endedRound(stack: Stack, uuid: string): Promise<Ended> {
   const { sql } = stack.database
@@ -176,8 +175,8 @@ async function endedRound(stack: Stack, uuid: string): Promise<Ended> {
     SELECT s.uuid, w.branch, s.in_flight, s.last_status AS status, s.last_message AS message, r.attempts, r.handed_back,
            r.finished_at IS NOT NULL AS finished, jsonb_array_length(h.payload) AS turns,
            (SELECT array_agg(status::text ORDER BY created_at, id) FROM statuses WHERE round_id = r.id) AS all
-    FROM sessions s JOIN rounds r ON r.session_id = s.id JOIN workspaces w ON w.session_id = s.id JOIN histories h ON h.session_id = s.id
-    WHERE s.uuid = ${uuid}`
+    FROM sessions s JOIN rounds r ON r.session_id = s.id AND r.number = s.round_count
+    JOIN workspaces w ON w.session_id = s.id JOIN histories h ON h.session_id = s.id WHERE s.uuid = ${uuid}`
   if (!row?.finished) throw new Error('the round has not ended')
   const { all, finished: _, ...ended } = row
   return {
@@ -206,7 +205,7 @@ export const sessionFolder = ({ config }: Stack, uuid: string) => join(config.pa
 export const commitsOn = async (stack: Stack, repo_uri: string, branch: string) =>
   Number(await stack.git(repo_uri, 'rev-list', '--count', `main..${branch}`))
 
-/** Creates a session with a reviewed plan, whose apply is queued with `accept`, and the sidecar that made its plan. */
+/** Starts an apply whose engine waits at the gate, with the sidecar that made its plan and the worker that runs it. */
 export async function waitingApply({ stack, processes, queue }: Chaos) {
   await processes.closeGate('apply')
   const sidecar = await processes.sidecar()
@@ -215,7 +214,15 @@ export async function waitingApply({ stack, processes, queue }: Chaos) {
     { fetch, log: silentLogger },
   )
   const { uuid, repo_uri, context } = await sessionWithPlan(stack, contextOf(stack, { iac, queue }))
-  const accept = () =>
-    acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
-  return { sidecar, context, uuid, repo_uri, accept }
+  const worker = await processes.worker(sidecar.url)
+  await requestApply(context, uuid)
+  // The engine may reach the gate before its process is recorded by the sidecar, and its job by the worker.
+  await within(async () => {
+    expect(existsSync(processes.mark)).toBe(true)
+    const [job] = applyJobs(stack, uuid, processes.jobs_folder)
+    expect(job?.process).toBeTruthy()
+    const known = await stack.database.sql`SELECT 1 FROM applies WHERE job_id = ${job?.job_id ?? null}`
+    expect(known).toHaveLength(1)
+  })
+  return { sidecar, worker, context, uuid, repo_uri }
 }

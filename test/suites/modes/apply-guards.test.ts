@@ -1,7 +1,6 @@
 import { appendFile, cp, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { acceptRound } from '../../../src/rounds/accept.ts'
 import { setLock } from '../../../src/rounds/transitions.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import {
@@ -10,25 +9,21 @@ import {
   applyRound,
   contextOf,
   DISCARDED,
+  expectNotApplied,
   leftOfPlan,
   managedState,
   NOT_SAVED,
+  requestApply,
   sessionWithPlan,
   withNotifications,
 } from './apply-world.ts'
-import { ADDED, done, MAIN, targets, write } from './scripts.ts'
+import { MAIN, THIRD } from './scripts.ts'
 import { engineBeside, firstRound, nextRound, planPath, runWaiting, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
 const ANOTHER =
   'runner failed: The pinned plan is not the reviewed one, so it is not applied; run a generate round before applying.'
-
-/** Makes another plan of the same session, as from an earlier round. */
-const third = () => ({
-  task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Added a third greeting.')],
-  generate_engine_targets: targets('terraform_data.second', 'terraform_data.third'),
-})
 
 describe('what is pinned is not the reviewed plan', () => {
   const plan = (uuid: string) => join(planPath(stack, uuid), 'session.plan')
@@ -59,15 +54,32 @@ describe('what is pinned is not the reviewed plan', () => {
         stack.database.sql`DELETE FROM saved_plans WHERE session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`,
       NOT_SAVED,
     ],
+    [
+      'the seal is of an attempt whose round did not complete',
+      (uuid) =>
+        stack.database.sql`
+          UPDATE statuses SET status = 'uncompleted'
+          WHERE status = 'completed' AND session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`,
+      NOT_SAVED,
+    ],
+    [
+      'the directory is an older one, as another disk may still have it',
+      async (uuid) => {
+        const older = join(stack.config.paths.upload_folder, `older-${uuid}`)
+        await cp(planPath(stack, uuid), older, { recursive: true })
+        await nextRound(stack, contextOf(stack, {}, THIRD), uuid, 'And a third one')
+        await rm(planPath(stack, uuid), { recursive: true })
+        await rename(older, planPath(stack, uuid))
+      },
+      ANOTHER,
+    ],
   ])('%s: nothing is applied and nothing stays pinned', async (_, change, text) => {
     const { context, uuid, repo_uri } = await sessionWithPlan(stack)
     await change(uuid)
     const session = await applyRound(stack, context, uuid)
     expect(session.statuses).toEqual(['started', 'apply', 'failed'])
-    expect(session.messages.at(-1)).toBe(text)
-    expect(applyJobs(stack, uuid)).toEqual([])
+    await expectNotApplied(stack, session, text)
     expect(await managedState(context, repo_uri)).toEqual([])
-    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
   })
 
   it('the engine root leads out of the directory', async () => {
@@ -75,21 +87,7 @@ describe('what is pinned is not the reviewed plan', () => {
     const elsewhere = join(stack.config.paths.upload_folder, `elsewhere-${uuid}`)
     await rename(join(planPath(stack, uuid), 'live'), elsewhere)
     await symlink(elsewhere, join(planPath(stack, uuid), 'live'))
-    const session = await applyRound(stack, context, uuid)
-    expect(session.messages.at(-1)).toBe(NOT_SAVED)
-    expect(applyJobs(stack, uuid)).toEqual([])
-  })
-
-  it('an older pin, as another disk may still have it', async () => {
-    const { context, uuid } = await sessionWithPlan(stack)
-    const older = join(stack.config.paths.upload_folder, `older-${uuid}`)
-    await cp(planPath(stack, uuid), older, { recursive: true })
-    await nextRound(stack, contextOf(stack, {}, third()), uuid, 'And a third one')
-    await rm(planPath(stack, uuid), { recursive: true })
-    await rename(older, planPath(stack, uuid))
-    const session = await applyRound(stack, context, uuid)
-    expect(session.messages.at(-1)).toBe(ANOTHER)
-    expect(applyJobs(stack, uuid)).toEqual([])
+    await expectNotApplied(stack, await applyRound(stack, context, uuid), NOT_SAVED)
   })
 
   it('the plan file was changed at the last moment', async () => {
@@ -100,18 +98,7 @@ describe('what is pinned is not the reviewed plan', () => {
       return await iac.engine(signal)
     }
     const session = await applyRound(stack, { ...context, iac: { ...iac, engine } }, uuid)
-    expect(session.messages.at(-1)).toBe(ANOTHER)
-    expect(applyJobs(stack, uuid)).toEqual([])
-    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
-  })
-
-  it('the seal of an attempt whose round did not complete', async () => {
-    const { context, uuid } = await sessionWithPlan(stack)
-    await stack.database.sql`
-      UPDATE statuses SET status = 'uncompleted' WHERE status = 'completed' AND session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`
-    const session = await applyRound(stack, context, uuid)
-    expect(session.messages.at(-1)).toBe(NOT_SAVED)
-    expect(applyJobs(stack, uuid)).toEqual([])
+    await expectNotApplied(stack, session, ANOTHER)
   })
 
   it('finds the pin again that a crash left put aside', async () => {
@@ -129,7 +116,7 @@ describe('what is pinned is not the reviewed plan', () => {
       { 'live/main.tf': MAIN, 'modules/README.md': 'shared' },
       'live',
     )
-    await nextRound(stack, contextOf(stack, {}, third()), uuid, 'And a third one')
+    await nextRound(stack, contextOf(stack, {}, THIRD), uuid, 'And a third one')
     await applyRound(stack, context, uuid)
     expect(await managedState(context, repo_uri, 'live')).toEqual(['terraform_data.second', 'terraform_data.third'])
     expect(applyJobs(stack, uuid).map(({ workspace_path }) => workspace_path)).toEqual([
@@ -216,12 +203,10 @@ describe('the world moved on', () => {
 describe('a lock that is set after the request was accepted', () => {
   it('keeps the plan from being applied, and discards it', async () => {
     const { context, uuid } = await sessionWithPlan(stack)
-    await acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
+    await requestApply(context, uuid)
     await setLock(context, uuid, true)
     const session = await runWaiting(stack, context, uuid)
-    expect(session.messages.at(-1)).toBe(`runner failed: Session ${uuid} is blocked; apply is not allowed.`)
-    expect(applyJobs(stack, uuid)).toEqual([])
-    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
+    await expectNotApplied(stack, session, `runner failed: Session ${uuid} is blocked; apply is not allowed.`)
   })
 
   it('counts also at the last moment before the submission', async () => {
@@ -233,10 +218,8 @@ describe('a lock that is set after the request was accepted', () => {
       return await iac.engine(signal)
     }
     const session = await applyRound(stack, { ...context, iac: { ...iac, engine } }, uuid)
-    expect(session.messages.at(-1)).toBe(`runner failed: Session ${uuid} is blocked; apply is not allowed.`)
+    await expectNotApplied(stack, session, `runner failed: Session ${uuid} is blocked; apply is not allowed.`)
     expect(session.is_blocked).toBe(true)
-    expect(applyJobs(stack, uuid)).toEqual([])
     expect(await applyReports(stack, uuid)).toEqual([])
-    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
   })
 })

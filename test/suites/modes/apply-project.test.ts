@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
-import { acceptRound } from '../../../src/rounds/accept.ts'
 import type { IacClient } from '../../../src/services/iac/contract.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import {
@@ -10,10 +9,11 @@ import {
   DISCARDED,
   leftOfPlan,
   managedState,
+  requestApply,
   withNotifications,
 } from './apply-world.ts'
 import { MAIN } from './scripts.ts'
-import { firstRound, runWaiting, startStack } from './stack.ts'
+import { dyingWorker, firstRound, lapse, runWaiting, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 let context: Context
@@ -24,7 +24,6 @@ let repo_uri: string
 const offered: number[] = []
 
 beforeEach(async () => {
-  offered.length = 0
   const queue = {
     enqueue: async (_: unknown, round_id: number) => void offered.push(round_id),
     healthy: async () => true,
@@ -34,8 +33,7 @@ beforeEach(async () => {
   // Scripts count their calls, so each session has its own model.
   first = (await firstRound(stack, contextOf(stack, { queue }), { repo_uri })).uuid
   second = (await firstRound(stack, contextOf(stack, { queue }), { repo_uri })).uuid
-  for (const session_uuid of [first, second])
-    await acceptRound(context, { session_uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
+  for (const uuid of [first, second]) await requestApply(context, uuid)
   offered.length = 0
 })
 
@@ -61,10 +59,10 @@ async function applyFirst(meanwhile: () => Promise<void>) {
 
 describe('two sessions that apply to the same infrastructure', () => {
   it('do so one after the other: the second one waits without a place, is woken, and finds that the state moved', async () => {
-    const parked = { holder: '', statuses: [] as (string | null)[] }
+    let parked: (string | null)[] = []
     const done = await applyFirst(async () => {
       const waiting = await runWaiting(stack, context, second)
-      parked.statuses = waiting.messages
+      parked = waiting.messages
       expect(waiting).toMatchObject({ in_flight: true, failures: [] })
       expect(await roundOf(second)).toMatchObject({ parked: true, attempts: 1, handed_back: 1, held: true })
       expect(await leftOfPlan(stack, second)).toEqual({ directory: true, plans: 1 })
@@ -74,7 +72,7 @@ describe('two sessions that apply to the same infrastructure', () => {
       expect(await roundOf(second)).toMatchObject({ attempts: 1 })
     })
     expect(done.statuses.at(-1)).toBe('completed')
-    expect(parked.statuses.at(-1)).toBe(`Waiting for session ${first}, which applies to the same infrastructure.`)
+    expect(parked.at(-1)).toBe(`Waiting for session ${first}, which applies to the same infrastructure.`)
     const { id } = await roundOf(second)
     expect(offered).toEqual([id])
 
@@ -95,7 +93,7 @@ describe('two sessions that apply to the same infrastructure', () => {
       const { id } = await roundOf(second)
       await stack.database
         .sql`UPDATE applies SET waiting_since = waiting_since - interval '601 seconds' WHERE round_id = ${id}`
-      await stack.database.sql`UPDATE rounds SET lease_until = clock_timestamp() - interval '1 second' WHERE id = ${id}`
+      await lapse(stack, second)
       const session = await runWaiting(stack, noted, second)
       expect(session.statuses.at(-1)).toBe('completed')
       expect((await applyReports(stack, second))[0]?.execution_summary).toBe(
@@ -122,17 +120,11 @@ describe('two sessions that apply to the same infrastructure', () => {
   })
 
   it('a round that is taken up again still holds its project', async () => {
-    const dead = new AbortController()
-    const { iac } = context
-    const wait: IacClient['wait'] = async () => {
-      dead.abort(new Error('killed'))
-      throw new Error('killed')
-    }
-    await runWaiting(stack, { ...context, iac: { ...iac, wait } }, first, dead.signal)
+    const { signal, die } = dyingWorker()
+    await runWaiting(stack, { ...context, iac: { ...context.iac, wait: async () => die() } }, first, signal)
     await runWaiting(stack, context, second)
     expect(await roundOf(second)).toMatchObject({ parked: true })
-    await stack.database
-      .sql`UPDATE rounds SET lease_until = clock_timestamp() - interval '1 second' WHERE id = ${(await roundOf(first)).id}`
+    await lapse(stack, first)
     expect((await runWaiting(stack, context, first)).statuses.at(-1)).toBe('completed')
     expect(offered).toEqual([(await roundOf(second)).id])
   })
@@ -152,8 +144,7 @@ it('sessions on different roots of a repository do not wait for each other', asy
   const both = await Promise.all(
     ['a', 'b'].map(async (iac_path) => (await firstRound(stack, contextOf(stack), { repo_uri: other, iac_path })).uuid),
   )
-  for (const session_uuid of both)
-    await acceptRound(context, { session_uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
+  for (const uuid of both) await requestApply(context, uuid)
   const sessions = await Promise.all(both.map((uuid) => runWaiting(stack, context, uuid)))
   expect(sessions.map(({ statuses }) => statuses.at(-1))).toEqual(['completed', 'completed'])
   expect(both.flatMap((uuid) => applyJobs(stack, uuid))).toHaveLength(2)

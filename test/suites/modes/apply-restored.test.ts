@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MASK } from '../../../src/base/masking.ts'
 import type { Context } from '../../../src/context.ts'
-import { acceptRound } from '../../../src/rounds/accept.ts'
+import type { EngineResult, IacClient } from '../../../src/services/iac/contract.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import {
   applyJobs,
@@ -12,14 +12,16 @@ import {
   applyRound,
   contextOf,
   DISCARDED,
+  expectNotApplied,
   jobsOf,
   leftOfPlan,
   managedState,
   NOT_SAVED,
+  requestApply,
   sessionWithPlan,
 } from './apply-world.ts'
-import { ADDED, done, MAIN, targets, write } from './scripts.ts'
-import { lapse, nextRound, planPath, runWaiting, startStack } from './stack.ts'
+import { ADDED, done, MAIN, THIRD, targets, write } from './scripts.ts'
+import { dyingWorker, lapse, nextRound, planPath, runWaiting, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -90,20 +92,14 @@ describe('a saved plan with a copy in the object store', () => {
     const { uuid, repo_uri } = await sessionWithPlan(stack, context)
     const older = join(stack.config.paths.upload_folder, `older-${uuid}`)
     await cp(planPath(stack, uuid), older, { recursive: true })
-    const third = {
-      task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Added a third greeting.')],
-      generate_engine_targets: targets('terraform_data.second', 'terraform_data.third'),
-    }
-    await nextRound(stack, keyed(contextOf(stack, {}, third)), uuid, 'And a third one')
+    await nextRound(stack, keyed(contextOf(stack, {}, THIRD)), uuid, 'And a third one')
     await rm(planPath(stack, uuid), { recursive: true })
     await rename(older, planPath(stack, uuid))
     await applyRound(stack, context, uuid)
     expect((await managedState(context, repo_uri)).sort()).toEqual(['terraform_data.second', 'terraform_data.third'])
   })
 
-  it.each<[string, (uuid: string, context: Context) => Promise<Context>, string]>([
-    ['with another key', async (_, context) => keyed(context, 'another key of at least thirty-two ch.'), NOT_RESTORED],
-    ['without a key', async (_, context) => keyed(context, ''), NOT_SAVED],
+  it.each<[string, (uuid: string, context: Context) => Promise<unknown>, string]>([
     [
       'when it is damaged',
       async (uuid, context) => {
@@ -111,7 +107,6 @@ describe('a saved plan with a copy in the object store', () => {
         const bytes = await context.storage.get(key)
         bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1
         await context.storage.put(key, bytes, { content_type: 'application/octet-stream' })
-        return context
       },
       NOT_RESTORED,
     ],
@@ -121,53 +116,51 @@ describe('a saved plan with a copy in the object store', () => {
         const other = await sessionWithPlan(stack, context)
         const bytes = await context.storage.get((await keyOf(other.uuid)) ?? '')
         await context.storage.put((await keyOf(uuid)) ?? '', bytes, { content_type: 'application/octet-stream' })
-        return context
       },
       NOT_RESTORED,
     ],
-    [
-      'when it is gone too',
-      async (uuid, context) => {
-        await context.storage.delete((await keyOf(uuid)) ?? '')
-        return context
-      },
-      NOT_SAVED,
-    ],
+    ['when it is gone too', async (uuid, { storage }) => storage.delete((await keyOf(uuid)) ?? ''), NOT_SAVED],
   ])('is not applied %s', async (_, change, text) => {
     const context = keyed(contextOf(stack))
     const { uuid } = await sessionWithPlan(stack, context)
     await loseDisk(uuid)
-    const session = await applyRound(stack, await change(uuid, context), uuid)
-    expect(session.messages.at(-1)).toBe(text)
-    expect(applyJobs(stack, uuid)).toEqual([])
-    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
+    await change(uuid, context)
+    await expectNotApplied(stack, await applyRound(stack, context, uuid), text)
   })
 
-  it('is not applied when init cannot run or changes the plan', async () => {
-    const context = keyed(contextOf(stack))
+  it.each([
+    ['with another key', 'another key of at least thirty-two ch.', NOT_RESTORED],
+    ['without a key', '', NOT_SAVED],
+  ])('is not applied %s', async (_, key, text) => {
+    const { context, uuid } = await sessionWithPlan(stack, keyed(contextOf(stack)))
+    await loseDisk(uuid)
+    await expectNotApplied(stack, await applyRound(stack, keyed(context, key), uuid), text)
+  })
+
+  it.each<[string, (workspace_path: string) => Promise<EngineResult | null>, string]>([
+    [
+      'cannot run',
+      async () => ({ exit_code: 1, stdout: '', stderr: 'Error: no registry' }),
+      'runner failed: Error: no registry',
+    ],
+    [
+      'changes the plan',
+      async (path) => {
+        await writeFile(join(path, 'session.plan'), 'another plan')
+        return null
+      },
+      'runner failed: The pinned plan is not the reviewed one, so it is not applied; run a generate round ' +
+        'before applying.',
+    ],
+  ])('is not applied when init %s', async (_, init, text) => {
+    const { context, uuid } = await sessionWithPlan(stack, keyed(contextOf(stack)))
+    await loseDisk(uuid)
     const { iac } = context
-    const failing: typeof iac.run = async (kind, body, options) =>
-      kind === 'init' ? { exit_code: 1, stdout: '', stderr: 'Error: no registry' } : await iac.run(kind, body, options)
-    const changing: typeof iac.run = async (kind, body, options) => {
-      if (kind === 'init' && 'workspace_path' in body)
-        await writeFile(join(body.workspace_path, 'session.plan'), 'another plan')
-      return await iac.run(kind, body, options)
-    }
-    for (const [run, text] of [
-      [failing, 'runner failed: Error: no registry'],
-      [
-        changing,
-        'runner failed: The pinned plan is not the reviewed one, so it is not applied; run a generate round ' +
-          'before applying.',
-      ],
-    ] as const) {
-      const { uuid } = await sessionWithPlan(stack, context)
-      await loseDisk(uuid)
-      const session = await applyRound(stack, { ...context, iac: { ...iac, run } }, uuid)
-      expect(session.messages.at(-1)).toBe(text)
-      expect(applyJobs(stack, uuid)).toEqual([])
-      expect(readdirSync(dirname(planPath(stack, uuid)))).toEqual([])
-    }
+    const run: IacClient['run'] = async (kind, body, options) =>
+      (kind === 'init' && 'workspace_path' in body ? await init(body.workspace_path) : null) ??
+      (await iac.run(kind, body, options))
+    await expectNotApplied(stack, await applyRound(stack, { ...context, iac: { ...iac, run } }, uuid), text)
+    expect(readdirSync(dirname(planPath(stack, uuid)))).toEqual([])
   })
 })
 
@@ -189,14 +182,13 @@ resource "terraform_data" "second" {
 `
   const context = keyed(contextOf(stack, {}, { task_complete: [write('second.tf', code), done('Added.')] }))
   const { uuid } = await sessionWithPlan(stack, context)
-  await acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
-  const worker = new AbortController()
-  const dying: typeof context.iac.wait = async (job_id, options) => {
+  await requestApply(context, uuid)
+  const { signal, die } = dyingWorker()
+  const wait: IacClient['wait'] = async (job_id, options) => {
     await context.iac.wait(job_id, options)
-    worker.abort(new Error('killed'))
-    throw new Error('killed')
+    return die()
   }
-  await runWaiting(stack, { ...context, iac: { ...context.iac, wait: dying } }, uuid, worker.signal)
+  await runWaiting(stack, { ...context, iac: { ...context.iac, wait } }, uuid, signal)
   await loseDisk(uuid)
   await lapse(stack, uuid)
   const session = await runWaiting(stack, context, uuid)

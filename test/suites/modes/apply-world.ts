@@ -1,8 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { expect } from 'vitest'
 import type { Context } from '../../../src/context.ts'
 import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
 import type { ApplyReport } from '../../../src/reports/schemas.ts'
+import { acceptRound } from '../../../src/rounds/accept.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
 import { goodRound, MAIN, type Scripts } from './scripts.ts'
@@ -47,6 +49,17 @@ export async function sessionWithPlan(
 
 export const applyRound = (stack: Stack, context: RoundContext, uuid: string): Promise<SessionView> =>
   nextRound(stack, context, uuid, 'Engine apply.', { mode: 'apply' })
+
+/** Accepts an apply that waits for a worker. */
+export const requestApply = (context: Context, session_uuid: string) =>
+  acceptRound(context, { session_uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
+
+/** Asserts that an apply round ended with this message, that the engine got no job, and that no plan stays pinned. */
+export async function expectNotApplied(stack: Stack, session: SessionView, message: string): Promise<void> {
+  expect(session.messages.at(-1)).toBe(message)
+  expect(applyJobs(stack, session.uuid)).toEqual([])
+  expect(await leftOfPlan(stack, session.uuid)).toEqual(DISCARDED)
+}
 
 /** Reads the report documents of a session's apply rounds, oldest first. */
 export async function applyReports(stack: Stack, uuid: string): Promise<ApplyReport[]> {

@@ -1,3 +1,4 @@
+import { AwsClient } from 'aws4fetch'
 import { basicAuthorization } from '../../../src/base/http.ts'
 import { createPullRequest } from '../../../src/pull-requests/create.ts'
 import { loadAggregate } from '../../../src/sessions/aggregate.ts'
@@ -33,6 +34,20 @@ export async function artifactsOf(stack: Stack, uuid: string) {
 
 export const textsOf = async (stack: Stack, uuid: string, kind: string) =>
   (await artifactsOf(stack, uuid)).filter((artifact) => artifact.kind === kind).map(({ text }) => text)
+
+/** Makes a client of the object store with the keys in the text of a credentials file. */
+export function storeClient(text: string, changes: { sessionToken?: string } = {}): AwsClient {
+  const value = (name: string) => new RegExp(`^${name} = (.+)$`, 'm').exec(text)?.[1] ?? ''
+  return new AwsClient({
+    accessKeyId: value('aws_access_key_id'),
+    secretAccessKey: value('aws_secret_access_key'),
+    sessionToken: value('aws_session_token'),
+    service: 's3',
+    region: 'us-east-1',
+    retries: 0,
+    ...changes,
+  })
+}
 
 /** Reads the plan documents that the detail of a session names, oldest first; null for each missing one. */
 export async function documentsOf(stack: Stack, uuid: string): Promise<unknown[]> {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { MASK } from '../../../src/base/masking.ts'
 import type { AttemptDetail } from '../../../src/rounds/attempts.ts'
 import { createTestCore } from '../../helpers/core.ts'
@@ -6,7 +6,7 @@ import { startOnce } from '../../helpers/start-once.ts'
 import type { Reply } from '../../pipeline/steps/scripted-llm.ts'
 import { runDrift, startDriftedStack, takeOver } from './drift-world.ts'
 import { addresses, blocks, runImport, withScope } from './import-world.ts'
-import { ADDED, done, GATES, goodLlm, MAIN, targets, write } from './scripts.ts'
+import { ADDED, BROKEN, done, GATES, goodLlm, MAIN, statesThrice, THRICE, targets, write } from './scripts.ts'
 import { firstRound } from './stack.ts'
 
 const stack = startOnce(startDriftedStack)
@@ -26,106 +26,83 @@ const passed = (attempt: AttemptDetail | undefined) =>
   attempt?.steps.filter(({ outcome }) => outcome !== 'skipped').map(({ name, outcome }) => `${name} ${outcome}`)
 
 const SECRET = 'planted-S3cret-Passw0rd'
-const broken = ADDED.replace('input', 'no_such_argument')
-const louder: Reply = {
-  args: {
-    statements: [
-      {
-        kind: 'attribute',
-        text: 'It says hello three times',
-        words: 'thrice',
-        type: 'terraform_data',
-        path: 'input',
-        op: 'eq',
-        value: 'hello hello hello',
-      },
+
+it('the attempts of a generate round tell what the engine and the check of the request refused, and what came of it', async () => {
+  const declared = `variable "password" {\n  sensitive = true\n  default = "${SECRET}"\n}\n`
+  const hidden = `resource "terraform_data" "second" {\n  no_such_argument = "${SECRET}"\n}\n`
+  const llm = goodLlm({
+    task_complete: [
+      ...[write('second.tf', hidden), done('First.')],
+      ...[write('second.tf', ADDED), done('Second.')],
+      ...[write('second.tf', THRICE), done('Third.')],
     ],
-  },
-}
-
-describe('the attempts of a generate round', () => {
-  it('tell what the engine and the check of the request refused, and what came of it', async () => {
-    const declared = `variable "password" {\n  sensitive = true\n  default = "${SECRET}"\n}\n`
-    const hidden = `resource "terraform_data" "second" {\n  no_such_argument = "${SECRET}"\n}\n`
-    const llm = goodLlm({
-      task_complete: [
-        ...[write('second.tf', hidden), done('First.')],
-        ...[write('second.tf', ADDED), done('Second.')],
-        ...[write('second.tf', ADDED.replace('hello again', 'hello hello hello')), done('Third.')],
-      ],
-      report_intent_statements: louder,
-    })
-    const context = stack.context(llm, { orchestration: { ...GATES, max_validation_iteration: 4 } })
-    const session = await firstRound(stack, context, { files: { 'main.tf': MAIN, 'secrets.tf': declared } })
-    expect(session.statuses.at(-1)).toBe('completed')
-    const attempts = await attemptsOf(session.uuid)
-    expect(outcomes(attempts)).toEqual(['generate refused', 'generate refused', 'generate accepted'])
-    expect(passed(attempts[0])).toEqual(['generate ok', 'init ok', 'validate failed'])
-    expect(passed(attempts[1])?.slice(-3)).toEqual(['plan ok', 'show ok', 'check failed'])
-    expect(passed(attempts[2])?.slice(-3)).toEqual(['plan ok', 'show ok', 'check ok'])
-    expect(attempts[0]?.diagnostics[0]).toMatchObject({
-      severity: 'error',
-      step: 'validate',
-      summary: 'Unsupported argument',
-      file: 'second.tf',
-      line: 2,
-      snippet: expect.stringContaining(`no_such_argument = "${MASK}"`),
-    })
-    expect(attempts[0]?.next_reason).toContain('Unsupported argument (second.tf:2)')
-    expect(attempts[1]?.diagnostics[0]).toMatchObject({ step: 'check', summary: 'It says hello three times' })
-    expect(attempts[1]?.next_reason).toContain('It says hello three times')
-    expect(attempts[2]?.next_reason).toBeNull()
-    const commits = (await stack.git(session.repo_uri, 'rev-list', '--reverse', `main..${session.branch}`))
-      .trim()
-      .split('\n')
-    expect(attempts.map(({ commit }) => commit)).toEqual(commits)
-    for (const { input_tokens, cost_usd, steps } of attempts) {
-      expect(input_tokens).toBeGreaterThan(0)
-      expect(cost_usd).toBeNull()
-      expect(steps[0]).toMatchObject({ name: 'generate', outcome: 'ok', runs: 1 })
-    }
-    expect(JSON.stringify(attempts)).not.toContain(SECRET)
-    expect(JSON.stringify(attempts)).not.toContain(stack.config.paths.upload_folder)
+    report_intent_statements: statesThrice(),
   })
+  const context = stack.context(llm, { orchestration: { ...GATES, max_validation_iteration: 4 } })
+  const session = await firstRound(stack, context, { files: { 'main.tf': MAIN, 'secrets.tf': declared } })
+  expect(session.statuses.at(-1)).toBe('completed')
+  const attempts = await attemptsOf(session.uuid)
+  expect(outcomes(attempts)).toEqual(['generate refused', 'generate refused', 'generate accepted'])
+  expect(passed(attempts[0])).toEqual(['generate ok', 'init ok', 'validate failed'])
+  expect(passed(attempts[1])?.slice(-3)).toEqual(['plan ok', 'show ok', 'check failed'])
+  expect(passed(attempts[2])?.slice(-3)).toEqual(['plan ok', 'show ok', 'check ok'])
+  expect(attempts[0]?.diagnostics[0]).toMatchObject({
+    severity: 'error',
+    step: 'validate',
+    summary: 'Unsupported argument',
+    file: 'second.tf',
+    line: 2,
+    snippet: expect.stringContaining(`no_such_argument = "${MASK}"`),
+  })
+  expect(attempts[0]?.next_reason).toContain('Unsupported argument (second.tf:2)')
+  expect(attempts[1]?.diagnostics[0]).toMatchObject({ step: 'check', summary: 'It says hello three times' })
+  expect(attempts[1]?.next_reason).toContain('It says hello three times')
+  expect(attempts[2]?.next_reason).toBeNull()
+  const commits = (await stack.git(session.repo_uri, 'rev-list', '--reverse', `main..${session.branch}`))
+    .trim()
+    .split('\n')
+  expect(attempts.map(({ commit }) => commit)).toEqual(commits)
+  for (const { input_tokens, cost_usd, steps } of attempts) {
+    expect(input_tokens).toBeGreaterThan(0)
+    expect(cost_usd).toBeNull()
+    expect(steps[0]).toMatchObject({ name: 'generate', outcome: 'ok', runs: 1 })
+  }
+  expect(JSON.stringify(attempts)).not.toContain(SECRET)
+  expect(JSON.stringify(attempts)).not.toContain(stack.config.paths.upload_folder)
 })
 
-describe('the attempts of a drift round', () => {
-  it('tell how what differs was written into the code', async () => {
-    const wrong = { calls: [['write_to_file', { target_file: 'wrong.tf', content: broken }]] } as Reply
-    const { session } = await runDrift(stack, {
-      task_complete: [
-        ...[takeOver('hello'), wrong, done('First.')],
-        ...[takeOver('goodbye'), { calls: [['delete_file', { target_file: 'wrong.tf' }]] } as Reply, done('Second.')],
-      ],
-    })
-    expect(session.messages.at(-1)).toBe('DRIFT')
-    const attempts = await attemptsOf(session.uuid)
-    expect(outcomes(attempts)).toEqual(['drift refused', 'drift accepted'])
-    expect(attempts[0]).toMatchObject({ diagnostics: [{ step: 'validate', file: 'wrong.tf', line: 2 }] })
-    expect(attempts[0]?.next_reason).toContain('(wrong.tf:2)')
-    expect(passed(attempts[1])).toEqual(['generate ok', 'validate ok', 'plan ok', 'show ok'])
+it('the attempts of a drift round tell how what differs was written into the code', async () => {
+  const { session } = await runDrift(stack, {
+    task_complete: [
+      ...[takeOver('hello'), write('wrong.tf', BROKEN), done('First.')],
+      ...[takeOver('goodbye'), { calls: [['delete_file', { target_file: 'wrong.tf' }]] } as Reply, done('Second.')],
+    ],
   })
+  expect(session.messages.at(-1)).toBe('DRIFT')
+  const attempts = await attemptsOf(session.uuid)
+  expect(outcomes(attempts)).toEqual(['drift refused', 'drift accepted'])
+  expect(attempts[0]).toMatchObject({ diagnostics: [{ step: 'validate', file: 'wrong.tf', line: 2 }] })
+  expect(attempts[0]?.next_reason).toContain('(wrong.tf:2)')
+  expect(passed(attempts[1])).toEqual(['generate ok', 'validate ok', 'plan ok', 'show ok'])
 })
 
-describe('the attempts of an import round', () => {
-  it('tell what was imported and what was left for the next one', async () => {
-    const iac = withScope(stack, ['id-a', 'id-b'])
-    const { session } = await runImport(stack, iac, {
-      task_complete: [
-        ...[write('imported.tf', blocks('a')), done('One block.')],
-        ...[write('imported.tf', blocks('a', 'b')), done('Two blocks.')],
-      ],
-      generate_engine_targets: targets('terraform_data.a', 'terraform_data.b'),
-      import_addresses: [addresses(['terraform_data.a', 'id-a']), addresses(['terraform_data.b', 'id-b'])],
-    })
-    expect(session.messages.at(-1)).toBe('IMPORT')
-    const attempts = await attemptsOf(session.uuid)
-    expect(outcomes(attempts)).toEqual(['import refused', 'import accepted'])
-    expect(passed(attempts[0])?.slice(-3)).toEqual(['show ok', 'import ok', 'check failed'])
-    expect(attempts[0]).toMatchObject({
-      diagnostics: [{ step: 'check', summary: 'No resource block of the plan was found for id-b.' }],
-      next_reason: 'The plan is not what was asked for: No resource block of the plan was found for id-b.',
-    })
-    expect(passed(attempts[1])?.slice(-2)).toEqual(['import ok', 'check ok'])
+it('the attempts of an import round tell what was imported and what was left for the next one', async () => {
+  const iac = withScope(stack, ['id-a', 'id-b'])
+  const { session } = await runImport(stack, iac, {
+    task_complete: [
+      ...[write('imported.tf', blocks('a')), done('One block.')],
+      ...[write('imported.tf', blocks('a', 'b')), done('Two blocks.')],
+    ],
+    generate_engine_targets: targets('terraform_data.a', 'terraform_data.b'),
+    import_addresses: [addresses(['terraform_data.a', 'id-a']), addresses(['terraform_data.b', 'id-b'])],
   })
+  expect(session.messages.at(-1)).toBe('IMPORT')
+  const attempts = await attemptsOf(session.uuid)
+  expect(outcomes(attempts)).toEqual(['import refused', 'import accepted'])
+  expect(passed(attempts[0])?.slice(-3)).toEqual(['show ok', 'import ok', 'check failed'])
+  expect(attempts[0]).toMatchObject({
+    diagnostics: [{ step: 'check', summary: 'No resource block of the plan was found for id-b.' }],
+    next_reason: 'The plan is not what was asked for: No resource block of the plan was found for id-b.',
+  })
+  expect(passed(attempts[1])?.slice(-2)).toEqual(['import ok', 'check ok'])
 })

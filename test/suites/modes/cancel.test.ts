@@ -2,17 +2,26 @@ import { describe, expect, it } from 'vitest'
 import { platformFor } from '../../../src/access/audit/record.ts'
 import type { Context } from '../../../src/context.ts'
 import type { LlmClient } from '../../../src/llm/inference.ts'
-import { acceptRound } from '../../../src/rounds/accept.ts'
 import { cancelRound } from '../../../src/rounds/cancel.ts'
 import { findSavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/contract.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { untilAborted } from '../../helpers/until-aborted.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
-import { applyJobs, applyReports, applyScripts, leftOfPlan, managedState, sessionWithPlan } from './apply-world.ts'
+import {
+  applyJobs,
+  applyReports,
+  applyRound,
+  applyScripts,
+  DISCARDED,
+  leftOfPlan,
+  managedState,
+  requestApply,
+  sessionWithPlan,
+} from './apply-world.ts'
 import { importLlm, QUERY, withScope } from './import-world.ts'
-import { ADDED, done, GATES, goodLlm, goodRound, MAIN, write } from './scripts.ts'
-import { firstRound, lapse, nextRound, runWaiting, type SessionView, startStack } from './stack.ts'
+import { ADDED, done, GATES, goodLlm, goodRound, MAIN, THIRD, targets, write } from './scripts.ts'
+import { dyingWorker, firstRound, lapse, nextRound, runWaiting, type SessionView, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -86,7 +95,6 @@ describe('a generate round that is cancelled', () => {
   })
 
   it('with an iac service that cannot stop a job waits for its own end', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const base = stack.context(goodLlm())
     const happened: string[] = []
     const asked = Promise.withResolvers<void>()
@@ -104,21 +112,15 @@ describe('a generate round that is cancelled', () => {
       asked.resolve()
       return false
     }
-    expectCancelled(await firstRound(stack, { ...base, iac: { ...base.iac, run, cancel } }, { repo_uri }))
+    expectCancelled(await firstRound(stack, { ...base, iac: { ...base.iac, run, cancel } }))
     expect(happened.at(-1)).toBe('validate')
   })
 
   it('leaves the pin, the lock and the commit of the round before, and the next round begins at that commit', async () => {
     const { context, uuid, repo_uri } = await sessionWithPlan(stack)
     const before = await findSavedPlan(context.sql, await idOf(context, uuid))
-    const changed: Context = stack.context(
-      hangingAt(
-        () => changed,
-        'report_compliance_findings',
-        goodRound({ task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Third.')] }),
-      ),
-      { orchestration: GATES },
-    )
+    const llm = hangingAt(() => changed, 'report_compliance_findings', goodRound(THIRD))
+    const changed: Context = stack.context(llm, { orchestration: GATES })
     const session = await nextRound(stack, changed, uuid, 'A third one')
     expectCancelled(session)
     expect(await findSavedPlan(context.sql, await idOf(context, uuid))).toEqual(before)
@@ -126,14 +128,14 @@ describe('a generate round that is cancelled', () => {
     expect(session.history.at(-1)?.assistant).toContain(CANCELLED)
     expect(await stack.git(repo_uri, 'ls-tree', '--name-only', session.branch)).toContain('third.tf')
 
-    const applied = await nextRound(stack, context, uuid, 'Engine apply.', { mode: 'apply' })
+    const applied = await applyRound(stack, context, uuid)
     expect(applied.statuses.at(-1)).toBe('completed')
     expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
-    const fourth = goodRound({
+    const fourth = goodLlm({
       task_complete: [write('fourth.tf', ADDED.replace('second', 'fourth')), done('Fourth.')],
-      generate_engine_targets: { args: { targets: [], explanation: '' } },
+      generate_engine_targets: targets(),
     })
-    const next = await nextRound(stack, stack.context(scriptedLlm(fourth)), uuid, 'A fourth one')
+    const next = await nextRound(stack, stack.context(fourth), uuid, 'A fourth one')
     expect(next.messages.at(-1)).toBe('GENERATE')
     const files = await stack.git(repo_uri, 'ls-tree', '--name-only', session.branch)
     expect(files).toContain('fourth.tf')
@@ -143,10 +145,7 @@ describe('a generate round that is cancelled', () => {
   it('while it stores the copy of its pin leaves no half of a seal, nor its lock', async () => {
     const { context, uuid } = await sessionWithPlan(stack)
     const before = await findSavedPlan(context.sql, await idOf(context, uuid))
-    const deleted: string[] = []
-    const base = stack.context(
-      goodLlm({ task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Third.')] }),
-    )
+    const base = stack.context(goodLlm(THIRD))
     const sealing: Context = {
       ...base,
       config: { ...base.config, worker: { ...base.config.worker, pin_key: 'ab'.repeat(32) } },
@@ -158,7 +157,7 @@ describe('a generate round that is cancelled', () => {
           await cancelIn(base)
           return 1
         },
-        delete: async (key) => void deleted.push(key),
+        delete: async () => {},
       },
     }
     const session = await nextRound(stack, sealing, uuid, 'A third one')
@@ -169,16 +168,15 @@ describe('a generate round that is cancelled', () => {
   })
 
   it('before its worker was killed: the next one stops what still runs, and does not begin', async () => {
-    const worker = new AbortController()
+    const { signal, die } = dyingWorker()
     const base = stack.context(goodLlm())
-    const dying: IacClient['run'] = async (kind, body, options) => {
+    const run: IacClient['run'] = async (kind, body, options) => {
       if (kind !== 'plan') return await base.iac.run(kind, body, options)
       await options?.onSubmitted?.('job-of-the-dead')
       await cancelIn(base)
-      worker.abort(new Error('killed'))
-      throw new Error('killed')
+      return die()
     }
-    const killed = await firstRound(stack, { ...base, iac: { ...base.iac, run: dying } }, {}, worker.signal)
+    const killed = await firstRound(stack, { ...base, iac: { ...base.iac, run } }, {}, signal)
     expect(killed.in_flight).toBe(true)
     await lapse(stack, killed.uuid)
     const asked: string[] = []
@@ -202,36 +200,23 @@ const idOf = async (context: Context, uuid: string) => {
   const [row] = await context.sql<{ id: number }[]>`SELECT id FROM sessions WHERE uuid = ${uuid}`
   return row?.id ?? 0
 }
-const request = (context: Context, uuid: string) =>
-  acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
 
 describe('an apply that is cancelled', () => {
-  it.each([
-    'engine',
-    'offers',
-  ] as const)('before its job is submitted (%s) applies nothing and stays possible', async (at) => {
+  it.each<['engine' | 'offers', (iac: IacClient) => unknown]>([
+    ['engine', (iac) => iac.engine()],
+    ['offers', () => false],
+  ])('before its job is submitted (%s) applies nothing and stays possible', async (at, answer) => {
     const { context, uuid, repo_uri } = await sessionWithPlan(stack)
-    await request(context, uuid)
-    const iac: IacClient = {
-      ...context.iac,
-      ...(at === 'engine' && {
-        engine: async (signal) => {
-          await cancelIn(context)
-          return await context.iac.engine(signal)
-        },
-      }),
-      ...(at === 'offers' && {
-        offers: async () => {
-          await cancelIn(context)
-          return false
-        },
-      }),
+    await requestApply(context, uuid)
+    const cancelling = async () => {
+      await cancelIn(context)
+      return await answer(context.iac)
     }
-    expectCancelled(await runWaiting(stack, { ...context, iac }, uuid))
+    expectCancelled(await runWaiting(stack, { ...context, iac: { ...context.iac, [at]: cancelling } }, uuid))
     expect(applyJobs(stack, uuid)).toEqual([])
     expect(await applyReports(stack, uuid)).toEqual([])
     expect(await leftOfPlan(stack, uuid)).toEqual({ directory: true, plans: 1 })
-    const applied = await nextRound(stack, context, uuid, 'Engine apply.', { mode: 'apply' })
+    const applied = await applyRound(stack, context, uuid)
     expect(applied.statuses.at(-1)).toBe('completed')
     expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
   })
@@ -239,7 +224,7 @@ describe('an apply that is cancelled', () => {
   /** Runs an apply whose job ends with this after its cancellation, and not before. */
   async function cancelledApply(end: (jobId: string, context: Context) => Promise<EngineResult>) {
     const { context, uuid, repo_uri } = await sessionWithPlan(stack)
-    await request(context, uuid)
+    await requestApply(context, uuid)
     const asked: string[] = []
     const interrupted = Promise.withResolvers<void>()
     const iac: IacClient = {
@@ -270,7 +255,7 @@ describe('an apply that is cancelled', () => {
     const [report] = await applyReports(stack, uuid)
     expect(report).toMatchObject({ status: 'Failed', summary: { created: 0, failed: 1 } })
     expect(report?.execution_summary).toMatch(/^Cancelled by ada@example\.org\. /)
-    expect(await leftOfPlan(stack, uuid)).toEqual({ directory: false, plans: 0 })
+    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
     expect(session.history.at(-1)?.assistant).toContain(CANCELLED)
   })
 
@@ -279,30 +264,29 @@ describe('an apply that is cancelled', () => {
     expectCancelled(session)
     expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success', summary: { created: 1 } }])
     expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
-    expect(await leftOfPlan(stack, uuid)).toEqual({ directory: false, plans: 0 })
+    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
   })
 
   it('while the report is written ends without the model', async () => {
     const llm = hangingAt(() => context, 'generate_engine_apply_report', applyScripts())
     const context: Context = stack.context(llm)
     const { uuid } = await sessionWithPlan(stack, context)
-    const session = await nextRound(stack, context, uuid, 'Engine apply.', { mode: 'apply' })
+    const session = await applyRound(stack, context, uuid)
     expect([session.statuses.at(-1), session.messages.at(-1)]).toEqual(['uncompleted', CANCELLED])
     expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success' }])
   })
 
   it('before its worker was killed: the next one interrupts the recorded job, and reports', async () => {
     const { context, uuid } = await sessionWithPlan(stack)
-    await request(context, uuid)
-    const worker = new AbortController()
+    await requestApply(context, uuid)
+    const { signal, die } = dyingWorker()
     const wait: IacClient['wait'] = async () => {
       await cancelIn(context)
-      worker.abort(new Error('killed'))
-      throw new Error('killed')
+      return die()
     }
     // A dying worker may still be notified of the cancellation, but none of its requests arrive.
     const dying: IacClient = { ...context.iac, wait, cancel: async () => false }
-    const killed = await runWaiting(stack, { ...context, iac: dying }, uuid, worker.signal)
+    const killed = await runWaiting(stack, { ...context, iac: dying }, uuid, signal)
     expect(killed.in_flight).toBe(true)
     await lapse(stack, uuid)
     const asked: string[] = []
@@ -315,36 +299,31 @@ describe('an apply that is cancelled', () => {
   })
 })
 
-describe('a round that works on the code', () => {
-  it('of import is cancelled while the engine imports: the branch keeps the code that the state needs', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const base = stack.context(importLlm())
-    const asked: string[] = []
-    const scoped = withScope(stack, ['id-a', 'id-b'])
-    const interrupted = Promise.withResolvers<void>()
-    const run: IacClient['run'] = async (kind, body, options) => {
-      const result = await scoped.run(kind, body, options)
-      if (kind !== 'import') return result
-      await cancelIn(base)
-      await interrupted.promise
-      return result
-    }
-    const cancel = async (jobId: string) => {
-      asked.push(jobId)
-      interrupted.resolve()
-      return true
-    }
-    const session = await firstRound(
-      stack,
-      { ...base, iac: { ...scoped, run, cancel } },
-      { repo_uri, mode: 'import', query: QUERY },
-    )
-    expectCancelled(session)
-    expect(asked).toHaveLength(1)
-    expect(scoped.imports()).toEqual([['terraform_data.a', 'id-a']])
-    const tip = (await stack.git(repo_uri, 'rev-parse', session.branch)).trim()
-    const [row] = await base.sql`SELECT last_commit, reviewed_commit FROM sessions WHERE uuid = ${session.uuid}`
-    expect(row).toEqual({ last_commit: tip, reviewed_commit: '' })
-    expect(await managedState(base, repo_uri)).toEqual(['terraform_data.a'])
-  })
+it('an import that is cancelled while the engine works: the branch keeps the code that the state needs', async () => {
+  const repo_uri = await stack.repository({ 'main.tf': MAIN })
+  const base = stack.context(importLlm())
+  const asked: string[] = []
+  const scoped = withScope(stack, ['id-a', 'id-b'])
+  const interrupted = Promise.withResolvers<void>()
+  const run: IacClient['run'] = async (kind, body, options) => {
+    const result = await scoped.run(kind, body, options)
+    if (kind !== 'import') return result
+    await cancelIn(base)
+    await interrupted.promise
+    return result
+  }
+  const cancel = async (jobId: string) => {
+    asked.push(jobId)
+    interrupted.resolve()
+    return true
+  }
+  const context = { ...base, iac: { ...scoped, run, cancel } }
+  const session = await firstRound(stack, context, { repo_uri, mode: 'import', query: QUERY })
+  expectCancelled(session)
+  expect(asked).toHaveLength(1)
+  expect(scoped.imports()).toEqual([['terraform_data.a', 'id-a']])
+  const tip = (await stack.git(repo_uri, 'rev-parse', session.branch)).trim()
+  const [row] = await base.sql`SELECT last_commit, reviewed_commit FROM sessions WHERE uuid = ${session.uuid}`
+  expect(row).toEqual({ last_commit: tip, reviewed_commit: '' })
+  expect(await managedState(base, repo_uri)).toEqual(['terraform_data.a'])
 })

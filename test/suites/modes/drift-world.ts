@@ -1,5 +1,4 @@
 import type { DriftReport } from '../../../src/reports/schemas.ts'
-import type { IacClient } from '../../../src/services/iac/contract.ts'
 import { type Reply, type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
 import { accept, done, operations, type Scripts, targets } from './scripts.ts'
@@ -19,8 +18,7 @@ export async function driftedRepository(
   files: Record<string, string> = { 'main.tf': CODE },
   edit = (state: string) => state.replaceAll('"hello"', '"hello by hand"').replaceAll('"goodbye"', '"goodbye by hand"'),
 ): Promise<string> {
-  const repo_uri = await appliedRepository(stack, files, edit)
-  return repo_uri
+  return await appliedRepository(stack, files, edit)
 }
 
 /** Starts a stack with one drifted repository, which most rounds of a file share: rounds never change its state. */
@@ -120,13 +118,4 @@ export const partial = { mode: 'drift', query: 'Mend the greeting', is_partial: 
 export const fileOn = (stack: Stack, repo_uri: string, branch: string) =>
   stack.git(repo_uri, 'show', `${branch}:main.tf`)
 
-/** Wraps the real engine's client and records kind and targets of its jobs. */
-export function watched(stack: Stack): { iac: IacClient; jobs: [string, unknown][] } {
-  const { iac } = stack.context(scriptedLlm({}))
-  const jobs: [string, unknown][] = []
-  const run: IacClient['run'] = (kind, body, options) => {
-    jobs.push([kind, 'targets' in body ? body.targets : undefined])
-    return iac.run(kind, body, options)
-  }
-  return { iac: { ...iac, run }, jobs }
-}
+export { watched } from './stack.ts'

@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
-import { said } from '../../pipeline/steps/scripted-llm.ts'
+import { type Reply, said } from '../../pipeline/steps/scripted-llm.ts'
 import { impactPoint } from './artifacts.ts'
-import { done, GATES, goodLlm, type goodRound, targets, write } from './scripts.ts'
-import { firstRound, planPath, runGenerate, type SessionView, startStack } from './stack.ts'
+import { done, GATES, targets, write } from './scripts.ts'
+import { planPath, runGenerate, type SessionView, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 /** Rounds of this file run the engine up to four times as often as others. */
@@ -29,16 +29,13 @@ async function remarksOf({ uuid }: SessionView): Promise<string[]> {
   return text.split('\n- ').slice(1)
 }
 
-/** Runs a round whose generator gives this answer. */
-async function round(task_complete: NonNullable<Parameters<typeof goodRound>[0]>[string]) {
-  const repo_uri = await stack.repository(FILES)
-  const { llm, session } = await runGenerate(
+/** Runs a round whose generator gives these answers. */
+const round = (task_complete: Reply[], files: Record<string, string> = FILES) =>
+  runGenerate(
     stack,
     { task_complete, generate_engine_targets: targets() },
-    { orchestration: GATES, request: { repo_uri } },
+    { orchestration: GATES, request: { files } },
   )
-  return { llm, session }
-}
 
 describe('a request about the variables of several environments', () => {
   it('is planned with each file that sets them, and says with which it was not', async () => {
@@ -62,10 +59,8 @@ describe('a request about the variables of several environments', () => {
       const bound = 'condition     = var.retention_days < 35\n    error_message = "Too long."'
       const strict = FILES['variables.tf'].replace(variable(), variable(`  validation {\n    ${bound}\n  }\n`))
       const { llm, session } = await round([
-        write('variables.tf', strict),
-        done('Stricter.'),
-        write('prod.tfvars', 'retention_days = 34\n'),
-        done('And production follows.'),
+        ...[write('variables.tf', strict), done('Stricter.')],
+        ...[write('prod.tfvars', 'retention_days = 34\n'), done('And production follows.')],
       ])
       expect(session.statuses.at(-1)).toBe('completed')
       const repair = said(llm.of('task_complete')[2])
@@ -80,11 +75,8 @@ describe('a request about the variables of several environments', () => {
 
   it('tells of an environment that failed before as well, and spends no attempt on it', async () => {
     const broken = { ...FILES, 'prod.tfvars': 'retention_days = "many"\n' }
-    const llm = goodLlm({
-      task_complete: [write('envs/staging.tfvars', 'retention_days = 7\n'), done('7 in staging.')],
-      generate_engine_targets: targets(),
-    })
-    const session = await firstRound(stack, stack.context(llm), { repo_uri: await stack.repository(broken) })
+    const generator = [write('envs/staging.tfvars', 'retention_days = 7\n'), done('7 in staging.')]
+    const { llm, session } = await round(generator, broken)
     expect(session.statuses.at(-1)).toBe('completed')
     expect(llm.of('task_complete')).toHaveLength(2)
     const remarks = await remarksOf(session)

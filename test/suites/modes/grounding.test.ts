@@ -1,29 +1,19 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Fetch } from '../../../src/base/http.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
 import { startOnce } from '../../helpers/start-once.ts'
-import { said } from '../../pipeline/steps/scripted-llm.ts'
-import { ADDED, done, goodLlm, MAIN, write } from './scripts.ts'
-import { firstRound, runGenerate, startStack } from './stack.ts'
+import { type Reply, said } from '../../pipeline/steps/scripted-llm.ts'
+import { ADDED, BROKEN, done, MAIN, write } from './scripts.ts'
+import { runGenerate, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
-const broken = ADDED.replace('input', 'no_such_argument')
-const repaired = () => [
-  write('second.tf', broken),
-  done('First try.'),
-  {
-    calls: [['resource_schema', { types: ['terraform_data', 'terraform_datum', 'data.terraform_remote_state'] }]] as [
-      string,
-      Record<string, unknown>,
-    ][],
-  },
-  write('second.tf', ADDED),
-  done('Mended.'),
-]
+const looking: Reply = {
+  calls: [['resource_schema', { types: ['terraform_data', 'terraform_datum', 'data.terraform_remote_state'] }]],
+}
 
-async function run() {
+it('a repair on a real engine is grounded in findings and schemas, and may look up more', async () => {
   const calls: string[] = []
   const noted: Fetch = (input, init) => {
     const { pathname } = new URL(String(input))
@@ -31,45 +21,37 @@ async function run() {
     return fetch(input, init)
   }
   const iac = createIacClient(stack.config.services.iac, { fetch: noted, log: silentLogger })
-  const { llm, session } = await runGenerate(stack, { task_complete: repaired() }, { iac })
-  return { calls, session, requests: llm.of('task_complete') }
-}
+  const task_complete = [
+    write('second.tf', BROKEN),
+    done('First try.'),
+    looking,
+    write('second.tf', ADDED),
+    done('Mended.'),
+  ]
+  const { llm, session } = await runGenerate(stack, { task_complete }, { iac })
+  const requests = llm.of('task_complete')
+  expect(session.statuses.at(-1)).toBe('completed')
+  expect(said(requests[0])).not.toContain('DATA provider schema')
+  const repair = requests[2]?.messages.at(-1)?.content ?? ''
+  expect(repair).toMatch(/1\. Unsupported argument\nsecond\.tf:2, in resource "terraform_data" "second"/)
+  expect(repair).toMatch(/DATA provider schema \w+\nresource "terraform_data" \(builtin\/terraform\)\n/)
+  expect(repair).toContain('  input: any, optional\n')
+  const looked_up = requests[3]?.messages.at(-1)?.content ?? ''
+  expect(looked_up).toContain('triggers_replace: any, optional')
+  expect(looked_up).toContain('data "terraform_remote_state"')
+  expect(looked_up).toContain('has a type "terraform_datum". Names like it: terraform_data')
+  expect(calls).toContain('POST /v1/diagnostics')
+  expect(calls).toContain('POST /v1/schema')
+})
 
-describe('a repair on a real engine', () => {
-  it('is grounded in findings and schemas, and may look up more', async () => {
-    const { calls, session, requests } = await run()
-    expect(session.statuses.at(-1)).toBe('completed')
-    expect(said(requests[0])).not.toContain('DATA provider schema')
-    const repair = requests[2]?.messages.at(-1)?.content ?? ''
-    expect(repair).toMatch(/1\. Unsupported argument\nsecond\.tf:2, in resource "terraform_data" "second"/)
-    expect(repair).toMatch(/DATA provider schema \w+\nresource "terraform_data" \(builtin\/terraform\)\n/)
-    expect(repair).toContain('  input: any, optional\n')
-    const looked_up = requests[3]?.messages.at(-1)?.content ?? ''
-    expect(looked_up).toContain('triggers_replace: any, optional')
-    expect(looked_up).toContain('data "terraform_remote_state"')
-    expect(looked_up).toContain('has a type "terraform_datum". Names like it: terraform_data')
-    expect(calls).toContain('POST /v1/diagnostics')
-    expect(calls).toContain('POST /v1/schema')
-  })
-
-  it('is not tried when the engine cannot get what no code can give', async () => {
-    const llm = goodLlm({
-      task_complete: [
-        write('second.tf', ADDED),
-        done('First try.'),
-        write('second.tf', `${ADDED}\n`),
-        done('Second try.'),
-      ],
-    })
-    const needs_registry =
-      'terraform {\n  required_providers {\n    aws = {\n      source = "127.0.0.1:1/acme/own"\n    }\n  }\n}\n'
-    const session = await firstRound(stack, stack.context(llm), {
-      files: { 'main.tf': MAIN, 'versions.tf': needs_registry },
-    })
-    expect(session.statuses.filter((status) => status === 'generating')).toHaveLength(1)
-    expect(session.statuses.at(-1)).toBe('failed')
-    expect(session.messages.at(-1)).toMatch(
-      /^runner failed: No change of the code can mend this\. The engine cannot download a provider\./,
-    )
-  })
+it('a repair is not tried when the engine cannot get what no code can give', async () => {
+  const needs_registry =
+    'terraform {\n  required_providers {\n    aws = {\n      source = "127.0.0.1:1/acme/own"\n    }\n  }\n}\n'
+  const request = { files: { 'main.tf': MAIN, 'versions.tf': needs_registry } }
+  const { session } = await runGenerate(stack, {}, { request })
+  expect(session.statuses.filter((status) => status === 'generating')).toHaveLength(1)
+  expect(session.statuses.at(-1)).toBe('failed')
+  expect(session.messages.at(-1)).toMatch(
+    /^runner failed: No change of the code can mend this\. The engine cannot download a provider\./,
+  )
 })

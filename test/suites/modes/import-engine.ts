@@ -42,24 +42,26 @@ export function importEngine(given: ImportEngine): EngineScript & { imported: Ma
 
 const isList = (value: readonly string[] | object): value is readonly string[] => Array.isArray(value)
 
+/** Makes an entry of `resource_changes`. */
+export const entryOf = (address: string, change: { actions: string[]; [key: string]: unknown }) => ({
+  address,
+  mode: 'managed',
+  type: 'a',
+  name: 'b',
+  change,
+})
+
 function documentOf(
   code: readonly string[],
   imported: ReadonlyMap<string, string>,
   changes: readonly Record<string, unknown>[],
 ) {
-  const entry = (address: string, actions: string[]) => ({
-    address,
-    mode: 'managed',
-    type: 'a',
-    name: 'b',
-    change: { actions },
-  })
   const resources = [...imported].map(([address, id]) => ({ address, mode: 'managed', values: { id } }))
   return {
     format_version: '1.2',
     configuration: {},
     resource_changes: [
-      ...code.map((address) => entry(address, imported.has(address) ? ['no-op'] : ['create'])),
+      ...code.map((address) => entryOf(address, { actions: imported.has(address) ? ['no-op'] : ['create'] })),
       ...changes,
     ],
     prior_state: { values: { root_module: { resources } } },

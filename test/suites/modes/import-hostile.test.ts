@@ -5,7 +5,7 @@ import { MASK } from '../../../src/base/masking.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said } from '../../pipeline/steps/scripted-llm.ts'
 import { createSteps } from '../../pipeline/steps/support.ts'
-import { play, prepare, reportOf } from './import-engine.ts'
+import { entryOf, play, prepare, reportOf } from './import-engine.ts'
 import { addresses, lost, toldReport } from './import-world.ts'
 import { done, targets, write } from './scripts.ts'
 
@@ -27,14 +27,8 @@ describe('addresses that a model names', () => {
     ['terraform_data.block', 'the resource has an `import` block, which has to be removed: the platform imports'],
   ])('never reach the engine unless the plan creates them: %j', async (address, error) => {
     const changes = [
-      { address: 'terraform_data.kept', mode: 'managed', type: 'a', name: 'b', change: { actions: ['update'] } },
-      {
-        address: 'terraform_data.block',
-        mode: 'managed',
-        type: 'a',
-        name: 'b',
-        change: { actions: ['no-op'], importing: { id: 'id-z' } },
-      },
+      entryOf('terraform_data.kept', { actions: ['update'] }),
+      entryOf('terraform_data.block', { actions: ['no-op'], importing: { id: 'id-z' } }),
     ]
     const { world, report } = await play(steps, {
       scope: SCOPE,
@@ -47,7 +41,7 @@ describe('addresses that a model names', () => {
     expect(report.imported_resources[1]).toMatchObject({ resource_id: 'id-a', status: 'failed', error_message: error })
     // An invented address is no fault of the code, so the finding is only that a block is missing.
     const heard = error === 'the plan has no such resource' ? 'No resource block of the plan was found' : error
-    expect(said(world.llm.of('task_complete')[2])).toContain(heard.replaceAll('`', '`'))
+    expect(said(world.llm.of('task_complete')[2])).toContain(heard)
   })
 
   it('are used once each, for identifiers that wait', async () => {
@@ -94,28 +88,26 @@ describe('addresses that a model names', () => {
   })
 })
 
-describe('an attempt that undoes an import', () => {
-  it('is sent back before anything more is imported', async () => {
-    const gone = { address: 'terraform_data.a', mode: 'managed', type: 'a', name: 'b', change: { actions: ['delete'] } }
-    const changes: Record<string, unknown>[] = []
-    const { world } = await prepare(steps, {
-      scope: SCOPE,
-      changes,
-      orchestration: { max_import_iteration: 3 },
-      scripts: {
-        import_addresses: [addresses(['terraform_data.a', 'id-a']), addresses(['terraform_data.b', 'id-b'])],
-        generate_engine_targets: (_, call) => {
-          changes.splice(0, 1, ...(call === 1 ? [gone] : []))
-          return { args: { targets: ['terraform_data.b'], explanation: '' } }
-        },
+it('an attempt that undoes an import is sent back before anything more is imported', async () => {
+  const gone = entryOf('terraform_data.a', { actions: ['delete'] })
+  const changes: Record<string, unknown>[] = []
+  const { world } = await prepare(steps, {
+    scope: SCOPE,
+    changes,
+    orchestration: { max_import_iteration: 3 },
+    scripts: {
+      import_addresses: [addresses(['terraform_data.a', 'id-a']), addresses(['terraform_data.b', 'id-b'])],
+      generate_engine_targets: (_, call) => {
+        changes.splice(0, 1, ...(call === 1 ? [gone] : []))
+        return { args: { targets: ['terraform_data.b'], explanation: '' } }
       },
-    })
-    await modes.import.handle(world.run)
-    const sent = world.llm.of('task_complete').map((request) => said(request))
-    expect(sent.filter((text) => text.includes('their block is gone'))).toHaveLength(1)
-    expect(world.llm.of('import_addresses')).toHaveLength(2)
-    expect(reportOf(world)).toMatchObject({ status: 'Succeeded', summary: { imported: 2 } })
+    },
   })
+  await modes.import.handle(world.run)
+  const sent = world.llm.of('task_complete').map((request) => said(request))
+  expect(sent.filter((text) => text.includes('their block is gone'))).toHaveLength(1)
+  expect(world.llm.of('import_addresses')).toHaveLength(2)
+  expect(reportOf(world)).toMatchObject({ status: 'Succeeded', summary: { imported: 2 } })
 })
 
 describe('the budget', () => {
@@ -221,89 +213,61 @@ describe('an engine in trouble', () => {
   })
 })
 
-describe('what somebody else imports meanwhile', () => {
-  it('is left to them', async () => {
-    const { world } = await prepare(steps, {
-      scope: SCOPE,
-      answer: (kind) => {
-        if (kind !== 'show') return undefined
-        const resources = [{ address: 'terraform_data.theirs', mode: 'managed', values: { arn: 'id-a', id: 'other' } }]
-        const change = {
-          address: 'terraform_data.b',
-          mode: 'managed',
-          type: 'a',
-          name: 'b',
-          change: { actions: ['create'] },
-        }
-        return {
-          stdout: JSON.stringify({
-            format_version: '1.2',
-            resource_changes: [change],
-            prior_state: { values: { root_module: { child_modules: [{ resources }] } } },
-          }),
-        }
-      },
-    })
-    await modes.import.handle(world.run)
-    expect(imports(world)).toEqual(['terraform_data.b id-b'])
-    expect(reportOf(world)).toMatchObject({
-      summary: { selected: 1, imported: 1, failed: 0 },
-      excluded_resources: [
-        { resource_id: 'id-a', details: 'Managed as terraform_data.theirs by the time of the import.' },
-      ],
-    })
+it('what somebody else imports meanwhile is left to them', async () => {
+  const { world } = await prepare(steps, {
+    scope: SCOPE,
+    answer: (kind) => {
+      if (kind !== 'show') return undefined
+      const resources = [{ address: 'terraform_data.theirs', mode: 'managed', values: { arn: 'id-a', id: 'other' } }]
+      const plan = {
+        format_version: '1.2',
+        resource_changes: [entryOf('terraform_data.b', { actions: ['create'] })],
+        prior_state: { values: { root_module: { child_modules: [{ resources }] } } },
+      }
+      return { stdout: JSON.stringify(plan) }
+    },
+  })
+  await modes.import.handle(world.run)
+  expect(imports(world)).toEqual(['terraform_data.b id-b'])
+  expect(reportOf(world)).toMatchObject({
+    summary: { selected: 1, imported: 1, failed: 0 },
+    excluded_resources: [
+      { resource_id: 'id-a', details: 'Managed as terraform_data.theirs by the time of the import.' },
+    ],
   })
 })
 
-describe('secrets', () => {
-  it('stay out of status, report and conversation', async () => {
-    const secret = 'hunter2-hunter2'
-    const sensitive = {
-      before: { password: secret },
-      before_sensitive: { password: true },
-      after: { password: secret },
-      after_sensitive: { password: true },
-    }
-    const { world, report } = await play(steps, {
-      scope: SCOPE,
-      changes: [
-        {
-          address: 'terraform_data.s',
-          mode: 'managed',
-          type: 'a',
-          name: 'b',
-          change: { actions: ['no-op'], ...sensitive },
-        },
-      ],
-      orchestration: { max_import_iteration: 1 },
-      answer: (kind) => (kind === 'import' ? { exit_code: 1, stderr: `Error: wrong password ${secret}` } : undefined),
-      scripts: {
-        task_complete: [done(`It is ${secret}`)],
-        generate_engine_import_report: {
-          args: { ...toldReport.args, execution_summary: `Failed with ${secret}` },
-        },
-      },
-    })
-    expect(report).toMatchObject({ status: 'Failed', execution_summary: `Failed with ${MASK}` })
-    expect(report.imported_resources[0].error_message).toBe(`Error: wrong password ${MASK}`)
-    const shown = JSON.stringify([await world.statuses(), world.run.conversation, [...world.objects.values()]])
-    expect(shown).not.toContain(secret)
+it('secrets stay out of status, report and conversation', async () => {
+  const secret = 'hunter2-hunter2'
+  const [value, marks] = [{ password: secret }, { password: true }]
+  const sensitive = { before: value, before_sensitive: marks, after: value, after_sensitive: marks }
+  const { world, report } = await play(steps, {
+    scope: SCOPE,
+    changes: [entryOf('terraform_data.s', { actions: ['no-op'], ...sensitive })],
+    orchestration: { max_import_iteration: 1 },
+    answer: (kind) => (kind === 'import' ? { exit_code: 1, stderr: `Error: wrong password ${secret}` } : undefined),
+    scripts: {
+      task_complete: [done(`It is ${secret}`)],
+      generate_engine_import_report: { args: { ...toldReport.args, execution_summary: `Failed with ${secret}` } },
+    },
   })
+  expect(report).toMatchObject({ status: 'Failed', execution_summary: `Failed with ${MASK}` })
+  expect(report.imported_resources[0].error_message).toBe(`Error: wrong password ${MASK}`)
+  const shown = JSON.stringify([await world.statuses(), world.run.conversation, [...world.objects.values()]])
+  expect(shown).not.toContain(secret)
 })
 
-describe('targets', () => {
-  it('that a model forgets do not keep what is imported out of the plan', async () => {
-    const { world } = await play(steps, {
-      scope: SCOPE,
-      scripts: {
-        generate_engine_targets: [targets('terraform_data.a'), targets('terraform_data.b')],
-        import_addresses: [addresses(['terraform_data.a', 'id-a']), addresses(['terraform_data.b', 'id-b'])],
-      },
-    })
-    const planned = world.jobs.filter(({ kind }) => kind === 'plan').map(({ body }) => body.targets)
-    const both = ['terraform_data.b', 'terraform_data.a']
-    expect(planned).toEqual([['terraform_data.a'], both, both])
+it('targets that a model forgets do not keep what is imported out of the plan', async () => {
+  const { world } = await play(steps, {
+    scope: SCOPE,
+    scripts: {
+      generate_engine_targets: [targets('terraform_data.a'), targets('terraform_data.b')],
+      import_addresses: [addresses(['terraform_data.a', 'id-a']), addresses(['terraform_data.b', 'id-b'])],
+    },
   })
+  const planned = world.jobs.filter(({ kind }) => kind === 'plan').map(({ body }) => body.targets)
+  const both = ['terraform_data.b', 'terraform_data.a']
+  expect(planned).toEqual([['terraform_data.a'], both, both])
 })
 
 const ADDRESS = 'aws_dynamodb_table.orders'
@@ -329,24 +293,23 @@ const importTable = (region: Record<string, unknown> | null, accepted: string) =
     orchestration: { max_validation_iteration: 1 },
   })
 
-it('imports by the plain name, which every version of the provider takes, where its region is that of the ARN', async () => {
-  const { world, engine, report } = await importTable({ constant_value: 'eu-central-1' }, 'orders')
-  const imports = world.jobs.filter(({ kind }) => kind === 'import').map(({ body }) => body.resource_id)
-  expect(imports).toEqual([TABLE, 'orders'])
-  expect(engine.imported.get(ADDRESS)).toBe('orders')
+it.each([
+  [
+    'takes the plain name, as every version of the provider does, where its region is that of the ARN',
+    'eu-central-1',
+    'orders',
+  ],
+  ['never takes the plain name where the provider works in another region', 'eu-west-1', 'orders@eu-central-1'],
+])('%s', async (_, constant_value, accepted) => {
+  const { world, engine, report } = await importTable({ constant_value }, accepted)
+  expect(imports(world)).toEqual([`${ADDRESS} ${TABLE}`, `${ADDRESS} ${accepted}`])
+  expect(engine.imported.get(ADDRESS)).toBe(accepted)
   expect(report.summary).toMatchObject({ imported: 1, failed: 0 })
-})
-
-it('never takes the plain name where the provider works in another region', async () => {
-  const { world } = await importTable({ constant_value: 'eu-west-1' }, 'orders@eu-central-1')
-  const imports = world.jobs.filter(({ kind }) => kind === 'import').map(({ body }) => body.resource_id)
-  expect(imports).toEqual([TABLE, 'orders@eu-central-1'])
 })
 
 it('says what to set in the code when the region of the provider is not known and the name is refused', async () => {
   const { world, report } = await importTable(null, 'none')
-  const imports = world.jobs.filter(({ kind }) => kind === 'import').map(({ body }) => body.resource_id)
-  expect(imports.slice(0, 2)).toEqual([TABLE, 'orders@eu-central-1'])
+  expect(imports(world).slice(0, 2)).toEqual([`${ADDRESS} ${TABLE}`, `${ADDRESS} orders@eu-central-1`])
   expect(report.imported_resources[0].error_message).toContain('set its `region` in the code')
   expect(said(world.llm.of('generate_engine_import_report')[0])).toContain('version 6 of the provider')
 })

@@ -1,48 +1,29 @@
 import { describe, expect, it } from 'vitest'
 import { STOPPING } from '../../../src/data/queue.ts'
 import { startOnce } from '../../helpers/start-once.ts'
-import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
+import { said } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
-import { addresses, blocks, importLlm, importReport, QUERY, type SentJob, withScope } from './import-world.ts'
+import { addresses, blocks, importLlm, importReport, QUERY, withScope } from './import-world.ts'
 import { done, operations, SPLIT, targets, write } from './scripts.ts'
-import { firstRound, lapse, runWaiting, startStack } from './stack.ts'
+import { dyingWorker, firstRound, lapse, runWaiting, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
-
-/** Makes a worker that ends at the second import; with `through` after the engine has finished it. */
-function dyingWorker(reason: unknown, through: boolean) {
-  const worker = new AbortController()
-  const { iac: real } = stack.context(scriptedLlm({}))
-  const on_import = async (body: SentJob['body'], number: number) => {
-    if (number !== 2) return undefined
-    if (through)
-      await real.run('import', {
-        workspace_path: '',
-        address: '',
-        resource_id: '',
-        scope_id: '',
-        engine_provider: 'aws',
-        ...body,
-      })
-    worker.abort(reason)
-    throw reason
-  }
-  return { signal: worker.signal, on_import }
-}
 
 describe('a round that is taken up again between two imports', () => {
   it.each([
     ['handed back before the second', STOPPING, false, ['id-a', 'id-b', 'id-b']],
     ['handed back after the second went through', STOPPING, true, ['id-a', 'id-b']],
     ['dead after the second went through', new Error('killed'), true, ['id-a', 'id-b']],
-  ])('%s: nothing is imported twice', async (_, reason, through, tried) => {
+  ])('%s: nothing is imported twice', async (_, reason, goesThrough, tried) => {
     const llm = importLlm()
-    const { signal, on_import } = dyingWorker(reason, through)
-    const iac = withScope(stack, ['id-a', 'id-b', 'id-c'], on_import)
+    const { signal, die } = dyingWorker(reason)
+    const iac = withScope(stack, ['id-a', 'id-b', 'id-c'], async (_, number, through) => {
+      if (number !== 2) return undefined
+      if (goesThrough) await through()
+      return die()
+    })
     const context = stack.context(llm, { iac })
-    const selected = { [SPLIT]: operations(['id-a', 'id-b']) }
-    const partial = importLlm(selected)
-    const started = { ...context, llm: partial }
+    const started = { ...context, llm: importLlm({ [SPLIT]: operations(['id-a', 'id-b']) }) }
     const interrupted = await firstRound(stack, started, { query: QUERY, mode: 'import', is_partial: true }, signal)
     expect(interrupted).toMatchObject({ in_flight: true, failures: [] })
     await lapse(stack, interrupted.uuid)
@@ -74,32 +55,23 @@ describe('a round that is taken up again between two imports', () => {
     const ODD = 'resource "terraform_data" "odd" {\n}\n'
     const first = importLlm({
       task_complete: [
-        write('imported.tf', blocks('a')),
-        done('Wrote one block.'),
-        write('broken.tf', ODD),
-        done('More.'),
+        ...[write('imported.tf', blocks('a')), done('Wrote one block.')],
+        ...[write('broken.tf', ODD), done('More.')],
       ],
       generate_engine_targets: targets('terraform_data.a'),
       import_addresses: addresses(['terraform_data.a', 'id-a']),
     })
-    const worker = new AbortController()
+    const { signal, die } = dyingWorker(STOPPING)
     const iac = withScope(stack, ['id-a', 'id-b'])
     const dying = {
       ...first,
       complete: async (request: Parameters<typeof first.complete>[0]) => {
-        if (first.of('task_complete').length === 4 && request.tools?.at(-1)?.name === 'generate_engine_targets') {
-          worker.abort(STOPPING)
-          throw STOPPING
-        }
-        return await first.complete(request)
+        const asksTargets = request.tools?.at(-1)?.name === 'generate_engine_targets'
+        return asksTargets && first.of('task_complete').length === 4 ? die() : await first.complete(request)
       },
     }
-    const interrupted = await firstRound(
-      stack,
-      stack.context(dying, { iac }),
-      { query: QUERY, mode: 'import' },
-      worker.signal,
-    )
+    const context = stack.context(dying, { iac })
+    const interrupted = await firstRound(stack, context, { query: QUERY, mode: 'import' }, signal)
     expect(interrupted.in_flight).toBe(true)
     expect(await stack.git(interrupted.repo_uri, 'show', `${interrupted.branch}:broken.tf`)).toBe(ODD)
 

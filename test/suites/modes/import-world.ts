@@ -16,11 +16,18 @@ export interface ScopedIac extends IacClient {
 
 type Answer = Partial<EngineResult> | undefined
 
-/** Wraps the real sidecar with this inventory. `on_import` may replace an import, fail it or pass it (undefined). */
+/**
+ * Wraps the real sidecar with this inventory. `on_import` may replace an import, fail it or pass it (undefined);
+ * `through` lets the engine do it.
+ */
 export function withScope(
   stack: Stack,
   scope: readonly string[] | Partial<EngineResult>,
-  on_import: (body: SentJob['body'], number: number) => Answer | Promise<Answer> = () => undefined,
+  on_import: (
+    body: SentJob['body'],
+    number: number,
+    through: () => Promise<EngineResult>,
+  ) => Answer | Promise<Answer> = () => undefined,
 ): ScopedIac {
   const { iac } = stack.context(scriptedLlm({}))
   const jobs: SentJob[] = []
@@ -35,7 +42,8 @@ export function withScope(
       if (kind === 'scope_resource_ids')
         return Array.isArray(scope) ? { ...calm, stdout: JSON.stringify(scope) } : { ...calm, ...scope }
       if (kind === 'import') {
-        const answer = await on_import({ ...body }, jobs.filter((job) => job.kind === 'import').length)
+        const number = jobs.filter((job) => job.kind === 'import').length
+        const answer = await on_import({ ...body }, number, () => iac.run(kind, body, options))
         if (answer) return { ...calm, ...answer }
       }
       return await iac.run(kind, body, options)

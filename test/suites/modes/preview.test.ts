@@ -17,14 +17,21 @@ import {
   fileOn,
   full,
   GREETING,
-  partial,
   runDrift,
   startDriftedStack,
-  watched,
 } from './drift-world.ts'
 import { addresses, blocks, importLlm, importReport, QUERY, withScope } from './import-world.ts'
 import { decline, done, targets, write } from './scripts.ts'
-import { appliedRepository, firstRound, nextRound, planPath, runGenerate, type Stack } from './stack.ts'
+import {
+  appliedRepository,
+  firstRound,
+  nextRound,
+  planPath,
+  runFirst,
+  runGenerate,
+  type Stack,
+  watched,
+} from './stack.ts'
 
 const stack = startOnce(startDriftedStack)
 const ONLY_LOOKS = { preview: true } as const
@@ -64,11 +71,7 @@ describe('a drift preview', () => {
     const before = await refs(stack.drifted)
     const llm = driftLlm({ report_decomposed_task_operations: excepting(FAREWELL, 'set by hand') })
     const { iac, jobs } = watched(stack)
-    const session = await firstRound(readOnly(), stack.context(llm, { iac }), {
-      repo_uri: stack.drifted,
-      ...full,
-      ...ONLY_LOOKS,
-    })
+    const session = await firstRound(readOnly(), stack.context(llm, { iac }), { ...stack.full, ...ONLY_LOOKS })
     expect(session.statuses).toEqual(['started', 'filtering', 'validating', 'report', 'completed'])
     expect(session).toMatchObject({ in_flight: false, is_blocked: false, history: [] })
     expect(await refs(stack.drifted)).toBe(before)
@@ -106,11 +109,7 @@ describe('a drift preview', () => {
   })
 
   it('is followed by a round that works as if there had been none', async () => {
-    const { context, session: seen } = await runDrift(
-      stack,
-      {},
-      { request: { repo_uri: stack.drifted, ...full, ...ONLY_LOOKS } },
-    )
+    const { context, session: seen } = await runDrift(stack, {}, { request: { ...stack.full, ...ONLY_LOOKS } })
     const session = await nextRound(stack, context, seen.uuid, full.query, { mode: 'drift' })
     expect(session.statuses.at(-1)).toBe('completed')
     expect(session.history).toEqual([{ user: full.query, assistant: 'Took both over.' }])
@@ -121,10 +120,10 @@ describe('a drift preview', () => {
   })
 
   it('of a part looks where the request says', async () => {
-    const { iac, jobs } = watched(stack)
-    const request = { repo_uri: stack.drifted, ...partial, ...ONLY_LOOKS }
+    const { iac, plans } = watched(stack)
+    const request = { ...stack.partial, ...ONLY_LOOKS }
     const { llm, session } = await runDrift(stack, {}, { iac, request })
-    expect(jobs.filter(([kind]) => kind === 'plan')).toEqual([['plan', [GREETING]]])
+    expect(plans()).toEqual([[GREETING]])
     expect((await driftReportOf(stack, session.uuid)).unreconciled_drift).toMatchObject([
       { resource_address: GREETING },
     ])
@@ -139,18 +138,15 @@ describe('a drift preview', () => {
       'Nothing in the code fits this request, so no drift was looked for.',
     ],
   ])('of a part that %s ends uncompleted and is not remembered', async (_, changes, message) => {
-    const request = { repo_uri: stack.drifted, ...partial, ...ONLY_LOOKS }
-    const { session } = await runDrift(stack, changes, { request: request })
+    const { session } = await runDrift(stack, changes, { request: { ...stack.partial, ...ONLY_LOOKS } })
     expect(session.statuses.at(-1)).toBe('uncompleted')
     expect(session.messages.at(-1)).toBe(message)
     expect(session.history).toEqual([])
   })
 
-  it.each([
-    ['an address that nobody has', { generate_engine_targets: targets('terraform_data.imagined') }, 'imagined'],
-  ])('of %s says that nothing could be read', async (_, changes, words) => {
-    const request = { repo_uri: stack.drifted, ...partial, ...ONLY_LOOKS }
-    const { session } = await runDrift(stack, changes, { request: request })
+  it('of an address that nobody has says that nothing could be read', async () => {
+    const imagined = { generate_engine_targets: targets('terraform_data.imagined') }
+    const { session } = await runDrift(stack, imagined, { request: { ...stack.partial, ...ONLY_LOOKS } })
     expect(session.statuses.at(-1)).toBe('completed')
     const report = await driftReportOf(stack, session.uuid)
     expect(report).toMatchObject({
@@ -158,13 +154,12 @@ describe('a drift preview', () => {
       summary: 'The drift could not be read. Nothing was changed.',
       unreconciled_drift: [{ resource_address: '', reason: 'The drift could not be read.' }],
     })
-    expect(JSON.stringify(report)).toContain(words)
+    expect(JSON.stringify(report)).toContain('imagined')
   })
 
   it('of code in line with the infrastructure finds nothing and asks no model', async () => {
     const repo_uri = await appliedRepository(stack, { 'main.tf': CODE })
-    const llm = scriptedLlm({})
-    const session = await firstRound(stack, stack.context(llm), { repo_uri, ...full, ...ONLY_LOOKS })
+    const { llm, session } = await runFirst(stack, {}, { request: { repo_uri, ...full, ...ONLY_LOOKS } })
     expect(await driftReportOf(stack, session.uuid)).toMatchObject({
       summary: 'No drift was found: the code describes the infrastructure as it is.',
       status: 'Succeeded',
@@ -215,62 +210,60 @@ describe('previews beside a sealed plan', () => {
   })
 })
 
-describe('an import preview', () => {
-  it('lists the scope without a model or the right to push; a later import takes exactly what was chosen', async () => {
-    const repo_uri = await appliedRepository(stack, undefined, (state) =>
-      state.replace(/"id":\s*"[^"]+"/, '"id": "id-managed"'),
-    )
-    const before = await refs(repo_uri)
-    const iac = withScope(stack, ['id-c', 'id-b', 'id-managed', 'id-a', 'id-b'])
-    const looking = scriptedLlm({})
-    const request = { repo_uri, query: QUERY, mode: 'import', ...ONLY_LOOKS } as const
-    const seen = await firstRound(readOnly(), stack.context(looking, { iac }), request)
-    expect(seen.statuses).toEqual(['started', 'filtering', 'report', 'completed'])
-    expect(seen).toMatchObject({ in_flight: false, history: [] })
-    expect(looking.requests).toEqual([])
-    expect(await refs(repo_uri)).toBe(before)
-    expect(iac.jobs.map(({ kind }) => kind)).toEqual(['init', 'state_resource_ids', 'scope_resource_ids'])
-    const listed = (...ids: string[]) => ids.map((resource_id) => ({ kind: null, resource_id }))
-    expect(JSON.parse((await textsOf(stack, seen.uuid, 'preview'))[0] ?? '')).toEqual({
-      version: 1,
-      provider: 'aws',
-      scope_id: 'acme-test',
-      request: QUERY,
-      counts: { managed: 1, unmanaged: 3, left_out: 0 },
-      managed: listed('id-managed'),
-      unmanaged: listed('id-a', 'id-b', 'id-c'),
-      left_out: [],
-    })
-    expect(await importReport(stack, seen.uuid)).toMatchObject({
-      summary: { selected: 0, imported: 0, failed: 0 },
-      status: 'Succeeded',
-      execution_summary: 'Preview of the scope acme-test: 1 managed, 3 not managed, 0 left out. Nothing was imported.',
-      imported_resources: [],
-      state_alignment: 'Nothing was imported; the state is unchanged.',
-    })
-
-    const llm = importLlm({
-      task_complete: [write('imported.tf', blocks('b', 'c')), done('Wrote two blocks.')],
-      generate_engine_targets: targets('terraform_data.b', 'terraform_data.c'),
-      import_addresses: addresses(['terraform_data.b', 'id-b'], ['terraform_data.c', 'id-c']),
-    })
-    const session = await nextRound(stack, stack.context(llm, { iac }), seen.uuid, 'Take in these two', {
-      mode: 'import',
-      is_partial: true,
-      resource_ids: ['id-c', 'id-b'],
-    })
-    expect([session.failures, session.statuses.at(-1)]).toEqual([[], 'completed'])
-    expect(iac.imports()).toEqual([
-      ['terraform_data.b', 'id-b'],
-      ['terraform_data.c', 'id-c'],
-    ])
-    expect(llm.of('requests_filter')).toEqual([])
-    expect(llm.of('report_decomposed_task_operations')).toEqual([])
-    const report = JSON.parse((await textsOf(stack, seen.uuid, 'report')).at(-1) ?? '')
-    expect(report).toMatchObject({
-      summary: { selected: 2, imported: 2, failed: 0 },
-      excluded_resources: [{ resource_id: 'id-a', details: 'Not selected by the request.' }],
-    })
-    expect(await stack.git(repo_uri, 'show', `${session.branch}:imported.tf`)).toBe(blocks('b', 'c'))
+it('an import preview lists the scope without a model or the right to push; a later import takes exactly what was chosen', async () => {
+  const repo_uri = await appliedRepository(stack, undefined, (state) =>
+    state.replace(/"id":\s*"[^"]+"/, '"id": "id-managed"'),
+  )
+  const before = await refs(repo_uri)
+  const iac = withScope(stack, ['id-c', 'id-b', 'id-managed', 'id-a', 'id-b'])
+  const looking = scriptedLlm({})
+  const request = { repo_uri, query: QUERY, mode: 'import', ...ONLY_LOOKS } as const
+  const seen = await firstRound(readOnly(), stack.context(looking, { iac }), request)
+  expect(seen.statuses).toEqual(['started', 'filtering', 'report', 'completed'])
+  expect(seen).toMatchObject({ in_flight: false, history: [] })
+  expect(looking.requests).toEqual([])
+  expect(await refs(repo_uri)).toBe(before)
+  expect(iac.jobs.map(({ kind }) => kind)).toEqual(['init', 'state_resource_ids', 'scope_resource_ids'])
+  const listed = (...ids: string[]) => ids.map((resource_id) => ({ kind: null, resource_id }))
+  expect(JSON.parse((await textsOf(stack, seen.uuid, 'preview'))[0] ?? '')).toEqual({
+    version: 1,
+    provider: 'aws',
+    scope_id: 'acme-test',
+    request: QUERY,
+    counts: { managed: 1, unmanaged: 3, left_out: 0 },
+    managed: listed('id-managed'),
+    unmanaged: listed('id-a', 'id-b', 'id-c'),
+    left_out: [],
   })
+  expect(await importReport(stack, seen.uuid)).toMatchObject({
+    summary: { selected: 0, imported: 0, failed: 0 },
+    status: 'Succeeded',
+    execution_summary: 'Preview of the scope acme-test: 1 managed, 3 not managed, 0 left out. Nothing was imported.',
+    imported_resources: [],
+    state_alignment: 'Nothing was imported; the state is unchanged.',
+  })
+
+  const llm = importLlm({
+    task_complete: [write('imported.tf', blocks('b', 'c')), done('Wrote two blocks.')],
+    generate_engine_targets: targets('terraform_data.b', 'terraform_data.c'),
+    import_addresses: addresses(['terraform_data.b', 'id-b'], ['terraform_data.c', 'id-c']),
+  })
+  const session = await nextRound(stack, stack.context(llm, { iac }), seen.uuid, 'Take in these two', {
+    mode: 'import',
+    is_partial: true,
+    resource_ids: ['id-c', 'id-b'],
+  })
+  expect([session.failures, session.statuses.at(-1)]).toEqual([[], 'completed'])
+  expect(iac.imports()).toEqual([
+    ['terraform_data.b', 'id-b'],
+    ['terraform_data.c', 'id-c'],
+  ])
+  expect(llm.of('requests_filter')).toEqual([])
+  expect(llm.of('report_decomposed_task_operations')).toEqual([])
+  const report = JSON.parse((await textsOf(stack, seen.uuid, 'report')).at(-1) ?? '')
+  expect(report).toMatchObject({
+    summary: { selected: 2, imported: 2, failed: 0 },
+    excluded_resources: [{ resource_id: 'id-a', details: 'Not selected by the request.' }],
+  })
+  expect(await stack.git(repo_uri, 'show', `${session.branch}:imported.tf`)).toBe(blocks('b', 'c'))
 })

@@ -10,10 +10,9 @@ import { createRecordingWriter } from '../../../src/runtime/files.ts'
 import { useFolder } from '../../helpers/folder.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
-import { sectionOf } from '../../pull-requests/evidence/fixtures.ts'
-import { pullRequestText, textsOf } from './artifacts.ts'
-import { done, GATES, goodLlm, goodRound, MAIN, targets, write } from './scripts.ts'
-import { appliedRepository, firstRound, runGenerate, startStack } from './stack.ts'
+import { textsOf } from './artifacts.ts'
+import { done, GATES, goodLlm, goodRound, write } from './scripts.ts'
+import { firstRound, runGenerate, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 const folder = useFolder()
@@ -101,25 +100,4 @@ describe('a recorded round', () => {
     expect(session.statuses.at(-1)).toBe('completed')
     expect(lines.join()).toContain('the recording of a round was not written')
   })
-})
-
-const MOVED = `${MAIN.replace('greeting', 'welcome')}
-moved {
-  from = terraform_data.greeting
-  to   = terraform_data.welcome
-}
-`
-
-it('a round that moves an object tells so in its pull request, and how to move it back', async () => {
-  const repo_uri = await appliedRepository(stack)
-  const llm = goodLlm({
-    task_complete: [write('main.tf', MOVED), done('Renamed the greeting.')],
-    generate_engine_targets: targets('terraform_data.greeting', 'terraform_data.welcome'),
-  })
-  const session = await firstRound(stack, stack.context(llm), { repo_uri, query: 'Rename the greeting' })
-  expect(session.statuses.at(-1)).toBe('completed')
-  const text = await pullRequestText(stack, session.uuid, repo_uri)
-  expect(sectionOf(text, 'Plan')).toMatch(/^\*\*0 to create, 0 to update, 0 to delete, 0 to recreate, 1 to move\*\*/)
-  expect(sectionOf(text, 'Plan')).toContain('| move | `terraform_data.greeting` → `terraform_data.welcome` |  |')
-  expect(sectionOf(text, 'How to roll back')).toContain('- from `terraform_data.welcome` to `terraform_data.greeting`')
 })

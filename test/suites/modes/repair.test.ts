@@ -1,20 +1,19 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
-import { type Reply, said } from '../../pipeline/steps/scripted-llm.ts'
+import { said } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf, impactPoint, pullRequestText } from './artifacts.ts'
-import { ADDED, done, GATES, goodLlm, MAIN, write } from './scripts.ts'
+import { ADDED, BROKEN, done, GATES, goodLlm, MAIN, statesThrice, THIRD, THRICE, write } from './scripts.ts'
 import { firstRound, nextRound, planPath, runGenerate, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
 describe('the repair loop', () => {
-  const broken = ADDED.replace('input', 'no_such_argument')
-
-  it('mends code that the engine refuses', async () => {
+  it('mends code that the engine refuses, and asks for no targets of it', async () => {
     const { llm, session } = await runGenerate(stack, {
-      task_complete: [write('second.tf', broken), done('First try.'), write('second.tf', ADDED), done('Mended.')],
+      task_complete: [write('second.tf', BROKEN), done('First try.'), write('second.tf', ADDED), done('Mended.')],
     })
+    expect(llm.of('generate_engine_targets')).toHaveLength(1)
     expect(session.statuses).toEqual([
       'started',
       'filtering',
@@ -39,7 +38,7 @@ describe('the repair loop', () => {
 
   it('gives up after the last attempt; the branch keeps it', async () => {
     const llm = goodLlm({
-      task_complete: [write('second.tf', broken), done('One.'), write('second.tf', `${broken}\n`), done('Two.')],
+      task_complete: [write('second.tf', BROKEN), done('One.'), write('second.tf', `${BROKEN}\n`), done('Two.')],
     })
     const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }))
     expect(session.statuses.at(-1)).toBe('failed')
@@ -47,7 +46,7 @@ describe('the repair loop', () => {
     expect(session).toMatchObject({ in_flight: false, is_blocked: false })
     expect(session.history).toEqual([])
     expect(llm.of('report_compliance_findings')).toEqual([])
-    expect(await stack.git(session.repo_uri, 'show', `${session.branch}:second.tf`)).toBe(`${broken}\n`)
+    expect(await stack.git(session.repo_uri, 'show', `${session.branch}:second.tf`)).toBe(`${BROKEN}\n`)
     expect(existsSync(planPath(stack, session.uuid))).toBe(false)
   })
 
@@ -78,78 +77,51 @@ describe('the repair loop', () => {
 })
 
 const TITLE = 'Checked against the request'
-const statements: Reply = {
-  args: {
-    statements: [
-      {
-        kind: 'attribute',
-        text: 'It says hello three times',
-        words: 'thrice',
-        type: 'terraform_data',
-        path: 'input',
-        op: 'eq',
-        value: 'hello hello hello',
-      },
-      { kind: 'no_deletions', text: 'Nothing is destroyed.', words: 'Add' },
-      {
-        kind: 'attribute',
-        text: 'It has a known id',
-        words: '',
-        type: 'terraform_data',
-        path: 'id',
-        op: 'eq',
-        value: '1',
-      },
-    ],
-  },
-}
-const thrice = ADDED.replace('hello again', 'hello hello hello')
 
-describe('a generate round whose first plan leaves out what was asked for', () => {
-  it('is repaired; report and pull request say what was checked', async () => {
-    const generator = [write('second.tf', ADDED), done('First.'), write('second.tf', thrice), done('Second.')]
-    const { llm, session } = await runGenerate(stack, {
-      task_complete: generator,
-      report_intent_statements: statements,
-    })
-    expect(session.statuses.at(-1)).toBe('completed')
-    expect(said(llm.of('task_complete')[2])).toContain('terraform_data.second: input is')
-    expect(await impactPoint(stack, session.uuid, TITLE)).toBe(
-      [
-        'Code checked 3 statements made from the request against the plan: 2 of 3 met.',
-        '- unknown: It has a known id. The plan has: terraform_data.second: id is a value known only after apply.',
-      ].join('\n'),
-    )
-    const text = await pullRequestText(stack, session.uuid, session.repo_uri)
-    expect(text).toContain(
-      `## ${TITLE}\n\nCode checked 3 statements made from the request against the plan: 2 of 3 met.\n\n` +
-        '- unknown: It has',
-    )
-    expect(await stack.git(session.repo_uri, 'show', `${session.branch}:second.tf`)).toBe(thrice)
+it('a generate round whose first plan leaves out what was asked for is repaired; report and pull request say what was checked', async () => {
+  const known = { kind: 'attribute', type: 'terraform_data', path: 'id', op: 'eq', value: '1' }
+  const { llm, session } = await runGenerate(stack, {
+    task_complete: [write('second.tf', ADDED), done('First.'), write('second.tf', THRICE), done('Second.')],
+    report_intent_statements: statesThrice(
+      { kind: 'no_deletions', text: 'Nothing is destroyed.', words: 'Add' },
+      { ...known, text: 'It has a known id', words: '' },
+    ),
   })
+  expect(session.statuses.at(-1)).toBe('completed')
+  expect(said(llm.of('task_complete')[2])).toContain('terraform_data.second: input is')
+  expect(await impactPoint(stack, session.uuid, TITLE)).toBe(
+    [
+      'Code checked 3 statements made from the request against the plan: 2 of 3 met.',
+      '- unknown: It has a known id. The plan has: terraform_data.second: id is a value known only after apply.',
+    ].join('\n'),
+  )
+  const text = await pullRequestText(stack, session.uuid, session.repo_uri)
+  expect(text).toContain(
+    `## ${TITLE}\n\nCode checked 3 statements made from the request against the plan: 2 of 3 met.\n\n` +
+      '- unknown: It has',
+  )
+  expect(await stack.git(session.repo_uri, 'show', `${session.branch}:second.tf`)).toBe(THRICE)
 })
 
-describe('what the generator begins with', () => {
-  it('holds the files of a short repository whole, and no hidden one', async () => {
-    const repo_uri = await stack.repository({
-      'main.tf': MAIN,
-      'farewell.tf': 'resource "terraform_data" "farewell" {\n  input = "bye"\n}\n',
-      'docs/a.md': '# Docs\n',
-      '.github/secret.tf': 'hidden',
-      'modules/m/main.tf': 'variable "x" {\n  default = 1\n}\n',
-    })
-    const { llm, session } = await runGenerate(stack, {}, { request: { repo_uri } })
-    expect(session.statuses.at(-1)).toBe('completed')
-    const query = llm.of('task_complete')[0]?.messages.at(-1)?.content ?? ''
-    expect(query).toMatch(/<<<DATA request (\w+)\nAdd a second greeting\n\1 DATA>>>/)
-    expect(query).toContain('All code of the repository as it is now, whole')
-    expect(query).toMatch(
-      /<<<DATA relevant files (\w+)\n--- farewell\.tf ---\n[^-]*\n--- main\.tf ---\nresource "terraform_data" "greeting" \{\n {2}input = "hello"\n\}\n\n--- modules\/m\/main\.tf ---\n[^-]*\n\1 DATA>>>/,
-    )
-    expect(query).toMatch(/<<<DATA repository files (\w+)\ndocs\/a\.md \(7 B\)\n\1 DATA>>>/)
-    expect(query).not.toMatch(/hidden|github|backend_override/)
-    const again = goodLlm({ task_complete: [write('third.tf', ADDED.replaceAll('second', 'third')), done('Third.')] })
-    await nextRound(stack, stack.context(again), session.uuid, 'Rename it')
-    expect(again.of('task_complete')[0]?.messages.at(-1)?.content).toContain('--- second.tf ---')
+it('what the generator begins with holds the files of a short repository whole, and no hidden one', async () => {
+  const repo_uri = await stack.repository({
+    'main.tf': MAIN,
+    'farewell.tf': 'resource "terraform_data" "farewell" {\n  input = "bye"\n}\n',
+    'docs/a.md': '# Docs\n',
+    '.github/secret.tf': 'hidden',
+    'modules/m/main.tf': 'variable "x" {\n  default = 1\n}\n',
   })
+  const { llm, session } = await runGenerate(stack, {}, { request: { repo_uri } })
+  expect(session.statuses.at(-1)).toBe('completed')
+  const query = llm.of('task_complete')[0]?.messages.at(-1)?.content ?? ''
+  expect(query).toMatch(/<<<DATA request (\w+)\nAdd a second greeting\n\1 DATA>>>/)
+  expect(query).toContain('All code of the repository as it is now, whole')
+  expect(query).toMatch(
+    /<<<DATA relevant files (\w+)\n--- farewell\.tf ---\n[^-]*\n--- main\.tf ---\nresource "terraform_data" "greeting" \{\n {2}input = "hello"\n\}\n\n--- modules\/m\/main\.tf ---\n[^-]*\n\1 DATA>>>/,
+  )
+  expect(query).toMatch(/<<<DATA repository files (\w+)\ndocs\/a\.md \(7 B\)\n\1 DATA>>>/)
+  expect(query).not.toMatch(/hidden|github|backend_override/)
+  const again = goodLlm(THIRD)
+  await nextRound(stack, stack.context(again), session.uuid, 'And a third one')
+  expect(again.of('task_complete')[0]?.messages.at(-1)?.content).toContain('--- second.tf ---')
 })

@@ -7,6 +7,10 @@ export type Scripts = Record<string, Script | Script[]>
 
 export const MAIN = 'resource "terraform_data" "greeting" {\n  input = "hello"\n}\n'
 export const ADDED = 'resource "terraform_data" "second" {\n  input = "hello again"\n}\n'
+/** The second greeting with an argument that does not exist. */
+export const BROKEN = ADDED.replace('input', 'no_such_argument')
+/** The second greeting as `statesThrice` has it. */
+export const THRICE = ADDED.replace('hello again', 'hello hello hello')
 
 export const accept = { args: { status: true, explanation: 'Acceptable.' } }
 export const decline = (explanation: string): Reply => ({ args: { status: false, explanation } })
@@ -32,6 +36,18 @@ export const findings = (...severities: string[]): Reply => ({
     checked_rules: ['scope_exceeded'],
   },
 })
+
+/** Reads from the request that a greeting says hello three times, which `ADDED` does not meet, and `more`. */
+export const statesThrice = (...more: object[]): Reply => {
+  const attribute = { kind: 'attribute', type: 'terraform_data', path: 'input', op: 'eq', value: 'hello hello hello' }
+  return { args: { statements: [{ ...attribute, text: 'It says hello three times', words: 'thrice' }, ...more] } }
+}
+
+/** Answers of a round that adds a third greeting after the second one. */
+export const THIRD: Scripts = {
+  task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Added a third greeting.')],
+  generate_engine_targets: targets('terraform_data.second', 'terraform_data.third'),
+}
 
 /** The tool that returns a list of operations: of the splitter, the exception filter and the import filter. */
 export const SPLIT = 'report_decomposed_task_operations'

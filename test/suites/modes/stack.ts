@@ -18,6 +18,7 @@ import { createLogger, silentLogger } from '../../../src/base/log.ts'
 import type { Cloud, Operation, Status, Turn } from '../../../src/base/vocabulary.ts'
 import type { Context } from '../../../src/context.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
+import type { ObjectStore } from '../../../src/data/storage/object-store.ts'
 import { createStateKeys } from '../../../src/data/storage/state-keys.ts'
 import type { LlmClient } from '../../../src/llm/inference.ts'
 import { createBuiltinPrompts } from '../../../src/prompts/source.ts'
@@ -27,6 +28,7 @@ import type { RoundRequest } from '../../../src/rounds/round.ts'
 import { resolveHost } from '../../../src/runtime/fetch.ts'
 import { readSeedPrompts } from '../../../src/runtime/prompts.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
+import type { IacClient, IacJobKind } from '../../../src/services/iac/contract.ts'
 import { findSession } from '../../../src/sessions/find.ts'
 import { engineOnPath } from '../../helpers/engine.ts'
 import { memoryCache } from '../../helpers/memory-cache.ts'
@@ -57,6 +59,8 @@ export interface Stack {
   /** Receives cancellations of rounds, as a worker does. */
   cancellations: CancelWatch
   git_host: GitHost
+  /** The managed states. */
+  states: ObjectStore
   /** Makes a context with `llm` as model and these parts replaced. */
   context(
     llm: LlmClient,
@@ -130,7 +134,7 @@ export async function startStack(
   )
   const storage = createObjectStore(config.storage, { fetch, log: silentLogger })
   await storage.ensureBuckets()
-  const stateStore = createObjectStore(
+  const states = createObjectStore(
     { ...config.storage, bucket: config.storage.engine_state_bucket },
     { fetch, log: silentLogger },
   )
@@ -142,6 +146,7 @@ export async function startStack(
     database,
     cancellations,
     git_host,
+    states,
     context: (llm, { orchestration, ...changes } = {}) => ({
       config: { ...config, orchestration: { ...config.orchestration, ...orchestration } },
       log: silentLogger,
@@ -150,7 +155,7 @@ export async function startStack(
       cache: memoryCache(),
       queue: { enqueue: async () => {}, healthy: async () => true },
       storage,
-      stateStore,
+      stateStore: states,
       ...(stateKeys && { stateKeys }),
       prompts,
       llm,
@@ -263,6 +268,44 @@ export async function runWaiting(
   if (session.statuses.at(-1) === 'completed' && failures.length > 0 && !context.mayLogErrors)
     throw new Error(`the round has logged errors: ${failures.join()}`)
   return session
+}
+
+/** Wraps the real engine's client and records kind and targets of its jobs. */
+export function watched(stack: Stack) {
+  const { iac } = stack.context(scriptedLlm({}))
+  const jobs: [IacJobKind, string[] | undefined][] = []
+  const run: IacClient['run'] = (kind, body, options) => {
+    jobs.push([kind, 'targets' in body ? body.targets : undefined])
+    return iac.run(kind, body, options)
+  }
+  /** Lists the targets of each plan. */
+  const plans = () => jobs.flatMap(([kind, targets]) => (kind === 'plan' ? [targets ?? []] : []))
+  return { iac: { ...iac, run }, jobs, plans }
+}
+
+/** Wraps a context so that the engine's plans have these entries as well, because no provider is available offline. */
+export const withChanges = (context: RoundContext, ...changes: object[]): RoundContext => ({
+  ...context,
+  iac: {
+    ...context.iac,
+    run: async (kind, body, options) => {
+      const result = await context.iac.run(kind, body, options)
+      if (kind !== 'show') return result
+      const plan = JSON.parse(result.stdout)
+      plan.resource_changes.push(...changes)
+      return { ...result, stdout: JSON.stringify(plan) }
+    },
+  },
+})
+
+/** Makes a worker that dies in the middle of its round when `die` is called. */
+export function dyingWorker(reason: unknown = new Error('killed')) {
+  const worker = new AbortController()
+  const die = (): never => {
+    worker.abort(reason)
+    throw reason
+  }
+  return { signal: worker.signal, die }
 }
 
 /** Ends the lease of a round, as a dead worker does. */
