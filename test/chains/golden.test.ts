@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { CHAINS } from '../../src/chains/index.ts'
+import { startOnce } from '../helpers/start-once.ts'
+import { temporaryFolder } from '../helpers/temporary-folder.ts'
 import { createSteps } from '../pipeline/steps/support.ts'
 import { renderDefinition, renderRequest, renderSections, type Section } from './form.ts'
 import { PROMPTS, SHARED } from './prompts.ts'
@@ -29,11 +30,11 @@ function resultToolsOf(name: string): Section[] {
 
 const NAMES = [...new Set(CHAINS.map(({ name }) => name))]
 
-let steps: Awaited<ReturnType<typeof createSteps>>
+const steps = startOnce(createSteps)
+const folder = temporaryFolder()
 let root: string
 beforeAll(async () => {
-  steps = await createSteps()
-  root = await realpath(await mkdtemp(join(tmpdir(), 'golden-')))
+  root = await realpath(folder)
   await promisify(execFile)('git', ['init', '--quiet', root])
   await mkdir(join(root, 'modules'))
   await writeFile(join(root, 'main.tf'), 'resource "aws_s3_bucket" "logs" {\n  nope = 1\n}\n')
@@ -41,10 +42,6 @@ beforeAll(async () => {
     join(root, 'modules/net.tf'),
     'resource "aws_vpc" "main" {\n}\n\nlocals {\n  cidr = "10.0.0.0/16"\n}\n',
   )
-})
-afterAll(async () => {
-  await steps.close()
-  await rm(root, { recursive: true, force: true })
 })
 
 describe('the prompts of', () => {

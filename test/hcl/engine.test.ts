@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import * as v from 'valibot'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { readHcl } from '../../src/hcl/read.ts'
 import type { HclBody } from '../../src/hcl/tree.ts'
 import { engineOnPath } from '../helpers/engine.ts'
+import { temporaryFolder } from '../helpers/temporary-folder.ts'
 
 /** The long form has thousands of random documents: `HCL_DOCUMENTS=5000 npx vitest run test/hcl`. */
 const { HCL_DOCUMENTS, HCL_SEED } = process.env
@@ -15,8 +15,7 @@ const COUNT = Number(HCL_DOCUMENTS ?? 150)
 const SEED = Number(HCL_SEED ?? (HCL_DOCUMENTS ? Math.floor(Math.random() * 2 ** 31) : 7))
 const LIMIT_MS = 20_000 + COUNT * 100
 
-const folder = await mkdtemp(join(tmpdir(), 'hcl-'))
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = temporaryFolder()
 const engine = await engineOnPath()
 const run = (...args: string[]) =>
   spawnSync(engine, args, { cwd: folder, encoding: 'utf8', maxBuffer: 2 ** 30, env: { HOME: folder } })

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterEach } from 'vitest'
 import type { LlmConfig } from '../../config/types.ts'
+import { listen } from '../../dev/server.ts'
 
 /** An OpenAI-compatible server on a free loopback port with scripted answers. */
 export interface ModelServer {
@@ -61,18 +62,8 @@ export async function startModelServer(handler: ModelHandler): Promise<ModelServ
       answer(outgoing, { status: 400, body: { error: { message: `model server: ${error}` } } }, body, index)
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the model server has no port')
-  return {
-    url: `http://127.0.0.1:${address.port}/v1`,
-    requests,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
+  const { url, close } = await listen(server)
+  return { url: `${url}/v1`, requests, close }
 }
 
 /** Gives the replies in turn and repeats the last one. */

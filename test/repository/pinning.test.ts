@@ -1,32 +1,30 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { createServer } from 'node:https'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { loadCertificates } from '../../dev/git-host/certificates.ts'
 import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
+import { listen, type Running } from '../../dev/server.ts'
 import { isPublicAddress } from '../../src/repository/allowed-addresses.ts'
 import { assertReachable } from '../../src/repository/head.ts'
 import type { HostResolver, PinnedFetch } from '../../src/repository/remote.ts'
 import { findRootModules } from '../../src/repository/root-modules.ts'
 import { createPinnedFetch } from '../../src/runtime/fetch.ts'
+import { temporaryFolder } from '../helpers/temporary-folder.ts'
 import { gitContext, trust } from './support.ts'
 
 const UNREACHABLE = 'Repository is not reachable or access was denied.'
 const pinnedFetch = createPinnedFetch()
 const PUBLIC = '93.184.216.34'
-let folder: string
+const folder = temporaryFolder()
 let host: GitHost
 let filled: string
 /** A server with a valid certificate for `localhost` to which a second lookup would lead. */
-let inside: Server
+let inside: Running
 let port: number
 let connections: number
 let answer: { status: number; location?: string }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pinning-'))
   host = await startGitHost({ data_dir: join(folder, 'host'), user: 'bot', token: 'token-of-the-bot', samples: false })
   const address = await host.addRepository({
     owner: 'acme',
@@ -36,18 +34,16 @@ beforeAll(async () => {
   filled = address.replace('127.0.0.1', 'localhost')
   const { cert, key } = await loadCertificates(dirname(host.ca_file))
   trust(host.caPem)
-  inside = createServer({ cert, key }, (_, response) => {
+  const server = createServer({ cert, key }, (_, response) => {
     response.writeHead(answer.status, answer.location === undefined ? {} : { location: answer.location }).end('inside')
   })
-  inside.on('connection', () => connections++)
-  await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve))
-  port = (inside.address() as AddressInfo).port
+  server.on('connection', () => connections++)
+  inside = await listen(server, { scheme: 'https' })
+  port = inside.port
 })
 afterAll(async () => {
-  inside?.closeAllConnections()
-  inside?.close()
+  await inside?.close()
   await host?.close()
-  await rm(folder, { recursive: true, force: true })
 })
 afterEach(() => {
   connections = 0

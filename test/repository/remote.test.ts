@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { listen } from '../../dev/server.ts'
 import type { Fetch } from '../../src/base/http.ts'
 import { resolveAllowedAddresses } from '../../src/repository/allowed-addresses.ts'
 import { assertReachable, readDefaultBranch } from '../../src/repository/head.ts'
@@ -110,11 +110,10 @@ describe('reachability', () => {
 
   it('survives an answer that is no git', async () => {
     const server = createServer((_, response) => response.end('<html>hello</html>'))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const port = (server.address() as AddressInfo).port
-    const fetch: Fetch = (_, init) => globalThis.fetch(`http://127.0.0.1:${port}/`, init)
+    const { url, close } = await listen(server)
+    const fetch: Fetch = (_, init) => globalThis.fetch(url, init)
     await expect(assertReachable(own({ fetch }), filled)).rejects.toMatchObject({ status: 400, message: UNREACHABLE })
-    server.close()
+    await close()
   })
 
   it('stops when the caller goes away', async () => {

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Collector, startCollector } from '../../dev/collector/start.ts'
 import { listen, type Running } from '../../dev/server.ts'
 import { createLogger, silentLogger } from '../../src/base/log.ts'
@@ -9,12 +9,8 @@ import { openPrompts, readSeedPrompts, withoutMissingCollector } from '../../src
 import { configOf } from '../helpers/core.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
-const closers: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close()
-})
 const started = <T extends Running>(server: T): T => {
-  closers.push(() => server.close())
+  onTestFinished(() => server.close())
   return server
 }
 
@@ -58,10 +54,10 @@ describe('the prompts of a core', () => {
     const { collector_url, prompts: store }: Collector = started(await startCollector())
     const shipped = await readSeedPrompts()
     const database = await createTestDatabase()
-    closers.push(database.drop)
+    onTestFinished(database.drop)
     const boot = async (url: string) => {
       const sql = connect(url)
-      closers.push(() => sql.end({ timeout: 1 }))
+      onTestFinished(() => sql.end({ timeout: 1 }))
       const lines: Record<string, unknown>[] = []
       await openPrompts(await configOf(`telemetry: {collector_url: "${collector_url}"}`), 'core', {
         fetch,

@@ -4,19 +4,15 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type GitHost, startGitHost } from '../../../dev/git-host/start.ts'
+import { describe, expect, test } from 'vitest'
+import { startGitHost } from '../../../dev/git-host/start.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 
 const run = promisify(execFile)
 const folder = temporaryFolder()
-let host: GitHost
+const host = startOnce(() => startGitHost({ data_dir: join(folder, 'host'), user: 'robot', token: 'secret-token' }))
 let count = 0
-
-beforeAll(async () => {
-  host = await startGitHost({ data_dir: join(folder, 'host'), user: 'robot', token: 'secret-token' })
-})
-afterAll(() => host.close())
 
 const env = () => ({
   PATH: process.env.PATH,

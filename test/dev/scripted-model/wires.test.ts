@@ -1,18 +1,14 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
 import { startScriptedModel } from '../../../dev/scripted-model/start.ts'
-import type { Running } from '../../../dev/server.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createLlmClient } from '../../../src/llm/client.ts'
 import type { Message, ToolCall } from '../../../src/llm/inference.ts'
 import { modelConfig } from '../../helpers/model-server.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 
-let scripted: Running
-beforeAll(async () => {
-  scripted = await startScriptedModel()
-})
-afterAll(() => scripted.close())
+const scripted = startOnce(() => startScriptedModel())
 
 const clientOf = (model: string, wire: string, path: string) =>
   createLlmClient(
