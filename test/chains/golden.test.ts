@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readdir, realpath, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHAINS } from '../../src/chains/index.ts'
-import { startOnce } from '../helpers/start-once.ts'
-import { temporaryFolder } from '../helpers/temporary-folder.ts'
+import { useFolder } from '../helpers/folder.ts'
 import { createSteps } from '../pipeline/steps/support.ts'
 import { renderDefinition, renderRequest, renderSections, type Section } from './form.ts'
 import { PROMPTS, SHARED } from './prompts.ts'
-import { requestsOf } from './requests.ts'
+import { requestCases, runCase } from './requests.ts'
 
 /**
  * The files of `golden/` hold the requests to models, byte for byte: `<chain>.txt` every prompt in every variant,
@@ -30,19 +29,19 @@ function resultToolsOf(name: string): Section[] {
 
 const NAMES = [...new Set(CHAINS.map(({ name }) => name))]
 
-const steps = startOnce(createSteps)
-const folder = temporaryFolder()
-let root: string
+let steps: Awaited<ReturnType<typeof createSteps>>
+const root = useFolder()
 beforeAll(async () => {
-  root = await realpath(folder)
-  await promisify(execFile)('git', ['init', '--quiet', root])
-  await mkdir(join(root, 'modules'))
-  await writeFile(join(root, 'main.tf'), 'resource "aws_s3_bucket" "logs" {\n  nope = 1\n}\n')
+  steps = await createSteps()
+  await promisify(execFile)('git', ['init', '--quiet', root.path])
+  await mkdir(join(root.path, 'modules'))
+  await writeFile(join(root.path, 'main.tf'), 'resource "aws_s3_bucket" "logs" {\n  nope = 1\n}\n')
   await writeFile(
-    join(root, 'modules/net.tf'),
+    join(root.path, 'modules/net.tf'),
     'resource "aws_vpc" "main" {\n}\n\nlocals {\n  cidr = "10.0.0.0/16"\n}\n',
   )
 })
+afterAll(() => steps.close())
 
 describe('the prompts of', () => {
   it.each(Object.entries({ ...PROMPTS, ...SHARED }))('%s are as they were', async (name, sections) => {
@@ -52,10 +51,10 @@ describe('the prompts of', () => {
 
 describe('the requests of', () => {
   it.each(NAMES)('%s are as they were', async (name) => {
-    const cases = requestsOf(steps, root)[name]
     const sections: Section[] = []
-    for (const [heading, ask] of cases) {
-      const requests = await ask()
+    for (const one of requestCases(root.path)[name]) {
+      const [heading] = one
+      const requests = await runCase(steps, one)
       expect(requests.length, heading).toBeGreaterThan(0)
       for (const [index, request] of requests.entries())
         sections.push([`${heading}, call ${index + 1}`, renderRequest(request)])

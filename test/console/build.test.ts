@@ -22,8 +22,7 @@ const LATER_PACKAGES = [
   'lowlight',
 ]
 
-const folder = temporaryFolder()
-const dist = join(folder, 'dist')
+const dist = join(temporaryFolder(), 'dist')
 let built: Built
 beforeAll(async () => {
   built = await buildConsole({ outdir: dist })

@@ -24,27 +24,8 @@ const name = fc.constantFrom('a', 'b_1', 'c-d', 'größe', '変数', 'for', 'if'
 const layout = fc.constantFrom(' ', '  ', '\t', ' /* } " */ ', ' /* <<E\n*/ ')
 const lineEnd = fc.constantFrom('\n', '\n', '\r\n', '\n\n', ' # } "\n', ' // {\r\n', ' /* */\n')
 const text = fc.constantFrom(
-  ...[
-    'x',
-    '{',
-    '}',
-    '$',
-    '%',
-    '$$',
-    '%%',
-    '$${',
-    '%%{',
-    '#',
-    '/*',
-    '//',
-    "'",
-    ' ',
-    'E',
-    '<<E',
-    '\u00a0',
-    '\u0085',
-    'é',
-  ],
+  ...['x', '{', '}', '$', '%', '$$', '%%', '$${', '%%{', '#', '/*', '//', "'", ' ', 'E', '<<E'],
+  ...['\u00a0', '\u0085', 'é'],
 )
 const escaped = fc.constantFrom('\\"', '\\\\', '\\n', '\\u0041', '\\U0001f600')
 
@@ -108,27 +89,8 @@ const corpus = await Promise.all(
     .map((file) => readFile(join(import.meta.dirname, 'corpus', file), 'utf8')),
 )
 const inserted = fc.constantFrom(
-  ...[
-    '"',
-    '{',
-    '}',
-    '[',
-    ']',
-    '(',
-    ')',
-    '/*',
-    '*/',
-    '#',
-    '\n',
-    '\r\n',
-    '\r',
-    '\\',
-    '${',
-    '%{',
-    '$${',
-    '<<E\n',
-    '\nE\n',
-  ],
+  ...['"', '{', '}', '[', ']', '(', ')', '/*', '*/', '#', '\n', '\r\n', '\r', '\\'],
+  ...['${', '%{', '$${', '<<E\n', '\nE\n'],
   ...[',', '=', ':', ' ', '\u00a0', 'x {\n}\n', 'a = 1\n'],
 )
 const mutated = fc

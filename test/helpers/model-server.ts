@@ -2,6 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { afterEach } from 'vitest'
 import type { LlmConfig } from '../../config/types.ts'
 import { listen } from '../../dev/server.ts'
+import { silentLogger } from '../../src/base/log.ts'
+import { createLlmClient } from '../../src/llm/client.ts'
+import type { LlmClient } from '../../src/llm/inference.ts'
 
 /** An OpenAI-compatible server on a free loopback port with scripted answers. */
 export interface ModelServer {
@@ -115,6 +118,10 @@ export const modelConfig = (url: string, overrides: Partial<LlmConfig> = {}): Ll
   credentials: { OPENAI_API_KEY: 'test-key-material', OPENAI_BASE_URL: url },
   ...overrides,
 })
+
+/** Creates a client whose requests the tests intercept. */
+export const interceptedLlm = (overrides: Partial<LlmConfig>, log = silentLogger): LlmClient =>
+  createLlmClient(modelConfig('', overrides), { fetch: (...args) => fetch(...args), log, backoffMs: 1 })
 
 async function textOf(incoming: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []

@@ -1,25 +1,24 @@
-import { createServer } from 'node:https'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { loadCertificates } from '../../dev/git-host/certificates.ts'
 import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
-import { listen, type Running } from '../../dev/server.ts'
 import { isPublicAddress } from '../../src/repository/allowed-addresses.ts'
 import { assertReachable } from '../../src/repository/head.ts'
 import type { HostResolver, PinnedFetch } from '../../src/repository/remote.ts'
 import { findRootModules } from '../../src/repository/root-modules.ts'
 import { createPinnedFetch } from '../../src/runtime/fetch.ts'
 import { temporaryFolder } from '../helpers/temporary-folder.ts'
-import { gitContext, trust } from './support.ts'
+import { gitContext, trust, unreachable } from './support.ts'
 
-const UNREACHABLE = 'Repository is not reachable or access was denied.'
 const pinnedFetch = createPinnedFetch()
 const PUBLIC = '93.184.216.34'
 const folder = temporaryFolder()
 let host: GitHost
 let filled: string
 /** A server with a valid certificate for `localhost` to which a second lookup would lead. */
-let inside: Running
+let inside: Server
 let port: number
 let connections: number
 let answer: { status: number; location?: string }
@@ -34,15 +33,16 @@ beforeAll(async () => {
   filled = address.replace('127.0.0.1', 'localhost')
   const { cert, key } = await loadCertificates(dirname(host.ca_file))
   trust(host.caPem)
-  const server = createServer({ cert, key }, (_, response) => {
+  inside = createServer({ cert, key }, (_, response) => {
     response.writeHead(answer.status, answer.location === undefined ? {} : { location: answer.location }).end('inside')
   })
-  server.on('connection', () => connections++)
-  inside = await listen(server, { scheme: 'https' })
-  port = inside.port
+  inside.on('connection', () => connections++)
+  await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve))
+  port = (inside.address() as AddressInfo).port
 })
 afterAll(async () => {
-  await inside?.close()
+  inside?.closeAllConnections()
+  inside?.close()
   await host?.close()
 })
 afterEach(() => {
@@ -75,10 +75,7 @@ describe('a name that answers otherwise at the connection', () => {
   it('does not lead inside', async () => {
     const { pins, pinned } = recorded()
     const context = gitContext({}, { resolver: answering([PUBLIC], ['127.0.0.1']), pinnedFetch: pinned })
-    await expect(assertReachable(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject({
-      status: 400,
-      message: UNREACHABLE,
-    })
+    await expect(assertReachable(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject(unreachable(400))
     expect(pins).toEqual([['localhost', [PUBLIC]]])
     expect(connections).toBe(0)
   })
@@ -98,7 +95,7 @@ describe('a name that answers otherwise at the connection', () => {
     }
     const resolver = answering([PUBLIC], ['127.0.0.1'])
     const context = gitContext({}, { resolver, pinnedFetch: pinned })
-    await expect(findRootModules(context, filled)).rejects.toMatchObject({ message: UNREACHABLE })
+    await expect(findRootModules(context, filled)).rejects.toThrow('Repository is not reachable')
     expect([listed, resolver.asked]).toEqual([[PUBLIC], 2])
     expect(context.lines.join()).toContain('127.0.0.1, which is not public')
   })
@@ -119,7 +116,7 @@ describe('a host that may be private', () => {
       { allow_private_hosts: ['localhost'] },
       { resolver: answering(['127.0.0.77']), pinnedFetch },
     )
-    await expect(assertReachable(context, filled)).rejects.toMatchObject({ status: 400, message: UNREACHABLE })
+    await expect(assertReachable(context, filled)).rejects.toMatchObject(unreachable(400))
   })
 
   it('may be named by its address', async () => {
@@ -136,10 +133,7 @@ describe('a redirect', () => {
       { allow_private_hosts: [`localhost:${port}`] },
       { resolver: answering(['127.0.0.1']), pinnedFetch: pinned },
     )
-    await expect(assertReachable(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject({
-      status: 400,
-      message: UNREACHABLE,
-    })
+    await expect(assertReachable(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject(unreachable(400))
     expect(connections).toBe(1)
     expect(pins).toHaveLength(1)
   })

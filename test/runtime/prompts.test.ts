@@ -14,17 +14,17 @@ const started = <T extends Running>(server: T): T => {
   return server
 }
 
-async function open(
-  url: string,
-  options: { role?: 'core' | 'worker'; environment?: string; env?: Record<string, string> } = {},
-) {
-  const yaml = `environment: ${options.environment ?? 'development'}\ntelemetry: {collector_url: "${url}"}`
+type OpenOptions = { role?: 'core' | 'worker'; environment?: string } & Partial<Parameters<typeof openPrompts>[2]>
+
+async function open(url: string, { role = 'core', environment = 'development', ...more }: OpenOptions = {}) {
+  const config = await configOf(`environment: ${environment}\ntelemetry: {collector_url: "${url}"}`)
   const waits: number[] = []
   const lines: Record<string, unknown>[] = []
-  const prompts = openPrompts(await configOf(yaml, options.env), options.role ?? 'core', {
+  const prompts = openPrompts(config, role, {
     fetch,
     log: createLogger({ write: (line) => lines.push(JSON.parse(line)) }),
     pause: async (ms) => void waits.push(ms),
+    ...more,
   })
   return { prompts, waits, lines }
 }
@@ -58,12 +58,8 @@ describe('the prompts of a core', () => {
     const boot = async (url: string) => {
       const sql = connect(url)
       onTestFinished(() => sql.end({ timeout: 1 }))
-      const lines: Record<string, unknown>[] = []
-      await openPrompts(await configOf(`telemetry: {collector_url: "${collector_url}"}`), 'core', {
-        fetch,
-        log: createLogger({ write: (line) => lines.push(JSON.parse(line)) }),
-        alone: (work) => exclusively(sql, 'seed_prompts', work),
-      })
+      const { prompts, lines } = await open(collector_url, { alone: (work) => exclusively(sql, 'seed_prompts', work) })
+      await prompts
       return lines[0]
     }
     // The one with the lock loses the database before it has written anything.
@@ -111,12 +107,8 @@ describe('the prompts of a core', () => {
     let left = 3
     const late: typeof fetch = (...args) =>
       left-- > 0 ? Promise.reject(new TypeError('fetch failed')) : fetch(...args)
-    const waits: number[] = []
-    await openPrompts(await configOf(`telemetry: {collector_url: "${running.collector_url}"}`), 'core', {
-      fetch: late,
-      log: createLogger({ write: () => {} }),
-      pause: async (ms) => void waits.push(ms),
-    })
+    const { prompts, waits } = await open(running.collector_url, { fetch: late })
+    await prompts
     expect(waits).toEqual([500, 1_000, 2_000])
     expect(running.prompts.names()).not.toEqual([])
   })

@@ -15,10 +15,10 @@ const shipped = await readSeedPrompts()
 const schemaFile = process.env.PLATFORM_PROVIDER_SCHEMA
 const schema = schemaFile ? readProviderSchema(JSON.parse(await readFile(schemaFile, 'utf8'))) : null
 const findings = lintPrompts(shipped, { required: shippedPrompts(), schema })
-const folder = temporaryFolder()
 const engine = await findEngine({ binary: '', path: process.env.PATH ?? '', download: null }).catch(() => null)
 
 describe('shipped prompts', () => {
+  const folder = temporaryFolder()
   test.each([...new Set([...shippedPrompts(), ...shipped.keys()])].sort())('%s', (name) => {
     const own = findings.filter(({ prompt }) => prompt === name)
     expect(own.map(({ line, message, rule }) => `${line ?? '-'}: ${message} (${rule})`)).toEqual([])

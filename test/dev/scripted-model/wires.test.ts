@@ -1,26 +1,25 @@
 import { readFile } from 'node:fs/promises'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
 import { startScriptedModel } from '../../../dev/scripted-model/start.ts'
-import { silentLogger } from '../../../src/base/log.ts'
-import { createLlmClient } from '../../../src/llm/client.ts'
+import type { Running } from '../../../dev/server.ts'
 import type { Message, ToolCall } from '../../../src/llm/inference.ts'
-import { modelConfig } from '../../helpers/model-server.ts'
-import { startOnce } from '../../helpers/start-once.ts'
+import { interceptedLlm } from '../../helpers/model-server.ts'
 
-const scripted = startOnce(() => startScriptedModel())
+let scripted: Running
+beforeAll(async () => {
+  scripted = await startScriptedModel()
+})
+afterAll(() => scripted.close())
 
 const clientOf = (model: string, wire: string, path: string) =>
-  createLlmClient(
-    modelConfig('', {
-      model: 'm',
-      small_model: 'm',
-      model_list: [
-        { model_name: 'm', litellm_params: { model, wire, api_base: `${scripted.url}${path}`, api_key: 'scripted' } },
-      ],
-    }),
-    { fetch: (...args) => fetch(...args), log: silentLogger, backoffMs: 1 },
-  )
+  interceptedLlm({
+    model: 'm',
+    small_model: 'm',
+    model_list: [
+      { model_name: 'm', litellm_params: { model, wire, api_base: `${scripted.url}${path}`, api_key: 'scripted' } },
+    ],
+  })
 
 const FORMS = [
   ['openai/scripted-model', 'chat', '/v1'],

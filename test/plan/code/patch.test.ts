@@ -7,6 +7,7 @@ import { parseDiff, textBefore } from '../../../src/plan/code/patch.ts'
 import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 
 const run = promisify(execFile)
+
 const folder = temporaryFolder()
 
 type Files = Record<string, string>
