@@ -1,49 +1,119 @@
-/** The names of the rules in `src/rules` by `<cloud>.<family>`, listed here so that boot need not load the rules. */
-const NAMES = `
-  aws.compute: public-function-url
-  aws.database: public-brokers public-instance public-search-domain
-  aws.encryption: disabled missing
-  aws.iam: access-key admin-attachment admin-policy broad-attachment not-action open-trust-policy
-    public-lambda-permission public-resource-policy service-wildcard
-  aws.network: open-admin-port open-all-ports open-database-port open-other-port public-cluster-endpoint
-  aws.stateful: backups-off no-final-snapshot
-  aws.storage: force-destroy public-access-allowed public-access-block-removed public-bucket-acl
-    public-bucket-policy public-snapshot
-  azure.database: azure-services-allowed open-account open-firewall public-network
-  azure.encryption: disabled missing
-  azure.iam: broad-contributor broad-owner narrow-owner wildcard-role wildcard-role-with-exceptions
-  azure.network: open-admin-port open-all-ports open-database-port open-other-port open-service-firewall
-    public-cluster-endpoint
-  azure.storage: anonymous-registry public-blobs-allowed public-container
-  common.scope: outside-targets
-  common.secrets: known-token literal-argument literal-environment module-input plain-environment provider-argument
-    url-password variable-default
-  common.stateful: access-removed data-destroyed data-replaced protection-removed
-  gcp.database: open-authorized-network public-address public-dataset
-  gcp.encryption: plain-cluster-secrets
-  gcp.iam: default-account-full-scope project-editor project-impersonation project-owner public-member
-    public-project public-service service-account-key
-  gcp.network: open-admin-port open-all-ports open-database-port open-other-port public-cluster-endpoint
-    public-machine
-  gcp.stateful: backups-off
-  gcp.storage: force-destroy public-bucket
-  kubernetes.encryption: disabled
-  kubernetes.network: ingress-without-tls open-admin-port open-database-port open-load-balancer open-other-port
-    open-policy
-  kubernetes.pod: host-namespaces host-path powerful-capability privileged sensitive-host-path
-  kubernetes.rbac: all-secrets anonymous-subject cluster-admin escalation namespace-admin whole-cluster-subject
-    wildcard-cluster-role wildcard-role
-  oci.database: open-access-list
-  oci.iam: any-user long-lived-key manage-all-in-compartment manage-all-in-tenancy
-  oci.network: open-admin-port open-all-ports open-database-port open-other-port public-cluster-endpoint
-  oci.storage: broad-preauthenticated-request public-bucket
+/** The ids of the rules in `src/rules`, listed here so that boot need not load the rules. A test compares the two. */
+export const RULE_IDS: readonly string[] = `
+  aws.compute.public-function-url
+  aws.database.public-brokers
+  aws.database.public-instance
+  aws.database.public-search-domain
+  aws.encryption.disabled
+  aws.encryption.missing
+  aws.iam.access-key
+  aws.iam.admin-attachment
+  aws.iam.admin-policy
+  aws.iam.broad-attachment
+  aws.iam.not-action
+  aws.iam.open-trust-policy
+  aws.iam.public-lambda-permission
+  aws.iam.public-resource-policy
+  aws.iam.service-wildcard
+  aws.network.open-admin-port
+  aws.network.open-all-ports
+  aws.network.open-database-port
+  aws.network.open-other-port
+  aws.network.public-cluster-endpoint
+  aws.stateful.backups-off
+  aws.stateful.no-final-snapshot
+  aws.storage.force-destroy
+  aws.storage.public-access-allowed
+  aws.storage.public-access-block-removed
+  aws.storage.public-bucket-acl
+  aws.storage.public-bucket-policy
+  aws.storage.public-snapshot
+  azure.database.azure-services-allowed
+  azure.database.open-account
+  azure.database.open-firewall
+  azure.database.public-network
+  azure.encryption.disabled
+  azure.encryption.missing
+  azure.iam.broad-contributor
+  azure.iam.broad-owner
+  azure.iam.narrow-owner
+  azure.iam.wildcard-role
+  azure.iam.wildcard-role-with-exceptions
+  azure.network.open-admin-port
+  azure.network.open-all-ports
+  azure.network.open-database-port
+  azure.network.open-other-port
+  azure.network.open-service-firewall
+  azure.network.public-cluster-endpoint
+  azure.storage.anonymous-registry
+  azure.storage.public-blobs-allowed
+  azure.storage.public-container
+  common.scope.outside-targets
+  common.secrets.known-token
+  common.secrets.literal-argument
+  common.secrets.literal-environment
+  common.secrets.module-input
+  common.secrets.plain-environment
+  common.secrets.provider-argument
+  common.secrets.url-password
+  common.secrets.variable-default
+  common.stateful.access-removed
+  common.stateful.data-destroyed
+  common.stateful.data-replaced
+  common.stateful.protection-removed
+  gcp.database.open-authorized-network
+  gcp.database.public-address
+  gcp.database.public-dataset
+  gcp.encryption.plain-cluster-secrets
+  gcp.iam.default-account-full-scope
+  gcp.iam.project-editor
+  gcp.iam.project-impersonation
+  gcp.iam.project-owner
+  gcp.iam.public-member
+  gcp.iam.public-project
+  gcp.iam.public-service
+  gcp.iam.service-account-key
+  gcp.network.open-admin-port
+  gcp.network.open-all-ports
+  gcp.network.open-database-port
+  gcp.network.open-other-port
+  gcp.network.public-cluster-endpoint
+  gcp.network.public-machine
+  gcp.stateful.backups-off
+  gcp.storage.force-destroy
+  gcp.storage.public-bucket
+  kubernetes.encryption.disabled
+  kubernetes.network.ingress-without-tls
+  kubernetes.network.open-admin-port
+  kubernetes.network.open-database-port
+  kubernetes.network.open-load-balancer
+  kubernetes.network.open-other-port
+  kubernetes.network.open-policy
+  kubernetes.pod.host-namespaces
+  kubernetes.pod.host-path
+  kubernetes.pod.powerful-capability
+  kubernetes.pod.privileged
+  kubernetes.pod.sensitive-host-path
+  kubernetes.rbac.all-secrets
+  kubernetes.rbac.anonymous-subject
+  kubernetes.rbac.cluster-admin
+  kubernetes.rbac.escalation
+  kubernetes.rbac.namespace-admin
+  kubernetes.rbac.whole-cluster-subject
+  kubernetes.rbac.wildcard-cluster-role
+  kubernetes.rbac.wildcard-role
+  oci.database.open-access-list
+  oci.iam.any-user
+  oci.iam.long-lived-key
+  oci.iam.manage-all-in-compartment
+  oci.iam.manage-all-in-tenancy
+  oci.network.open-admin-port
+  oci.network.open-all-ports
+  oci.network.open-database-port
+  oci.network.open-other-port
+  oci.network.public-cluster-endpoint
+  oci.storage.broad-preauthenticated-request
+  oci.storage.public-bucket
 `
-
-/** The ids of the rules, `<cloud>.<family>.<name>`. A test compares them with the rules. */
-export const RULE_IDS: readonly string[] = [...NAMES.matchAll(/(\S+):([^:]*)(?=\s\S+:|$)/g)].flatMap(
-  ([, family, names = '']) =>
-    names
-      .trim()
-      .split(/\s+/)
-      .map((name) => `${family}.${name}`),
-)
+  .split(/\s+/)
+  .filter((id) => id !== '')

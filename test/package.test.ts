@@ -1,18 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { access, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from './helpers/temporary-folder.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'platform-npm-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = temporaryFolder()
 
 const messages = (lines: string[]) =>
   lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line).message)

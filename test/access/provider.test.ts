@@ -1,12 +1,13 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { listen } from '../helpers/listen.ts'
-import { CLIENT_ID, type IdentityProvider, startIdentityProvider } from './provider.ts'
+import { startOnce } from '../helpers/start-once.ts'
+import { CLIENT_ID, startIdentityProvider } from './provider.ts'
 
 const KEYS = '/jwks'
-let provider: IdentityProvider
-let core: TestCore
+const provider = startOnce(startIdentityProvider)
+const core = startOnce(() => createTestCore({ yaml: yaml() }))
 /** Sets the clock so many seconds ahead of the real one. */
 const setClock = (ahead: number) => {
   vi.useRealTimers()
@@ -14,15 +15,6 @@ const setClock = (ahead: number) => {
 }
 afterEach(() => {
   vi.useRealTimers()
-})
-
-beforeAll(async () => {
-  provider = await startIdentityProvider()
-  core = await createTestCore({ yaml: yaml() })
-})
-afterAll(async () => {
-  await core?.close()
-  await provider?.close()
 })
 
 const yaml = (more = '', admin = '') =>

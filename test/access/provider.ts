@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import Provider, { type AccountClaims, type KoaContextWithOIDC } from 'oidc-provider'
+import { listen } from '../../dev/server.ts'
 
 export const CLIENT_ID = 'platform-web'
 const API = 'api://platform-web'
@@ -35,8 +35,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     if (path.startsWith('/interaction/')) void consent(provider, request, response)
     else void provider.callback()(request, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url, close } = await listen(server)
   let keys: JWK[] = []
   const rotate: IdentityProvider['rotate'] = async (keep) => {
     const fresh = await Promise.all(['RS256', 'ES256'].map(createKey))
@@ -58,10 +57,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
         resource: API,
       }),
     rotate,
-    close: async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    close,
   }
 }
 

@@ -1,4 +1,12 @@
-import { exportJWK, exportSPKI, generateKeyPair, importJWK, SignJWT, UnsecuredJWT } from 'jose'
+import {
+  exportJWK,
+  exportSPKI,
+  generateKeyPair,
+  importJWK,
+  type JWTHeaderParameters,
+  SignJWT,
+  UnsecuredJWT,
+} from 'jose'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { OidcConfig } from '../../config/types.ts'
 import { createTokenVerifier, type VerifyToken } from '../../src/access/verify-token.ts'
@@ -22,6 +30,9 @@ const verifier = (changes: Partial<OidcConfig> = {}): VerifyToken =>
     { fetch: (input, init) => globalThis.fetch(input, init), now: () => now },
   )
 const seconds = (offset: number) => Math.floor(now.getTime() / 1000) + offset
+const payload = () => ({ iss: issuer.url, sub: 'ada', aud: 'core', exp: seconds(60) })
+const signed = (key: CryptoKey | Uint8Array, header: JWTHeaderParameters) =>
+  new SignJWT(payload()).setProtectedHeader(header).sign(key)
 const refusal = (reason: string) => ({
   status: 401,
   message: `Token validation failed: ${reason}`,
@@ -56,18 +67,14 @@ describe('accepted', () => {
   it.each(['ES256', 'PS384'])('%s', async (alg) => {
     const pair = await generateKeyPair(alg, { extractable: true })
     issuer.keys.push({ ...(await exportJWK(pair.publicKey)), kid: alg, alg })
-    const token = await new SignJWT({ iss: issuer.url, sub: 'ada', aud: 'core', exp: seconds(60) })
-      .setProtectedHeader({ alg, kid: alg })
-      .sign(pair.privateKey)
+    const token = await signed(pair.privateKey, { alg, kid: alg })
     await expect(verifier()(token)).resolves.toMatchObject({ sub: 'ada' })
   })
 
   it('a token without key id, signed by any of the keys', async () => {
     const pair = await generateKeyPair('RS256', { extractable: true })
     issuer.keys.push({ ...(await exportJWK(pair.publicKey)), kid: 'other', alg: 'RS256' })
-    const token = await new SignJWT({ iss: issuer.url, sub: 'ada', aud: 'core', exp: seconds(60) })
-      .setProtectedHeader({ alg: 'RS256' })
-      .sign(pair.privateKey)
+    const token = await signed(pair.privateKey, { alg: 'RS256' })
     await expect(verifier()(token)).resolves.toMatchObject({ sub: 'ada' })
   })
 })
@@ -131,9 +138,7 @@ describe('refused', () => {
 
   it('a signature of another key', async () => {
     const { privateKey } = await generateKeyPair('RS256')
-    const token = await new SignJWT({ iss: issuer.url, sub: 'ada', aud: 'core', exp: seconds(60) })
-      .setProtectedHeader({ alg: 'RS256', kid: 'first' })
-      .sign(privateKey)
+    const token = await signed(privateKey, { alg: 'RS256', kid: 'first' })
     await expect(verifier()(token)).rejects.toMatchObject(refusal('signature does not match'))
   })
 
@@ -151,23 +156,12 @@ describe('refused', () => {
     const public_key = await importJWK(key ?? {}, 'RS256', { extractable: true })
     if (public_key instanceof Uint8Array) throw new Error('not a public key')
     const secret = new TextEncoder().encode(await exportSPKI(public_key))
-    const payload = { iss: issuer.url, sub: 'ada', aud: 'core', exp: seconds(60) }
-    const confused = await new SignJWT(payload).setProtectedHeader({ alg: 'HS256', kid: 'first' }).sign(secret)
-    for (const token of [confused, new UnsecuredJWT(payload).encode()])
+    const confused = await signed(secret, { alg: 'HS256', kid: 'first' })
+    for (const token of [confused, new UnsecuredJWT(payload()).encode()])
       await expect(verify(token)).rejects.toMatchObject(refusal('algorithm is not allowed'))
     const good = await issuer.token('ada')
-    const odd = [
-      'garbage',
-      'a.b.c',
-      '..',
-      `${'x'.repeat(9_000)}.y.z`,
-      'bnVsbA.e30.x',
-      `${good}=`,
-      ` ${good}`,
-      `${good}.x`,
-      'é.é.é',
-    ]
-    for (const token of [...odd, `${good} ${good}`, `${good}, Bearer ${good}`, `${good}\n`])
+    const spoiled = [`${good}=`, ` ${good}`, `${good}.x`, `${good} ${good}`, `${good}, Bearer ${good}`, `${good}\n`]
+    for (const token of ['garbage', 'a.b.c', '..', `${'x'.repeat(9_000)}.y.z`, 'bnVsbA.e30.x', 'é.é.é', ...spoiled])
       await expect(verify(token)).rejects.toMatchObject(refusal('token is malformed'))
     await expect(verify(`${good}${'x'.repeat(20_000)}`)).rejects.toMatchObject(refusal('token is too long'))
     expect(issuer.asked).toEqual([])
@@ -179,14 +173,13 @@ describe('headers of a token', () => {
     const pair = await generateKeyPair('RS256', { extractable: true })
     return { key: pair.privateKey, jwk: { ...(await exportJWK(pair.publicKey)), kid: 'theirs', alg: 'RS256' } }
   }
-  const payload = () => ({ iss: issuer.url, sub: 'ada', aud: 'core', exp: seconds(60) })
 
   it.each(['first', 'theirs', undefined])('never bring the key: jwk, jku, x5u, key id %s', async (kid) => {
     const { key, jwk } = await foreign()
     const asked: string[] = []
     server.events.on('request:start', ({ request }) => void asked.push(new URL(request.url).host))
     for (const extra of [{ jwk }, { jku: 'https://evil.example.org/keys' }, { x5u: 'https://evil.example.org/cert' }]) {
-      const token = await new SignJWT(payload()).setProtectedHeader({ alg: 'RS256', kid, ...extra }).sign(key)
+      const token = await signed(key, { alg: 'RS256', kid, ...extra })
       await expect(verifier()(token)).rejects.toMatchObject({
         status: 401,
         message: expect.stringMatching(/signature does not match|signing key is unknown/),
@@ -207,7 +200,7 @@ describe('headers of a token', () => {
 
   it('that name another algorithm than the key are refused', async () => {
     const pair = await generateKeyPair('PS256', { extractable: true })
-    const token = await new SignJWT(payload()).setProtectedHeader({ alg: 'PS256', kid: 'first' }).sign(pair.privateKey)
+    const token = await signed(pair.privateKey, { alg: 'PS256', kid: 'first' })
     await expect(verifier()(token)).rejects.toMatchObject(refusal('signing key is unknown'))
   })
 })

@@ -152,6 +152,9 @@ function chain(scripts: Script[], more: Partial<AgentRequest<{ summary: string }
     runAgent({ ...request, resultTool: iacGenerator.resultTool(), signal: new AbortController().signal, ...more })
   return { llm, run, sent: (call: number) => llm.of('task_complete')[call]?.messages ?? [] }
 }
+/** A chain with `reader` as its tool, for a model that takes so many tokens. */
+const limited = (tokens: number, scripts: Script[], more: Parameters<typeof chain>[1] = {}) =>
+  chain(scripts, { tools: [reader()], budget: budgetOf(tokens), ...more })
 const failed = (reason: string, status = 400) =>
   new PlatformError(
     'InferenceCallAPIError',
@@ -162,7 +165,7 @@ const overlong = { error: failed('prompt is too long: 30000 tokens > 10000 maxim
 
 describe('a chain whose messages grow beyond the model', () => {
   it('goes on with old results cut, system text and query kept', async () => {
-    const { run, sent } = chain([read('30000'), read('20000'), done], { tools: [reader()], budget: budgetOf(14_000) })
+    const { run, sent } = limited(14_000, [read('30000'), read('20000'), done])
     expect((await run()).value.summary).toBe('All written.')
     const last = sent(2)
     expect(last.slice(0, 2).map(({ content }) => content)).toEqual(['RULES', 'The query.'])
@@ -171,20 +174,14 @@ describe('a chain whose messages grow beyond the model', () => {
   })
 
   it('may ask again for what was cut', async () => {
-    const { run, sent } = chain([read('30000'), read('20000'), read('30000'), done], {
-      tools: [reader()],
-      budget: budgetOf(14_000),
-    })
+    const { run, sent } = limited(14_000, [read('30000'), read('20000'), read('30000'), done])
     await run()
     expect(sent(3).at(-1)?.content).toMatch(/^c{30000}$/)
   })
 
   it('goes on from an earlier run with the results of that one cut first, and both queries kept', async () => {
-    const first = chain([read('30000'), done], { tools: [reader()], budget: budgetOf(14_000) })
-    const before = await first.run()
-    const { run, sent } = chain([read('20000'), read('30000'), done], {
-      tools: [reader()],
-      budget: budgetOf(14_000),
+    const before = await limited(14_000, [read('30000'), done]).run()
+    const { run, sent } = limited(14_000, [read('20000'), read('30000'), done], {
       query: 'The findings.',
       continues: { run: before, closing: 'All written.' },
     })
@@ -207,10 +204,7 @@ describe('a chain whose messages grow beyond the model', () => {
 
 describe('a provider that finds the messages too long', () => {
   it('is asked once more with fewer, and the chain stays below from then on', async () => {
-    const { run, sent } = chain([read('30000'), overlong, read('9000'), done], {
-      tools: [reader()],
-      budget: budgetOf(100_000),
-    })
+    const { run, sent } = limited(100_000, [read('30000'), overlong, read('9000'), done])
     expect((await run()).value.summary).toBe('All written.')
     expect(sent(1).at(-1)?.content).toHaveLength(30_000)
     expect(sent(2).at(-1)?.content?.length).toBeLessThan(12_000)
@@ -218,7 +212,7 @@ describe('a provider that finds the messages too long', () => {
   })
 
   it('has the last word when it says so again, or when there is nothing to cut', async () => {
-    const twice = chain([read('30000'), overlong, overlong, done], { tools: [reader()], budget: budgetOf(100_000) })
+    const twice = limited(100_000, [read('30000'), overlong, overlong, done])
     await expect(twice.run()).rejects.toThrow('prompt is too long')
     expect(twice.llm.of('task_complete')).toHaveLength(3)
     const nothing = chain([overlong, done], { budget: budgetOf(100_000) })

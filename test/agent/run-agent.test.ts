@@ -171,13 +171,8 @@ describe('the limit of turns', () => {
   })
 
   it('offers only the result tool in the last turn and says so', async () => {
-    const { sent, offered } = await ran(
-      (_body, index) => (index < 2 ? toolCall('read_file', { target: index }) : done),
-      {
-        tools: [tool('read_file')],
-        maxTurns: 3,
-      },
-    )
+    const reads: ModelHandler = (_body, index) => (index < 2 ? toolCall('read_file', { target: index }) : done)
+    const { sent, offered } = await ran(reads, { tools: [tool('read_file')], maxTurns: 3 })
     expect([offered(0), offered(1), offered(2)]).toEqual([
       ['read_file', 'task_complete'],
       ['read_file', 'task_complete'],
@@ -234,12 +229,8 @@ describe('tool calls', () => {
       order.push(args.target)
       return { diff: args.target }
     })
-    const { sent } = await ran(
-      script(toolCalls(['read_file', { target: 'b' }], ['read_file', { target: 'a' }]), done),
-      {
-        tools: [read],
-      },
-    )
+    const both = toolCalls(['read_file', { target: 'b' }], ['read_file', { target: 'a' }])
+    const { sent } = await ran(script(both, done), { tools: [read] })
     expect(order).toEqual(['b', 'a'])
     const ids = sent(1)
       .find((message) => message.role === 'assistant')
@@ -369,12 +360,8 @@ describe('repeated calls', () => {
       if (run === 1) throw new ToolError('busy')
       return 'content'
     })
-    const { answers } = await ran(
-      script(toolCall('read_file', { target: 'a' }), toolCall('read_file', { target: 'a' }), done),
-      {
-        tools: [read],
-      },
-    )
+    const call = toolCall('read_file', { target: 'a' })
+    const { answers } = await ran(script(call, call, done), { tools: [read] })
     expect(answers(2)).toEqual(['busy', 'content'])
   })
 

@@ -1,4 +1,17 @@
+import { type DriftReportValues, driftReportWriter } from '../../src/chains/report-writers.ts'
 import type { InferenceRequest, Message, ToolDefinition } from '../../src/llm/inference.ts'
+
+export const NO_DRIFT: DriftReportValues = {
+  failure: null,
+  remaining: [],
+  exclusions: [],
+  excepted: [],
+  written: [],
+  diff: '',
+}
+/** Writes the query for the report of a drift round that found nothing but these values. */
+export const driftReportQuery = (values: Partial<DriftReportValues> = {}): string =>
+  driftReportWriter.query({ ...NO_DRIFT, ...values })
 
 /** A part of a golden file: its heading and the text below it, verbatim. */
 export type Section = readonly [heading: string, text: string]

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHAINS } from '../../src/chains/index.ts'
+import { useFolder } from '../helpers/folder.ts'
 import { createSteps } from '../pipeline/steps/support.ts'
 import { renderDefinition, renderRequest, renderSections, type Section } from './form.ts'
 import { PROMPTS, SHARED } from './prompts.ts'
-import { requestsOf } from './requests.ts'
+import { requestCases, runCase } from './requests.ts'
 
 /**
  * The files of `golden/` hold the requests to models, byte for byte: `<chain>.txt` every prompt in every variant,
@@ -30,22 +30,18 @@ function resultToolsOf(name: string): Section[] {
 const NAMES = [...new Set(CHAINS.map(({ name }) => name))]
 
 let steps: Awaited<ReturnType<typeof createSteps>>
-let root: string
+const root = useFolder()
 beforeAll(async () => {
   steps = await createSteps()
-  root = await realpath(await mkdtemp(join(tmpdir(), 'golden-')))
-  await promisify(execFile)('git', ['init', '--quiet', root])
-  await mkdir(join(root, 'modules'))
-  await writeFile(join(root, 'main.tf'), 'resource "aws_s3_bucket" "logs" {\n  nope = 1\n}\n')
+  await promisify(execFile)('git', ['init', '--quiet', root.path])
+  await mkdir(join(root.path, 'modules'))
+  await writeFile(join(root.path, 'main.tf'), 'resource "aws_s3_bucket" "logs" {\n  nope = 1\n}\n')
   await writeFile(
-    join(root, 'modules/net.tf'),
+    join(root.path, 'modules/net.tf'),
     'resource "aws_vpc" "main" {\n}\n\nlocals {\n  cidr = "10.0.0.0/16"\n}\n',
   )
 })
-afterAll(async () => {
-  await steps.close()
-  await rm(root, { recursive: true, force: true })
-})
+afterAll(() => steps.close())
 
 describe('the prompts of', () => {
   it.each(Object.entries({ ...PROMPTS, ...SHARED }))('%s are as they were', async (name, sections) => {
@@ -55,10 +51,10 @@ describe('the prompts of', () => {
 
 describe('the requests of', () => {
   it.each(NAMES)('%s are as they were', async (name) => {
-    const cases = requestsOf(steps, root)[name]
     const sections: Section[] = []
-    for (const [heading, ask] of cases) {
-      const requests = await ask()
+    for (const one of requestCases(root.path)[name]) {
+      const [heading] = one
+      const requests = await runCase(steps, one)
       expect(requests.length, heading).toBeGreaterThan(0)
       for (const [index, request] of requests.entries())
         sections.push([`${heading}, call ${index + 1}`, renderRequest(request)])

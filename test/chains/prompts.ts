@@ -39,7 +39,7 @@ import { driftTargets, sessionTargets } from '../../src/chains/target-generator.
 import { taskSplitter } from '../../src/chains/task-splitter.ts'
 import { background } from '../pipeline/steps/review.ts'
 import { siteConfig } from '../pipeline/workspace/support.ts'
-import { renderDefinition, type Section } from './form.ts'
+import { driftReportQuery, NO_DRIFT, renderDefinition, type Section } from './form.ts'
 
 /**
  * Every prompt of every chain in every variant, made by the functions of the code. Golden files hold the results, so
@@ -129,14 +129,8 @@ const BRANCH_DIFF = [
   '+resource "a" "new" {',
   '+}',
 ].join('\n')
-const DRIFT = {
-  failure: null,
-  remaining: [],
-  exclusions: [],
-  excepted: [],
-  written: [],
-  diff: BRANCH_DIFF,
-}
+
+const DRIFT = { diff: BRANCH_DIFF }
 
 const generatorSystem = (changes: Partial<GeneratorValues>, bodies: Partial<typeof CODE_BODIES> = {}) =>
   iacGenerator.system({ ...CODE_BODIES, ...bodies }, { ...GENERATOR, ...changes })
@@ -259,20 +253,17 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
   ],
   REPORT_GENERATOR: [
     ['system: generate', generateReportWriter.system({ impact: 'IMPACT BODY' }, { ...background(REQUEST), plan: '' })],
-    ['system: drift', driftReportWriter.system({}, DRIFT)],
+    ['system: drift', driftReportWriter.system({}, NO_DRIFT)],
     ['system: apply', applyReportWriter.system({}, { output: '' })],
     ['system: import', importReportWriter.system({}, { facts: IMPORT_FACTS, plan: null, request: '' })],
     ['query: plan', generateReportWriter.query({ ...background(REQUEST), plan: 'PLAN TEXT' })],
     ['query: plan of a follow-up', generateReportWriter.query({ ...FOLLOW_UP, plan: 'PLAN TEXT' })],
     ['query: apply', applyReportWriter.query({ output: 'OUTPUT' })],
-    ['query: drift, nothing left', driftReportWriter.query(DRIFT)],
-    ['query: drift, some left', driftReportWriter.query({ ...DRIFT, failure: 'LEFT' })],
-    ['query: drift, exceptions', driftReportWriter.query({ ...DRIFT, exclusions: ['EXPECTED'] })],
-    [
-      'query: drift, written',
-      driftReportWriter.query({ ...DRIFT, written: [{ address: 'a.b', action: 'delete resource' }] }),
-    ],
-    ['query: drift, both', driftReportWriter.query({ ...DRIFT, failure: 'LEFT', exclusions: ['EXPECTED'] })],
+    ['query: drift, nothing left', driftReportQuery(DRIFT)],
+    ['query: drift, some left', driftReportQuery({ ...DRIFT, failure: 'LEFT' })],
+    ['query: drift, exceptions', driftReportQuery({ ...DRIFT, exclusions: ['EXPECTED'] })],
+    ['query: drift, written', driftReportQuery({ ...DRIFT, written: [{ address: 'a.b', action: 'delete resource' }] })],
+    ['query: drift, both', driftReportQuery({ ...DRIFT, failure: 'LEFT', exclusions: ['EXPECTED'] })],
   ],
   COMPLIANCE_CHECKER: [
     ['system', complianceChecker.system({ ...CODE_BODIES, engine: 'ENGINE BODY', rules: 'RULES BODY' }, COMPLIANCE)],

@@ -9,24 +9,14 @@ import {
   writeTaskQuery,
 } from '../../src/chains/iac-generator.ts'
 import { promptCompositor } from '../../src/chains/prompt-compositor.ts'
-import { type DriftReportValues, driftReportWriter, generateReportWriter } from '../../src/chains/report-writers.ts'
+import { generateReportWriter } from '../../src/chains/report-writers.ts'
 import { requestsFilter } from '../../src/chains/requests-filter.ts'
 import type { PlanBackground } from '../../src/chains/shared/plan-background.ts'
 import { statusUpdate } from '../../src/chains/status-update.ts'
 import { driftTargets } from '../../src/chains/target-generator.ts'
 import { taskSplitter } from '../../src/chains/task-splitter.ts'
 import { readBlocks } from '../prompts/blocks.ts'
-
-const writeDriftReportQuery = (changes: Partial<DriftReportValues>) =>
-  driftReportWriter.query({
-    failure: null,
-    remaining: [],
-    exclusions: [],
-    excepted: [],
-    written: [],
-    diff: '',
-    ...changes,
-  })
+import { driftReportQuery } from './form.ts'
 
 const background = (text: string): PlanBackground => ({
   requests: [
@@ -54,7 +44,7 @@ describe('queries put foreign text into fences', () => {
     ['operations', writeOperationsQuery([hostile])],
     ['import', writeImportQuery([hostile])],
     ['report', generateReportWriter.query({ ...background(hostile), plan: hostile })],
-    ['drift report', writeDriftReportQuery({ failure: hostile, exclusions: [hostile] })],
+    ['drift report', driftReportQuery({ failure: hostile, exclusions: [hostile] })],
     [
       'compliance',
       complianceChecker.query({
@@ -74,9 +64,7 @@ describe('queries put foreign text into fences', () => {
   })
 
   test('the drift report leaves out what is empty', () => {
-    expect(readBlocks(writeDriftReportQuery({}))).toEqual([])
-    expect(readBlocks(writeDriftReportQuery({ failure: 'x' })).map(({ label }) => label)).toEqual([
-      'unreconciled drift',
-    ])
+    expect(readBlocks(driftReportQuery())).toEqual([])
+    expect(readBlocks(driftReportQuery({ failure: 'x' })).map(({ label }) => label)).toEqual(['unreconciled drift'])
   })
 })

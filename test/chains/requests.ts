@@ -13,6 +13,7 @@ import { createImportValidator } from '../../pipeline/steps/import/validator.ts'
 import type { ValidPlan } from '../../pipeline/steps/plan/plan.ts'
 import { createPlanValidator } from '../../pipeline/steps/plan/validators.ts'
 import { composePrompts } from '../../pipeline/steps/shared/compose-prompts.ts'
+import { OPERATIONS } from '../../src/base/vocabulary.ts'
 import { filterDriftExceptions } from '../../src/chains/filter-drift-exceptions.ts'
 import { filterReconciliation } from '../../src/chains/filter-reconciliation.ts'
 import { writeOperationsQuery, writeTaskQuery } from '../../src/chains/iac-generator.ts'
@@ -94,13 +95,16 @@ const SCRIPTS: Record<string, Script> = {
 
 const TURN = { user: 'an earlier request', assistant: 'an earlier answer' }
 
-/** Runs a step in its own world and returns its requests, by default without status messages. */
-async function asked(
+/** A use of a chain by a step, with the options of the step's world. */
+type Case = readonly [heading: string, work: (world: StepWorld) => Promise<unknown>, options?: CaseOptions]
+/** The calls may be limited to one chain, by default to all but status messages, and in number. */
+type CaseOptions = WorldOptions & { root?: string; chain?: string; calls?: number }
+
+/** Runs a step in its own world and returns its requests. */
+export async function runCase(
   steps: Steps,
-  work: (world: StepWorld) => Promise<unknown>,
-  options: WorldOptions & { root?: string; chain?: string } = {},
+  [, work, { root, chain, calls, ...rest } = {}]: Case,
 ): Promise<InferenceRequest[]> {
-  const { root, chain, ...rest } = options
   const world = await steps.world({ ...rest, scripts: { ...SCRIPTS, ...rest.scripts } })
   if (root !== undefined)
     Object.assign(world.workspace, { iacRoot: root, clone: root, gitDirectory: join(root, '.git') })
@@ -110,6 +114,7 @@ async function asked(
   return world.llm.requests
     .filter((entry) => (chain === undefined ? entry.chain !== 'status' : entry.chain === chain))
     .map(({ request }) => request)
+    .slice(0, calls)
 }
 
 const types = { aws_s3_bucket: { block: { attributes: { bucket: { type: 'string', required: true } } } } }
@@ -170,217 +175,141 @@ const driftResult = (world: StepWorld): DriftResult => ({
   exclusions: ['aws_vpc.a: expected by rule one'],
 })
 
-type Case = readonly [heading: string, requests: () => Promise<InferenceRequest[]>]
-
 /** @param root a folder with files of an engine root */
-export const requestsOf = (steps: Steps, root: string): Record<ChainName, readonly Case[]> => ({
-  REQUESTS_FILTER: (['generate', 'drift', 'import'] as const).map(
+export const requestCases = (root: string): Record<ChainName, readonly Case[]> => ({
+  REQUESTS_FILTER: OPERATIONS.map(
     (operation): Case => [
       operation,
-      () => asked(steps, ({ kit }) => runChain(kit, requestsFilter, { request: kit.run.round.query, operation })),
+      ({ kit }) => runChain(kit, requestsFilter, { request: kit.run.round.query, operation }),
     ],
   ),
   INTENT_CHECK: [
     [
       'the check of a request',
-      () =>
-        asked(steps, (world) =>
-          startIntentCheck(world.kit, Promise.resolve('main.tf: a.b')).evaluate(validPlan(world, CHANGES).plan),
-        ),
+      (world) => startIntentCheck(world.kit, Promise.resolve('main.tf: a.b')).evaluate(validPlan(world, CHANGES).plan),
     ],
   ],
-  PROMPT_COMPOSITOR: [['both passes', () => asked(steps, ({ kit }) => composePrompts(kit))]],
+  PROMPT_COMPOSITOR: [['both passes', ({ kit }) => composePrompts(kit)]],
   IAC_GENERATOR: [
     [
       'a request, then a repair with schemas',
-      () =>
-        asked(
-          steps,
-          (world) => {
-            // A repair that changes nothing is sent back; see the test of the loop.
-            world.workspace.pendingChanges = async () => [{ path: 'main.tf', new_file: false, content: 'x' }]
-            return generateAndValidate(world.kit, task(world))
-          },
-          { root, engine: refusingOnce, additions: { schema }, query: 'Add a bucket for logs' },
-        ),
+      (world) => {
+        // A repair that changes nothing is sent back; see the test of the loop.
+        world.workspace.pendingChanges = async () => [{ path: 'main.tf', new_file: false, content: 'x' }]
+        return generateAndValidate(world.kit, task(world))
+      },
+      { root, engine: refusingOnce, additions: { schema }, query: 'Add a bucket for logs' },
     ],
     [
       'operations of drift',
-      () =>
-        asked(steps, (world) =>
-          generateAndValidate(
-            world.kit,
-            task(world, { prompt: writeOperationsQuery(['one']), operation: 'drift', forbid: false }),
-          ),
+      (world) =>
+        generateAndValidate(
+          world.kit,
+          task(world, { prompt: writeOperationsQuery(['one']), operation: 'drift', forbid: false }),
         ),
     ],
     [
       'identifiers to import',
-      () =>
-        asked(steps, (world) =>
-          generateAndValidate(world.kit, task(world, { operation: 'import', forbid: false, selectedIds: IDS })),
-        ),
+      (world) => generateAndValidate(world.kit, task(world, { operation: 'import', forbid: false, selectedIds: IDS })),
     ],
   ],
   TARGET_GENERATOR: [
-    [
-      'session',
-      () =>
-        asked(steps, ({ kit }) => runChain(kit, sessionTargets, { diff: 'new file two.tf\nlocals {}', earlier: null })),
-    ],
-    ['drift', () => asked(steps, ({ kit }) => runChain(kit, driftTargets, { request: kit.run.round.query }))],
+    ['session', ({ kit }) => runChain(kit, sessionTargets, { diff: 'new file two.tf\nlocals {}', earlier: null })],
+    ['drift', ({ kit }) => runChain(kit, driftTargets, { request: kit.run.round.query })],
   ],
-  TASK_SPLITTER: [['drift', () => asked(steps, ({ kit }) => runChain(kit, taskSplitter, { drift: DRIFT }))]],
+  TASK_SPLITTER: [['drift', ({ kit }) => runChain(kit, taskSplitter, { drift: DRIFT })]],
   FILTER_RECONCILIATION: [
-    [
-      'operations',
-      () => asked(steps, ({ kit }) => runChain(kit, filterReconciliation, { operations: ['one', 'two'], diff: DIFF })),
-    ],
+    ['operations', ({ kit }) => runChain(kit, filterReconciliation, { operations: ['one', 'two'], diff: DIFF })],
   ],
   FILTER_DRIFT_EXCEPTIONS: [
-    [
-      'operations',
-      () => asked(steps, ({ kit }) => runChain(kit, filterDriftExceptions, { operations: ['one', 'two'] })),
-    ],
+    ['operations', ({ kit }) => runChain(kit, filterDriftExceptions, { operations: ['one', 'two'] })],
   ],
   IMPORT_FILTER: [
     [
       'identifiers',
-      () =>
-        asked(steps, ({ kit }) => {
-          kit.run.round.is_partial = true
-          return selectResources(kit, { scope: IDS, ids: IDS, withheld: [] }, CONVENTIONS)
-        }),
+      ({ kit }) => {
+        kit.run.round.is_partial = true
+        return selectResources(kit, { scope: IDS, ids: IDS, withheld: [] }, CONVENTIONS)
+      },
     ],
   ],
   IMPORT_ADDRESSES: [
     [
       'identifiers without address',
-      () =>
-        asked(steps, async ({ kit }) => createImportValidator(kit, await openLedger(kit, IDS))(), {
-          engine: calmEngine(created),
-          chain: 'import_addresses',
-        }),
+      async ({ kit }) => createImportValidator(kit, await openLedger(kit, IDS))(),
+      { engine: calmEngine(created), chain: 'import_addresses' },
     ],
   ],
   REPORT_GENERATOR: [
-    ['generate', () => asked(steps, (world) => review(world, validPlan(world, CHANGES, ['a.b'])))],
-    ['drift', () => first(asked(steps, (world) => settled(writeDriftReport(world.kit, driftResult(world), []))))],
-    [
-      'apply that went well',
-      () =>
-        first(
-          asked(steps, ({ kit }) =>
-            writeApplyReport(kit, { kind: 'ran', exit_code: 0, stdout: 'out', stderr: 'err' }, []),
-          ),
-        ),
-    ],
-    [
-      'apply that failed',
-      () =>
-        first(
-          asked(steps, ({ kit }) =>
-            writeApplyReport(kit, { kind: 'ran', exit_code: 1, stdout: 'out', stderr: 'err' }, []),
-          ),
-        ),
-    ],
-    [
-      'import',
-      () =>
-        first(asked(steps, (world) => settled(writeImportReport(world.kit, importFacts, validPlan(world, CHANGES))))),
-    ],
+    ['generate', (world) => review(world, validPlan(world, CHANGES, ['a.b']))],
+    ['drift', (world) => settled(writeDriftReport(world.kit, driftResult(world), [])), { calls: 1 }],
+    ['apply that went well', ({ kit }) => writeApplyReport(kit, { ...APPLIED, exit_code: 0 }, []), { calls: 1 }],
+    ['apply that failed', ({ kit }) => writeApplyReport(kit, { ...APPLIED, exit_code: 1 }, []), { calls: 1 }],
+    ['import', (world) => settled(writeImportReport(world.kit, importFacts, validPlan(world, CHANGES))), { calls: 1 }],
     [
       'import of nothing',
-      () =>
-        first(
-          asked(steps, ({ kit }) =>
-            settled(
-              writeImportReport(kit, { ...importFacts, imported: [], failed: [], nothing: 'Nothing there.' }, null),
-            ),
-          ),
-        ),
+      ({ kit }) =>
+        settled(writeImportReport(kit, { ...importFacts, imported: [], failed: [], nothing: 'Nothing there.' }, null)),
+      { calls: 1 },
     ],
   ],
   COMPLIANCE_CHECKER: [
-    [
-      'plan',
-      () =>
-        asked(steps, (world) => review(world, validPlan(world, CHANGES), { conventions: OF_DATABASES }), {
-          orchestration: { enable_compliance_checker: true },
-          chain: 'report_compliance_findings',
-        }),
-    ],
+    ['plan', (world) => review(world, validPlan(world, CHANGES), { conventions: OF_DATABASES }), AUDIT],
     [
       'plan of what is in no cloud',
-      () =>
-        asked(steps, (world) => review(world, validPlan(world, UTILITIES), { conventions: OF_DATABASES }), {
-          orchestration: { enable_compliance_checker: true },
-          chain: 'report_compliance_findings',
-        }),
+      (world) => review(world, validPlan(world, UTILITIES), { conventions: OF_DATABASES }),
+      AUDIT,
     ],
   ],
   PR_GENERATOR: [
-    [
-      'session',
-      () =>
-        asked(steps, ({ run, llm }) =>
-          writePullRequestText(
-            { ...run.context, llm },
-            { first_query: 'Add a bucket', history: [TURN] },
-            new AbortController().signal,
-          ),
-        ),
-    ],
+    ['session', (world) => describePullRequest(world, { first_query: 'Add a bucket', history: [TURN] })],
     [
       'session whose rounds left a record',
-      () =>
-        asked(steps, ({ run, llm }) =>
-          writePullRequestText(
-            { ...run.context, llm },
+      (world) =>
+        describePullRequest(world, {
+          first_query: TURN.user,
+          history: [TURN],
+          rounds: [
             {
-              first_query: TURN.user,
-              history: [TURN],
-              rounds: [
-                {
-                  number: 1,
-                  mode: 'generate',
-                  query: TURN.user,
-                  status: 'completed',
-                  result: {
-                    ...emptyResult(),
-                    summary: TURN.assistant,
-                    repairs: ['Not for this model.'],
-                    drift: ['update aws_vpc.main'],
-                    changes: listChanges(planOf(MOVES), { text: (text) => text }),
-                  },
-                },
-                { number: 2, mode: 'generate', query: 'Declined', status: 'uncompleted' },
-              ],
+              number: 1,
+              mode: 'generate',
+              query: TURN.user,
+              status: 'completed',
+              result: {
+                ...emptyResult(),
+                summary: TURN.assistant,
+                repairs: ['Not for this model.'],
+                drift: ['update aws_vpc.main'],
+                changes: listChanges(planOf(MOVES), { text: (text) => text }),
+              },
             },
-            new AbortController().signal,
-          ),
-        ),
+            { number: 2, mode: 'generate', query: 'Declined', status: 'uncompleted' },
+          ],
+        }),
     ],
   ],
   STATUS_UPDATE: [
-    ['status', () => asked(steps, ({ kit }) => kit.status.say('filtering', 'Add a bucket'), { chain: 'status' })],
+    ['status', ({ kit }) => kit.status.say('filtering', 'Add a bucket'), { chain: 'status' }],
     [
       'import that does not converge',
-      () =>
-        asked(
-          steps,
-          async (world) => {
-            const ledger = await openLedger(world.kit, IDS)
-            await ledger.begin({ address: 'aws_s3_bucket.one', resource_id: 'arn:aws:s3:::one' }, 'commit')
-            await ledger.succeed('arn:aws:s3:::one')
-            return settled(converge(world.kit, ledger, validPlan(world, []), CONVENTIONS))
-          },
-          { engine: () => ({ exit_code: 1, stderr: 'Error: no plan' }), chain: 'status' },
-        ),
+      async (world) => {
+        const ledger = await openLedger(world.kit, IDS)
+        await ledger.begin({ address: 'aws_s3_bucket.one', resource_id: 'arn:aws:s3:::one' }, 'commit')
+        await ledger.succeed('arn:aws:s3:::one')
+        return settled(converge(world.kit, ledger, validPlan(world, []), CONVENTIONS))
+      },
+      { engine: () => ({ exit_code: 1, stderr: 'Error: no plan' }), chain: 'status' },
     ],
   ],
 })
 
+const APPLIED = { kind: 'ran', stdout: 'out', stderr: 'err' } as const
+const AUDIT: CaseOptions = {
+  orchestration: { enable_compliance_checker: true },
+  chain: 'report_compliance_findings',
+}
+const describePullRequest = ({ run, llm }: StepWorld, about: Parameters<typeof writePullRequestText>[1]) =>
+  writePullRequestText({ ...run.context, llm }, about, new AbortController().signal)
 const importFacts: Parameters<typeof writeImportReport>[1] = {
   imported: [{ address: 'aws_s3_bucket.one', resource_id: 'arn:aws:s3:::one' }],
   failed: [{ address: '', resource_id: 'vpc-2', error: 'No block.' }],
@@ -390,5 +319,4 @@ const importFacts: Parameters<typeof writeImportReport>[1] = {
   nothing: null,
 }
 
-const first = async (requests: Promise<InferenceRequest[]>) => (await requests).slice(0, 1)
 const settled = async (work: Promise<unknown>) => await work.catch((error: unknown) => error)

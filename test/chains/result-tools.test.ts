@@ -11,6 +11,9 @@ import { requestsFilter } from '../../src/chains/requests-filter.ts'
 import { sessionTargets } from '../../src/chains/target-generator.ts'
 import { taskSplitter } from '../../src/chains/task-splitter.ts'
 
+interface Chain {
+  resultTool(): Tool
+}
 const run = async (tool: Tool, args: Record<string, unknown>) => tool.run(args, new AbortController().signal)
 /** Returns the message of the error result, or the value. */
 const outcome = (tool: Tool, args: Record<string, unknown>) =>
@@ -20,61 +23,52 @@ const outcome = (tool: Tool, args: Record<string, unknown>) =>
   )
 
 describe('arguments that say less than asked for', () => {
-  it.each<[Tool, Record<string, unknown>, object]>([
-    [requestsFilter.resultTool(), { status: true, explanation: '' }, { status: true }],
-    [iacGenerator.resultTool(), { status: true, summary: 'Done.' }, { status: 'true', summary: 'Done.' }],
-    [iacGenerator.resultTool(), { status: '', summary: 'Done.' }, { summary: 'Done.', assumptions: [] }],
+  it.each<[Chain, Record<string, unknown>, object]>([
+    [requestsFilter, { status: true, explanation: '' }, { status: true }],
+    [iacGenerator, { status: true, summary: 'Done.' }, { status: 'true', summary: 'Done.' }],
+    [iacGenerator, { status: '', summary: 'Done.' }, { summary: 'Done.', assumptions: [] }],
     [
-      iacGenerator.resultTool(),
+      iacGenerator,
       { status: '', summary: 'Done.', assumptions: ' One. ' },
       { summary: 'Done.', assumptions: ['One.'] },
     ],
     [
-      iacGenerator.resultTool(),
+      iacGenerator,
       { status: '', summary: 'Done.', assumptions: ['One.', ' '] },
       { summary: 'Done.', assumptions: ['One.'] },
     ],
-    [importAddresses.resultTool(), { status: true, summary: 's', imports: [] }, { imports: [] }],
-  ])('fit where nothing rests on the rest', async (tool, args, value) => {
-    expect(await tool.run(args, new AbortController().signal)).toMatchObject(value)
+    [importAddresses, { status: true, summary: 's', imports: [] }, { imports: [] }],
+  ])('fit where nothing rests on the rest', async (chain, args, value) => {
+    expect(await run(chain.resultTool(), args)).toMatchObject(value)
   })
 })
 
 describe('arguments that do not fit', () => {
-  it.each<[Tool, Record<string, unknown>, RegExp]>([
+  it.each<[Chain, Record<string, unknown>, RegExp]>([
+    [requestsFilter, { status: 'true', explanation: 'x' }, /^Invalid arguments of `requests_filter`: status: /],
+    [requestsFilter, { status: false, explanation: ' ' }, /explanation: must not be blank/],
+    [sessionTargets, { targets: 'module.a' }, /targets: /],
+    [sessionTargets, { targets: ['-destroy'] }, /targets\.0: must not begin with -/],
+    [taskSplitter, { operations: { a: 1 } }, /operations: /],
+    [promptCompositor, { templates: [1], abbreviations: [] }, /templates\.0: /],
+    [importAddresses, { status: 'done', summary: 's', imports: { address: 'a', resource_id: 'b' } }, /imports: /],
+    [importAddresses, { status: 'done', summary: 's', imports: [{ address: 'a' }] }, /imports\.0\.resource_id: /],
     [
-      requestsFilter.resultTool(),
-      { status: 'true', explanation: 'x' },
-      /^Invalid arguments of `requests_filter`: status: /,
-    ],
-    [requestsFilter.resultTool(), { status: false, explanation: ' ' }, /explanation: must not be blank/],
-    [sessionTargets.resultTool(), { targets: 'module.a' }, /targets: /],
-    [sessionTargets.resultTool(), { targets: ['-destroy'] }, /targets\.0: must not begin with -/],
-    [taskSplitter.resultTool(), { operations: { a: 1 } }, /operations: /],
-    [promptCompositor.resultTool(), { templates: [1], abbreviations: [] }, /templates\.0: /],
-    [
-      importAddresses.resultTool(),
-      { status: 'done', summary: 's', imports: { address: 'a', resource_id: 'b' } },
-      /imports: /,
-    ],
-    [
-      importAddresses.resultTool(),
-      { status: 'done', summary: 's', imports: [{ address: 'a' }] },
-      /imports\.0\.resource_id: /,
-    ],
-    [
-      complianceChecker.resultTool(),
+      complianceChecker,
       { violations: [{ rule_id: 'r', severity: 'fatal', message: 'm' }] },
       /violations\.0\.severity: /,
     ],
-    [pullRequestText.resultTool(), { title: '  ', description: 'd' }, /title: must not be blank/],
+    [pullRequestText, { title: '  ', description: 'd' }, /title: must not be blank/],
     [
-      generateReportWriter.resultTool(),
+      generateReportWriter,
       { summary: {}, potential_impact: { banner: { level: 'extreme', title: 't' } }, estimated_costs: {} },
       /potential_impact\.banner\.level/,
     ],
-  ])('%# are a tool error that names the fault', async (tool, args, expected) => {
-    expect(await outcome(tool, args)).toEqual({ name: 'ToolError', text: expect.stringMatching(expected) })
+  ])('%# are a tool error that names the fault', async (chain, args, expected) => {
+    expect(await outcome(chain.resultTool(), args)).toEqual({
+      name: 'ToolError',
+      text: expect.stringMatching(expected),
+    })
   })
 
   it('are told all at once, up to twenty', async () => {

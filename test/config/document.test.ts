@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../config/load.ts'
 import { readTextFile } from '../../src/runtime/files.ts'
+import { temporaryFolder } from '../helpers/temporary-folder.ts'
 import { load, MINIMAL, problemsOf } from './support.ts'
 
 describe('where the file is', () => {
@@ -21,14 +21,12 @@ describe('where the file is', () => {
   })
 
   describe('on disk', () => {
-    let folder = ''
+    const folder = temporaryFolder()
     beforeAll(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'config-'))
       await mkdir(join(folder, 'directory'))
       await writeFile(join(folder, 'one.yaml'), 'oidc: {scope: openid one}')
       await writeFile(join(folder, 'two.yaml'), 'oidc: {scope: openid two}')
     })
-    afterAll(() => rm(folder, { recursive: true }))
 
     test.each([
       ['one.yaml', 'openid one'],

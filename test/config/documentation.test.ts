@@ -3,9 +3,43 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { requiredVariables } from '../../config/provider-variables.ts'
-import { optionalServiceSchema } from '../../config/sections/services.ts'
-import { SECTIONS } from './sections.ts'
+import { databaseSchema, redisSchema, telemetrySchema } from '../../config/sections/connections.ts'
+import { gitSchema } from '../../config/sections/git.ts'
+import { httpSchema } from '../../config/sections/http.ts'
+import { llmSchema } from '../../config/sections/llm.ts'
+import { adminSchema, oidcSchema } from '../../config/sections/oidc.ts'
+import {
+  auditSchema,
+  environmentSchema,
+  orchestrationSchema,
+  pathsSchema,
+  workerSchema,
+} from '../../config/sections/processes.ts'
+import { authzSchema, iacSchema, optionalServiceSchema } from '../../config/sections/services.ts'
+import { storageSchema } from '../../config/sections/storage.ts'
 import { at, load } from './support.ts'
+
+/** Every section of the file by dotted path; an empty path is the top level. */
+const SECTIONS = {
+  '': environmentSchema,
+  oidc: oidcSchema,
+  admin: adminSchema,
+  'services.iac': iacSchema,
+  'services.notifications': optionalServiceSchema,
+  'services.mapping': optionalServiceSchema,
+  'services.authz': authzSchema,
+  orchestration: orchestrationSchema,
+  llm: llmSchema,
+  paths: pathsSchema,
+  database: databaseSchema,
+  redis: redisSchema,
+  telemetry: telemetrySchema,
+  http: httpSchema,
+  storage: storageSchema,
+  git: gitSchema,
+  worker: workerSchema,
+  audit: auditSchema,
+} as const
 
 const OPTIONAL = ['services.notifications', 'services.mapping', 'services.authz']
 const page = await readFile(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
@@ -76,4 +110,61 @@ test('.env.example names only variables that the platform reads', async () => {
   const names = [...example.matchAll(/^#? ?([A-Z][A-Z0-9_]+)=/gm)].map(([, name]) => name)
   expect(names).toContain('PLATFORM_SQL_DATABASE_URL')
   for (const name of names) expect(page).toContain(`\`${name}\``)
+})
+
+const shipped = await readFile(new URL('../../config/platform.yaml', import.meta.url), 'utf8')
+const ENV = { VERTEXAI_PROJECT: 'p', VERTEXAI_LOCATION: 'l' }
+
+describe('config/platform.yaml', () => {
+  test.each([
+    ['orchestration.enable_compliance_checker', true],
+    ['orchestration.block_on_high_impact', true],
+    ['orchestration.max_validation_iteration', 5],
+    ['services.notifications.enabled', false],
+    ['services.notifications.endpoint', 'http://notifications:8080'],
+    ['services.notifications.token_env', 'PLATFORM_NOTIFICATIONS_TOKEN'],
+    ['services.mapping.enabled', false],
+    ['services.mapping.endpoint', 'http://mapping:8081'],
+    ['services.mapping.token_env', 'PLATFORM_MAPPING_TOKEN'],
+    ['services.authz.enabled', false],
+    ['services.authz.endpoint', 'http://authz:8083'],
+    ['services.authz.token_env', 'PLATFORM_AUTHZ_TOKEN'],
+  ])('%s is %s', async (path, value) => {
+    expect(at(await load(shipped, ENV), path)).toBe(value)
+  })
+
+  test('everything else is the code default', async () => {
+    const { services, orchestration, llm, ...rest } = await load(shipped, ENV)
+    const defaults = await load(null, ENV)
+    expect({ ...rest, iac: services.iac }).toEqual({
+      ...Object.fromEntries(
+        Object.entries(defaults).filter(([key]) => !['services', 'orchestration', 'llm'].includes(key)),
+      ),
+      iac: defaults.services.iac,
+    })
+    const { google_credentials_file: _, ...rest_of_llm } = llm
+    expect(rest_of_llm).toEqual({ ...defaults.llm, model: llm.model, small_model: llm.small_model })
+    expect(orchestration).toEqual({
+      ...defaults.orchestration,
+      enable_compliance_checker: true,
+      block_on_high_impact: true,
+      max_validation_iteration: 5,
+    })
+  })
+
+  test('the list of sections is complete', async () => {
+    const top = Object.keys(SECTIONS).map((path) => path.split('.')[0] || 'environment')
+    const { version: _, ...config } = await load()
+    expect([...new Set(top)].sort()).toEqual(Object.keys(config).sort())
+    expect(Object.keys(parse(shipped)).sort()).toEqual(Object.keys(config).sort())
+  })
+
+  test.each(fields)('names $path', ({ path }) => {
+    expect(at(parse(shipped), path)).toBeDefined()
+  })
+
+  test('an orchestration block that omits the gates turns them off', async () => {
+    const { orchestration } = await load('orchestration: {max_drift_reports: 3}')
+    expect(orchestration).toMatchObject({ enable_compliance_checker: false, block_on_high_impact: false })
+  })
 })

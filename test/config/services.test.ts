@@ -86,36 +86,3 @@ describe('services.authz.enforce', () => {
     expect(await warned(`enabled: false, ${AUTHZ}`)).toEqual([])
   })
 })
-
-describe('database', () => {
-  test.each([undefined, '', ' '])('a URL of %j is missing', async (url) => {
-    expect(await problemsOf(null, { PLATFORM_SQL_DATABASE_URL: url })).toEqual([
-      'Missing env variable for platform database',
-    ])
-  })
-  test('the variable can be named', async () => {
-    const file = 'database: {platform_database_url_env: DB}'
-    expect(await problemsOf(file)).toEqual(['Missing env variable for platform database'])
-    expect((await load(file, { DB: 'postgresql://db/x' })).database.url).toBe('postgresql://db/x')
-  })
-  test('naming no variable, or one that every object has, is missing too', async () => {
-    expect(await problemsOf('database: {platform_database_url_env: ""}')).toEqual([
-      'Missing env variable for platform database',
-    ])
-    expect(await problemsOf('database: {platform_database_url_env: constructor}')).toEqual([
-      'Missing env variable for platform database',
-    ])
-  })
-})
-
-describe('redis', () => {
-  test.each([
-    [undefined, 'redis://fallback:1/0'],
-    ['', 'redis://fallback:1/0'],
-    ['rediss://:pw@cache:6380/2', 'rediss://:pw@cache:6380/2'],
-  ])('PLATFORM_REDIS_URL %j', async (value, url) => {
-    expect((await load('redis: {default_url: "redis://fallback:1/0"}', { PLATFORM_REDIS_URL: value })).redis.url).toBe(
-      url,
-    )
-  })
-})

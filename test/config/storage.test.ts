@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { configWarnings } from '../../config/check.ts'
+import { maskedConfig, secretsOf } from '../../config/mask.ts'
 import { load, problemsOf, yaml } from './support.ts'
 
 describe('provider', () => {
@@ -169,4 +171,57 @@ describe('keys of jobs', () => {
       'storage.state_credentials scoped with provider BUNDLED requires both keys of the store.',
     ])
   })
+})
+
+const S3 = 'storage: {provider: S3}'
+
+describe('variables of the credential chain', () => {
+  test('are read for S3 without keys only', async () => {
+    const env = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' }
+    expect((await load(S3, env)).storage.aws).toMatchObject({ access_key: 'a', secret_key: 'b' })
+    expect((await load(S3, { ...env, BUNDLED_ACCESS_KEY: 'one' })).storage.aws).toBeDefined()
+    expect((await load(S3, { ...env, BUNDLED_ACCESS_KEY: 'x', BUNDLED_SECRET_KEY: 'y' })).storage.aws).toBeUndefined()
+    expect((await load(null, { ...env, BUNDLED_ACCESS_KEY: '' })).storage.aws).toBeUndefined()
+  })
+
+  test('have the defaults of the vendor', async () => {
+    expect((await load(S3, { HOME: '/home/me' })).storage.aws).toMatchObject({
+      profile: '',
+      credentials_file: '/home/me/.aws/credentials',
+      config_file: '/home/me/.aws/config',
+      metadata_disabled: false,
+      metadata_endpoint: 'http://169.254.169.254',
+    })
+    expect((await load(S3)).storage.aws).toMatchObject({ credentials_file: '', config_file: '' })
+  })
+
+  test('that are secrets are masked', async () => {
+    const env = {
+      AWS_ACCESS_KEY_ID: 'chain-key',
+      AWS_SECRET_ACCESS_KEY: 'chain-secret',
+      AWS_SESSION_TOKEN: 'chain-session',
+      AWS_CONTAINER_AUTHORIZATION_TOKEN: 'chain-container',
+      AWS_ROLE_ARN: 'arn:aws:iam::1:role/r',
+    }
+    const config = await load(S3, env)
+    const shown = JSON.stringify(maskedConfig(config))
+    expect(shown).not.toContain('chain-')
+    expect(shown).toContain(env.AWS_ROLE_ARN)
+    expect(secretsOf(config)).toEqual(
+      expect.arrayContaining(['chain-key', 'chain-secret', 'chain-session', 'chain-container']),
+    )
+  })
+})
+
+const elsewhere =
+  'storage.endpoint_url is no account host: the engine looks for managed state at the account of that name in the cloud'
+
+test.each([
+  ['http://127.0.0.1:10000/acme', 'state', true],
+  ['http://127.0.0.1:10000/acme', '', false],
+  ['https://acme.blob.core.windows.net', 'state', false],
+])('warns of a storage account at %s with state bucket %j: %s', async (endpoint, bucket, warned) => {
+  const file = `storage: {provider: STORAGE_ACCOUNT, endpoint_url: "${endpoint}", engine_state_bucket: "${bucket}"}`
+  const warnings = configWarnings(await load(file, { STORAGE_ACCOUNT_KEY: 'a2V5' }))
+  expect(warnings.includes(elsewhere)).toBe(warned)
 })

@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join, parse } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { screensAt } from '../../console/ahead.ts'
 import { type Built, buildConsole } from '../../console/build/build.ts'
 import { isHashedPath } from '../../src/data/console-files.ts'
 import { readConsoleFiles } from '../../src/runtime/console-files.ts'
+import { temporaryFolder } from '../helpers/temporary-folder.ts'
 
 const KILOBYTE = 1_000
 const FIRST_SCRIPTS = 65 * KILOBYTE
@@ -22,15 +22,11 @@ const LATER_PACKAGES = [
   'lowlight',
 ]
 
-let folder: string
-let dist: string
+const dist = join(temporaryFolder(), 'dist')
 let built: Built
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'console-build-'))
-  dist = join(folder, 'dist')
   built = await buildConsole({ outdir: dist })
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const sizeOf = (paths: string[]) =>
   built.files.filter(({ path }) => paths.includes(path)).reduce((sum, { gzip_bytes }) => sum + gzip_bytes, 0)

@@ -1,42 +1,31 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
-import {
-  type SendingQueue,
-  STOPPING,
-  startSendingQueue,
-  startWorkingQueue,
-  type WorkingQueue,
-} from '../../src/data/queue.ts'
-import { provideDatabase } from '../helpers/postgres.ts'
+import { connect } from '../../src/data/db/pool.ts'
+import { STOPPING, startSendingQueue, startWorkingQueue, type WorkingQueue } from '../../src/data/queue.ts'
+import { eventually } from '../helpers/eventually.ts'
+import { createEmptyDatabase, provideDatabase } from '../helpers/postgres.ts'
+import { startOnce } from '../helpers/start-once.ts'
 import { untilAborted } from '../helpers/until-aborted.ts'
 
-let sending: SendingQueue
 const working: WorkingQueue[] = []
+const unfinished: (() => void)[] = []
 const db = provideDatabase()
-beforeAll(async () => {
-  sending = await startSendingQueue(db.sql, silentLogger)
-})
+const sending = startOnce(() => startSendingQueue(db.sql, silentLogger))
 afterEach(async () => {
+  for (const finish of unfinished.splice(0)) finish()
   await Promise.all(working.splice(0).map((queue) => queue.stop({ finishMs: 0, handBackMs: 1_000 })))
   await db.sql`DELETE FROM pgboss.job`
 })
-afterAll(() => sending.close())
 
-/** Creates a handler whose calls wait until they are released. */
+/** Creates a handler whose calls wait until they are released, at the latest at the end of the test. */
 function handler() {
   const calls: { round_id: number; signal: AbortSignal; finish: () => void }[] = []
-  const waiting = new Set<() => void>()
   const handle = (round_id: number, signal: AbortSignal) =>
     new Promise<void>((finish) => {
       calls.push({ round_id, signal, finish })
-      for (const look of waiting) look()
+      unfinished.push(finish)
     })
-  const reached = (count: number) =>
-    new Promise<void>((resolve) => {
-      const look = () => calls.length >= count && resolve()
-      waiting.add(look)
-      look()
-    })
+  const reached = (count: number) => eventually(() => expect(calls.length).toBeGreaterThanOrEqual(count))
   return { calls, handle, reached }
 }
 
@@ -66,7 +55,6 @@ describe('the queue of rounds', () => {
     await send(2)
     await reached(1)
     expect(calls.map((call) => call.round_id)).toEqual([2])
-    for (const call of calls) call.finish()
   })
 
   it('holds one waiting message for each round', async () => {
@@ -83,7 +71,6 @@ describe('the queue of rounds', () => {
     await send(7)
     await reached(2)
     expect(calls.map((call) => call.round_id)).toEqual([7, 7])
-    for (const call of calls) call.finish()
   })
 
   it('runs as many at a time as it was told', async () => {
@@ -95,7 +82,6 @@ describe('the queue of rounds', () => {
     expect(calls).toHaveLength(2)
     calls[0]?.finish()
     await reached(3)
-    for (const call of calls) call.finish()
   })
 
   it('offers a round again whose handler was rejected', async () => {
@@ -109,7 +95,6 @@ describe('the queue of rounds', () => {
     await send(9)
     await reached(1)
     expect(calls.map((call) => call.round_id)).toEqual([9])
-    for (const call of calls) call.finish()
   })
 
   it('waits for running rounds before it stops, then aborts them', async () => {
@@ -143,12 +128,8 @@ describe('the queue of rounds', () => {
   })
 
   it('starts in many processes at once on an empty database', async () => {
-    const name = `empty_${crypto.randomUUID().replaceAll('-', '')}`
-    await db.sql`CREATE DATABASE ${db.sql(name)}`
-    const { connect } = await import('../../src/data/db/pool.ts')
-    const url = new URL(db.url)
-    url.pathname = `/${name}`
-    const pools = Array.from({ length: 4 }, () => connect(url.href, { max: 3 }))
+    const url = await createEmptyDatabase(db)
+    const pools = Array.from({ length: 4 }, () => connect(url, { max: 3 }))
     const queues = await Promise.all(pools.map((sql) => startSendingQueue(sql, silentLogger)))
     expect(await Promise.all(queues.map((queue) => queue.healthy()))).toEqual([true, true, true, true])
     await Promise.all(queues.map((queue) => queue.close()))

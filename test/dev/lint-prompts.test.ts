@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { useFolder } from '../helpers/folder.ts'
 
 const project = fileURLToPath(new URL('../../', import.meta.url))
-let folder = ''
+const folder = useFolder(beforeEach)
 
 async function lint(arguments_: string[], env: Record<string, string> = {}) {
   const run = promisify(execFile)(process.execPath, ['dev/lint-prompts.ts', ...arguments_], {
@@ -22,31 +22,29 @@ async function lint(arguments_: string[], env: Record<string, string> = {}) {
 }
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'prompts-'))
   for (const scope of ['general', 'oci'])
-    await cp(join(project, 'src/prompts/seed', scope), join(folder, scope), { recursive: true })
+    await cp(join(project, 'src/prompts/seed', scope), join(folder.path, scope), { recursive: true })
 })
-afterEach(() => rm(folder, { recursive: true, force: true }))
 
 describe('prompt lint on the command line', () => {
   test('a folder with some clouds is whole without the others', async () => {
-    expect(await lint([folder])).toMatchObject({
+    expect(await lint([folder.path])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^\d+ prompts, 0 findings\n$/),
     })
   })
 
   test('findings name file and line, and the schema is asked where there is one', async () => {
-    await mkdir(join(folder, 'oci/resources'), { recursive: true })
-    await writeFile(join(folder, 'oci/resources/extra.yaml'), 'body: |\n  # Extra (`oci_extra_thing`)\n\n  TODO\n')
-    const schema = join(folder, 'schema.json')
+    await mkdir(join(folder.path, 'oci/resources'), { recursive: true })
+    await writeFile(join(folder.path, 'oci/resources/extra.yaml'), 'body: |\n  # Extra (`oci_extra_thing`)\n\n  TODO\n')
+    const schema = join(folder.path, 'schema.json')
     await writeFile(
       schema,
       JSON.stringify({
         provider_schemas: { oci: { resource_schemas: { oci_core_vcn: { block: { attributes: {} } } } } },
       }),
     )
-    const { code, stdout } = await lint([folder], { PLATFORM_PROVIDER_SCHEMA: schema })
+    const { code, stdout } = await lint([folder.path], { PLATFORM_PROVIDER_SCHEMA: schema })
     expect(code).toBe(1)
     expect(stdout).toContain('oci/resources/extra.yaml, line 3 of its body: is unfinished (placeholder)\n')
     expect(stdout).toContain('oci/guidelines/resources_list.yaml: does not list extra (catalogue)\n')
@@ -56,12 +54,12 @@ describe('prompt lint on the command line', () => {
   })
 
   test('what cannot be read is told, without findings', async () => {
-    await writeFile(join(folder, 'oci/resources/extra.yaml'), 'body: [')
-    expect(await lint([folder])).toMatchObject({
+    await writeFile(join(folder.path, 'oci/resources/extra.yaml'), 'body: [')
+    expect(await lint([folder.path])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('Invalid prompt file oci/resources/extra.yaml; it is not valid YAML'),
     })
-    expect(await lint([join(folder, 'missing')])).toMatchObject({
+    expect(await lint([join(folder.path, 'missing')])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('The prompts could not be read: '),
     })

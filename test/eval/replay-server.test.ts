@@ -1,15 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createReplayLlm, REPLAY_MODELS, startReplayModel } from '../../eval/replay/answers.ts'
 import type { RecordedCompletion } from '../../pipeline/kit/recording.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
 import type { InferenceRequest } from '../../src/llm/inference.ts'
 import { modelConfig } from '../helpers/model-server.ts'
-
-const closers: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close()
-})
 
 const usage = { input_tokens: 50, cached_tokens: 20, output_tokens: 7 }
 const request: InferenceRequest = {
@@ -42,7 +37,7 @@ const completion = (changes: Partial<RecordedCompletion>): RecordedCompletion =>
 async function clientFor(completions: RecordedCompletion[]) {
   const llm = await createReplayLlm({ completions, searches: [] })
   const server = await startReplayModel(llm)
-  closers.push(() => server.close())
+  onTestFinished(() => server.close())
   const names = { model: `openai/${REPLAY_MODELS.main}`, small_model: `openai/${REPLAY_MODELS.small}` }
   return {
     llm,

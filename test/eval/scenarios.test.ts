@@ -15,8 +15,8 @@ import {
   SMALL_PROVIDERS,
 } from '../../eval/scenario/scenario.ts'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
-import { parsePlan } from '../../src/plan/plan.ts'
 import { temporaryFolder } from '../helpers/temporary-folder.ts'
+import { planOf } from '../plan/fixtures.ts'
 
 const folder = temporaryFolder()
 
@@ -55,19 +55,12 @@ describe('the shipped scenarios', () => {
 })
 
 describe('a scenario file', () => {
+  const HEAD = 'cloud: aws\nrequest: a\nrepository: {sample: a}\n'
   it.each<[string, string, RegExp]>([
-    [
-      'an unknown field',
-      'cloud: aws\nrequest: a\nrepository: {sample: a}\nexpects: {}\nexpect: {status: completed}',
-      /expects/,
-    ],
-    ['no expectation', 'cloud: aws\nrequest: a\nrepository: {sample: a}', /expect/],
+    ['an unknown field', `${HEAD}expects: {}\nexpect: {status: completed}`, /expects/],
+    ['no expectation', HEAD, /expect/],
     ['an unknown cloud', 'cloud: ibm\nrequest: a\nrepository: {sample: a}\nexpect: {status: completed}', /cloud/],
-    [
-      'a statement of no kind',
-      'cloud: aws\nrequest: a\nrepository: {sample: a}\nexpect: {status: completed, plan: [{kind: wishes}]}',
-      /statements\.0/,
-    ],
+    ['a statement of no kind', `${HEAD}expect: {status: completed, plan: [{kind: wishes}]}`, /statements\.0/],
     [
       'a file outside',
       'cloud: aws\nrequest: a\nrepository: {files: {../x: a}}\nexpect: {status: completed}',
@@ -85,18 +78,13 @@ describe('a scenario file', () => {
   })
 })
 
-const change = (address: string, actions: string[], after: object) => ({
-  address,
-  type: 'terraform_data',
-  name: address.split('.')[1],
-  change: { actions, before: null, after, after_unknown: {}, before_sensitive: false, after_sensitive: {} },
-})
 const moved = (actions: string[]) => ({
-  ...change('terraform_data.new', actions, {}),
+  address: 'terraform_data.new',
   previous_address: 'terraform_data.old',
+  actions,
+  before: null,
+  after: {},
 })
-const planWith = (...resource_changes: object[]) =>
-  parsePlan(JSON.stringify({ format_version: '1.2', resource_changes }))
 const outcome = (changes: Partial<Outcome>): Outcome => ({
   session: { current_status: 'completed', is_blocked: false, rounds: [] },
   collected: {
@@ -111,7 +99,7 @@ const outcome = (changes: Partial<Outcome>): Outcome => ({
       },
     },
   },
-  plan: planWith(change('terraform_data.one', ['create'], { input: 'x' })),
+  plan: planOf([{ address: 'terraform_data.one', actions: ['create'], before: null, after: { input: 'x' } }]),
   file: async (path) => (path === 'main.tf' ? 'size = 3' : null),
   unformatted: [],
   evidence: {
@@ -153,6 +141,7 @@ const expectations = (expected: object) =>
     repository: { sample: 'a' },
     expect: { status: 'completed', ...expected },
   }).expect
+const MOVE = { moved: [{ from: '*.old', to: '*.new' }] }
 const COUNT = { kind: 'resource_count', type: 'terraform_data', action: 'create', op: 'eq', value: 1 }
 
 describe('expectations', () => {
@@ -181,7 +170,7 @@ describe('expectations', () => {
     ['of the lock', { locked: true }, {}, /^the session is not locked/],
     ['of code', { code_changed: true }, {}, /^no code was changed/],
     ['of an empty plan', { plan_empty: true }, {}, /^a plan of the branch is not empty: create terraform_data\.one/],
-    ['of a plan that is empty', { plan_empty: false }, { plan: planWith() }, /^a plan of the branch is empty/],
+    ['of a plan that is empty', { plan_empty: false }, { plan: planOf([]) }, /^a plan of the branch is empty/],
     ['of counts', { plan: [{ ...COUNT, value: 2 }] }, {}, /^unmet: .*1 terraform_data to create/],
     ['of what the plan cannot tell', { plan: [{ kind: 'output_exists', name: 'id' }] }, {}, /^unknown: /],
     [
@@ -211,19 +200,14 @@ describe('expectations', () => {
     ['of calls', { max_calls: 8 }, {}, /^9 model calls, more than 8/],
     ['of notes', { notes: [{ contains: 'tfvars' }] }, {}, /^"tfvars" is not in the notes/],
     ['of a pull request', { pull_request: [{ lacks: 'rollback' }] }, {}, /^"rollback" is in the pull request/],
-    [
-      'of a move',
-      { moved: [{ from: '*.old', to: '*.new' }] },
-      { plan: planWith(moved(['no-op']), moved(['update'])) },
-      null,
-    ],
+    ['of a move', MOVE, { plan: planOf([moved(['no-op']), moved(['update'])]) }, null],
     [
       'of a move that loses the object',
-      { moved: [{ from: '*.old', to: '*.new' }] },
-      { plan: planWith(moved(['delete', 'create'])) },
+      MOVE,
+      { plan: planOf([moved(['delete', 'create'])]) },
       /^terraform_data\.new is moved, and delete and create/,
     ],
-    ['of a move that is none', { moved: [{ from: '*.old', to: '*.new' }] }, {}, /^the plan moves nothing/],
+    ['of a move that is none', MOVE, {}, /^the plan moves nothing/],
     ['of a file that is not there', { files: [{ path: 'x.tf', contains: 'a' }] }, {}, /^there is no file x\.tf/],
   ])('%s', async (_, expected, changes, message) => {
     const failures = await findUnmet(expectations(expected), outcome(changes))

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
 import type { Sql } from '../../src/data/db/sql.ts'
 import { type EventHub, type SessionState, startEventHub } from '../../src/events/hub.ts'
@@ -8,15 +8,11 @@ import { runRound } from '../helpers/sessions.ts'
 import { createSession, useVerbs } from '../sessions/fixtures.ts'
 
 const { db, context } = useVerbs()
-const hubs: EventHub[] = []
-afterAll(async () => {
-  for (const hub of hubs) await hub.close()
-})
 
 /** Starts a hub whose resync is far away, so that everything arrives by notification. */
 async function startHub(options: { resyncMs?: number; sql?: Sql } = {}): Promise<EventHub> {
   const hub = await startEventHub(options.sql ?? db.sql, silentLogger, { resyncMs: options.resyncMs ?? 3_600_000 })
-  hubs.push(hub)
+  onTestFinished(() => hub.close())
   return hub
 }
 

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
 import type { Sql } from '../../src/data/db/sql.ts'
 import { type EventHub, startEventHub } from '../../src/events/hub.ts'
@@ -11,10 +11,6 @@ import { readStream } from '../helpers/sse.ts'
 import { useEventLogs } from './support.ts'
 
 const world = useEventLogs()
-const hubs: EventHub[] = []
-afterAll(async () => {
-  for (const hub of hubs) await hub.close()
-})
 
 const FAR = 3_600_000
 const began = (chain: string) => ({ type: 'chain.began', chain }) as const
@@ -32,7 +28,7 @@ interface Event {
 async function startCore(options: { sql?: Sql; resyncMs?: number; wrap?: (hub: EventHub) => EventHub } = {}) {
   const sql = options.sql ?? world.db.sql
   const hub = await startEventHub(sql, silentLogger, { resyncMs: options.resyncMs ?? FAR })
-  hubs.push(hub)
+  onTestFinished(() => hub.close())
   const host = createStreamHost((options.wrap ?? ((same) => same))(hub), FAR)
   const body = async (
     uuid: string,

@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import * as v from 'valibot'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { readHcl } from '../../src/hcl/read.ts'
 import type { HclBody } from '../../src/hcl/tree.ts'
 import { engineOnPath } from '../helpers/engine.ts'
+import { temporaryFolder } from '../helpers/temporary-folder.ts'
 
 /** The long form has thousands of random documents: `HCL_DOCUMENTS=5000 npx vitest run test/hcl`. */
 const { HCL_DOCUMENTS, HCL_SEED } = process.env
@@ -15,8 +15,7 @@ const COUNT = Number(HCL_DOCUMENTS ?? 150)
 const SEED = Number(HCL_SEED ?? (HCL_DOCUMENTS ? Math.floor(Math.random() * 2 ** 31) : 7))
 const LIMIT_MS = 20_000 + COUNT * 100
 
-const folder = await mkdtemp(join(tmpdir(), 'hcl-'))
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = temporaryFolder()
 const engine = await engineOnPath()
 const run = (...args: string[]) =>
   spawnSync(engine, args, { cwd: folder, encoding: 'utf8', maxBuffer: 2 ** 30, env: { HOME: folder } })
@@ -25,27 +24,8 @@ const name = fc.constantFrom('a', 'b_1', 'c-d', 'größe', '変数', 'for', 'if'
 const layout = fc.constantFrom(' ', '  ', '\t', ' /* } " */ ', ' /* <<E\n*/ ')
 const lineEnd = fc.constantFrom('\n', '\n', '\r\n', '\n\n', ' # } "\n', ' // {\r\n', ' /* */\n')
 const text = fc.constantFrom(
-  ...[
-    'x',
-    '{',
-    '}',
-    '$',
-    '%',
-    '$$',
-    '%%',
-    '$${',
-    '%%{',
-    '#',
-    '/*',
-    '//',
-    "'",
-    ' ',
-    'E',
-    '<<E',
-    '\u00a0',
-    '\u0085',
-    'é',
-  ],
+  ...['x', '{', '}', '$', '%', '$$', '%%', '$${', '%%{', '#', '/*', '//', "'", ' ', 'E', '<<E'],
+  ...['\u00a0', '\u0085', 'é'],
 )
 const escaped = fc.constantFrom('\\"', '\\\\', '\\n', '\\u0041', '\\U0001f600')
 
@@ -109,27 +89,8 @@ const corpus = await Promise.all(
     .map((file) => readFile(join(import.meta.dirname, 'corpus', file), 'utf8')),
 )
 const inserted = fc.constantFrom(
-  ...[
-    '"',
-    '{',
-    '}',
-    '[',
-    ']',
-    '(',
-    ')',
-    '/*',
-    '*/',
-    '#',
-    '\n',
-    '\r\n',
-    '\r',
-    '\\',
-    '${',
-    '%{',
-    '$${',
-    '<<E\n',
-    '\nE\n',
-  ],
+  ...['"', '{', '}', '[', ']', '(', ')', '/*', '*/', '#', '\n', '\r\n', '\r', '\\'],
+  ...['${', '%{', '$${', '<<E\n', '\nE\n'],
   ...[',', '=', ':', ' ', '\u00a0', 'x {\n}\n', 'a = 1\n'],
 )
 const mutated = fc

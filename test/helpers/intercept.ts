@@ -1,4 +1,4 @@
-import type { AnyHandler } from 'msw'
+import { type AnyHandler, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 
@@ -17,4 +17,33 @@ export function interceptRequests(unhandled: 'error' | 'bypass' = 'error'): Retu
   afterEach(() => server.resetHandlers(...(lasting ?? [])))
   afterAll(() => server.close())
   return server
+}
+
+/** A request that reached an intercepted host. */
+interface SeenRequest {
+  /** Method, path and query. */
+  line: string
+  headers: Headers
+  body: string
+  /** The fields of a body that is a form. */
+  form: Record<string, string>
+}
+
+/** Answers all requests to an origin in the running test by `reply`, and returns them. */
+export function recordRequests(
+  server: ReturnType<typeof setupServer>,
+  origin: string,
+  reply: (request: Request) => Response | Promise<Response>,
+): SeenRequest[] {
+  const seen: SeenRequest[] = []
+  server.use(
+    http.all(`${origin}/*`, async ({ request }) => {
+      const { pathname, search } = new URL(request.url)
+      const line = `${request.method} ${pathname}${search}`
+      const body = await request.clone().text()
+      seen.push({ line, headers: request.headers, body, form: Object.fromEntries(new URLSearchParams(body)) })
+      return reply(request)
+    }),
+  )
+  return seen
 }

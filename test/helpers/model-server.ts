@@ -1,6 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterEach } from 'vitest'
 import type { LlmConfig } from '../../config/types.ts'
+import { listen } from '../../dev/server.ts'
+import { silentLogger } from '../../src/base/log.ts'
+import { createLlmClient } from '../../src/llm/client.ts'
+import type { LlmClient } from '../../src/llm/inference.ts'
 
 /** An OpenAI-compatible server on a free loopback port with scripted answers. */
 export interface ModelServer {
@@ -61,18 +65,8 @@ export async function startModelServer(handler: ModelHandler): Promise<ModelServ
       answer(outgoing, { status: 400, body: { error: { message: `model server: ${error}` } } }, body, index)
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the model server has no port')
-  return {
-    url: `http://127.0.0.1:${address.port}/v1`,
-    requests,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
+  const { url, close } = await listen(server)
+  return { url: `${url}/v1`, requests, close }
 }
 
 /** Gives the replies in turn and repeats the last one. */
@@ -124,6 +118,10 @@ export const modelConfig = (url: string, overrides: Partial<LlmConfig> = {}): Ll
   credentials: { OPENAI_API_KEY: 'test-key-material', OPENAI_BASE_URL: url },
   ...overrides,
 })
+
+/** Creates a client whose requests the tests intercept. */
+export const interceptedLlm = (overrides: Partial<LlmConfig>, log = silentLogger): LlmClient =>
+  createLlmClient(modelConfig('', overrides), { fetch: (...args) => fetch(...args), log, backoffMs: 1 })
 
 async function textOf(incoming: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []

@@ -23,6 +23,13 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return { url: url.href, sql, drop }
 }
 
+/** Creates a database without tables on the same server, and returns its address. */
+export async function createEmptyDatabase({ sql, url }: Pick<TestDatabase, 'sql' | 'url'>): Promise<string> {
+  const name = `empty_${crypto.randomUUID().replaceAll('-', '')}`
+  await sql`CREATE DATABASE ${sql(name)}`
+  return Object.assign(new URL(url), { pathname: `/${name}` }).href
+}
+
 /** Provides a database for the tests of a file or `describe`. */
 export const provideDatabase = (): Omit<TestDatabase, 'drop'> =>
   startOnce(async () => {

@@ -3,11 +3,11 @@ import { resolveUser, type User } from '../../src/access/users.ts'
 import type { Status, Turn } from '../../src/base/vocabulary.ts'
 import type { Sql } from '../../src/data/db/sql.ts'
 import { acceptFirstRound, type FirstRound } from '../../src/rounds/accept.ts'
-import { claimForRun } from '../../src/rounds/claim.ts'
 import { finishRound, type RoundEnd } from '../../src/rounds/finish.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { appendStatus } from '../../src/rounds/transitions.ts'
 import type { NewSavedPlan } from '../../src/saved-plans/saved-plan.ts'
+import { claimOf } from '../sessions/fixtures.ts'
 
 export async function createUser(
   sql: Sql,
@@ -69,11 +69,7 @@ export interface Run {
 
 /** Acts as the worker: claims the waiting round of a session. */
 export async function runRound(context: Needs, uuid: string): Promise<Run> {
-  const [row] = await context.sql<{ id: number }[]>`
-    SELECT r.id FROM rounds r JOIN sessions s ON s.id = r.session_id
-    WHERE s.uuid = ${uuid} AND r.finished_at IS NULL`
-  const round = row && (await claimForRun(context.sql, row.id))
-  if (!round) throw new Error(`session ${uuid} has no waiting round`)
+  const round = await claimOf(context.sql, uuid)
   return {
     round,
     status: (status, message = null) => appendStatus(context.sql, round, status, message),

@@ -1,5 +1,5 @@
-import { setupServer } from 'msw/node'
 import { createTestCore, type TestCore } from './core.ts'
+import { interceptRequests } from './intercept.ts'
 import { createIssuer, type Issuer } from './issuer.ts'
 import { startOnce } from './start-once.ts'
 
@@ -11,18 +11,13 @@ export interface SignedInCore extends TestCore {
 
 /** Provides a core with an identity provider. Other requests of the core fail. */
 export function provideSignedInCore(yaml = ''): SignedInCore {
-  const server = setupServer()
+  const server = interceptRequests()
   return startOnce(async () => {
-    server.listen({ onUnhandledFrame: 'error' })
     const issuer = await createIssuer()
     server.use(...issuer.handlers)
     const core = await createTestCore({ yaml: `oidc: { issuer_url: "${issuer.url}", client_id: core }\n${yaml}` })
     const as: SignedInCore['as'] = async (subject, method, path, json, claims = {}) =>
       core.call(method, path, { json, token: await issuer.token(subject, { ...claims }) })
-    const close = async () => {
-      server.close()
-      await core.close()
-    }
-    return { ...core, issuer, as, close }
+    return { ...core, issuer, as }
   })
 }

@@ -1,19 +1,17 @@
 import { HttpResponse, http } from 'msw'
 import { describe, expect, it } from 'vitest'
-import type { LlmConfig } from '../../config/types.ts'
 import { createMaskedLlm } from '../../pipeline/kit/models.ts'
-import { silentLogger } from '../../src/base/log.ts'
 import { createMasker } from '../../src/base/masking.ts'
-import { createLlmClient } from '../../src/llm/client.ts'
 import type { Inference, LlmClient, Message } from '../../src/llm/inference.ts'
 import { interceptRequests } from '../helpers/intercept.ts'
-import { modelConfig } from '../helpers/model-server.ts'
+import { interceptedLlm } from '../helpers/model-server.ts'
 import type { Body } from './wire-forms.ts'
 
 const outside = interceptRequests()
 
 const bodies: Body[] = []
-function setup(origin: string, answers: object[], overrides: Partial<LlmConfig>): LlmClient {
+/** @param variable the variable with the key of the model's provider */
+function setup(origin: string, answers: object[], model: string, variable: string, more = {}): LlmClient {
   bodies.length = 0
   outside.use(
     http.post(`${origin}/*`, async ({ request }) => {
@@ -21,13 +19,10 @@ function setup(origin: string, answers: object[], overrides: Partial<LlmConfig>)
       return HttpResponse.json(answers[Math.min(bodies.length, answers.length) - 1])
     }),
   )
-  return createLlmClient(modelConfig('', overrides), {
-    fetch: (...args) => fetch(...args),
-    log: silentLogger,
-    backoffMs: 1,
-  })
+  return interceptedLlm({ model, credentials: { [variable]: 'k', ...more } })
 }
 
+const done = { choices: [{ finish_reason: 'stop', message: { content: 'ok' } }] }
 const question: Message = { role: 'user', content: 'q' }
 /** Makes the messages of the next turn: the model's answer with a result for each call. */
 const next = ({ text, tool_calls, carry }: Inference): Message[] => [
@@ -58,11 +53,7 @@ describe('signed thoughts', () => {
     stop_reason: 'tool_use',
     usage: { input_tokens: 1, output_tokens: 1 },
   }
-  const claude = () =>
-    setup('https://api.anthropic.com', [answer], {
-      model: 'anthropic/claude-sonnet-5',
-      credentials: { ANTHROPIC_API_KEY: 'k' },
-    })
+  const claude = () => setup('https://api.anthropic.com', [answer], 'anthropic/claude-sonnet-5', 'ANTHROPIC_API_KEY')
 
   it('go back to the model where they were', async () => {
     expect(await twoTurns(claude())).toMatchObject({
@@ -90,14 +81,7 @@ describe('signed thoughts', () => {
 
   it('are nothing for another model', async () => {
     const said = await claude().complete({ role: 'main', messages: [question], tools })
-    const llm = setup(
-      'https://api.openai.com',
-      [{ choices: [{ finish_reason: 'stop', message: { content: 'ok' } }] }],
-      {
-        model: 'openai/gpt-4o',
-        credentials: { OPENAI_API_KEY: 'k' },
-      },
-    )
+    const llm = setup('https://api.openai.com', [done], 'openai/gpt-4o', 'OPENAI_API_KEY')
     await llm.complete({ role: 'main', messages: next(said), tools })
     expect(Object.keys(bodies[0].messages[1])).toEqual(['role', 'content', 'tool_calls'])
   })
@@ -110,10 +94,8 @@ describe('signed thoughts', () => {
     const llm = setup(
       'https://bedrock-runtime.us-west-2.amazonaws.com',
       [{ output: { message: { content: blocks } }, stopReason: 'tool_use' }],
-      {
-        model: 'bedrock/amazon.nova-pro-v1:0',
-        credentials: { AWS_BEARER_TOKEN_BEDROCK: 'k' },
-      },
+      'bedrock/amazon.nova-pro-v1:0',
+      'AWS_BEARER_TOKEN_BEDROCK',
     )
     await twoTurns(llm)
     expect(bodies[1].messages[1].content).toEqual(blocks)
@@ -134,36 +116,26 @@ describe('fields of chat completions that have to come back', () => {
   it('the signature of a call, with its call', async () => {
     const extra_content = { google: { thought_signature: 'sig' } }
     const answer = said({ tool_calls: [call('c1', { extra_content }), call('c2')] })
-    const llm = setup('https://generativelanguage.googleapis.com', [answer], {
-      model: 'gemini/gemini-3.8-flash',
-      credentials: { GEMINI_API_KEY: 'k' },
-    })
-    await twoTurns(llm)
+    const origin = 'https://generativelanguage.googleapis.com'
+    await twoTurns(setup(origin, [answer], 'gemini/gemini-3.8-flash', 'GEMINI_API_KEY'))
     expect(bodies[1].messages[1].tool_calls).toEqual([call('c1', { extra_content }), call('c2')])
   })
 
   it('the reasoning of a model that asks for it', async () => {
-    const llm = setup('https://api.deepseek.com', [said({ reasoning_content: 'hm', tool_calls: [call('c1')] })], {
-      model: 'deepseek/deepseek-chat',
-      credentials: { DEEPSEEK_API_KEY: 'k' },
-    })
-    await twoTurns(llm)
+    const answer = said({ reasoning_content: 'hm', tool_calls: [call('c1')] })
+    await twoTurns(setup('https://api.deepseek.com', [answer], 'deepseek/deepseek-chat', 'DEEPSEEK_API_KEY'))
     expect(bodies[1].messages[1]).toMatchObject({ reasoning_content: 'hm', tool_calls: [{ id: 'c1' }] })
   })
 
   it('and none of a server that is not known to want them', async () => {
     const answer = said({ reasoning_content: 'hm', tool_calls: [call('c1', { extra_content: {} })] })
-    const llm = setup('https://models.example.com', [answer], {
-      model: 'openai/m',
-      credentials: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'https://models.example.com/v1' },
-    })
-    await twoTurns(llm)
+    const own = { OPENAI_BASE_URL: 'https://models.example.com/v1' }
+    await twoTurns(setup('https://models.example.com', [answer], 'openai/m', 'OPENAI_API_KEY', own))
     expect(bodies[1].messages[1]).toEqual({ role: 'assistant', content: null, tool_calls: [call('c1')] })
   })
 })
 
 describe('what a provider accepts', () => {
-  const done = { choices: [{ finish_reason: 'stop', message: { content: 'ok' } }] }
   const messages: Message[] = [
     question,
     { role: 'assistant', content: null, tool_calls: [{ id: 'call:of/another', name: 'look', arguments: 'no json' }] },
@@ -171,7 +143,7 @@ describe('what a provider accepts', () => {
   ]
 
   it('ids of calls are made anew where others are refused', async () => {
-    const llm = setup('https://api.mistral.ai', [done], { model: 'mistral/m', credentials: { MISTRAL_API_KEY: 'k' } })
+    const llm = setup('https://api.mistral.ai', [done], 'mistral/m', 'MISTRAL_API_KEY')
     await llm.complete({ role: 'main', messages, tools })
     const { id } = bodies[0].messages[1].tool_calls[0]
     expect(id).toMatch(/^[a-zA-Z0-9]{9}$/)
@@ -180,10 +152,7 @@ describe('what a provider accepts', () => {
 
   it('arguments are objects, whatever the model wrote', async () => {
     const answer = { content: [{ type: 'text', text: 'ok' }], stop_reason: 'end_turn' }
-    const llm = setup('https://api.anthropic.com', [answer], {
-      model: 'anthropic/claude-haiku-4-5',
-      credentials: { ANTHROPIC_API_KEY: 'k' },
-    })
+    const llm = setup('https://api.anthropic.com', [answer], 'anthropic/claude-haiku-4-5', 'ANTHROPIC_API_KEY')
     await llm.complete({ role: 'main', messages, tools })
     const [, assistant, results] = bodies[0].messages
     expect(assistant.content).toEqual([
@@ -195,10 +164,7 @@ describe('what a provider accepts', () => {
   })
 
   const claudeOf = (model: string) =>
-    setup('https://api.anthropic.com', [{ content: [], stop_reason: 'end_turn' }], {
-      model,
-      credentials: { ANTHROPIC_API_KEY: 'k' },
-    })
+    setup('https://api.anthropic.com', [{ content: [], stop_reason: 'end_turn' }], model, 'ANTHROPIC_API_KEY')
 
   it.each([
     ['anthropic/claude-haiku-4-5', { temperature: 0.1 }],

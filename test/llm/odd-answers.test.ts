@@ -3,9 +3,8 @@ import { HttpResponse, http } from 'msw'
 import { describe, expect, it } from 'vitest'
 import type { LlmConfig } from '../../config/types.ts'
 import { createLogger } from '../../src/base/log.ts'
-import { createLlmClient } from '../../src/llm/client.ts'
 import { interceptRequests } from '../helpers/intercept.ts'
-import { modelConfig } from '../helpers/model-server.ts'
+import { interceptedLlm } from '../helpers/model-server.ts'
 
 const outside = interceptRequests()
 
@@ -42,22 +41,22 @@ function ask(name: Name, ...replies: (() => Response)[]) {
   outside.use(
     http.post(`${origin}/*`, () => replies[Math.min(++calls, replies.length) - 1]?.() ?? HttpResponse.error()),
   )
-  const llm = createLlmClient(modelConfig('', { small_model: overrides.model, ...overrides }), {
-    fetch: (...args) => fetch(...args),
-    log: createLogger({ write: (line) => lines.push(line) }),
-    backoffMs: 1,
-  })
+  const log = createLogger({ write: (line) => lines.push(line) })
+  const llm = interceptedLlm({ small_model: overrides.model, ...overrides }, log)
   const answer = llm.complete({ role: 'main', messages: [{ role: 'user', content: 'hi' }] })
   return { answer, lines, calls: () => calls }
 }
 
-const completion = (content: string) => ({ choices: [{ finish_reason: 'stop', message: { content } }] })
+/** Answers in the forms of the providers that ended for this reason. */
+const chat = (finish_reason: string | null, message: object) => ({ choices: [{ finish_reason, message }] })
+const gemini = (finishReason: string, content: object = {}) => ({ candidates: [{ content, finishReason }] })
+const converse = (stopReason: string) => ({ output: { message: { content: [] } }, stopReason })
+const completion = (content: string) => chat('stop', { content })
+const OVERLOADED = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
 const stream = (...events: (object | string)[]) =>
   new HttpResponse(
     events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`).join(''),
-    {
-      headers: { 'content-type': 'text/event-stream' },
-    },
+    { headers: { 'content-type': 'text/event-stream' } },
   )
 
 describe('a stream that nobody asked for', () => {
@@ -145,7 +144,7 @@ describe('a stream that nobody asked for', () => {
 
   it.each<[Name, object]>([
     ['chat', { error: { message: 'overloaded', code: 503 } }],
-    ['anthropic', { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }],
+    ['anthropic', OVERLOADED],
     ['gemini', { error: { code: 503, status: 'UNAVAILABLE', message: 'overloaded' } }],
   ])('of %s that ends in an error is asked for again', async (name, error) => {
     const { answer, calls } = ask(name, () => stream(error))
@@ -197,52 +196,27 @@ describe('errors in answers that claim success', () => {
       },
       'Upstream failed',
     ],
-    [
-      'an overloaded vendor',
-      'anthropic',
-      { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
-      'Overloaded',
-    ],
+    ['an overloaded vendor', 'anthropic', OVERLOADED, 'Overloaded'],
     [
       'a list with one error',
       'chat',
       [{ error: { code: 503, message: 'try later', status: 'UNAVAILABLE' } }],
       'try later',
     ],
-    [
-      'a call in no readable form',
-      'gemini',
-      { candidates: [{ content: {}, finishReason: 'MALFORMED_FUNCTION_CALL' }] },
-      'MALFORMED_FUNCTION_CALL',
-    ],
-    [
-      'too many calls at once',
-      'gemini',
-      { candidates: [{ content: { role: 'model' }, finishReason: 'TOO_MANY_TOOL_CALLS' }] },
-      'TOO_MANY_TOOL_CALLS',
-    ],
-    [
-      'an answer that cannot be parsed',
-      'gemini',
-      { candidates: [{ content: {}, finishReason: 'MALFORMED_RESPONSE' }] },
-      'MALFORMED_RESPONSE',
-    ],
-    [
-      'a broken tool use',
-      'bedrock',
-      { output: { message: { content: [] } }, stopReason: 'malformed_tool_use' },
-      'malformed_tool_use',
-    ],
+    ['a call in no readable form', 'gemini', gemini('MALFORMED_FUNCTION_CALL'), 'MALFORMED_FUNCTION_CALL'],
+    ['too many calls at once', 'gemini', gemini('TOO_MANY_TOOL_CALLS', { role: 'model' }), 'TOO_MANY_TOOL_CALLS'],
+    ['an answer that cannot be parsed', 'gemini', gemini('MALFORMED_RESPONSE'), 'MALFORMED_RESPONSE'],
+    ['a broken tool use', 'bedrock', converse('malformed_tool_use'), 'malformed_tool_use'],
     [
       'a call that a filter took for none',
       'chat',
-      { choices: [{ finish_reason: 'function_call_filter: MALFORMED_FUNCTION_CALL', message: {} }] },
+      chat('function_call_filter: MALFORMED_FUNCTION_CALL', {}),
       'MALFORMED_FUNCTION_CALL',
     ],
     [
       'an interrupted answer',
       'deepseek',
-      { choices: [{ finish_reason: 'insufficient_system_resource', message: { content: 'ha' } }] },
+      chat('insufficient_system_resource', { content: 'ha' }),
       'insufficient_system_resource',
     ],
   ])('%s is asked again', async (_name, model, body, shown) => {
@@ -262,22 +236,13 @@ describe('errors in answers that claim success', () => {
 })
 
 describe('endings of one provider', () => {
+  const PROHIBITED = 'content_filter: PROHIBITED_CONTENT'
   it.each<[Name, object, string | null, string]>([
-    ['together', { choices: [{ finish_reason: 'eos', message: { content: 'x' } }] }, 'end_turn', 'eos'],
-    ['chat', { choices: [{ finish_reason: 'eos', message: { content: 'x' } }] }, null, 'eos'],
-    [
-      'chat',
-      { choices: [{ finish_reason: 'stop', message: { content: null, refusal: 'I will not.' } }] },
-      'end_turn',
-      'stop',
-    ],
-    ['chat', { choices: [{ finish_reason: null, message: { content: null } }] }, null, 'none'],
-    [
-      'chat',
-      { choices: [{ finish_reason: 'content_filter: PROHIBITED_CONTENT', message: {} }] },
-      'content_filter',
-      'content_filter: PROHIBITED_CONTENT',
-    ],
+    ['together', chat('eos', { content: 'x' }), 'end_turn', 'eos'],
+    ['chat', chat('eos', { content: 'x' }), null, 'eos'],
+    ['chat', chat('stop', { content: null, refusal: 'I will not.' }), 'end_turn', 'stop'],
+    ['chat', chat(null, { content: null }), null, 'none'],
+    ['chat', chat(PROHIBITED, {}), 'content_filter', PROHIBITED],
     ['anthropic', { content: [], stop_reason: 'model_context_window_exceeded' }, 'max_tokens', 'length'],
     ['anthropic', { content: [], stop_reason: 'compaction' }, null, 'compaction'],
     [
@@ -286,22 +251,15 @@ describe('endings of one provider', () => {
       'content_filter',
       'content_filter',
     ],
-    ['gemini', { candidates: [{ content: { parts: [] }, finishReason: 'OTHER' }] }, null, 'OTHER'],
-    [
-      'bedrock',
-      { output: { message: { content: [] } }, stopReason: 'content_filtered' },
-      'content_filter',
-      'content_filter',
-    ],
+    ['gemini', gemini('OTHER', { parts: [] }), null, 'OTHER'],
+    ['bedrock', converse('content_filtered'), 'content_filter', 'content_filter'],
   ])('%s %j', async (name, body, finish, finish_raw) => {
     expect(await ask(name, () => HttpResponse.json(body)).answer).toMatchObject({ finish, finish_raw })
   })
 
   it('arguments that are objects become their text, calls without an id get one', async () => {
     const tool_calls = [{ type: 'function', function: { name: 'read', arguments: { a: 1 } } }]
-    const { answer } = ask('chat', () =>
-      HttpResponse.json({ choices: [{ finish_reason: 'tool_calls', message: { content: null, tool_calls } }] }),
-    )
+    const { answer } = ask('chat', () => HttpResponse.json(chat('tool_calls', { content: null, tool_calls })))
     expect((await answer).tool_calls).toEqual([
       { id: expect.stringMatching(/^call_/), name: 'read', arguments: '{"a":1}' },
     ])

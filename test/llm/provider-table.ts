@@ -16,11 +16,16 @@ export interface Case {
   error: { status: number; body: unknown; shown: string }
 }
 
-const openaiError = {
-  status: 400,
-  body: { error: { message: 'the reason', type: 'invalid_request_error', param: null, code: null } },
-  shown: 'the reason',
-}
+/** Makes an error of which this text is shown; `bodyOf` puts it into the form of the provider. */
+const refusal = (status: number, shown: string, bodyOf: (message: string) => unknown): Case['error'] => ({
+  status,
+  body: bodyOf(shown),
+  shown,
+})
+
+const openaiError = refusal(400, 'the reason', (message) => ({
+  error: { message, type: 'invalid_request_error', param: null, code: null },
+}))
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 const VERTEX = { VERTEXAI_PROJECT: 'acme', VERTEXAI_LOCATION: 'europe-west1', GOOGLE_OAUTH_ACCESS_TOKEN: 'ya29.token' }
 const VERTEX_PLACE = 'https://europe-west1-aiplatform.googleapis.com/v1/projects/acme/locations/europe-west1'
@@ -29,32 +34,28 @@ const AZURE = {
   AZURE_API_VERSION: '2024-10-21',
   AZURE_API_KEY: 'azure-key',
 }
-const azureError = {
-  status: 400,
-  body: {
+const azureError = refusal(
+  400,
+  "The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
+  (message) => ({
     error: {
-      message: "The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
+      message,
       type: null,
       param: 'prompt',
       code: 'content_filter',
       status: 400,
       innererror: { code: 'ResponsibleAIPolicyViolation' },
     },
-  },
-  shown: "The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
-}
-const googleError = {
-  status: 400,
-  body: [
-    { error: { code: 400, message: 'API key not valid. Please pass a valid API key.', status: 'INVALID_ARGUMENT' } },
-  ],
-  shown: 'API key not valid. Please pass a valid API key.',
-}
-const anthropicError = {
-  status: 404,
-  body: { type: 'error', error: { type: 'not_found_error', message: 'model: claude-x' }, request_id: 'req_1' },
-  shown: 'model: claude-x',
-}
+  }),
+)
+const googleError = refusal(400, 'API key not valid. Please pass a valid API key.', (message) => [
+  { error: { code: 400, message, status: 'INVALID_ARGUMENT' } },
+])
+const anthropicError = refusal(404, 'model: claude-x', (message) => ({
+  type: 'error',
+  error: { type: 'not_found_error', message },
+  request_id: 'req_1',
+}))
 
 const plain = (
   model: string,
@@ -117,13 +118,9 @@ export const CASES: readonly Case[] = [
     url: 'https://generativelanguage.googleapis.com/v1beta/models/gemini-3.8-flash:generateContent',
     headers: { 'x-goog-api-key': 'gemini-key' },
     form: 'gemini',
-    error: {
-      ...googleError,
-      body: {
-        error: { code: 400, message: 'Please ensure that the function turns alternate.', status: 'INVALID_ARGUMENT' },
-      },
-      shown: 'Please ensure that the function turns alternate.',
-    },
+    error: refusal(400, 'Please ensure that the function turns alternate.', (message) => ({
+      error: { code: 400, message, status: 'INVALID_ARGUMENT' },
+    })),
   },
   {
     model: 'vertex_ai/gemini-3.8-flash',
@@ -132,11 +129,9 @@ export const CASES: readonly Case[] = [
     headers: bearer('ya29.token'),
     form: 'chat',
     body_model: 'google/gemini-3.8-flash',
-    error: {
-      status: 404,
-      body: [{ error: { code: 404, message: 'Publisher Model was not found.', status: 'NOT_FOUND' } }],
-      shown: 'Publisher Model was not found.',
-    },
+    error: refusal(404, 'Publisher Model was not found.', (message) => [
+      { error: { code: 404, message, status: 'NOT_FOUND' } },
+    ]),
   },
   {
     model: 'vertex_ai/claude-sonnet-5-5',
@@ -166,11 +161,7 @@ export const CASES: readonly Case[] = [
       'converse',
     headers: bearer('bedrock-key'),
     form: 'converse',
-    error: {
-      status: 400,
-      body: { message: 'The provided model identifier is invalid.' },
-      shown: 'The provided model identifier is invalid.',
-    },
+    error: refusal(400, 'The provided model identifier is invalid.', (message) => ({ message })),
   },
   {
     model: 'bedrock/amazon.nova-pro-v1:0',
@@ -183,11 +174,7 @@ export const CASES: readonly Case[] = [
       'x-amz-date': /^\d{8}T\d{6}Z$/,
     },
     form: 'converse',
-    error: {
-      status: 403,
-      body: { Message: 'User is not authorized to perform: bedrock:InvokeModel' },
-      shown: 'User is not authorized to perform: bedrock:InvokeModel',
-    },
+    error: refusal(403, 'User is not authorized to perform: bedrock:InvokeModel', (Message) => ({ Message })),
   },
   plain('mistral/mistral-large-latest', 'MISTRAL_API_KEY', 'https://api.mistral.ai/v1/chat/completions', {
     status: 422,
@@ -198,25 +185,26 @@ export const CASES: readonly Case[] = [
     },
     shown: 'messages: Field required',
   }),
-  plain('groq/openai/gpt-oss-120b', 'GROQ_API_KEY', 'https://api.groq.com/openai/v1/chat/completions', {
-    status: 400,
-    body: {
-      error: {
-        message: "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
-        type: 'invalid_request_error',
-        code: 'tool_use_failed',
-        failed_generation: '<function=x>',
-      },
-    },
-    shown: "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
-  }),
-  plain('deepseek/deepseek-chat', 'DEEPSEEK_API_KEY', 'https://api.deepseek.com/chat/completions', {
-    status: 402,
-    body: {
-      error: { message: 'Insufficient Balance', type: 'unknown_error', param: null, code: 'invalid_request_error' },
-    },
-    shown: 'Insufficient Balance',
-  }),
+  plain(
+    'groq/openai/gpt-oss-120b',
+    'GROQ_API_KEY',
+    'https://api.groq.com/openai/v1/chat/completions',
+    refusal(
+      400,
+      "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
+      (message) => ({
+        error: { message, type: 'invalid_request_error', code: 'tool_use_failed', failed_generation: '<function=x>' },
+      }),
+    ),
+  ),
+  plain(
+    'deepseek/deepseek-chat',
+    'DEEPSEEK_API_KEY',
+    'https://api.deepseek.com/chat/completions',
+    refusal(402, 'Insufficient Balance', (message) => ({
+      error: { message, type: 'unknown_error', param: null, code: 'invalid_request_error' },
+    })),
+  ),
   plain('xai/grok-4.6', 'XAI_API_KEY', 'https://api.x.ai/v1/chat/completions', {
     status: 400,
     body: { code: 'Client specified an invalid argument', error: 'Model not found: grok-x' },
@@ -252,26 +240,18 @@ export const CASES: readonly Case[] = [
   }),
   plain('ollama/qwen3', 'OLLAMA_API_KEY', 'http://ollama.example:11434/v1/chat/completions', openaiError, {
     variables: { OLLAMA_API_BASE: 'http://ollama.example:11434', OLLAMA_API_KEY: 'provider-key' },
-    error: {
-      status: 404,
-      body: {
-        error: { message: 'model "qwen3" not found, try pulling it first', type: 'api_error', param: null, code: null },
-      },
-      shown: 'model "qwen3" not found, try pulling it first',
-    },
+    error: refusal(404, 'model "qwen3" not found, try pulling it first', (message) => ({
+      error: { message, type: 'api_error', param: null, code: null },
+    })),
   }),
   plain('hosted_vllm/qwen', 'HOSTED_VLLM_API_KEY', 'http://vllm.example:8000/v1/chat/completions', openaiError, {
     variables: { HOSTED_VLLM_API_BASE: 'http://vllm.example:8000', HOSTED_VLLM_API_KEY: 'provider-key' },
-    error: {
-      status: 400,
-      body: {
-        object: 'error',
-        message: 'auto tool choice requires --enable-auto-tool-choice',
-        type: 'BadRequestError',
-        code: 400,
-      },
-      shown: 'auto tool choice requires --enable-auto-tool-choice',
-    },
+    error: refusal(400, 'auto tool choice requires --enable-auto-tool-choice', (message) => ({
+      object: 'error',
+      message,
+      type: 'BadRequestError',
+      code: 400,
+    })),
   }),
   plain('custom_openai/own', 'X', 'https://models.example.com/api/chat/completions', openaiError, {
     variables: { OWN_KEY: 'provider-key' },

@@ -1,19 +1,16 @@
 import { HttpResponse, http } from 'msw'
 import { describe, expect, it } from 'vitest'
-import type { LlmConfig } from '../../config/types.ts'
 import { runAgent } from '../../src/agent/run-agent.ts'
-import { silentLogger } from '../../src/base/log.ts'
-import { createLlmClient } from '../../src/llm/client.ts'
 import type { Message } from '../../src/llm/inference.ts'
 import { interceptRequests } from '../helpers/intercept.ts'
-import { modelConfig } from '../helpers/model-server.ts'
+import { interceptedLlm } from '../helpers/model-server.ts'
 import { CASES, type Case } from './provider-table.ts'
 import { type Body, FORMS, type Said, TOKENS } from './wire-forms.ts'
 
 const outside = interceptRequests()
 
-const configOf = ({ model, variables, params }: Case): LlmConfig =>
-  modelConfig('', {
+const clientOf = ({ model, variables, params }: Case) =>
+  interceptedLlm({
     model: params ? 'entry' : model,
     small_model: params ? 'entry' : model,
     model_list: params ? [{ model_name: 'entry', litellm_params: { model, ...params } }] : [],
@@ -21,8 +18,6 @@ const configOf = ({ model, variables, params }: Case): LlmConfig =>
     max_output_tokens: 4321,
   })
 
-const clientOf = (one: Case) =>
-  createLlmClient(configOf(one), { fetch: (...args) => fetch(...args), log: silentLogger, backoffMs: 1 })
 const ask = (one: Case, ...before: Message[]) =>
   clientOf(one).complete({ role: 'main', messages: [...before, { role: 'user', content: 'hi' }] })
 
@@ -169,12 +164,8 @@ it('a reasoning model at its vendor gets no temperature, and its cap by the othe
       })
     }),
   )
-  const config = modelConfig('', {
-    model: 'openai/gpt-5.2',
-    max_output_tokens: 77,
-    credentials: { OPENAI_API_KEY: 'key' },
-  })
-  const llm = createLlmClient(config, { fetch: (...args) => fetch(...args), log: silentLogger })
+  const credentials = { OPENAI_API_KEY: 'key' }
+  const llm = interceptedLlm({ model: 'openai/gpt-5.2', max_output_tokens: 77, credentials })
   await llm.complete({ role: 'main', messages: [{ role: 'user', content: 'hello' }] })
   expect(body).toEqual({ model: 'gpt-5.2', messages: [{ role: 'user', content: 'hello' }], max_completion_tokens: 77 })
 })

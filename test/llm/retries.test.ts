@@ -55,24 +55,13 @@ describe('retries of model calls', () => {
     expect(lines.map((line) => JSON.parse(line).wait_ms)).toEqual([1, 2, 4])
   })
 
-  it('waits as long as Retry-After asks', async () => {
-    const { llm, lines } = await setup(
-      script(failing(429, 'slow down', { 'retry-after': '0.01' }), text('ok')),
-      {},
-      60_000,
-    )
+  it.each([
+    ['as long as Retry-After asks', { 'retry-after': '0.01' }, 10],
+    ['as retry-after-ms asks, which is finer than Retry-After', { 'retry-after': '2', 'retry-after-ms': '15' }, 15],
+  ])('waits %s', async (_, headers, wait_ms) => {
+    const { llm, lines } = await setup(script(failing(429, 'slow down', headers), text('ok')), {}, 60_000)
     expect((await llm.complete(request)).text).toBe('ok')
-    expect(lines.map((line) => JSON.parse(line).wait_ms)).toEqual([10])
-  })
-
-  it('waits as many milliseconds as retry-after-ms asks, which is finer than Retry-After beside it', async () => {
-    const { llm, lines } = await setup(
-      script(failing(429, 'slow down', { 'retry-after': '2', 'retry-after-ms': '15' }), text('ok')),
-      {},
-      60_000,
-    )
-    expect((await llm.complete(request)).text).toBe('ok')
-    expect(lines.map((line) => JSON.parse(line).wait_ms)).toEqual([15])
+    expect(lines.map((line) => JSON.parse(line).wait_ms)).toEqual([wait_ms])
   })
 
   it('does not repeat a call when the provider says that it does not help', async () => {

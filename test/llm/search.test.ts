@@ -1,11 +1,8 @@
 import { HttpResponse, http } from 'msw'
 import { describe, expect, it } from 'vitest'
-import type { LlmConfig } from '../../config/types.ts'
-import { silentLogger } from '../../src/base/log.ts'
-import { createLlmClient } from '../../src/llm/client.ts'
 import type { SearchOptions } from '../../src/llm/inference.ts'
 import { interceptRequests } from '../helpers/intercept.ts'
-import { modelConfig } from '../helpers/model-server.ts'
+import { interceptedLlm } from '../helpers/model-server.ts'
 
 const outside = interceptRequests()
 
@@ -32,9 +29,6 @@ const messages = {
 const WEB = { web_search_options: { search_context_size: 'medium' } }
 const VERTEX = { VERTEXAI_PROJECT: 'p', VERTEXAI_LOCATION: 'us-east5', GOOGLE_OAUTH_ACCESS_TOKEN: 't' }
 
-const clientOf = (overrides: Partial<LlmConfig>) =>
-  createLlmClient(modelConfig('', overrides), { fetch: (...args) => fetch(...args), log: silentLogger, backoffMs: 1 })
-
 /** @returns the posted body, and the finding */
 async function search(
   model: string,
@@ -50,120 +44,114 @@ async function search(
       return HttpResponse.json(answers[Math.min(bodies.length, answers.length) - 1])
     }),
   )
-  const llm = clientOf({ web_search_model: model, credentials })
+  const llm = interceptedLlm({ web_search_model: model, credentials })
   return { text: await llm.search('tides', options), bodies }
 }
 
 describe('a web search', () => {
-  it.each<[string, Record<string, string>, string, object, object]>([
+  const CLAUDE = { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 5 }] }
+  const VERTEX_PLACE = 'us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-east5'
+  it.each<[model: string, credentials: string | Record<string, string>, url: string, answer: object, expected: object]>(
     [
-      'anthropic/claude-sonnet-5',
-      { ANTHROPIC_API_KEY: 'k' },
-      'https://api.anthropic.com/v1/messages',
-      messages,
-      { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 5 }] },
+      ['anthropic/claude-sonnet-5', 'ANTHROPIC_API_KEY', 'api.anthropic.com/v1/messages', messages, CLAUDE],
+      ['vertex_ai/claude-sonnet-5-5', VERTEX, `${VERTEX_PLACE}/publishers/anthropic/models/*`, messages, CLAUDE],
+      [
+        'vertex_ai/gemini-3.8-flash',
+        VERTEX,
+        `${VERTEX_PLACE}/endpoints/openapi/chat/completions`,
+        chat,
+        { web_search_options: {} },
+      ],
+      [
+        'gemini/gemini-3.8-flash',
+        'GEMINI_API_KEY',
+        'generativelanguage.googleapis.com/v1beta/models/*',
+        {
+          candidates: [{ content: { parts: [{ text: 'high at noon' }] }, finishReason: 'STOP' }],
+          usageMetadata: { promptTokenCount: 4, toolUsePromptTokenCount: 5, candidatesTokenCount: 3 },
+        },
+        { tools: [{ google_search: {} }] },
+      ],
+      [
+        'xai/grok-4.6',
+        'XAI_API_KEY',
+        'api.x.ai/v1/responses',
+        responses,
+        { tools: [{ type: 'web_search' }], input: 'tides' },
+      ],
+      [
+        'azure/d',
+        { AZURE_API_BASE: 'https://a.openai.azure.com', AZURE_API_VERSION: 'v1', AZURE_API_KEY: 'k' },
+        'a.openai.azure.com/openai/v1/responses',
+        responses,
+        { model: 'd', tools: [{ type: 'web_search', search_context_size: 'medium' }] },
+      ],
+      [
+        'openai/gpt-5-search-api',
+        'OPENAI_API_KEY',
+        'api.openai.com/v1/chat/completions',
+        chat,
+        { ...WEB, max_tokens: 32_000 },
+      ],
+      [
+        'openai/gpt-4.1-mini',
+        'OPENAI_API_KEY',
+        'api.openai.com/v1/responses',
+        responses,
+        {
+          input: 'tides',
+          tools: [{ type: 'web_search', search_context_size: 'medium' }],
+          max_output_tokens: 32_000,
+          temperature: 0.5,
+        },
+      ],
+      ['perplexity/sonar', 'PERPLEXITYAI_API_KEY', 'api.perplexity.ai/chat/completions', chat, WEB],
+      [
+        'openrouter/openai/gpt-4o',
+        'OPENROUTER_API_KEY',
+        'openrouter.ai/api/v1/chat/completions',
+        chat,
+        { tools: [{ type: 'openrouter:web_search' }] },
+      ],
+      [
+        'groq/openai/gpt-oss-120b',
+        'GROQ_API_KEY',
+        'api.groq.com/openai/v1/chat/completions',
+        chat,
+        { tools: [{ type: 'browser_search' }], tool_choice: 'required' },
+      ],
+      [
+        'groq/groq/compound',
+        'GROQ_API_KEY',
+        'api.groq.com/openai/v1/chat/completions',
+        chat,
+        { model: 'groq/compound' },
+      ],
+      [
+        'mistral/mistral-medium-latest',
+        'MISTRAL_API_KEY',
+        'api.mistral.ai/v1/conversations',
+        {
+          outputs: [
+            { type: 'tool.execution', name: 'web_search' },
+            {
+              type: 'message.output',
+              content: [
+                { type: 'text', text: 'high at noon' },
+                { type: 'tool_reference', url: 'https://x' },
+              ],
+            },
+          ],
+          usage: { prompt_tokens: 9, completion_tokens: 3 },
+        },
+        { inputs: 'tides', tools: [{ type: 'web_search' }], store: false },
+      ],
     ],
-    [
-      'vertex_ai/claude-sonnet-5-5',
-      VERTEX,
-      'https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-east5/publishers/anthropic/models/*',
-      messages,
-      { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 5 }] },
-    ],
-    [
-      'vertex_ai/gemini-3.8-flash',
-      VERTEX,
-      'https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-east5/endpoints/openapi/chat/completions',
-      chat,
-      { web_search_options: {} },
-    ],
-    [
-      'gemini/gemini-3.8-flash',
-      { GEMINI_API_KEY: 'k' },
-      'https://generativelanguage.googleapis.com/v1beta/models/*',
-      {
-        candidates: [{ content: { parts: [{ text: 'high at noon' }] }, finishReason: 'STOP' }],
-        usageMetadata: { promptTokenCount: 4, toolUsePromptTokenCount: 5, candidatesTokenCount: 3 },
-      },
-      { tools: [{ google_search: {} }] },
-    ],
-    [
-      'xai/grok-4.6',
-      { XAI_API_KEY: 'k' },
-      'https://api.x.ai/v1/responses',
-      responses,
-      { tools: [{ type: 'web_search' }], input: 'tides' },
-    ],
-    [
-      'azure/d',
-      { AZURE_API_BASE: 'https://a.openai.azure.com', AZURE_API_VERSION: 'v1', AZURE_API_KEY: 'k' },
-      'https://a.openai.azure.com/openai/v1/responses',
-      responses,
-      { model: 'd', tools: [{ type: 'web_search', search_context_size: 'medium' }] },
-    ],
-    [
-      'openai/gpt-5-search-api',
-      { OPENAI_API_KEY: 'k' },
-      'https://api.openai.com/v1/chat/completions',
-      chat,
-      { ...WEB, max_tokens: 32_000 },
-    ],
-    [
-      'openai/gpt-4.1-mini',
-      { OPENAI_API_KEY: 'k' },
-      'https://api.openai.com/v1/responses',
-      responses,
-      {
-        input: 'tides',
-        tools: [{ type: 'web_search', search_context_size: 'medium' }],
-        max_output_tokens: 32_000,
-        temperature: 0.5,
-      },
-    ],
-    ['perplexity/sonar', { PERPLEXITYAI_API_KEY: 'k' }, 'https://api.perplexity.ai/chat/completions', chat, WEB],
-    [
-      'openrouter/openai/gpt-4o',
-      { OPENROUTER_API_KEY: 'k' },
-      'https://openrouter.ai/api/v1/chat/completions',
-      chat,
-      { tools: [{ type: 'openrouter:web_search' }] },
-    ],
-    [
-      'groq/openai/gpt-oss-120b',
-      { GROQ_API_KEY: 'k' },
-      'https://api.groq.com/openai/v1/chat/completions',
-      chat,
-      { tools: [{ type: 'browser_search' }], tool_choice: 'required' },
-    ],
-    [
-      'groq/groq/compound',
-      { GROQ_API_KEY: 'k' },
-      'https://api.groq.com/openai/v1/chat/completions',
-      chat,
-      { model: 'groq/compound' },
-    ],
-    [
-      'mistral/mistral-medium-latest',
-      { MISTRAL_API_KEY: 'k' },
-      'https://api.mistral.ai/v1/conversations',
-      {
-        outputs: [
-          { type: 'tool.execution', name: 'web_search' },
-          {
-            type: 'message.output',
-            content: [
-              { type: 'text', text: 'high at noon' },
-              { type: 'tool_reference', url: 'https://x' },
-            ],
-          },
-        ],
-        usage: { prompt_tokens: 9, completion_tokens: 3 },
-      },
-      { inputs: 'tides', tools: [{ type: 'web_search' }], store: false },
-    ],
-  ])('by %s', async (model, credentials, url, answer, expected) => {
+  )('by %s', async (model, credentials, url, answer, expected) => {
     const used: unknown[] = []
-    const { text, bodies } = await search(model, credentials, url, [answer], { observe: (each) => used.push(each) })
+    const keys = typeof credentials === 'string' ? { [credentials]: 'k' } : credentials
+    const observe: SearchOptions['observe'] = (each) => used.push(each)
+    const { text, bodies } = await search(model, keys, `https://${url}`, [answer], { observe })
     expect(text).toBe('high at noon')
     expect(bodies).toMatchObject([expected])
     expect(used).toEqual([{ model, usage: { input_tokens: 9, cached_tokens: 0, output_tokens: 3 } }])
@@ -196,7 +184,7 @@ describe('a web search', () => {
 
   it('takes the model of the role when no search model is configured', async () => {
     outside.use(http.post('https://api.openai.com/v1/chat/completions', () => HttpResponse.json(chat)))
-    const llm = clientOf({
+    const llm = interceptedLlm({
       model: 'openai/gpt-4o-search-preview',
       small_model: 'together_ai/some-model',
       credentials: { OPENAI_API_KEY: 'k', TOGETHERAI_API_KEY: 'k' },
@@ -213,7 +201,7 @@ describe('a web search', () => {
         return HttpResponse.json({ detail: 'Not Found' }, { status: 404 })
       }),
     )
-    const llm = clientOf({
+    const llm = interceptedLlm({
       small_model: 'openai/gpt-4.1',
       credentials: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'http://models.example.org/v1' },
     })
@@ -230,7 +218,7 @@ describe('a web search', () => {
         return HttpResponse.json({ error: { message: 'overloaded' } }, { status: 500 })
       }),
     )
-    const llm = clientOf({ small_model: 'openai/gpt-5', credentials: { OPENAI_API_KEY: 'k' } })
+    const llm = interceptedLlm({ small_model: 'openai/gpt-5', credentials: { OPENAI_API_KEY: 'k' } })
     await expect(llm.search('x')).rejects.toMatchObject({
       code: 'InferenceCallAPIError',
       message: 'Inference call to openai/gpt-5 failed: overloaded',

@@ -110,9 +110,13 @@ function fromBlocks(role: 'user' | 'assistant', blocks: Body[]): Seen[] {
   const text = blocks.map((block) => (block.type === 'text' ? block.text : '')).join('')
   return [
     ...results.map((block): Seen => ({ role: 'tool', text: block.content, call_id: block.tool_use_id })),
-    ...(text || calls.length > 0 ? [{ role, ...(text && { text }), ...(calls.length > 0 && { calls }) }] : []),
+    ...messageOf(role, text, calls),
   ]
 }
+
+/** Makes the message of a role, none if it is empty. */
+const messageOf = (role: Seen['role'], text: string, calls: NonNullable<Seen['calls']>): Seen[] =>
+  text || calls.length > 0 ? [{ role, ...(text && { text }), ...(calls.length > 0 && { calls }) }] : []
 
 const GEMINI_FINISH = { stop: 'STOP', tool_calls: 'STOP', length: 'MAX_TOKENS', content_filter: 'SAFETY' }
 
@@ -147,16 +151,13 @@ const gemini: Form = {
       const responses = content.parts.filter((part: Body) => part.functionResponse)
       const calls = content.parts.filter((part: Body) => part.functionCall).map((part: Body) => part.functionCall)
       const text = content.parts.map((part: Body) => part.text ?? '').join('')
-      const role = content.role === 'model' ? 'assistant' : 'user'
       return [
         ...responses.map((part: Body) => ({
           role: 'tool',
           text: part.functionResponse.response.result,
           call_id: part.functionResponse.id,
         })),
-        ...(text || calls.length > 0
-          ? [{ role, ...(text && { text }), ...(calls.length > 0 && { calls }) } as Seen]
-          : []),
+        ...messageOf(content.role === 'model' ? 'assistant' : 'user', text, calls),
       ]
     }),
   ],
@@ -199,21 +200,13 @@ const converse: Form = {
       .map((block: Body) => ({ role: 'system', text: block.text })),
     ...body.messages.flatMap((message: Body): Seen[] => {
       const results = message.content.filter((block: Body) => block.toolResult).map((block: Body) => block.toolResult)
-      const calls = message.content.filter((block: Body) => block.toolUse).map((block: Body) => block.toolUse)
+      const calls = message.content
+        .filter((block: Body) => block.toolUse)
+        .map(({ toolUse }: Body) => ({ id: toolUse.toolUseId, name: toolUse.name, args: toolUse.input }))
       const text = message.content.map((block: Body) => block.text ?? '').join('')
       return [
         ...results.map((result: Body) => ({ role: 'tool', text: result.content[0].text, call_id: result.toolUseId })),
-        ...(text || calls.length > 0
-          ? [
-              {
-                role: message.role,
-                ...(text && { text }),
-                ...(calls.length > 0 && {
-                  calls: calls.map((use: Body) => ({ id: use.toolUseId, name: use.name, args: use.input })),
-                }),
-              },
-            ]
-          : []),
+        ...messageOf(message.role, text, calls),
       ]
     }),
   ],

@@ -1,12 +1,12 @@
 import { HttpResponse, http } from 'msw'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../config/types.ts'
 import { createLogger } from '../../src/base/log.ts'
 import { type NotificationContext, notifyOfEvent } from '../../src/notifications/notify.ts'
 import type { SessionFacts } from '../../src/rounds/round.ts'
 import { configOf } from '../helpers/core.ts'
 import { interceptRequests } from '../helpers/intercept.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { createTestDatabase, provideDatabase } from '../helpers/postgres.ts'
 
 const ENDPOINT = 'http://notifications.test:8080'
 const SESSION: SessionFacts = {
@@ -25,17 +25,15 @@ const SESSION: SessionFacts = {
 }
 
 const server = interceptRequests()
-let database: TestDatabase
+const database = provideDatabase()
 let config: Config
 let sent: { body: Record<string, unknown>; headers: Headers }[]
 let lines: Record<string, unknown>[]
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   const yaml = `services: {notifications: {enabled: true, endpoint: '${ENDPOINT}', token_env: N_TOKEN, timeout: 0.5}}`
   config = await configOf(yaml, { N_TOKEN: 'token-of-notifications' })
 })
-afterAll(() => database.drop())
 beforeEach(async () => {
   sent = []
   lines = []

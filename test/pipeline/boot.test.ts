@@ -1,54 +1,40 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { startCache } from '../../dev/cache.ts'
 import { startObjectStore } from '../../dev/object-store.ts'
 import { useFolder } from '../helpers/folder.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { provideDatabase } from '../helpers/postgres.ts'
 
 const MAIN = fileURLToPath(new URL('../../pipeline/main.ts', import.meta.url))
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const KEYS = { access_key: 'access-key-1', secret_key: 'secret-key-1' }
 
 const folder = useFolder()
-let db: TestDatabase
+const db = provideDatabase()
 let closed_port: number
 const closers: (() => Promise<unknown>)[] = []
 beforeAll(async () => {
-  db = await createTestDatabase()
-  closed_port = await closedPort()
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  closed_port = (server.address() as AddressInfo).port
+  await once(server.close(), 'close')
 })
 afterEach(async () => {
   for (const close of closers.splice(0)) await close()
 })
-afterAll(async () => {
-  await db.drop()
-})
-
-async function closedPort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
-}
 
 /** Starts a worker process without the environment of the tests. */
 async function boot(env: Record<string, string>, storage_url = `http://127.0.0.1:${closed_port}`, args: string[] = []) {
   const config = join(folder.path, 'platform.yaml')
-  const storage = {
-    provider: 'BUNDLED',
-    bucket: 'artifacts',
-    endpoint_url: storage_url,
-    public_endpoint_url: storage_url,
-    max_attempts: 1,
-  }
+  const urls = { endpoint_url: storage_url, public_endpoint_url: storage_url }
+  const storage = { provider: 'BUNDLED', bucket: 'artifacts', ...urls, max_attempts: 1 }
   await writeFile(config, stringify({ storage, paths: { upload_folder: join(folder.path, 'work') } }))
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: ROOT,
@@ -100,32 +86,21 @@ describe('the worker process', () => {
   })
 
   it('says everything that is wrong with its configuration and ends', async () => {
-    const { exited } = await boot({})
-    const { code, output } = await exited
+    const { code, output } = await (await boot({})).exited
     expect(code).toBe(1)
     expect(output).toContain('Missing env variable for platform database')
   })
 
-  it('ends when the database cannot be reached, without showing the password', async () => {
-    const url = `postgresql://platform:hidden-password@127.0.0.1:${closed_port}/platform`
-    const { code, output } = await (await boot(environment({ PLATFORM_SQL_DATABASE_URL: url }))).exited
+  const refusingUrl = () => `postgresql://platform:hidden-password@127.0.0.1:${closed_port}/platform`
+  it.each([
+    ['database', async () => ({ PLATFORM_SQL_DATABASE_URL: refusingUrl() }), /.*ECONNREFUSED/, 'hidden-password'],
+    ['redis', async () => ({}), /./, 'cache-token-1'],
+    ['object storage', async () => ({ PLATFORM_REDIS_URL: await cache() }), /./, KEYS.secret_key],
+  ])('ends when its %s cannot be reached, without showing the secret', async (name, env, reason, secret) => {
+    const { code, output } = await (await boot(environment(await env()))).exited
     expect(code).toBe(1)
-    expect(output).toMatch(/Failed to initialize database: .*ECONNREFUSED/)
-    expect(output).not.toContain('hidden-password')
-  })
-
-  it('ends when the cache cannot be reached', async () => {
-    const { code, output } = await (await boot(environment())).exited
-    expect(code).toBe(1)
-    expect(output).toContain('Failed to initialize redis: ')
-    expect(output).not.toContain('cache-token-1')
-  })
-
-  it('ends when the object store cannot be reached', async () => {
-    const { code, output } = await (await boot(environment({ PLATFORM_REDIS_URL: await cache() }))).exited
-    expect(code).toBe(1)
-    expect(output).toContain('Failed to initialize object storage: ')
-    expect(output).not.toContain(KEYS.secret_key)
+    expect(output).toMatch(new RegExp(`Failed to initialize ${name}: ${reason.source}`))
+    expect(output).not.toContain(secret)
   })
 
   it('starts when all are there, and ends in order', async () => {

@@ -5,17 +5,13 @@ import { platformFor } from '../../src/access/audit/record.ts'
 import { RoundCancelled } from '../../src/base/errors.ts'
 import { STOPPING } from '../../src/data/queue.ts'
 import { type CancelWatch, cancelRound, startCancelWatch } from '../../src/rounds/cancel.ts'
-import { loadAggregate } from '../../src/sessions/aggregate.ts'
-import { provideDatabase } from '../helpers/postgres.ts'
 import { untilAborted } from '../helpers/until-aborted.ts'
-import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
-import { allModes, fakeFrame, runContext } from './frame.ts'
+import { claimOf, createSession, lapseLease, useVerbs } from '../sessions/fixtures.ts'
+import { allModes, detailOf, fakeFrame, runContext, statusesOf } from './frame.ts'
 
-let verbs: ReturnType<typeof verbContext>
+const { db, context: verbs } = useVerbs()
 let cancellations: CancelWatch
-const db = provideDatabase()
 beforeAll(async () => {
-  verbs = verbContext(db)
   cancellations = await startCancelWatch(db.sql, verbs.log)
 })
 afterAll(() => cancellations.close())
@@ -23,22 +19,20 @@ afterAll(() => cancellations.close())
 const never = new AbortController().signal
 const cancel = (uuid: string) =>
   cancelRound(verbs, { session_uuid: uuid, by: 'ada@example.org', actor: platformFor(null) })
-async function detail(uuid: string) {
-  const session = await loadAggregate(verbs, uuid, { includeHistory: true })
-  if (!session) throw new Error('no session')
-  const statuses = session.rounds[0]?.statuses.map(({ status, message }) => [status, message]) ?? []
-  return { ...session, statuses, last: statuses.at(-1) }
-}
 const CANCELLED = ['uncompleted', 'Cancelled by ada@example.org.']
 
 async function run(modes: Modes, options: { uuid?: string; signal?: AbortSignal; frame?: Partial<RoundFrame> } = {}) {
   const uuid = options.uuid ?? (await createSession(verbs))
   const fake = fakeFrame()
-  const round_id = (await detail(uuid)).rounds[0]?.id ?? 0
+  const round_id = (await detailOf(verbs, uuid)).rounds[0]?.id ?? 0
   const frame = { ...fake.frame, ...options.frame }
-  await runRound(runContext(db.sql, verbs.log, verbs.queue), round_id, modes, options.signal ?? never, frame)
-  return { uuid, fake, session: await detail(uuid) }
+  await runRound(runContext(verbs), round_id, modes, options.signal ?? never, frame)
+  const session = await detailOf(verbs, uuid)
+  const statuses = statusesOf(session)
+  return { uuid, fake, session: { ...session, statuses, last: statuses.at(-1) } }
 }
+
+const mustNotRun = allModes(() => Promise.reject(new Error('must not run')))
 
 /** Makes a mode that cancels its own round, and waits for that. */
 const cancelled =
@@ -108,10 +102,7 @@ describe('a round that is cancelled', () => {
       await untilAborted(signal)
       throw new Error('git was stopped')
     }
-    const { session } = await run(
-      allModes(() => Promise.reject(new Error('must not run'))),
-      { frame: { openWorkspace, cancellations } },
-    )
+    const { session } = await run(mustNotRun, { frame: { openWorkspace, cancellations } })
     expect(session.last).toEqual(CANCELLED)
   })
 
@@ -127,10 +118,7 @@ describe('a round that is cancelled', () => {
       { signal: stop.signal, frame: { cancellations } },
     )
     expect(first.session).toMatchObject({ in_flight: true })
-    const { session, fake } = await run(
-      allModes(() => Promise.reject(new Error('must not run'))),
-      { uuid: first.uuid },
-    )
+    const { session, fake } = await run(mustNotRun, { uuid: first.uuid })
     expect(session.last).toEqual(CANCELLED)
     expect(fake.state).toEqual({ opened: 0, disposed: 0 })
   })
@@ -141,10 +129,7 @@ describe('a round that is cancelled', () => {
     await cancel(uuid)
     await lapseLease(db.sql, claim.id)
     await db.sql`UPDATE rounds SET attempts = 9 WHERE id = ${claim.id}`
-    const { session } = await run(
-      allModes(() => Promise.reject(new Error('must not run'))),
-      { uuid },
-    )
+    const { session } = await run(mustNotRun, { uuid })
     expect(session.statuses).toEqual([['started', null], CANCELLED])
   })
 

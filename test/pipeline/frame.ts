@@ -2,10 +2,9 @@ import type { Config } from '../../config/types.ts'
 import { inWorkspace, type ModeHandler, type Modes } from '../../pipeline/kit/run.ts'
 import type { RoundFrame } from '../../pipeline/run-round.ts'
 import type { Workspace } from '../../pipeline/workspace/workspace.ts'
-import type { Logger } from '../../src/base/log.ts'
 import type { Context } from '../../src/context.ts'
-import type { Sql } from '../../src/data/db/sql.ts'
 import type { SessionFacts } from '../../src/rounds/round.ts'
+import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { memoryCache } from '../helpers/memory-cache.ts'
 
 /** Creates a working copy in memory that counts how often it was discarded. */
@@ -33,11 +32,19 @@ export const allModes = (handler: ModeHandler): Modes => ({
   apply: inWorkspace(handler),
 })
 
+export async function detailOf(verbs: Parameters<typeof loadAggregate>[0], uuid: string) {
+  const session = await loadAggregate(verbs, uuid, { includeHistory: true })
+  if (!session) throw new Error('no session')
+  return session
+}
+
+/** Lists status and message of each row of a session's first round. */
+export const statusesOf = ({ rounds }: Awaited<ReturnType<typeof detailOf>>) =>
+  rounds[0]?.statuses.map(({ status, message }) => [status, message]) ?? []
+
 /** Creates the parts of a context that the frame of a round uses. */
 export function runContext(
-  sql: Sql,
-  log: Logger,
-  queue: Context['queue'],
+  { sql, log, queue }: Pick<Context, 'sql' | 'log' | 'queue'>,
   worker = { concurrency: 2, max_restarts: 3 },
 ): Context {
   const parts: Partial<Context> = {

@@ -19,23 +19,10 @@ describe('what watchers are told', () => {
     const call = { type: 'tool', chain: 'IAC_GENERATOR', durationMs: 1_234.5 } as const
     observe({ ...call, name: 'read_file', path: 'main.tf', success: true })
     observe({ ...call, name: 'list_resources', success: false, error: new Error('/srv/secret') })
+    const called = { type: 'tool.called', chain: 'IAC_GENERATOR', seconds: 1.235 }
     expect(events).toEqual([
-      {
-        type: 'tool.called',
-        chain: 'IAC_GENERATOR',
-        tool: 'read_file',
-        path: 'main.tf',
-        outcome: 'ok',
-        seconds: 1.235,
-      },
-      {
-        type: 'tool.called',
-        chain: 'IAC_GENERATOR',
-        tool: 'list_resources',
-        path: null,
-        outcome: 'refused',
-        seconds: 1.235,
-      },
+      { ...called, tool: 'read_file', path: 'main.tf', outcome: 'ok' },
+      { ...called, tool: 'list_resources', path: null, outcome: 'refused' },
     ])
     expect(meter.usage().chains.IAC_GENERATOR).toMatchObject({ tool_calls: 2 })
   })
@@ -43,12 +30,8 @@ describe('what watchers are told', () => {
   it('of an upload: only of objects of the round that the store has taken', async () => {
     const { eventLog, events } = recorder()
     let fails = false
-    const store = {
-      put: async () => {
-        if (fails) throw new Error('down')
-        return 12
-      },
-    } as unknown as ObjectStore
+    const put = () => (fails ? Promise.reject(new Error('down')) : Promise.resolve(12))
+    const store = { put } as unknown as ObjectStore
     const watched = watchUploads(store, eventLog)
     const options = { content_type: 'text/plain' }
     expect(await watched.put('sessions/u/rounds/7/plans/ab12.txt', 'x', options)).toBe(12)
@@ -68,21 +51,14 @@ describe('what watchers are told', () => {
 })
 
 describe('counting lines', () => {
+  const HEAD = '--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n'
   it.each([
-    ['a new file', { new_file: true, content: 'a\nb\n' }, { added: 2, removed: 0 }],
-    ['a new file without a last line break', { new_file: true, content: 'a\nb' }, { added: 2, removed: 0 }],
-    ['an empty file', { new_file: true, content: '' }, { added: 0, removed: 0 }],
-    [
-      'a diff, whose head does not count',
-      { new_file: false, content: '--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n same\n-old\n+new\n+more\n' },
-      { added: 2, removed: 1 },
-    ],
-    [
-      'a diff of lines that look like a head',
-      { new_file: false, content: '--- a/x\n+++ b/x\n@@ -1 +1 @@\n--- old\n+++ new\n' },
-      { added: 1, removed: 1 },
-    ],
-  ])('of %s', (_, change, counted) => {
-    expect(countLines(change)).toEqual(counted)
+    ['a new file', true, 'a\nb\n', 2, 0],
+    ['a new file without a last line break', true, 'a\nb', 2, 0],
+    ['an empty file', true, '', 0, 0],
+    ['a diff, whose head does not count', false, `${HEAD} same\n-old\n+new\n+more\n`, 2, 1],
+    ['a diff of lines that look like a head', false, `${HEAD}--- old\n+++ new\n`, 1, 1],
+  ])('of %s', (_, new_file, content, added, removed) => {
+    expect(countLines({ new_file, content })).toEqual({ added, removed })
   })
 })

@@ -1,46 +1,28 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ModeHandler } from '../../pipeline/kit/run.ts'
 import { endOfPreview, runRound } from '../../pipeline/run-round.ts'
 import { badRequest, LeaseLost } from '../../src/base/errors.ts'
 import { OutboundError } from '../../src/base/http.ts'
 import { STOPPING } from '../../src/data/queue.ts'
-import { loadAggregate } from '../../src/sessions/aggregate.ts'
-import { provideDatabase } from '../helpers/postgres.ts'
 import { untilAborted } from '../helpers/until-aborted.ts'
-import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
-import { allModes, fakeFrame, runContext } from './frame.ts'
+import { claimOf, createSession, lapseLease, useVerbs } from '../sessions/fixtures.ts'
+import { allModes, detailOf, fakeFrame, runContext, statusesOf } from './frame.ts'
 
-let verbs: ReturnType<typeof verbContext>
-const db = provideDatabase()
-beforeAll(async () => {
-  verbs = verbContext(db)
-})
+const { db, context: verbs } = useVerbs()
 
 const never = new AbortController().signal
 
-async function run(
-  handler: ModeHandler,
-  options: { signal?: AbortSignal; frame?: ReturnType<typeof fakeFrame>; query?: string } = {},
-) {
-  const uuid = await createSession(verbs, { query: options.query ?? 'do it' })
-  const fake = options.frame ?? fakeFrame()
-  const round_id = (await detail(uuid)).rounds[0]?.id ?? 0
-  const context = runContext(db.sql, verbs.log, verbs.queue)
-  await runRound(context, round_id, allModes(handler), options.signal ?? never, fake.frame)
-  return { uuid, fake, session: await detail(uuid) }
+async function run(handler: ModeHandler, { signal = never, fake = fakeFrame() } = {}) {
+  const uuid = await createSession(verbs)
+  const round_id = (await detailOf(verbs, uuid)).rounds[0]?.id ?? 0
+  await runRound(runContext(verbs), round_id, allModes(handler), signal, fake.frame)
+  const session = await detailOf(verbs, uuid)
+  return { uuid, fake, session, statuses: statusesOf(session) }
 }
-
-async function detail(uuid: string) {
-  const session = await loadAggregate(verbs, uuid, { includeHistory: true })
-  if (!session) throw new Error('no session')
-  return session
-}
-const statuses = (session: Awaited<ReturnType<typeof detail>>) =>
-  session.rounds[0]?.statuses.map((row) => [row.status, row.message])
 
 describe('runRound', () => {
   it('ends a completed round with the name of the operation and saves what the run collected', async () => {
-    const { uuid, fake, session } = await run(async (round) => {
+    const { uuid, fake, session, statuses } = await run(async (round) => {
       await round.setStatus('filtering', 'looking')
       round.conversation.push({ user: 'q', assistant: 'a' })
       round.observe({
@@ -58,7 +40,7 @@ describe('runRound', () => {
       current_status: 'completed',
       history: [{ user: 'q', assistant: 'a' }],
     })
-    expect(statuses(session)).toEqual([
+    expect(statuses).toEqual([
       ['started', null],
       ['filtering', 'looking'],
       ['completed', 'GENERATE'],
@@ -72,15 +54,15 @@ describe('runRound', () => {
   })
 
   it('keeps the text of a declined round', async () => {
-    const { session } = await run(async (round) => {
+    const { statuses } = await run(async (round) => {
       round.conversation.push({ user: 'q', assistant: 'That is not ours.' })
       return { status: 'uncompleted', message: 'That is not ours.' }
     })
-    expect(statuses(session)?.at(-1)).toEqual(['uncompleted', 'That is not ours.'])
+    expect(statuses.at(-1)).toEqual(['uncompleted', 'That is not ours.'])
   })
 
   it('shows the text of a fault of the platform, saves the history and tells about it', async () => {
-    const { uuid, fake, session } = await run(async (round) => {
+    const { uuid, fake, session, statuses } = await run(async (round) => {
       round.conversation.push({ user: 'q', assistant: 'half' })
       throw badRequest('Validation loop exceeded.', new Error('detail'))
     })
@@ -89,10 +71,9 @@ describe('runRound', () => {
       current_status: 'failed',
       history: [{ user: 'q', assistant: 'half' }],
     })
-    expect(statuses(session)?.at(-1)).toEqual(['failed', 'runner failed: Validation loop exceeded.'])
-    expect(fake.told.map(({ session: { uuid: id }, message }) => [id, message])).toEqual([
-      [uuid, 'runner failed: Validation loop exceeded.'],
-    ])
+    const message = 'runner failed: Validation loop exceeded.'
+    expect(statuses.at(-1)).toEqual(['failed', message])
+    expect(fake.told).toMatchObject([{ session: { uuid }, message }])
     expect(fake.state.disposed).toBe(1)
   })
 
@@ -102,8 +83,8 @@ describe('runRound', () => {
     'a string',
   ])('keeps the text of %s in the log', async (fault) => {
     const before = verbs.lines.length
-    const { session } = await run(() => Promise.reject(fault))
-    expect(statuses(session)?.at(-1)).toEqual([
+    const { statuses } = await run(() => Promise.reject(fault))
+    expect(statuses.at(-1)).toEqual([
       'failed',
       'runner failed: an unexpected error occurred; the log of the worker has the details.',
     ])
@@ -114,11 +95,8 @@ describe('runRound', () => {
   it('fails the round when there is no working copy', async () => {
     const fake = fakeFrame()
     fake.frame.openWorkspace = () => Promise.reject(badRequest("iac_path 'x' is not a directory inside the repository"))
-    const { session } = await run(async () => ({ status: 'completed' }), { frame: fake })
-    expect(statuses(session)?.at(-1)).toEqual([
-      'failed',
-      "runner failed: iac_path 'x' is not a directory inside the repository",
-    ])
+    const { statuses } = await run(async () => ({ status: 'completed' }), { fake })
+    expect(statuses.at(-1)).toEqual(['failed', "runner failed: iac_path 'x' is not a directory inside the repository"])
   })
 
   it('hands the round back when the worker stops', async () => {
@@ -149,41 +127,32 @@ describe('runRound', () => {
   })
 
   it('stops and writes nothing once another worker has the round', async () => {
-    const fake = fakeFrame()
     let reason: unknown
-    const { uuid, session } = await run(
-      async (round) => {
-        await lapseLease(db.sql, round.round.id)
-        await claimOf(db.sql, round.round.session.uuid)
-        await untilAborted(round.signal)
-        reason = round.signal.reason
-        throw new Error('cancelled in the middle')
-      },
-      { frame: fake },
-    )
+    const { fake, uuid, session, statuses } = await run(async (round) => {
+      await lapseLease(db.sql, round.round.id)
+      await claimOf(db.sql, round.round.session.uuid)
+      await untilAborted(round.signal)
+      reason = round.signal.reason
+      throw new Error('cancelled in the middle')
+    })
     expect(reason).toBeInstanceOf(LeaseLost)
     expect(session).toMatchObject({ uuid, in_flight: true })
-    expect(statuses(session)?.map(([status]) => status)).toEqual(['started', 'started'])
+    expect(statuses.map(([status]) => status)).toEqual(['started', 'started'])
     expect(fake.told).toEqual([])
     expect(fake.state.disposed).toBe(1)
   })
 
   it('does not run a finished round a second time', async () => {
     const { fake, session } = await run(async () => ({ status: 'completed' }))
-    await runRound(
-      runContext(db.sql, verbs.log, verbs.queue),
-      session.rounds[0]?.id ?? 0,
-      allModes(() => Promise.reject()),
-      never,
-      fake.frame,
-    )
+    const modes = allModes(() => Promise.reject())
+    await runRound(runContext(verbs), session.rounds[0]?.id ?? 0, modes, never, fake.frame)
     expect(fake.state.opened).toBe(1)
-    expect(await detail(session.uuid)).toEqual(session)
+    expect(await detailOf(verbs, session.uuid)).toEqual(session)
   })
 
   it('writes the end although the connection broke in the middle', async () => {
     const locked = Promise.withResolvers<void>()
-    const { session } = await run(async () => {
+    const { statuses } = await run(async () => {
       void db.sql.begin(async (tx) => {
         await tx`LOCK TABLE statuses IN ACCESS EXCLUSIVE MODE`
         locked.resolve()
@@ -192,7 +161,7 @@ describe('runRound', () => {
       await locked.promise
       return { status: 'completed' }
     })
-    expect(statuses(session)).toEqual([
+    expect(statuses).toEqual([
       ['started', null],
       ['completed', 'GENERATE'],
     ])

@@ -81,13 +81,11 @@ it.each([
   ],
   ['rubbish', undefined],
 ])('reads the paths %j that force a replacement', (replace_paths, expected) => {
-  const change = { actions: ['delete', 'create'], replace_paths }
-  const plan = parsePlan(JSON.stringify({ format_version: '1.2', resource_changes: [{ address: 'a.b', change }] }))
+  const plan = planOf([{ address: 'a.b', actions: ['delete', 'create'], replace_paths }])
   expect(listChanges(plan, openly).entries[0]?.replace_paths).toEqual(expected)
 })
 
 it('shows an import whose identifier the plan does not know without one', () => {
-  const change = { actions: ['no-op'], importing: { unknown: true } }
-  const plan = parsePlan(JSON.stringify({ format_version: '1.2', resource_changes: [{ address: 'a.b', change }] }))
+  const plan = planOf([{ address: 'a.b', actions: ['no-op'], importing: { unknown: true } }])
   expect(listChanges(plan, openly).entries).toEqual([{ address: 'a.b', action: 'import', import_id: null }])
 })

@@ -14,16 +14,16 @@ interface FixtureChange {
   deposed?: string
   previous_address?: string
   actions: string[]
-  before?: unknown
-  after?: unknown
-  after_unknown?: unknown
-  before_sensitive?: unknown
-  after_sensitive?: unknown
+  /** Further members of `change`: the values before and after, and what is said of them. */
+  [member: string]: unknown
 }
+
+/** Makes a plan from members of its document. */
+export const planWith = (members: object): Plan => parsePlan(JSON.stringify({ format_version: '1.2', ...members }))
 
 /** Makes a plan in the documented format from the parts that matter to a test. */
 export function planOf(changes: FixtureChange[], rest: Record<string, unknown> = {}): Plan {
-  return parsePlan(JSON.stringify({ format_version: '1.2', resource_changes: changes.map(toResourceChange), ...rest }))
+  return planWith({ resource_changes: changes.map(toResourceChange), ...rest })
 }
 
 function toResourceChange({ address, type, mode, deposed, previous_address, ...change }: FixtureChange, index: number) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { actionOf } from '../../src/plan/actions.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
 import { newAddresses, planCounts, plannedChanges } from '../../src/plan/planned-changes.ts'
-import { changesJson, planOf } from './fixtures.ts'
+import { changesJson, planOf, planWith } from './fixtures.ts'
 
 describe('actionOf', () => {
   it.each([
@@ -49,14 +49,8 @@ it('leaves data sources out and names leftover objects', () => {
   ])
 })
 
-const change = (address: string, ...actions: string[]) => ({
-  address,
-  type: 'terraform_data',
-  name: 'x',
-  change: { actions },
-})
-const plan = (changes: object[], resource_drift?: unknown) =>
-  parsePlan(JSON.stringify({ format_version: '1.2', resource_changes: changes, resource_drift }))
+const change = (address: string, ...actions: string[]) => ({ address, change: { actions } })
+const plan = (changes: object[], resource_drift?: unknown) => planWith({ resource_changes: changes, resource_drift })
 
 describe('resources that the state never held', () => {
   it('are those that are only created', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { planFacts } from '../../src/plan/change-list.ts'
-import { parsePlan } from '../../src/plan/plan.ts'
 import {
   type BeyondTargets,
   changesBeyond,
@@ -14,7 +13,7 @@ import {
   readTargetingFault,
   reservedTargets,
 } from '../../src/plan/targets.ts'
-import { planOf } from './fixtures.ts'
+import { planOf, planWith } from './fixtures.ts'
 
 const outside = (targets: string[], ...addresses: string[]) =>
   changesOutsideTargets(planOf(addresses.map((address) => ({ address, actions: ['create'] }))), targets).map(
@@ -146,23 +145,20 @@ describe('reservedTargets', () => {
 })
 
 const change = { actions: ['no-op'], before: null, after: null }
-const plan = parsePlan(
-  JSON.stringify({
-    format_version: '1.2',
-    configuration: {},
-    resource_changes: [{ address: 'x.code["k"]', mode: 'managed', type: 'x', name: 'code', change }],
-    resource_drift: [{ address: 'x.moved', previous_address: 'x.before', change }],
-    prior_state: {
-      values: {
-        root_module: {
-          resources: [{ address: 'x.state' }],
-          child_modules: [{ resources: [{ address: 'module.m.data.x.d' }] }],
-        },
+const plan = planWith({
+  configuration: {},
+  resource_changes: [{ address: 'x.code["k"]', mode: 'managed', type: 'x', name: 'code', change }],
+  resource_drift: [{ address: 'x.moved', previous_address: 'x.before', change }],
+  prior_state: {
+    values: {
+      root_module: {
+        resources: [{ address: 'x.state' }],
+        child_modules: [{ resources: [{ address: 'module.m.data.x.d' }] }],
       },
     },
-    planned_values: { root_module: { child_modules: [{ resources: [{ address: 'module.new.x.a' }] }] } },
-  }),
-)
+  },
+  planned_values: { root_module: { child_modules: [{ resources: [{ address: 'module.new.x.a' }] }] } },
+})
 
 describe('namesAnything', () => {
   it.each(['x.code', 'x.code["k"]', 'x.moved', 'x.before', 'x.state', 'module.m', 'module.new'])('%s', (target) => {
@@ -173,35 +169,28 @@ describe('namesAnything', () => {
     expect(hasMatchingTarget(plan, [target])).toBe(false)
   })
   it('the whole root always does, also an empty one', () => {
-    expect(hasMatchingTarget(parsePlan('{"format_version":"1.2"}'), [])).toBe(true)
-    expect(
-      hasMatchingTarget(parsePlan('{"format_version":"1.2","configuration":{},"prior_state":3,"resource_drift":{}}'), [
-        'x.a',
-      ]),
-    ).toBe(false)
+    expect(hasMatchingTarget(planWith({}), [])).toBe(true)
+    expect(hasMatchingTarget(planWith({ configuration: {}, prior_state: 3, resource_drift: {} }), ['x.a'])).toBe(false)
   })
   it('cannot be told from a document without the code', () => {
-    expect(hasMatchingTarget(parsePlan('{"format_version":"1.2","resource_changes":[]}'), ['x.a'])).toBe(true)
+    expect(hasMatchingTarget(planOf([]), ['x.a'])).toBe(true)
   })
 })
 
-const declaring = parsePlan(
-  JSON.stringify({
-    format_version: '1.2',
-    resource_changes: [
-      { address: 'x.now', previous_address: 'x.before', change: { actions: ['no-op'], before: {}, after: {} } },
-      { address: 'x.many["a"]', change: { actions: ['create'], before: null, after: {} } },
-    ],
-    resource_drift: [{ address: 'x.lost', change: { actions: ['delete'] } }],
-    prior_state: { values: { root_module: { child_modules: [{ resources: [{ address: 'module.s.x.kept' }] }] } } },
-    configuration: {
-      root_module: {
-        resources: [{ address: 'x.many' }, { address: 'x.none' }, { address: 'data.y.z' }],
-        module_calls: { c: { module: { resources: [{ address: 'x.in' }], module_calls: { d: {} } } } },
-      },
+const declaring = planWith({
+  resource_changes: [
+    { address: 'x.now', previous_address: 'x.before', change: { actions: ['no-op'], before: {}, after: {} } },
+    { address: 'x.many["a"]', change: { actions: ['create'], before: null, after: {} } },
+  ],
+  resource_drift: [{ address: 'x.lost', change: { actions: ['delete'] } }],
+  prior_state: { values: { root_module: { child_modules: [{ resources: [{ address: 'module.s.x.kept' }] }] } } },
+  configuration: {
+    root_module: {
+      resources: [{ address: 'x.many' }, { address: 'x.none' }, { address: 'data.y.z' }],
+      module_calls: { c: { module: { resources: [{ address: 'x.in' }], module_calls: { d: {} } } } },
     },
-  }),
-)
+  },
+})
 
 describe('findUnknownTargets', () => {
   it.each([
@@ -221,51 +210,39 @@ describe('findUnknownTargets', () => {
     expect(findUnknownTargets(declaring, [target])).toEqual([])
   })
 
-  it.each([
-    ['x.nowhere'],
-    ['x.many["b"]'],
-    ['module.e'],
-    ['module.c.x.out'],
-    ['x'],
-    ['var.v'],
-  ])('does not know %s', (target) => {
+  it.each(['x.nowhere', 'x.many["b"]', 'module.e', 'module.c.x.out', 'x', 'var.v'])('does not know %s', (target) => {
     expect(findUnknownTargets(declaring, ['x.now', target])).toEqual([target])
   })
 
   it('says nothing when the document does not say what the code declares', () => {
     for (const configuration of [undefined, {}, { root_module: 3 }])
-      expect(
-        findUnknownTargets(parsePlan(JSON.stringify({ format_version: '1.2', configuration })), ['x.nowhere']),
-      ).toEqual([])
+      expect(findUnknownTargets(planWith({ configuration }), ['x.nowhere'])).toEqual([])
   })
 })
 
 describe('findUnplannedBlocks', () => {
   it('names the blocks of the code that neither the plan nor the state has, in modules as well', () => {
     const resource = (address: string, mode = 'managed') => ({ address, mode })
-    const partial = parsePlan(
-      JSON.stringify({
-        format_version: '1.2',
-        resource_changes: [{ address: 'x.planned[0]', mode: 'managed', change: { actions: ['create'] } }],
-        prior_state: {
-          values: { root_module: { resources: [{ address: 'x.kept', mode: 'managed', values: { id: 'i' } }] } },
+    const partial = planWith({
+      resource_changes: [{ address: 'x.planned[0]', mode: 'managed', change: { actions: ['create'] } }],
+      prior_state: {
+        values: { root_module: { resources: [{ address: 'x.kept', mode: 'managed', values: { id: 'i' } }] } },
+      },
+      configuration: {
+        root_module: {
+          resources: [
+            ...['x.planned', 'x.kept', 'x.beside'].map((name) => resource(name)),
+            resource('data.y.z', 'data'),
+          ],
+          module_calls: { m: { module: { resources: [resource('x.in')] } } },
         },
-        configuration: {
-          root_module: {
-            resources: [
-              ...['x.planned', 'x.kept', 'x.beside'].map((name) => resource(name)),
-              resource('data.y.z', 'data'),
-            ],
-            module_calls: { m: { module: { resources: [resource('x.in')] } } },
-          },
-        },
-      }),
-    )
+      },
+    })
     expect(findUnplannedBlocks(partial)).toEqual(['x.beside', 'module.m.x.in'])
   })
 
   it('is silent where the plan does not say what the code declares', () => {
-    expect(findUnplannedBlocks(parsePlan(JSON.stringify({ format_version: '1.2', resource_changes: [] })))).toEqual([])
+    expect(findUnplannedBlocks(planOf([]))).toEqual([])
   })
 })
 

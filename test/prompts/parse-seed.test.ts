@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parseSeeds, SeedError } from '../../src/prompts/parse-seed.ts'
 import { readSeedPrompts } from '../../src/runtime/prompts.ts'
+import { temporaryFolder } from '../helpers/temporary-folder.ts'
 
 const seed = (path: string, text = 'body: hello') => ({ path, text })
 function problemsOf(...files: { path: string; text: string }[]): readonly string[] {
@@ -74,9 +74,9 @@ describe('seed files', () => {
 })
 
 describe('a seed folder', () => {
+  const parent = temporaryFolder()
   const folder = async (files: Record<string, string>) => {
-    const root = await mkdtemp(join(tmpdir(), 'seed-'))
-    onTestFinished(() => rm(root, { recursive: true }))
+    const root = await mkdtemp(join(parent, 'seed-'))
     for (const [path, text] of Object.entries(files)) {
       await mkdir(dirname(join(root, path)), { recursive: true })
       await writeFile(join(root, path), text)

@@ -18,15 +18,8 @@ beforeAll(async () => {
 
 /** Runs git in the bare repository with `input` as its standard input. */
 async function gitAt(repository: string, args: string[], input?: string): Promise<string> {
-  const child = run('git', [
-    '-C',
-    core.host.pathOf(repository),
-    '-c',
-    'user.name=t',
-    '-c',
-    'user.email=t@example.org',
-    ...args,
-  ])
+  const author = ['-c', 'user.name=t', '-c', 'user.email=t@example.org']
+  const child = run('git', ['-C', core.host.pathOf(repository), ...author, ...args])
   child.child.stdin?.end(input)
   return (await child).stdout.trim()
 }
@@ -67,20 +60,16 @@ describe('a pull request at a real host', () => {
     )
     expect(await gitAt(repository, ['show', 'main:main.tf'])).toBe('# changed')
     const after = await gitAt(repository, ['rev-parse', 'main'])
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({
-      status: 404,
-      message: `There are no pull requests to merge: Pull Request ${id} is merged.`,
-    })
+    const message = `There are no pull requests to merge: Pull Request ${id} is merged.`
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({ status: 404, message })
     expect(await gitAt(repository, ['rev-parse', 'main'])).toBe(after)
   })
 
   it('that conflicts leaves the default branch alone', async () => {
     const { repository, uuid, base, id } = await openedPullRequest('conflicting')
     const other = await commitFile(repository, 'main', base, '# meanwhile\n')
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({
-      status: 400,
-      message: `Pull Request ${id} cannot be merged.`,
-    })
+    const message = `Pull Request ${id} cannot be merged.`
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({ status: 400, message })
     expect(await gitAt(repository, ['rev-parse', 'main'])).toBe(other)
   })
 

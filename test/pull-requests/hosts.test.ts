@@ -358,23 +358,14 @@ describe('a merge', () => {
   })
 
   const refused = json({ message: '405 Method Not Allowed' }, 405)
+  const untilRead = STEPS['Azure DevOps'].slice(0, 3)
   it.each([
     ['GitHub', 'merged', { read: json({ ...pull, state: 'closed', merged: true, mergeable: null }) }, ['read']],
     ['GitHub', 'closed', { read: json({ ...pull, state: 'closed' }) }, ['read']],
     ['GitLab', 'merged', { merge: refused, read: json({ state: 'merged' }) }, ['approve', 'merge', 'read']],
     ['GitLab', 'closed', { merge: refused, read: json({ state: 'closed' }) }, ['approve', 'merge', 'read']],
-    [
-      'Azure DevOps',
-      'completed',
-      { read: json({ ...azurePull, status: 'completed' }) },
-      STEPS['Azure DevOps'].slice(0, 3),
-    ],
-    [
-      'Azure DevOps',
-      'abandoned',
-      { read: json({ ...azurePull, status: 'abandoned' }) },
-      STEPS['Azure DevOps'].slice(0, 3),
-    ],
+    ['Azure DevOps', 'completed', { read: json({ ...azurePull, status: 'completed' }) }, untilRead],
+    ['Azure DevOps', 'abandoned', { read: json({ ...azurePull, status: 'abandoned' }) }, untilRead],
     ['Azure DevOps', 'abandoned', { merge: json({ ...azurePull, status: 'abandoned' }) }, STEPS['Azure DevOps']],
   ] as const)('at %s of a %s one finds nothing', async (name, state, answers, expected) => {
     const { merge, steps } = play(name, answers)

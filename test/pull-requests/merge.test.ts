@@ -13,7 +13,7 @@ import { recordPullRequest } from '../../src/sessions/pull-requests.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { interceptRequests } from '../helpers/intercept.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
-import { movedRefusal, refusalOf, shortenTimers } from './support.ts'
+import { controlTotal, movedRefusal, refusalOf, shortenTimers } from './support.ts'
 
 const REPOSITORY = 'https://github.com/Acme/Infra'
 const PULLS = 'https://api.github.com/repos/Acme/Infra/pulls'
@@ -46,6 +46,7 @@ async function nextRound(uuid: string, mode: Mode, end?: { status: RoundEnd['sta
   await acceptRound(core.context, { session_uuid: uuid, mode, query: 'Go on', is_partial: false })
   if (end) await (await runRound(core.context, uuid)).finish(end.status, '', undefined, end.commit)
 }
+const refusal = (uuid: string) => refusalOf(mergePullRequest(core.context, uuid))
 const refusedAs = (message: string) => ({ status: 409, message })
 
 /** Answers every reading and every merge, and records method and number. Other calls fail the test. */
@@ -83,9 +84,9 @@ describe('what may be merged', () => {
     const uuid = await endedAs('completed', REVIEWED)
     await nextRound(uuid, 'generate')
     const running = refusedAs(`A round of session ${uuid} is running; PR merge is not allowed until it has completed.`)
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(running)
+    expect(await refusal(uuid)).toEqual(running)
     const run = await runRound(core.context, uuid)
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(running)
+    expect(await refusal(uuid)).toEqual(running)
     await run.finish('completed', '', undefined, REVIEWED)
     expect(provider(at(REVIEWED))).toEqual([])
     await mergePullRequest(core.context, uuid)
@@ -97,21 +98,21 @@ describe('what may be merged', () => {
       await nextRound(uuid, 'generate')
       return at(REVIEWED)()
     })
-    expect((await refusalOf(mergePullRequest(core.context, uuid))).message).toContain('is running')
+    expect((await refusal(uuid)).message).toContain('is running')
     expect(calls).toEqual(['GET 4'])
   })
 
   it.each(['generate', 'apply'] as const)('is nothing after a %s round that failed', async (mode) => {
     const uuid = await endedAs('completed', REVIEWED)
     await nextRound(uuid, mode, { status: 'failed' })
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(
+    expect(await refusal(uuid)).toEqual(
       refusedAs(`The last round of session ${uuid} failed; PR merge is not allowed. Begin a new session.`),
     )
   })
 
   it('is nothing before a round has completed', async () => {
     const uuid = await endedAs('uncompleted', REVIEWED)
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(
+    expect(await refusal(uuid)).toEqual(
       refusedAs(`No round of session ${uuid} has completed; PR merge is not allowed.`),
     )
   })
@@ -121,7 +122,7 @@ describe('what may be merged', () => {
     await nextRound(uuid, 'apply', { status: 'completed' })
     await nextRound(uuid, 'generate', { status: 'uncompleted', commit: '2'.repeat(40) })
     provider(at('2'.repeat(40)))
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(movedRefusal(4, REVIEWED))
+    expect(await refusal(uuid)).toEqual(movedRefusal(4, REVIEWED))
     const calls = provider(at(REVIEWED))
     await mergePullRequest(core.context, uuid)
     expect(calls).toEqual(['GET 4', 'PUT 4'])
@@ -133,14 +134,14 @@ describe('what may be merged', () => {
     provider(at('2'.repeat(40)))
     await mergePullRequest(core.context, uuid)
     await nextRound(uuid, 'generate', { status: 'completed', commit: REVIEWED })
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(movedRefusal(4, REVIEWED))
+    expect(await refusal(uuid)).toEqual(movedRefusal(4, REVIEWED))
   })
 
   it('is told after the lock and after a missing pull request', async () => {
     const uuid = await openSession(core.context, user_id, { repo_uri: REPOSITORY })
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toMatchObject({ status: 404 })
+    expect(await refusal(uuid)).toMatchObject({ status: 404 })
     await setLock(core.context, uuid, true)
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(blocked(uuid))
+    expect(await refusal(uuid)).toEqual(blocked(uuid))
   })
 })
 
@@ -164,24 +165,18 @@ describe('a merge', () => {
   })
 
   it.each([crypto.randomUUID(), 'no-uuid'])('needs a session: %s', async (uuid) => {
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({
-      status: 404,
-      message: `Session ${uuid} not found.`,
-    })
+    expect(await refusal(uuid)).toEqual({ status: 404, message: `Session ${uuid} not found.` })
   })
 
   it('needs a pull request', async () => {
     const uuid = await sessionWith([])
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({
-      status: 404,
-      message: `Session ${uuid} has no pull requests.`,
-    })
+    expect(await refusal(uuid)).toEqual({ status: 404, message: `Session ${uuid} has no pull requests.` })
   })
 
   it.each([[[]], [[4]]])('is refused on a locked session, whatever pull requests it has: %o', async (numbers) => {
     const uuid = await sessionWith(numbers)
     await setLock(core.context, uuid, true)
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(blocked(uuid))
+    expect(await refusal(uuid)).toEqual(blocked(uuid))
     await setLock(core.context, uuid, false)
     const calls = provider()
     if (numbers.length > 0) await mergePullRequest(core.context, uuid)
@@ -192,7 +187,7 @@ describe('a merge', () => {
     const uuid = await sessionWith([4])
     await loadAggregate(core.context, uuid, { includeHistory: false })
     await core.context.sql`UPDATE sessions SET is_blocked = true WHERE uuid = ${uuid}`
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(blocked(uuid))
+    expect(await refusal(uuid)).toEqual(blocked(uuid))
   })
 
   it('is refused when the session is locked while the provider makes up its mind', async () => {
@@ -203,7 +198,7 @@ describe('a merge', () => {
       if (++readings === 2) await setLock(core.context, uuid, true)
       return HttpResponse.json({ state: 'open', mergeable: readings < 2 ? null : true })
     })
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(blocked(uuid))
+    expect(await refusal(uuid)).toEqual(blocked(uuid))
     expect(calls).toEqual(['GET 4', 'GET 4'])
   })
 
@@ -217,10 +212,8 @@ describe('a merge', () => {
 
   it('of a repository elsewhere calls nobody', async () => {
     const uuid = await sessionWith([4], 'https://git.example.com/Acme/Infra')
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({
-      status: 400,
-      message: "Malformed repository URL 'git.example.com/Acme/Infra'",
-    })
+    const message = "Malformed repository URL 'git.example.com/Acme/Infra'"
+    expect(await refusal(uuid)).toEqual({ status: 400, message })
   })
 
   it('that is never ready is told so, and the session can be merged later', async () => {
@@ -228,10 +221,7 @@ describe('a merge', () => {
     provider(() => HttpResponse.json({ state: 'open', mergeable: null }))
     const uuid = await sessionWith([4])
     const before = await loadAggregate(core.context, uuid, { includeHistory: false })
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({
-      status: 504,
-      message: 'Pull Request 4 readiness polling exhausted.',
-    })
+    expect(await refusal(uuid)).toEqual({ status: 504, message: 'Pull Request 4 readiness polling exhausted.' })
     expect(await loadAggregate(core.context, uuid, { includeHistory: false })).toEqual(before)
     const calls = provider()
     await mergePullRequest(core.context, uuid)
@@ -240,22 +230,13 @@ describe('a merge', () => {
 
   it('answers 504 after 45 seconds in all, however slow the single calls are', async () => {
     const uuid = await sessionWith([4])
-    const total = Promise.withResolvers<() => void>()
-    const real = globalThis.setTimeout
-    vi.stubGlobal('setTimeout', (work: () => void, ms?: number, ...args: []) => {
-      if (ms === 45_000) total.resolve(work)
-      return real(work, ms, ...args)
-    })
+    const end = controlTotal()
     provider(async () => {
-      const end = await total.promise
-      end()
+      await end()
       await delay('infinite')
       return HttpResponse.json({ state: 'open', mergeable: true })
     })
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({
-      status: 504,
-      message: 'Complete PR timeout',
-    })
+    expect(await refusal(uuid)).toEqual({ status: 504, message: 'Complete PR timeout' })
   })
 
   it('is not waited for when the caller goes away', async () => {

@@ -49,6 +49,17 @@ export function shortenTimers(length_ms: number): { count: number } {
   return shortened
 }
 
+/** Controls the limit of 45 seconds of a whole call: the function ends it, as soon as it has begun. */
+export function controlTotal(): () => Promise<void> {
+  const total = Promise.withResolvers<() => void>()
+  const real = globalThis.setTimeout
+  vi.stubGlobal('setTimeout', (work: () => void, ms?: number, ...args: []) => {
+    if (ms === 45_000) total.resolve(work)
+    return real(work, ms, ...args)
+  })
+  return async () => (await total.promise)()
+}
+
 /** Controls the time limit of the current call: `late()` inside a handler ends it, `restore` undoes this. */
 export function controlCallLimit(): { late(): void; restore(): void } {
   const limits: AbortController[] = []

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { startObjectStore } from '../../dev/object-store.ts'
 import { LeaseLost } from '../../src/base/errors.ts'
 import { createObjectStore } from '../../src/data/storage/create.ts'
@@ -15,26 +15,21 @@ import {
 import type { DriftReport } from '../../src/reports/schemas.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { storageConfig } from '../data/storage/config.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { provideDatabase } from '../helpers/postgres.ts'
+import { startOnce } from '../helpers/start-once.ts'
 import { claimOf, createSession, verbContext } from '../sessions/fixtures.ts'
 
-let database: TestDatabase
-let server: Awaited<ReturnType<typeof startObjectStore>>
+const database = provideDatabase()
+const server = startOnce(() => startObjectStore({ access_key: 'access-key', secret_key: 'secret-key' }))
 let context: Omit<ReturnType<typeof verbContext>, 'storage'> & { storage: ObjectStore }
 let round: ClaimedRound
 
 beforeAll(async () => {
-  database = await createTestDatabase()
-  server = await startObjectStore({ access_key: 'access-key', secret_key: 'secret-key' })
   const verbs = verbContext(database)
   const config = storageConfig({ endpoint_url: server.url, public_endpoint_url: server.url })
   context = { ...verbs, storage: createObjectStore(config, { fetch, log: verbs.log }) }
   await context.storage.ensureBuckets()
   round = await claimOf(database.sql, await createSession(verbs))
-})
-afterAll(async () => {
-  await server?.close()
-  await database?.drop()
 })
 
 async function download(key: string) {

@@ -8,11 +8,8 @@ import { generateReport } from '../../src/reports/schemas.ts'
 import { settleGenerateReport } from '../../src/reports/settle-generate.ts'
 import { planOf } from '../plan/fixtures.ts'
 
-const told = (
-  changes: { name: string; action: string; summary?: string; notes?: string }[] = [],
-  level = 'low',
-  points = [{ title: 'A', description: 'b' }],
-) =>
+type ModelChanges = { name: string; action: string; summary?: string; notes?: string }[]
+const told = (changes: ModelChanges = [], level = 'low', points = [{ title: 'A', description: 'b' }]) =>
   v.parse(generateReport, {
     summary: { create: 99, update: 99, delete: 99, recreate: 99 },
     detailed_changes: changes,
@@ -24,20 +21,20 @@ const told = (
     estimated_costs: { introduction_paragraph: 'Cheap.' },
   })
 const nothing = createMasker([])
+const settle = (changes: ModelChanges, planned: Parameters<typeof planOf>[0], masker = nothing) =>
+  settleGenerateReport(told(changes), planOf(planned), masker)
 
 describe('settleGenerateReport', () => {
   it('takes counts and actions from the plan and prose from the model', () => {
-    const plan = planOf([
-      { address: 'terraform_data.a', actions: ['create'] },
-      { address: 'terraform_data.b', actions: ['delete', 'create'] },
-    ])
-    const report = settleGenerateReport(
-      told([
+    const report = settle(
+      [
         { name: 'terraform_data.b', action: 'update', summary: 'A quiet change.', notes: 'n' },
         { name: 'terraform_data.a', action: 'delete' },
-      ]),
-      plan,
-      nothing,
+      ],
+      [
+        { address: 'terraform_data.a', actions: ['create'] },
+        { address: 'terraform_data.b', actions: ['delete', 'create'] },
+      ],
     )
     expect(report.summary).toEqual({ create: 1, update: 0, delete: 0, recreate: 1 })
     expect(report.detailed_changes).toEqual([
@@ -50,22 +47,14 @@ describe('settleGenerateReport', () => {
   })
 
   it('adds what the model left out and drops what the plan does not change', () => {
-    const report = settleGenerateReport(
-      told([{ name: 'aws_vpc.imagined', action: 'delete' }]),
-      planOf([{ address: 'a.b', actions: ['delete'] }]),
-      nothing,
-    )
+    const report = settle([{ name: 'aws_vpc.imagined', action: 'delete' }], [{ address: 'a.b', actions: ['delete'] }])
     expect(report.detailed_changes).toEqual([
       { name: 'a.b', action: 'delete', notes: '', summary: 'Will be destroyed.', details: '' },
     ])
   })
 
   it('is empty for an empty plan, whatever the model tells', () => {
-    const report = settleGenerateReport(
-      told([{ name: 'a.b', action: 'create' }]),
-      planOf([{ address: 'a.b', actions: ['no-op'] }]),
-      nothing,
-    )
+    const report = settle([{ name: 'a.b', action: 'create' }], [{ address: 'a.b', actions: ['no-op'] }])
     expect(report.detailed_changes).toEqual([])
     expect(report.summary).toEqual({ create: 0, update: 0, delete: 0, recreate: 0 })
   })
@@ -77,11 +66,7 @@ describe('settleGenerateReport', () => {
     ['without its module', 'module.net.module.deep.aws_subnet.x', 'aws_subnet.x'],
     ['by its name', 'module.net.aws_subnet.x', 'x'],
   ])('finds a resource named %s', (_, address, name) => {
-    const report = settleGenerateReport(
-      told([{ name, action: 'update', summary: 'Mine.' }]),
-      planOf([{ address, actions: ['create'] }]),
-      nothing,
-    )
+    const report = settle([{ name, action: 'update', summary: 'Mine.' }], [{ address, actions: ['create'] }])
     expect(report.detailed_changes).toMatchObject([{ name: address, action: 'create', summary: 'Mine.' }])
   })
 
@@ -137,9 +122,9 @@ describe('settleGenerateReport', () => {
   })
 
   it('hides sensitive values that the model repeats', () => {
-    const report = settleGenerateReport(
-      told([{ name: 'a.b', action: 'create', summary: 'Password topsecret1.' }]),
-      planOf([{ address: 'a.b', actions: ['create'] }]),
+    const report = settle(
+      [{ name: 'a.b', action: 'create', summary: 'Password topsecret1.' }],
+      [{ address: 'a.b', actions: ['create'] }],
       createMasker(['topsecret1']),
     )
     expect(report.detailed_changes[0]?.summary).toBe(`Password ${MASK}.`)

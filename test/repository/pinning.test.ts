@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { loadCertificates } from '../../dev/git-host/certificates.ts'
@@ -11,12 +9,12 @@ import { assertReachable } from '../../src/repository/head.ts'
 import type { HostResolver, PinnedFetch } from '../../src/repository/remote.ts'
 import { findRootModules } from '../../src/repository/root-modules.ts'
 import { createPinnedFetch } from '../../src/runtime/fetch.ts'
-import { gitContext, trust } from './support.ts'
+import { temporaryFolder } from '../helpers/temporary-folder.ts'
+import { gitContext, trust, unreachable } from './support.ts'
 
-const UNREACHABLE = 'Repository is not reachable or access was denied.'
 const pinnedFetch = createPinnedFetch()
 const PUBLIC = '93.184.216.34'
-let folder: string
+const folder = temporaryFolder()
 let host: GitHost
 let filled: string
 /** A server with a valid certificate for `localhost` to which a second lookup would lead. */
@@ -26,7 +24,6 @@ let connections: number
 let answer: { status: number; location?: string }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pinning-'))
   host = await startGitHost({ data_dir: join(folder, 'host'), user: 'bot', token: 'token-of-the-bot', samples: false })
   const address = await host.addRepository({
     owner: 'acme',
@@ -47,7 +44,6 @@ afterAll(async () => {
   inside?.closeAllConnections()
   inside?.close()
   await host?.close()
-  await rm(folder, { recursive: true, force: true })
 })
 afterEach(() => {
   connections = 0
@@ -79,10 +75,7 @@ describe('a name that answers otherwise at the connection', () => {
   it('does not lead inside', async () => {
     const { pins, pinned } = recorded()
     const context = gitContext({}, { resolver: answering([PUBLIC], ['127.0.0.1']), pinnedFetch: pinned })
-    await expect(assertReachable(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject({
-      status: 400,
-      message: UNREACHABLE,
-    })
+    await expect(assertReachable(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject(unreachable(400))
     expect(pins).toEqual([['localhost', [PUBLIC]]])
     expect(connections).toBe(0)
   })
@@ -102,7 +95,7 @@ describe('a name that answers otherwise at the connection', () => {
     }
     const resolver = answering([PUBLIC], ['127.0.0.1'])
     const context = gitContext({}, { resolver, pinnedFetch: pinned })
-    await expect(findRootModules(context, filled)).rejects.toMatchObject({ message: UNREACHABLE })
+    await expect(findRootModules(context, filled)).rejects.toThrow('Repository is not reachable')
     expect([listed, resolver.asked]).toEqual([[PUBLIC], 2])
     expect(context.lines.join()).toContain('127.0.0.1, which is not public')
   })
@@ -123,7 +116,7 @@ describe('a host that may be private', () => {
       { allow_private_hosts: ['localhost'] },
       { resolver: answering(['127.0.0.77']), pinnedFetch },
     )
-    await expect(assertReachable(context, filled)).rejects.toMatchObject({ status: 400, message: UNREACHABLE })
+    await expect(assertReachable(context, filled)).rejects.toMatchObject(unreachable(400))
   })
 
   it('may be named by its address', async () => {
@@ -140,10 +133,7 @@ describe('a redirect', () => {
       { allow_private_hosts: [`localhost:${port}`] },
       { resolver: answering(['127.0.0.1']), pinnedFetch: pinned },
     )
-    await expect(assertReachable(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject({
-      status: 400,
-      message: UNREACHABLE,
-    })
+    await expect(assertReachable(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject(unreachable(400))
     expect(connections).toBe(1)
     expect(pins).toHaveLength(1)
   })

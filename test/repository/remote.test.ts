@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { listen } from '../../dev/server.ts'
 import type { Fetch } from '../../src/base/http.ts'
 import { resolveAllowedAddresses } from '../../src/repository/allowed-addresses.ts'
 import { assertReachable, readDefaultBranch } from '../../src/repository/head.ts'
@@ -9,9 +9,8 @@ import { startTrustedHost } from '../helpers/git-host-core.ts'
 import { startOnce } from '../helpers/start-once.ts'
 import { LARGE_REPOSITORY } from './pack/hostile-packs.ts'
 import { remoteOf } from './pack/remote-of.ts'
-import { gitConfig, gitContext } from './support.ts'
+import { gitConfig, gitContext, unreachable } from './support.ts'
 
-const UNREACHABLE = 'Repository is not reachable or access was denied.'
 const host = startOnce(startTrustedHost)
 let filled: string
 
@@ -51,7 +50,7 @@ describe('reachability', () => {
     const empty = await host.addRepository({ owner: 'acme', name: 'empty' })
     for (const uri of [empty, `${host.url}/acme/missing.git`, `${host.url}/`, 'https://127.0.0.1:1/x/y']) {
       const context = gitContext({ base_url: host.url, host: host.host, allow_private_hosts: ['127.0.0.1:1'] })
-      await expect(assertReachable(context, uri)).rejects.toMatchObject({ status: 400, message: UNREACHABLE })
+      await expect(assertReachable(context, uri)).rejects.toMatchObject(unreachable(400))
       expect(context.lines).toHaveLength(1)
     }
   })
@@ -97,10 +96,7 @@ describe('reachability', () => {
     const spy = recording()
     for (const addresses of [['127.0.0.1'], ['8.8.8.8', '169.254.169.254'], []]) {
       const context = gitContext({}, { fetch: spy.fetch, resolver: async () => addresses })
-      await expect(assertReachable(context, 'https://example.com/a/b')).rejects.toMatchObject({
-        status: 400,
-        message: UNREACHABLE,
-      })
+      await expect(assertReachable(context, 'https://example.com/a/b')).rejects.toMatchObject(unreachable(400))
     }
     const literal = gitContext({}, { fetch: spy.fetch })
     for (const name of ['127.0.0.1', '[::1]', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]'])
@@ -110,11 +106,10 @@ describe('reachability', () => {
 
   it('survives an answer that is no git', async () => {
     const server = createServer((_, response) => response.end('<html>hello</html>'))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const port = (server.address() as AddressInfo).port
-    const fetch: Fetch = (_, init) => globalThis.fetch(`http://127.0.0.1:${port}/`, init)
-    await expect(assertReachable(own({ fetch }), filled)).rejects.toMatchObject({ status: 400, message: UNREACHABLE })
-    server.close()
+    const { url, close } = await listen(server)
+    const fetch: Fetch = (_, init) => globalThis.fetch(url, init)
+    await expect(assertReachable(own({ fetch }), filled)).rejects.toMatchObject(unreachable(400))
+    await close()
   })
 
   it('stops when the caller goes away', async () => {
@@ -154,10 +149,7 @@ describe('default branch', () => {
   })
 
   it('is a 502 when the remote cannot be listed and a 500 when it names none', async () => {
-    await expect(readDefaultBranch(own(), `${host.url}/acme/missing.git`)).rejects.toMatchObject({
-      status: 502,
-      message: UNREACHABLE,
-    })
+    await expect(readDefaultBranch(own(), `${host.url}/acme/missing.git`)).rejects.toMatchObject(unreachable(502))
     const empty = await host.addRepository({ owner: 'acme', name: 'unborn' })
     await expect(readDefaultBranch(own(), empty)).rejects.toMatchObject({
       status: 500,
@@ -222,10 +214,7 @@ describe('repository parse', () => {
   })
 
   it('is 400 when the remote cannot be listed', async () => {
-    await expect(findRootModules(own(), `${host.url}/acme/missing.git`)).rejects.toMatchObject({
-      status: 400,
-      message: UNREACHABLE,
-    })
+    await expect(findRootModules(own(), `${host.url}/acme/missing.git`)).rejects.toMatchObject(unreachable(400))
   })
 
   it.each([
@@ -236,10 +225,7 @@ describe('repository parse', () => {
     const failing = recording((url) =>
       url.endsWith('/git-upload-pack') && packs(failing.requests) ? new Response('x', { status: answer }) : undefined,
     )
-    await expect(findRootModules(own({ fetch: failing.fetch }), filled)).rejects.toMatchObject({
-      status,
-      message: UNREACHABLE,
-    })
+    await expect(findRootModules(own({ fetch: failing.fetch }), filled)).rejects.toMatchObject(unreachable(status))
   })
 
   it('is 502 when the pack is damaged or cut', async () => {
@@ -252,7 +238,7 @@ describe('repository parse', () => {
         if (!isPack(init?.body)) return response
         return new Response(damage(new Uint8Array(await response.arrayBuffer())), response)
       }
-      await expect(findRootModules(own({ fetch }), filled)).rejects.toMatchObject({ status: 502, message: UNREACHABLE })
+      await expect(findRootModules(own({ fetch }), filled)).rejects.toMatchObject(unreachable(502))
     }
   })
 
@@ -261,7 +247,7 @@ describe('repository parse', () => {
     const endless = () => new ReadableStream({ pull: (controller) => controller.enqueue(chunk) })
     const fetch: Fetch = async (input, init) =>
       isPack(init?.body) ? new Response(endless()) : globalThis.fetch(input, init)
-    await expect(findRootModules(own({ fetch }), filled)).rejects.toMatchObject({ status: 502, message: UNREACHABLE })
+    await expect(findRootModules(own({ fetch }), filled)).rejects.toMatchObject(unreachable(502))
   })
 })
 

@@ -36,6 +36,12 @@ export function gitContext(
   }
 }
 
+/** The one error of a repository that cannot be read. */
+export const unreachable = (status: number) => ({
+  status,
+  message: 'Repository is not reachable or access was denied.',
+})
+
 /** Makes `fetch` of this process accept certificates of a test server. */
 export function trust(caPem: string): void {
   tls.setDefaultCACertificates([...tls.getCACertificates('default'), caPem])

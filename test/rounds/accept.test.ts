@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
 import { startSendingQueue } from '../../src/data/queue.ts'
-import { acceptFirstRound, acceptRound } from '../../src/rounds/accept.ts'
+import { acceptRound } from '../../src/rounds/accept.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
 import { setLock } from '../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
@@ -66,18 +66,7 @@ describe('acceptFirstRound', () => {
 
   it('commits the message of the real queue with the session', async () => {
     const queue = await startSendingQueue(db.sql, silentLogger)
-    const user = await createUser(db.sql)
-    const input = {
-      user_id: user.id,
-      repo_uri: 'https://github.com/acme/network',
-      scope_id: 's',
-      provider: 'aws',
-      iac_path: null,
-      query: 'q',
-      mode: 'drift',
-      is_partial: false,
-    } as const
-    const uuid = await acceptFirstRound({ ...context, queue }, input)
+    const uuid = await createSession({ ...context, queue }, { mode: 'drift' })
     const round_id = (await detail(uuid))?.rounds[0]?.id
     expect(await db.sql`SELECT state::text, data FROM pgboss.job WHERE singleton_key = ${String(round_id)}`).toEqual([
       { state: 'created', data: { round_id } },

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
 import { insertPlan } from '../../src/reports/artifact-rows.ts'
-import { acceptRound } from '../../src/rounds/accept.ts'
 import {
   type AttemptDiagnostic,
   type AttemptEnd,
@@ -13,7 +12,7 @@ import { finishRound } from '../../src/rounds/finish.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { releaseRound } from '../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
-import { claimOf, createSession, END, lapseLease, useVerbs } from '../sessions/fixtures.ts'
+import { claimedSession, claimOf, END, lapseLease, nextRound, useVerbs } from '../sessions/fixtures.ts'
 
 const { db, context } = useVerbs()
 
@@ -46,10 +45,6 @@ const time = expect.stringMatching(/\.\d{6}Z$/)
 const attemptsOf = async (uuid: string, number = 1) =>
   (await loadAggregate(context, uuid, { includeHistory: true }))?.rounds.find((round) => round.number === number)
     ?.attempts
-async function claimed(): Promise<{ uuid: string; round: ClaimedRound }> {
-  const uuid = await createSession(context)
-  return { uuid, round: await claimOf(db.sql, uuid) }
-}
 async function takenOver(uuid: string, round: ClaimedRound): Promise<ClaimedRound> {
   await lapseLease(db.sql, round.id)
   return await claimOf(db.sql, uuid)
@@ -57,7 +52,7 @@ async function takenOver(uuid: string, round: ClaimedRound): Promise<ClaimedRoun
 
 describe('the attempts of a round', () => {
   it('are seen from their begin, with an end of their own and why the next one began', async () => {
-    const { uuid, round } = await claimed()
+    const { uuid, claim: round } = await claimedSession(context)
     expect(await recordAttemptBegin(db.sql, round, first)).toBe(1)
     const running = {
       number: 1,
@@ -86,7 +81,7 @@ describe('the attempts of a round', () => {
   })
 
   it('take texts that a database takes not, and an unknown price', async () => {
-    const { uuid, round } = await claimed()
+    const { uuid, claim: round } = await claimedSession(context)
     await recordAttemptBegin(db.sql, round, first)
     const odd = { ...diagnostic, summary: 'a\0b \ud800', snippet: '"\\u0000' }
     await recordAttemptEnd(db.sql, round, 1, { ...refused, cost_usd: null, commit: null, diagnostics: [odd] })
@@ -96,7 +91,7 @@ describe('the attempts of a round', () => {
   })
 
   it('get the findings of a later review', async () => {
-    const { uuid, round } = await claimed()
+    const { uuid, claim: round } = await claimedSession(context)
     await recordAttemptBegin(db.sql, round, first)
     await recordAttemptEnd(db.sql, round, 1, { ...refused, outcome: 'accepted' })
     const rule = { ...diagnostic, step: 'check', rule: 'aws.s3.public' } as const
@@ -107,19 +102,18 @@ describe('the attempts of a round', () => {
   })
 
   it('are counted in each round, and only those of that round are listed in it', async () => {
-    const { uuid, round } = await claimed()
+    const { uuid, claim: round } = await claimedSession(context)
     await recordAttemptBegin(db.sql, round, first)
     await recordAttemptEnd(db.sql, round, 1, { ...refused, outcome: 'accepted' })
     await finishRound(context, round, END)
-    await acceptRound(context, { session_uuid: uuid, mode: 'generate', query: 'more', is_partial: false })
-    const second = await claimOf(db.sql, uuid)
+    const second = await nextRound(context, uuid)
     expect(await recordAttemptBegin(db.sql, second, { ...first, reason: 'of round 2' })).toBe(1)
     expect(await attemptsOf(uuid, 1)).toMatchObject([{ number: 1, outcome: 'accepted', next_reason: null }])
     expect(await attemptsOf(uuid, 2)).toMatchObject([{ number: 1, outcome: null }])
   })
 
   it('are not written by a run that lost its round, nor after its end', async () => {
-    const { uuid, round } = await claimed()
+    const { uuid, claim: round } = await claimedSession(context)
     await recordAttemptBegin(db.sql, round, first)
     const current = await takenOver(uuid, round)
     const before = await attemptsOf(uuid)
@@ -138,7 +132,7 @@ describe('the attempts of a round', () => {
 
 describe('an interrupted round', () => {
   it('keeps its attempts, marks the one without an end, and counts on', async () => {
-    const { uuid, round } = await claimed()
+    const { uuid, claim: round } = await claimedSession(context)
     await recordAttemptBegin(db.sql, round, first)
     await recordAttemptEnd(db.sql, round, 1, refused)
     await recordAttemptBegin(db.sql, round, { ...first, reason: 'Invalid index' })
@@ -155,7 +149,7 @@ describe('an interrupted round', () => {
   })
 
   it('that was handed back is no different', async () => {
-    const { uuid, round } = await claimed()
+    const { uuid, claim: round } = await claimedSession(context)
     await recordAttemptBegin(db.sql, round, first)
     await releaseRound(context, round)
     await claimOf(db.sql, uuid)
@@ -165,7 +159,7 @@ describe('an interrupted round', () => {
 
 describe('an attempt whose end could not be written', () => {
   it('counts as interrupted once its round has ended', async () => {
-    const { uuid, round } = await claimed()
+    const { uuid, claim: round } = await claimedSession(context)
     await recordAttemptBegin(db.sql, round, first)
     await finishRound(context, round, END)
     expect(await attemptsOf(uuid)).toMatchObject([{ outcome: 'interrupted', ended_at: time }])

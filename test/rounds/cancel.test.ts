@@ -20,7 +20,8 @@ import {
 } from '../../src/rounds/transitions.ts'
 import { findSavedPlan } from '../../src/saved-plans/saved-plan.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
-import { claimOf, createSession, END, lapseLease, useVerbs } from '../sessions/fixtures.ts'
+import { SAVED_PLAN } from '../helpers/sessions.ts'
+import { claimedSession, claimOf, createSession, END, lapseLease, nextRound, useVerbs } from '../sessions/fixtures.ts'
 
 const { db, context } = useVerbs()
 
@@ -39,29 +40,14 @@ const endsOf = async (uuid: string) =>
     .map(({ status, message }) => [status, message])
 const CANCELLED = ['uncompleted', 'Cancelled by ada@example.org.']
 
-const seal = {
-  plan_sha256: 'a'.repeat(64),
-  workspace_sha256: 'c'.repeat(64),
-  commit: 'head-1',
-  targets: [],
-  changes: [],
-  engine: null,
-  state: null,
-  project_id: 'project',
-  archive_key: null,
-}
-
 /** Makes a session whose first round completed with a saved plan. */
 async function sessionWithPlan(project_id = 'project') {
-  const uuid = await createSession(context)
-  const claim = await claimOf(db.sql, uuid)
-  await recordSavedPlan(db.sql, claim, { ...seal, project_id })
-  await finishRound(context, claim, { ...end, commit: 'head-1' })
+  const { uuid, claim } = await claimedSession(context)
+  await recordSavedPlan(db.sql, claim, { ...SAVED_PLAN, project_id })
+  await finishRound(context, claim, { ...end, commit: SAVED_PLAN.commit })
   return uuid
 }
-const next = (uuid: string, mode: 'apply' | 'generate') =>
-  acceptRound(context, { session_uuid: uuid, mode, query: 'q', is_partial: false })
-const pinOf = async (uuid: string) => {
+const savedPlanOf = async (uuid: string) => {
   const [row] = await db.sql<{ id: number }[]>`SELECT id FROM sessions WHERE uuid = ${uuid}`
   return await findSavedPlan(db.sql, row?.id ?? 0)
 }
@@ -80,13 +66,11 @@ describe('a round that no worker has', () => {
     expect(await claimForRun(db.sql, id)).toBeNull()
     await expect.poll(() => notified).toContain(uuid)
     await unlisten()
-    await next(uuid, 'generate')
-    expect(await claimOf(db.sql, uuid)).toMatchObject({ number: 2, attempt: 1, cancelled_by: null })
+    expect(await nextRound(context, uuid)).toMatchObject({ number: 2, attempt: 1, cancelled_by: null })
   })
 
   it('is left to a worker when it has given the iac service a job', async () => {
-    const uuid = await createSession(context)
-    const claim = await claimOf(db.sql, uuid)
+    const { uuid, claim } = await claimedSession(context)
     await recordJob(db.sql, claim, 'plan-1', 'job-1')
     await releaseRound(context, claim)
     expect(await cancel(uuid)).toBe('requested')
@@ -97,21 +81,18 @@ describe('a round that no worker has', () => {
 
   it('leaves the saved plan when it is an apply that never began', async () => {
     const uuid = await sessionWithPlan()
-    await next(uuid, 'apply')
+    await acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'q', is_partial: false })
     expect(await cancel(uuid)).toBe('ended')
-    expect(await pinOf(uuid)).toMatchObject({ reviewed: true, plan: { commit: 'head-1' } })
-    await next(uuid, 'apply')
-    expect(await claimOf(db.sql, uuid)).toMatchObject({ mode: 'apply', number: 3 })
+    expect(await savedPlanOf(uuid)).toMatchObject({ reviewed: true, plan: { commit: SAVED_PLAN.commit } })
+    expect(await nextRound(context, uuid, { mode: 'apply' })).toMatchObject({ mode: 'apply', number: 3 })
   })
 
   it('ends when it is an apply that waits for another one', async () => {
     const holder = await sessionWithPlan('shared')
-    await next(holder, 'apply')
-    const first = await claimOf(db.sql, holder)
+    const first = await nextRound(context, holder, { mode: 'apply' })
     expect(await claimProject(db.sql, first, 'shared')).toBeNull()
     const uuid = await sessionWithPlan('shared')
-    await next(uuid, 'apply')
-    const claim = await claimOf(db.sql, uuid)
+    const claim = await nextRound(context, uuid, { mode: 'apply' })
     expect(await parkRound(context, claim, { project_id: 'shared', limitS: 600 })).toBe(true)
     expect(await cancel(uuid)).toBe('ended')
     const before = context.sent.length
@@ -122,8 +103,7 @@ describe('a round that no worker has', () => {
 
 describe('a round that a worker has', () => {
   it('is told of the first cancellation by a notification, by the lease and at its end', async () => {
-    const uuid = await createSession(context)
-    const claim = await claimOf(db.sql, uuid)
+    const { uuid, claim } = await claimedSession(context)
     const watch = await startCancelWatch(db.sql, context.log)
     const told: string[] = []
     const stop = watch.watch(claim.id, (by) => told.push(by))
@@ -140,8 +120,7 @@ describe('a round that a worker has', () => {
   })
 
   it('is told of a cancellation that came while the connection was broken', async () => {
-    const uuid = await createSession(context)
-    const claim = await claimOf(db.sql, uuid)
+    const { claim } = await claimedSession(context)
     await db.sql`UPDATE rounds SET cancel_requested_at = now(), cancelled_by = 'ada' WHERE id = ${claim.id}`
     const watch = await startCancelWatch(db.sql, context.log)
     const told = new Promise((resolve) => watch.watch(claim.id, resolve))
@@ -157,16 +136,14 @@ describe('a round that a worker has', () => {
       [null, false],
       [true, true],
     ] as const) {
-      const uuid = await createSession(context)
-      const claim = await claimOf(db.sql, uuid)
+      const { uuid, claim } = await claimedSession(context)
       await recordLockDecision(db.sql, claim, true)
       if (operator !== null) await setLock(context, uuid, operator)
       await cancel(uuid)
       await finishRound(context, claim, end)
       expect((await detail(uuid)).is_blocked).toBe(expected)
     }
-    const uuid = await createSession(context)
-    const claim = await claimOf(db.sql, uuid)
+    const { uuid, claim } = await claimedSession(context)
     await recordLockDecision(db.sql, claim, true)
     await finishRound(context, claim, end)
     expect((await detail(uuid)).is_blocked).toBe(true)
@@ -174,18 +151,16 @@ describe('a round that a worker has', () => {
 
   it('does not submit its apply after it was cancelled, and keeps its plan', async () => {
     const uuid = await sessionWithPlan('guarded')
-    await next(uuid, 'apply')
-    const claim = await claimOf(db.sql, uuid)
+    const claim = await nextRound(context, uuid, { mode: 'apply' })
     expect(await claimProject(db.sql, claim, 'guarded')).toBeNull()
     await cancel(uuid)
-    await expect(recordIntent(db.sql, claim, { ...seal, project_id: 'guarded' })).rejects.toThrow(RoundCancelled)
+    await expect(recordIntent(db.sql, claim, { ...SAVED_PLAN, project_id: 'guarded' })).rejects.toThrow(RoundCancelled)
     await finishRound(context, claim, { ...end, keeps_plan: true })
-    expect(await pinOf(uuid)).toMatchObject({ reviewed: true })
+    expect(await savedPlanOf(uuid)).toMatchObject({ reviewed: true })
   })
 
   it('cannot be cancelled once it saves its plan, until another worker starts it again', async () => {
-    const uuid = await createSession(context)
-    const claim = await claimOf(db.sql, uuid)
+    const { uuid, claim } = await claimedSession(context)
     await recordSavedPlan(db.sql, claim, null)
     await expect(cancel(uuid)).rejects.toMatchObject({
       status: 409,
@@ -197,20 +172,18 @@ describe('a round that a worker has', () => {
   })
 
   it('leaves its last push to be passed over by the next round', async () => {
-    const uuid = await createSession(context)
-    const claim = await claimOf(db.sql, uuid)
+    const { uuid, claim } = await claimedSession(context)
     await recordPush(db.sql, claim, 'pushed-1')
     await cancel(uuid)
     await finishRound(context, claim, end)
-    await next(uuid, 'generate')
-    expect(await claimOf(db.sql, uuid)).toMatchObject({ abandoned_commits: ['pushed-1'], base_commit: null })
+    expect(await nextRound(context, uuid)).toMatchObject({ abandoned_commits: ['pushed-1'], base_commit: null })
   })
 })
 
 describe('a session without a round that runs', () => {
   it('answers 409, and 404 when there is no session', async () => {
-    const uuid = await createSession(context)
-    await finishRound(context, await claimOf(db.sql, uuid), end)
+    const { uuid, claim } = await claimedSession(context)
+    await finishRound(context, claim, end)
     await expect(cancel(uuid)).rejects.toMatchObject({ status: 409, message: expect.stringContaining('no round') })
     await expect(cancel(crypto.randomUUID())).rejects.toMatchObject({ status: 404 })
     expect(await endsOf(uuid)).toEqual([['completed', 'GENERATE']])
@@ -237,8 +210,7 @@ describe('races', () => {
 
   it('a cancellation and an end: one of them wins', async () => {
     for (const _ of times) {
-      const uuid = await createSession(context)
-      const claim = await claimOf(db.sql, uuid)
+      const { uuid, claim } = await claimedSession(context)
       const [cancelled] = await Promise.allSettled([cancel(uuid), finishRound(context, claim, end)])
       expect(await endsOf(uuid)).toEqual([cancelled.status === 'fulfilled' ? CANCELLED : ['completed', 'GENERATE']])
       expect((await detail(uuid)).in_flight).toBe(false)
@@ -247,8 +219,7 @@ describe('races', () => {
 
   it('a cancellation and a saved plan: one of them wins', async () => {
     for (const _ of times) {
-      const uuid = await createSession(context)
-      const claim = await claimOf(db.sql, uuid)
+      const { uuid, claim } = await claimedSession(context)
       const [cancelled, saved] = await Promise.allSettled([cancel(uuid), recordSavedPlan(db.sql, claim, null)])
       expect([cancelled.status, saved.status].sort()).toEqual(['fulfilled', 'rejected'])
     }

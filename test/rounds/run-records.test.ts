@@ -1,18 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
 import { markImported, readImports, recordImport, recordSelection } from '../../src/rounds/run-records.ts'
-import { claimOf, createSession, useVerbs } from '../sessions/fixtures.ts'
+import { claimedSession, claimOf, useVerbs } from '../sessions/fixtures.ts'
 
 const { db, context } = useVerbs()
 
-async function claimed() {
-  const uuid = await createSession(context, { mode: 'import' })
-  return { uuid, round: await claimOf(db.sql, uuid) }
-}
+const claimed = () => claimedSession(context, { mode: 'import' })
 
 describe('the record of an import round', () => {
   it('keeps the selection in order and what came of each entry', async () => {
-    const { round } = await claimed()
+    const { claim: round } = await claimed()
     const long = `arn:${'x'.repeat(4000)}`
     await recordSelection(db.sql, round, ['gone'])
     await recordSelection(db.sql, round, ['b "quoted", {}', long, 'NULL'])
@@ -26,7 +23,7 @@ describe('the record of an import round', () => {
   })
 
   it('makes a round that is taken up again begin with the code that the state relies on', async () => {
-    const { uuid, round } = await claimed()
+    const { uuid, claim: round } = await claimed()
     await recordSelection(db.sql, round, ['a'])
     await recordImport(db.sql, round, { position: 0, address: 'a.b', commit: 'c2' })
     await db.sql`UPDATE rounds SET lease_until = NULL WHERE id = ${round.id}`
@@ -36,7 +33,7 @@ describe('the record of an import round', () => {
   })
 
   it('is closed to a worker that lost the round', async () => {
-    const { round } = await claimed()
+    const { claim: round } = await claimed()
     await recordSelection(db.sql, round, ['a'])
     await db.sql`UPDATE sessions SET fence = fence + 1 WHERE uuid = ${round.session.uuid}`
     await expect(recordSelection(db.sql, round, ['b'])).rejects.toThrow(LeaseLost)

@@ -14,7 +14,8 @@ import { recordJob } from '../../src/rounds/run-records.ts'
 import { appendStatus, releaseRound, STATUS_CHANNEL } from '../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { findSession } from '../../src/sessions/find.ts'
-import { claimOf, createSession, END, lapseLease, useVerbs } from '../sessions/fixtures.ts'
+import { eventually } from '../helpers/eventually.ts'
+import { claimedSession, claimOf, createSession, END, lapseLease, useVerbs } from '../sessions/fixtures.ts'
 
 const { db, context } = useVerbs()
 
@@ -47,8 +48,7 @@ describe('claimForRun', () => {
   })
 
   it('removes what the interrupted attempt recorded, counts the interruption and keeps its jobs', async () => {
-    const uuid = await createSession(context)
-    const first = await claimOf(db.sql, uuid)
+    const { uuid, claim: first } = await claimedSession(context)
     await insertPlan(db.sql, first, { ...object, targets: ['a'] })
     await insertReport(db.sql, first, { ...object, type: 'generate' })
     await recordJob(db.sql, first, 'apply', 'job-7')
@@ -68,8 +68,7 @@ describe('claimForRun', () => {
 
 describe('a run that lost its lease', () => {
   it.each(writes)('does not write %s', async (_, write) => {
-    const uuid = await createSession(context)
-    const stale = await claimOf(db.sql, uuid)
+    const { uuid, claim: stale } = await claimedSession(context)
     await lapseLease(db.sql, stale.id)
     await claimOf(db.sql, uuid)
     const before = await everything(uuid)
@@ -78,8 +77,7 @@ describe('a run that lost its lease', () => {
   })
 
   it.each(writes)('does not write %s after the end of its round', async (_, write) => {
-    const uuid = await createSession(context)
-    const claim = await claimOf(db.sql, uuid)
+    const { uuid, claim } = await claimedSession(context)
     await finishRound(context, claim, END)
     const before = await everything(uuid)
     await expect(write(claim)).rejects.toBeInstanceOf(LeaseLost)
@@ -87,8 +85,7 @@ describe('a run that lost its lease', () => {
   })
 
   it('leaves no artifact behind when the claim comes while it writes', async () => {
-    const uuid = await createSession(context)
-    const stale = await claimOf(db.sql, uuid)
+    const { uuid, claim: stale } = await claimedSession(context)
     await lapseLease(db.sql, stale.id)
     const outcomes = Promise.allSettled(
       Array.from({ length: 20 }, (_, index) =>
@@ -104,8 +101,7 @@ describe('a run that lost its lease', () => {
 
 describe('releaseRound', () => {
   it('offers the round again without counting an interruption', async () => {
-    const uuid = await createSession(context)
-    const first = await claimOf(db.sql, uuid)
+    const { uuid, claim: first } = await claimedSession(context)
     const sent = context.sent.length
     await releaseRound(context, first)
     expect(context.sent.slice(sent)).toEqual([first.id])
@@ -115,8 +111,7 @@ describe('releaseRound', () => {
 
 describe('appendStatus', () => {
   it('keeps long and awkward messages', async () => {
-    const uuid = await createSession(context)
-    const claim = await claimOf(db.sql, uuid)
+    const { uuid, claim } = await claimedSession(context)
     await appendStatus(db.sql, claim, 'generating', `a\0b\udc00${'x'.repeat(100_000)}`)
     const session = await findSession(db.sql, uuid)
     expect(session?.current_status).toBe('generating')
@@ -127,16 +122,8 @@ describe('appendStatus', () => {
 
   it('rings for every change of status, once', async () => {
     const heard: string[] = []
-    let ring = () => {}
-    await db.sql.listen(STATUS_CHANNEL, (payload) => {
-      heard.push(payload)
-      ring()
-    })
-    const until = (count: number) =>
-      new Promise<void>((resolve) => {
-        ring = () => heard.length >= count && resolve()
-        ring()
-      })
+    await db.sql.listen(STATUS_CHANNEL, (payload) => void heard.push(payload))
+    const until = (count: number) => eventually(() => expect(heard.length).toBeGreaterThanOrEqual(count))
     const uuid = await createSession(context)
     await until(1)
     const claim = await claimOf(db.sql, uuid)
@@ -150,17 +137,11 @@ describe('appendStatus', () => {
 
 describe('finishRound', () => {
   it('shows the terminal status and the released mark together', async () => {
-    const uuid = await createSession(context)
-    const claim = await claimOf(db.sql, uuid)
+    const { uuid, claim } = await claimedSession(context)
     await appendStatus(db.sql, claim, 'generating', 'x')
     const history = [{ user: 'q\0', assistant: 'a \ud800 b' }]
-    await finishRound(context, claim, {
-      status: 'uncompleted',
-      message: 'no',
-      history,
-      commit: 'c1',
-      usage: { model_s: 1.5 },
-    })
+    const end = { status: 'uncompleted', message: 'no', history, commit: 'c1', usage: { model_s: 1.5 } } as const
+    await finishRound(context, claim, end)
     const session = await detail(uuid)
     expect(session).toMatchObject({
       in_flight: false,
@@ -178,8 +159,7 @@ describe('finishRound', () => {
   })
 
   it('writes everything or nothing', async () => {
-    const uuid = await createSession(context)
-    const claim = await claimOf(db.sql, uuid)
+    const { uuid, claim } = await claimedSession(context)
     const before = await everything(uuid)
     await expect(finishRound(context, claim, { ...END, commit: 'x'.repeat(65) })).rejects.toThrow()
     expect(await everything(uuid)).toEqual(before)
@@ -188,8 +168,8 @@ describe('finishRound', () => {
   })
 
   it('keeps the commit of the round before when it has none', async () => {
-    const uuid = await createSession(context)
-    await finishRound(context, await claimOf(db.sql, uuid), { ...END, commit: 'c1' })
+    const { uuid, claim } = await claimedSession(context)
+    await finishRound(context, claim, { ...END, commit: 'c1' })
     await db.sql`UPDATE sessions SET in_flight = true WHERE uuid = ${uuid}`
     await db.sql`INSERT INTO rounds (session_id, number, query, mode) SELECT id, 2, 'q', 'generate' FROM sessions WHERE uuid = ${uuid}`
     await finishRound(context, await claimOf(db.sql, uuid), { ...END, commit: null })

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { refusalOf } from '../helpers/core.ts'
+import { callOf, refusalOf } from '../helpers/core.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 import { provideSignedInCore } from '../helpers/signed-in-core.ts'
 import { readStream } from '../helpers/sse.ts'
@@ -95,9 +95,7 @@ describe('the caller', () => {
     await core.database.sql`UPDATE users SET operation_role = 'developer', panel_role = NULL WHERE subject = 'root'`
     expect(await me()).toMatchObject({ operation_role: 'devops', panel_role: 'admin' })
     const cleared = await core.another({ yaml: `oidc: { issuer_url: "${core.issuer.url}", client_id: core }` })
-    const kept = await cleared.request('/api/v1/users/me', {
-      headers: { authorization: `Bearer ${await core.issuer.token('root', claims)}` },
-    })
+    const kept = await callOf(cleared)('GET', '/api/v1/users/me', { token: await core.issuer.token('root', claims) })
     expect(await kept.json()).toMatchObject({ operation_role: 'devops', panel_role: 'admin' })
   })
 
@@ -133,12 +131,9 @@ describe('sessions of others', () => {
     ['output', '/api/v1/events/output/'],
   ])('%s: 404 when unknown, whoever asks', async (_, path) => {
     const unknown = crypto.randomUUID()
-    for (const subject of ['owner', 'stranger', 'admin']) {
-      expect(await refusalOf(core.as(subject, 'GET', `${path}${unknown}`))).toEqual([
-        404,
-        `Session ${unknown} not found.`,
-      ])
-    }
+    const missing = [404, `Session ${unknown} not found.`]
+    for (const subject of ['owner', 'stranger', 'admin'])
+      expect(await refusalOf(core.as(subject, 'GET', `${path}${unknown}`))).toEqual(missing)
   })
 
   it('are not in the own list, not even for a panel admin', async () => {

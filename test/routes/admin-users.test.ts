@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { User } from '../../src/access/users.ts'
-import { answerOf, refusalOf } from '../helpers/core.ts'
+import { answerOf, callOf, refusalOf } from '../helpers/core.ts'
 import { createUser } from '../helpers/sessions.ts'
 import { provideSignedInCore } from '../helpers/signed-in-core.ts'
 
@@ -190,17 +190,10 @@ describe('PUT /api/v1/admin/users/{user_id}/roles', () => {
   })
 
   it('holds for the local developer as well', async () => {
-    const app = await core.another({ yaml: 'admin: {}' })
-    const { id } = await (await app.request('/api/v1/users/me')).json()
-    expect(
-      await refusalOf(
-        app.request(`/api/v1/admin/users/${id}/roles`, {
-          method: 'PUT',
-          body: JSON.stringify({ operation_role: 'devops' }),
-          headers: { 'content-type': 'application/json' },
-        }),
-      ),
-    ).toEqual([409, 'A panel admin cannot remove their own admin role'])
+    const call = callOf(await core.another({ yaml: 'admin: {}' }))
+    const { id } = await (await call('GET', '/api/v1/users/me')).json()
+    const answer = call('PUT', `/api/v1/admin/users/${id}/roles`, { json: { operation_role: 'devops' } })
+    expect(await refusalOf(answer)).toEqual([409, 'A panel admin cannot remove their own admin role'])
   })
 })
 

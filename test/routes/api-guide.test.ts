@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { HttpResponse, http } from 'msw'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { startObjectStore } from '../../dev/object-store.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createMasker } from '../../src/base/masking.ts'
 import { createObjectStore } from '../../src/data/storage/create.ts'
-import type { ObjectStore } from '../../src/data/storage/object-store.ts'
 import { openEventLog } from '../../src/events/event-log.ts'
 import { writePlanDocument } from '../../src/plan/document/create-document.ts'
 import { takeInventory } from '../../src/plan/imports/inventory.ts'
@@ -20,14 +19,15 @@ import {
 import { type AttemptEnd, recordAttemptBegin, recordAttemptEnd } from '../../src/rounds/attempts.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { storageConfig } from '../data/storage/config.ts'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { createTestCore } from '../helpers/core.ts'
 import { listedRepository } from '../helpers/git-remote.ts'
 import { interceptRequests } from '../helpers/intercept.ts'
-import { createIssuer, type Issuer } from '../helpers/issuer.ts'
+import { createIssuer } from '../helpers/issuer.ts'
 import { listen } from '../helpers/listen.ts'
 import { createUser, runRound } from '../helpers/sessions.ts'
-import { scriptedLlm } from '../pipeline/steps/scripted-llm.ts'
+import { startOnce } from '../helpers/start-once.ts'
 import { planOf } from '../plan/fixtures.ts'
+import { prWriter } from './outside.ts'
 
 /** Makes the worker's facts about a plan that creates a bucket. */
 const documentFacts = () => ({
@@ -58,43 +58,33 @@ const HANDLERS = [
   http.post('http://notifications.test/v1/notify', () => HttpResponse.json({ delivery_id: 'd-1' }, { status: 202 })),
 ]
 const server = interceptRequests('bypass')
-const closing: (() => Promise<unknown>)[] = []
-let core: TestCore
-let issuer: Issuer
-let storage: ObjectStore
-let base_url: string
-let objects_url: string
-
-beforeAll(async () => {
-  issuer = await createIssuer()
+const objects = startOnce(() => startObjectStore({ access_key: 'access-key', secret_key: 'secret-key' }))
+const core = startOnce(async () => {
+  const issuer = await createIssuer()
   server.use(...issuer.handlers, ...HANDLERS)
-  const objects = await startObjectStore({ access_key: 'access-key', secret_key: 'secret-key' })
-  closing.push(() => objects.close())
-  objects_url = objects.url
   const config = storageConfig({ endpoint_url: objects.url, public_endpoint_url: objects.url })
-  storage = createObjectStore(config, { fetch: (input, init) => globalThis.fetch(input, init), log: silentLogger })
+  const storage = createObjectStore(config, {
+    fetch: (input, init) => globalThis.fetch(input, init),
+    log: silentLogger,
+  })
   await storage.ensureBuckets()
-  core = await createTestCore({
+  const started = await createTestCore({
     yaml: `
 oidc: { issuer_url: "${issuer.url}", client_id: core }
 services: { notifications: { enabled: true, endpoint: "http://notifications.test", token_env: T } }`,
     env: { T: 'token' },
-    context: {
-      storage,
-      llm: scriptedLlm({
-        generate_pull_request: { args: { title: 'Add a bucket', description: 'For the build logs.' } },
-      }),
-    },
+    context: { storage, llm: prWriter() },
   })
-  closing.push(() => core.close())
-  const running = await listen(core.app)
-  closing.push(() => running.close(0))
-  base_url = running.url
+  const running = await listen(started.app)
+  const close = async () => {
+    await running.close(0)
+    await started.close()
+  }
+  return { ...started, issuer, url: running.url, close }
+})
+beforeAll(async () => {
   await createUser(core.database.sql, 'grace')
   await createUser(core.database.sql, 'ada', { operation_role: 'devops', panel_role: 'admin' })
-})
-afterAll(async () => {
-  for (const close of closing.reverse()) await close()
 })
 
 /** Acts as the worker for the round that a request has queued. */
@@ -102,7 +92,7 @@ async function work(uuid: string): Promise<void> {
   const { round, status, finish } = await runRound(core.context, uuid)
   await status('generating', 'Writing code')
   if (round.number === 1) {
-    const context = { ...core.context, storage }
+    const { context } = core
     await storeCodeChange(context, round, {
       path: 'logs.tf',
       new_file: true,
@@ -135,7 +125,7 @@ async function storeListing(round: ClaimedRound): Promise<void> {
   const ids = ['arn:aws:ec2:eu-central-1:123456789012:instance/i-1', 'arn:aws:sqs:eu-central-1:123456789012:invoices']
   const place = { provider: 'aws', scope_id: 'acme-production', request: round.query } as const
   const document = takeInventory(place, { scope: ids, ids, withheld: [] }, createMasker([]))
-  await storePreview({ ...core.context, storage }, round, document)
+  await storePreview(core.context, round, document)
 }
 
 /** Records two attempts of a round. The engine refused the first. */
@@ -176,9 +166,9 @@ function clientFetch(requests: string[]): typeof fetch {
   return async (input, init) => {
     const url = String(input)
     const headers = new Headers(init?.headers)
-    if (url.startsWith(objects_url)) expect(headers.has('authorization')).toBe(false)
+    if (url.startsWith(objects.url)) expect(headers.has('authorization')).toBe(false)
     const answer = await fetch(input, init)
-    if (url.startsWith(base_url))
+    if (url.startsWith(core.url))
       requests.push(`${init?.method ?? 'GET'} ${new URL(url).pathname.replace('/api/v1', '')} ${answer.status}`)
     if (url.includes('/events/subscribe/') && !broken && answer.body) {
       broken = true
@@ -217,15 +207,10 @@ it('the examples of docs/api.md run as they stand there, one after the other', a
   const requests: string[] = []
   const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor
   const run = new AsyncFunction('fetch', 'console', 'base_url', 'token', examples.join('\n'))
-  await run(
-    clientFetch(requests),
-    { log: (...words: unknown[]) => said.push(words) },
-    base_url,
-    await issuer.token('ada'),
-  )
+  const token = await core.issuer.token('ada')
+  await run(clientFetch(requests), { log: (...words: unknown[]) => said.push(words) }, core.url, token)
 
-  const uuid = (await (await core.call('GET', '/api/v1/sessions/list', { token: await issuer.token('ada') })).json())
-    .items[0].uuid
+  const uuid = (await (await core.call('GET', '/api/v1/sessions/list', { token })).json()).items[0].uuid
   expect(said).toEqual([
     ['ada@example.org', 'devops', 'admin'],
     ['ask for the cloud', 'ask for the scope'],

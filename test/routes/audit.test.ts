@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { AUDIT_ACTIONS } from '../../src/access/audit/record.ts'
-import { createRefusalCounter, type RefusalCounter } from '../../src/access/audit/refusals.ts'
+import { createRefusalCounter } from '../../src/access/audit/refusals.ts'
 import { recordLockDecision } from '../../src/rounds/transitions.ts'
 import { recordPullRequest } from '../../src/sessions/pull-requests.ts'
-import { createTestCore, refusalOf, type TestCore } from '../helpers/core.ts'
+import { createTestCore, refusalOf } from '../helpers/core.ts'
 import { interceptRequests } from '../helpers/intercept.ts'
-import { createIssuer, type Issuer } from '../helpers/issuer.ts'
+import { createIssuer } from '../helpers/issuer.ts'
 import { listen } from '../helpers/listen.ts'
 import { createUser, runRound } from '../helpers/sessions.ts'
-import { type Outside, prWriter, startOutside } from './outside.ts'
+import { startOnce } from '../helpers/start-once.ts'
+import { prWriter, startOutside } from './outside.ts'
 
 /** Put into every text of a caller that the record must not hold. */
 const SECRET = 'ghp_PLANTEDsecret0123456789'
@@ -26,37 +27,31 @@ interface Entry {
   detail: Record<string, unknown>
 }
 const server = interceptRequests('bypass')
-let core: TestCore
-let issuer: Issuer
-let outside: Outside
-let refusals: RefusalCounter
-const ids: Record<string, number> = {}
-
-beforeAll(async () => {
-  outside = await startOutside()
-  issuer = await createIssuer()
+const outside = startOnce(startOutside)
+const core = startOnce(async () => {
+  const issuer = await createIssuer()
   server.use(...issuer.handlers)
-  core = await createTestCore({
+  const started = await createTestCore({
     yaml: `${outside.yaml}
 oidc: { issuer_url: "${issuer.url}", client_id: core }
 http: { trusted_proxies: ["10.0.0.0/8"] }
 admin: { default_root_email: root@example.org }`,
     context: { llm: prWriter() },
   })
+  return { ...started, issuer }
+})
+const ids: Record<string, number> = {}
+beforeAll(async () => {
   const { sql } = core.database
   ids.ann = (await createUser(sql, 'ann', { operation_role: 'devops' })).id
   for (const role of ['viewer', 'editor', 'admin'] as const)
     ids[role] = (await createUser(sql, role, { panel_role: role })).id
 })
-afterAll(async () => {
-  await core?.close()
-  await outside?.close()
-})
 
 async function as(subject: string, method: string, path: string, json?: unknown, claims = {}): Promise<Response> {
   const headers: Record<string, string> = {
     ...FORWARDED,
-    authorization: `Bearer ${await issuer.token(subject, claims)}`,
+    authorization: `Bearer ${await core.issuer.token(subject, claims)}`,
   }
   if (json !== undefined) headers['content-type'] = 'application/json'
   const body = json === undefined ? {} : { body: JSON.stringify(json) }
@@ -346,7 +341,7 @@ describe('GET /api/v1/admin/audit', () => {
 
   it('answers CSV when the query or the header asks for it', async () => {
     const { items } = await read({ action: 'roles_changed' })
-    const token = await issuer.token('viewer')
+    const token = await core.issuer.token('viewer')
     const csv = async (path: string, accept?: string) =>
       core.call('GET', `/api/v1/admin/audit?action=roles_changed${path}`, { token, headers: accept ? { accept } : {} })
     const answer = await csv('&format=csv')
@@ -364,7 +359,7 @@ describe('GET /api/v1/admin/audit', () => {
   })
 
   it('holds no text of a request, no token and no message of a round', async () => {
-    const token = await issuer.token('viewer')
+    const token = await core.issuer.token('viewer')
     const csv = await (await core.call('GET', '/api/v1/admin/audit?format=csv', { token })).text()
     const stored = await core.database.sql<{ all: string }[]>`
       SELECT string_agg(r::text, ' ') || coalesce((SELECT string_agg(s::text, ' ') FROM sign_in_refusals s), '') AS all
@@ -399,9 +394,9 @@ describe('GET /api/v1/admin/audit', () => {
 describe('refused sign-ins', () => {
   it('are counted by reason and network, and answered with the page', async () => {
     const { sql, log, now } = { ...core.context, sql: core.database.sql }
-    refusals = createRefusalCounter({ sql, log, now })
+    const refusals = createRefusalCounter({ sql, log, now })
     const app = await core.another({ context: { refusals } })
-    const expired = await issuer.token('ann', { exp: 1 })
+    const expired = await core.issuer.token('ann', { exp: 1 })
     const ask = (token: string | null, forwarded: string) =>
       app.request(
         '/api/v1/users/me',
@@ -433,7 +428,7 @@ it('knows the address of the connection, and believes a header only of a configu
   const direct = await listen(core.app)
   const trusting = await core.another({
     yaml: `${outside.yaml}
-oidc: { issuer_url: "${issuer.url}", client_id: core }
+oidc: { issuer_url: "${core.issuer.url}", client_id: core }
 http: { trusted_proxies: ["127.0.0.1"] }`,
   })
   const proxied = await listen(trusting)
@@ -443,7 +438,7 @@ http: { trusted_proxies: ["127.0.0.1"] }`,
       method: 'PATCH',
       headers: {
         ...FORWARDED,
-        authorization: `Bearer ${await issuer.token('editor')}`,
+        authorization: `Bearer ${await core.issuer.token('editor')}`,
         'content-type': 'application/json',
       },
       body: JSON.stringify({ locked }),

@@ -1,34 +1,20 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { startCache } from '../../dev/cache.ts'
 import { startCollector } from '../../dev/collector/start.ts'
 import { startObjectStore } from '../../dev/object-store.ts'
-import { listen, type Running } from '../../dev/server.ts'
+import { listen } from '../../dev/server.ts'
 import { ENVIRONMENT } from '../helpers/core.ts'
-import { startCoreProcess } from '../helpers/core-process.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { runCore, startCoreProcess } from '../helpers/core-process.ts'
+import { provideDatabase } from '../helpers/postgres.ts'
+import { startOnce } from '../helpers/start-once.ts'
+import { temporaryFolder } from '../helpers/temporary-folder.ts'
 
-let database: TestDatabase
-let folder: string
-let objects: Running
-let cache: Awaited<ReturnType<typeof startCache>>
-const closers: (() => Promise<unknown>)[] = []
-beforeAll(async () => {
-  database = await createTestDatabase()
-  folder = await mkdtemp(`${tmpdir()}/core-prompts-`)
-  objects = await startObjectStore({ access_key: 'bundledadmin', secret_key: 'bundledadmin' })
-  cache = await startCache({ token: 'cache-token' })
-})
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close()
-})
-afterAll(async () => {
-  await Promise.all([objects.close(), cache.close(), database.drop()])
-  await rm(folder, { recursive: true, force: true })
-})
+const database = provideDatabase()
+const folder = temporaryFolder()
+const objects = startOnce(() => startObjectStore({ access_key: 'bundledadmin', secret_key: 'bundledadmin' }))
+const cache = startOnce(() => startCache({ token: 'cache-token' }))
 
 /** Creates a registry that answers by `respond`, and records its calls. */
 async function registry(respond: (call: string) => { status: number; json?: unknown }) {
@@ -40,7 +26,7 @@ async function registry(respond: (call: string) => { status: number; json?: unkn
     response.writeHead(status).end(json === undefined ? '' : JSON.stringify(json))
   })
   const running = await listen(server)
-  closers.push(() => running.close())
+  onTestFinished(() => running.close())
   return { ...running, calls }
 }
 
@@ -57,22 +43,10 @@ async function environment(collector_url: string, storage_url = objects.url): Pr
   }
 }
 
-/** Runs a core that must not start. Returns its exit code and its last log entry. */
-const refused = async (env: Record<string, string>): Promise<{ code: unknown; message: string; out: string }> =>
-  new Promise((resolve) => {
-    const options = {
-      env: { PATH: process.env.PATH, PLATFORM_HOST: '127.0.0.1', PLATFORM_PORT: '0', ...env },
-      timeout: 50_000,
-    }
-    execFile(process.execPath, ['routes/main.ts'], options, (error, out) =>
-      resolve({ code: error?.code, message: JSON.parse(out.trim().split('\n').at(-1) ?? '{}').message, out }),
-    )
-  })
-
 describe('a core with a prompt registry', () => {
   it('seeds it before it listens', async () => {
     const collector = await startCollector()
-    closers.push(() => collector.close())
+    onTestFinished(() => collector.close())
     const core = await startCoreProcess(await environment(collector.collector_url))
     const messages = core.messages()
     expect(messages.indexOf('prompts seeded')).toBeGreaterThan(-1)
@@ -85,7 +59,7 @@ describe('a core with a prompt registry', () => {
 
   it('does not start when the registry refuses the probe', async () => {
     const { url, calls } = await registry(() => ({ status: 503 }))
-    const { code, message, out } = await refused(await environment(`${url}/`))
+    const { code, message, out } = await runCore(await environment(`${url}/`))
     expect([code, message]).toEqual([1, `Failed to seed prompts into ${url}/: ${url}/ probe failed: HTTP 503`])
     expect(calls).toEqual([expect.stringMatching(/^GET \/v1\/prompts\/[a-z-]+\/latest$/)])
     expect(out).not.toContain('key-of-the-collector')
@@ -95,7 +69,7 @@ describe('a core with a prompt registry', () => {
     const { url } = await registry((call) =>
       call.startsWith('POST') ? { status: 422, json: { detail: 'no' } } : { status: 404 },
     )
-    const { code, message } = await refused(await environment(`${url}/`))
+    const { code, message } = await runCore(await environment(`${url}/`))
     expect(code).toBe(1)
     expect(message).toMatch(
       /^Failed to seed prompts into \S+: Failed to create prompt '[a-z0-9_-]+': HTTP 422: \{"detail":"no"\}$/,
@@ -107,14 +81,14 @@ describe('a core with a prompt registry', () => {
     const { url } = await registry((call) =>
       call === 'POST /v1/prompts' ? { status: 200, json: created } : { status: 404 },
     )
-    const { code, message } = await refused(await environment(`${url}/`))
+    const { code, message } = await runCore(await environment(`${url}/`))
     expect(code).toBe(1)
     expect(message).toMatch(/^Failed to seed prompts into \S+: Failed to tag '[a-z0-9_-]+' as development: HTTP 404$/)
   })
 
   it('asks it after the object storage', async () => {
     const { url, calls } = await registry(() => ({ status: 404 }))
-    const { code, message } = await refused(await environment(`${url}/`, 'http://127.0.0.1:1'))
+    const { code, message } = await runCore(await environment(`${url}/`, 'http://127.0.0.1:1'))
     expect([code, message]).toEqual([1, expect.stringMatching(/^Failed to initialize object storage: /)])
     expect(calls).toEqual([])
   })

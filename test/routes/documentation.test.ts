@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 import { ENDPOINTS } from '../../routes/endpoints.ts'
+import { planDocumentJsonSchema } from '../../routes/schemas/plan-document.ts'
 import { createTestCore } from '../helpers/core.ts'
 import { DOCUMENT, type Schema } from '../helpers/described.ts'
 import { startOnce } from '../helpers/start-once.ts'
@@ -154,16 +156,20 @@ describe('the description says what is taken and answered', () => {
   })
 })
 
+it('the published schema of a plan document, the component of the API and the code are the same', async () => {
+  const published = new URL('../../contracts/plan-document.v1.schema.json', import.meta.url)
+  const { $schema, title, ...schema } = JSON.parse(await readFile(published, 'utf8'))
+  expect([$schema, title]).toEqual(['https://json-schema.org/draft/2020-12/schema', 'PlanDocument'])
+  // After a change of the code, write the expected result into the file; a field with a new meaning needs a new file.
+  expect(schema).toEqual(planDocumentJsonSchema())
+  expect(DOCUMENT.components.schemas.PlanDocument).toEqual(schema)
+  expect(schema.properties.schema_version).toMatchObject({ const: 1 })
+})
+
 describe('assets', () => {
   it('are the listed files and no others', async () => {
-    for (const name of [
-      'package.json',
-      '..%2Fpackage.json',
-      '%2e%2e%2f%2e%2e%2fpackage.json',
-      'constructor',
-      '__proto__',
-      'swagger-ui.js',
-    ])
+    const outside = ['package.json', '..%2Fpackage.json', '%2e%2e%2f%2e%2e%2fpackage.json']
+    for (const name of [...outside, 'constructor', '__proto__', 'swagger-ui.js'])
       expect((await core.call('GET', `/api/docs/assets/${name}`)).status, name).toBe(404)
   })
 

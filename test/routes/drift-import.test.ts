@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { answerOf } from '../helpers/core.ts'
 import { openSession, runRound } from '../helpers/sessions.ts'
-import { provideCoreWithRemote, REPOSITORY } from './remote-core.ts'
+import { problemsOf, provideCoreWithRemote, REPOSITORY } from './remote-core.ts'
 
 const FIRST = { q: 'The log buckets', repo_uri: REPOSITORY, scope_id: 'acme-test', engine_providers: 'aws' }
 const { core, outside } = provideCoreWithRemote()
@@ -20,13 +20,7 @@ const queued = async (uuid: string) => {
 
 describe.each(['drift', 'import'])('POST /api/v1/iac/%s', (mode) => {
   const post = (json: unknown) => core.call('POST', `/api/v1/iac/${mode}`, { json })
-  /** Returns the problems of a refused body, as `location: message`. */
-  const problems = async (json: unknown): Promise<string[]> => {
-    const answer = await post(json)
-    expect(answer.status).toBe(422)
-    const { detail } = await answer.json()
-    return detail.map(({ loc, msg }: { loc: string[]; msg: string }) => `${loc.join('.')}: ${msg}`)
-  }
+  const problems = (json: unknown) => problemsOf(post(json))
 
   it.each([
     ['absent', undefined, false],
@@ -101,15 +95,9 @@ describe.each(['drift', 'import'])('POST /api/v1/iac/%s', (mode) => {
 })
 
 it('an import needs a scope that says something', async () => {
-  const text = 'The `scope_id` must be provided when `repo_uri` is set.'
   for (const scope_id of [' ', '']) {
-    const answer = await core.call('POST', '/api/v1/iac/import', { json: { ...FIRST, scope_id } })
-    expect(answer.status).toBe(422)
-    expect((await answer.json()).detail.at(-1)).toMatchObject({
-      type: 'value_error',
-      loc: ['body'],
-      msg: `Value error, ${text}`,
-    })
+    const problems = await problemsOf(core.call('POST', '/api/v1/iac/import', { json: { ...FIRST, scope_id } }))
+    expect(problems.at(-1)).toBe('body: Value error, The `scope_id` must be provided when `repo_uri` is set.')
   }
   const other = await core.call('POST', '/api/v1/iac/drift', { json: { ...FIRST, scope_id: ' ' } })
   expect(other.status).toBe(202)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { answerOf, refusalOf } from '../helpers/core.ts'
 import { listedRepository } from '../helpers/git-remote.ts'
 import { openSession, runRound } from '../helpers/sessions.ts'
-import { DENIED, provideCoreWithRemote, REPOSITORY } from './remote-core.ts'
+import { DENIED, problemsOf, provideCoreWithRemote, REPOSITORY } from './remote-core.ts'
 
 const UNREACHABLE = 'Repository is not reachable or access was denied.'
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -24,14 +24,6 @@ const finished = async (status: 'completed' | 'uncompleted' | 'failed', query = 
   await (await runRound(core.context, uuid)).finish(status, 'over')
   return uuid
 }
-/** Returns the problems of a refused body, as `location: message`. */
-const problemsOf =
-  (mode: string) =>
-  async (json: unknown): Promise<string[]> => {
-    const [status, detail] = await refusalOf(postTo(mode)(json))
-    expect(status).toBe(422)
-    return (detail as { loc: string[]; msg: string }[]).map(({ loc, msg }) => `${loc.join('.')}: ${msg}`)
-  }
 
 describe('first call', () => {
   it('opens a session of the caller and answers its id alone', async () => {
@@ -89,7 +81,7 @@ describe('first call', () => {
 
 describe.each(['generate', 'drift', 'import'])('requests of %s', (mode) => {
   const post = postTo(mode)
-  const problems = problemsOf(mode)
+  const problems = (json: unknown) => problemsOf(post(json))
 
   it('refuses a repository that cannot be listed, and opens no session', async () => {
     const before = await total()
@@ -260,7 +252,7 @@ describe('iteration', () => {
     const uuid = await finished('completed')
     expect((await post({ session_id: uuid, q: 'x', scope_id: 'other', engine_providers: 'gcp' })).status).toBe(202)
     expect(await detail(uuid)).toMatchObject({ scope_id: 'acme-test', provider: 'aws' })
-    expect(await problemsOf('generate')({ session_id: uuid, q: 'x', iac_path: 'live' })).toEqual([
+    expect(await problemsOf(post({ session_id: uuid, q: 'x', iac_path: 'live' }))).toEqual([
       'body: Value error, iac_path is set only on the first call; iteration calls inherit it from the session.',
     ])
   })

@@ -1,7 +1,7 @@
 import { HttpResponse } from 'msw'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { answerOf, callOf, refusalOf, type TestCore } from '../helpers/core.ts'
-import { askSilent, NO_ANSWERS, provideCoreWithSidecar } from './sidecar.ts'
+import { provideCoreWithSidecar, testFaults } from './sidecar.ts'
 
 const PATH = '/api/v1/mapping/resolve'
 const ENABLED =
@@ -105,32 +105,21 @@ describe('a sidecar that is enabled', () => {
 })
 
 describe('a sidecar that fails', () => {
-  it.each([
-    ...NO_ANSWERS,
-    ['another cloud', () => HttpResponse.json({ ...KNOWN, engine_provider: 'ibm' })],
-    ['a cloud in capitals', () => HttpResponse.json({ ...KNOWN, engine_provider: 'AWS' })],
-    ['no address', () => HttpResponse.json({ ...KNOWN, repo_url: null })],
-    ['an empty address', () => HttpResponse.json({ ...KNOWN, repo_url: '' })],
-    ['a long address', () => HttpResponse.json({ ...KNOWN, repo_url: `https://h/${'x'.repeat(2048)}` })],
-    ['no identifier', () => HttpResponse.json({ ...KNOWN, identifier: undefined })],
-    ['another identifier', () => HttpResponse.json({ ...KNOWN, identifier: 'acme/other' })],
-    ['an empty scope', () => HttpResponse.json({ ...KNOWN, scope_id: '' })],
-    ['a scope that is no text', () => HttpResponse.json({ ...KNOWN, scope_id: 7 })],
-    ['a further key', () => HttpResponse.json({ ...KNOWN, internal: 'words' })],
-  ] as [string, () => Response][])('with %s is 502, and its words stay here', async (_, respond) => {
-    sidecar.answers(respond)
-    const answer = await ask()
-    const { detail } = await answer.json()
-    expect([answer.status, detail]).toEqual([
-      502,
-      expect.stringMatching(/^mapping service returned an unexpected response: /),
-    ])
-    expect(detail).not.toMatch(/internal|bearer|mapping\.test/i)
-  })
-
-  it('by not being there is 502', async () => {
-    sidecar.answers(() => HttpResponse.error())
-    expect(await refusalOf(ask())).toEqual([502, expect.stringMatching(/^mapping service unreachable: /)])
+  testFaults('mapping', sidecar, {
+    ask,
+    limitS: 10,
+    invalid: [
+      ['another cloud', () => HttpResponse.json({ ...KNOWN, engine_provider: 'ibm' })],
+      ['a cloud in capitals', () => HttpResponse.json({ ...KNOWN, engine_provider: 'AWS' })],
+      ['no address', () => HttpResponse.json({ ...KNOWN, repo_url: null })],
+      ['an empty address', () => HttpResponse.json({ ...KNOWN, repo_url: '' })],
+      ['a long address', () => HttpResponse.json({ ...KNOWN, repo_url: `https://h/${'x'.repeat(2048)}` })],
+      ['no identifier', () => HttpResponse.json({ ...KNOWN, identifier: undefined })],
+      ['another identifier', () => HttpResponse.json({ ...KNOWN, identifier: 'acme/other' })],
+      ['an empty scope', () => HttpResponse.json({ ...KNOWN, scope_id: '' })],
+      ['a scope that is no text', () => HttpResponse.json({ ...KNOWN, scope_id: 7 })],
+      ['a further key', () => HttpResponse.json({ ...KNOWN, internal: 'words' })],
+    ],
   })
 
   it('by having no endpoint is 502', async () => {
@@ -139,14 +128,5 @@ describe('a sidecar that fails', () => {
       502,
       expect.stringMatching(/^mapping service unreachable: /),
     ])
-  })
-
-  it('by silence is 504 after 10 seconds, whatever the configured timeout', async () => {
-    const { answer, limits } = await askSilent(sidecar, 10_000, ask)
-    expect([answer.status, (await answer.json()).detail]).toEqual([
-      504,
-      'mapping service timed out: no answer within 10 s',
-    ])
-    expect(limits).toEqual([10_000])
   })
 })

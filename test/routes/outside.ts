@@ -1,10 +1,11 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import type { GitHost } from '../../dev/git-host/start.ts'
 import type { LlmClient } from '../../src/llm/inference.ts'
 import type { TestCore } from '../helpers/core.ts'
 import { startTrustedHost } from '../helpers/git-host-core.ts'
 import { openSession, runRound } from '../helpers/sessions.ts'
 import { scriptedLlm } from '../pipeline/steps/scripted-llm.ts'
-import { pushBranch } from './push-branch.ts'
 
 export interface Outside {
   host: GitHost
@@ -14,6 +15,15 @@ export interface Outside {
   /** Creates a session of this user that has run, with a branch at the host. */
   ranSession(context: TestCore['context'], user_id: number): Promise<string>
   close(): Promise<void>
+}
+
+/** Pushes a branch with one commit into a bare repository, as a round does. */
+export async function pushBranch(repository: string, branch: string): Promise<void> {
+  const who = ['-c', 'user.name=t', '-c', 'user.email=t@example.org']
+  const git = async (...args: string[]) =>
+    (await promisify(execFile)('git', ['-C', repository, ...who, ...args])).stdout.trim()
+  const commit = await git('commit-tree', 'HEAD^{tree}', '-p', 'HEAD', '-m', 'Platform changes')
+  await git('update-ref', `refs/heads/${branch}`, commit)
 }
 
 /** Starts a git host on this machine with one repository. */

@@ -1,9 +1,8 @@
 import { HttpResponse, http, type RequestHandler } from 'msw'
-import { setupServer } from 'msw/node'
-import { beforeEach } from 'vitest'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { beforeAll, beforeEach, expect } from 'vitest'
+import { provideCore, refusalOf, type TestCore } from '../helpers/core.ts'
 import { listedRepository } from '../helpers/git-remote.ts'
-import { startOnce } from '../helpers/start-once.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 
 export const REPOSITORY = 'https://git.example.com/acme/infra.git'
 /** A repository that refuses everyone. */
@@ -17,20 +16,20 @@ export function provideCoreWithRemote(...handlers: RequestHandler[]): {
 } {
   const outside: string[] = []
   const denied = http.get(`${DENIED}/info/refs`, () => new HttpResponse('no', { status: 403 }))
-  const server = setupServer(listedRepository(REPOSITORY), denied, ...handlers)
-  const core = startOnce(async () => {
-    server.listen({ onUnhandledFrame: 'error' })
+  const server = interceptRequests()
+  beforeAll(() => {
+    server.use(listedRepository(REPOSITORY), denied, ...handlers)
     server.events.on('request:start', ({ request }) => void outside.push(request.url))
-    const started = await createTestCore()
-    const me: number = (await (await started.call('GET', '/api/v1/users/me')).json()).id
-    const close = async () => {
-      server.close()
-      await started.close()
-    }
-    return { ...started, me, close }
   })
   beforeEach(() => {
     outside.length = 0
   })
-  return { core, outside }
+  return { core: provideCore(), outside }
+}
+
+/** Returns the problems of a refused body, as `location: message`. */
+export async function problemsOf(given: Promise<Response>): Promise<string[]> {
+  const [status, detail] = await refusalOf(given)
+  expect(status).toBe(422)
+  return (detail as { loc: string[]; msg: string }[]).map(({ loc, msg }) => `${loc.join('.')}: ${msg}`)
 }

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { PlatformError } from '../../src/base/errors.ts'
-import { answerOf, refusalOf } from '../helpers/core.ts'
+import { answerOf, callOf, refusalOf } from '../helpers/core.ts'
 import { startGitHostCore } from '../helpers/git-host-core.ts'
 import { openSession, runRound } from '../helpers/sessions.ts'
 import { startOnce } from '../helpers/start-once.ts'
 import { scriptedLlm } from '../pipeline/steps/scripted-llm.ts'
-import { pushBranch } from './push-branch.ts'
+import { pushBranch } from './outside.ts'
 
 const UNREACHABLE = 'Repository is not reachable or access was denied.'
 const core = startOnce(startGitHostCore)
@@ -55,9 +55,8 @@ describe('PUT /api/v1/repository/pr', () => {
   /** Creates a session that has run, with a branch at the host. */
   const finished = async (repo_uri: string, blocked = false) => {
     const uuid = await openSession(core.context, me, { repo_uri })
-    await (await runRound(core.context, uuid)).finish('completed', 'done', [
-      { user: 'Add a bucket', assistant: 'Added.' },
-    ])
+    const history = [{ user: 'Add a bucket', assistant: 'Added.' }]
+    await (await runRound(core.context, uuid)).finish('completed', 'done', history)
     if (blocked) await core.database.sql`UPDATE sessions SET is_blocked = true WHERE uuid = ${uuid}`
     return uuid
   }
@@ -86,12 +85,8 @@ describe('PUT /api/v1/repository/pr', () => {
       generate_pull_request: { error: new PlatformError('InferenceCallAPIError', status, message) },
     })
     const app = await core.another({ context: { llm } })
-    const body = JSON.stringify({ session_id: await finished(repository) })
-    const answer = await app.request('/api/v1/repository/pr', {
-      method: 'PUT',
-      body,
-      headers: { 'content-type': 'application/json' },
-    })
+    const json = { session_id: await finished(repository) }
+    const answer = await callOf(app)('PUT', '/api/v1/repository/pr', { json })
     expect([answer.status, await answer.json()]).toEqual([expected, { detail: message }])
     expect(answer.headers.get('www-authenticate')).toBeNull()
   })

@@ -1,13 +1,14 @@
 import { HttpResponse, http } from 'msw'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { ENDPOINTS } from '../../routes/endpoints.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
 import { recordSavedPlan } from '../../src/rounds/transitions.ts'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { createTestCore } from '../helpers/core.ts'
 import { interceptRequests } from '../helpers/intercept.ts'
-import { createIssuer, type Issuer } from '../helpers/issuer.ts'
+import { createIssuer } from '../helpers/issuer.ts'
 import { createUser, runRound, SAVED_PLAN } from '../helpers/sessions.ts'
-import { type Outside, prWriter, startOutside } from './outside.ts'
+import { startOnce } from '../helpers/start-once.ts'
+import { prWriter, startOutside } from './outside.ts'
 
 /**
  * Permissions of each route. The columns after it are callers: without a token; with a token that is none; then users
@@ -75,19 +76,12 @@ const ROWS: Row[] = lines.map((line) => {
 })
 
 const server = interceptRequests('bypass')
-let core: TestCore
-let issuer: Issuer
-let outside: Outside
-let target: number
-/** A session of each owner. All others try the first. */
-const sessions = new Map<string, string>()
-
-beforeAll(async () => {
-  outside = await startOutside()
-  issuer = await createIssuer()
+const outside = startOnce(startOutside)
+const core = startOnce(async () => {
+  const issuer = await createIssuer()
   const accepted = () => HttpResponse.json({ delivery_id: 'd-1' }, { status: 202 })
   server.use(...issuer.handlers, http.post('http://notifications.test/v1/notify', accepted))
-  core = await createTestCore({
+  const started = await createTestCore({
     yaml: `
 ${outside.yaml}
 oidc: { issuer_url: "${issuer.url}", client_id: core }
@@ -95,6 +89,12 @@ services: { notifications: { enabled: true, endpoint: "http://notifications.test
     env: { T: 'token' },
     context: { llm: prWriter() },
   })
+  return { ...started, issuer }
+})
+let target: number
+/** A session of each owner. All others try the first. */
+const sessions = new Map<string, string>()
+beforeAll(async () => {
   const { sql } = core.database
   await createUser(sql, 'dev')
   await createUser(sql, 'devops', { operation_role: 'devops' })
@@ -107,10 +107,6 @@ services: { notifications: { enabled: true, endpoint: "http://notifications.test
     const user = await createUser(sql, name, { operation_role })
     sessions.set(name, await outside.ranSession(core.context, user.id))
   }
-})
-afterAll(async () => {
-  await core?.close()
-  await outside?.close()
 })
 const queries: Record<string, (uuid: string) => string> = {
   '/v1/sessions': (id) => `?id=${id}`,
@@ -134,8 +130,8 @@ const first = () => ({ q: 'Add a bucket', repo_uri: outside.repository, scope_id
 
 async function tokenOf(caller: string): Promise<string | undefined> {
   if (caller === 'none') return undefined
-  if (caller === 'bad') return `${(await issuer.token('admin')).slice(0, -8)}AAAAAAAA`
-  return issuer.token(caller === 'stranger' ? `stranger-${crypto.randomUUID()}` : caller)
+  if (caller === 'bad') return `${(await core.issuer.token('admin')).slice(0, -8)}AAAAAAAA`
+  return core.issuer.token(caller === 'stranger' ? `stranger-${crypto.randomUUID()}` : caller)
 }
 
 async function call(row: Row, caller: string): Promise<Response> {
@@ -156,7 +152,7 @@ async function call(row: Row, caller: string): Promise<Response> {
 }
 
 /** Saves a plan in each session, in the running round or in a new one. */
-async function sealPlans(): Promise<void> {
+async function savePlans(): Promise<void> {
   await endRounds()
   for (const session_uuid of sessions.values()) {
     await acceptRound(core.context, { session_uuid, mode: 'generate', query: 'More', is_partial: false })
@@ -196,7 +192,7 @@ describe('the matrix', () => {
 
   it.each(ROWS)('$method $path $kind', async (row) => {
     if (row.path === '/v1/repository/pr/merge') await endRounds()
-    if (row.path === '/v1/iac/seal/verify') await sealPlans()
+    if (row.path === '/v1/iac/seal/verify') await savePlans()
     const found: Record<string, unknown> = {}
     const wanted: Record<string, unknown> = {}
     for (const [index, caller] of CALLERS.entries()) {

@@ -1,6 +1,6 @@
 import { delay, HttpResponse, http } from 'msw'
-import { beforeEach } from 'vitest'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { beforeEach, expect, it } from 'vitest'
+import { createTestCore, refusalOf, type TestCore } from '../helpers/core.ts'
 import { interceptRequests } from '../helpers/intercept.ts'
 import { startOnce } from '../helpers/start-once.ts'
 import { controlTimeLimits } from '../services/iac/limits.ts'
@@ -82,3 +82,31 @@ export const NO_ANSWERS: [string, () => Response | Promise<Response>][] = [
   ['an object without its keys', () => HttpResponse.json({})],
   ['a body beyond all measure', () => HttpResponse.json({ padding: 'x'.repeat(1024 * 1024) })],
 ]
+
+/** Tests of a route whose sidecar answers nonsense, is not there, or is silent for longer than the limit of the route. */
+export function testFaults(
+  name: string,
+  sidecar: PlayedSidecar,
+  options: { ask: () => Promise<Response>; limitS: number; invalid: [string, () => Response][] },
+): void {
+  const { ask, limitS } = options
+  it.each([...NO_ANSWERS, ...options.invalid])('with %s is 502, and its words stay here', async (_, respond) => {
+    sidecar.answers(respond)
+    const [status, detail] = await refusalOf(ask())
+    const beginning = new RegExp(`^${name} service returned an unexpected response: `)
+    expect([status, detail]).toEqual([502, expect.stringMatching(beginning)])
+    expect(detail).not.toMatch(new RegExp(`internal|bearer|${name}\\.test`, 'i'))
+  })
+
+  it('by not being there is 502', async () => {
+    sidecar.answers(() => HttpResponse.error())
+    const beginning = new RegExp(`^${name} service unreachable: `)
+    expect(await refusalOf(ask())).toEqual([502, expect.stringMatching(beginning)])
+  })
+
+  it(`by silence is 504 after ${limitS} seconds, whatever the configured timeout`, async () => {
+    const { answer, limits } = await askSilent(sidecar, limitS * 1000, ask)
+    expect(await refusalOf(answer)).toEqual([504, `${name} service timed out: no answer within ${limitS} s`])
+    expect(limits).toEqual([limitS * 1000])
+  })
+}

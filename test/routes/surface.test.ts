@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { answerOf, createTestCore, refusalOf } from '../helpers/core.ts'
+import { answerOf, callOf, createTestCore, refusalOf } from '../helpers/core.ts'
 import { startOnce } from '../helpers/start-once.ts'
 
 const core = startOnce(createTestCore)
@@ -123,12 +123,7 @@ describe('bodies', () => {
   })
 
   it('takes long requests in plain words where there are some', async () => {
-    const generate = (q: string) =>
-      core.app.request('/api/v1/iac/generate', {
-        method: 'POST',
-        body: JSON.stringify({ q }),
-        headers: { 'content-type': 'application/json' },
-      })
+    const generate = (q: string) => core.call('POST', '/api/v1/iac/generate', { json: { q } })
     expect((await generate('x'.repeat(2_000_000))).status).toBe(422)
     expect(await refusalOf(generate('x'.repeat(2 * 1024 * 1024)))).toEqual([
       413,
@@ -201,11 +196,8 @@ describe('unexpected errors', () => {
       yaml: 'services: { notifications: { enabled: true, token_env: N } }',
       env: { N: 'token' },
     })
-    const answer = await app.request('/api/v1/notifications', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ kind: 'k', severity: 'info', subject: 's', body: 'b' }),
-    })
+    const json = { kind: 'k', severity: 'info', subject: 's', body: 'b' }
+    const answer = await callOf(app)('POST', '/api/v1/notifications', { json })
     expect([answer.status, await answer.text()]).toEqual([502, '{"detail":"Notification was not delivered."}'])
     expect(core.log.find(({ message }) => message === 'request failed')).toMatchObject({
       cause: { message: 'the notifications service has no endpoint' },

@@ -14,6 +14,7 @@ const open = (port: number, source = '0.0.0.0/0') => ({
 })
 const group = (...ingress: unknown[]) => ({ type: 'aws_security_group', after: { ingress } })
 const whole = { targets: [], grades: {} }
+const findingsIn = (changes: Parameters<typeof planOf>[0]) => evaluateRules(planOf(changes), whole).findings
 
 describe('what counts as the doing of a plan', () => {
   const id = 'aws.network.open-admin-port'
@@ -47,15 +48,12 @@ describe('what counts as the doing of a plan', () => {
 
 describe('findings', () => {
   it('have the form of the report, name the resource and suggest a fix', () => {
-    const { findings } = evaluateRules(
-      planOf([{ address: 'module.a.aws_security_group.web[0]', ...group(open(22)), actions: ['create'] }]),
-      whole,
-    )
-    expect(findings).toEqual([
+    const address = 'module.a.aws_security_group.web[0]'
+    expect(findingsIn([{ address, ...group(open(22)), actions: ['create'] }])).toEqual([
       {
         rule_id: 'aws.network.open-admin-port',
         severity: 'error',
-        resource: 'module.a.aws_security_group.web[0]',
+        resource: address,
         message: 'Administration is open to all IPv4 addresses: tcp 22 (SSH).',
         suggested_fix: expect.stringMatching(/bastion/),
       },
@@ -65,7 +63,7 @@ describe('findings', () => {
   it('name the first five ports of a range, and the range itself where no known port is in it', () => {
     const messages = (from_port: number, to_port: number) => {
       const change = { ...group({ ...open(0), from_port, to_port }), actions: ['create'] }
-      return evaluateRules(planOf([change]), whole).findings.map(({ message }) => message)
+      return findingsIn([change]).map(({ message }) => message)
     }
     const five = '22 (SSH), 23 (Telnet), 135 (RPC), 139 (NetBIOS), 445 (SMB)'
     expect(messages(1, 1000)).toEqual([`Administration is open to all IPv4 addresses: tcp ${five}.`])
@@ -77,15 +75,12 @@ describe('findings', () => {
 
   it('come the gravest first, in the order of the plan', () => {
     const all = { from_port: 0, to_port: 0, protocol: '-1', cidr_blocks: ['0.0.0.0/0'] }
-    const { findings } = evaluateRules(
-      planOf([
-        { address: 'a', ...group(open(8080)), actions: ['create'] },
-        { address: 'b', ...group(open(22)), actions: ['create'] },
-        { address: 'c', ...group(all), actions: ['create'] },
-        { address: 'd', ...group(open(22)), actions: ['create'] },
-      ]),
-      whole,
-    )
+    const findings = findingsIn([
+      { address: 'a', ...group(open(8080)), actions: ['create'] },
+      { address: 'b', ...group(open(22)), actions: ['create'] },
+      { address: 'c', ...group(all), actions: ['create'] },
+      { address: 'd', ...group(open(22)), actions: ['create'] },
+    ])
     expect(findings.map(({ severity, resource }) => [severity, resource])).toEqual([
       ['critical', 'c'],
       ['error', 'b'],
@@ -97,13 +92,10 @@ describe('findings', () => {
   it('count the same cause once and list no more than a hundred of one rule', () => {
     expect(idsIn([{ ...group(open(22), open(22)), actions: ['create'] }])).toHaveLength(1)
     const many = Array.from({ length: 130 }, () => ({ ...group(open(22)), actions: ['create'] }))
-    const { findings } = evaluateRules(planOf(many), whole)
+    const findings = findingsIn(many)
     expect(findings).toHaveLength(101)
-    expect(findings.at(-1)).toMatchObject({
-      resource: null,
-      message: '30 more findings of this rule.',
-      severity: 'error',
-    })
+    const message = '30 more findings of this rule.'
+    expect(findings.at(-1)).toMatchObject({ resource: null, message, severity: 'error' })
   })
 
   it('never hold a value of the plan, marked sensitive or not', () => {
@@ -148,22 +140,19 @@ describe('findings', () => {
 describe('the operator', () => {
   const plan = planOf([{ ...group(open(22)), actions: ['create'] }])
 
+  const id = 'aws.network.open-admin-port'
+  const graded = (grade: 'warning' | 'off') => evaluateRules(plan, { targets: [], grades: { [id]: grade } })
+
   it('grades a rule anew', () => {
-    const { findings, checked_rules } = evaluateRules(plan, {
-      targets: [],
-      grades: { 'aws.network.open-admin-port': 'warning' },
-    })
-    expect(findings).toMatchObject([{ rule_id: 'aws.network.open-admin-port', severity: 'warning' }])
-    expect(checked_rules).toContain('aws.network.open-admin-port')
+    const { findings, checked_rules } = graded('warning')
+    expect(findings).toMatchObject([{ rule_id: id, severity: 'warning' }])
+    expect(checked_rules).toContain(id)
   })
 
   it('switches a rule off', () => {
-    const { findings, checked_rules } = evaluateRules(plan, {
-      targets: [],
-      grades: { 'aws.network.open-admin-port': 'off' },
-    })
+    const { findings, checked_rules } = graded('off')
     expect(findings).toEqual([])
-    expect(checked_rules).not.toContain('aws.network.open-admin-port')
+    expect(checked_rules).not.toContain(id)
     expect(checked_rules).toContain('aws.network.open-all-ports')
   })
 
@@ -180,34 +169,9 @@ const types = [
   'kubectl_manifest',
 ]
 const names = [
-  ...[
-    'ingress',
-    'cidr_blocks',
-    'policy',
-    'spec',
-    'template',
-    'container',
-    'metadata',
-    'statements',
-    'rule',
-    'subject',
-    'role_ref',
-    'permissions',
-  ],
-  ...[
-    'environment',
-    'data',
-    'manifest',
-    'yaml_body',
-    'kind',
-    'settings',
-    'access',
-    'from_port',
-    'protocol',
-    'password',
-    '__proto__',
-    'constructor',
-  ],
+  ...['ingress', 'cidr_blocks', 'policy', 'spec', 'template', 'container', 'metadata', 'statements', 'rule'],
+  ...['subject', 'role_ref', 'permissions', 'environment', 'data', 'manifest', 'yaml_body', 'kind', 'settings'],
+  ...['access', 'from_port', 'protocol', 'password', '__proto__', 'constructor'],
 ]
 /** Makes a configuration for the resources in the plan, so that rules about the code find blocks to read. */
 const configuration = (value: fc.Arbitrary<unknown>) =>
@@ -294,7 +258,7 @@ describe('any plan', () => {
             after: { policy, tags: { note: 'x'.repeat(500) } },
           },
     )
-    expect(evaluateRules(planOf(changes), whole).findings).toEqual([])
+    expect(findingsIn(changes)).toEqual([])
   })
 
   it('may hold texts made to keep a search busy', () => {

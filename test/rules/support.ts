@@ -31,6 +31,8 @@ export const bad = (rule: string, name: string, type: string, after: Values | nu
   ...more,
 })
 export const fine = (...parts: Parameters<typeof bad>): Case => ({ ...bad(...parts), found: false })
+/** The part of a case whose object is destroyed. */
+export const deleted = (before: Values = {}) => ({ actions: ['delete'], before })
 
 export function findingsOf({
   type,

@@ -1,15 +1,16 @@
 import { once } from 'node:events'
 import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { createServer, type Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:https'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { listen, type Running } from '../../dev/server.ts'
 import { send } from '../../src/base/http.ts'
 import { createFetch, createPinnedFetch } from '../../src/runtime/fetch.ts'
+import { startOnce } from '../helpers/start-once.ts'
 import { trust } from '../repository/support.ts'
 
 const NAME = 'git.pinned.test'
-let server: Server
+let running: Running
 let port: number
 let respond: (request: IncomingMessage, response: ServerResponse) => void
 let connections = 0
@@ -38,15 +39,12 @@ beforeAll(async () => {
   const made = await certificates()
   strange = await certificates()
   trust(made.caPem)
-  server = createServer({ cert: made.cert, key: made.key }, (request, response) => respond(request, response))
+  const server = createServer({ cert: made.cert, key: made.key }, (request, response) => respond(request, response))
   server.on('connection', () => connections++)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  port = (server.address() as AddressInfo).port
+  running = await listen(server)
+  port = running.port
 })
-afterAll(() => {
-  server.closeAllConnections()
-  server.close()
-})
+afterAll(() => running.close())
 beforeEach(() => {
   connections = 0
   respond = (_, response) => response.end('hello')
@@ -93,8 +91,8 @@ describe('a pinned connection', () => {
 
   it('trusts a further authority where it is told to, besides the usual ones', async () => {
     const foreign = createServer({ cert: strange.cert, key: strange.key }, (_, response) => response.end('own'))
-    await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve))
-    const own = new URL(`https://${NAME}:${(foreign.address() as AddressInfo).port}/`)
+    const { port, close } = await listen(foreign)
+    const own = new URL(`https://${NAME}:${port}/`)
     const more = { trusted: ({ host }: URL) => host === own.host, caPem: strange.caPem }
     expect(await (await createPinnedFetch(more)(own, ['127.0.0.1'])(own)).text()).toBe('own')
     for (const fetch of [createPinnedFetch(), createPinnedFetch({ ...more, trusted: () => false })])
@@ -103,8 +101,7 @@ describe('a pinned connection', () => {
       })
     const usual = new URL(url())
     expect((await createPinnedFetch({ ...more, trusted: () => true })(usual, ['127.0.0.1'])(usual)).status).toBe(200)
-    foreign.closeAllConnections()
-    foreign.close()
+    await close()
   })
 
   it('is used again', async () => {
@@ -202,25 +199,19 @@ describe('fetch of the processes', () => {
   const server = createPlainServer((request, response) =>
     request.url === '/now' ? response.end('now') : waiting.push(response),
   )
-  let origin: string
-  beforeAll(async () => {
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  })
-  afterAll(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  const plain = startOnce(() => listen(server))
 
   it('obeys the limit it is given, so that the limits of the runtime are not in force', async () => {
-    await expect(createFetch(50)(`${origin}/never`)).rejects.toMatchObject({ cause: { name: 'HeadersTimeoutError' } })
+    await expect(createFetch(50)(`${plain.url}/never`)).rejects.toMatchObject({
+      cause: { name: 'HeadersTimeoutError' },
+    })
   })
 
   it('answers, takes a body and is cancelled like any fetch', async () => {
     const patient = createFetch()
-    expect(await (await patient(`${origin}/now`, { method: 'POST', body: 'x' })).text()).toBe('now')
+    expect(await (await patient(`${plain.url}/now`, { method: 'POST', body: 'x' })).text()).toBe('now')
     const controller = new AbortController()
-    const pending = patient(`${origin}/never`, { signal: controller.signal })
+    const pending = patient(`${plain.url}/never`, { signal: controller.signal })
     await expect.poll(() => waiting.length).toBeGreaterThan(0)
     controller.abort()
     await expect(pending).rejects.toMatchObject({ name: 'AbortError' })

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Collector, startCollector } from '../../dev/collector/start.ts'
 import { listen, type Running } from '../../dev/server.ts'
 import { createLogger, silentLogger } from '../../src/base/log.ts'
@@ -9,26 +9,22 @@ import { openPrompts, readSeedPrompts, withoutMissingCollector } from '../../src
 import { configOf } from '../helpers/core.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
-const closers: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close()
-})
 const started = <T extends Running>(server: T): T => {
-  closers.push(() => server.close())
+  onTestFinished(() => server.close())
   return server
 }
 
-async function open(
-  url: string,
-  options: { role?: 'core' | 'worker'; environment?: string; env?: Record<string, string> } = {},
-) {
-  const yaml = `environment: ${options.environment ?? 'development'}\ntelemetry: {collector_url: "${url}"}`
+type OpenOptions = { role?: 'core' | 'worker'; environment?: string } & Partial<Parameters<typeof openPrompts>[2]>
+
+async function open(url: string, { role = 'core', environment = 'development', ...more }: OpenOptions = {}) {
+  const config = await configOf(`environment: ${environment}\ntelemetry: {collector_url: "${url}"}`)
   const waits: number[] = []
   const lines: Record<string, unknown>[] = []
-  const prompts = openPrompts(await configOf(yaml, options.env), options.role ?? 'core', {
+  const prompts = openPrompts(config, role, {
     fetch,
     log: createLogger({ write: (line) => lines.push(JSON.parse(line)) }),
     pause: async (ms) => void waits.push(ms),
+    ...more,
   })
   return { prompts, waits, lines }
 }
@@ -58,16 +54,12 @@ describe('the prompts of a core', () => {
     const { collector_url, prompts: store }: Collector = started(await startCollector())
     const shipped = await readSeedPrompts()
     const database = await createTestDatabase()
-    closers.push(database.drop)
+    onTestFinished(database.drop)
     const boot = async (url: string) => {
       const sql = connect(url)
-      closers.push(() => sql.end({ timeout: 1 }))
-      const lines: Record<string, unknown>[] = []
-      await openPrompts(await configOf(`telemetry: {collector_url: "${collector_url}"}`), 'core', {
-        fetch,
-        log: createLogger({ write: (line) => lines.push(JSON.parse(line)) }),
-        alone: (work) => exclusively(sql, 'seed_prompts', work),
-      })
+      onTestFinished(() => sql.end({ timeout: 1 }))
+      const { prompts, lines } = await open(collector_url, { alone: (work) => exclusively(sql, 'seed_prompts', work) })
+      await prompts
       return lines[0]
     }
     // The one with the lock loses the database before it has written anything.
@@ -115,12 +107,8 @@ describe('the prompts of a core', () => {
     let left = 3
     const late: typeof fetch = (...args) =>
       left-- > 0 ? Promise.reject(new TypeError('fetch failed')) : fetch(...args)
-    const waits: number[] = []
-    await openPrompts(await configOf(`telemetry: {collector_url: "${running.collector_url}"}`), 'core', {
-      fetch: late,
-      log: createLogger({ write: () => {} }),
-      pause: async (ms) => void waits.push(ms),
-    })
+    const { prompts, waits } = await open(running.collector_url, { fetch: late })
+    await prompts
     expect(waits).toEqual([500, 1_000, 2_000])
     expect(running.prompts.names()).not.toEqual([])
   })

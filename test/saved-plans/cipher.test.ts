@@ -19,10 +19,10 @@ const joined = (...parts: Uint8Array[]) => new Uint8Array(parts.flatMap((part) =
 describe('encrypt', () => {
   it.each([0, 1, 1024 * 1024 - 1, 1024 * 1024, 1024 * 1024 + 1])('keeps %i bytes', async (length) => {
     const plain = bytes(length)
-    const sealed = await encrypt(KEY, 'about', plain)
-    expect(await decrypt(KEY, 'about', sealed)).toEqual(plain)
-    expect(await decrypt(KEY, 'something else', sealed)).toBeNull()
-    expect(await decrypt(`${KEY}.`, 'about', sealed)).toBeNull()
+    const encrypted = await encrypt(KEY, 'about', plain)
+    expect(await decrypt(KEY, 'about', encrypted)).toEqual(plain)
+    expect(await decrypt(KEY, 'something else', encrypted)).toBeNull()
+    expect(await decrypt(`${KEY}.`, 'about', encrypted)).toBeNull()
   })
 
   it('never makes the same object twice', async () => {
@@ -57,14 +57,14 @@ describe('decrypt', () => {
 
   it('refuses every object that lost bytes or of which one bit differs', async () => {
     const plain = bytes(300)
-    const sealed = await encrypt(KEY, 'about', plain)
+    const encrypted = await encrypt(KEY, 'about', plain)
     await fc.assert(
       fc.asyncProperty(
-        fc.nat(sealed.length - 1),
+        fc.nat(encrypted.length - 1),
         fc.integer({ min: 1, max: 255 }),
         fc.boolean(),
         async (at, change, cut) => {
-          const damaged = cut ? sealed.slice(0, at) : sealed.slice()
+          const damaged = cut ? encrypted.slice(0, at) : encrypted.slice()
           if (!cut) damaged[at] = (damaged[at] ?? 0) ^ change
           expect(await decrypt(KEY, 'about', damaged)).toBeNull()
         },

@@ -1,19 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { acceptRound } from '../../src/rounds/accept.ts'
+import { describe, expect, it } from 'vitest'
 import { type ApplyResult, recordApplyResult, recordIntent } from '../../src/rounds/applies.ts'
 import { finishRound, type RoundEnd } from '../../src/rounds/finish.ts'
-import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { claimProject, recordSavedPlan } from '../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
-import { provideDatabase } from '../helpers/postgres.ts'
 import { SAVED_PLAN } from '../helpers/sessions.ts'
-import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
+import { claimedSession, claimOf, createSession, lapseLease, nextRound, useVerbs } from '../sessions/fixtures.ts'
 
-let context: ReturnType<typeof verbContext>
-const db = provideDatabase()
-beforeAll(async () => {
-  context = verbContext(db)
-})
+const { db, context } = useVerbs()
 
 const end = (status: RoundEnd['status'], commit: string | null = SAVED_PLAN.commit): RoundEnd => ({
   status,
@@ -28,14 +21,10 @@ const statusOf = async (uuid: string) => {
   expect(await loadAggregate(context, uuid, { includeHistory: false })).toEqual(aggregate)
   return aggregate?.saved_plan
 }
-async function nextRound(uuid: string, mode: 'generate' | 'drift' | 'apply'): Promise<ClaimedRound> {
-  await acceptRound(context, { session_uuid: uuid, mode, query: 'q', is_partial: false })
-  return await claimOf(db.sql, uuid)
-}
+const next = (uuid: string, mode: 'generate' | 'drift' | 'apply') => nextRound(context, uuid, { mode })
 /** Creates a session whose first round saved a plan and completed. */
 async function sessionWithPlan(changes: Partial<typeof SAVED_PLAN> = {}): Promise<string> {
-  const uuid = await createSession(context)
-  const round = await claimOf(db.sql, uuid)
+  const { uuid, claim: round } = await claimedSession(context)
   await recordSavedPlan(db.sql, round, { ...SAVED_PLAN, ...changes })
   await finishRound(context, round, end('completed'))
   return uuid
@@ -78,8 +67,7 @@ describe('the saved plan of a session', () => {
   })
 
   it('is not reviewed while its round runs, or after it was interrupted and did not complete', async () => {
-    const uuid = await createSession(context)
-    const round = await claimOf(db.sql, uuid)
+    const { uuid, claim: round } = await claimedSession(context)
     await recordSavedPlan(db.sql, round, SAVED_PLAN)
     const expected = {
       valid: false,
@@ -97,7 +85,7 @@ describe('the saved plan of a session', () => {
 
   it('is that of the latest round that saved one', async () => {
     const uuid = await sessionWithPlan()
-    const round = await nextRound(uuid, 'generate')
+    const round = await next(uuid, 'generate')
     expect(await statusOf(uuid)).toMatchObject({ round: 1, valid: true })
     await recordSavedPlan(db.sql, round, { ...SAVED_PLAN, plan_sha256: 'd'.repeat(64), commit: 'commit-2' })
     await finishRound(context, round, end('completed', 'commit-2'))
@@ -110,7 +98,7 @@ describe('the saved plan of a session', () => {
 
   it('is not valid for code that came later', async () => {
     const uuid = await sessionWithPlan()
-    await finishRound(context, await nextRound(uuid, 'drift'), end('completed', 'f'.repeat(40)))
+    await finishRound(context, await next(uuid, 'drift'), end('completed', 'f'.repeat(40)))
     expect(await statusOf(uuid)).toMatchObject({
       valid: false,
       reason: 'newer_commit',
@@ -120,7 +108,7 @@ describe('the saved plan of a session', () => {
 
   it('is superseded by a round whose plan cannot be saved', async () => {
     const uuid = await sessionWithPlan()
-    const round = await nextRound(uuid, 'generate')
+    const round = await next(uuid, 'generate')
     await recordSavedPlan(db.sql, round, null)
     await finishRound(context, round, end('completed'))
     expect(await statusOf(uuid)).toMatchObject({
@@ -132,7 +120,7 @@ describe('the saved plan of a session', () => {
 
   it('cannot be applied in a session that failed', async () => {
     const uuid = await sessionWithPlan()
-    await finishRound(context, await nextRound(uuid, 'generate'), end('failed'))
+    await finishRound(context, await next(uuid, 'generate'), end('failed'))
     expect(await statusOf(uuid)).toMatchObject({ valid: false, reason: 'session_failed' })
   })
 
@@ -142,7 +130,7 @@ describe('the saved plan of a session', () => {
     ['uncompleted'],
   ] as const)('is used by an apply that submitted it to the engine and ended %s', async (status) => {
     const uuid = await sessionWithPlan({ project_id: `used-${status}`, archive_key: 'k' })
-    const round = await nextRound(uuid, 'apply')
+    const round = await next(uuid, 'apply')
     expect(await statusOf(uuid)).toMatchObject({ valid: true })
     expect(await claimProject(db.sql, round, `used-${status}`)).toBeNull()
     const plan = { plan_sha256: SAVED_PLAN.plan_sha256, project_id: `used-${status}` }
@@ -162,7 +150,7 @@ describe('the saved plan of a session', () => {
     [undefined, 'Taken away by round 2, an apply that ended before it handed the plan to the engine.'],
   ] as const)('says that an apply refused it: %s', async (cause, explanation) => {
     const uuid = await sessionWithPlan()
-    const round = await nextRound(uuid, 'apply')
+    const round = await next(uuid, 'apply')
     const refused: ApplyResult = { kind: 'refused', reason: 'r', advice: 'a', ...(cause && { cause }) }
     await recordApplyResult(db.sql, round, SAVED_PLAN.project_id, refused)
     await finishRound(context, round, end('completed'))
@@ -171,9 +159,9 @@ describe('the saved plan of a session', () => {
 
   it('is taken away by an apply that was cancelled before the engine had it, and replaced later', async () => {
     const uuid = await sessionWithPlan()
-    await finishRound(context, await nextRound(uuid, 'apply'), end('uncompleted'))
+    await finishRound(context, await next(uuid, 'apply'), end('uncompleted'))
     expect(await statusOf(uuid)).toMatchObject({ valid: false, reason: 'discarded' })
-    const round = await nextRound(uuid, 'generate')
+    const round = await next(uuid, 'generate')
     await recordSavedPlan(db.sql, round, SAVED_PLAN)
     await finishRound(context, round, end('completed'))
     expect(await statusOf(uuid)).toMatchObject({ valid: true, round: 3 })

@@ -2,27 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { recordSavedPlan } from '../../src/rounds/transitions.ts'
-import { findSavedPlan, type NewSavedPlan } from '../../src/saved-plans/saved-plan.ts'
-import { provideDatabase } from '../helpers/postgres.ts'
-import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
+import { findSavedPlan } from '../../src/saved-plans/saved-plan.ts'
+import { SAVED_PLAN } from '../helpers/sessions.ts'
+import { claimedSession, claimOf, lapseLease, useVerbs } from '../sessions/fixtures.ts'
 
-const db = provideDatabase()
+const { db, context } = useVerbs()
 
-const SAVED_PLAN: Omit<NewSavedPlan, 'archive_key'> = {
-  plan_sha256: 'a'.repeat(64),
-  workspace_sha256: 'c'.repeat(64),
-  commit: 'commit-1',
-  targets: [],
-  changes: [],
-  engine: null,
-  state: null,
-  project_id: 'project-1',
-}
-
-async function claimed(): Promise<ClaimedRound> {
-  const context = verbContext(db)
-  return await claimOf(db.sql, await createSession(context))
-}
+const claimed = async () => (await claimedSession(context)).claim
 const keyOf = async ({ session }: ClaimedRound) => (await findSavedPlan(db.sql, session.id))?.plan.archive_key
 
 describe('recordSavedPlan', () => {

@@ -8,7 +8,7 @@ import { appendStatus, setLock } from '../../src/rounds/transitions.ts'
 import { loadAggregate, sessionAggregateTtl } from '../../src/sessions/aggregate.ts'
 import { findSession } from '../../src/sessions/find.ts'
 import { findLatestPullRequest, recordPullRequest } from '../../src/sessions/pull-requests.ts'
-import { claimOf, createSession, END, useVerbs } from './fixtures.ts'
+import { claimedSession, createSession, END, nextRound, useVerbs } from './fixtures.ts'
 
 const { db, context } = useVerbs()
 
@@ -20,8 +20,7 @@ const load = (uuid: string, include_history = false) =>
 const NOWHERE = '00000000-0000-4000-8000-000000000000'
 
 async function finishedSession(): Promise<string> {
-  const uuid = await createSession(context)
-  const claim = await claimOf(db.sql, uuid)
+  const { uuid, claim } = await claimedSession(context)
   await appendStatus(db.sql, claim, 'report', 'x')
   await insertReport(db.sql, claim, { ...object, uri: 'r/1.json', type: 'generate' })
   await insertReport(db.sql, claim, { ...object, uri: 'r/2.json', type: 'drift' })
@@ -93,8 +92,7 @@ describe('loadAggregate', () => {
 
   it('keeps rounds apart and in order', async () => {
     const uuid = await finishedSession()
-    await acceptRound(context, { session_uuid: uuid, mode: 'generate', query: 'more', is_partial: false })
-    const claim = await claimOf(db.sql, uuid)
+    const claim = await nextRound(context, uuid)
     await insertPlan(db.sql, claim, { ...object, uri: 'p2.txt', targets: [] })
     const session = await load(uuid)
     expect(session?.history).toBeNull()
@@ -116,10 +114,7 @@ describe('loadAggregate', () => {
       return statements.length
     }
     const one = await counted()
-    for (let round = 0; round < 3; round++) {
-      await acceptRound(context, { session_uuid: uuid, mode: 'generate', query: 'more', is_partial: false })
-      await finishRound(context, await claimOf(db.sql, uuid), end)
-    }
+    for (let round = 0; round < 3; round++) await finishRound(context, await nextRound(context, uuid), end)
     expect(one).toBeGreaterThan(0)
     expect(await counted()).toBe(one)
     await sql.end()

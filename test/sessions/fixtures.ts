@@ -2,8 +2,9 @@ import { resolveUser } from '../../src/access/users.ts'
 import { createLogger, type Logger } from '../../src/base/log.ts'
 import type { Context } from '../../src/context.ts'
 import type { Sql } from '../../src/data/db/sql.ts'
-import { acceptFirstRound, type FirstRound } from '../../src/rounds/accept.ts'
+import { acceptFirstRound, acceptRound, type FirstRound } from '../../src/rounds/accept.ts'
 import { claimForRun } from '../../src/rounds/claim.ts'
+import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { memoryCache } from '../helpers/memory-cache.ts'
 import { provideDatabase } from '../helpers/postgres.ts'
 
@@ -67,12 +68,29 @@ export async function createSession(
   })
 }
 
-export async function claimOf(sql: Sql, uuid: string) {
+/** Claims the waiting round of a session, as a worker does. */
+export async function claimOf(sql: Sql, uuid: string): Promise<ClaimedRound> {
   const [row] = await sql<{ id: number }[]>`
     SELECT r.id FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid} AND r.finished_at IS NULL`
   const claim = row && (await claimForRun(sql, row.id))
-  if (!claim) throw new Error('nothing to claim')
+  if (!claim) throw new Error(`session ${uuid} has no waiting round`)
   return claim
+}
+
+/** Creates a session whose round a worker has. */
+export async function claimedSession(context: ReturnType<typeof verbContext>, input?: Partial<FirstRound>) {
+  const uuid = await createSession(context, input)
+  return { uuid, claim: await claimOf(context.sql, uuid) }
+}
+
+/** Accepts the next request of a session and claims its round. */
+export async function nextRound(
+  context: ReturnType<typeof verbContext>,
+  session_uuid: string,
+  changes: Partial<Parameters<typeof acceptRound>[1]> = {},
+): Promise<ClaimedRound> {
+  await acceptRound(context, { session_uuid, mode: 'generate', query: 'q', is_partial: false, ...changes })
+  return await claimOf(context.sql, session_uuid)
 }
 
 /** Ends the lease of a round. */

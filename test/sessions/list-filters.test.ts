@@ -9,8 +9,8 @@ import { listSessions, type SessionFilter } from '../../src/sessions/list.ts'
 import { splitByMonth } from '../../src/sessions/lists/kinds.ts'
 import type { SessionSelection } from '../../src/sessions/lists/selection.ts'
 import { countTotals } from '../../src/sessions/lists/totals.ts'
-import { createTestDatabase, provideDatabase } from '../helpers/postgres.ts'
-import { claimOf, createSession, createUser, verbContext } from './fixtures.ts'
+import { provideDatabase } from '../helpers/postgres.ts'
+import { claimOf, createSession, createUser, useVerbs } from './fixtures.ts'
 
 const SESSIONS = 1_400
 const REPOSITORIES = ['https://github.com/acme/Network', 'https://github.com/acme/storage.git', 'https://git.test/x']
@@ -158,11 +158,8 @@ describe('filters and orders together', () => {
 })
 
 describe('totals while sessions live', () => {
-  const fresh = async (work: (context: ReturnType<typeof verbContext>) => Promise<void>) => {
-    const own = await createTestDatabase()
-    await work(verbContext(own))
-    await own.drop()
-  }
+  // Its own database, because all sessions are counted.
+  const { context } = useVerbs()
   const real = async (sql: Sql) => {
     const rows = await sql<{ last_status: Status; n: number }[]>`
       SELECT last_status, count(*) AS n FROM sessions GROUP BY 1 ORDER BY 1`
@@ -171,41 +168,40 @@ describe('totals while sessions live', () => {
   const told = async (sql: Sql) =>
     Object.fromEntries(Object.entries((await countTotals(sql, {})).statuses).filter(([, n]) => n > 0))
 
-  it('follow rounds, locks and removals, also after the changes were put together', () =>
-    fresh(async (context) => {
-      const { sql } = context
-      const owner = (await createUser(sql)).id
-      const uuids: string[] = []
-      for (let turn = 0; turn < 90; turn++) {
-        const uuid = await createSession(context, { user_id: owner, provider: CLOUDS[turn % 5] ?? 'aws' })
-        uuids.push(uuid)
-        const status = (['completed', 'uncompleted', 'failed'] as const)[turn % 3] ?? 'completed'
-        const end = { status, message: '', history: null, commit: null, usage: null }
-        await finishRound(context, await claimOf(sql, uuid), end)
-        if (turn % 4 === 0) await setLock(context, uuid, true)
-        if (turn % 3 === 0) {
-          await acceptRound(context, { session_uuid: uuid, mode: 'drift', query: 'again', is_partial: false })
-          if (turn % 2 === 0) await finishRound(context, await claimOf(sql, uuid), { ...end, status: 'uncompleted' })
-        }
-        if (turn % 30 === 0) expect(await told(sql)).toEqual(await real(sql))
+  it('follow rounds, locks and removals, also after the changes were put together', async () => {
+    const { sql } = context
+    const owner = (await createUser(sql)).id
+    const uuids: string[] = []
+    for (let turn = 0; turn < 90; turn++) {
+      const uuid = await createSession(context, { user_id: owner, provider: CLOUDS[turn % 5] ?? 'aws' })
+      uuids.push(uuid)
+      const status = (['completed', 'uncompleted', 'failed'] as const)[turn % 3] ?? 'completed'
+      const end = { status, message: '', history: null, commit: null, usage: null }
+      await finishRound(context, await claimOf(sql, uuid), end)
+      if (turn % 4 === 0) await setLock(context, uuid, true)
+      if (turn % 3 === 0) {
+        await acceptRound(context, { session_uuid: uuid, mode: 'drift', query: 'again', is_partial: false })
+        if (turn % 2 === 0) await finishRound(context, await claimOf(sql, uuid), { ...end, status: 'uncompleted' })
       }
-      expect(await told(sql)).toEqual(await real(sql))
-      expect((await countTotals(sql, { mode: 'drift' })).total).toBe(30)
-      expect((await countTotals(sql, { locked: true })).locked).toBe(23)
-      await Promise.all(
-        Array.from({ length: 360 }, (_, index) =>
-          setLock(context, uuids[index % 90] ?? '', Math.floor(index / 90) % 2 === 0),
-        ),
-      )
-      const [sums] = await sql<{ sums: number; changes: number }[]>`
-        SELECT count(*) FILTER (WHERE is_sum) AS sums, count(*) FILTER (WHERE NOT is_sum) AS changes FROM session_counts`
-      expect(sums?.sums).toBeGreaterThan(0)
-      expect(sums?.changes).toBeLessThan(512)
-      expect(await told(sql)).toEqual(await real(sql))
-      expect((await countTotals(sql, { locked: true })).total).toBe(
-        (await sql`SELECT 1 FROM sessions WHERE is_blocked`).length,
-      )
-    }))
+      if (turn % 30 === 0) expect(await told(sql)).toEqual(await real(sql))
+    }
+    expect(await told(sql)).toEqual(await real(sql))
+    expect((await countTotals(sql, { mode: 'drift' })).total).toBe(30)
+    expect((await countTotals(sql, { locked: true })).locked).toBe(23)
+    await Promise.all(
+      Array.from({ length: 360 }, (_, index) =>
+        setLock(context, uuids[index % 90] ?? '', Math.floor(index / 90) % 2 === 0),
+      ),
+    )
+    const [sums] = await sql<{ sums: number; changes: number }[]>`
+      SELECT count(*) FILTER (WHERE is_sum) AS sums, count(*) FILTER (WHERE NOT is_sum) AS changes FROM session_counts`
+    expect(sums?.sums).toBeGreaterThan(0)
+    expect(sums?.changes).toBeLessThan(512)
+    expect(await told(sql)).toEqual(await real(sql))
+    expect((await countTotals(sql, { locked: true })).total).toBe(
+      (await sql`SELECT 1 FROM sessions WHERE is_blocked`).length,
+    )
+  })
 })
 
 describe('splitByMonth', () => {

@@ -1,17 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { estimateTokens } from '../../../src/agent/context-budget.ts'
 import { chooseAll, chooseFiles } from '../../../src/chains/shared/choose-files.ts'
-import { declaredBlocksIn } from '../../../src/chains/shared/declared-blocks.ts'
 import type { RepositoryFile } from '../../../src/chains/shared/repository.ts'
+import { budget, estimate, file } from './repository-file.ts'
 
-const estimate = (text: string) => estimateTokens(text, 3)
-const budget = (tokens: number) => ({ tokens, estimate })
-const file = (path: string, text: string | null = null): RepositoryFile => ({
-  path,
-  bytes: text?.length ?? 2_048,
-  text,
-  blocks: text === null ? [] : declaredBlocksIn(path, text),
-})
 const choose = (files: RepositoryFile[], about: string, tokens = 10_000, changed: string[] = []) => {
   const { chosen, leftOut } = chooseFiles(files, { about, changed: new Set(changed) }, budget(tokens))
   return { chosen: chosen.map(({ path }) => path), leftOut }

@@ -1,21 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { estimateTokens } from '../../../src/agent/context-budget.ts'
 import { declaredBlocksIn, readDeclaredBlocks } from '../../../src/chains/shared/declared-blocks.ts'
 import {
   describeChosen,
   describeFiles,
   describeRepository,
-  type RepositoryFile,
   showRepository,
 } from '../../../src/chains/shared/repository.ts'
-
-const budget = (tokens: number) => ({ tokens, estimate: (text: string) => estimateTokens(text, 3) })
-const file = (path: string, text: string | null = null): RepositoryFile => ({
-  path,
-  bytes: text?.length ?? 2_048,
-  text,
-  blocks: text === null ? [] : readDeclaredBlocks(text),
-})
+import { budget, file } from './repository-file.ts'
 
 describe('readDeclaredBlocks', () => {
   it('names what a file declares at its top level', () => {

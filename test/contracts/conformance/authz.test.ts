@@ -10,7 +10,9 @@ import {
   type Handler,
   isNew,
   judged,
+  problem,
   promisesOf,
+  replacingStatus,
   TOKEN,
 } from './fakes/serve.ts'
 
@@ -31,11 +33,6 @@ const bundled = (permissive = true): Handler => {
   const app = createAuthzApp({ token: TOKEN, permissive, store: memoryStore(), log: silentLogger })
   return (request) => app.fetch(request)
 }
-const problem = (status: number) =>
-  new Response(JSON.stringify({ type: 'about:blank', title: 'Problem', status }), {
-    status,
-    headers: { 'content-type': 'application/problem+json' },
-  })
 const on = (method: string, path: RegExp, intervene: (asked: Asked) => Response | Promise<Response>): Handler =>
   before(bundled(), (asked) =>
     asked.request.method === method && path.test(asked.path) ? intervene(asked) : asked.pass(),
@@ -48,10 +45,7 @@ const revoked = new Set<string>()
 const assigned = new Set<string>()
 
 const DEFECTS: Record<string, Handler> = {
-  'a denial is 403: check.decision': before(bundled(false), async ({ path, pass }) => {
-    const response = await pass()
-    return path === '/v1/check' && response.status === 200 ? problem(403) : response
-  }),
+  'a denial is 403: check.decision': replacingStatus(bundled(false), /^\/v1\/check$/, 200, 403),
   'a reason that is too long: check.answers': answering(bundled(), 200, (json) =>
     'authorized' in json ? { ...json, reason: 'x'.repeat(1025) } : json,
   ),

@@ -1,22 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { fakeIac, type Ways } from './fakes/iac.ts'
-import { before, brokenOf, type Handler, judged, promisesOf } from './fakes/serve.ts'
+import { before, brokenOf, type Handler, judged, lenient, problem, promisesOf, replacingStatus } from './fakes/serve.ts'
 
 const good = fakeIac()
 const wrong = (ways: Partial<Ways>): Handler => fakeIac(ways)
-const problem = (status: number, title = 'Problem') =>
-  new Response(JSON.stringify({ type: 'about:blank', title, status }), {
-    status,
-    headers: { 'content-type': 'application/problem+json' },
-  })
 type Sent = { targets?: string[]; address?: string; plan_file?: string; workspace_path?: string; resource_id?: string }
-/** Treats a request as if `change` had been applied to it. */
-const lenient = (change: (sent: Sent) => Sent | null): Handler =>
-  before(good, ({ json, pass }) => {
-    const body = typeof json === 'object' && json !== null && !Array.isArray(json) ? change(json) : null
-    return body === null ? pass() : pass({ body })
-  })
+const accepting = (change: (sent: Sent) => Sent | null): Handler => lenient(good, change)
 const terminal = (job: Record<string, unknown>) => job.status === 'succeeded' || job.status === 'failed'
 const without = (key: string) => (job: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(job).filter(([name]) => name !== key))
@@ -72,10 +62,7 @@ const DEFECTS: Record<string, Handler> = {
   'Location names something else: submit.location, validate.answers': wrong({ location: (id) => `/jobs/${id}` }),
   'every job is a plan: job.kinds': wrong({ kindOf: () => 'plan' }),
   'an unknown job is 410: job.unknown, job.answers': wrong({ unknown: () => problem(410) }),
-  'an id that is none is 404: job.invalid-id': before(good, async ({ path, pass }) => {
-    const response = await pass()
-    return path.startsWith('/v1/jobs/') && response.status === 422 ? problem(404) : response
-  }),
+  'an id that is none is 404: job.invalid-id': replacingStatus(good, /^\/v1\/jobs\//, 422, 404),
   'an engine that fails, fails the job: engine.failure': wrong({
     finish: (_, end, set) =>
       set(
@@ -90,30 +77,29 @@ const DEFECTS: Record<string, Handler> = {
   'a failed discovery with exit code 0: engine.scope': wrong({
     finish: (_, end, set) => set({ ...end, result: { exit_code: 0, stdout: '[]', stderr: '' } }),
   }),
-  'a target that is an option: plan.values': lenient((sent) =>
+  'a target that is an option: plan.values': accepting((sent) =>
     sent.targets?.[0]?.startsWith('-') ? { ...sent, targets: [] } : null,
   ),
-  'an address that is an option: import.values': lenient((sent) =>
+  'an address that is an option: import.values': accepting((sent) =>
     sent.address?.startsWith('-') ? { ...sent, address: 'a.b' } : null,
   ),
-  'a plan file outside of the workspace: show.values': lenient((sent) =>
+  'a plan file outside of the workspace: show.values': accepting((sent) =>
     sent.plan_file === '../up.plan' ? { ...sent, plan_file: 'up.plan' } : null,
   ),
-  'a plan file of two dots: apply.values': lenient((sent) =>
+  'a plan file of two dots: apply.values': accepting((sent) =>
     sent.plan_file === '..' ? { ...sent, plan_file: 'x' } : null,
   ),
-  'a relative workspace is looked for: validate.values': lenient((sent) =>
+  'a relative workspace is looked for: validate.values': accepting((sent) =>
     sent.workspace_path?.startsWith('relative') ? { ...sent, workspace_path: '/nowhere' } : null,
   ),
-  '257 targets: plan.lengths': lenient((sent) => (sent.targets?.length === 257 ? { ...sent, targets: [] } : null)),
-  'the workspace is looked at before the body: init.required, init.types': before(good, async ({ path, pass }) => {
-    const response = await pass()
-    return path === '/v1/init' && response.status === 422 ? problem(404) : response
-  }),
-  'a missing workspace is 422: submit.workspace, validate.accepts': before(good, async ({ path, pass }) => {
-    const response = await pass()
-    return path === '/v1/validate' && response.status === 404 ? problem(422) : response
-  }),
+  '257 targets: plan.lengths': accepting((sent) => (sent.targets?.length === 257 ? { ...sent, targets: [] } : null)),
+  'the workspace is looked at before the body: init.required, init.types': replacingStatus(
+    good,
+    /^\/v1\/init$/,
+    422,
+    404,
+  ),
+  'a missing workspace is 422: submit.workspace, validate.accepts': replacingStatus(good, /^\/v1\/validate$/, 404, 422),
   'a strange preference is 400: job.wait': before(good, ({ request, pass }) =>
     request.headers.get('prefer') === 'wait=soon' ? problem(400) : pass(),
   ),

@@ -3,16 +3,11 @@ import { createMappingApp } from '../../../sidecars/mapping/app.ts'
 import { parseCatalogue } from '../../../sidecars/mapping/catalogue.ts'
 import { isJsonObject } from '../../../src/base/json.ts'
 import { silentLogger } from '../../../src/base/log.ts'
-import { answering, before, brokenOf, type Handler, judged, promisesOf, TOKEN } from './fakes/serve.ts'
+import { answering, before, brokenOf, type Handler, judged, problem, promisesOf, TOKEN } from './fakes/serve.ts'
 
 const app = createMappingApp({ token: TOKEN, catalogue: null, strict: false, log: silentLogger })
 const good: Handler = (request) => app.fetch(request)
 const right = { authorization: `Bearer ${TOKEN}` }
-const problem = (status: number, headers: Record<string, string> = {}) =>
-  new Response(JSON.stringify({ type: 'about:blank', title: 'Problem', status }), {
-    status,
-    headers: { 'content-type': 'application/problem+json', ...headers },
-  })
 const crash = () => problem(500)
 const letsIn = (accepts: (authorization: string | null) => boolean): Handler =>
   before(good, ({ pass, request }) => pass(accepts(request.headers.get('authorization')) ? { headers: right } : {}))
@@ -79,7 +74,7 @@ const DEFECTS: Record<string, Handler> = {
   ),
   '/healthz needs the token: health.open, health.answers': before(good, ({ path, request, pass }) =>
     path === '/healthz' && request.headers.get('authorization') !== right.authorization
-      ? problem(401, { 'www-authenticate': 'Bearer' })
+      ? problem(401, { headers: { 'www-authenticate': 'Bearer' } })
       : pass(),
   ),
   '/healthz answers text: health.alive, health.answers': before(good, ({ path, pass }) =>

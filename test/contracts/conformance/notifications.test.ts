@@ -3,7 +3,18 @@ import { createNotificationsApp } from '../../../sidecars/notifications/app.ts'
 import { createDeliveries } from '../../../sidecars/notifications/deliveries.ts'
 import { ChannelError } from '../../../sidecars/notifications/message.ts'
 import { silentLogger } from '../../../src/base/log.ts'
-import { answering, before, brokenOf, type Handler, isNew, judged, promisesOf, TOKEN } from './fakes/serve.ts'
+import {
+  answering,
+  before,
+  brokenOf,
+  type Handler,
+  isNew,
+  judged,
+  lenient,
+  problem,
+  promisesOf,
+  TOKEN,
+} from './fakes/serve.ts'
 
 const bundled = (deliver: () => Promise<void> = async () => {}): Handler => {
   const app = createNotificationsApp({ token: TOKEN, deliveries: createDeliveries({ deliver }), log: silentLogger })
@@ -11,14 +22,6 @@ const bundled = (deliver: () => Promise<void> = async () => {}): Handler => {
 }
 const unreachable = () => Promise.reject(new ChannelError('the channel answered HTTP 500'))
 const good = bundled()
-const problem = (status: number, detail?: string) =>
-  new Response(
-    JSON.stringify({ type: 'about:blank', title: 'Problem', status, ...(detail === undefined ? {} : { detail }) }),
-    {
-      status,
-      headers: { 'content-type': 'application/problem+json' },
-    },
-  )
 type Sent = {
   subject?: string
   links?: { label: string; url: string }[]
@@ -26,12 +29,7 @@ type Sent = {
   severity?: string
   audience?: unknown[]
 }
-/** Replaces the body where `change` returns one. */
-const lenient = (change: (sent: Sent) => object | null): Handler =>
-  before(good, ({ json, pass }) => {
-    const body = typeof json === 'object' && json !== null && !Array.isArray(json) ? change(json) : null
-    return body === null ? pass() : pass({ body })
-  })
+const accepting = (change: (sent: Sent) => object | null): Handler => lenient(good, change)
 const refusing = (refuses: (sent: Sent) => boolean, status = 422): Handler =>
   before(good, ({ json, pass }) =>
     typeof json === 'object' && json !== null && refuses(json) ? problem(status) : pass(),
@@ -51,23 +49,23 @@ const DEFECTS: Record<string, Handler> = {
     const response = await pass()
     return response.status === 202 ? Response.json(await response.json()) : response
   }),
-  'a subject of two lines: notify.single-line, notify.values': lenient((sent) =>
+  'a subject of two lines: notify.single-line, notify.values': accepting((sent) =>
     sent.subject?.includes('\n') ? { ...sent, subject: sent.subject.replaceAll('\n', ' ') } : null,
   ),
-  'a line feed at the end of a subject: notify.single-line, notify.values': lenient((sent) =>
+  'a line feed at the end of a subject: notify.single-line, notify.values': accepting((sent) =>
     sent.subject?.endsWith('\n') ? { ...sent, subject: 'x' } : null,
   ),
-  '33 links: notify.lengths': lenient((sent) =>
+  '33 links: notify.lengths': accepting((sent) =>
     sent.links?.length === 33 ? { ...sent, links: sent.links.slice(1) } : null,
   ),
   '31 links at most: notify.limits': refusing((sent) => sent.links?.length === 32),
-  'an audience of 257: notify.lengths': lenient((sent) =>
+  'an audience of 257: notify.lengths': accepting((sent) =>
     sent.audience?.length === 257 ? { ...sent, audience: [] } : null,
   ),
-  'an undeclared key inside a link: notify.undeclared': lenient((sent) =>
+  'an undeclared key inside a link: notify.undeclared': accepting((sent) =>
     sent.links?.[0] && Object.keys(sent.links[0]).length > 2 ? { ...sent, links: [] } : null,
   ),
-  'an unknown severity: notify.values': lenient((sent) =>
+  'an unknown severity: notify.values': accepting((sent) =>
     sent.severity === 'INFO' ? { ...sent, severity: 'info' } : null,
   ),
   'a context of one level only: notify.context': refusing((sent) =>
@@ -90,7 +88,9 @@ const DEFECTS: Record<string, Handler> = {
     bundled(unreachable),
     async ({ pass }) => {
       const response = await pass()
-      return response.status === 502 ? problem(502, 'POST https://chat.example.com/hooks/secret failed') : response
+      return response.status === 502
+        ? problem(502, { detail: 'POST https://chat.example.com/hooks/secret failed' })
+        : response
     },
   ),
 }

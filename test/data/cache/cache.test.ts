@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { RedisConfig } from '../../../config/types.ts'
 import { startCache } from '../../../dev/cache.ts'
 import type { Fetch } from '../../../src/base/http.ts'
@@ -15,26 +15,22 @@ const SETTINGS = {
   pool_timeout: 2,
 }
 const direct: Fetch = (input, init) => globalThis.fetch(input, init)
-const closers: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
 
 async function open(url: string, changes: Partial<RedisConfig> = {}, fetcher = direct) {
   const messages: string[] = []
   const log = createLogger({ write: (line) => messages.push(JSON.parse(line).message) })
   const cache = await connectCache({ ...SETTINGS, url, ...changes }, log, fetcher)
-  closers.push(() => cache.close())
+  onTestFinished(() => cache.close())
   return { cache, messages }
 }
 const redis = async (options: Parameters<typeof startRespServer>[0] = {}) => {
   const server = await startRespServer(options)
-  closers.push(() => server.close())
+  onTestFinished(() => server.close())
   return server
 }
 const upstash = async (port?: number) => {
   const server = await startCache({ token: 'cache token/1', port })
-  closers.push(() => server.close())
+  onTestFinished(() => server.close())
   return server
 }
 

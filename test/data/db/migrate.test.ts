@@ -4,18 +4,12 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { migrate } from '../../../src/data/db/migrate.ts'
 import { connect } from '../../../src/data/db/pool.ts'
-import { provideDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import { createEmptyDatabase, provideDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 import { dumpSchema } from './schema-dump.ts'
 
 const db = provideDatabase()
 
-async function emptyDatabase(): Promise<string> {
-  const name = `empty_${crypto.randomUUID().replaceAll('-', '')}`
-  await db.sql`CREATE DATABASE ${db.sql(name)}`
-  const url = new URL(db.url)
-  url.pathname = `/${name}`
-  return url.href
-}
+const emptyDatabase = () => createEmptyDatabase(db)
 
 const tablesOf = async (sql: TestDatabase['sql']) =>
   (
@@ -26,9 +20,8 @@ const tablesOf = async (sql: TestDatabase['sql']) =>
 
 describe('migrate', () => {
   it('creates the tables on an empty database once, however many processes start together', async () => {
-    const pools = Array.from({ length: 6 }, () => ({ url: '' }))
     const url = await emptyDatabase()
-    const connections = pools.map(() => connect(url, { max: 1 }))
+    const connections = Array.from({ length: 6 }, () => connect(url, { max: 1 }))
     await Promise.all(connections.map((sql) => migrate(sql)))
     const [first] = connections
     if (!first) throw new Error('no connection')

@@ -98,30 +98,17 @@ describe('a connection that breaks', () => {
   })
 
   it('listens again', async () => {
-    const heard: string[] = []
-    let subscribed = () => {}
-    const again = new Promise<void>((resolve) => {
-      let times = 0
-      subscribed = () => ++times === 2 && resolve()
+    const again = Promise.withResolvers<void>()
+    const heard = Promise.withResolvers<string>()
+    let times = 0
+    await sql.listen('durable', heard.resolve, () => {
+      if (++times === 2) again.resolve()
     })
-    let ring = () => {}
-    const rung = new Promise<void>((resolve) => {
-      ring = resolve
-    })
-    await sql.listen(
-      'durable',
-      (payload) => {
-        heard.push(payload)
-        ring()
-      },
-      () => subscribed(),
-    )
     const admin = connect(db.url, { max: 1 })
     await cutAll(admin)
-    await again
+    await again.promise
     await admin`SELECT pg_notify('durable', 'after')`
-    await rung
-    expect(heard).toEqual(['after'])
+    expect(await heard.promise).toBe('after')
     await admin.end()
   })
 })

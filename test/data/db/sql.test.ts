@@ -39,14 +39,8 @@ describe('a statement', () => {
     ['a', 'b,c', '"d"', '{e}', 'NULL', ''],
     [],
   ])('carries %j there and back', async (value: Value) => {
-    const type = Array.isArray(value)
-      ? 'text[]'
-      : typeof value === 'number'
-        ? 'float8'
-        : typeof value === 'boolean'
-          ? 'boolean'
-          : 'text'
-    const [row] = await db.sql.unsafe(`SELECT $1::${type} AS value`, [value])
+    const types: Record<string, string> = { string: 'text', number: 'float8', boolean: 'boolean', object: 'text[]' }
+    const [row] = await db.sql.unsafe(`SELECT $1::${types[typeof value]} AS value`, [value])
     expect(row?.value).toEqual(value)
     const [tagged] = await db.sql`SELECT ${JSON.stringify({ value })}::jsonb AS document`
     expect(tagged?.document).toEqual({ value })

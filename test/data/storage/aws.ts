@@ -1,5 +1,4 @@
-import { HttpResponse, http } from 'msw'
-import type { SetupServer } from 'msw/node'
+import { HttpResponse } from 'msw'
 import { createLogger } from '../../../src/base/log.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
 import { load } from '../../config/support.ts'
@@ -39,25 +38,6 @@ export const noCredentials = (reason: string, status = 500) => ({
   status,
   message: `No credentials for the object store: ${reason}.`,
 })
-
-export interface Seen {
-  line: string
-  headers: Headers
-  form: Record<string, string>
-}
-
-export function record(outside: SetupServer, origin: string, reply: Reply): Seen[] {
-  const seen: Seen[] = []
-  outside.use(
-    http.all(`${origin}/*`, async ({ request }) => {
-      const url = new URL(request.url)
-      const form = Object.fromEntries(new URLSearchParams(await request.clone().text()))
-      seen.push({ line: `${request.method} ${url.pathname}${url.search}`, headers: request.headers, form })
-      return reply(request)
-    }),
-  )
-  return seen
-}
 
 const LATER = '2099-01-01T00:00:00Z'
 

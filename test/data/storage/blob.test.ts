@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
-import { HttpResponse, http } from 'msw'
+import { HttpResponse } from 'msw'
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
-import { interceptRequests } from '../../helpers/intercept.ts'
-import { storageConfig } from './config.ts'
+import { interceptRequests, recordRequests } from '../../helpers/intercept.ts'
+import { refused, storageConfig, TEXT } from './config.ts'
 
 const outside = interceptRequests()
 
@@ -29,21 +29,7 @@ const store = createObjectStore(
   },
 )
 
-function record(reply: (request: Request) => Response) {
-  const seen: { line: string; headers: Headers; body: string }[] = []
-  outside.use(
-    http.all(`${HOST}/*`, async ({ request }) => {
-      const url = new URL(request.url)
-      seen.push({
-        line: `${request.method} ${url.pathname}${url.search}`,
-        headers: request.headers,
-        body: await request.clone().text(),
-      })
-      return reply(request)
-    }),
-  )
-  return seen
-}
+const record = (reply: (request: Request) => Response) => recordRequests(outside, HOST, reply)
 const status = (code: number, error?: string) => () =>
   new HttpResponse(null, { status: code, headers: error ? { 'x-ms-error-code': error } : {} })
 const DATE = 'Fri, 02 Jan 2026 03:04:05 GMT'
@@ -66,7 +52,7 @@ describe('a storage account', () => {
 
   it('keeps what is put, with type and metadata, signed with the shared key', async () => {
     const seen = record(status(201))
-    expect(await store.put('plans/ä.txt', 'größe', { content_type: 'text/plain', metadata: { type: 'plan' } })).toBe(7)
+    expect(await store.put('plans/ä.txt', 'größe', { ...TEXT, metadata: { type: 'plan' } })).toBe(7)
     expect(seen[0]?.line).toBe('PUT /platform-artifacts/plans/%C3%A4.txt')
     expect(seen[0]?.body).toBe('größe')
     expect(store.metadataPrefix).toBe('x-ms-meta-')
@@ -88,10 +74,7 @@ describe('a storage account', () => {
     await expect(store.get('k')).rejects.toMatchObject({ status: 404, message: 'Object not found: k' })
     await store.delete('k')
     record(status(404, 'ContainerNotFound'))
-    await expect(store.get('k')).rejects.toMatchObject({
-      status: 500,
-      message: 'The object store refused the read of k (404 ContainerNotFound).',
-    })
+    await expect(store.get('k')).rejects.toMatchObject(refused('read of k', '404 ContainerNotFound'))
   })
 
   it('presigns for the public host with read permission and expiry only', async () => {
@@ -99,13 +82,8 @@ describe('a storage account', () => {
     expect(`${url.origin}${url.pathname}`).toBe('https://files.example/platform-artifacts/plans/%C3%A4%20b.txt')
     const expiry = '2026-01-03T09:04:05Z'
     const text = `r\n\n${expiry}\n/blob/acct/platform-artifacts/plans/ä b.txt\n\n\n\n2021-12-02\nb\n\n\n\n\n\n\n`
-    expect(Object.fromEntries(url.searchParams)).toEqual({
-      sv: '2021-12-02',
-      sr: 'b',
-      sp: 'r',
-      se: expiry,
-      sig: sign(text),
-    })
+    const parameters = { sv: '2021-12-02', sr: 'b', sp: 'r', se: expiry, sig: sign(text) }
+    expect(Object.fromEntries(url.searchParams)).toEqual(parameters)
   })
 
   it.each([
@@ -113,9 +91,6 @@ describe('a storage account', () => {
     [503, 'ServerBusy', 503, 'The object store cannot be reached.'],
   ])('answers %i %s as %i', async (code, error, expected, message) => {
     record(status(code, error))
-    await expect(store.put('k', 'x', { content_type: 'text/plain' })).rejects.toMatchObject({
-      status: expected,
-      message,
-    })
+    await expect(store.put('k', 'x', TEXT)).rejects.toMatchObject({ status: expected, message })
   })
 })

@@ -1,5 +1,25 @@
 import type { StorageConfig } from '../../../config/types.ts'
 
+/** What an upload of plain text says of itself. */
+export const TEXT = { content_type: 'text/plain' }
+
+/** The error of a store that refuses. */
+export const refused = (what: string, why: string, status = 500) => ({
+  status,
+  message: `The object store refused the ${what} (${why}).`,
+})
+
+export const ODD_KEYS = [
+  'a b/c  d.txt',
+  'größe/日本語/🚀.tf',
+  '100%.txt',
+  'a%2Fb%20c%41.txt',
+  'a+b=c&d?e#f;g:h@i,j$k.txt',
+  'double//slash.txt',
+  '...dots../.hidden',
+  `long/${'x'.repeat(200)}/${'y'.repeat(200)}`,
+]
+
 export const storageConfig = (overrides: Partial<StorageConfig> = {}): StorageConfig => ({
   provider: 'BUNDLED',
   bucket: 'platform-artifacts',

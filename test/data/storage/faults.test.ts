@@ -1,13 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { listen } from '../../../dev/server.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
-import { storageConfig } from './config.ts'
-
-const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  await Promise.all(closing.splice(0).map((close) => close()))
-})
+import { refused, storageConfig, TEXT } from './config.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
@@ -25,18 +21,11 @@ async function storeWith(
     bodies.push(body)
     handler(request, response, body)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    })
-  closing.push(close)
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : 0
+  const { url, close } = await listen(server)
+  onTestFinished(close)
   const lines: string[] = []
   const log = createLogger({ write: (line) => lines.push(line) })
-  const config = storageConfig({ endpoint_url: `http://127.0.0.1:${port}`, ...overrides })
+  const config = storageConfig({ endpoint_url: url, ...overrides })
   return { store: createObjectStore(config, { fetch, log, cors_origins, backoffMs: 1 }), calls, bodies, lines, close }
 }
 
@@ -44,7 +33,6 @@ const status =
   (code: number, text = ''): Handler =>
   (_request, response) =>
     response.writeHead(code).end(text)
-const put = { content_type: 'text/plain' }
 
 describe('a store in trouble', () => {
   it.each([
@@ -52,7 +40,7 @@ describe('a store in trouble', () => {
     [503, 503, 'The object store cannot be reached.'],
   ])('that answers %i is asked max_attempts times', async (code, expected, message) => {
     const { store, calls } = await storeWith(status(code, '<Error><Code>InternalError</Code></Error>'))
-    await expect(store.put('k', 'x', put)).rejects.toMatchObject({ status: expected, message })
+    await expect(store.put('k', 'x', TEXT)).rejects.toMatchObject({ status: expected, message })
     expect(calls).toHaveLength(3)
   })
 
@@ -61,16 +49,13 @@ describe('a store in trouble', () => {
     const { store, bodies } = await storeWith((request, response, body) =>
       status(left-- > 0 ? 500 : 200)(request, response, body),
     )
-    expect(await store.put('k', 'content', put)).toBe(7)
+    expect(await store.put('k', 'content', TEXT)).toBe(7)
     expect(bodies).toEqual(['content', 'content', 'content'])
   })
 
   it('that refuses is asked once', async () => {
     const { store, calls } = await storeWith(status(403, '<Error><Code>AccessDenied</Code></Error>'))
-    await expect(store.get('k')).rejects.toMatchObject({
-      status: 500,
-      message: 'The object store refused the read of k (403 AccessDenied).',
-    })
+    await expect(store.get('k')).rejects.toMatchObject(refused('read of k', '403 AccessDenied'))
     expect(calls).toHaveLength(1)
   })
 
@@ -83,10 +68,8 @@ describe('a store in trouble', () => {
 
   it('that hangs is given up after the configured attempts', async () => {
     const { store, calls } = await storeWith(() => {}, { connect_timeout: 0.02, read_timeout: 0.03, max_attempts: 2 })
-    await expect(store.put('k', 'x', put)).rejects.toMatchObject({
-      status: 503,
-      message: 'The object store cannot be reached.',
-    })
+    const unreachable = { status: 503, message: 'The object store cannot be reached.' }
+    await expect(store.put('k', 'x', TEXT)).rejects.toMatchObject(unreachable)
     expect(calls).toHaveLength(2)
   })
 
@@ -106,10 +89,8 @@ describe('a store in trouble', () => {
   it('is not waited for by a cancelled upload', async () => {
     const controller = new AbortController()
     const { store, calls } = await storeWith(() => controller.abort())
-    await expect(store.put('k', 'x', { ...put, signal: controller.signal })).rejects.toMatchObject({
-      name: 'OutboundError',
-      kind: 'aborted',
-    })
+    const upload = store.put('k', 'x', { ...TEXT, signal: controller.signal })
+    await expect(upload).rejects.toMatchObject({ name: 'OutboundError', kind: 'aborted' })
     expect(calls).toHaveLength(1)
   })
 })
@@ -162,24 +143,21 @@ describe('creating buckets', () => {
     expect(calls).toEqual(['HEAD /platform-artifacts', 'HEAD /platform-terraform-state'])
   })
 
-  it.each(['BucketAlreadyOwnedByYou', 'BucketAlreadyExists'])('takes %s for success', async (code) => {
-    const { store } = await storeWith((request, response) =>
+  /** Makes a store that knows no bucket and refuses to create one. */
+  const refusing = (status: number, code: string) =>
+    storeWith((request, response) =>
       request.method === 'HEAD'
         ? response.writeHead(404).end()
-        : response.writeHead(409).end(`<Error><Code>${code}</Code></Error>`),
+        : response.writeHead(status).end(`<Error><Code>${code}</Code></Error>`),
     )
-    await store.ensureBuckets()
+
+  it.each(['BucketAlreadyOwnedByYou', 'BucketAlreadyExists'])('takes %s for success', async (code) => {
+    await (await refusing(409, code)).store.ensureBuckets()
   })
 
   it('fails for any other refusal', async () => {
-    const { store } = await storeWith((request, response) =>
-      request.method === 'HEAD'
-        ? response.writeHead(404).end()
-        : response.writeHead(400).end('<Error><Code>InvalidBucketName</Code></Error>'),
-    )
-    await expect(store.ensureBuckets()).rejects.toMatchObject({
-      status: 500,
-      message: 'The object store refused the creation of bucket platform-artifacts (400 InvalidBucketName).',
-    })
+    const { store } = await refusing(400, 'InvalidBucketName')
+    const refusal = refused('creation of bucket platform-artifacts', '400 InvalidBucketName')
+    await expect(store.ensureBuckets()).rejects.toMatchObject(refusal)
   })
 })

@@ -1,18 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import { connect } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { StorageConfig } from '../../../config/types.ts'
+import { listen } from '../../../dev/server.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
 import { createFetch } from '../../../src/runtime/fetch.ts'
-import { storageConfig } from './config.ts'
-
-const closing: (() => void)[] = []
-afterEach(() => {
-  for (const close of closing.splice(0).reverse()) close()
-})
+import { storageConfig, TEXT } from './config.ts'
 
 /** Builds the store as the processes do. */
 function storeAt(port: number, limits: Pick<StorageConfig, 'connect_timeout' | 'read_timeout' | 'max_attempts'>) {
@@ -40,7 +36,7 @@ async function blackHole(): Promise<number> {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   })`
   const child: ChildProcess = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
-  closing.push(() => child.kill('SIGKILL'))
+  onTestFinished(() => void child.kill('SIGKILL'))
   const [line] = child.stdout ? await once(child.stdout, 'data') : []
   const port = Number(String(line).trim())
   await fill(port)
@@ -55,28 +51,22 @@ async function fill(port: number): Promise<void> {
   const sockets = Array.from({ length: 16 }, () => connect(port, '127.0.0.1'))
   for (const socket of sockets) {
     socket.on('error', () => {})
-    closing.push(() => socket.destroy())
+    onTestFinished(() => void socket.destroy())
   }
   await Promise.race(sockets.map((socket) => once(socket, 'connect')))
 }
 
 async function hanging(): Promise<number> {
-  const server: Server = createServer(() => {})
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  closing.push(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  return typeof address === 'object' && address ? address.port : 0
+  const { port, close } = await listen(createServer(() => {}))
+  onTestFinished(close)
+  return port
 }
 
 // The other limit of each case is never reached, so only the tested one can end it.
 describe('limits of an attempt', () => {
   it('a store that takes no connection is given up after connect_timeout, max_attempts times', async () => {
     const { store, attempts } = storeAt(await blackHole(), { connect_timeout: 0.2, read_timeout: 600, max_attempts: 3 })
-    await expect(store.put('k', 'x', { content_type: 'text/plain' })).rejects.toMatchObject(unreachable)
+    await expect(store.put('k', 'x', TEXT)).rejects.toMatchObject(unreachable)
     expect(attempts).toEqual(['ConnectTimeoutError', 'ConnectTimeoutError', 'ConnectTimeoutError'])
   })
 

@@ -3,19 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { staticCredentials } from '../../../src/aws/credentials.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
-import { interceptRequests } from '../../helpers/intercept.ts'
-import {
-  assumed,
-  CONTAINER,
-  chainStore,
-  INSTANCE,
-  instance,
-  noCredentials,
-  record,
-  role,
-  STS,
-  signedBy,
-} from './aws.ts'
+import { interceptRequests, recordRequests } from '../../helpers/intercept.ts'
+import { assumed, CONTAINER, chainStore, INSTANCE, instance, noCredentials, role, STS, signedBy } from './aws.ts'
 import { storageConfig } from './config.ts'
 
 const outside = interceptRequests()
@@ -31,9 +20,9 @@ const FILES = {
 
 function everywhere() {
   return {
-    sts: record(outside, STS, () => assumed('AssumeRoleWithWebIdentity', 'WEB')),
-    container: record(outside, CONTAINER, () => role('CONTAINER')),
-    instance: record(outside, INSTANCE, instance()),
+    sts: recordRequests(outside, STS, () => assumed('AssumeRoleWithWebIdentity', 'WEB')),
+    container: recordRequests(outside, CONTAINER, () => role('CONTAINER')),
+    instance: recordRequests(outside, INSTANCE, instance()),
   }
 }
 
@@ -61,7 +50,7 @@ describe('without keys, the first place that is set up counts', () => {
   })
 
   it('requests carry the session token under the signature', async () => {
-    const seen = record(
+    const seen = recordRequests(
       outside,
       'https://platform-artifacts.s3.eu-west-1.amazonaws.com',
       () => new HttpResponse(null, { status: 200 }),
@@ -130,7 +119,7 @@ describe('web identity', () => {
     ],
     [() => HttpResponse.error(), 503, 'the token service cannot be reached', 3],
   ])('a token service in trouble (%#) is a clear error', async (reply, status, reason, attempts) => {
-    const sts = record(outside, STS, reply)
+    const sts = recordRequests(outside, STS, reply)
     const { store } = await chainStore(WEB, FILES)
     await expect(signedBy(store)).rejects.toMatchObject(noCredentials(reason, status))
     expect(sts).toHaveLength(attempts)
@@ -139,12 +128,12 @@ describe('web identity', () => {
 
 describe('a container', () => {
   it('is asked at the fixed address, or at the one named with its token', async () => {
-    const fixed = record(outside, CONTAINER, () => role('CONTAINER'))
+    const fixed = recordRequests(outside, CONTAINER, () => role('CONTAINER'))
     await signedBy((await chainStore(BOXED)).store)
     expect(fixed.map(({ line, headers }) => [line, headers.get('authorization')])).toEqual([
       ['GET /v2/credentials/1', null],
     ])
-    const pod = record(outside, 'http://169.254.170.23', () => role('POD'))
+    const pod = recordRequests(outside, 'http://169.254.170.23', () => role('POD'))
     const named = { AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://169.254.170.23/v1/credentials' }
     const both = {
       ...named,
@@ -162,7 +151,7 @@ describe('a container', () => {
     'http://[::1]:8/x',
     'https://credentials.example/x',
   ])('may be at %s', async (url) => {
-    record(outside, new URL(url).origin, () => role('NAMED'))
+    recordRequests(outside, new URL(url).origin, () => role('NAMED'))
     expect(await signedBy((await chainStore({ AWS_CONTAINER_CREDENTIALS_FULL_URI: url })).store)).toBe(
       'ASIANAMED NAMED-token',
     )
@@ -192,7 +181,7 @@ describe('a container', () => {
     [() => HttpResponse.text('no json'), 500, 'the answer for the container holds none'],
     [() => HttpResponse.error(), 503, 'the credentials of the container cannot be had, the connection failed'],
   ])('in trouble (%#) is a clear error', async (reply, status, reason) => {
-    record(outside, CONTAINER, reply)
+    recordRequests(outside, CONTAINER, reply)
     const { store } = await chainStore(BOXED)
     await expect(signedBy(store)).rejects.toMatchObject(noCredentials(reason, status))
   })
@@ -202,11 +191,11 @@ describe('the machine', () => {
   const nowhere = 'neither key variables, web identity, shared files nor a container role is set up'
 
   it('may have its metadata elsewhere', async () => {
-    record(outside, 'http://[fd00:ec2::254]', instance('SIX'))
+    recordRequests(outside, 'http://[fd00:ec2::254]', instance('SIX'))
     expect(await signedBy((await chainStore({ AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE: 'IPv6' })).store)).toBe(
       'ASIASIX SIX-token',
     )
-    record(outside, 'http://127.0.0.1:1338', instance('LOCAL'))
+    recordRequests(outside, 'http://127.0.0.1:1338', instance('LOCAL'))
     const env = { AWS_EC2_METADATA_SERVICE_ENDPOINT: 'http://127.0.0.1:1338/' }
     expect(await signedBy((await chainStore(env)).store)).toBe('ASIALOCAL LOCAL-token')
   })
@@ -225,13 +214,13 @@ describe('the machine', () => {
       'the answer of instance metadata holds none',
     ],
   ])('without credentials (%#) is a clear error', async (reply, status, reason) => {
-    record(outside, INSTANCE, reply)
+    recordRequests(outside, INSTANCE, reply)
     const { store } = await chainStore({})
     await expect(signedBy(store)).rejects.toMatchObject(noCredentials(reason, status))
   })
 
   it('is not asked when that is switched off', async () => {
-    const seen = record(outside, INSTANCE, instance())
+    const seen = recordRequests(outside, INSTANCE, instance())
     const { store } = await chainStore({ AWS_EC2_METADATA_DISABLED: 'TRUE' })
     await expect(signedBy(store)).rejects.toThrow(`${nowhere}, and instance metadata is disabled.`)
     expect(seen).toEqual([])

@@ -1,17 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { interceptRequests } from '../../helpers/intercept.ts'
-import {
-  assumed,
-  CONTAINER,
-  chainStore,
-  INSTANCE,
-  instance,
-  noCredentials,
-  record,
-  role,
-  STS,
-  signedBy,
-} from './aws.ts'
+import { interceptRequests, recordRequests } from '../../helpers/intercept.ts'
+import { assumed, CONTAINER, chainStore, INSTANCE, instance, noCredentials, role, STS, signedBy } from './aws.ts'
 
 const outside = interceptRequests()
 
@@ -48,7 +37,7 @@ describe('shared files', () => {
   })
 
   it('without a default profile, or with one that names no credentials, are passed over', async () => {
-    record(outside, INSTANCE, instance())
+    recordRequests(outside, INSTANCE, instance())
     for (const config of ['', `[other]\n${keys('OTHER')}`, '[default]\nregion = eu-west-1\n'])
       expect(await signedBy((await profile('', { config })).store)).toBe('ASIAINSTANCE INSTANCE-token')
   })
@@ -109,7 +98,7 @@ describe('a profile with a role', () => {
     request.headers.has('authorization') ? assumed('AssumeRole', 'ROLE') : assumed('AssumeRoleWithWebIdentity', 'WEB')
 
   it('assumes it with the keys of its source', async () => {
-    const sts = record(outside, STS, answer)
+    const sts = recordRequests(outside, STS, answer)
     const config =
       '[profile r]\nrole_arn = arn:aws:iam::1:role/r\nsource_profile = s\nexternal_id = e\nrole_session_name = n\n'
     const { store } = await profile('r', { config, credentials: `[s]\n${keys('SOURCE')}aws_session_token = st\n` })
@@ -128,7 +117,7 @@ describe('a profile with a role', () => {
   })
 
   it('assumes one after the other along a chain of sources', async () => {
-    const sts = record(outside, STS, answer)
+    const sts = recordRequests(outside, STS, answer)
     const config = '[profile a]\nrole_arn = A\nsource_profile = b\n[profile b]\nrole_arn = B\nsource_profile = b\n'
     await signedBy((await profile('a', { config, credentials: `[b]\n${keys('OWN')}` })).store)
     expect(
@@ -143,9 +132,9 @@ describe('a profile with a role', () => {
     ['Ec2InstanceMetadata', 'ASIAINSTANCE'],
     ['EcsContainer', 'ASIACONTAINER'],
   ])('assumes it with the credentials of %s', async (source, by) => {
-    const sts = record(outside, STS, answer)
-    record(outside, INSTANCE, instance())
-    record(outside, CONTAINER, () => role('CONTAINER'))
+    const sts = recordRequests(outside, STS, answer)
+    recordRequests(outside, INSTANCE, instance())
+    recordRequests(outside, CONTAINER, () => role('CONTAINER'))
     const { store } = await chainStore(
       { AWS_PROFILE: 'r', AWS_CONFIG_FILE: '/c', AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: '/x' },
       { '/c': `[profile r]\nrole_arn = arn\ncredential_source = ${source}\n` },
@@ -156,7 +145,7 @@ describe('a profile with a role', () => {
   })
 
   it('assumes it with a token file', async () => {
-    const sts = record(outside, STS, answer)
+    const sts = recordRequests(outside, STS, answer)
     const { store } = await profile('w', { config: '[profile w]\nrole_arn = arn\nweb_identity_token_file = /token\n' })
     expect(await signedBy(store)).toBe('ASIAWEB WEB-token')
     expect(sts[0]?.form.WebIdentityToken).toBe('a.b.c')

@@ -1,7 +1,7 @@
 import { HttpResponse } from 'msw'
 import { describe, expect, it } from 'vitest'
-import { interceptRequests } from '../../helpers/intercept.ts'
-import { assumed, CONTAINER, chainStore, INSTANCE, instance, record, role, STS, signedBy } from './aws.ts'
+import { interceptRequests, recordRequests } from '../../helpers/intercept.ts'
+import { assumed, CONTAINER, chainStore, INSTANCE, instance, role, STS, signedBy } from './aws.ts'
 
 const outside = interceptRequests()
 
@@ -22,7 +22,7 @@ const at = (time: string) => `2026-01-01T${time}:00Z`
 describe('temporary credentials', () => {
   it('are kept until shortly before they lapse', async () => {
     const time = clock()
-    const seen = record(outside, INSTANCE, (request) =>
+    const seen = recordRequests(outside, INSTANCE, (request) =>
       instance('ROLE', at(time.now() < new Date(at('00:30')) ? '01:00' : '07:00'))(request),
     )
     const { store } = await chainStore({}, {}, time.now)
@@ -40,7 +40,7 @@ describe('temporary credentials', () => {
   it('are looked up once for all who wait', async () => {
     const time = clock()
     let number = 0
-    const seen = record(outside, CONTAINER, () => role(`N${++number}`, at('01:00')))
+    const seen = recordRequests(outside, CONTAINER, () => role(`N${++number}`, at('01:00')))
     const { store } = await chainStore(BOXED, {}, time.now)
     const names = await Promise.all(Array.from({ length: 20 }, () => signedBy(store)))
     expect(new Set(names)).toEqual(new Set(['ASIAN1 N1-token']))
@@ -52,7 +52,7 @@ describe('temporary credentials', () => {
   it('that cannot be renewed are used while they are valid, then the fault is told', async () => {
     const time = clock()
     let reply = () => role('FIRST', at('01:00'))
-    const seen = record(outside, CONTAINER, () => reply())
+    const seen = recordRequests(outside, CONTAINER, () => reply())
     const { store, lines } = await chainStore(BOXED, {}, time.now)
     await signedBy(store)
     reply = () => new HttpResponse(null, { status: 403 })
@@ -72,7 +72,7 @@ describe('temporary credentials', () => {
 
   it('of a source that gives short ones are not looked up for every signature', async () => {
     const time = clock()
-    const seen = record(outside, CONTAINER, () => role('SHORT', at('00:02')))
+    const seen = recordRequests(outside, CONTAINER, () => role('SHORT', at('00:02')))
     const { store } = await chainStore(BOXED, {}, time.now)
     for (let count = 0; count < 5; count++) await signedBy(store)
     expect(seen).toHaveLength(1)
@@ -80,7 +80,7 @@ describe('temporary credentials', () => {
 
   it('are renewed with the token that the file holds then', async () => {
     const time = clock()
-    const sts = record(outside, STS, () =>
+    const sts = recordRequests(outside, STS, () =>
       assumed('AssumeRoleWithWebIdentity', 'WEB', at(time.now() < new Date(at('00:30')) ? '01:00' : '02:00')),
     )
     const files = { '/token': 'first' }

@@ -1,10 +1,10 @@
-import { HttpResponse, http } from 'msw'
+import { HttpResponse } from 'msw'
 import { describe, expect, it } from 'vitest'
 import { staticCredentials } from '../../../src/aws/credentials.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
 import { createS3Signer } from '../../../src/data/storage/s3-signer.ts'
-import { interceptRequests } from '../../helpers/intercept.ts'
+import { interceptRequests, recordRequests } from '../../helpers/intercept.ts'
 import { storageConfig } from './config.ts'
 
 const outside = interceptRequests()
@@ -17,21 +17,7 @@ const storeOf = (overrides: Parameters<typeof storageConfig>[0] = {}, more = {})
     ...more,
   })
 
-function record(host: string, reply: (request: Request) => Response) {
-  const seen: { line: string; headers: Headers; body: string }[] = []
-  outside.use(
-    http.all(`${host}/*`, async ({ request }) => {
-      const copy = request.clone()
-      seen.push({
-        line: `${request.method} ${new URL(request.url).pathname}`,
-        headers: request.headers,
-        body: await copy.text(),
-      })
-      return reply(request)
-    }),
-  )
-  return seen
-}
+const BUCKET = 'https://platform-artifacts.s3.eu-west-1.amazonaws.com'
 
 describe('signatures', () => {
   // The worked examples of AWS's documentation of Signature Version 4.
@@ -72,20 +58,14 @@ describe('signatures', () => {
 
 describe('the S3 service', () => {
   it('is called at the regional endpoint of the bucket, whatever the URLs say', async () => {
-    const seen = record(
-      'https://platform-artifacts.s3.eu-west-1.amazonaws.com',
-      () => new HttpResponse(null, { status: 200 }),
-    )
+    const seen = recordRequests(outside, BUCKET, () => new HttpResponse(null, { status: 200 }))
     const elsewhere = ['http://object-storage:9000', 'http://files.example'].map((host) =>
-      record(host, () => HttpResponse.error()),
+      recordRequests(outside, host, () => HttpResponse.error()),
     )
     const store = storeOf({ endpoint_url: 'http://object-storage:9000', public_endpoint_url: 'http://files.example' })
-    expect(new URL(await store.presign('k')).host).toBe('platform-artifacts.s3.eu-west-1.amazonaws.com')
+    expect(new URL(await store.presign('k')).origin).toBe(BUCKET)
     expect(elsewhere).toEqual([[], []])
-    await store.put('a/b.txt', 'x', {
-      content_type: 'text/plain',
-      metadata: { type: 'drift' },
-    })
+    await store.put('a/b.txt', 'x', { content_type: 'text/plain', metadata: { type: 'drift' } })
     expect(seen.map((request) => request.line)).toEqual(['PUT /a/b.txt'])
     expect(seen[0]?.headers.get('x-amz-meta-type')).toBe('drift')
     expect(seen[0]?.headers.get('content-type')).toBe('text/plain')
@@ -113,7 +93,8 @@ describe('the S3 service', () => {
     ['eu-west-1', expect.stringContaining('<LocationConstraint>eu-west-1</LocationConstraint>')],
     ['us-east-1', ''],
   ])('in %s creates buckets with the right location', async (region, body) => {
-    const seen = record(
+    const seen = recordRequests(
+      outside,
       `https://platform-artifacts.s3.${region}.amazonaws.com`,
       (request) => new HttpResponse(null, { status: request.method === 'HEAD' ? 404 : 200 }),
     )
@@ -125,21 +106,19 @@ describe('the S3 service', () => {
   })
 
   it('says why a bucket is refused, also where the store names its region in every answer', async () => {
-    const seen = record('https://platform-artifacts.s3.eu-west-1.amazonaws.com', ({ method }) => {
+    const seen = recordRequests(outside, BUCKET, ({ method }) => {
       const body = method === 'HEAD' ? null : '<Error><Code>InvalidAccessKeyId</Code></Error>'
       return new HttpResponse(body, { status: 403, headers: { 'x-amz-bucket-region': 'eu-west-1' } })
     })
     await expect(storeOf().ensureBuckets()).rejects.toThrow(
       'The object store refuses access to bucket platform-artifacts (403 InvalidAccessKeyId).',
     )
-    expect(seen.map(({ line }) => line)).toEqual(['HEAD /', 'GET /'])
+    expect(seen.map(({ line }) => line)).toEqual(['HEAD /', 'GET /?location='])
   })
 
   it('says where a bucket of another region is', async () => {
-    record(
-      'https://platform-artifacts.s3.eu-west-1.amazonaws.com',
-      () => new HttpResponse(null, { status: 301, headers: { 'x-amz-bucket-region': 'eu-north-1' } }),
-    )
+    const moved = { status: 301, headers: { 'x-amz-bucket-region': 'eu-north-1' } }
+    recordRequests(outside, BUCKET, () => new HttpResponse(null, moved))
     await expect(storeOf().ensureBuckets()).rejects.toThrow(
       'The object store refuses access to bucket platform-artifacts (301; it is in region eu-north-1).',
     )

@@ -1,16 +1,12 @@
 import { AwsClient } from 'aws4fetch'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ACCOUNT, AGGREGATOR_REGION, REGION, RESOURCES } from '../../../dev/cloud/account.ts'
 import { cloudVariables, SAMPLE_KEYS, startCloud } from '../../../dev/cloud/start.ts'
-import type { Running } from '../../../dev/server.ts'
 import { awsInventory } from '../../../sidecars/iac/inventory/aws/index.ts'
 import { silentLogger } from '../../../src/base/log.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 
-let cloud: Running
-beforeAll(async () => {
-  cloud = await startCloud()
-})
-afterAll(() => cloud.close())
+const cloud = startOnce(() => startCloud())
 
 const KEYS = { accessKeyId: SAMPLE_KEYS.access_key, secretAccessKey: SAMPLE_KEYS.secret_key, retries: 0 }
 const explorer = (region: string, keys = KEYS) => new AwsClient({ ...keys, service: 'resource-explorer-2', region })

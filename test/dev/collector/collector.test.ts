@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { type ReceivedSpan, readFields } from '../../../dev/collector/read-spans.ts'
 import { type Collector, type CollectorOptions, createSpanStore, startCollector } from '../../../dev/collector/start.ts'
 import { createLogger } from '../../../src/base/log.ts'
@@ -9,13 +9,9 @@ import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 import { PLAIN, SESSION } from '../../observe/support.ts'
 
 const folder = temporaryFolder()
-const running: Collector[] = []
-afterEach(async () => {
-  for (const collector of running.splice(0)) await collector.close()
-})
 const start = async (options?: CollectorOptions) => {
   const collector = await startCollector(options)
-  running.push(collector)
+  onTestFinished(() => collector.close())
   return collector
 }
 

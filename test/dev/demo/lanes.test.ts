@@ -1,11 +1,8 @@
 import { createServer } from 'node:http'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Display } from '../../../dev/demo/display.ts'
 import { describeActivity, openLanes, watch } from '../../../dev/demo/live/lanes.ts'
 import { listen } from '../../../dev/server.ts'
-
-const closers: (() => Promise<void>)[] = []
-afterEach(() => Promise.all(closers.splice(0).map((close) => close())))
 
 /** Starts a server of streams, given as frames for each connection. Each stream ends after its frames. */
 async function startStreams(streams: Record<string, string[][]>) {
@@ -19,7 +16,7 @@ async function startStreams(streams: Record<string, string[][]>) {
     response.end(frames.join(''))
   })
   const { url, close } = await listen(server)
-  closers.push(close)
+  onTestFinished(close)
   return { base: url, resumed }
 }
 

@@ -4,18 +4,13 @@ import { MODES } from '../../../dev/demo/modes.ts'
 import { HELP, readOptions } from '../../../dev/demo/options.ts'
 
 test('defaults: the recorded generate request, all embedded', () => {
+  const place = { repo: null, scope: '123456789012', cloud: 'aws', iac_path: null }
+  const flags = { json: false, trace: false, keep: false, output: false, embedded: true }
   expect(readOptions([])).toEqual({
     mode: 'generate',
     request: null,
-    repo: null,
-    scope: '123456789012',
-    cloud: 'aws',
-    iac_path: null,
-    json: false,
-    trace: false,
-    keep: false,
-    output: false,
-    embedded: true,
+    ...place,
+    ...flags,
     data: undefined,
     limitS: null,
   })
@@ -27,14 +22,8 @@ test.each([...MODES, 'all'])('the mode %s is known and in the help', (mode) => {
 })
 
 test('a request of one’s own may use real services', () => {
-  expect(
-    readOptions(['--mode', 'partial-drift', '--request', 'x', '--repo', 'https://h/o/r', '--limit', '5']),
-  ).toMatchObject({
-    request: 'x',
-    repo: 'https://h/o/r',
-    embedded: false,
-    limitS: 5,
-  })
+  const options = readOptions(['--mode', 'partial-drift', '--request', 'x', '--repo', 'https://h/o/r', '--limit', '5'])
+  expect(options).toMatchObject({ request: 'x', repo: 'https://h/o/r', embedded: false, limitS: 5 })
 })
 
 test('help', () => {

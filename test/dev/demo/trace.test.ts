@@ -58,17 +58,8 @@ describe('the tree', () => {
       span('Tool call - x'),
       span('Engine plan - True'),
     ]
-    expect(sumSpans(spans)).toEqual({
-      ...{
-        spans: 5,
-        model_calls: 2,
-        tool_calls: 1,
-        engine_runs: 1,
-        input_tokens: 30,
-        output_tokens: 12,
-        cost_usd: 0.75,
-      },
-    })
+    const counts = { spans: 5, model_calls: 2, tool_calls: 1, engine_runs: 1 }
+    expect(sumSpans(spans)).toEqual({ ...counts, input_tokens: 30, output_tokens: 12, cost_usd: 0.75 })
     expect(sumSpans([...spans, call('three', 'chain', [1, 1])]).cost_usd).toBeNull()
   })
 })

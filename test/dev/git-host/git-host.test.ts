@@ -4,19 +4,15 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type GitHost, startGitHost } from '../../../dev/git-host/start.ts'
+import { describe, expect, test } from 'vitest'
+import { startGitHost } from '../../../dev/git-host/start.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 
 const run = promisify(execFile)
 const folder = temporaryFolder()
-let host: GitHost
+const host = startOnce(() => startGitHost({ data_dir: join(folder, 'host'), user: 'robot', token: 'secret-token' }))
 let count = 0
-
-beforeAll(async () => {
-  host = await startGitHost({ data_dir: join(folder, 'host'), user: 'robot', token: 'secret-token' })
-})
-afterAll(() => host.close())
 
 const env = () => ({
   PATH: process.env.PATH,
@@ -77,6 +73,9 @@ function call(method: string, path: string, options: { json?: unknown; auth?: st
   })
 }
 const pulls = (name: string) => `/api/v3/repos/team/${name}/pulls`
+const open = (name: string, json: unknown, auth?: string | null) => call('POST', pulls(name), { json, auth })
+const read = (name: string, number: number) => call('GET', `${pulls(name)}/${number}`)
+const merge = (name: string, number: number, json?: unknown) => call('PUT', `${pulls(name)}/${number}/merge`, { json })
 
 describe('cloning and pushing', () => {
   test('anyone clones a sample, shallow and without blobs too', async () => {
@@ -158,9 +157,7 @@ describe('pull requests', () => {
   test('create, read, merge: the merge commit is on the base branch', async () => {
     const { name, url } = await fresh()
     const head_sha = await pushBranch(url, 'feature', 'queue.tf', '# queue\n')
-    const created = await call('POST', pulls(name), {
-      json: { title: 'Queue', head: 'feature', base: 'main', body: 'text' },
-    })
+    const created = await open(name, { title: 'Queue', head: 'feature', base: 'main', body: 'text' })
     expect(created.status).toBe(201)
     expect(created.body).toMatchObject({
       number: 1,
@@ -168,31 +165,22 @@ describe('pull requests', () => {
       mergeable: null,
       html_url: `${host.url}/team/${name}/pull/1`,
     })
-    expect((await call('GET', `${pulls(name)}/1`)).body).toMatchObject({
-      mergeable: true,
-      merged: false,
-      head: { sha: head_sha },
-    })
-    const merged = await call('PUT', `${pulls(name)}/1/merge`)
+    expect((await read(name, 1)).body).toMatchObject({ mergeable: true, merged: false, head: { sha: head_sha } })
+    const merged = await merge(name, 1)
     expect(merged).toMatchObject({ status: 200, body: { merged: true } })
     const work = await clone(url)
     expect(await git(work, 'rev-parse', 'HEAD')).toBe(merged.body.sha)
-    expect(await git(work, 'log', '-1', '--format=%P %s')).toContain(
-      `${head_sha} Merge pull request #1 from team/feature`,
-    )
-    expect((await call('GET', `${pulls(name)}/1`)).body).toMatchObject({
-      state: 'closed',
-      merged: true,
-      mergeable: null,
-    })
-    expect((await call('PUT', `${pulls(name)}/1/merge`)).status).toBe(405)
+    const subject = `${head_sha} Merge pull request #1 from team/feature`
+    expect(await git(work, 'log', '-1', '--format=%P %s')).toContain(subject)
+    expect((await read(name, 1)).body).toMatchObject({ state: 'closed', merged: true, mergeable: null })
+    expect((await merge(name, 1)).status).toBe(405)
   })
 
   test('their pages open and show hostile text as text', async () => {
     const { name, url } = await fresh()
     const evil = '</pre><script>alert(1)</script><img src=x onerror=alert(1)> "\'&'
     await pushBranch(url, 'feature', 'queue.tf', `# ${evil}\n`)
-    await call('POST', pulls(name), { json: { title: evil, head: 'feature', base: 'main', body: evil } })
+    await open(name, { title: evil, head: 'feature', base: 'main', body: evil })
     for (const path of [`/team/${name}`, `/team/${name}/pull/1`]) {
       const { text } = await call('GET', path, { auth: null })
       expect(text).toContain(
@@ -208,17 +196,15 @@ describe('pull requests', () => {
     const { name, url } = await fresh()
     await pushBranch(url, 'ours', 'main.tf', 'locals { a = 1 }\n')
     await pushBranch(url, 'theirs', 'main.tf', 'locals { a = 2 }\n')
-    for (const head of ['ours', 'theirs'])
-      await call('POST', pulls(name), { json: { title: head, head, base: 'main' } })
-    expect((await call('PUT', `${pulls(name)}/1/merge`, { json: {} })).status).toBe(200)
-    expect((await call('GET', `${pulls(name)}/2`)).body).toMatchObject({ mergeable: false, mergeable_state: 'dirty' })
-    const refused = await call('PUT', `${pulls(name)}/2/merge`)
-    expect(refused).toMatchObject({ status: 405, body: { message: 'Pull Request is not mergeable' } })
+    for (const head of ['ours', 'theirs']) await open(name, { title: head, head, base: 'main' })
+    expect((await merge(name, 1, {})).status).toBe(200)
+    expect((await read(name, 2)).body).toMatchObject({ mergeable: false, mergeable_state: 'dirty' })
+    const refused = { status: 405, body: { message: 'Pull Request is not mergeable' } }
+    expect(await merge(name, 2)).toMatchObject(refused)
   })
 
   test('what cannot be a pull request is 422 with the reason', async () => {
     const { name, url } = await fresh()
-    const post = (json: unknown) => call('POST', pulls(name), { json })
     await pushBranch(url, 'feature', 'a.tf', '# a\n')
     for (const [json, error] of [
       [{ title: 'x', head: 'main', base: 'main' }, { message: 'No commits between main and main' }],
@@ -235,10 +221,13 @@ describe('pull requests', () => {
         { field: 'title', code: 'missing_field' },
       ],
     ])
-      expect(await post(json)).toMatchObject({ status: 422, body: { message: 'Validation Failed', errors: [error] } })
-    expect((await post({ title: 'x', base: 'main' })).body.message).toContain(`"head" wasn't supplied`)
-    expect((await post({ title: 'x', head: 'feature', base: 'main' })).status).toBe(201)
-    const again = await post({ title: 'x', head: 'team:feature', base: 'main' })
+      expect(await open(name, json)).toMatchObject({
+        status: 422,
+        body: { message: 'Validation Failed', errors: [error] },
+      })
+    expect((await open(name, { title: 'x', base: 'main' })).body.message).toContain(`"head" wasn't supplied`)
+    expect((await open(name, { title: 'x', head: 'feature', base: 'main' })).status).toBe(201)
+    const again = await open(name, { title: 'x', head: 'team:feature', base: 'main' })
     expect(again.body.errors?.[0]?.message).toBe('A pull request already exists for team:feature.')
   })
 
@@ -246,7 +235,7 @@ describe('pull requests', () => {
     const { name, url } = await fresh()
     await pushBranch(url, 'feature', 'a.tf', '# a\n')
     const json = { title: 'x', head: 'feature', base: 'main' }
-    const answers = await Promise.all([call('POST', pulls(name), { json }), call('POST', pulls(name), { json })])
+    const answers = await Promise.all([open(name, json), open(name, json)])
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, 422])
   })
 
@@ -254,12 +243,12 @@ describe('pull requests', () => {
     const { name, url } = await fresh()
     await pushBranch(url, 'feature', 'a.tf', '# a\n')
     const json = { title: 'x', head: 'feature', base: 'main' }
-    expect((await call('POST', pulls(name), { json, auth: null })).status).toBe(401)
-    expect((await call('POST', pulls(name), { json, auth: 'robot:wrong' })).status).toBe(401)
-    expect((await call('POST', pulls('missing'), { json })).status).toBe(404)
-    await call('POST', pulls(name), { json })
-    expect((await call('PUT', `${pulls(name)}/1/merge`, { json: { sha: '0'.repeat(40) } })).status).toBe(409)
-    expect((await call('PUT', `${pulls(name)}/7/merge`)).status).toBe(404)
+    expect((await open(name, json, null)).status).toBe(401)
+    expect((await open(name, json, 'robot:wrong')).status).toBe(401)
+    expect((await open('missing', json)).status).toBe(404)
+    await open(name, json)
+    expect((await merge(name, 1, { sha: '0'.repeat(40) })).status).toBe(409)
+    expect((await merge(name, 7)).status).toBe(404)
   })
 })
 

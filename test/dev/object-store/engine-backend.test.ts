@@ -90,21 +90,12 @@ test('a lock that somebody holds stops the engine, and releasing it lets it go o
 })
 
 test('workspaces are listed and deleted', async () => {
-  const list = async () =>
-    (
-      await run(await engineOnPath(), ['workspace', 'list'], {
-        cwd: folder,
-        env: { ...process.env, TF_CLI_CONFIG_FILE: '/dev/null' },
-      })
-    ).stdout
+  const env = { ...process.env, TF_CLI_CONFIG_FILE: '/dev/null' }
   const workspace = async (...args: string[]) =>
-    run(await engineOnPath(), ['workspace', ...args], {
-      cwd: folder,
-      env: { ...process.env, TF_CLI_CONFIG_FILE: '/dev/null' },
-    })
+    (await run(await engineOnPath(), ['workspace', ...args], { cwd: folder, env })).stdout
   await workspace('new', 'side')
-  expect(await list()).toMatch(/default\s+\* side/)
+  expect(await workspace('list')).toMatch(/default\s+\* side/)
   await workspace('select', 'default')
   await workspace('delete', 'side')
-  expect(await list()).not.toContain('side')
+  expect(await workspace('list')).not.toContain('side')
 })

@@ -1,6 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdir } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { startObjectStore } from '../../../dev/object-store.ts'
 import type { Running } from '../../../dev/server.ts'
@@ -11,9 +9,9 @@ import { describeStore } from './contract/store.ts'
 const KEYS = { access_key: 'access-key', secret_key: 'secret-key-of-the-store', region: 'us-east-1' }
 const ORIGIN = 'http://localhost:5173'
 
+const contractFolder = temporaryFolder()
 describeStore('the store of the development stack', async () => {
-  const data_dir = await mkdtemp(join(tmpdir(), 'object-store-contract-'))
-  const open = (port?: number) => startObjectStore({ ...KEYS, port, data_dir, cors_origins: [ORIGIN] })
+  const open = (port?: number) => startObjectStore({ ...KEYS, port, data_dir: contractFolder, cors_origins: [ORIGIN] })
   let running = await open()
   return {
     ...KEYS,
@@ -24,10 +22,7 @@ describeStore('the store of the development stack', async () => {
       running = await open(running.port)
       return running.url
     },
-    close: async () => {
-      await running.close()
-      await rm(data_dir, { recursive: true, force: true })
-    },
+    close: () => running.close(),
   }
 })
 

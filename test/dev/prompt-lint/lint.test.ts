@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
@@ -10,6 +9,7 @@ import { readProviderSchema } from '../../../dev/prompt-lint/schema.ts'
 import { HEADINGS } from '../../../dev/prompt-lint/text-rules.ts'
 import { findEngine } from '../../../sidecars/iac/engine/find.ts'
 import { readSeedPrompts } from '../../../src/runtime/prompts.ts'
+import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 
 const shipped = await readSeedPrompts()
 const schemaFile = process.env.PLATFORM_PROVIDER_SCHEMA
@@ -18,35 +18,31 @@ const findings = lintPrompts(shipped, { required: shippedPrompts(), schema })
 const engine = await findEngine({ binary: '', path: process.env.PATH ?? '', download: null }).catch(() => null)
 
 describe('shipped prompts', () => {
+  const folder = temporaryFolder()
   test.each([...new Set([...shippedPrompts(), ...shipped.keys()])].sort())('%s', (name) => {
     const own = findings.filter(({ prompt }) => prompt === name)
     expect(own.map(({ line, message, rule }) => `${line ?? '-'}: ${message} (${rule})`)).toEqual([])
   })
 
   test.skipIf(engine === null)('examples are formatted as the engine does it', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'prompts-'))
-    try {
-      const examples = [...shipped].flatMap(([name, { body }]) =>
-        splitMarkdown(body)
-          .examples.filter(({ language }) => language === 'hcl')
-          .map(({ code, line }) => [`${name}-${line}.tf`, code] as const),
-      )
-      expect(examples.length).toBeGreaterThan(20)
-      await Promise.all(examples.map(([file, code]) => writeFile(join(folder, file), code)))
-      const run = promisify(execFile)(engine ?? '', ['fmt', '-check', '-list=true', '-diff', folder], {
-        encoding: 'utf8',
-        // OpenTofu reports on its output that a configuration file named by the environment is missing.
-        env: { PATH: process.env.PATH },
-      })
-      expect(
-        await run.then(
-          ({ stdout }) => stdout,
-          (error) => String(error.stdout) + String(error.stderr),
-        ),
-      ).toBe('')
-    } finally {
-      await rm(folder, { recursive: true })
-    }
+    const examples = [...shipped].flatMap(([name, { body }]) =>
+      splitMarkdown(body)
+        .examples.filter(({ language }) => language === 'hcl')
+        .map(({ code, line }) => [`${name}-${line}.tf`, code] as const),
+    )
+    expect(examples.length).toBeGreaterThan(20)
+    await Promise.all(examples.map(([file, code]) => writeFile(join(folder, file), code)))
+    const run = promisify(execFile)(engine ?? '', ['fmt', '-check', '-list=true', '-diff', folder], {
+      encoding: 'utf8',
+      // OpenTofu reports on its output that a configuration file named by the environment is missing.
+      env: { PATH: process.env.PATH },
+    })
+    expect(
+      await run.then(
+        ({ stdout }) => stdout,
+        (error) => String(error.stdout) + String(error.stderr),
+      ),
+    ).toBe('')
   })
 })
 

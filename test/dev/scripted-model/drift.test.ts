@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
 import { writeOperationsQuery } from '../../../src/chains/iac-generator.ts'
-import { type DriftReportValues, driftReportWriter } from '../../../src/chains/report-writers.ts'
 import { requestsFilter } from '../../../src/chains/requests-filter.ts'
 import { driftTargets } from '../../../src/chains/target-generator.ts'
 import { taskSplitter } from '../../../src/chains/task-splitter.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
+import { driftReportQuery } from '../../chains/form.ts'
 import { EDITING, type Scripted, startScripted } from './support.ts'
 
 let scripted: Scripted
@@ -19,16 +19,6 @@ afterEach(() => scripted.close())
 const filterQuery = (request: string) => requestsFilter.query({ request, operation: 'drift' })
 const filter = requestsFilter.system({ guideline: '', forbiddenActions: '' }, { request: '', operation: 'drift' })
 const targetRules = driftTargets.system({ targetingPolicies: '' }, { request: '' })
-const reportQuery = (changes: Partial<DriftReportValues>) =>
-  driftReportWriter.query({
-    failure: null,
-    remaining: [],
-    exclusions: [],
-    excepted: [],
-    written: [],
-    diff: '',
-    ...changes,
-  })
 const DRIFT: DriftOperation[] = [
   {
     address: 'terraform_data.flow_logs',
@@ -86,10 +76,8 @@ test('the operations become the code, which the engine takes, and the report tel
   await scripted.engine('init', '-no-color', '-input=false')
   expect((await scripted.engine('validate', '-no-color')).stdout).toContain('The configuration is valid')
 
-  const report = await scripted.chain(
-    'generate_engine_drift_report',
-    reportQuery({ diff: await scripted.branchDiff() }),
-  )
+  const query = driftReportQuery({ diff: await scripted.branchDiff() })
+  const report = await scripted.chain('generate_engine_drift_report', query)
   expect(report.args).toMatchObject({ status: 'Succeeded' })
   expect(report.args.remediated_resources).toMatchObject([
     {
@@ -129,7 +117,7 @@ test('what it cannot write it leaves and says so', async () => {
 
 test('remaining drift is told', async () => {
   const report = async (diff = '') => {
-    const query = reportQuery({ failure: 'one left', diff })
+    const query = driftReportQuery({ failure: 'one left', diff })
     return (await scripted.chain('generate_engine_drift_report', query)).args
   }
   expect(await report()).toMatchObject({ status: 'Failed', remediated_resources: [] })

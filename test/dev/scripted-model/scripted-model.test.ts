@@ -1,18 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { EXAMPLES, FOLLOW_UPS } from '../../../dev/scripted-model/examples.ts'
 import { filterReconciliation } from '../../../src/chains/filter-reconciliation.ts'
 import { taskSplitter } from '../../../src/chains/task-splitter.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { EDITING, type Message, type Scripted, startScripted } from './support.ts'
 
-let scripted: Scripted
-
-beforeAll(async () => {
-  scripted = await startScripted('web-platform')
-})
-afterAll(() => scripted.close())
+const scripted = startOnce(() => startScripted('web-platform'))
 
 const complete: Scripted['complete'] = (messages, tools) => scripted.complete(messages, tools)
 const engine: Scripted['engine'] = (...args) => scripted.engine(...args)

@@ -3,10 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
 import { startScriptedModel } from '../../../dev/scripted-model/start.ts'
 import type { Running } from '../../../dev/server.ts'
-import { silentLogger } from '../../../src/base/log.ts'
-import { createLlmClient } from '../../../src/llm/client.ts'
 import type { Message, ToolCall } from '../../../src/llm/inference.ts'
-import { modelConfig } from '../../helpers/model-server.ts'
+import { interceptedLlm } from '../../helpers/model-server.ts'
 
 let scripted: Running
 beforeAll(async () => {
@@ -15,16 +13,13 @@ beforeAll(async () => {
 afterAll(() => scripted.close())
 
 const clientOf = (model: string, wire: string, path: string) =>
-  createLlmClient(
-    modelConfig('', {
-      model: 'm',
-      small_model: 'm',
-      model_list: [
-        { model_name: 'm', litellm_params: { model, wire, api_base: `${scripted.url}${path}`, api_key: 'scripted' } },
-      ],
-    }),
-    { fetch: (...args) => fetch(...args), log: silentLogger, backoffMs: 1 },
-  )
+  interceptedLlm({
+    model: 'm',
+    small_model: 'm',
+    model_list: [
+      { model_name: 'm', litellm_params: { model, wire, api_base: `${scripted.url}${path}`, api_key: 'scripted' } },
+    ],
+  })
 
 const FORMS = [
   ['openai/scripted-model', 'chat', '/v1'],

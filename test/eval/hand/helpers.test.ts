@@ -2,19 +2,16 @@ import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { type HelperTask, runHelper } from '../../../eval/hand/helpers.ts'
-import { type HandEndpoint, startHandEndpoint } from '../../../eval/hand/server.ts'
+import { startHandEndpoint } from '../../../eval/hand/server.ts'
 import { readOptions } from '../../../eval/options.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 
 const RUN = fileURLToPath(new URL('../../../eval/run.ts', import.meta.url))
 const folder = temporaryFolder()
-let endpoint: HandEndpoint
-beforeAll(async () => {
-  endpoint = await startHandEndpoint({ folder, autoStatus: true, pollMs: 5 })
-})
-afterAll(() => endpoint.close())
+const endpoint = startOnce(() => startHandEndpoint({ folder, autoStatus: true, pollMs: 5 }))
 
 interface Ended {
   code: number

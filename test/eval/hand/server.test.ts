@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { AnswerFault } from '../../../eval/hand/answer.ts'
 import type { HandFolder } from '../../../eval/hand/folder.ts'
 import { HAND_MODELS, type HandEndpoint, type HandOptions, startHandEndpoint } from '../../../eval/hand/server.ts'
@@ -10,17 +9,10 @@ import { silentLogger } from '../../../src/base/log.ts'
 import { createLlmClient } from '../../../src/llm/client.ts'
 import type { InferenceRequest, Message } from '../../../src/llm/inference.ts'
 import { modelConfig } from '../../helpers/model-server.ts'
+import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 
-const closers: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
-
-async function temporary(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'hand-'))
-  closers.push(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
+const parent = temporaryFolder()
+const temporary = () => mkdtemp(join(parent, 'hand-'))
 async function start(changes: Partial<HandOptions> = {}) {
   const endpoint = await startHandEndpoint({
     folder: changes.folder ?? (await temporary()),
@@ -28,7 +20,7 @@ async function start(changes: Partial<HandOptions> = {}) {
     pollMs: 5,
     ...changes,
   })
-  closers.push(() => endpoint.close())
+  onTestFinished(() => endpoint.close())
   const names = { model: `openai/${HAND_MODELS.main}`, small_model: `openai/${HAND_MODELS.small}` }
   const client = createLlmClient(modelConfig(`${endpoint.url}/v1`, names), { fetch, log: silentLogger, backoffMs: 1 })
   return { endpoint, client }

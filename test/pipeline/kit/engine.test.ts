@@ -23,12 +23,8 @@ async function world() {
       asked.push(projectId)
       const number = asked.length
       const expires = new Date(time.now + 65 * MINUTE_MS)
-      return {
-        access_key: `ASIA${number}`,
-        secret_key: `temporary-${number}`,
-        session_token: `token-of-${number}`,
-        expires,
-      }
+      const keys = { access_key: `ASIA${number}`, secret_key: `temporary-${number}` }
+      return { ...keys, session_token: `token-of-${number}`, expires }
     },
   }
   const made = await steps.world({ context: { stateKeys, now: () => new Date(time.now) } })

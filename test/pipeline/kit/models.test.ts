@@ -1,20 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createBareKit } from '../../../pipeline/kit/kit.ts'
 import type { BareRun, ModeHandler } from '../../../pipeline/kit/run.ts'
 import { runRound } from '../../../pipeline/run-round.ts'
 import type { Context } from '../../../src/context.ts'
 import type { LlmClient } from '../../../src/llm/inference.ts'
 import { acceptRound } from '../../../src/rounds/accept.ts'
-import { loadAggregate } from '../../../src/sessions/aggregate.ts'
-import { provideDatabase } from '../../helpers/postgres.ts'
-import { createSession, verbContext } from '../../sessions/fixtures.ts'
-import { allModes, fakeFrame, runContext } from '../frame.ts'
+import { createSession, useVerbs } from '../../sessions/fixtures.ts'
+import { allModes, detailOf, fakeFrame, runContext } from '../frame.ts'
 
-let verbs: ReturnType<typeof verbContext>
-const db = provideDatabase()
-beforeAll(async () => {
-  verbs = verbContext(db)
-})
+const { context: verbs } = useVerbs()
 
 /** A hundred tokens for every call and every search. */
 const usage = { input_tokens: 80, cached_tokens: 0, output_tokens: 20 }
@@ -35,17 +29,10 @@ function countingLlm() {
 }
 
 function contextWith(llm: LlmClient, limit: number): Context {
-  const context = runContext(db.sql, verbs.log, verbs.queue)
+  const context = runContext(verbs)
   const config = { ...context.config, llm: { ...context.config.llm, max_session_tokens: limit } }
   return { ...context, llm, config }
 }
-
-async function detail(uuid: string) {
-  const session = await loadAggregate(verbs, uuid, { includeHistory: false })
-  if (!session) throw new Error('no session')
-  return session
-}
-const lastMessage = (session: Awaited<ReturnType<typeof detail>>) => session.rounds.at(-1)?.statuses.at(-1)
 
 /** Makes a mode that calls the model this many times, and reports each call as an agent does. */
 const asking =
@@ -61,19 +48,20 @@ const asking =
   }
 
 async function play(context: Context, uuid: string, mode: ModeHandler) {
-  const round_id = (await detail(uuid)).rounds.at(-1)?.id ?? 0
+  const round_id = (await detailOf(verbs, uuid)).rounds.at(-1)?.id ?? 0
   const fake = fakeFrame()
   await runRound(context, round_id, allModes(mode), new AbortController().signal, fake.frame)
-  return { session: await detail(uuid), opened: fake.state.opened }
+  const session = await detailOf(verbs, uuid)
+  return { session, last: session.rounds.at(-1)?.statuses.at(-1), opened: fake.state.opened }
 }
 
 describe('the tokens of a session', () => {
   it('end the round that goes beyond the limit, with limit and use in the text', async () => {
     const { llm, asked } = countingLlm()
     const uuid = await createSession(verbs, {})
-    const { session } = await play(contextWith(llm, 250), uuid, asking(9))
+    const { session, last } = await play(contextWith(llm, 250), uuid, asking(9))
     expect(asked.calls).toBe(3)
-    expect(lastMessage(session)).toMatchObject({
+    expect(last).toMatchObject({
       status: 'failed',
       message: 'runner failed: the session has used 300 tokens, its limit is 250 (llm.max_session_tokens).',
     })
@@ -86,13 +74,11 @@ describe('the tokens of a session', () => {
     const context = contextWith(llm, 200)
     await play(context, uuid, asking(2))
     await acceptRound(verbs, { session_uuid: uuid, mode: 'generate', query: 'more', is_partial: false })
-    const { session, opened } = await play(context, uuid, asking(1))
+    const { last, opened } = await play(context, uuid, asking(1))
     expect(asked.calls).toBe(2)
     expect(opened).toBe(0)
-    expect(lastMessage(session)).toMatchObject({
-      status: 'failed',
-      message: expect.stringContaining('has used 200 tokens, its limit is 200'),
-    })
+    const message = expect.stringContaining('has used 200 tokens, its limit is 200')
+    expect(last).toMatchObject({ status: 'failed', message })
   })
 
   it('are those of searches too, which cost what they cost', async () => {

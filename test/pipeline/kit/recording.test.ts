@@ -41,15 +41,13 @@ async function record(
   use: (client: LlmClient) => Promise<unknown>,
   masked: string[] = [],
 ): Promise<string> {
-  let written = ''
-  const keep = (text: string) => {
-    written = text
-  }
-  const recorder = createRoundRecorder({ write: async (_, text) => keep(text), log: silentLogger, secrets: [] })
+  const written: string[] = []
+  const write = async (_: string, text: string) => void written.push(text)
+  const recorder = createRoundRecorder({ write, log: silentLogger, secrets: [] })
   const round = recorder.round(ROUND)
   await use(round.client(llm, createMasker(masked)))
   await round.close({ status: 'completed', message: 'GENERATE' })
-  return written
+  return written.at(-1) ?? ''
 }
 
 const echo: LlmClient = {
@@ -141,20 +139,13 @@ describe('a recording', () => {
 })
 
 describe('a file that is not as it was written', () => {
+  const without = (line: number, count: number) => (text: string) => text.split('\n').toSpliced(line, count).join('\n')
   const good = () => record(echo, (llm) => llm.complete(ask('one')))
   it.each<[string, (text: string) => string, RegExp]>([
     ['a changed answer', (text) => text.replace('to one', 'to two'), /^Line 2 of the recording was changed or cut off/],
     ['a line cut off', (text) => text.slice(0, -80), /^Line 3 of the recording was changed or cut off/],
-    [
-      'no last line',
-      (text) => text.split('\n').slice(0, 2).join('\n'),
-      /^The recording is not complete: its last line/,
-    ],
-    [
-      'a missing call',
-      (text) => text.split('\n').toSpliced(1, 1).join('\n'),
-      /^The recording is not complete: it holds 0 of 1 calls\./,
-    ],
+    ['no last line', without(2, 9), /^The recording is not complete: its last line/],
+    ['a missing call', without(1, 1), /^The recording is not complete: it holds 0 of 1 calls\./],
     ['an empty file', () => '', /^The file is no recording/],
     ['another file', () => 'hello\n', /^Line 1 of the recording was changed/],
   ])('%s is refused', async (_, change, message) => {

@@ -25,6 +25,14 @@ export const review = ({ kit }: StepWorld, valid: ValidPlan, options: Partial<Op
     ...options,
   })
 
+/** A change of a plan that a rule about public buckets finds. */
+export const publicBucket = (address: string) => ({
+  address,
+  type: 'aws_s3_bucket_acl',
+  actions: ['create'],
+  after: { acl: 'public-read' },
+})
+
 /** Makes the background of a session's first round, except its plan. */
 export const background = (text = 'Add a bucket'): PlanBackground => ({
   requests: [{ number: 1, text, fate: 'present' }],

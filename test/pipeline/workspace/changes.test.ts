@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeOverride } from '../../../pipeline/workspace/backend-override.ts'
 import type { Workspace } from '../../../pipeline/workspace/workspace.ts'
-import { silentLogger } from '../../../src/base/log.ts'
+import { type Logger, silentLogger } from '../../../src/base/log.ts'
 import { startOnce } from '../../helpers/start-once.ts'
-import { git_, round, startSite, TOKEN } from './support.ts'
+import { git_, round, startSite, TOKEN_FORMS } from './support.ts'
 
 const site = startOnce(startSite)
 
@@ -15,7 +15,8 @@ const LONG = Array.from({ length: 60 }, (_, index) => `line ${index}\n`).join(''
 const opened = (files: Parameters<typeof site.add>[0], root_path: string | null = null) =>
   site.start({ root_path }, files)
 
-const committed = (uri: string, ...args: string[]) => site.remote(uri, ...args)
+const NOT_THERE = '0000000000000000000000000000000000000000'
+const names = (uri: string) => site.remote(uri, 'ls-tree', '-r', '--name-only', BRANCH)
 
 describe('commit and push', () => {
   it('makes one commit by the configured author with the fixed message', async () => {
@@ -24,12 +25,12 @@ describe('commit and push', () => {
     await writeFile(at('new.tfvars'), 'a = 1\n')
     await rm(at('old.tf'))
     const commit = await workspace.commitAndPush()
-    expect(await committed(uri, 'rev-parse', BRANCH)).toBe(commit)
-    expect(await committed(uri, 'log', '-1', '--format=%an <%ae> %cn %s', BRANCH)).toBe(
+    expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(commit)
+    expect(await site.remote(uri, 'log', '-1', '--format=%an <%ae> %cn %s', BRANCH)).toBe(
       'Platform <platform@noreply.invalid> Platform Platform changes',
     )
-    expect(await committed(uri, 'ls-tree', '-r', '--name-only', BRANCH)).toBe('main.tf\nnew.tfvars')
-    expect(await committed(uri, 'rev-parse', `${BRANCH}^`)).toBe(await committed(uri, 'rev-parse', 'main'))
+    expect(await names(uri)).toBe('main.tf\nnew.tfvars')
+    expect(await site.remote(uri, 'rev-parse', `${BRANCH}^`)).toBe(await site.remote(uri, 'rev-parse', 'main'))
   })
 
   it('puts the files back as they were in a commit, in the next one', async () => {
@@ -47,16 +48,14 @@ describe('commit and push', () => {
     await writeFile(at('backend_override.tf'), 'kept')
     await workspace.restore(good)
     expect(await workspace.commitAndPush()).not.toBe(good)
-    expect(await committed(uri, 'diff', '--name-only', good, BRANCH)).toBe('')
+    expect(await site.remote(uri, 'diff', '--name-only', good, BRANCH)).toBe('')
     expect((await readdir(at('.'))).sort()).toEqual(['.terraform', 'backend_override.tf', 'main.tf'])
-    await expect(workspace.restore('0000000000000000000000000000000000000000')).rejects.toMatchObject({ status: 500 })
+    await expect(workspace.restore(NOT_THERE)).rejects.toMatchObject({ status: 500 })
   })
 
   it('tells which files differ from an earlier commit, whatever happened between', async () => {
-    const { workspace, at } = await opened(
-      { 'live/main.tf': 'x\n', 'live/old.tf': 'y\n', 'other/far.tf': 'z\n' },
-      'live',
-    )
+    const files = { 'live/main.tf': 'x\n', 'live/old.tf': 'y\n', 'other/far.tf': 'z\n' }
+    const { workspace, at } = await opened(files, 'live')
     const since = await workspace.head()
     expect(await workspace.changedFiles(since)).toEqual([])
     await writeFile(at('main.tf'), 'changed\n')
@@ -68,61 +67,49 @@ describe('commit and push', () => {
     await writeFile(at('main.tf'), 'x\n')
     await workspace.commitAndPush()
     expect(await workspace.changedFiles(since)).toEqual(['new.tf', 'old.tf'])
-    await expect(workspace.changedFiles('0000000000000000000000000000000000000000')).rejects.toThrow()
+    await expect(workspace.changedFiles(NOT_THERE)).rejects.toThrow()
   })
 
   it('makes none when nothing changed, and answers the head', async () => {
     const { uri, workspace } = await opened({ 'main.tf': 'x' })
-    expect(await workspace.commitAndPush()).toBe(await committed(uri, 'rev-parse', 'main'))
+    expect(await workspace.commitAndPush()).toBe(await site.remote(uri, 'rev-parse', 'main'))
   })
 
   it('leaves out what the engine and the platform leave in the work tree', async () => {
     const { uri, workspace, at } = await opened({ 'main.tf': 'x' })
-    for (const name of [
-      'terraform.tfstate',
-      'terraform.tfstate.backup',
-      'session.plan',
-      'backend_override.tf',
-      'x_override.tf',
-      'crash.log',
-      'a.sh',
-    ])
+    const states = ['terraform.tfstate', 'terraform.tfstate.backup', 'session.plan']
+    for (const name of [...states, 'backend_override.tf', 'x_override.tf', 'crash.log', 'a.sh'])
       await writeFile(at(name), 'secret')
     await mkdir(at('.terraform/providers'), { recursive: true })
     await writeFile(at('.terraform/providers/x'), 'x')
     await writeFile(at('.terraform.lock.hcl'), 'lock')
     await workspace.commitAndPush()
-    expect(await committed(uri, 'ls-tree', '-r', '--name-only', BRANCH)).toBe('.terraform.lock.hcl\nmain.tf')
-    expect(await committed(uri, 'show', `${BRANCH}:main.tf`)).toBe('x')
+    expect(await names(uri)).toBe('.terraform.lock.hcl\nmain.tf')
+    expect(await site.remote(uri, 'show', `${BRANCH}:main.tf`)).toBe('x')
   })
 
   it('never commits the override file, not even where the repository holds one', async () => {
-    const { uri, workspace, at } = await opened({
-      'backend_override.tf': 'theirs',
-      'sub/Backend_Override.tf': 'theirs',
-      'main.tf': 'x',
-    })
-    await writeFile(at('backend_override.tf'), 'credentials')
-    await writeFile(at('sub/Backend_Override.tf'), 'credentials')
+    const theirs = ['backend_override.tf', 'sub/Backend_Override.tf']
+    const files = Object.fromEntries(theirs.map((name) => [name, 'theirs']))
+    const { uri, workspace, at } = await opened({ ...files, 'main.tf': 'x' })
+    for (const name of theirs) await writeFile(at(name), 'credentials')
     await writeFile(at('main.tf'), 'y')
     await workspace.commitAndPush()
-    expect(await committed(uri, 'show', `${BRANCH}:backend_override.tf`)).toBe('theirs')
-    expect(await committed(uri, 'show', `${BRANCH}:sub/Backend_Override.tf`)).toBe('theirs')
-    expect(JSON.stringify(await workspace.pendingChanges()) + (await workspace.branchDiff())).not.toContain(
-      'credentials',
-    )
+    for (const name of theirs) expect(await site.remote(uri, 'show', `${BRANCH}:${name}`)).toBe('theirs')
+    const shown = JSON.stringify(await workspace.pendingChanges()) + (await workspace.branchDiff())
+    expect(shown).not.toContain('credentials')
   })
 
   it('fails with the words of git, without path, address and secret, when the branch moved meanwhile', async () => {
     const { uri, workspace, at } = await opened({ 'main.tf': 'x' })
-    const other = await committed(uri, 'commit-tree', 'main^{tree}', '-p', 'main', '-m', 'by hand')
-    await committed(uri, 'update-ref', `refs/heads/${BRANCH}`, other)
+    const other = await site.remote(uri, 'commit-tree', 'main^{tree}', '-p', 'main', '-m', 'by hand')
+    await site.remote(uri, 'update-ref', `refs/heads/${BRANCH}`, other)
     await writeFile(at('main.tf'), 'y')
     const failure = await workspace.commitAndPush().catch((error) => error)
     expect(failure).toMatchObject({ status: 500, message: expect.stringContaining('rejected') })
     expect(failure.message).not.toContain(site.folder)
     expect(failure.message).not.toContain(site.host.host)
-    expect(await committed(uri, 'rev-parse', BRANCH)).toBe(other)
+    expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(other)
   })
 
   it('stops when the run is given up', async () => {
@@ -134,10 +121,8 @@ describe('commit and push', () => {
 
 describe('pending changes', () => {
   it('hold whole new files and diffs with full context, relative to the engine root', async () => {
-    const { workspace, at } = await opened(
-      { 'infra/main.tf': LONG, 'infra/old.tf': 'gone\n', 'other/x.tf': 'x' },
-      'infra',
-    )
+    const files = { 'infra/main.tf': LONG, 'infra/old.tf': 'gone\n', 'other/x.tf': 'x' }
+    const { workspace, at } = await opened(files, 'infra')
     await writeFile(at('main.tf'), LONG.replace('line 30', 'LINE 30'))
     await rm(at('old.tf'))
     await mkdir(at('net'))
@@ -201,11 +186,11 @@ describe('branch diff', () => {
     const { uri, workspace, at } = await opened({ 'main.tf': 'one\n' })
     await writeFile(at('mine.tf'), 'mine\n')
     const base_commit = await workspace.commitAndPush()
-    let tip = await committed(uri, 'rev-parse', 'main')
-    const tree = await committed(uri, 'rev-parse', `${BRANCH}^{tree}`)
+    let tip = await site.remote(uri, 'rev-parse', 'main')
+    const tree = await site.remote(uri, 'rev-parse', `${BRANCH}^{tree}`)
     for (let count = 0; count < 5; count++)
-      tip = await committed(uri, 'commit-tree', tree, '-p', tip, '-m', `upstream ${count}`)
-    await committed(uri, 'update-ref', 'refs/heads/main', tip)
+      tip = await site.remote(uri, 'commit-tree', tree, '-p', tip, '-m', `upstream ${count}`)
+    await site.remote(uri, 'update-ref', 'refs/heads/main', tip)
     const later = await site.open(uri, { session: crypto.randomUUID(), number: 2, base_commit })
     const [diff, ...others] = await Promise.all([later.branchDiff(), later.branchDiff(), later.branchDiff()])
     expect(diff).toContain('+mine')
@@ -215,8 +200,8 @@ describe('branch diff', () => {
 
   it('is an error when there is no common history', async () => {
     const { uri, workspace } = await opened({ 'main.tf': 'one\n' })
-    const orphan = await committed(uri, 'commit-tree', 'main^{tree}', '-m', 'another beginning')
-    await committed(uri, 'update-ref', 'refs/heads/main', orphan)
+    const orphan = await site.remote(uri, 'commit-tree', 'main^{tree}', '-m', 'another beginning')
+    await site.remote(uri, 'update-ref', 'refs/heads/main', orphan)
     const later = await site.open(uri, { session: crypto.randomUUID(), number: 2, base_commit: await workspace.head() })
     await expect(later.branchDiff()).rejects.toMatchObject({
       status: 500,
@@ -293,7 +278,7 @@ describe('a hostile repository', () => {
     expect((await readdir(workspace.iacRoot)).sort()).toEqual(['.platform-workspace', 'good.tf', 'main.tf', 'sub'])
     await writeFile(join(workspace.iacRoot, 'main.tf'), 'y')
     await workspace.commitAndPush()
-    expect((await committed(uri, 'ls-tree', '-r', '--name-only', BRANCH)).split('\n')).toHaveLength(8)
+    expect((await names(uri)).split('\n')).toHaveLength(8)
     expect(await workspace.pendingChanges()).toEqual([])
   })
 
@@ -303,7 +288,7 @@ describe('a hostile repository', () => {
     await writeFile(join(workspace.clone, '.platform-workspace'), 'changed')
     await writeFile(join(workspace.clone, 'main.tf'), 'y')
     await workspace.commitAndPush()
-    expect(await committed(uri, 'show', `${BRANCH}:.platform-workspace`)).toBe('theirs')
+    expect(await site.remote(uri, 'show', `${BRANCH}:.platform-workspace`)).toBe('theirs')
     await workspace.dispose()
     const other = (await opened({ 'main.tf': 'x', '.gitignore': '!.platform-workspace\n' })).workspace
     expect(await readFile(join(other.clone, '.platform-workspace'), 'utf8')).toBe('')
@@ -325,20 +310,15 @@ describe('a hostile repository', () => {
     expect(await readFile(join(workspace.clone, 'infra', 'terraform.data'), 'utf8')).toBe('kept')
     await writeFile(join(workspace.clone, 'new.tf'), 'y')
     await workspace.commitAndPush()
-    expect((await committed(uri, 'ls-tree', '-r', '--name-only', BRANCH)).split('\n')).toHaveLength(6)
+    expect((await names(uri)).split('\n')).toHaveLength(6)
   })
 
   it('cannot put an option into a command by its branch or address', async () => {
     const uri = await site.add({ 'main.tf': 'x' })
     const mark = join(site.folder, 'option')
-    await expect(
-      site.open(uri, { session: crypto.randomUUID(), branch: `--upload-pack=touch ${mark}` }),
-    ).rejects.toMatchObject({
-      status: 500,
-    })
-    await expect(site.open(uri, { session: crypto.randomUUID(), branch: '--force', number: 2 })).rejects.toMatchObject({
-      status: expect.any(Number),
-    })
+    const open = (branch: string, number = 1) => site.open(uri, { session: crypto.randomUUID(), branch, number })
+    await expect(open(`--upload-pack=touch ${mark}`)).rejects.toMatchObject({ status: 500 })
+    await expect(open('--force', 2)).rejects.toMatchObject({ status: expect.any(Number) })
     await expect(stat(mark)).rejects.toThrow()
   })
 })
@@ -346,8 +326,7 @@ describe('a hostile repository', () => {
 describe('the log', () => {
   it('never holds the token', () => {
     const log = site.lines.join('\n')
-    for (const form of [TOKEN, encodeURIComponent(TOKEN), Buffer.from(`bot:${TOKEN}`).toString('base64')])
-      expect(log).not.toContain(form)
+    for (const form of TOKEN_FORMS) expect(log).not.toContain(form)
   })
 })
 
@@ -371,11 +350,8 @@ describe('the backend override', () => {
   it('is readable by this user alone, and logged without credentials', async () => {
     const { workspace, at } = await opened({ 'main.tf': 'x' })
     const lines: string[] = []
-    await write(
-      workspace,
-      {},
-      { ...silentLogger, info: (message, fields) => lines.push(JSON.stringify({ message, ...fields })) },
-    )
+    const info: Logger['info'] = (message, fields) => void lines.push(JSON.stringify({ message, ...fields }))
+    await write(workspace, {}, { ...silentLogger, info })
     expect((await stat(at('backend_override.tf'))).mode & 0o777).toBe(0o600)
     expect(await readFile(at('backend_override.tf'), 'utf8')).toContain('secret_key = "very-secret"')
     expect(lines).toHaveLength(1)
@@ -397,34 +373,24 @@ describe('the backend override', () => {
     expect(await readFile(at('backend_override.tf'), 'utf8')).toContain('backend "s3"')
   })
 
-  const foreign: Record<string, string> = {
-    'zz_override.tf': 'terraform {\n  backend /* x */ "http" {}\n}',
-    'override.tf': 'terraform { cloud {} }',
-    'y_override.tofu': 'terraform { backend "local" {} }',
-    'a_override.tf.json': '{"terraform":{"\\u0062ackend":{"local":{}}}}',
-  }
-  for (const [name, text] of Object.entries(foreign))
-    it(`refuses ${name} of the repository when it sets a state backend of its own`, async () => {
-      const { workspace, at } = await opened({ 'main.tf': 'x', [name]: text })
-      await expect(write(workspace, {})).rejects.toThrow(
-        `The override file '${name}' of the repository sets a state backend`,
-      )
-      await expect(stat(at('backend_override.tf'))).rejects.toThrow()
-      await write(workspace, { engine_state_bucket: '' })
-    })
-
-  it('refuses a file that OpenTofu would read in its place, whatever it says', async () => {
-    const { workspace, at } = await opened({ 'main.tf': 'x', 'backend_override.tofu': '# nothing\n' })
-    await expect(write(workspace, {})).rejects.toThrow("OpenTofu reads the file 'backend_override.tofu'")
+  const foreign = (name: string) => `The override file '${name}' of the repository sets a state backend`
+  it.each([
+    ['zz_override.tf', 'terraform {\n  backend /* x */ "http" {}\n}', foreign('zz_override.tf')],
+    ['override.tf', 'terraform { cloud {} }', foreign('override.tf')],
+    ['y_override.tofu', 'terraform { backend "local" {} }', foreign('y_override.tofu')],
+    ['a_override.tf.json', '{"terraform":{"\\u0062ackend":{"local":{}}}}', foreign('a_override.tf.json')],
+    // OpenTofu would read it in the place of the override, whatever it says.
+    ['backend_override.tofu', '# nothing\n', "OpenTofu reads the file 'backend_override.tofu'"],
+  ])('is refused beside %s of the repository: %j', async (name, text, expected) => {
+    const { workspace, at } = await opened({ 'main.tf': 'x', [name]: text })
+    await expect(write(workspace, {})).rejects.toThrow(expected)
     await expect(stat(at('backend_override.tf'))).rejects.toThrow()
+    await write(workspace, { engine_state_bucket: '' })
   })
 
   it('leaves other override files of the repository alone', async () => {
-    const { workspace, at } = await opened({
-      'main.tf': 'x',
-      'zz_override.tf': 'variable "backend" {}',
-      'backends.tf': 'terraform { backend "s3" {} }',
-    })
+    const others = { 'zz_override.tf': 'variable "backend" {}', 'backends.tf': 'terraform { backend "s3" {} }' }
+    const { workspace, at } = await opened({ 'main.tf': 'x', ...others })
     await write(workspace, {})
     expect(await readFile(at('backend_override.tf'), 'utf8')).toContain('backend "s3"')
   })
@@ -432,9 +398,7 @@ describe('the backend override', () => {
   it('is one error when it cannot be written', async () => {
     const { workspace } = await opened({ 'main.tf': 'x' })
     await rm(workspace.iacRoot, { recursive: true })
-    await expect(write(workspace, {})).rejects.toMatchObject({
-      status: 500,
-      message: 'Error Engine backend override render.',
-    })
+    const failure = { status: 500, message: 'Error Engine backend override render.' }
+    await expect(write(workspace, {})).rejects.toMatchObject(failure)
   })
 })

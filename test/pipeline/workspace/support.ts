@@ -13,6 +13,8 @@ import { gitConfig } from '../../repository/support.ts'
 
 export const USER = 'bot'
 export const TOKEN = 'p@ss:w/rd%token'
+/** The token as addresses and headers hold it. */
+export const TOKEN_FORMS = [TOKEN, encodeURIComponent(TOKEN), Buffer.from(`${USER}:${TOKEN}`).toString('base64')]
 
 type Content = Record<string, string | { symlink: string }>
 

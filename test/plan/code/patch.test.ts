@@ -1,20 +1,14 @@
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parseDiff, textBefore } from '../../../src/plan/code/patch.ts'
+import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 
 const run = promisify(execFile)
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'patch-'))
-})
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true })
-})
+const folder = temporaryFolder()
 
 type Files = Record<string, string>
 

@@ -3,6 +3,7 @@ import { blockPathAt, readDeclarations } from '../../../src/plan/diagnostics/dec
 import type { Diagnostic } from '../../../src/plan/diagnostics/diagnostic.ts'
 import { hintFor, type Surroundings } from '../../../src/plan/diagnostics/hints.ts'
 import type { Block } from '../../../src/plan/schema/read-schema.ts'
+import { diagnosticOf } from './support.ts'
 
 const NETWORK = readDeclarations([
   'variable "name" {}\nvariable "cidr" {}\noutput "vpc_id" {}\noutput "subnet_ids" {}\n',
@@ -64,139 +65,94 @@ const at: Surroundings = {
   }),
   block: async ({ type }) => (type === 'aws_s3_bucket' ? BUCKET : null),
 }
-const error = (detail: string, more: Partial<Diagnostic> = {}): Diagnostic => ({
-  severity: 'error',
-  summary: 'Wrong',
-  detail,
-  file: 'main.tf',
-  line: 1,
-  context: null,
-  address: null,
-  snippet: '',
-  count: 1,
-  ...more,
-})
+const error = (detail: string, more: Partial<Diagnostic> = {}): Diagnostic =>
+  diagnosticOf({ detail, file: 'main.tf', line: 1, ...more })
+const NO_VPCID = 'This object does not have an attribute named "vpcid".'
+const [VARIABLE, LOCAL] = ['An input variable', 'A local value']
+const undeclared = (kind: string, name: string) => error(`${kind} with the name "${name}" has not been declared.`)
+const unexpected = (name: string, more: Partial<Diagnostic>) =>
+  error(`An argument named "${name}" is not expected here.`, more)
+const noModule = (name: string) => error(`No module call named "${name}" is declared in the root module.`)
+const noResource = (type: string, name: string) =>
+  error(`A managed resource "${type}" "${name}" has not been declared in the root module.`)
+const noType = (kind: string, type: string) => error(`The provider hashicorp/x does not support ${kind} "${type}".`)
 const inBucket = (line: number) => ({ context: 'resource "aws_s3_bucket" "logs"', line })
 
 describe('hints', () => {
   it.each<[string, Diagnostic, string]>([
-    [
-      'the outputs of a module',
-      error('This object does not have an attribute named "vpcid".'),
-      'Hint: outputs of module.net: vpc_id, subnet_ids.',
-    ],
+    ['the outputs of a module', error(NO_VPCID), 'outputs of module.net: vpc_id, subnet_ids.'],
     [
       'the variables of a module',
-      error('An argument named "foo" is not expected here.', { context: 'module "net"' }),
-      'Hint: variables of module.net: name, cidr.',
+      unexpected('foo', { context: 'module "net"' }),
+      'variables of module.net: name, cidr.',
     ],
     [
       'attributes of a resource',
       error('This object has no argument, nested block, or exported attribute named "arm".'),
-      'Hint: nearest attributes of aws_s3_bucket: arn.',
+      'nearest attributes of aws_s3_bucket: arn.',
     ],
-    [
-      'arguments of a resource',
-      error('An argument named "buket" is not expected here.', inBucket(10)),
-      'Hint: nearest arguments of aws_s3_bucket: bucket.',
-    ],
+    ['arguments of a resource', unexpected('buket', inBucket(10)), 'nearest arguments of aws_s3_bucket: bucket.'],
     [
       'arguments of a nested block',
-      error('An argument named "dayz" is not expected here.', inBucket(14)),
-      'Hint: nearest arguments of aws_s3_bucket.rule.expiration: days.',
+      unexpected('dayz', inBucket(14)),
+      'nearest arguments of aws_s3_bucket.rule.expiration: days.',
     ],
-    [
-      'arguments of a dynamic block',
-      error('An argument named "idd" is not expected here.', inBucket(19)),
-      'Hint: nearest arguments of aws_s3_bucket.rule: id.',
-    ],
+    ['arguments of a dynamic block', unexpected('idd', inBucket(19)), 'nearest arguments of aws_s3_bucket.rule: id.'],
     [
       'the block into which an argument belongs',
-      error('An argument named "days" is not expected here.', inBucket(11)),
-      'Hint: aws_s3_bucket takes days inside of its block rule.expiration.',
+      unexpected('days', inBucket(11)),
+      'aws_s3_bucket takes days inside of its block rule.expiration.',
     ],
     [
       'all that is taken where nothing is alike',
       error('Blocks of type "zzzzzz" are not expected here.', inBucket(11)),
-      'Hint: arguments of aws_s3_bucket: bucket, region, tags, rule.',
+      'arguments of aws_s3_bucket: bucket, region, tags, rule.',
     ],
     [
       'everything that is required',
       error('The argument "bucket" is required, but no definition was found.', inBucket(11)),
-      'Hint: aws_s3_bucket requires bucket, region.',
+      'aws_s3_bucket requires bucket, region.',
     ],
-    [
-      'declared variables',
-      error('An input variable with the name "dais" has not been declared.'),
-      'Hint: declared input variables: days.',
-    ],
-    [
-      'declared local values',
-      error('A local value with the name "regio" has not been declared.'),
-      'Hint: declared local values: region, tags.',
-    ],
+    ['declared variables', undeclared(VARIABLE, 'dais'), 'declared input variables: days.'],
+    ['declared local values', undeclared(LOCAL, 'regio'), 'declared local values: region, tags.'],
     [
       'a variable of the name of a local value',
-      error('A local value with the name "days" has not been declared.'),
-      'Hint: `var.days` exists. declared local values: region, tags.',
+      undeclared(LOCAL, 'days'),
+      '`var.days` exists. declared local values: region, tags.',
     ],
     [
       'a local value of the name of a variable, beside what the engine suggests',
       error('An input variable with the name "tags" has not been declared. Did you mean "days"?'),
-      'Hint: `local.tags` exists.',
+      '`local.tags` exists.',
     ],
     [
       'a module of the name of a local value',
-      error('A local value with the name "net" has not been declared.'),
-      'Hint: `module.net` exists. declared local values: region, tags.',
+      undeclared(LOCAL, 'net'),
+      '`module.net` exists. declared local values: region, tags.',
     ],
-    [
-      'a resource of the name of a module',
-      error('No module call named "logs" is declared in the root module.'),
-      'Hint: `aws_s3_bucket.logs` exists. declared modules: net.',
-    ],
+    ['a resource of the name of a module', noModule('logs'), '`aws_s3_bucket.logs` exists. declared modules: net.'],
     [
       'an output of the name of a variable',
-      error('An input variable with the name "w" has not been declared.'),
-      'Hint: an output w exists, which code of its own module cannot refer to. declared input variables: days.',
+      undeclared(VARIABLE, 'w'),
+      'an output w exists, which code of its own module cannot refer to. declared input variables: days.',
     ],
-    [
-      'a variable that is taken for a resource',
-      error('A managed resource "variable" "days" has not been declared in the root module.'),
-      'Hint: `var.days` exists.',
-    ],
-    [
-      'declared modules',
-      error('No module call named "nett" is declared in the root module.'),
-      'Hint: declared modules: net.',
-    ],
-    [
-      'declared resources',
-      error('A managed resource "aws_s3_bucket" "log" has not been declared in the root module.'),
-      'Hint: declared resources: aws_s3_bucket.logs.',
-    ],
+    ['a variable that is taken for a resource', noResource('variable', 'days'), '`var.days` exists.'],
+    ['declared modules', noModule('nett'), 'declared modules: net.'],
+    ['declared resources', noResource('aws_s3_bucket', 'log'), 'declared resources: aws_s3_bucket.logs.'],
     [
       'a data source that is taken for a resource',
-      error('A managed resource "aws_vpc" "main" has not been declared in the root module.'),
-      'Hint: declared resources: data.aws_vpc.main.',
+      noResource('aws_vpc', 'main'),
+      'declared resources: data.aws_vpc.main.',
     ],
     [
       'an ephemeral resource that is taken for a managed one',
-      error('A managed resource "random_password" "db" has not been declared in the root module.'),
-      'Hint: declared resources: ephemeral.random_password.db.',
+      noResource('random_password', 'db'),
+      'declared resources: ephemeral.random_password.db.',
     ],
-    [
-      'ephemeral types',
-      error('The provider hashicorp/random does not support ephemeral resource "random_pasword".'),
-      'Hint: nearest types: random_password.',
-    ],
-    [
-      'types',
-      error('The provider hashicorp/aws does not support resource type "aws_s3_buket".'),
-      'Hint: nearest types: aws_s3_bucket, aws_s3_object.',
-    ],
+    ['ephemeral types', noType('ephemeral resource', 'random_pasword'), 'nearest types: random_password.'],
+    ['types', noType('resource type', 'aws_s3_buket'), 'nearest types: aws_s3_bucket, aws_s3_object.'],
   ])('name %s', async (_, diagnostic, hint) => {
-    expect(await hintFor(diagnostic, at)).toBe(hint)
+    expect(await hintFor(diagnostic, at)).toBe(`Hint: ${hint}`)
   })
 
   it.each<[string, Diagnostic]>([
@@ -205,11 +161,8 @@ describe('hints', () => {
       error('An argument named "buket" is not expected here. Did you mean "bucket"?', inBucket(10)),
     ],
     ['the module is not in the repository', error('This object does not have an attribute named "else".')],
-    [
-      'no schema is at hand',
-      error('An argument named "x" is not expected here.', { context: 'resource "b_c" "d"', line: 11 }),
-    ],
-    ['nothing like it is declared', error('A managed resource "x" "y" has not been declared in the root module.')],
+    ['no schema is at hand', unexpected('x', { context: 'resource "b_c" "d"', line: 11 })],
+    ['nothing like it is declared', noResource('x', 'y')],
     ['the words are unknown', error('Something else.')],
   ])('are empty when %s', async (_, diagnostic) => {
     expect(await hintFor(diagnostic, at)).toBe('')

@@ -1,26 +1,11 @@
-import { readFile } from 'node:fs/promises'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { type Diagnostic, orderDiagnostics, renderDiagnostics } from '../../../src/plan/diagnostics/diagnostic.ts'
 import { fromEngine, parseDiagnostics } from '../../../src/plan/diagnostics/parse.ts'
 import { DiagnosticsSchema } from '../../../src/services/iac/contract.ts'
+import { diagnosticOf as one, recorded } from './support.ts'
 
-/** Reads recorded engine output of real code. */
-const recorded = (name: string) => readFile(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
 const flat = (text: string) => text.replaceAll(/\s+/g, ' ')
-
-const one = (fields: Partial<Diagnostic>): Diagnostic => ({
-  severity: 'error',
-  summary: 'Something',
-  detail: '',
-  file: null,
-  line: null,
-  context: null,
-  address: null,
-  snippet: '',
-  count: 1,
-  ...fields,
-})
 
 describe('the text of an engine', () => {
   it('names file, line, block and quoted code', async () => {

@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import type { Cloud } from '../../../src/base/vocabulary.ts'
 import { parseDiagnostics } from '../../../src/plan/diagnostics/parse.ts'
 import { blameOf, explainUnmendable } from '../../../src/plan/diagnostics/unmendable.ts'
+import { recorded } from './support.ts'
 
-const recorded = (name: string) => readFile(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
 const why = (text: string, { cloud = 'aws', diff = '' }: { cloud?: Cloud; diff?: string } = {}) =>
   explainUnmendable(parseDiagnostics(text), { blame: blameOf(diff), cloud })
 

@@ -1,12 +1,13 @@
 import { createMasker } from '../../../src/base/masking.ts'
 import { createPlanDocument } from '../../../src/plan/document/create-document.ts'
 import type { DocumentAttribute, PlanDocument, PlanDocumentFacts } from '../../../src/plan/document/plan-document.ts'
-import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
+import type { Plan } from '../../../src/plan/plan.ts'
 import { maskerOf } from '../../../src/plan/sensitive.ts'
+import { planWith } from '../fixtures.ts'
 
 /** Makes a plan from `resource_changes` entries and other members of its document. */
 export const planFrom = (changes: readonly object[], rest: object = {}): Plan =>
-  parsePlan(JSON.stringify({ format_version: '1.2', resource_changes: changes, ...rest }))
+  planWith({ resource_changes: changes, ...rest })
 
 export const entry = (address: string, change: object, rest: object = {}) => ({
   address,

@@ -3,8 +3,7 @@ import { stateAlignment } from '../../../src/plan/imports/alignment.ts'
 import { identityOf, isArgument, parseIdentifiers, providerRegion } from '../../../src/plan/imports/identifiers.ts'
 import { findUnmanaged, importExceptions } from '../../../src/plan/imports/inventory.ts'
 import { importFeedback, isResourceAddress } from '../../../src/plan/imports/pairs.ts'
-import { parsePlan } from '../../../src/plan/plan.ts'
-import { planOf } from '../fixtures.ts'
+import { planOf, planWith } from '../fixtures.ts'
 
 describe('importExceptions', () => {
   it('reads bullets, with backticks or without, and nothing else', () => {
@@ -172,36 +171,33 @@ describe('importFeedback', () => {
 })
 
 const resource = (address: string, key: string) => ({ address, mode: 'managed', provider_config_key: key })
-const plan = parsePlan(
-  JSON.stringify({
-    format_version: '1.2',
-    variables: { region: { value: 'eu-west-1' }, number: { value: 7 } },
-    configuration: {
-      provider_config: {
-        aws: { name: 'aws', expressions: { region: { constant_value: 'eu-central-1' } } },
-        'aws.west': { name: 'aws', alias: 'west', expressions: { region: { references: ['var.region'] } } },
-        'aws.local': { name: 'aws', expressions: { region: { references: ['local.region'] } } },
-        'aws.joined': { name: 'aws', expressions: { region: { references: ['var.region', 'var.number'] } } },
-        'aws.number': { name: 'aws', expressions: { region: { references: ['var.number'] } } },
-        'aws.plain': { name: 'aws' },
-        'module.net:aws': { name: 'aws', expressions: { region: { constant_value: 'us-east-1' } } },
-      },
-      root_module: {
-        resources: ['aws', 'west', 'local', 'joined', 'number', 'plain'].map((name) =>
-          resource(`aws_x.${name}`, name === 'aws' ? 'aws' : `aws.${name}`),
-        ),
-        module_calls: {
-          net: {
-            module: {
-              resources: [resource('aws_x.aws', 'module.net:aws')],
-              module_calls: { inner: { module: { resources: [resource('aws_x.aws', 'aws')] } } },
-            },
+const plan = planWith({
+  variables: { region: { value: 'eu-west-1' }, number: { value: 7 } },
+  configuration: {
+    provider_config: {
+      aws: { name: 'aws', expressions: { region: { constant_value: 'eu-central-1' } } },
+      'aws.west': { name: 'aws', alias: 'west', expressions: { region: { references: ['var.region'] } } },
+      'aws.local': { name: 'aws', expressions: { region: { references: ['local.region'] } } },
+      'aws.joined': { name: 'aws', expressions: { region: { references: ['var.region', 'var.number'] } } },
+      'aws.number': { name: 'aws', expressions: { region: { references: ['var.number'] } } },
+      'aws.plain': { name: 'aws' },
+      'module.net:aws': { name: 'aws', expressions: { region: { constant_value: 'us-east-1' } } },
+    },
+    root_module: {
+      resources: ['aws', 'west', 'local', 'joined', 'number', 'plain'].map((name) =>
+        resource(`aws_x.${name}`, name === 'aws' ? 'aws' : `aws.${name}`),
+      ),
+      module_calls: {
+        net: {
+          module: {
+            resources: [resource('aws_x.aws', 'module.net:aws')],
+            module_calls: { inner: { module: { resources: [resource('aws_x.aws', 'aws')] } } },
           },
         },
       },
     },
-  }),
-)
+  },
+})
 
 describe('providerRegion', () => {
   it.each([
@@ -222,7 +218,7 @@ describe('providerRegion', () => {
   })
 
   it('of a plan without code is not known', () => {
-    expect(providerRegion(parsePlan('{"format_version":"1.2"}'), 'aws_x.aws')).toBeNull()
+    expect(providerRegion(planWith({}), 'aws_x.aws')).toBeNull()
   })
 })
 

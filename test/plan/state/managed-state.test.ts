@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { StorageConfig } from '../../../config/types.ts'
 import { deriveProjectId, overrideFile, quote } from '../../../src/plan/state/managed-state.ts'
 import { engineOnPath } from '../../helpers/engine.ts'
+import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 
 const storage = (changes: Partial<StorageConfig>): StorageConfig => ({
   provider: 'BUNDLED',
@@ -145,11 +145,7 @@ describe('override file', () => {
 })
 
 describe('quoted values', () => {
-  let folder: string
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'quote-'))
-  })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
 
   it('are read back unchanged by the engine', async () => {
     const engine = await engineOnPath()

@@ -38,6 +38,16 @@ function createCompressor(): (contents: Buffer) => Buffer {
   }
 }
 
+/** Makes a pack with so many entries of the same contents beside a good root. */
+function crowd(count: number, entryOf: (contents: Buffer) => PackEntry, contents: Buffer) {
+  const entry = entryOf(contents)
+  return packOf(
+    GOOD_ROOT,
+    many(count, () => entry),
+    { compress: createCompressor() },
+  )
+}
+
 /** Makes trees that each name the one before ten times, so that there are ten to the power of `levels` paths. */
 function multiplied(levels: number, leaf: Buffer): Buffer[] {
   const trees = [leaf]
@@ -87,46 +97,12 @@ function emptyCodedBlocks(bytes: number): Buffer {
 export const HOSTILE_PACKS: readonly HostilePack[] = [
   {
     name: '0.5 MB that inflate to 500 MB of file contents',
-    build: () => {
-      const zeros = Buffer.alloc(4 * MIB)
-      return packOf(
-        GOOD_ROOT,
-        many(125, () => blob(zeros)),
-        { compress: createCompressor() },
-      )
-    },
+    build: () => crowd(125, blob, Buffer.alloc(4 * MIB)),
     isRead: true,
   },
-  {
-    name: '0.5 MB that inflate to 500 MB of trees',
-    build: () => {
-      const zeros = Buffer.alloc(4 * MIB)
-      return packOf(
-        GOOD_ROOT,
-        many(125, () => tree(zeros)),
-        { compress: createCompressor() },
-      )
-    },
-  },
-  {
-    name: 'a million objects',
-    build: () =>
-      packOf(
-        GOOD_ROOT,
-        many(1_000_000, () => SMALL),
-        { compress: createCompressor() },
-      ),
-  },
-  {
-    name: '290000 objects',
-    build: () =>
-      packOf(
-        GOOD_ROOT,
-        many(290_000, () => SMALL),
-        { compress: createCompressor() },
-      ),
-    isRead: true,
-  },
+  { name: '0.5 MB that inflate to 500 MB of trees', build: () => crowd(125, tree, Buffer.alloc(4 * MIB)) },
+  { name: 'a million objects', build: () => crowd(1_000_000, blob, SMALL) },
+  { name: '290000 objects', build: () => crowd(290_000, blob, SMALL), isRead: true },
   {
     name: '60000 trees, each another one',
     build: () =>
@@ -222,7 +198,7 @@ export const LARGE_REPOSITORY: HostilePack = {
   isRead: true,
 }
 
-const SMALL = blob(Buffer.from('x'))
+const SMALL = Buffer.from('x')
 const NOISE = Buffer.from('noise')
 const compressing = (instead: Buffer) => ({
   compress: (contents: Buffer) => (contents === NOISE ? instead : deflateSync(contents)),

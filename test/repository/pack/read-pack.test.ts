@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createSlices } from '../../../src/base/slices.ts'
 import { listFiles } from '../../../src/repository/pack/list-files.ts'
 import { PACK_LIMITS, readPack } from '../../../src/repository/pack/read-pack.ts'
+import { useFolder } from '../../helpers/folder.ts'
 import { buildPack, commitOf, type DeltaEntry, doublingDelta, hashOf, type PackEntry, treeOf } from './build-pack.ts'
 
 const read = (pack: Uint8Array) => readPack(pack, createSlices())
@@ -18,33 +18,29 @@ const commit = (root: Buffer): PackEntry => ({ type: 'commit', contents: commitO
 const commitHash = (root: Buffer) => hashOf('commit', commitOf(hashOf('tree', root)))
 
 describe('packs that git wrote', () => {
+  const folder = useFolder(beforeEach)
   it.each([
     ['offsets', ['--delta-base-offset']],
     ['hashes', []],
   ])('with deltas by %s list the same files as git', async (_, options) => {
-    const folder = mkdtempSync(join(tmpdir(), 'pack-'))
     const git = (args: string[], input?: string) =>
-      execFileSync('git', args, { cwd: folder, input, maxBuffer: 2 ** 26 })
-    try {
-      git(['init', '-q'])
-      git(['config', 'user.email', 'a@b.c'])
-      git(['config', 'user.name', 'a'])
-      for (let round = 0; round < 4; round++) {
-        for (let index = 0; index < 150; index++) {
-          mkdirSync(join(folder, `live/${index % 7}`), { recursive: true })
-          writeFileSync(join(folder, `live/${index % 7}/file-${index}-ü.tf`), `round ${round} `.repeat(index))
-        }
-        writeFileSync(join(folder, `only-${round}.md`), 'x')
-        git(['add', '-A'])
-        git(['commit', '-q', '-m', `round ${round}`])
+      execFileSync('git', args, { cwd: folder.path, input, maxBuffer: 2 ** 26 })
+    git(['init', '-q'])
+    git(['config', 'user.email', 'a@b.c'])
+    git(['config', 'user.name', 'a'])
+    for (let round = 0; round < 4; round++) {
+      for (let index = 0; index < 150; index++) {
+        mkdirSync(join(folder.path, `live/${index % 7}`), { recursive: true })
+        writeFileSync(join(folder.path, `live/${index % 7}/file-${index}-ü.tf`), `round ${round} `.repeat(index))
       }
-      const pack = git(['pack-objects', '--stdout', '--revs', '--window=50', '--depth=50', ...options], 'HEAD\n')
-      const files = git(['ls-tree', '-r', '--name-only', '-z', 'HEAD']).toString().split('\0').filter(Boolean)
-      expect(await list(pack, git(['rev-parse', 'HEAD']).toString().trim())).toEqual(files.sort())
-      expect((await read(pack)).size).toBeGreaterThan(30)
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
+      writeFileSync(join(folder.path, `only-${round}.md`), 'x')
+      git(['add', '-A'])
+      git(['commit', '-q', '-m', `round ${round}`])
     }
+    const pack = git(['pack-objects', '--stdout', '--revs', '--window=50', '--depth=50', ...options], 'HEAD\n')
+    const files = git(['ls-tree', '-r', '--name-only', '-z', 'HEAD']).toString().split('\0').filter(Boolean)
+    expect(await list(pack, git(['rev-parse', 'HEAD']).toString().trim())).toEqual(files.sort())
+    expect((await read(pack)).size).toBeGreaterThan(30)
   })
 })
 

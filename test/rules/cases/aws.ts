@@ -1,10 +1,14 @@
-import { bad, type Case, configured, constant, fine, reference } from '../support.ts'
+import { bad, type Case, configured, constant, deleted, fine, reference } from '../support.ts'
 
 const policy = (statement: unknown) => JSON.stringify({ Version: '2012-10-17', Statement: statement })
 const allow = (Action: unknown, Resource: unknown, more = {}) =>
   policy([{ Effect: 'Allow', Action, Resource, ...more }])
 const anyone = (more = {}) =>
   policy({ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::b/*', ...more })
+const trust = (make: typeof bad, name: string, Principal: object, more = {}) =>
+  make('aws.iam.open-trust-policy', name, 'aws_iam_role', {
+    assume_role_policy: policy([{ Effect: 'Allow', Principal, Action: 'sts:AssumeRole', ...more }]),
+  })
 
 const iam: Case[] = [
   bad('aws.iam.admin-policy', 'everything on everything', 'aws_iam_policy', { policy: allow('*', '*') }),
@@ -57,24 +61,9 @@ const iam: Case[] = [
   }),
   bad('aws.iam.access-key', 'a key', 'aws_iam_access_key', { user: 'ci', status: 'Active' }),
   fine('aws.iam.access-key', 'switched off', 'aws_iam_access_key', { user: 'ci', status: 'Inactive' }),
-  bad('aws.iam.open-trust-policy', 'everyone', 'aws_iam_role', {
-    assume_role_policy: policy([{ Effect: 'Allow', Principal: { AWS: '*' }, Action: 'sts:AssumeRole' }]),
-  }),
-  fine('aws.iam.open-trust-policy', 'in the organization', 'aws_iam_role', {
-    assume_role_policy: policy([
-      {
-        Effect: 'Allow',
-        Principal: { AWS: ['*'] },
-        Action: 'sts:AssumeRole',
-        Condition: { StringEquals: { 'aws:PrincipalOrgID': 'o-1' } },
-      },
-    ]),
-  }),
-  fine('aws.iam.open-trust-policy', 'a service', 'aws_iam_role', {
-    assume_role_policy: policy([
-      { Effect: 'Allow', Principal: { Service: 'ec2.amazonaws.com' }, Action: 'sts:AssumeRole' },
-    ]),
-  }),
+  trust(bad, 'everyone', { AWS: '*' }),
+  trust(fine, 'in the organization', { AWS: ['*'] }, { Condition: { StringEquals: { 'aws:PrincipalOrgID': 'o-1' } } }),
+  trust(fine, 'a service', { Service: 'ec2.amazonaws.com' }),
   bad('aws.iam.public-resource-policy', 'queue', 'aws_sqs_queue_policy', { policy: anyone() }),
   bad('aws.iam.public-resource-policy', 'key', 'aws_kms_key', { policy: anyone({ Principal: { AWS: ['*'] } }) }),
   bad('aws.iam.public-resource-policy', 'everyone but one', 'aws_sns_topic_policy', {
@@ -137,10 +126,7 @@ const exposure: Case[] = [
     block_public_acls: true,
     block_public_policy: true,
   }),
-  bad('aws.storage.public-access-block-removed', 'deleted', 'aws_s3_bucket_public_access_block', null, {
-    actions: ['delete'],
-    before: {},
-  }),
+  bad('aws.storage.public-access-block-removed', 'deleted', 'aws_s3_bucket_public_access_block', null, deleted()),
   fine('aws.storage.public-access-block-removed', 'made', 'aws_s3_bucket_public_access_block', {}),
   bad('aws.database.public-instance', 'RDS', 'aws_db_instance', { publicly_accessible: true }),
   bad('aws.database.public-instance', 'Redshift', 'aws_redshift_cluster', { publicly_accessible: true }),
@@ -299,10 +285,7 @@ const encryption: Case[] = [
 ]
 
 const stateful: Case[] = [
-  bad('aws.stateful.no-final-snapshot', 'deleted', 'aws_db_instance', null, {
-    actions: ['delete'],
-    before: { skip_final_snapshot: true },
-  }),
+  bad('aws.stateful.no-final-snapshot', 'deleted', 'aws_db_instance', null, deleted({ skip_final_snapshot: true })),
   bad(
     'aws.stateful.no-final-snapshot',
     'replaced',
@@ -310,10 +293,13 @@ const stateful: Case[] = [
     {},
     { actions: ['delete', 'create'], before: { skip_final_snapshot: true } },
   ),
-  fine('aws.stateful.no-final-snapshot', 'with a snapshot', 'aws_db_instance', null, {
-    actions: ['delete'],
-    before: { skip_final_snapshot: false },
-  }),
+  fine(
+    'aws.stateful.no-final-snapshot',
+    'with a snapshot',
+    'aws_db_instance',
+    null,
+    deleted({ skip_final_snapshot: false }),
+  ),
   fine('aws.stateful.no-final-snapshot', 'made', 'aws_db_instance', { skip_final_snapshot: true }),
   bad('aws.stateful.backups-off', 'no days', 'aws_db_instance', { backup_retention_period: 0 }),
   fine('aws.stateful.backups-off', 'a week', 'aws_db_instance', { backup_retention_period: 7 }),

@@ -3,28 +3,27 @@ import { bad, type Case, configured, constant, fine } from '../support.ts'
 const SUBSCRIPTION = '/subscriptions/00000000-0000-0000-0000-000000000001'
 const OWNER_ROLE = '8e3af657-a8ff-443c-a75c-2fe8c4bcb635'
 const OWNER_ID = `${SUBSCRIPTION}/providers/Microsoft.Authorization/roleDefinitions/${OWNER_ROLE}`
+const GROUP = `${SUBSCRIPTION}/resourceGroups/a`
+const assigned = (make: typeof bad, rule: string, name: string, role_definition_name: string, scope: string) =>
+  make(`azure.iam.${rule}`, name, 'azurerm_role_assignment', { role_definition_name, scope })
+const range = (make: typeof bad, rule: string, name: string, start_ip_address: string, end_ip_address: string) =>
+  make(`azure.database.${rule}`, name, 'azurerm_mssql_firewall_rule', { start_ip_address, end_ip_address })
 
 export const azureCases: Case[] = [
-  bad('azure.iam.broad-owner', 'subscription', 'azurerm_role_assignment', {
-    role_definition_name: 'Owner',
-    scope: SUBSCRIPTION,
-  }),
+  assigned(bad, 'broad-owner', 'subscription', 'Owner', SUBSCRIPTION),
   bad('azure.iam.broad-owner', 'by the id of the role', 'azurerm_role_assignment', {
     role_definition_id: OWNER_ID,
     scope: `${SUBSCRIPTION}/`,
   }),
-  bad('azure.iam.broad-owner', 'management group', 'azurerm_role_assignment', {
-    role_definition_name: 'User Access Administrator',
-    scope: '/providers/Microsoft.Management/managementGroups/root',
-  }),
-  fine('azure.iam.broad-owner', 'reader', 'azurerm_role_assignment', {
-    role_definition_name: 'Reader',
-    scope: SUBSCRIPTION,
-  }),
-  fine('azure.iam.broad-owner', 'group', 'azurerm_role_assignment', {
-    role_definition_name: 'Owner',
-    scope: `${SUBSCRIPTION}/resourceGroups/a`,
-  }),
+  assigned(
+    bad,
+    'broad-owner',
+    'management group',
+    'User Access Administrator',
+    '/providers/Microsoft.Management/managementGroups/root',
+  ),
+  assigned(fine, 'broad-owner', 'reader', 'Reader', SUBSCRIPTION),
+  assigned(fine, 'broad-owner', 'group', 'Owner', GROUP),
   fine(
     'azure.iam.broad-owner',
     'unknown scope',
@@ -32,19 +31,10 @@ export const azureCases: Case[] = [
     { role_definition_name: 'Owner' },
     { after_unknown: { scope: true } },
   ),
-  bad('azure.iam.narrow-owner', 'group', 'azurerm_role_assignment', {
-    role_definition_name: 'Owner',
-    scope: `${SUBSCRIPTION}/resourceGroups/a`,
-  }),
+  assigned(bad, 'narrow-owner', 'group', 'Owner', GROUP),
   fine('azure.iam.narrow-owner', 'unknown scope', 'azurerm_role_assignment', { role_definition_name: 'Owner' }),
-  bad('azure.iam.broad-contributor', 'subscription', 'azurerm_role_assignment', {
-    role_definition_name: 'Contributor',
-    scope: SUBSCRIPTION,
-  }),
-  fine('azure.iam.broad-contributor', 'group', 'azurerm_role_assignment', {
-    role_definition_name: 'Contributor',
-    scope: `${SUBSCRIPTION}/resourceGroups/a`,
-  }),
+  assigned(bad, 'broad-contributor', 'subscription', 'Contributor', SUBSCRIPTION),
+  assigned(fine, 'broad-contributor', 'group', 'Contributor', GROUP),
   bad('azure.iam.wildcard-role', 'all', 'azurerm_role_definition', {
     permissions: [{ actions: ['*'], not_actions: [] }],
   }),
@@ -82,10 +72,7 @@ export const azureCases: Case[] = [
   fine('azure.network.open-service-firewall', 'denied', 'azurerm_storage_account', {
     network_rules: [{ default_action: 'Deny' }],
   }),
-  bad('azure.database.open-firewall', 'all', 'azurerm_mssql_firewall_rule', {
-    start_ip_address: '0.0.0.0',
-    end_ip_address: '255.255.255.255',
-  }),
+  range(bad, 'open-firewall', 'all', '0.0.0.0', '255.255.255.255'),
   bad('azure.database.open-firewall', 'nearly all', 'azurerm_postgresql_flexible_server_firewall_rule', {
     start_ip_address: '1.0.0.0',
     end_ip_address: '223.255.255.255',
@@ -94,26 +81,11 @@ export const azureCases: Case[] = [
     start_ip: '0.0.0.0',
     end_ip: '255.255.255.255',
   }),
-  fine('azure.database.open-firewall', 'an office', 'azurerm_mssql_firewall_rule', {
-    start_ip_address: '198.51.100.1',
-    end_ip_address: '198.51.100.9',
-  }),
-  fine('azure.database.open-firewall', 'a private network', 'azurerm_mssql_firewall_rule', {
-    start_ip_address: '10.0.0.0',
-    end_ip_address: '10.255.255.255',
-  }),
-  fine('azure.database.open-firewall', 'no addresses', 'azurerm_mssql_firewall_rule', {
-    start_ip_address: 'a.b.c.d',
-    end_ip_address: '999.1.1.1',
-  }),
-  bad('azure.database.azure-services-allowed', 'the two zeros', 'azurerm_mssql_firewall_rule', {
-    start_ip_address: '0.0.0.0',
-    end_ip_address: '0.0.0.0',
-  }),
-  fine('azure.database.azure-services-allowed', 'an address', 'azurerm_mssql_firewall_rule', {
-    start_ip_address: '198.51.100.1',
-    end_ip_address: '198.51.100.1',
-  }),
+  range(fine, 'open-firewall', 'an office', '198.51.100.1', '198.51.100.9'),
+  range(fine, 'open-firewall', 'a private network', '10.0.0.0', '10.255.255.255'),
+  range(fine, 'open-firewall', 'no addresses', 'a.b.c.d', '999.1.1.1'),
+  range(bad, 'azure-services-allowed', 'the two zeros', '0.0.0.0', '0.0.0.0'),
+  range(fine, 'azure-services-allowed', 'an address', '198.51.100.1', '198.51.100.1'),
   bad('azure.database.open-account', 'as a set', 'azurerm_cosmosdb_account', { ip_range_filter: ['0.0.0.0/0'] }),
   bad('azure.database.open-account', 'as a text', 'azurerm_cosmosdb_account', {
     ip_range_filter: '198.51.100.7,0.0.0.0/0',

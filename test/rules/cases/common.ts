@@ -1,13 +1,12 @@
-import { bad, type Case, configured, constant, fine, reference } from '../support.ts'
+import { bad, type Case, configured, constant, deleted, fine, type More, reference, type Values } from '../support.ts'
 
-const updated = (before: Record<string, unknown>) => ({ actions: ['update'], before })
-const lambda = (name: string, value: unknown) => ({ environment: [{ variables: { [name]: value } }] })
-const written = (variables: unknown) => ({ rest: configured('aws_lambda_function', { environment: [{ variables }] }) })
+const updated = (before: Values) => ({ actions: ['update'], before })
+const variables = (values: Values) => ({ environment: [{ variables: values }] })
 const GITHUB = `ghp_${'a1B2c3D4e5'.repeat(4)}`
 
 const changes: Case[] = [
-  bad('common.stateful.data-destroyed', 'deleted', 'aws_db_instance', null, { actions: ['delete'], before: {} }),
-  fine('common.stateful.data-destroyed', 'a plain one', 'aws_route_table', null, { actions: ['delete'], before: {} }),
+  bad('common.stateful.data-destroyed', 'deleted', 'aws_db_instance', null, deleted()),
+  fine('common.stateful.data-destroyed', 'a plain one', 'aws_route_table', null, deleted()),
   fine('common.stateful.data-destroyed', 'made', 'aws_db_instance', {}),
   bad(
     'common.stateful.data-replaced',
@@ -24,7 +23,7 @@ const changes: Case[] = [
     { actions: ['create', 'delete'], before: {} },
   ),
   fine('common.stateful.data-replaced', 'updated', 'google_sql_database_instance', {}, updated({})),
-  bad('common.stateful.access-removed', 'deleted', 'aws_kms_key', null, { actions: ['delete'], before: {} }),
+  bad('common.stateful.access-removed', 'deleted', 'aws_kms_key', null, deleted()),
   fine('common.stateful.access-removed', 'updated', 'aws_kms_key', {}, updated({})),
   bad(
     'common.stateful.protection-removed',
@@ -52,174 +51,93 @@ const changes: Case[] = [
   fine('common.scope.outside-targets', 'the whole root', 'aws_s3_bucket', {}),
 ]
 
+/** A resource whose code has these expressions. */
+const argument = (
+  make: typeof bad,
+  name: string,
+  type: string,
+  expressions: Values,
+  after: Values | null = {},
+  more: More = {},
+) => make('common.secrets.literal-argument', name, type, after, { ...more, rest: configured(type, expressions) })
+
 const literals: Case[] = [
-  bad(
-    'common.secrets.literal-argument',
-    'password',
-    'aws_db_instance',
-    { password: 'hunter2' },
-    {
-      rest: configured('aws_db_instance', { password: constant('hunter2') }),
-    },
-  ),
-  bad(
-    'common.secrets.literal-argument',
-    'in a block',
-    'azurerm_linux_virtual_machine',
-    {},
-    {
-      rest: configured('azurerm_linux_virtual_machine', { profile: [{ admin_password: constant('P4ss') }] }),
-    },
-  ),
-  fine(
-    'common.secrets.literal-argument',
+  argument(bad, 'password', 'aws_db_instance', { password: constant('hunter2') }, { password: 'hunter2' }),
+  argument(bad, 'in a block', 'azurerm_linux_virtual_machine', { profile: [{ admin_password: constant('P4ss') }] }),
+  argument(
+    fine,
     'a token that tells a repeated request from a new one',
     'aws_efs_file_system',
+    { creation_token: constant('shared-files') },
     { creation_token: 'shared-files' },
-    { rest: configured('aws_efs_file_system', { creation_token: constant('shared-files') }) },
   ),
-  bad(
-    'common.secrets.literal-argument',
-    'by its type',
-    'azurerm_key_vault_secret',
-    {},
-    { rest: configured('azurerm_key_vault_secret', { value: constant('x1') }) },
-  ),
-  bad(
-    'common.secrets.literal-argument',
-    'a map',
-    'kubernetes_secret',
-    {},
-    { rest: configured('kubernetes_secret', { data: constant({ key: 'abc' }) }) },
-  ),
-  bad(
-    'common.secrets.literal-argument',
+  argument(bad, 'by its type', 'azurerm_key_vault_secret', { value: constant('x1') }),
+  argument(bad, 'a map', 'kubernetes_secret', { data: constant({ key: 'abc' }) }),
+  argument(
+    bad,
     'a manifest',
     'kubernetes_manifest',
+    { manifest: constant({ kind: 'Secret', data: { key: 'YWJj' } }) },
     { manifest: { kind: 'Secret' } },
-    {
-      rest: configured('kubernetes_manifest', { manifest: constant({ kind: 'Secret', data: { key: 'YWJj' } }) }),
-    },
   ),
-  bad(
-    'common.secrets.literal-argument',
-    'a block of secrets',
-    'azurerm_container_app',
-    {},
-    { rest: configured('azurerm_container_app', { secret: [{ name: constant('db'), value: constant('x1') }] }) },
-  ),
-  bad(
-    'common.secrets.literal-argument',
-    'a key in base64 with slashes',
-    'aws_x',
-    {},
-    { rest: configured('aws_x', { secret_key: constant('wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY') }) },
-  ),
-  fine(
-    'common.secrets.literal-argument',
-    'a placeholder',
-    'aws_x',
-    {},
-    { rest: configured('aws_x', { secret_string: constant('REPLACE_ME') }) },
-  ),
-  fine(
-    'common.secrets.literal-environment',
-    'which secret',
-    'aws_lambda_function',
-    lambda('DB_SECRET', 'orders-db'),
-    written(constant({ DB_SECRET: 'orders-db' })),
-  ),
-  fine('common.secrets.url-password', 'a digest', 'kubernetes_config_map', {
-    data: { image: 'oci://registry:1.2@sha256:0123' },
+  argument(bad, 'a block of secrets', 'azurerm_container_app', {
+    secret: [{ name: constant('db'), value: constant('x1') }],
   }),
-  bad(
-    'common.secrets.literal-argument',
-    'a secure parameter',
-    'aws_ssm_parameter',
-    { type: 'SecureString' },
-    {
-      rest: configured('aws_ssm_parameter', { value: constant('x1') }),
-    },
-  ),
-  bad(
-    'common.secrets.literal-argument',
+  argument(bad, 'a key in base64 with slashes', 'aws_x', {
+    secret_key: constant('wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'),
+  }),
+  argument(bad, 'a secure parameter', 'aws_ssm_parameter', { value: constant('x1') }, { type: 'SecureString' }),
+  argument(
+    bad,
     'changed',
     'aws_db_instance',
+    { password: constant('new') },
     { password: 'new' },
-    {
-      ...updated({ password: 'old' }),
-      rest: configured('aws_db_instance', { password: constant('new') }),
-    },
+    updated({ password: 'old' }),
   ),
-  bad(
-    'common.secrets.literal-argument',
+  argument(
+    bad,
     'an instance',
     'aws_db_instance',
+    { password: constant('hunter2') },
     {},
-    {
-      address: 'aws_db_instance.item0["a.b"]',
-      rest: configured('aws_db_instance', { password: constant('hunter2') }),
-    },
+    { address: 'aws_db_instance.item0["a.b"]' },
   ),
-  fine(
-    'common.secrets.literal-argument',
+  argument(
+    fine,
     'as before',
     'aws_db_instance',
+    { password: constant('old') },
     { password: 'old', tags: {} },
-    {
-      ...updated({ password: 'old' }),
-      rest: configured('aws_db_instance', { password: constant('old') }),
-    },
+    updated({ password: 'old' }),
   ),
-  fine(
-    'common.secrets.literal-argument',
-    'a variable',
-    'aws_db_instance',
-    { password: 'hunter2' },
-    {
-      rest: configured('aws_db_instance', { password: reference('var.password') }),
-    },
-  ),
-  fine(
-    'common.secrets.literal-argument',
-    'the name of a secret',
-    'aws_db_instance',
-    {},
-    {
-      rest: configured('aws_db_instance', {
-        master_user_secret_kms_key_id: constant('alias/db'),
-        manage_master_user_password: constant(true),
-      }),
-    },
-  ),
-  fine(
-    'common.secrets.literal-argument',
-    'the address of a secret',
-    'aws_x',
-    {},
-    { rest: configured('aws_x', { auth_token: constant('arn:aws:secretsmanager:x') }) },
-  ),
-  fine(
-    'common.secrets.literal-argument',
-    'a plain parameter',
-    'aws_ssm_parameter',
-    { type: 'String' },
-    {
-      rest: configured('aws_ssm_parameter', { value: constant('x1') }),
-    },
-  ),
-  fine('common.secrets.literal-argument', 'deleted', 'aws_db_instance', null, {
-    actions: ['delete'],
-    before: { password: 'old' },
-    rest: configured('aws_db_instance', { password: constant('old') }),
+  argument(fine, 'a placeholder', 'aws_x', { secret_string: constant('REPLACE_ME') }),
+  argument(fine, 'a variable', 'aws_db_instance', { password: reference('var.password') }, { password: 'hunter2' }),
+  argument(fine, 'the name of a secret', 'aws_db_instance', {
+    master_user_secret_kms_key_id: constant('alias/db'),
+    manage_master_user_password: constant(true),
   }),
-  bad(
-    'common.secrets.literal-environment',
-    'a constant',
-    'aws_lambda_function',
-    lambda('DB_PASSWORD', 'hunter2'),
-    written(constant({ DB_PASSWORD: 'hunter2' })),
-  ),
+  argument(fine, 'the address of a secret', 'aws_x', { auth_token: constant('arn:aws:secretsmanager:x') }),
+  argument(fine, 'a plain parameter', 'aws_ssm_parameter', { value: constant('x1') }, { type: 'String' }),
+  argument(fine, 'deleted', 'aws_db_instance', { password: constant('old') }, null, deleted({ password: 'old' })),
+]
+
+/** A function with one variable of its environment, which its code has as a constant unless `code` says otherwise. */
+const environment = (
+  make: typeof bad,
+  rule: string,
+  name: string,
+  variable: string,
+  value: string,
+  code: unknown = constant({ [variable]: value }),
+) =>
+  make(`common.secrets.${rule}`, name, 'aws_lambda_function', variables({ [variable]: value }), {
+    rest: configured('aws_lambda_function', { environment: [{ variables: code }] }),
+  })
+
+const environments: Case[] = [
+  environment(fine, 'literal-environment', 'which secret', 'DB_SECRET', 'orders-db'),
+  environment(bad, 'literal-environment', 'a constant', 'DB_PASSWORD', 'hunter2'),
   bad(
     'common.secrets.literal-environment',
     'in a text of definitions',
@@ -229,41 +147,23 @@ const literals: Case[] = [
     },
     { rest: configured('aws_ecs_task_definition', { container_definitions: {} }) },
   ),
-  fine(
-    'common.secrets.literal-environment',
-    'a variable',
-    'aws_lambda_function',
-    lambda('DB_PASSWORD', 'hunter2'),
-    written(reference('var.password')),
-  ),
-  fine(
-    'common.secrets.literal-environment',
-    'an address',
-    'aws_lambda_function',
-    lambda('DB_PASSWORD', 'arn:aws:ssm:eu:1:parameter/p'),
-    written(constant({ DB_PASSWORD: 'arn:aws:ssm:eu:1:parameter/p' })),
-  ),
-  bad(
-    'common.secrets.plain-environment',
-    'a variable',
-    'aws_lambda_function',
-    lambda('DB_PASSWORD', 'hunter2'),
-    written(reference('var.password')),
-  ),
+  environment(fine, 'literal-environment', 'a variable', 'DB_PASSWORD', 'hunter2', reference('var.password')),
+  environment(fine, 'literal-environment', 'an address', 'DB_PASSWORD', 'arn:aws:ssm:eu:1:parameter/p'),
+  environment(bad, 'plain-environment', 'a variable', 'DB_PASSWORD', 'hunter2', reference('var.password')),
   bad('common.secrets.plain-environment', 'Cloud Run', 'google_cloud_run_v2_service', {
     template: [{ containers: [{ env: [{ name: 'API_KEY', value: 'abcdef' }] }] }],
   }),
   bad('common.secrets.plain-environment', 'config map', 'kubernetes_config_map', {
     data: { 'smtp-password': 'abcdef' },
   }),
-  fine('common.secrets.plain-environment', 'sensitive', 'aws_lambda_function', lambda('DB_PASSWORD', 'hunter2'), {
-    after_sensitive: { environment: [{ variables: { DB_PASSWORD: true } }] },
+  fine('common.secrets.plain-environment', 'sensitive', 'aws_lambda_function', variables({ DB_PASSWORD: 'hunter2' }), {
+    after_sensitive: variables({ DB_PASSWORD: true }),
   }),
   fine(
     'common.secrets.plain-environment',
     'no secret',
     'aws_lambda_function',
-    lambda('DB_PASSWORD_FILE', '/run/secret'),
+    variables({ DB_PASSWORD_FILE: '/run/secret' }),
   ),
   fine(
     'common.secrets.plain-environment',
@@ -307,6 +207,9 @@ const formats: Case[] = [
   bad('common.secrets.url-password', 'an address', 'kubernetes_config_map', {
     data: { dsn: 'postgres://app:hunter2@db:5432/app' },
   }),
+  fine('common.secrets.url-password', 'a digest', 'kubernetes_config_map', {
+    data: { image: 'oci://registry:1.2@sha256:0123' },
+  }),
   fine('common.secrets.url-password', 'a placeholder', 'kubernetes_config_map', {
     data: { dsn: 'postgres://app:$(PASSWORD)@db:5432/app' },
   }),
@@ -327,29 +230,13 @@ const module_of = (inputs: unknown) => ({
   },
 })
 const inModule = { address: 'module.db[0].aws_db_instance.main' }
+const moduleInput = (make: typeof bad, name: string, password: unknown, place: More) =>
+  make('common.secrets.module-input', name, 'aws_db_instance', {}, { ...place, rest: module_of({ password }) })
 
 const of_the_plan: Case[] = [
-  bad(
-    'common.secrets.module-input',
-    'a constant',
-    'aws_db_instance',
-    {},
-    { ...inModule, rest: module_of({ password: constant('hunter2') }) },
-  ),
-  fine(
-    'common.secrets.module-input',
-    'a variable',
-    'aws_db_instance',
-    {},
-    { ...inModule, rest: module_of({ password: reference('var.p') }) },
-  ),
-  fine(
-    'common.secrets.module-input',
-    'another module',
-    'aws_db_instance',
-    {},
-    { rest: module_of({ password: constant('hunter2') }) },
-  ),
+  moduleInput(bad, 'a constant', constant('hunter2'), inModule),
+  moduleInput(fine, 'a variable', reference('var.p'), inModule),
+  moduleInput(fine, 'another module', constant('hunter2'), {}),
   bad('common.secrets.variable-default', 'a default', 'aws_vpc', {}, { rest: module_of({}) }),
   fine(
     'common.secrets.variable-default',
@@ -368,4 +255,4 @@ const of_the_plan: Case[] = [
   ),
 ]
 
-export const commonCases: Case[] = [...changes, ...literals, ...formats, ...of_the_plan]
+export const commonCases: Case[] = [...changes, ...literals, ...environments, ...formats, ...of_the_plan]

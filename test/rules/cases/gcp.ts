@@ -1,24 +1,26 @@
-import { bad, type Case, fine } from '../support.ts'
+import { bad, type Case, deleted, fine } from '../support.ts'
 
+const SOMEBODY = 'user:a@example.com'
+/** A role on an object of this kind that one member gets. */
+const member = (make: typeof bad, rule: string, name: string, kind: string, role: string, to: string) =>
+  make(`gcp.${rule}`, name, `google_${kind}_iam_member`, { role: `roles/${role}`, member: to })
+const binding = (make: typeof bad, rule: string, name: string, kind: string, role: string, to: string) =>
+  make(`gcp.${rule}`, name, `google_${kind}_iam_binding`, { role: `roles/${role}`, members: [to] })
+const sql = (make: typeof bad, rule: string, name: string, settings: unknown) =>
+  make(`gcp.${rule}`, name, 'google_sql_database_instance', { settings: [settings] })
 const policy_data = (role: string, ...members: string[]) => ({
   policy_data: JSON.stringify({ bindings: [{ role, members }] }),
 })
 
 export const gcpCases: Case[] = [
-  bad('gcp.iam.public-project', 'member', 'google_project_iam_member', {
-    role: 'roles/viewer',
-    member: 'allAuthenticatedUsers',
-  }),
+  member(bad, 'iam.public-project', 'member', 'project', 'viewer', 'allAuthenticatedUsers'),
   bad(
     'gcp.iam.public-project',
     'policy',
     'google_organization_iam_policy',
     policy_data('roles/viewer', 'user:a@example.com', 'allUsers'),
   ),
-  fine('gcp.iam.public-project', 'a person', 'google_project_iam_member', {
-    role: 'roles/viewer',
-    member: 'user:a@example.com',
-  }),
+  member(fine, 'iam.public-project', 'a person', 'project', 'viewer', SOMEBODY),
   fine(
     'gcp.iam.public-project',
     'unknown',
@@ -26,63 +28,35 @@ export const gcpCases: Case[] = [
     { role: 'roles/viewer' },
     { after_unknown: { member: true } },
   ),
-  bad('gcp.iam.public-member', 'key', 'google_kms_crypto_key_iam_member', {
-    role: 'roles/cloudkms.cryptoKeyDecrypter',
-    member: 'allUsers',
-  }),
-  bad('gcp.iam.public-member', 'an administrator of a service', 'google_cloud_run_v2_service_iam_member', {
-    role: 'roles/run.admin',
-    member: 'allUsers',
-  }),
-  fine('gcp.iam.public-member', 'a service to call', 'google_cloud_run_v2_service_iam_member', {
-    role: 'roles/run.invoker',
-    member: 'allUsers',
-  }),
-  fine('gcp.iam.public-member', 'an account', 'google_pubsub_topic_iam_binding', {
-    role: 'roles/pubsub.publisher',
-    members: ['serviceAccount:a@b.iam.gserviceaccount.com'],
-  }),
-  bad('gcp.iam.public-service', 'everyone', 'google_cloud_run_service_iam_binding', {
-    role: 'roles/run.invoker',
-    members: ['allUsers'],
-  }),
-  fine('gcp.iam.public-service', 'an account', 'google_cloud_run_service_iam_member', {
-    role: 'roles/run.invoker',
-    member: 'user:a@example.com',
-  }),
-  bad('gcp.iam.project-owner', 'member', 'google_project_iam_member', {
-    role: 'roles/owner',
-    member: 'user:a@example.com',
-  }),
-  bad('gcp.iam.project-owner', 'folder', 'google_folder_iam_binding', {
-    role: 'roles/owner',
-    members: ['group:all@example.com'],
-  }),
-  fine('gcp.iam.project-owner', 'viewer', 'google_project_iam_member', {
-    role: 'roles/viewer',
-    member: 'user:a@example.com',
-  }),
-  bad('gcp.iam.project-editor', 'member', 'google_project_iam_member', {
-    role: 'roles/editor',
-    member: 'user:a@example.com',
-  }),
-  fine('gcp.iam.project-editor', 'viewer', 'google_project_iam_member', {
-    role: 'roles/viewer',
-    member: 'user:a@example.com',
-  }),
-  bad('gcp.iam.project-impersonation', 'project', 'google_project_iam_member', {
-    role: 'roles/iam.serviceAccountTokenCreator',
-    member: 'user:a@example.com',
-  }),
-  fine('gcp.iam.project-impersonation', 'one account', 'google_service_account_iam_member', {
-    role: 'roles/iam.serviceAccountTokenCreator',
-    member: 'user:a@example.com',
-  }),
+  member(bad, 'iam.public-member', 'key', 'kms_crypto_key', 'cloudkms.cryptoKeyDecrypter', 'allUsers'),
+  member(bad, 'iam.public-member', 'an administrator of a service', 'cloud_run_v2_service', 'run.admin', 'allUsers'),
+  member(fine, 'iam.public-member', 'a service to call', 'cloud_run_v2_service', 'run.invoker', 'allUsers'),
+  binding(
+    fine,
+    'iam.public-member',
+    'an account',
+    'pubsub_topic',
+    'pubsub.publisher',
+    'serviceAccount:a@b.iam.gserviceaccount.com',
+  ),
+  binding(bad, 'iam.public-service', 'everyone', 'cloud_run_service', 'run.invoker', 'allUsers'),
+  member(fine, 'iam.public-service', 'an account', 'cloud_run_service', 'run.invoker', SOMEBODY),
+  member(bad, 'iam.project-owner', 'member', 'project', 'owner', SOMEBODY),
+  binding(bad, 'iam.project-owner', 'folder', 'folder', 'owner', 'group:all@example.com'),
+  member(fine, 'iam.project-owner', 'viewer', 'project', 'viewer', SOMEBODY),
+  member(bad, 'iam.project-editor', 'member', 'project', 'editor', SOMEBODY),
+  member(fine, 'iam.project-editor', 'viewer', 'project', 'viewer', SOMEBODY),
+  member(bad, 'iam.project-impersonation', 'project', 'project', 'iam.serviceAccountTokenCreator', SOMEBODY),
+  member(
+    fine,
+    'iam.project-impersonation',
+    'one account',
+    'service_account',
+    'iam.serviceAccountTokenCreator',
+    SOMEBODY,
+  ),
   bad('gcp.iam.service-account-key', 'a key', 'google_service_account_key', { service_account_id: 'a' }),
-  fine('gcp.iam.service-account-key', 'deleted', 'google_service_account_key', null, {
-    actions: ['delete'],
-    before: {},
-  }),
+  fine('gcp.iam.service-account-key', 'deleted', 'google_service_account_key', null, deleted()),
   bad('gcp.iam.default-account-full-scope', 'all scopes', 'google_compute_instance', {
     service_account: [
       { email: '1-compute@developer.gserviceaccount.com', scopes: ['https://www.googleapis.com/auth/cloud-platform'] },
@@ -92,14 +66,8 @@ export const gcpCases: Case[] = [
     service_account: [{ email: 'web@p.iam.gserviceaccount.com', scopes: ['cloud-platform'] }],
   }),
 
-  bad('gcp.storage.public-bucket', 'member', 'google_storage_bucket_iam_member', {
-    role: 'roles/storage.objectViewer',
-    member: 'allUsers',
-  }),
-  bad('gcp.storage.public-bucket', 'binding', 'google_storage_bucket_iam_binding', {
-    role: 'roles/storage.objectViewer',
-    members: ['allAuthenticatedUsers'],
-  }),
+  member(bad, 'storage.public-bucket', 'member', 'storage_bucket', 'storage.objectViewer', 'allUsers'),
+  binding(bad, 'storage.public-bucket', 'binding', 'storage_bucket', 'storage.objectViewer', 'allAuthenticatedUsers'),
   bad(
     'gcp.storage.public-bucket',
     'policy',
@@ -114,30 +82,23 @@ export const gcpCases: Case[] = [
     entity: 'allUsers',
     role: 'READER',
   }),
-  fine('gcp.storage.public-bucket', 'a group', 'google_storage_bucket_iam_member', {
-    role: 'roles/storage.objectViewer',
-    member: 'group:a@example.com',
-  }),
+  member(fine, 'storage.public-bucket', 'a group', 'storage_bucket', 'storage.objectViewer', 'group:a@example.com'),
   fine('gcp.storage.public-bucket', 'a list for the project', 'google_storage_bucket_acl', {
     role_entity: ['OWNER:project-owners-1'],
   }),
   bad('gcp.storage.force-destroy', 'bucket', 'google_storage_bucket', { force_destroy: true }),
   fine('gcp.storage.force-destroy', 'off', 'google_bigquery_dataset', { delete_contents_on_destroy: false }),
-  bad('gcp.database.open-authorized-network', 'SQL', 'google_sql_database_instance', {
-    settings: [{ ip_configuration: [{ authorized_networks: [{ name: 'all', value: '0.0.0.0/0' }] }] }],
+  sql(bad, 'database.open-authorized-network', 'SQL', {
+    ip_configuration: [{ authorized_networks: [{ name: 'all', value: '0.0.0.0/0' }] }],
   }),
   bad('gcp.database.open-authorized-network', 'AlloyDB', 'google_alloydb_instance', {
     network_config: [{ authorized_external_networks: [{ cidr_range: '0.0.0.0/0' }] }],
   }),
-  fine('gcp.database.open-authorized-network', 'an office', 'google_sql_database_instance', {
-    settings: [{ ip_configuration: [{ authorized_networks: [{ value: '198.51.100.0/24' }] }] }],
+  sql(fine, 'database.open-authorized-network', 'an office', {
+    ip_configuration: [{ authorized_networks: [{ value: '198.51.100.0/24' }] }],
   }),
-  bad('gcp.database.public-address', 'on', 'google_sql_database_instance', {
-    settings: [{ ip_configuration: [{ ipv4_enabled: true }] }],
-  }),
-  fine('gcp.database.public-address', 'off', 'google_sql_database_instance', {
-    settings: [{ ip_configuration: [{ ipv4_enabled: false }] }],
-  }),
+  sql(bad, 'database.public-address', 'on', { ip_configuration: [{ ipv4_enabled: true }] }),
+  sql(fine, 'database.public-address', 'off', { ip_configuration: [{ ipv4_enabled: false }] }),
   bad('gcp.database.public-dataset', 'group', 'google_bigquery_dataset', {
     access: [{ role: 'READER', special_group: 'allAuthenticatedUsers' }],
   }),
@@ -145,10 +106,7 @@ export const gcpCases: Case[] = [
     role: 'READER',
     iam_member: 'allUsers',
   }),
-  bad('gcp.database.public-dataset', 'member', 'google_bigquery_dataset_iam_member', {
-    role: 'roles/bigquery.dataViewer',
-    member: 'allUsers',
-  }),
+  member(bad, 'database.public-dataset', 'member', 'bigquery_dataset', 'bigquery.dataViewer', 'allUsers'),
   fine('gcp.database.public-dataset', 'owners', 'google_bigquery_dataset', {
     access: [{ role: 'OWNER', special_group: 'projectOwners' }],
   }),
@@ -168,10 +126,6 @@ export const gcpCases: Case[] = [
   fine('gcp.encryption.plain-cluster-secrets', 'on', 'google_container_cluster', {
     database_encryption: [{ state: 'ENCRYPTED' }],
   }),
-  bad('gcp.stateful.backups-off', 'off', 'google_sql_database_instance', {
-    settings: [{ backup_configuration: [{ enabled: false }] }],
-  }),
-  fine('gcp.stateful.backups-off', 'on', 'google_sql_database_instance', {
-    settings: [{ backup_configuration: [{ enabled: true }] }],
-  }),
+  sql(bad, 'stateful.backups-off', 'off', { backup_configuration: [{ enabled: false }] }),
+  sql(fine, 'stateful.backups-off', 'on', { backup_configuration: [{ enabled: true }] }),
 ]

@@ -1,23 +1,49 @@
 import { bad, type Case, fine } from '../support.ts'
 
 const pod = (spec: unknown) => ({ spec: [{ template: [{ spec: [spec] }] }] })
-const context = (security_context: unknown) => pod({ container: [{ name: 'a', security_context: [security_context] }] })
-const hostPath = (path: string) => pod({ volume: [{ name: 'v', host_path: [{ path }] }] })
-const binding = (role: string, name: string, kind = 'Group') => ({
-  role_ref: [{ kind: 'ClusterRole', name: role }],
-  subject: [{ kind, name }],
-})
-const rule = (api_groups: string[], resources: string[], verbs: string[], more = {}) => ({
-  rule: [{ api_groups, resources, verbs, ...more }],
-})
+/** A case of a rule for pods on a container of a resource of this type. */
+const context = (make: typeof bad, rule: string, name: string, type: string, security_context: unknown) =>
+  make(
+    `kubernetes.pod.${rule}`,
+    name,
+    `kubernetes_${type}`,
+    pod({ container: [{ name: 'a', security_context: [security_context] }] }),
+  )
+const hostPath = (make: typeof bad, rule: string, name: string, type: string, path: string) =>
+  make(`kubernetes.pod.${rule}`, name, `kubernetes_${type}`, pod({ volume: [{ name: 'v', host_path: [{ path }] }] }))
+const binding = (
+  make: typeof bad,
+  rule: string,
+  name: string,
+  type: string,
+  role: string,
+  subject: string,
+  kind = 'Group',
+) =>
+  make(`kubernetes.rbac.${rule}`, name, `kubernetes_${type}`, {
+    role_ref: [{ kind: 'ClusterRole', name: role }],
+    subject: [{ kind, name: subject }],
+  })
+const role = (
+  make: typeof bad,
+  rule: string,
+  name: string,
+  type: string,
+  api_groups: string[],
+  resources: string[],
+  verbs: string[],
+  more = {},
+) => make(`kubernetes.rbac.${rule}`, name, `kubernetes_${type}`, { rule: [{ api_groups, resources, verbs, ...more }] })
 const balancer = (spec: unknown, annotations = {}) => ({
   metadata: [{ name: 'a', annotations }],
   spec: [{ type: 'LoadBalancer', ...Object(spec) }],
 })
+const service = (make: typeof bad, rule: string, name: string, ...parts: Parameters<typeof balancer>) =>
+  make(`kubernetes.network.${rule}`, name, 'kubernetes_service', balancer(...parts))
 const port = (number: number) => ({ port: [{ port: number, protocol: 'TCP' }] })
 
 const pods: Case[] = [
-  bad('kubernetes.pod.privileged', 'deployment', 'kubernetes_deployment_v1', context({ privileged: true })),
+  context(bad, 'privileged', 'deployment', 'deployment_v1', { privileged: true }),
   bad('kubernetes.pod.privileged', 'pod', 'kubernetes_pod', {
     spec: [{ init_container: [{ security_context: [{ privileged: true }] }] }],
   }),
@@ -42,28 +68,13 @@ const pods: Case[] = [
       'apiVersion: v1\nkind: Pod\nspec:\n  initContainers:\n    - securityContext:\n        privileged: true\n',
   }),
   fine('kubernetes.pod.privileged', 'YAML that is none', 'kubectl_manifest', { yaml_body: 'kind: Pod\n  - : [' }),
-  fine('kubernetes.pod.privileged', 'no', 'kubernetes_deployment', context({ privileged: false })),
-  bad(
-    'kubernetes.pod.sensitive-host-path',
-    'the runtime',
-    'kubernetes_daemon_set_v1',
-    hostPath('/var/run/docker.sock'),
-  ),
-  bad('kubernetes.pod.sensitive-host-path', 'all of it', 'kubernetes_daemonset', hostPath('/')),
-  fine(
-    'kubernetes.pod.sensitive-host-path',
-    'a folder that begins alike',
-    'kubernetes_deployment',
-    hostPath('/etcetera'),
-  ),
-  bad('kubernetes.pod.sensitive-host-path', 'slashes at the end', 'kubernetes_deployment', hostPath('/etc//')),
-  fine(
-    'kubernetes.pod.sensitive-host-path',
-    'slashes without end',
-    'kubernetes_deployment',
-    hostPath(`/mnt${'/'.repeat(500_000)}x`),
-  ),
-  bad('kubernetes.pod.host-path', 'a folder', 'kubernetes_stateful_set', hostPath('/mnt/data')),
+  context(fine, 'privileged', 'no', 'deployment', { privileged: false }),
+  hostPath(bad, 'sensitive-host-path', 'the runtime', 'daemon_set_v1', '/var/run/docker.sock'),
+  hostPath(bad, 'sensitive-host-path', 'all of it', 'daemonset', '/'),
+  hostPath(fine, 'sensitive-host-path', 'a folder that begins alike', 'deployment', '/etcetera'),
+  hostPath(bad, 'sensitive-host-path', 'slashes at the end', 'deployment', '/etc//'),
+  hostPath(fine, 'sensitive-host-path', 'slashes without end', 'deployment', `/mnt${'/'.repeat(500_000)}x`),
+  hostPath(bad, 'host-path', 'a folder', 'stateful_set', '/mnt/data'),
   fine(
     'kubernetes.pod.host-path',
     'none',
@@ -75,57 +86,26 @@ const pods: Case[] = [
     manifest: { kind: 'Pod', spec: { hostPID: true } },
   }),
   fine('kubernetes.pod.host-namespaces', 'none', 'kubernetes_deployment', pod({ host_network: false })),
-  bad(
-    'kubernetes.pod.powerful-capability',
-    'ALL',
-    'kubernetes_job',
-    context({ capabilities: [{ add: ['CAP_SYS_ADMIN'] }] }),
-  ),
-  fine(
-    'kubernetes.pod.powerful-capability',
-    'a port',
-    'kubernetes_job',
-    context({ capabilities: [{ add: ['NET_BIND_SERVICE'], drop: ['ALL'] }] }),
-  ),
+  context(bad, 'powerful-capability', 'ALL', 'job', { capabilities: [{ add: ['CAP_SYS_ADMIN'] }] }),
+  context(fine, 'powerful-capability', 'a port', 'job', {
+    capabilities: [{ add: ['NET_BIND_SERVICE'], drop: ['ALL'] }],
+  }),
 ]
 
 const rbac: Case[] = [
-  bad(
-    'kubernetes.rbac.anonymous-subject',
-    'anonymous',
-    'kubernetes_cluster_role_binding',
-    binding('view', 'system:anonymous', 'User'),
-  ),
-  bad(
-    'kubernetes.rbac.anonymous-subject',
-    'in a namespace',
-    'kubernetes_role_binding_v1',
-    binding('view', 'system:unauthenticated'),
-  ),
-  fine(
-    'kubernetes.rbac.anonymous-subject',
+  binding(bad, 'anonymous-subject', 'anonymous', 'cluster_role_binding', 'view', 'system:anonymous', 'User'),
+  binding(bad, 'anonymous-subject', 'in a namespace', 'role_binding_v1', 'view', 'system:unauthenticated'),
+  binding(
+    fine,
+    'anonymous-subject',
     'what the cluster shows anyway',
-    'kubernetes_cluster_role_binding',
-    binding('system:public-info-viewer', 'system:unauthenticated'),
+    'cluster_role_binding',
+    'system:public-info-viewer',
+    'system:unauthenticated',
   ),
-  bad(
-    'kubernetes.rbac.whole-cluster-subject',
-    'everyone',
-    'kubernetes_cluster_role_binding_v1',
-    binding('edit', 'system:serviceaccounts'),
-  ),
-  fine(
-    'kubernetes.rbac.whole-cluster-subject',
-    'a namespace',
-    'kubernetes_cluster_role_binding_v1',
-    binding('edit', 'system:serviceaccounts:ci'),
-  ),
-  bad(
-    'kubernetes.rbac.cluster-admin',
-    'a group',
-    'kubernetes_cluster_role_binding',
-    binding('cluster-admin', 'developers'),
-  ),
+  binding(bad, 'whole-cluster-subject', 'everyone', 'cluster_role_binding_v1', 'edit', 'system:serviceaccounts'),
+  binding(fine, 'whole-cluster-subject', 'a namespace', 'cluster_role_binding_v1', 'edit', 'system:serviceaccounts:ci'),
+  binding(bad, 'cluster-admin', 'a group', 'cluster_role_binding', 'cluster-admin', 'developers'),
   bad('kubernetes.rbac.cluster-admin', 'manifest', 'kubernetes_manifest', {
     manifest: {
       kind: 'ClusterRoleBinding',
@@ -133,87 +113,51 @@ const rbac: Case[] = [
       subjects: [{ kind: 'ServiceAccount', name: 'ci' }],
     },
   }),
-  fine('kubernetes.rbac.cluster-admin', 'view', 'kubernetes_cluster_role_binding', binding('view', 'developers')),
-  bad('kubernetes.rbac.namespace-admin', 'a group', 'kubernetes_role_binding', binding('cluster-admin', 'developers')),
-  fine('kubernetes.rbac.namespace-admin', 'edit', 'kubernetes_role_binding', binding('edit', 'developers')),
-  bad('kubernetes.rbac.wildcard-cluster-role', 'everything', 'kubernetes_cluster_role', rule(['*'], ['*'], ['*'])),
+  binding(fine, 'cluster-admin', 'view', 'cluster_role_binding', 'view', 'developers'),
+  binding(bad, 'namespace-admin', 'a group', 'role_binding', 'cluster-admin', 'developers'),
+  binding(fine, 'namespace-admin', 'edit', 'role_binding', 'edit', 'developers'),
+  role(bad, 'wildcard-cluster-role', 'everything', 'cluster_role', ['*'], ['*'], ['*']),
   bad('kubernetes.rbac.wildcard-cluster-role', 'manifest', 'kubernetes_manifest', {
     manifest: { kind: 'ClusterRole', rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }] },
   }),
-  fine(
-    'kubernetes.rbac.wildcard-cluster-role',
-    'reading',
-    'kubernetes_cluster_role_v1',
-    rule(['*'], ['*'], ['get', 'list']),
-  ),
-  bad('kubernetes.rbac.wildcard-role', 'everything', 'kubernetes_role_v1', rule(['*'], ['*'], ['*'])),
-  fine('kubernetes.rbac.wildcard-role', 'pods', 'kubernetes_role_v1', rule([''], ['pods'], ['*'])),
-  bad(
-    'kubernetes.rbac.escalation',
-    'bind',
-    'kubernetes_cluster_role',
-    rule(['rbac.authorization.k8s.io'], ['roles'], ['bind']),
-  ),
-  fine(
-    'kubernetes.rbac.escalation',
-    'get',
-    'kubernetes_cluster_role',
-    rule(['rbac.authorization.k8s.io'], ['roles'], ['get']),
-  ),
-  bad('kubernetes.rbac.all-secrets', 'list', 'kubernetes_cluster_role', rule([''], ['secrets'], ['list'])),
-  fine(
-    'kubernetes.rbac.all-secrets',
-    'one',
-    'kubernetes_cluster_role',
-    rule([''], ['secrets'], ['get'], { resource_names: ['tls'] }),
-  ),
+  role(fine, 'wildcard-cluster-role', 'reading', 'cluster_role_v1', ['*'], ['*'], ['get', 'list']),
+  role(bad, 'wildcard-role', 'everything', 'role_v1', ['*'], ['*'], ['*']),
+  role(fine, 'wildcard-role', 'pods', 'role_v1', [''], ['pods'], ['*']),
+  role(bad, 'escalation', 'bind', 'cluster_role', ['rbac.authorization.k8s.io'], ['roles'], ['bind']),
+  role(fine, 'escalation', 'get', 'cluster_role', ['rbac.authorization.k8s.io'], ['roles'], ['get']),
+  role(bad, 'all-secrets', 'list', 'cluster_role', [''], ['secrets'], ['list']),
+  role(fine, 'all-secrets', 'one', 'cluster_role', [''], ['secrets'], ['get'], { resource_names: ['tls'] }),
 ]
 
 const network: Case[] = [
-  bad('kubernetes.network.open-load-balancer', 'no ranges', 'kubernetes_service', balancer(port(443))),
+  service(bad, 'open-load-balancer', 'no ranges', port(443)),
   bad(
     'kubernetes.network.open-load-balancer',
     'all ranges',
     'kubernetes_service_v1',
     balancer({ ...port(443), load_balancer_source_ranges: ['0.0.0.0/0'] }),
   ),
-  bad(
-    'kubernetes.network.open-load-balancer',
-    'an annotation that says no',
-    'kubernetes_service',
-    balancer(port(443), { 'service.beta.kubernetes.io/aws-load-balancer-internal': 'false' }),
-  ),
-  fine(
-    'kubernetes.network.open-load-balancer',
-    'an office',
-    'kubernetes_service',
-    balancer({ load_balancer_source_ranges: ['198.51.100.0/24'] }),
-  ),
+  service(bad, 'open-load-balancer', 'an annotation that says no', port(443), {
+    'service.beta.kubernetes.io/aws-load-balancer-internal': 'false',
+  }),
+  service(fine, 'open-load-balancer', 'an office', { load_balancer_source_ranges: ['198.51.100.0/24'] }),
   fine('kubernetes.network.open-load-balancer', 'ranges known later', 'kubernetes_service', balancer(port(22)), {
     after_unknown: { spec: [{ load_balancer_source_ranges: [true] }] },
   }),
-  fine(
-    'kubernetes.network.open-load-balancer',
-    'internal',
-    'kubernetes_service',
-    balancer(port(443), { 'networking.gke.io/load-balancer-type': 'Internal' }),
-  ),
+  service(fine, 'open-load-balancer', 'internal', port(443), { 'networking.gke.io/load-balancer-type': 'Internal' }),
   fine('kubernetes.network.open-load-balancer', 'inside the cluster', 'kubernetes_service', {
     spec: [{ type: 'ClusterIP', ...port(22) }],
   }),
-  bad('kubernetes.network.open-admin-port', 'SSH', 'kubernetes_service', balancer(port(22))),
-  fine('kubernetes.network.open-admin-port', 'web', 'kubernetes_service', balancer(port(443))),
+  service(bad, 'open-admin-port', 'SSH', port(22)),
+  service(fine, 'open-admin-port', 'web', port(443)),
   bad('kubernetes.network.open-database-port', 'PostgreSQL, in a manifest', 'kubernetes_manifest', {
     manifest: { kind: 'Service', spec: { type: 'LoadBalancer', ports: [{ port: 5432 }] } },
   }),
-  fine(
-    'kubernetes.network.open-database-port',
-    'internal',
-    'kubernetes_service',
-    balancer(port(5432), { 'service.beta.kubernetes.io/azure-load-balancer-internal': 'true' }),
-  ),
-  bad('kubernetes.network.open-other-port', '8080', 'kubernetes_service', balancer(port(8080))),
-  fine('kubernetes.network.open-other-port', 'web', 'kubernetes_service', balancer(port(80))),
+  service(fine, 'open-database-port', 'internal', port(5432), {
+    'service.beta.kubernetes.io/azure-load-balancer-internal': 'true',
+  }),
+  service(bad, 'open-other-port', '8080', port(8080)),
+  service(fine, 'open-other-port', 'web', port(80)),
   bad('kubernetes.network.ingress-without-tls', 'none', 'kubernetes_ingress_v1', {
     spec: [{ rule: [{ host: 'a.example.com' }], tls: [] }],
   }),

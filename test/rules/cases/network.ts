@@ -31,18 +31,16 @@ const aws: Form[] = [
     values: (cidr_ipv4, from_port, to_port, ip_protocol) => ({ cidr_ipv4, from_port, to_port, ip_protocol }),
   },
 ]
+const AZURE_RULE = 'azurerm_network_security_rule'
+const azureRule: Form['values'] = (source_address_prefix, from, to, protocol) => ({
+  direction: 'Inbound',
+  access: 'Allow',
+  protocol,
+  source_address_prefix,
+  destination_port_range: from === to ? `${from}` : `${from}-${to}`,
+})
 const azure: Form[] = [
-  {
-    name: 'a rule',
-    type: 'azurerm_network_security_rule',
-    values: (source_address_prefix, from, to, protocol) => ({
-      direction: 'Inbound',
-      access: 'Allow',
-      protocol,
-      source_address_prefix,
-      destination_port_range: from === to ? `${from}` : `${from}-${to}`,
-    }),
-  },
+  { name: 'a rule', type: AZURE_RULE, values: azureRule },
   {
     name: 'a group',
     type: 'azurerm_network_security_group',
@@ -145,50 +143,36 @@ const others: Case[] = [
     'sources known later',
     'aws_security_group_rule',
     { type: 'ingress', from_port: 22, to_port: 22, protocol: 'tcp' },
-    {
-      after_unknown: { cidr_blocks: true },
-    },
+    { after_unknown: { cidr_blocks: true } },
   ),
   fine(
     'aws.network.open-admin-port',
     'ports known later',
     'aws_security_group_rule',
     { type: 'ingress', protocol: 'tcp', cidr_blocks: ['0.0.0.0/0'] },
-    {
-      after_unknown: { from_port: true, to_port: true },
-    },
+    { after_unknown: { from_port: true, to_port: true } },
   ),
   bad('aws.network.open-admin-port', 'Lightsail', 'aws_lightsail_instance_public_ports', {
     port_info: [{ from_port: 22, to_port: 22, protocol: 'tcp', cidrs: ['0.0.0.0/0'] }],
   }),
-  bad('azure.network.open-all-ports', 'the words', 'azurerm_network_security_rule', {
+  bad('azure.network.open-all-ports', 'the words', AZURE_RULE, {
     direction: 'inbound',
     access: 'allow',
     protocol: '*',
     source_address_prefix: 'Internet',
     destination_port_range: '*',
   }),
-  bad('azure.network.open-admin-port', 'any protocol, one port', 'azurerm_network_security_rule', {
-    direction: 'Inbound',
-    access: 'Allow',
-    protocol: '*',
-    source_address_prefix: '*',
-    destination_port_range: '3389',
-  }),
-  fine('azure.network.open-admin-port', 'denied', 'azurerm_network_security_rule', {
-    direction: 'Inbound',
+  bad('azure.network.open-admin-port', 'any protocol, one port', AZURE_RULE, azureRule('*', 3389, 3389, '*')),
+  fine('azure.network.open-admin-port', 'denied', AZURE_RULE, {
+    ...azureRule('*', 22, 22, 'Tcp'),
     access: 'Deny',
-    protocol: 'Tcp',
-    source_address_prefix: '*',
-    destination_port_range: '22',
   }),
-  fine('azure.network.open-admin-port', 'a service of the provider', 'azurerm_network_security_rule', {
-    direction: 'Inbound',
-    access: 'Allow',
-    protocol: 'Tcp',
-    source_address_prefix: 'AzureLoadBalancer',
-    destination_port_range: '22',
-  }),
+  fine(
+    'azure.network.open-admin-port',
+    'a service of the provider',
+    AZURE_RULE,
+    azureRule('AzureLoadBalancer', 22, 22, 'Tcp'),
+  ),
   bad('gcp.network.open-all-ports', 'no ports named', 'google_compute_firewall', {
     source_ranges: ['::/0'],
     allow: [{ protocol: 'all', ports: [] }],
@@ -207,9 +191,7 @@ const others: Case[] = [
     'ports known later',
     'google_compute_firewall',
     { source_ranges: ['0.0.0.0/0'], allow: [{ protocol: 'tcp' }] },
-    {
-      after_unknown: { allow: [{ ports: [true] }] },
-    },
+    { after_unknown: { allow: [{ ports: [true] }] } },
   ),
   bad('oci.network.open-all-ports', 'all protocols', 'oci_core_default_security_list', {
     ingress_security_rules: [{ protocol: 'all', source: '0.0.0.0/0' }],

@@ -1,63 +1,36 @@
-import { bad, type Case, fine } from '../support.ts'
+import { bad, type Case, deleted, fine } from '../support.ts'
 
-const policy = (...statements: string[]) => ({ statements })
+const policy = (make: typeof bad, rule: string, name: string, statement: string) =>
+  make(`oci.iam.${rule}`, name, 'oci_identity_policy', { statements: [statement] })
 
 export const ociCases: Case[] = [
-  bad(
-    'oci.iam.any-user',
-    'everything',
-    'oci_identity_policy',
-    policy('Allow any-user to manage all-resources in tenancy'),
-  ),
-  bad(
-    'oci.iam.any-user',
-    'in any letter case and spacing',
-    'oci_identity_policy',
-    policy('  ALLOW  any-user   TO read buckets in tenancy'),
-  ),
-  fine(
-    'oci.iam.any-user',
+  policy(bad, 'any-user', 'everything', 'Allow any-user to manage all-resources in tenancy'),
+  policy(bad, 'any-user', 'in any letter case and spacing', '  ALLOW  any-user   TO read buckets in tenancy'),
+  policy(
+    fine,
+    'any-user',
     'on a condition',
-    'oci_identity_policy',
-    policy("Allow any-user to use fn-invocation in compartment a where request.principal.type = 'ApiGateway'"),
+    "Allow any-user to use fn-invocation in compartment a where request.principal.type = 'ApiGateway'",
   ),
-  fine('oci.iam.any-user', 'a group', 'oci_identity_policy', policy('Allow group Readers to read buckets in tenancy')),
+  policy(fine, 'any-user', 'a group', 'Allow group Readers to read buckets in tenancy'),
   fine('oci.iam.any-user', 'unknown', 'oci_identity_policy', {}, { after_unknown: { statements: true } }),
-  bad(
-    'oci.iam.manage-all-in-tenancy',
-    'a group',
-    'oci_identity_policy',
-    policy('Allow group Admins to manage all-resources in tenancy'),
-  ),
-  fine(
-    'oci.iam.manage-all-in-tenancy',
+  policy(bad, 'manage-all-in-tenancy', 'a group', 'Allow group Admins to manage all-resources in tenancy'),
+  policy(
+    fine,
+    'manage-all-in-tenancy',
     'a compartment',
-    'oci_identity_policy',
-    policy('Allow group Admins to manage all-resources in compartment dev'),
+    'Allow group Admins to manage all-resources in compartment dev',
   ),
-  fine(
-    'oci.iam.manage-all-in-tenancy',
-    'reading',
-    'oci_identity_policy',
-    policy('Allow group Audit to read all-resources in tenancy'),
-  ),
-  bad(
-    'oci.iam.manage-all-in-compartment',
+  policy(fine, 'manage-all-in-tenancy', 'reading', 'Allow group Audit to read all-resources in tenancy'),
+  policy(
+    bad,
+    'manage-all-in-compartment',
     'a compartment',
-    'oci_identity_policy',
-    policy('Allow group Dev to manage all-resources in compartment dev'),
+    'Allow group Dev to manage all-resources in compartment dev',
   ),
-  fine(
-    'oci.iam.manage-all-in-compartment',
-    'a family',
-    'oci_identity_policy',
-    policy('Allow group Dev to manage object-family in compartment dev'),
-  ),
+  policy(fine, 'manage-all-in-compartment', 'a family', 'Allow group Dev to manage object-family in compartment dev'),
   bad('oci.iam.long-lived-key', 'a key', 'oci_identity_customer_secret_key', { display_name: 'ci' }),
-  fine('oci.iam.long-lived-key', 'deleted', 'oci_identity_customer_secret_key', null, {
-    actions: ['delete'],
-    before: {},
-  }),
+  fine('oci.iam.long-lived-key', 'deleted', 'oci_identity_customer_secret_key', null, deleted()),
   bad('oci.storage.public-bucket', 'reading', 'oci_objectstorage_bucket', { access_type: 'ObjectRead' }),
   bad('oci.storage.public-bucket', 'without the list', 'oci_objectstorage_bucket', {
     access_type: 'ObjectReadWithoutList',

@@ -5,6 +5,10 @@ import { evaluateStatements } from '../../../src/rules/intent/evaluate-statement
 import { readStatements } from '../../../src/rules/intent/statement.ts'
 import { changesJson, planOf } from '../../plan/fixtures.ts'
 
+/** Returns what is found of statements with these fields. */
+const judge = (plan: Plan, ...fields: object[]) =>
+  evaluateStatements(readStatements(fields.map((one) => ({ text: 'x', ...one }))).statements, plan)
+
 /** Returns the verdict on one statement, after checking that the statement can be read. */
 function verdict(fields: Record<string, unknown>, plan: Plan, cumulative = false): string {
   const { statements, faults } = readStatements([{ text: 'A statement', words: '', ...fields }])
@@ -152,18 +156,13 @@ describe('attribute', () => {
     expect(attribute({ ...secret, op: 'eq', value: 'S3cret!' })).toBe('unknown')
     expect(attribute({ ...secret, op: 'matches', value: 'S*' })).toBe('unknown')
     expect(attribute({ ...secret, op: 'exists' })).toBe('met')
-    const { statements } = readStatements([
-      { ...secret, op: 'ne', value: 'x' },
-      { ...secret, op: 'absent' },
-    ])
-    expect(JSON.stringify(evaluateStatements(statements, buckets))).not.toContain('S3cret!')
+    const judged = judge(buckets, { ...secret, op: 'ne', value: 'x' }, { ...secret, op: 'absent' })
+    expect(JSON.stringify(judged)).not.toContain('S3cret!')
   })
 
   it('tells apart an attribute that only the code or only the engine knows from one that nobody has', () => {
-    const found = (path: string, op = 'exists') => {
-      const { statements } = readStatements([{ kind: 'attribute', text: 'x', ...lifecycle, path, op }])
-      return evaluateStatements(statements, outsideValues).map((result) => [result.verdict, result.finding])
-    }
+    const found = (path: string, op = 'exists') =>
+      judge(outsideValues, { kind: 'attribute', ...lifecycle, path, op }).map((one) => [one.verdict, one.finding])
     const outsideValues = planOf([create(`${lifecycle.type}.logs`, {}, { after_unknown: { id: true } })], {
       configuration: {
         root_module: {
@@ -179,10 +178,8 @@ describe('attribute', () => {
   })
 
   it('shows what stands there, one value as itself, long ones up to 120 characters', () => {
-    const shown = (value: unknown) => {
-      const { statements } = readStatements([{ kind: 'attribute', text: 'x', type: 'aws_x', path: 'a', op: 'exists' }])
-      return evaluateStatements(statements, planOf([create('aws_x.y', { a: value })]))[0]?.finding
-    }
+    const statement = { kind: 'attribute', type: 'aws_x', path: 'a', op: 'exists' }
+    const shown = (value: unknown) => judge(planOf([create('aws_x.y', { a: value })]), statement)[0]?.finding
     expect(shown('x')).toBe('aws_x.y: a is "x"')
     expect(shown(['x', 'y'])).toBe('aws_x.y: a is ["x","y"]')
     expect(shown('x'.repeat(118))).toBe(`aws_x.y: a is "${'x'.repeat(118)}"`)
@@ -200,9 +197,8 @@ describe('attribute', () => {
       },
       create('aws_ebs_volume.new', { encrypted: false }),
     ])
-    expect(
-      verdict({ kind: 'attribute', type: 'aws_ebs_volume', path: 'encrypted', op: 'eq', value: 'true' }, plan),
-    ).toBe('unmet')
+    const encrypted = { kind: 'attribute', type: 'aws_ebs_volume', path: 'encrypted', op: 'eq', value: 'true' }
+    expect(verdict(encrypted, plan)).toBe('unmet')
   })
 })
 
@@ -248,24 +244,18 @@ describe('what must stay', () => {
 describe('a plan of the engine', () => {
   it('is understood', () => {
     const plan = parsePlan(changesJson)
-    expect(
-      verdict({ kind: 'resource_count', type: 'terraform_data', action: 'create', op: 'at_least', value: 1 }, plan),
-    ).toBe('met')
-    expect(verdict({ kind: 'attribute', type: 'terraform_data', path: 'id', op: 'eq', value: 'x' }, plan)).not.toBe(
-      'met',
-    )
+    const type = 'terraform_data'
+    expect(verdict({ kind: 'resource_count', type, action: 'create', op: 'at_least', value: 1 }, plan)).toBe('met')
+    expect(verdict({ kind: 'attribute', type, path: 'id', op: 'eq', value: 'x' }, plan)).not.toBe('met')
   })
 })
 
 describe('hostile input', () => {
   it('takes no time, whatever the pattern', () => {
     const plan = planOf([create('aws_x.y', { text: 'a'.repeat(9_999) })])
-    expect(
-      verdict({ kind: 'attribute', type: 'aws_x', path: 'text', op: 'matches', value: `${'*a'.repeat(140)}b` }, plan),
-    ).toBe('unmet')
-    expect(verdict({ kind: 'attribute', type: 'aws_x', path: 'text', op: 'matches', value: '(a+)+$' }, plan)).toBe(
-      'unmet',
-    )
+    const matches = { kind: 'attribute', type: 'aws_x', path: 'text', op: 'matches' }
+    expect(verdict({ ...matches, value: `${'*a'.repeat(140)}b` }, plan)).toBe('unmet')
+    expect(verdict({ ...matches, value: '(a+)+$' }, plan)).toBe('unmet')
   })
 
   it('never makes the evaluation throw', () => {

@@ -2,12 +2,10 @@ import { HttpResponse, http } from 'msw'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { IacServiceConfig } from '../../../config/types.ts'
 import type { Fetch } from '../../../src/base/http.ts'
-import { createLogger } from '../../../src/base/log.ts'
-import { createIacClient } from '../../../src/services/iac/client.ts'
 import { interceptRequests } from '../../helpers/intercept.ts'
+import { controlTimeLimits } from './limits.ts'
+import { clientOf, ENDPOINT, JOB, status } from './support.ts'
 
-const ENDPOINT = 'http://iac.test:8082'
-const JOB = '3f2b8c1e-6a57-4f0e-9d31-0c7b5a8e4d12'
 const OTHER = '9d31b5a8-6a57-4f0e-8c1e-0c7b5a8e4d12'
 const RESULT = { exit_code: 0, stdout: 'out', stderr: '' }
 const WORKSPACE = { workspace_path: '/data/w' }
@@ -16,19 +14,8 @@ const SCOPED = { ...WORKSPACE, scope_id: 's', engine_provider: 'aws' as const }
 const server = interceptRequests()
 
 const lines: string[] = []
-const client = (change: Partial<IacServiceConfig> = {}, answer: Fetch = (input, init) => fetch(input, init)) =>
-  createIacClient(
-    {
-      endpoint: ENDPOINT,
-      token_env: 'T',
-      token: 'secret-token',
-      timeout: 5,
-      job_poll_interval: 0.05,
-      job_timeout: 5,
-      ...change,
-    },
-    { fetch: answer, log: createLogger({ write: (line) => lines.push(line) }) },
-  )
+const client = (change?: Partial<IacServiceConfig>, answer?: Fetch) =>
+  clientOf(change, (line) => lines.push(line), answer)
 
 const job = (fields: object) => ({
   job_id: JOB,
@@ -49,6 +36,13 @@ const accepts = (path: string, ...ids: string[]) =>
     HttpResponse.json({ job_id: ids.length > 1 ? ids.shift() : ids[0], status: 'queued' }, { status: 202 }),
   )
 
+/** Answers submissions of a kind, whose number the answer gets. Returns a function that counts them. */
+function submissions(kind: string, answer: (call: number) => Response | Promise<Response>): () => number {
+  let calls = 0
+  server.use(http.post(`${ENDPOINT}/v1/${kind}`, () => answer(++calls)))
+  return () => calls
+}
+
 /** Gives these answers to polls in turn, repeats the last one, and counts the calls. */
 function polls(...answers: (() => Response)[]) {
   const seen: { id: string; prefer: string | null; headers: Headers }[] = []
@@ -62,7 +56,6 @@ function polls(...answers: (() => Response)[]) {
   return seen
 }
 const says = (body: object) => () => HttpResponse.json(body)
-const status = (code: number) => () => new HttpResponse('<html>', { status: code })
 
 /** Advances time from one timer to the next until the work has ended, so that the machine's load has no effect. */
 async function jumpUntil(work: Promise<void>): Promise<void> {
@@ -73,23 +66,6 @@ async function jumpUntil(work: Promise<void>): Promise<void> {
   work.then(end, end)
   while (!ended) await vi.advanceTimersToNextTimerAsync()
   await work
-}
-
-/** Controls the time limits of calls: `pass` ends every call with at most this limit. */
-function controlLimits(): { pass(ms: number): void } {
-  const limits: { ms: number; controller: AbortController }[] = []
-  const spy = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
-    const controller = new AbortController()
-    limits.push({ ms, controller })
-    return controller.signal
-  })
-  onTestFinished(() => spy.mockRestore())
-  return {
-    pass: (passed) => {
-      for (const { ms, controller } of limits)
-        if (ms <= passed) controller.abort(new DOMException('late', 'TimeoutError'))
-    },
-  }
 }
 
 describe('submission', () => {
@@ -146,45 +122,30 @@ describe('submission', () => {
   })
 
   it('times out with 504, and does not try again', async () => {
-    let calls = 0
-    server.use(
-      http.post(`${ENDPOINT}/v1/init`, () => {
-        calls++
-        return new Promise<Response>(() => {})
-      }),
-    )
+    const count = submissions('init', () => new Promise<Response>(() => {}))
     await expect(client({ timeout: 0.1 }).submit('init', SCOPED)).rejects.toMatchObject({
       status: 504,
       message: expect.stringContaining('iac service timed out'),
     })
-    expect(calls).toBe(1)
+    expect(count()).toBe(1)
   })
 
   it('outlives a short absence of the service', async () => {
-    let calls = 0
-    server.use(
-      http.post(`${ENDPOINT}/v1/init`, () =>
-        ++calls === 1 ? HttpResponse.error() : HttpResponse.json({ job_id: JOB, status: 'queued' }, { status: 202 }),
-      ),
+    const count = submissions('init', (call) =>
+      call === 1 ? HttpResponse.error() : HttpResponse.json({ job_id: JOB, status: 'queued' }, { status: 202 }),
     )
     expect(await client().submit('init', SCOPED)).toBe(JOB)
-    expect(calls).toBe(2)
+    expect(count()).toBe(2)
   })
 
   it.each(['apply', 'import'] as const)('%s is never sent twice', async (kind) => {
-    let calls = 0
-    server.use(
-      http.post(`${ENDPOINT}/v1/${kind}`, () => {
-        calls++
-        return HttpResponse.error()
-      }),
-    )
+    const count = submissions(kind, () => HttpResponse.error())
     const body = { ...SCOPED, plan_file: 'p', address: 'a.b', resource_id: 'i' }
     await expect(client().submit(kind, body)).rejects.toMatchObject({
       status: 502,
       message: expect.stringContaining('iac service unreachable'),
     })
-    expect(calls).toBe(1)
+    expect(count()).toBe(1)
   })
 })
 
@@ -217,14 +178,12 @@ describe('waiting', () => {
   })
 
   it('grants a held answer more than the time of a request', async () => {
-    const limits = controlLimits()
-    const seen = polls(() => {
-      // The service may hold its answer for the 5 seconds of the interval.
-      limits.pass(5_000)
-      return HttpResponse.json(succeeded)
-    }, says(succeeded))
+    const limits = controlTimeLimits()
+    onTestFinished(limits.restore)
+    polls(says(succeeded))
     expect(await client({ timeout: 0.1, job_poll_interval: 5, job_timeout: 3600 }).wait(JOB)).toEqual(RESULT)
-    expect(seen).toHaveLength(1)
+    // The service may hold its answer for the 5 seconds of the interval.
+    expect(Math.min(...limits.asked)).toBeGreaterThan(5_000)
   })
 
   it('a non-zero exit code is a result', async () => {

@@ -1,12 +1,8 @@
 import { HttpResponse, http } from 'msw'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { IacServiceConfig } from '../../../config/types.ts'
-import { createLogger } from '../../../src/base/log.ts'
-import { createIacClient } from '../../../src/services/iac/client.ts'
 import { interceptRequests } from '../../helpers/intercept.ts'
+import { clientOf, ENDPOINT, JOB, status } from './support.ts'
 
-const ENDPOINT = 'http://iac.test:8082'
-const JOB = '3f2b8c1e-6a57-4f0e-9d31-0c7b5a8e4d12'
 const REQUEST = { workspace_path: '/data/w', resource_types: ['aws_s3_bucket'] }
 const PARTS = {
   format_version: '1.0',
@@ -21,28 +17,11 @@ afterEach(() => {
   calls.length = 0
 })
 
-const client = (change: Partial<IacServiceConfig> = {}, write: (line: string) => void = () => {}) =>
-  createIacClient(
-    {
-      endpoint: ENDPOINT,
-      token_env: 'T',
-      token: 'secret',
-      timeout: 5,
-      job_poll_interval: 0.05,
-      job_timeout: 5,
-      ...change,
-    },
-    { fetch: (input, init) => fetch(input, init), log: createLogger({ write }) },
-  )
 type Answer = () => Response | Promise<Response>
 const json =
   (body: object, status = 200): Answer =>
   () =>
     HttpResponse.json(body, { status })
-const status =
-  (code: number): Answer =>
-  () =>
-    new HttpResponse('<html>', { status: code })
 const ended = (stdout: string, exit_code = 0): Answer =>
   json({ job_id: JOB, status: 'succeeded', result: { exit_code, stdout, stderr: '' }, error: null })
 const failed = json({ job_id: JOB, status: 'failed', result: null, error: { title: 'Gateway Timeout', status: 504 } })
@@ -69,7 +48,7 @@ const POSTS = () => calls.filter((call) => call.startsWith('POST'))
 describe('optional jobs', () => {
   it('are submitted where they are announced', async () => {
     service()
-    const iac = client()
+    const iac = clientOf()
     expect(await iac.schema(REQUEST)).toEqual({
       providers: {
         aws: {
@@ -107,7 +86,7 @@ describe('optional jobs', () => {
     ['others only', announces('diagnosis')],
   ])('are not submitted to a service that answers %s, which is asked once', async (_, engine) => {
     service({ engine })
-    const iac = client()
+    const iac = clientOf()
     for (let count = 0; count < 3; count++) {
       expect(await iac.schema(REQUEST)).toBeNull()
       expect(await iac.diagnostics('/data/w')).toBeNull()
@@ -119,7 +98,7 @@ describe('optional jobs', () => {
   it('say once in the log that a service does not offer them', async () => {
     service()
     const lines: string[] = []
-    const iac = client({}, (line) => lines.push(line))
+    const iac = clientOf({}, (line) => lines.push(line))
     for (let count = 0; count < 3; count++) expect(await iac.fmt?.('/data/w', TEXTS)).toBeNull()
     expect(lines.filter((line) => line.includes('does not offer'))).toHaveLength(1)
     expect(POSTS()).toEqual([])
@@ -127,7 +106,7 @@ describe('optional jobs', () => {
 
   it('take formatted texts only when there are as many as were sent', async () => {
     service({ engine: announces('fmt'), job: ended('{"texts": ["a = 1\\n", "b"]}') })
-    const iac = client()
+    const iac = clientOf()
     expect(await iac.fmt?.('/data/w', [...TEXTS, ...TEXTS])).toEqual(['a = 1\n', 'b'])
     expect(await iac.fmt?.('/data/w', TEXTS)).toBeNull()
     expect(await iac.fmt?.('/data/w', [...TEXTS, ...TEXTS])).toBeNull()
@@ -136,7 +115,7 @@ describe('optional jobs', () => {
 
   it.each([404, 405, 422, 501, 200, 302])('are not asked for again after %i', async (code) => {
     service({ submit: status(code) })
-    const iac = client()
+    const iac = clientOf()
     for (let count = 0; count < 3; count++) expect(await iac.schema(REQUEST)).toBeNull()
     expect(POSTS()).toEqual(['POST /v1/schema'])
     expect(await iac.diagnostics('/data/w')).toBeNull()
@@ -145,7 +124,7 @@ describe('optional jobs', () => {
 
   it('are not asked for again after a job that was answered with another status than 202', async () => {
     service({ submit: json({ job_id: JOB, status: 'queued' }, 200) })
-    const iac = client()
+    const iac = clientOf()
     for (let count = 0; count < 2; count++) expect(await iac.schema(REQUEST)).toBeNull()
     expect(calls).toEqual(['GET /v1/engine', 'POST /v1/schema'])
   })
@@ -158,7 +137,7 @@ describe('optional jobs', () => {
     'null',
   ])('are not asked for again after the answer %s', async (stdout) => {
     service({ job: ended(stdout) })
-    const iac = client()
+    const iac = clientOf()
     for (let count = 0; count < 2; count++) expect(await iac.schema(REQUEST)).toBeNull()
     for (let count = 0; count < 2; count++) expect(await iac.diagnostics('/data/w')).toBeNull()
     expect(POSTS()).toEqual(['POST /v1/schema', 'POST /v1/diagnostics'])
@@ -173,7 +152,7 @@ describe('optional jobs', () => {
     ['a job that never ends', { job: json({ job_id: JOB, status: 'running' }) }],
   ])('are left alone for a while after %s', async (_, answers) => {
     service(answers)
-    const iac = client({ job_timeout: 0.2 })
+    const iac = clientOf({ job_timeout: 0.2 })
     expect(await iac.schema(REQUEST)).toBeNull()
     const before = calls.length
     service()
@@ -184,7 +163,7 @@ describe('optional jobs', () => {
 
   it('of which the engine makes nothing are asked for again', async () => {
     service({ job: ended('', 1) })
-    const iac = client()
+    const iac = clientOf()
     expect(await iac.schema(REQUEST)).toBeNull()
     service()
     expect(await iac.schema(REQUEST)).not.toBeNull()
@@ -198,7 +177,7 @@ describe('optional jobs', () => {
         return accepted()
       },
     })
-    const iac = client()
+    const iac = clientOf()
     expect(await iac.schema(REQUEST, stop.signal)).toBeNull()
     service()
     expect(await iac.schema(REQUEST)).not.toBeNull()
@@ -219,7 +198,7 @@ function liveClient(answers: { engine?: Answer; cancel?: Answer[]; output?: Answ
     noted('delete', '/v1/jobs/:id', () => ((cancel.length > 1 ? cancel.shift() : cancel[0]) as Answer)()),
     noted('get', '/v1/jobs/:id/output', answers.output ?? json(PIECE)),
   )
-  return client()
+  return clientOf()
 }
 
 describe('cancel', () => {

@@ -37,37 +37,17 @@ const app = (options: { token?: string; permissive?: boolean } = {}) =>
     ...options,
   })
 
-interface Ask {
-  template?: string
-  body?: unknown
-  headers?: Record<string, string>
-  service?: ReturnType<typeof app>
-}
-async function ask(method: string, url: string, { template = url, body, headers = {}, service = app() }: Ask = {}) {
-  const raw = typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body)
-  const init =
-    body === undefined
-      ? { method, headers }
-      : { method, headers: { 'content-type': 'application/json', ...headers }, body: raw }
-  const response = await service.request(url, init)
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: await contract.expectDocumented(method, template, response),
-  }
-}
-const check = (body: unknown, service = app()) => ask('POST', '/v1/check', { body, service })
-const users = (caller: string) => ask('GET', '/v1/users', { headers: { 'x-user-id': caller } })
+const ask = (method: string, template: string, sent: Parameters<Contract['ask']>[3] = {}) =>
+  contract.ask(app(), method, template, sent)
+const check = (body: unknown, service = app()) => contract.ask(service, 'POST', '/v1/check', { body })
+const by = (caller: string | null): Record<string, string> => (caller === null ? {} : { 'x-user-id': caller })
+const users = (caller: string | null) => ask('GET', '/v1/users', { headers: by(caller) })
 const assign = (caller: string | null, id: string, body: unknown) =>
-  ask('POST', `/v1/users/${encodeURIComponent(id)}/roles`, {
-    template: '/v1/users/{user_id}/roles',
-    body,
-    ...(caller !== null && { headers: { 'x-user-id': caller } }),
-  })
+  ask('POST', '/v1/users/{user_id}/roles', { path: `/v1/users/${id}/roles`, body, headers: by(caller) })
 const revoke = (caller: string | null, id: string, role: string) =>
-  ask('DELETE', `/v1/users/${encodeURIComponent(id)}/roles/${encodeURIComponent(role)}`, {
-    template: '/v1/users/{user_id}/roles/{role}',
-    ...(caller !== null && { headers: { 'x-user-id': caller } }),
+  ask('DELETE', '/v1/users/{user_id}/roles/{role}', {
+    path: `/v1/users/${encodeURIComponent(id)}/roles/${role}`,
+    headers: by(caller),
   })
 const bootstrap = () => prepareStore(store, { path, rootAdminEmail: ROOT })
 
@@ -99,11 +79,8 @@ describe('check', () => {
   })
 
   it('grants everything while it is permissive, and says what it is', async () => {
-    expect((await check(ASK)).body).toMatchObject({
-      authorized: true,
-      portal_url: null,
-      reason: expect.stringContaining('reference'),
-    })
+    const reason = expect.stringContaining('reference')
+    expect((await check(ASK)).body).toMatchObject({ authorized: true, portal_url: null, reason })
   })
 
   it('denies with cloud and project in the reason, within the limit', async () => {
@@ -160,10 +137,8 @@ describe('roles', () => {
   })
 
   it('must be in the catalogue to be assigned', async () => {
-    expect(await assign(ROOT, 'u1', { role: 'owner' })).toMatchObject({
-      status: 404,
-      body: { title: 'Unknown role: owner' },
-    })
+    const unknown = { status: 404, body: { title: 'Unknown role: owner' } }
+    expect(await assign(ROOT, 'u1', { role: 'owner' })).toMatchObject(unknown)
   })
 
   it('make an admin of another', async () => {
@@ -178,8 +153,7 @@ describe('roles', () => {
     ['', 'X-User-Id header required for admin operations.'],
     ['someone', 'Caller does not hold the admin role.'],
   ])('are no business of caller %j', async (caller, title) => {
-    const headers: Record<string, string> = caller === null ? {} : { 'x-user-id': caller }
-    expect(await ask('GET', '/v1/users', { headers })).toMatchObject({ status: 403, body: { title } })
+    expect(await users(caller)).toMatchObject({ status: 403, body: { title } })
     expect(await assign(caller, 'u1', { role: 'user' })).toMatchObject({ status: 403, body: { title } })
     expect(await revoke(caller, 'u1', 'user')).toMatchObject({ status: 403, body: { title } })
     expect((await store.read()).has('u1')).toBe(false)
@@ -260,10 +234,9 @@ describe('role store', () => {
   })
 
   it('must be writable for a root admin', async () => {
-    const inside_a_file = openRoleStore('/dev/null/roles.json')
-    await expect(prepareStore(inside_a_file, { path: '/dev/null/roles.json', rootAdminEmail: ROOT })).rejects.toThrow(
-      SettingsError,
-    )
+    const inside = '/dev/null/roles.json'
+    const prepared = prepareStore(openRoleStore(inside), { path: inside, rootAdminEmail: ROOT })
+    await expect(prepared).rejects.toThrow(SettingsError)
   })
 })
 

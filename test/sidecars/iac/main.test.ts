@@ -1,20 +1,31 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
-import { clientOf, fakeEngine, pipe, TOKEN, temporaryFolder } from './service.ts'
+import { clientOf, fakeEngine, isRunning, stage, TOKEN, temporaryFolder } from './service.ts'
 
 interface ServiceProcess extends Awaited<ReturnType<typeof clientOf>> {
   child: ChildProcess
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
-const started: ChildProcess[] = []
+/** Waits for the end of a process. Returns its code and what it wrote. */
+async function outcomeOf(child: ChildProcess) {
+  const [[code], out, err] = await Promise.all([
+    once(child, 'close'),
+    text(child.stdout as Readable),
+    text(child.stderr as Readable),
+  ])
+  return { code, out, err }
+}
+
+const children: ChildProcess[] = []
 let folder: string
 let binary: string
 
@@ -23,7 +34,8 @@ beforeEach(async () => {
   binary = await fakeEngine(folder)
 })
 afterEach(async () => {
-  for (const child of started.splice(0)) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+  for (const child of children.splice(0))
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -44,7 +56,7 @@ function launch(env: Record<string, string> = {}): ChildProcess {
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  started.push(child)
+  children.push(child)
   return child
 }
 
@@ -85,14 +97,6 @@ const readRecord = async (id: string) => JSON.parse(await readFile(recordOf(id),
 /** Waits until the service has recorded the process of the job, which may be later than the engine's first output. */
 const recordedProcess = (id: string) => eventually(async () => expect((await readRecord(id)).process).not.toBeNull())
 
-const alive = (pid: number) => {
-  try {
-    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
-  } catch {
-    return false
-  }
-}
-
 describe('a service that was killed', () => {
   it('answers finished jobs as before', async () => {
     const first = await boot()
@@ -106,43 +110,38 @@ describe('a service that was killed', () => {
   it('fails the interrupted and the waiting job, and ends the process left behind before the next one', async () => {
     const first = await boot()
     const script = 'trap "" INT; echo $$ >pid; echo go >started; while :; do sleep 0.1; done'
-    const workspace_path = await first.workspace({ 'command.sh': script })
-    const running = pipe(join(workspace_path, 'started'))
+    const { workspace_path, started } = await stage(first, script)
     const interrupted = await first.submit('/v1/validate', { workspace_path })
     const waiting = await first.submit('/v1/validate', { workspace_path })
-    await running.read()
+    await started.read()
     const engine = Number(await readFile(join(workspace_path, 'pid'), 'utf8'))
     await recordedProcess(interrupted)
     expect((await first.request('GET', `/v1/jobs/${interrupted}`)).body.status).toBe('running')
     await first.end('SIGKILL')
-    expect(alive(engine)).toBe(true)
+    expect(isRunning(engine)).toBe(true)
 
     await writeFile(
       join(workspace_path, 'command.sh'),
       `kill -0 ${engine} 2>/dev/null && grep -qv " Z " /proc/${engine}/stat && exit 5; exit 0`,
     )
     const second = await boot()
+    const detail = 'Service shut down before the job finished.'
+    const error = { type: 'about:blank', title: 'Service Unavailable', status: 503, detail }
     for (const id of [interrupted, waiting]) {
       const { body } = await second.request('GET', `/v1/jobs/${id}`)
-      expect(body).toMatchObject({
-        status: 'failed',
-        result: null,
-        error: { type: 'about:blank', title: 'Service Unavailable', status: 503 },
-      })
-      expect(body.error.detail).toBe('Service shut down before the job finished.')
+      expect(body).toMatchObject({ status: 'failed', result: null, error })
       expect(body.finished_at).not.toBeNull()
     }
     // The workspace is free, because the earlier job started after the old process had ended.
     expect((await second.run('/v1/validate', { workspace_path })).result.exit_code).toBe(0)
-    expect(alive(engine)).toBe(false)
+    expect(isRunning(engine)).toBe(false)
   })
 
   it('leaves a process alone that only has the number of an old one', async () => {
     const first = await boot()
-    const workspace_path = await first.workspace({ 'command.sh': 'echo go >started; cat gate' })
-    const [running] = [pipe(join(workspace_path, 'started')), pipe(join(workspace_path, 'gate'))]
+    const { workspace_path, started } = await stage(first, 'echo go >started; cat gate')
     const id = await first.submit('/v1/validate', { workspace_path })
-    await running.read()
+    await started.read()
     await recordedProcess(id)
     await first.end('SIGKILL')
     const bystander = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' })
@@ -153,7 +152,7 @@ describe('a service that was killed', () => {
     expect((await second.request('GET', `/v1/jobs/${id}`)).body.status).toBe('failed')
     await writeFile(join(workspace_path, 'command.sh'), 'exit 0')
     await second.run('/v1/validate', { workspace_path })
-    expect(alive(bystander.pid as number)).toBe(true)
+    expect(isRunning(bystander.pid as number)).toBe(true)
     bystander.kill('SIGKILL')
   })
 
@@ -172,77 +171,52 @@ describe('a service that was killed', () => {
 describe('a service that is asked to stop', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('ends its engine and exits cleanly on %s', async (signal) => {
     const service = await boot()
-    const workspace_path = await service.workspace({ 'command.sh': 'echo $$ >pid; echo go >started; exec sleep 1000' })
-    const running = pipe(join(workspace_path, 'started'))
+    const { workspace_path, started } = await stage(service, 'echo $$ >pid; echo go >started; exec sleep 1000')
     const id = await service.submit('/v1/validate', { workspace_path })
-    await running.read()
+    await started.read()
     const held = await heldPoll(`${service.url}/v1/jobs/${id}`)
     // The held answer is sent before the end and does not delay it.
     const [status, code] = await Promise.all([held(), service.end(signal)])
     expect({ status, code }).toEqual({ status: 200, code: 0 })
-    expect(alive(Number(await readFile(join(workspace_path, 'pid'), 'utf8')))).toBe(false)
+    expect(isRunning(Number(await readFile(join(workspace_path, 'pid'), 'utf8')))).toBe(false)
     const next = await boot()
     expect((await next.request('GET', `/v1/jobs/${id}`)).body.error.status).toBe(503)
   })
 })
 
 describe('start', () => {
-  const failure = async (env: Record<string, string>) => {
-    const child = launch(env)
-    let text = ''
-    child.stderr?.on('data', (chunk) => {
-      text += chunk
-    })
-    const [code] = await once(child, 'close')
-    return { code, text }
-  }
+  const failure = (env: Record<string, string>) => outcomeOf(launch(env))
 
   it('is refused on a data folder that another service uses', async () => {
     const first = await boot()
-    const { code, text } = await failure({})
+    const { code, err } = await failure({})
     expect(code).toBe(1)
-    expect(text).toContain(`is in use by process ${first.child.pid}`)
+    expect(err).toContain(`is in use by process ${first.child.pid}`)
   })
 
   it('is refused without an engine, saying what to install', async () => {
-    const { code, text } = await failure({ IAC_BINARY: '', PATH: folder })
+    const { code, err } = await failure({ IAC_BINARY: '', PATH: folder })
     expect(code).toBe(1)
-    for (const word of ['OpenTofu', 'Terraform', 'IAC_BINARY', 'IAC_DOWNLOAD']) expect(text).toContain(word)
+    for (const word of ['OpenTofu', 'Terraform', 'IAC_BINARY', 'IAC_DOWNLOAD']) expect(err).toContain(word)
   })
 
   it('is refused with an engine that is none', async () => {
-    expect(await failure({ IAC_BINARY: '/none/tofu' })).toMatchObject({
-      code: 1,
-      text: expect.stringContaining("IAC_BINARY '/none/tofu'"),
-    })
+    const missing = { code: 1, err: expect.stringContaining("IAC_BINARY '/none/tofu'") }
+    expect(await failure({ IAC_BINARY: '/none/tofu' })).toMatchObject(missing)
     expect((await failure({ IAC_BINARY: folder })).code).toBe(1)
   })
 
   it('names every wrong variable', async () => {
-    const { code, text } = await failure({
-      IAC_MAX_PARALLEL: '0',
-      IAC_JOB_TIMEOUT_SECONDS: 'soon',
-      IAC_ALLOW_HOST_PROGRAMS: 'yes',
-    })
+    const wrong = { IAC_MAX_PARALLEL: '0', IAC_JOB_TIMEOUT_SECONDS: 'soon', IAC_ALLOW_HOST_PROGRAMS: 'yes' }
+    const { code, err } = await failure(wrong)
     expect(code).toBe(1)
-    for (const name of ['IAC_MAX_PARALLEL', 'IAC_JOB_TIMEOUT_SECONDS', 'IAC_ALLOW_HOST_PROGRAMS'])
-      expect(text).toContain(name)
+    for (const name of Object.keys(wrong)) expect(err).toContain(name)
   })
 })
 
 describe('the command line', () => {
-  const outcome = async (...args: string[]) => {
-    const child = spawn(process.execPath, ['sidecars/main.ts', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-    let [out, err] = ['', '']
-    child.stdout.on('data', (chunk) => {
-      out += chunk
-    })
-    child.stderr.on('data', (chunk) => {
-      err += chunk
-    })
-    const [code] = await once(child, 'close')
-    return { code, out, err }
-  }
+  const outcome = (...args: string[]) =>
+    outcomeOf(spawn(process.execPath, ['sidecars/main.ts', ...args], { stdio: ['ignore', 'pipe', 'pipe'] }))
 
   it.each([
     [[]],

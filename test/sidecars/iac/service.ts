@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync } from 'node:fs'
+import { chmodSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, open, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -146,6 +146,22 @@ export async function fakeEngine(folder: string): Promise<string> {
   await writeFile(path, '#!/bin/sh\nif [ "$1" = version ]; then echo "Fake v9.8.7"; exit 0; fi\n. ./command.sh\n')
   chmodSync(path, 0o755)
   return path
+}
+
+/** Makes a workspace with this script of the engine, and the pipes at which script and test wait for each other. */
+export async function stage(service: Pick<TestService, 'workspace'>, script: string) {
+  const workspace_path = await service.workspace({ 'command.sh': script })
+  const [started, gate] = [pipe(join(workspace_path, 'started')), pipe(join(workspace_path, 'gate'))]
+  return { workspace_path, started, gate }
+}
+
+/** Reports whether a process runs; a zombie does not. */
+export function isRunning(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  } catch {
+    return false
+  }
 }
 
 /** Makes a named pipe. Reading waits for a writer and writing for a reader, which orders two processes. */

@@ -23,7 +23,6 @@ repositories:
     repo_url: https://git.example.com/team/mono
     engine_provider: kubernetes
 `
-const JSON_TYPE = { 'content-type': 'application/json' }
 
 let contract: Contract
 beforeAll(async () => {
@@ -35,15 +34,8 @@ const app = (options: Options = {}) =>
   createMappingApp({ token: '', catalogue: null, strict: false, log: silentLogger, ...options })
 const known = (options: Options = {}) => app({ catalogue: async () => parseCatalogue(CATALOGUE), ...options })
 
-async function resolve(service: ReturnType<typeof app>, body: unknown) {
-  const raw = typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body)
-  const response = await service.request('/v1/resolve', { method: 'POST', body: raw, headers: JSON_TYPE })
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: await contract.expectDocumented('POST', '/v1/resolve', response),
-  }
-}
+const resolve = (service: ReturnType<typeof app>, body: unknown) =>
+  contract.ask(service, 'POST', '/v1/resolve', { body })
 
 describe('mapping sidecar', () => {
   it('keeps the promises of its contract', async () => {
@@ -57,12 +49,8 @@ describe('mapping sidecar', () => {
 
   it('passes every identifier through without a catalogue', async () => {
     const identifier = 'https://git.example.com/Team/App'
-    expect((await resolve(app(), { identifier })).body).toEqual({
-      repo_url: identifier,
-      identifier,
-      engine_provider: null,
-      scope_id: null,
-    })
+    const unknown = { engine_provider: null, scope_id: null }
+    expect((await resolve(app(), { identifier })).body).toEqual({ repo_url: identifier, identifier, ...unknown })
     expect((await resolve(app(), { identifier, engine_provider: 'oci' })).body.engine_provider).toBe('oci')
     expect((await resolve(app(), { identifier, engine_provider: null })).body.engine_provider).toBeNull()
   })
@@ -87,36 +75,23 @@ describe('mapping sidecar', () => {
 
 describe('catalogue', () => {
   it('answers what it knows, by identifier and by address', async () => {
-    const expected = {
-      repo_url: 'https://git.example.com/team/payments.git',
-      engine_provider: 'aws',
-      scope_id: '012345678901',
-    }
-    for (const identifier of [
-      'payments',
-      'https://bot@git.example.com/Team/payments/',
-      'https://git.example.com/team/payments.git',
-    ])
+    const repo_url = 'https://git.example.com/team/payments.git'
+    const expected = { repo_url, engine_provider: 'aws', scope_id: '012345678901' }
+    for (const identifier of ['payments', 'https://bot@git.example.com/Team/payments/', repo_url])
       expect((await resolve(known(), { identifier })).body).toEqual({ ...expected, identifier })
   })
 
   it('never guesses: an unknown scope is null, an ambiguous address is passed through', async () => {
-    expect((await resolve(known(), { identifier: 'mono/network' })).body).toMatchObject({
-      engine_provider: 'gcp',
-      scope_id: null,
-    })
+    const { body } = await resolve(known(), { identifier: 'mono/network' })
+    expect(body).toMatchObject({ engine_provider: 'gcp', scope_id: null })
     const address = 'https://git.example.com/team/mono'
-    expect((await resolve(known(), { identifier: address })).body).toMatchObject({
-      repo_url: address,
-      engine_provider: null,
-      scope_id: null,
-    })
+    const unknown = { repo_url: address, engine_provider: null, scope_id: null }
+    expect((await resolve(known(), { identifier: address })).body).toMatchObject(unknown)
   })
 
   it('prefers its own cloud over the one of the request', async () => {
-    expect((await resolve(known(), { identifier: 'payments', engine_provider: 'gcp' })).body.engine_provider).toBe(
-      'aws',
-    )
+    const { body } = await resolve(known(), { identifier: 'payments', engine_provider: 'gcp' })
+    expect(body.engine_provider).toBe('aws')
   })
 
   it('passes unknown identifiers through, or answers 404 when it is strict', async () => {

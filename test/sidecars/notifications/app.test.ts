@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { HttpResponse, http } from 'msw'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createNotificationsApp } from '../../../sidecars/notifications/app.ts'
@@ -10,22 +11,16 @@ import { interceptRequests } from '../../helpers/intercept.ts'
 import { type Contract, readContract } from '../contract.ts'
 
 const HOOK = 'https://chat.example.com/hooks/T000/B000/very-secret'
-const NOTE = {
-  kind: 'system.error',
-  severity: 'error',
-  subject: 'A round failed',
-  body: 'The state stayed **locked**.',
-}
+const NOTE = { kind: 'system.error', severity: 'error', subject: 'A round failed', body: 'The state is **locked**.' }
 
 // biome-ignore lint/suspicious/noExplicitAny: payloads are looked at by their keys
 type Json = any
-let posted: Json[]
+let posted: Json[] = []
 let log_lines: string[] = []
 let answer: () => Response = () => new HttpResponse('ok')
 const server = interceptRequests()
 let contract: Contract
 beforeAll(async () => {
-  posted = []
   server.use(
     http.post(HOOK, async ({ request }) => {
       posted.push(await request.json())
@@ -47,19 +42,8 @@ const app = (options: { token?: string; channel?: Channel; now?: () => number } 
     log: createLogger({ write: (line) => log_lines.push(line) }),
   })
 
-async function notify(body: unknown, { service = app(), headers = {} as Record<string, string> } = {}) {
-  const raw = typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body)
-  const response = await service.request('/v1/notify', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: raw,
-  })
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: await contract.expectDocumented('POST', '/v1/notify', response),
-  }
-}
+const notify = (body: unknown, { service = app(), headers = {} as Record<string, string> } = {}) =>
+  contract.ask(service, 'POST', '/v1/notify', { body, headers })
 const sent = async (more: Record<string, unknown>) => {
   expect((await notify({ ...NOTE, ...more })).status).toBe(202)
   return posted[0].attachments as Json[]
@@ -89,9 +73,7 @@ describe('bodies', () => {
 
 it('the liveness says nothing about the channel', async () => {
   const service = app({ token: 'the-token', channel: { deliver: () => Promise.reject(new Error('down')) } })
-  expect(await contract.expectDocumented('GET', '/healthz', await service.request('/healthz'))).toEqual({
-    status: 'ok',
-  })
+  expect((await contract.ask(service, 'GET', '/healthz')).body).toEqual({ status: 'ok' })
 })
 
 describe('chat', () => {
@@ -119,10 +101,7 @@ describe('chat', () => {
   })
 
   it('gets a button for each link, five an attachment', async () => {
-    const links = Array.from({ length: 12 }, (_, index) => ({
-      label: `L${index}`,
-      url: `https://x.example.com/${index}`,
-    }))
+    const links = Array.from({ length: 12 }, (_, index) => ({ label: `L${index}`, url: `https://x.example/${index}` }))
     const attachments = await sent({ links })
     expect(attachments.map(({ actions }) => actions.length)).toEqual([5, 5, 2])
     expect(attachments[1]).toEqual({
@@ -187,10 +166,7 @@ describe('chat', () => {
   it.each([
     ['a refusal', () => new HttpResponse(`no ${HOOK}`, { status: 404 })],
     ['a fault', () => new HttpResponse('x', { status: 500 })],
-    [
-      'a redirect',
-      () => new HttpResponse(null, { status: 302, headers: { location: 'https://elsewhere.example.com' } }),
-    ],
+    ['a redirect', () => HttpResponse.redirect('https://elsewhere.example.com')],
     ['a cut connection', () => HttpResponse.error()],
   ])('answers %s with 502 and keeps the address to itself', async (_, response) => {
     answer = response
@@ -250,19 +226,11 @@ it('signs what goes to a webhook', async () => {
   const { body } = await notify({ ...NOTE, audience: ['ops'] }, { service: app({ channel }) })
   const [request] = seen
   const text = (await request?.text()) ?? ''
-  expect(JSON.parse(text)).toEqual({
-    delivery_id: body.delivery_id,
-    ...NOTE,
-    audience: ['ops'],
-    links: [],
-    context: {},
-  })
-  expect([request?.headers.get('webhook-id'), request?.headers.get('webhook-timestamp')]).toEqual([
-    body.delivery_id,
-    '1700000000',
-  ])
-  const { createHmac } = await import('node:crypto')
-  const expected = createHmac('sha256', secret).update(`${body.delivery_id}.1700000000.${text}`).digest('base64')
+  const { delivery_id } = body
+  expect(JSON.parse(text)).toEqual({ delivery_id, ...NOTE, audience: ['ops'], links: [], context: {} })
+  expect(request?.headers.get('webhook-id')).toBe(delivery_id)
+  expect(request?.headers.get('webhook-timestamp')).toBe('1700000000')
+  const expected = createHmac('sha256', secret).update(`${delivery_id}.1700000000.${text}`).digest('base64')
   expect(request?.headers.get('webhook-signature')).toBe(`v1,${expected}`)
 })
 
@@ -281,6 +249,7 @@ describe('words', () => {
 
 describe('settings', () => {
   const chat = { CHAT_WEBHOOK_URL: HOOK }
+  const webhook = { PLATFORM_NOTIFICATIONS_CHANNEL: 'webhook', NOTIFICATIONS_WEBHOOK_URL: 'https://x/y' }
   it('default to the chat', () => {
     expect(readSettings(chat)).toEqual({
       host: '0.0.0.0',
@@ -297,14 +266,7 @@ describe('settings', () => {
     [{ ...chat, LOG_LEVEL: 'CHATTY' }, /LOG_LEVEL/],
     [{ ...chat, PLATFORM_NOTIFICATIONS_CHANNEL: 'pager' }, /PLATFORM_NOTIFICATIONS_CHANNEL/],
     [{ PLATFORM_NOTIFICATIONS_CHANNEL: 'email' }, /EMAIL_FROM.*\n.*EMAIL_TO.*\nSMTP_URL/],
-    [
-      {
-        PLATFORM_NOTIFICATIONS_CHANNEL: 'webhook',
-        NOTIFICATIONS_WEBHOOK_URL: 'https://x/y',
-        NOTIFICATIONS_WEBHOOK_SECRET: 'short',
-      },
-      /SECRET/,
-    ],
+    [{ ...webhook, NOTIFICATIONS_WEBHOOK_SECRET: 'short' }, /SECRET/],
   ])('refuse %j', (env, text) => {
     expect(() => readSettings(env)).toThrow(text)
   })

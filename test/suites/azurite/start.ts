@@ -20,15 +20,7 @@ export async function startAzurite(script: string): Promise<Emulator & { stop():
   const account = 'platformtest'
   const key = Buffer.from(crypto.getRandomValues(new Uint8Array(64))).toString('base64')
   const folder = await mkdtemp(join(tmpdir(), 'azurite-'))
-  const flags = [
-    '--blobHost',
-    '127.0.0.1',
-    '--blobPort',
-    '0',
-    '--inMemoryPersistence',
-    '--disableTelemetry',
-    '--silent',
-  ]
+  const flags = '--blobHost 127.0.0.1 --blobPort 0 --inMemoryPersistence --disableTelemetry --silent'.split(' ')
   const child = spawn(
     process.execPath,
     ['--import', join(import.meta.dirname, 'end-with-parent.ts'), script, ...flags],

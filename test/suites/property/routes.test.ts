@@ -1,9 +1,10 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { checkAnswer, type DescribedOperation, DOCUMENT, type Schema } from '../../helpers/described.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { bodyOf, described, headers, headerText, poisonText, spoiled } from './inputs.ts'
 import { holds, SEED } from './settings.ts'
-import { createWorld, type World } from './world.ts'
+import { createWorld } from './world.ts'
 
 interface Parameter {
   name: string
@@ -20,11 +21,7 @@ const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
 )
 const ANSWER_LIMIT_MS = 20_000
 
-let world: World
-beforeAll(async () => {
-  world = await createWorld(SEED)
-})
-afterAll(() => world.close())
+const world = startOnce(() => createWorld(SEED))
 
 const resolve = (name: string): Schema => DOCUMENT.components.schemas[name] ?? {}
 const schemaOf = (schema: Schema) => described(schema, world.known, resolve)

@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
@@ -8,8 +6,10 @@ import { type Cache, connectCache } from '../../../src/data/cache/cache.ts'
 import { sessionAggregateKey } from '../../../src/rounds/round.ts'
 import type { Running } from '../../../src/runtime/serve.ts'
 import { createTestCore, ENVIRONMENT, type TestCore } from '../../helpers/core.ts'
+import { runCore } from '../../helpers/core-process.ts'
 import { listen } from '../../helpers/listen.ts'
 import { openSession, runRound } from '../../helpers/sessions.ts'
+import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 import { type RedisServer, startRedis } from './server.ts'
 
 const DEFAULTS = {
@@ -103,38 +103,19 @@ describe('the session detail', () => {
 })
 
 describe('boot', () => {
-  let folder: string
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'redis-boot-'))
-  })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
 
   /** Runs the core until it exits. Returns its last log entry. */
-  const boot = async (
-    url: string,
-    yaml = '',
-    env: Record<string, string> = {},
-  ): Promise<{ code: unknown; message: string; out: string }> => {
+  const boot = async (url: string, yaml = '', env: Record<string, string> = {}) => {
     const file = join(folder, `${crypto.randomUUID()}.yaml`)
     await writeFile(file, `storage: { endpoint_url: "http://127.0.0.1:1", max_attempts: 1 }\n${yaml}`)
-    const options = {
-      timeout: 50_000,
-      env: {
-        ...ENVIRONMENT,
-        PATH: process.env.PATH,
-        NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS,
-        PLATFORM_HOST: '127.0.0.1',
-        PLATFORM_PORT: '0',
-        PLATFORM_CONFIG: file,
-        PLATFORM_SQL_DATABASE_URL: core.database.url,
-        PLATFORM_REDIS_URL: url,
-        ...env,
-      },
-    }
-    return new Promise((resolve) => {
-      execFile(process.execPath, ['routes/main.ts'], options, (error, out) =>
-        resolve({ code: error?.code, message: JSON.parse(out.trim().split('\n').at(-1) ?? '{}').message, out }),
-      )
+    return runCore({
+      ...ENVIRONMENT,
+      NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS,
+      PLATFORM_CONFIG: file,
+      PLATFORM_SQL_DATABASE_URL: core.database.url,
+      PLATFORM_REDIS_URL: url,
+      ...env,
     })
   }
   /** The error of the step after the cache, which shows that it was reached. */

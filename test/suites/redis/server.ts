@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { createClient } from 'redis'
+import { listen } from '../../../dev/server.ts'
 
 /** The values that `run.ts` passes to the tests. */
 export interface Installation {
@@ -69,33 +70,13 @@ async function launch(port: number, tls_port: number, options: string[]): Promis
   const [cert_file, key_file] = [join(folder, `${port}.crt`), join(folder, `${port}.key`)]
   await writeFile(cert_file, cert)
   await writeFile(key_file, key, { mode: 0o600 })
-  const tls = [
-    '--tls-port',
-    `${tls_port}`,
-    '--tls-cert-file',
-    cert_file,
-    '--tls-key-file',
-    key_file,
-    '--tls-ca-cert-file',
-    ca_file,
-  ]
-  const basics = [
-    '--port',
-    `${port}`,
-    '--bind',
-    '127.0.0.1',
-    '--requirepass',
-    PASSWORD,
-    '--save',
-    '',
-    '--appendonly',
-    'no',
-    '--dir',
-    folder,
-  ]
-  const child = spawn(server, [...basics, ...tls, '--tls-auth-clients', 'no', ...options], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const settings = {
+    ...{ port, bind: '127.0.0.1', requirepass: PASSWORD, save: '', appendonly: 'no', dir: folder },
+    ...{ 'tls-port': tls_port, 'tls-cert-file': cert_file, 'tls-key-file': key_file, 'tls-ca-cert-file': ca_file },
+    'tls-auth-clients': 'no',
+  }
+  const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])
+  const child = spawn(server, [...flags, ...options], { stdio: ['ignore', 'pipe', 'inherit'] })
   const pid_file = join(folder, `${child.pid}.pid`)
   await writeFile(pid_file, String(child.pid))
   child.once('exit', () => void rm(pid_file, { force: true }).catch(() => {}))
@@ -116,9 +97,7 @@ function ready(child: ChildProcess): Promise<void> {
 }
 
 async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
+  const { port, close } = await listen(createServer())
+  await close()
+  return port
 }

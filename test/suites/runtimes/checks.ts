@@ -21,6 +21,13 @@ async function read(
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> }
 }
 
+const post = (subject: Subject, path: string, json: unknown, headers = {}, method = 'POST') =>
+  fetch(subject.url + path, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(json),
+  })
+
 /** Makes the worker's dependencies of a stream. No worker runs here, so nothing is queued. */
 const verbs = (sql: Sql): Pick<CoreContext, 'sql' | 'queue' | 'cache' | 'now'> => ({
   sql,
@@ -73,16 +80,10 @@ export const CHECKS: Check[] = [
   [
     'POST /api/v1/iac/generate, refused and as an iteration',
     async (subject) => {
-      const post = (json: unknown) =>
-        fetch(`${subject.url}/api/v1/iac/generate`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(json),
-        })
-      assert.equal((await post({ q: '' })).status, 422)
+      assert.equal((await post(subject, '/api/v1/iac/generate', { q: '' })).status, 422)
       const uuid = await newSession(subject)
       await (await runRound(verbs(subject.sql), uuid)).finish('completed', 'done')
-      const accepted = await post({ q: 'more', session_id: uuid })
+      const accepted = await post(subject, '/api/v1/iac/generate', { q: 'more', session_id: uuid })
       assert.equal(accepted.status, 202)
       assert.deepEqual(await accepted.json(), { session_id: uuid })
       const [job] = await subject.sql`SELECT 1 FROM pgboss.job WHERE name = 'rounds'`
@@ -93,11 +94,8 @@ export const CHECKS: Check[] = [
     'GET /api/v1/admin/audit, with the address of the connection, as a page and as CSV',
     async (subject) => {
       const uuid = await newSession(subject)
-      const locked = await fetch(`${subject.url}/api/v1/admin/sessions/${uuid}/toggle_lock`, {
-        method: 'PATCH',
-        headers: { 'content-type': 'application/json', 'x-forwarded-for': '203.0.113.7' },
-        body: JSON.stringify({ locked: true }),
-      })
+      const path = `/api/v1/admin/sessions/${uuid}/toggle_lock`
+      const locked = await post(subject, path, { locked: true }, { 'x-forwarded-for': '203.0.113.7' }, 'PATCH')
       assert.equal(locked.status, 200)
       const { body } = await read(subject, `/api/v1/admin/audit?session_id=${uuid}&action=session_locked`)
       const [entry] = body.items as { actor: string; address: string }[]
@@ -112,12 +110,7 @@ export const CHECKS: Check[] = [
     'POST /api/v1/iac/cancel, of a round that waits and of none',
     async (subject) => {
       const session_id = await newSession(subject)
-      const cancel = () =>
-        fetch(`${subject.url}/api/v1/iac/cancel`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ session_id }),
-        })
+      const cancel = () => post(subject, '/api/v1/iac/cancel', { session_id })
       const stream = readStream(await subscribe(subject, session_id))
       assert.equal((await stream.event())?.status_msg, 'STARTED')
       assert.equal((await cancel()).status, 202)
@@ -130,15 +123,10 @@ export const CHECKS: Check[] = [
     },
   ],
   [
-    'POST /api/v1/iac/seal/verify without a seal; totals and filters of sessions',
+    'POST /api/v1/iac/seal/verify without a saved plan; totals and filters of sessions',
     async (subject) => {
       const session_id = await newSession(subject)
-      const verified = await fetch(`${subject.url}/api/v1/iac/seal/verify`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ session_id }),
-      })
-      assert.equal(verified.status, 409)
+      assert.equal((await post(subject, '/api/v1/iac/seal/verify', { session_id })).status, 409)
       const { body: totals } = await read(subject, '/api/v1/admin/sessions/summary?locked=false')
       const { body: page } = await read(subject, '/api/v1/admin/sessions/list?locked=false&sort=last_activity')
       assert.equal(totals.total, page.total)
@@ -170,12 +158,8 @@ export const CHECKS: Check[] = [
   [
     'a large body is refused',
     async (subject) => {
-      const answer = await fetch(`${subject.url}/api/v1/repository/parse`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ repo_uri: 'x'.repeat(11 * 1024 * 1024) }),
-      })
-      assert.equal(answer.status, 413)
+      const large = { repo_uri: 'x'.repeat(11 * 1024 * 1024) }
+      assert.equal((await post(subject, '/api/v1/repository/parse', large)).status, 413)
     },
   ],
   [

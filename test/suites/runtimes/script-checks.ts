@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { loadCertificates } from '../../../dev/git-host/certificates.ts'
+import { listen } from '../../../dev/server.ts'
 import type { Runtime } from './install.ts'
 
 /** Runs a script of this folder on a runtime, within a minute. */
@@ -20,13 +20,11 @@ export async function connectionsArePinned(runtime: Runtime): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-pinned-'))
   const { caPem, cert, key } = await loadCertificates(folder)
   const server = createServer({ cert, key }, (_, response) => response.end('reached'))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const { port, close } = await listen(server, { scheme: 'https' })
   try {
     await runScript(runtime, 'pinned.ts', String(port), caPem)
   } finally {
-    server.closeAllConnections()
-    server.close()
+    await close()
     await rm(folder, { recursive: true, force: true })
   }
 }

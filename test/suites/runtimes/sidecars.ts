@@ -16,18 +16,10 @@ export const SIDECARS: readonly (readonly [name: string, run: (runtime: Runtime)
   [
     'authz sidecar conforms',
     (runtime) =>
-      inFolder((folder) =>
-        conforms(
-          runtime,
-          'authz',
-          {
-            PLATFORM_AUTHZ_TOKEN: TOKEN,
-            PLATFORM_AUTHZ_ROLE_STORE: join(folder, 'roles.json'),
-            PLATFORM_AUTHZ_ROOT_ADMIN_EMAIL: ADMIN,
-          },
-          { admin: ADMIN },
-        ),
-      ),
+      inFolder((folder) => {
+        const store = { PLATFORM_AUTHZ_ROLE_STORE: join(folder, 'roles.json'), PLATFORM_AUTHZ_ROOT_ADMIN_EMAIL: ADMIN }
+        return conforms(runtime, 'authz', { PLATFORM_AUTHZ_TOKEN: TOKEN, ...store }, { admin: ADMIN })
+      }),
   ],
   ['mapping sidecar conforms', (runtime) => conforms(runtime, 'mapping', { PLATFORM_MAPPING_TOKEN: TOKEN })],
   [
@@ -41,14 +33,10 @@ export const SIDECARS: readonly (readonly [name: string, run: (runtime: Runtime)
   [
     'iac sidecar conforms',
     (runtime) =>
-      inFolder((folder) =>
-        conforms(
-          runtime,
-          'iac',
-          { PLATFORM_IAC_TOKEN: TOKEN, IAC_DATA_DIR: join(folder, 'iac') },
-          { workspace: folder },
-        ),
-      ),
+      inFolder((folder) => {
+        const env = { PLATFORM_IAC_TOKEN: TOKEN, IAC_DATA_DIR: join(folder, 'iac') }
+        return conforms(runtime, 'iac', env, { workspace: folder })
+      }),
   ],
 ]
 
@@ -61,14 +49,8 @@ async function conforms(
   const service = await startBundled(contract, env, runtime)
   try {
     const document = await readContract(contract)
-    const outcome = await runConformance({
-      ...DEFAULTS,
-      contract: document,
-      url: service.url,
-      seed: 1,
-      token: TOKEN,
-      ...options,
-    })
+    const settings = { ...DEFAULTS, contract: document, url: service.url, seed: 1, token: TOKEN, ...options }
+    const outcome = await runConformance(settings)
     const broken = outcome.promises.filter(({ outcome: how }) => how === 'broken')
     if (!outcome.conformant || outcome.passed === 0)
       throw new Error(

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
+import { listen } from '../../../dev/server.ts'
 import { readAzureCredentials } from '../../../sidecars/iac/inventory/azure/credentials.ts'
 import { readAzureEnvironment } from '../../../sidecars/iac/inventory/azure/environment.ts'
 import { readGcpAccess } from '../../../sidecars/iac/inventory/gcp/credentials.ts'
@@ -18,11 +19,7 @@ const server = createServer((incoming, answer) => {
     : { access_token: `token of ${incoming.url}`.replaceAll(' ', '_'), token_type: 'Bearer', expires_in: 3600 }
   incoming.resume().on('end', () => answer.end(JSON.stringify(body)))
 })
-await new Promise<void>((resolve) => {
-  server.listen(0, '127.0.0.1', resolve)
-})
-const address = server.address()
-const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+const { url: origin } = await listen(server)
 
 const requestWith = (env: InventoryRequest['env']): InventoryRequest => ({
   scopeId: '',

@@ -171,27 +171,27 @@ const MAX_FRAMES = 30
  */
 function useListKeys(count: number, box: RefObject<HTMLElement | null>, show: (index: number) => void) {
   /** The row to focus once it is drawn. Further keys count from there. */
-  const wish = useRef<number | null>(null)
+  const pending = useRef<number | null>(null)
   const frame = useRef(0)
   useEffect(() => () => cancelAnimationFrame(frame.current), [])
 
   const tryFocus = (left: number) => {
     cancelAnimationFrame(frame.current)
-    const row = box.current?.querySelector<HTMLElement>(`[data-index="${wish.current}"] [data-row]`)
+    const row = box.current?.querySelector<HTMLElement>(`[data-index="${pending.current}"] [data-row]`)
     row?.focus({ preventScroll: true })
-    if (row || left === 0) wish.current = null
+    if (row || left === 0) pending.current = null
     else frame.current = requestAnimationFrame(() => tryFocus(left - 1))
   }
   const moveTo = (index: number) => {
     if (index < 0 || index >= count) return
     show(index)
-    wish.current = index
+    pending.current = index
     tryFocus(MAX_FRAMES)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const row = (event.target as HTMLElement).closest('[data-row]')
     if (row === null || event.altKey || event.ctrlKey || event.metaKey) return
-    const at = wish.current ?? Number(row.closest<HTMLElement>('[data-index]')?.dataset.index)
+    const at = pending.current ?? Number(row.closest<HTMLElement>('[data-index]')?.dataset.index)
     const target = event.key === 'Home' ? 0 : event.key === 'End' ? count - 1 : at + (STEPS[event.key] ?? 0)
     if (target === at) return
     event.preventDefault()

@@ -19,6 +19,14 @@ type Answer = Behaviour | Response | Error | 'silence'
 const END = 'event: end\ndata: {}\n\n'
 const frame = (id: number, data = `n${id}`) => `id: ${id}\ndata: ${data}\n\n`
 
+/** Makes a connection that ends after this text. */
+const cutAfter =
+  (text: string): Behaviour =>
+  (send, end) => {
+    send(text)
+    end()
+  }
+
 /** Follows a stream over connections that give these answers, in order. */
 function follow(answers: Answer[], refused = async () => false) {
   const asked: Headers[] = []
@@ -71,10 +79,7 @@ describe('an event stream', () => {
 
   it('goes on behind the last frame when its connection ends', async () => {
     const { done, asked, frames, pass } = follow([
-      (send, end) => {
-        send(`${frame(1)}${frame(2)}data: without id\n\n`)
-        end()
-      },
+      cutAfter(`${frame(1)}${frame(2)}data: without id\n\n`),
       (send) => send(frame(3) + END),
     ])
     await pass(500)
@@ -84,13 +89,7 @@ describe('an event stream', () => {
   })
 
   it('forgets half a frame of a connection that broke', async () => {
-    const { done, frames, pass } = follow([
-      (send, end) => {
-        send(`${frame(1)}id: 2\ndata: ha`)
-        end()
-      },
-      (send) => send(frame(2) + END),
-    ])
+    const { done, frames, pass } = follow([cutAfter(`${frame(1)}id: 2\ndata: ha`), (send) => send(frame(2) + END)])
     await pass(500)
     await done
     expect(frames.map(({ id, data }) => id + data)).toEqual(['1n1', '2n2', '{}'])
@@ -98,16 +97,7 @@ describe('an event stream', () => {
 
   it('waits longer from failure to failure, and starts anew when something comes', async () => {
     const fault = () => new Response('', { status: 503 })
-    const { done, asked, pass } = follow([
-      fault(),
-      fault(),
-      fault(),
-      (send, end) => {
-        send(frame(1))
-        end()
-      },
-      (send) => send(END),
-    ])
+    const { done, asked, pass } = follow([fault(), fault(), fault(), cutAfter(frame(1)), (send) => send(END)])
     const counts: number[] = []
     for (const ms of [499, 1, 1_000, 2_000, 500]) {
       await pass(ms)

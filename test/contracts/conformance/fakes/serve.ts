@@ -42,6 +42,26 @@ export function before(app: Handler, intervene: (asked: Asked) => Response | Pro
   }
 }
 
+export const problem = (status: number, more: { detail?: string; headers?: Record<string, string> } = {}): Response => {
+  const { headers, ...fields } = more
+  const body = JSON.stringify({ type: 'about:blank', title: 'Problem', status, ...fields })
+  return new Response(body, { status, headers: { 'content-type': 'application/problem+json', ...headers } })
+}
+
+/** Answers another status where the service answers `status` on this path. */
+export const replacingStatus = (app: Handler, path: RegExp, status: number, answered: number): Handler =>
+  before(app, async (asked) => {
+    const response = await asked.pass()
+    return path.test(asked.path) && response.status === status ? problem(answered) : response
+  })
+
+/** Treats a request as if its body had been what `change` returns, unless that is null. */
+export const lenient = <Sent extends object>(app: Handler, change: (sent: Sent) => object | null): Handler =>
+  before(app, ({ json, pass }) => {
+    const body = typeof json === 'object' && json !== null && !Array.isArray(json) ? change(json as Sent) : null
+    return body === null ? pass() : pass({ body })
+  })
+
 /** Changes the JSON of answers with this status. */
 export const answering = (app: Handler, status: number, change: (json: Record<string, unknown>) => unknown): Handler =>
   before(app, async ({ pass, path }) => {

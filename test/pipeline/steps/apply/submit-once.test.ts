@@ -4,6 +4,7 @@ import type { Sql } from '../../../../src/data/db/sql.ts'
 import { readApplyProgress } from '../../../../src/rounds/applies.ts'
 import { claimProject, recordSavedPlan } from '../../../../src/rounds/transitions.ts'
 import type { SavedPlan } from '../../../../src/saved-plans/saved-plan.ts'
+import { SAVED_PLAN } from '../../../helpers/sessions.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { createSteps, type StepWorld } from '../support.ts'
 
@@ -18,22 +19,13 @@ const DIRECTORY = { clone: '/pinned', iacRoot: '/pinned/live' }
 async function ready(): Promise<{ world: StepWorld; seal: SavedPlan }> {
   const world = await steps.world()
   const { round } = world.run
-  const seal: SavedPlan = {
-    plan_sha256: 'a'.repeat(64),
-    workspace_sha256: 'c'.repeat(64),
-    commit: 'commit-1',
-    targets: [],
-    changes: [],
-    engine: null,
-    state: null,
-    project_id: `project-${round.id}`,
-    archive_key: null,
-    round_id: round.id,
-  }
+  const seal: SavedPlan = { ...SAVED_PLAN, project_id: `project-${round.id}`, round_id: round.id }
   await recordSavedPlan(steps.database.sql, round, seal)
   await claimProject(steps.database.sql, round, seal.project_id)
   return { world, seal }
 }
+
+const progressOf = ({ run }: StepWorld) => readApplyProgress(steps.database.sql, run.round.id)
 
 /** Wraps a connection so that recording the job of an apply fails this many times. */
 function failingToRecord(sql: Sql, times: number): Sql {
@@ -53,10 +45,9 @@ async function submitWith({ world, seal }: Awaited<ReturnType<typeof ready>>, fa
   run.context.sql = failingToRecord(steps.database.sql, failures)
   const submitted = submitOnce(run, seal, DIRECTORY, () => vi.useFakeTimers({ toFake: ['setTimeout'] }))
   let settled = false
-  const end = () => {
+  void Promise.allSettled([submitted]).then(() => {
     settled = true
-  }
-  submitted.then(end, end)
+  })
   let waited_ms = 0
   while (!settled) {
     await new Promise(setImmediate)
@@ -77,10 +68,9 @@ describe('the one job of an apply round', () => {
     const { world, seal } = await ready()
     const { submitted, waited_ms } = await submitWith({ world, seal }, failures)
     const job_id = await submitted
-    expect(await readApplyProgress(steps.database.sql, world.run.round.id)).toMatchObject({ intended: true, job_id })
-    expect(world.jobs).toMatchObject([
-      { kind: 'apply', body: { workspace_path: '/pinned/live', plan_file: 'session.plan' } },
-    ])
+    expect(await progressOf(world)).toMatchObject({ intended: true, job_id })
+    const body = { workspace_path: '/pinned/live', plan_file: 'session.plan' }
+    expect(world.jobs).toMatchObject([{ kind: 'apply', body }])
     expect(waited_ms).toBe(wait_ms)
   })
 
@@ -99,7 +89,7 @@ describe('the one job of an apply round', () => {
     world.run.context.iac.offers = () => Promise.reject(new Error('unreachable'))
     await expect(submitOnce(world.run, seal, DIRECTORY, () => {})).rejects.toThrow('unreachable')
     expect(world.jobs).toEqual([])
-    expect((await readApplyProgress(steps.database.sql, world.run.round.id)).intended).toBe(false)
+    expect((await progressOf(world)).intended).toBe(false)
   })
 
   it('is not submitted a second time when it cannot be recorded at all', async () => {
@@ -107,9 +97,6 @@ describe('the one job of an apply round', () => {
     const { submitted } = await submitWith({ world, seal }, 4)
     await expect(submitted).rejects.toThrow('the database is away')
     expect(world.jobs).toHaveLength(1)
-    expect(await readApplyProgress(steps.database.sql, world.run.round.id)).toMatchObject({
-      intended: true,
-      job_id: null,
-    })
+    expect(await progressOf(world)).toMatchObject({ intended: true, job_id: null })
   })
 })

@@ -17,33 +17,31 @@ const EXCEPTED = 'Drift check completed; the remaining differences are covered b
 const SPLIT = 'report_decomposed_task_operations'
 const operations = (list: string[], explanation = '') => ({ args: { operations: list, explanation } })
 const done = { args: { status: 'done', summary: 'Mended.' } }
-const drifted = [{ address: 'a.b', actions: ['update'], before: { size: 1 }, after: { size: 2 } }]
+const UPDATE = { actions: ['update'], before: { size: 1 }, after: { size: 2 } }
+const changed = (address: string) => ({ address, ...UPDATE })
 const document = (changes: unknown[]) =>
   JSON.stringify({ format_version: '1.2', configuration: {}, resource_changes: changes })
-const driftedDocument = document([
-  {
-    address: 'a.b',
-    mode: 'managed',
-    type: 'a',
-    name: 'b',
-    change: { actions: ['update'], before: { size: 1 }, after: { size: 2 } },
-  },
-])
-
-const driftOf = (address: string) => ({
+const driftOf = (address: string, change: object = UPDATE) => ({
   address,
   mode: 'managed',
   type: 'a',
   name: 'b',
-  change: { actions: ['update'], before: { size: 1 }, after: { size: 2 } },
+  change,
 })
+const drifting = calmEngine(document([driftOf('a.b')]))
+const failingAt =
+  (kind: string, stderr: string): EngineScript =>
+  (job) =>
+    job.kind === kind ? { exit_code: 1, stderr } : ok()
+const CONVENTIONS = { templates: [], abbreviations: [] }
+const planned = (world: StepWorld) => validPlan(world, [changed('a.b')], ['a.b'])
 
 const run = (world: StepWorld, changes: Partial<DriftTask> = {}) =>
   remediateDrift(world.kit, {
-    valid: validPlan(world, drifted, ['a.b']),
+    valid: planned(world),
     targets: ['a.b'],
     filterSessionChanges: true,
-    conventions: { templates: [], abbreviations: [] },
+    conventions: CONVENTIONS,
     maxIterations: 2,
     ...changes,
   })
@@ -95,20 +93,12 @@ describe('remediateDrift', () => {
   })
 
   it('remediates, plans the same targets and reads again', async () => {
-    let shows = 0
-    const world = await withSplitter(
-      [operations(['change a.b']), operations(['change a.b']), operations(['change a.b'])],
-      ({ kind }) => {
-        if (kind !== 'show') return ok('plan output')
-        shows++
-        return ok(document([]))
-      },
-    )
+    const world = await withSplitter([operations(['change a.b'])], calmEngine(document([])))
     const result = await run(world)
     expect(result).toMatchObject({ inSync: true, remaining: [], exclusions: [] })
     expect(await messages(world)).toEqual([ASSESSING, 'One sentence.', 'One sentence.', ASSESSING, IN_SYNC])
     expect(world.jobs.find(({ kind }) => kind === 'plan')?.body.targets).toEqual(['a.b'])
-    expect(shows).toBe(1)
+    expect(world.jobs.filter(({ kind }) => kind === 'show')).toHaveLength(1)
     expect(said(world.llm.of('task_complete')[0])).not.toContain('forbidden_actions')
     expect(tasks(world)).toEqual([['change a.b']])
     // The user of a generate round asked for something else.
@@ -117,19 +107,12 @@ describe('remediateDrift', () => {
   })
 
   it('stops after the last iteration with what is left', async () => {
-    const world = await withSplitter([operations(['change a.b'])], calmEngine(driftedDocument))
+    const world = await withSplitter([operations(['change a.b'])], drifting)
     const result = await run(world, { filterSessionChanges: false })
     expect(result.inSync).toBe(false)
     expect(result.remaining).toHaveLength(1)
-    expect(await messages(world)).toEqual([
-      ASSESSING,
-      'One sentence.',
-      'One sentence.',
-      ASSESSING,
-      'One sentence.',
-      'One sentence.',
-      'One sentence.',
-    ])
+    const sentences = (times: number) => Array(times).fill('One sentence.')
+    expect(await messages(world)).toEqual([ASSESSING, ...sentences(2), ASSESSING, ...sentences(3)])
     expect(world.llm.of('task_complete')).toHaveLength(2)
     expect(said(world.llm.of('status').at(-1))).toContain('Drift resolution completed but issues remain: ')
   })
@@ -173,9 +156,7 @@ describe('remediateDrift', () => {
   })
 
   it('plans the targets when there is no plan, and ends with the feedback of a plan that fails', async () => {
-    const world = await withSplitter([], ({ kind }) =>
-      kind === 'plan' ? { exit_code: 1, stderr: 'Error: no credentials' } : ok(),
-    )
+    const world = await withSplitter([], failingAt('plan', 'Error: no credentials'))
     const result = await run(world, { valid: null, targets: ['x.y'] })
     expect(result).toMatchObject({ inSync: false, feedback: 'Error: no credentials', valid: null })
     expect(world.jobs.at(-1)?.body.targets).toEqual(['x.y'])
@@ -183,7 +164,7 @@ describe('remediateDrift', () => {
 
   it('plans again when the working tree moved on', async () => {
     const world = await withSplitter([])
-    const valid = validPlan(world, drifted, ['a.b'])
+    const valid = planned(world)
     world.workspace.current_revision = 'another'
     const result = await run(world, { valid })
     expect(world.jobs.map(({ kind }) => kind)).toEqual(['init', 'validate', 'plan', 'show'])
@@ -191,18 +172,15 @@ describe('remediateDrift', () => {
   })
 
   it('tells a plan file that cannot be shown as feedback', async () => {
-    const world = await withSplitter([], ({ kind }) =>
-      kind === 'show' ? { exit_code: 1, stderr: 'stale plan' } : ok(),
-    )
+    const world = await withSplitter([], failingAt('show', 'stale plan'))
     expect(await run(world, { valid: null })).toMatchObject({ feedback: 'stale plan' })
   })
 
   it('refuses a plan of another workspace', async () => {
     const world = await withSplitter([])
     const valid = validPlan(world, [], [])
-    await expect(
-      run(world, { valid: { ...valid, reference: { ...valid.reference, workspace: '/elsewhere' } } }),
-    ).rejects.toThrow('another workspace')
+    valid.reference.workspace = '/elsewhere'
+    await expect(run(world, { valid })).rejects.toThrow('another workspace')
   })
 
   it('does nothing without iterations', async () => {
@@ -248,7 +226,7 @@ describe('remediateDrift', () => {
   })
 
   it('counts a target that the remediation took out of the code as in sync', async () => {
-    const created = { ...driftOf('a.b'), change: { actions: ['create'], before: null, after: { size: 1 } } }
+    const created = driftOf('a.b', { actions: ['create'], before: null, after: { size: 1 } })
     const world = await withSplitter([operations(['remove a.b'])], ({ kind }, number) =>
       kind === 'show' ? ok(document(number === 1 ? [created] : [])) : ok('plan output'),
     )
@@ -261,15 +239,9 @@ describe('remediateDrift', () => {
 
   it('hides sensitive values from models and the artifact', async () => {
     const world = await withSplitter([operations(['change']), operations([])])
-    const valid = validPlan(world, [
-      {
-        actions: ['update'],
-        before: { pw: 'topsecret-1' },
-        after: { pw: 'topsecret-2' },
-        before_sensitive: { pw: true },
-        after_sensitive: { pw: true },
-      },
-    ])
+    const values = { before: { pw: 'topsecret-1' }, after: { pw: 'topsecret-2' } }
+    const sensitive = { before_sensitive: { pw: true }, after_sensitive: { pw: true } }
+    const valid = validPlan(world, [{ actions: ['update'], ...values, ...sensitive }])
     world.kit.secrets.learn(valid.plan)
     await run(world, { valid })
     expect(driftObjects(world)[0]?.body).toContain(MASK)
@@ -278,8 +250,7 @@ describe('remediateDrift', () => {
 })
 
 describe('checkDrift', () => {
-  const check = (world: StepWorld) =>
-    checkDrift(world.kit, validPlan(world, drifted, ['a.b']), { templates: [], abbreviations: [] })
+  const check = (world: StepWorld, given = planned(world)) => checkDrift(world.kit, given, CONVENTIONS)
 
   it('goes on with the plan it was given when only own changes are left', async () => {
     const world = await withSplitter([operations(['change a.b']), operations([])])
@@ -287,25 +258,22 @@ describe('checkDrift', () => {
   })
 
   it('goes on with the plan of the last remediation, after at most two passes', async () => {
-    const world = await withSplitter([operations(['change a.b'])], calmEngine(driftedDocument))
+    const world = await withSplitter([operations(['change a.b'])], drifting)
     expect(await check(world)).toMatchObject({ ok: true, text: 'plan output' })
     expect((await messages(world)).filter((message) => message === ASSESSING)).toHaveLength(2)
   })
 
   it('tells what others changed and the round wrote into the code', async () => {
-    const world = await withSplitter(
-      [operations(['change a.b', 'add c.d']), operations(['change a.b', 'add c.d'])],
-      calmEngine(
-        document([{ ...driftOf('a.b'), change: { actions: ['update'], before: { own: 1 }, after: { own: 2 } } }]),
-      ),
-    )
+    const own = { actions: ['update'], before: { own: 1 }, after: { own: 2 } }
+    const engine = calmEngine(document([driftOf('a.b', own)]))
+    const world = await withSplitter([operations(['change a.b', 'add c.d'])], engine)
     world.workspace.changedFiles = async () => ['main.tf']
     const changes = [
       { address: 'a.b', actions: ['update'], before: { size: 1, own: 1 }, after: { size: 2, own: 2 } },
       { address: 'c.d', actions: ['delete'], before: { size: 1 } },
-      { address: 'e.f', actions: ['update'], before: { size: 1 }, after: { size: 2 } },
+      changed('e.f'),
     ]
-    await checkDrift(world.kit, validPlan(world, changes), { templates: [], abbreviations: [] })
+    await check(world, validPlan(world, changes))
     expect(world.run.result.drift).toEqual([
       'a.b: size 2 → 1, as the infrastructure has it (main.tf)',
       'c.d: added to the code, since the infrastructure has it (main.tf)',
@@ -319,41 +287,19 @@ describe('checkDrift', () => {
   })
 
   it('fails the round with the words of the engine', async () => {
-    const world = await withSplitter([], ({ kind }) =>
-      kind === 'plan' ? { exit_code: 1, stderr: 'Error: state is locked' } : ok(),
-    )
-    const given = validPlan(world, drifted, ['a.b'])
+    const world = await withSplitter([], failingAt('plan', 'Error: state is locked'))
+    const given = planned(world)
     world.workspace.current_revision = 'another'
-    await expect(checkDrift(world.kit, given, { templates: [], abbreviations: [] })).rejects.toThrow(
-      'Error: state is locked',
-    )
+    await expect(check(world, given)).rejects.toThrow('Error: state is locked')
   })
 })
 
-const changed = (address: string) => ({ address, actions: ['update'], before: { size: 1 }, after: { size: 2 } })
-
 describe('drift after an import', () => {
   it('of what was imported is genuine; the rest passes the filter of the session’s own changes', async () => {
-    const world = await steps.world({
-      scripts: {
-        [SPLIT]: [
-          operations(['change a.imported']),
-          operations(['change a.written']),
-          operations([]),
-          operations(['change a.imported']),
-        ],
-        task_complete: { args: { status: 'done', summary: 'Mended.' } },
-      },
-      engine: calmEngine(),
-    })
-    await remediateDrift(world.kit, {
-      valid: validPlan(world, [changed('a.imported'), changed('a.written')]),
-      targets: [],
-      filterSessionChanges: true,
-      imported: new Set(['a.imported']),
-      conventions: { templates: [], abbreviations: [] },
-      maxIterations: 1,
-    })
+    const answers = [['change a.imported'], ['change a.written'], [], ['change a.imported']]
+    const world = await withSplitter(answers.map((list) => operations(list)))
+    const valid = validPlan(world, [changed('a.imported'), changed('a.written')])
+    await run(world, { valid, targets: [], imported: new Set(['a.imported']), maxIterations: 1 })
     const asked = world.llm.of(SPLIT).map((request) => ({ role: request.role, text: said(request) }))
     expect(asked.map(({ role }) => role)).toEqual(['main', 'main', 'small', 'small'])
     const [imported, written, filter, exceptions] = asked.map(({ text }) => text)

@@ -1,12 +1,13 @@
 import { HttpResponse, http } from 'msw'
 import * as v from 'valibot'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { decideLock, lockDecision, type Review } from '../../../../pipeline/steps/generate/review-plan.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { createTag } from '../../../../src/data/db/sql.ts'
 import type { ImpactLevel } from '../../../../src/plan/impact.ts'
 import { generateReport } from '../../../../src/reports/schemas.ts'
 import { interceptRequests } from '../../../helpers/intercept.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
 import { createSteps, type StepWorld } from '../support.ts'
 
 const review = (passed: boolean, level: ImpactLevel): Review => ({
@@ -35,16 +36,10 @@ describe('lockDecision', () => {
 
 describe('decideLock', () => {
   const server = interceptRequests()
-  let steps: Awaited<ReturnType<typeof createSteps>>
-  beforeAll(async () => {
-    steps = await createSteps()
-    return () => steps.close()
-  })
+  const steps = startOnce(createSteps)
 
   /** Makes a round whose notifications go to a sidecar. Returns those that were sent. */
-  const worldWithNotifications = async (
-    block_on_high_impact: boolean,
-  ): Promise<{ world: StepWorld; sent: Record<string, unknown>[] }> => {
+  const worldWithNotifications = async (block_on_high_impact: boolean) => {
     const sent: Record<string, unknown>[] = []
     server.use(
       http.post('http://notify.example.org/v1/notify', async ({ request }) => {
@@ -56,17 +51,12 @@ describe('decideLock', () => {
       orchestration: { block_on_high_impact },
       context: { fetch: (input, init) => fetch(input, init) },
     })
-    Object.assign(world.run.context.config.services.notifications, {
-      enabled: true,
-      endpoint: 'http://notify.example.org',
-      token: 't',
-    })
+    const service = { enabled: true, endpoint: 'http://notify.example.org', token: 't' }
+    Object.assign(world.run.context.config.services.notifications, service)
     return { world, sent }
   }
   const isBlocked = async ({ run }: StepWorld) => {
-    const [row] = await steps.database.sql<
-      { is_blocked: boolean }[]
-    >`SELECT is_blocked FROM sessions WHERE id = ${run.round.session.id}`
+    const [row] = await steps.database.sql`SELECT is_blocked FROM sessions WHERE id = ${run.round.session.id}`
     return row?.is_blocked
   }
   const setLock = ({ run }: StepWorld) =>

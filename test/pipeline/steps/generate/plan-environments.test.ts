@@ -9,27 +9,26 @@ import { MASK } from '../../../../src/base/masking.ts'
 import { loadAggregate } from '../../../../src/sessions/aggregate.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { readBlocks } from '../../../prompts/blocks.ts'
-import { REPORT, review } from '../review.ts'
+import { publicBucket as bucket, REPORT, review } from '../review.ts'
 import { createSteps, type StepWorld, validPlan } from '../support.ts'
 
 const steps = startOnce(createSteps)
+
+const ENVIRONMENT = { path: 'prod.tfvars', text: '', names: [], before: new Map() }
 
 /** Runs attempts with this verdict of the validator, and counts how often the environments were requested. */
 async function attempts(count: number, verdict: EnvironmentResult['verdict'], maxAttempts = 5, valid = true) {
   const world = await steps.world()
   let asked = 0
-  const environment = { path: 'prod.tfvars', text: '', names: [], before: new Map() }
-  const result: EnvironmentResult = { environment, verdict, facts: 'odd', output: 'Error: odd' }
+  const result: EnvironmentResult = { environment: ENVIRONMENT, verdict, facts: 'odd', output: 'Error: odd' }
   const plan: Validation<ValidPlan> = valid
     ? { ok: true, text: 't', targets: ['a.b'], value: validPlan(world, []) }
     : { ok: false, text: 't', targets: ['a.b'], feedback: 'own' }
-  const check = {
-    results: async () => {
-      asked++
-      return [result]
-    },
-    notes: async () => [],
+  const results = async () => {
+    asked++
+    return [result]
   }
+  const check = { results, notes: async () => [] }
   const validate = createEnvironmentValidator(world.kit, check, { validate: async () => plan, maxAttempts })
   const answers: Validation<ValidPlan>[] = []
   for (let index = 0; index < count; index++) answers.push(await validate())
@@ -81,25 +80,16 @@ async function attemptsOf({ run }: StepWorld) {
 it('names the environment that an attempt has broken', async () => {
   const world = await open()
   world.kit.secrets.add(['topsecret-17'])
-  const environment = { path: 'prod.tfvars', text: '', names: [], before: new Map() }
-  const broken = { environment, verdict: 'broken' as const, facts: 'it is odd', output: 'Error: odd topsecret-17' }
+  const output = 'Error: odd topsecret-17'
+  const broken = { environment: ENVIRONMENT, verdict: 'broken' as const, facts: 'it is odd', output }
   const check = { results: async () => [broken], notes: async () => [] }
   const valid = { ok: true as const, text: '', targets: [], value: validPlan(world, []) }
   await generate(world, createEnvironmentValidator(world.kit, check, { validate: async () => valid, maxAttempts: 3 }))
+  const summary = 'The code fails with the values of prod.tfvars: it is odd'
+  const found = { step: 'check', file: 'prod.tfvars', summary, detail: `Error: odd ${MASK}` }
+  const next_reason = `The plan is not what was asked for: ${summary} (prod.tfvars).`
   expect(await attemptsOf(world)).toMatchObject([
-    {
-      outcome: 'refused',
-      diagnostics: [
-        {
-          step: 'check',
-          file: 'prod.tfvars',
-          summary: 'The code fails with the values of prod.tfvars: it is odd',
-          detail: `Error: odd ${MASK}`,
-        },
-      ],
-      next_reason:
-        'The plan is not what was asked for: The code fails with the values of prod.tfvars: it is odd (prod.tfvars).',
-    },
+    { outcome: 'refused', diagnostics: [found], next_reason },
     { outcome: 'accepted', diagnostics: [] },
   ])
 })
@@ -111,12 +101,6 @@ it('adds what the rules find to the attempt whose plan is reviewed, limited and 
     scripts: { generate_engine_plan_report: { args: REPORT }, report_compliance_findings: findings },
   })
   world.kit.secrets.add(['topsecret-17'])
-  const bucket = (address: string) => ({
-    address,
-    type: 'aws_s3_bucket_acl',
-    actions: ['create'],
-    after: { acl: 'public-read' },
-  })
   const many = Array.from({ length: 30 }, (_, index) => bucket(`aws_s3_bucket_acl.b[${index}]`))
   const value = validPlan(world, [bucket('aws_s3_bucket_acl.a["topsecret-17"]'), ...many])
   await generate(world, async () => ({ ok: true, text: '', targets: [], value }))

@@ -6,7 +6,7 @@ import { acceptRound } from '../../../../src/rounds/accept.ts'
 import { finishRound } from '../../../../src/rounds/finish.ts'
 import { runRound } from '../../../helpers/sessions.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
-import { AUDIT, REPORT, review } from '../review.ts'
+import { AUDIT, publicBucket as bucket, REPORT, review } from '../review.ts'
 import { said, scriptedLlm } from '../scripted-llm.ts'
 import { createSteps, type StepWorld, validPlan } from '../support.ts'
 
@@ -68,16 +68,11 @@ describe('reviewPlan', () => {
 
   it('shows the audit what lies outside of the targets, and begins the report before that is known', async () => {
     const reported = Promise.withResolvers<void>()
-    const world = await steps.world({
-      ...AUDITED,
-      scripts: {
-        ...SCRIPTS,
-        generate_engine_plan_report: () => {
-          reported.resolve()
-          return { args: REPORT }
-        },
-      },
-    })
+    const generate_engine_plan_report = () => {
+      reported.resolve()
+      return { args: REPORT }
+    }
+    const world = await steps.world({ ...AUDITED, scripts: { ...SCRIPTS, generate_engine_plan_report } })
     const changes = [{ address: 'a.pending', type: 'a', action: 'update' as const }]
     const beyond = reported.promise.then((): BeyondTargets => ({ made: true, changes }))
     const { report } = await review(world, plan(world, ['a.asked']), { beyond })
@@ -86,13 +81,9 @@ describe('reviewPlan', () => {
   })
 
   it('aborts the audit when the report fails, and fails like the report', async () => {
-    const world = await steps.world({
-      ...AUDITED,
-      scripts: {
-        generate_engine_plan_report: { error: new Error('report broke') },
-        report_compliance_findings: 'hang',
-      },
-    })
+    const generate_engine_plan_report = { error: new Error('report broke') }
+    const scripts = { generate_engine_plan_report, report_compliance_findings: 'hang' as const }
+    const world = await steps.world({ ...AUDITED, scripts })
     await expect(review(world, plan(world))).rejects.toThrow('report broke')
     expect(stored(world)).toEqual([])
   })
@@ -124,8 +115,8 @@ describe('reviewPlan', () => {
     const world = await steps.world({ ...AUDITED, scripts: SCRIPTS })
     await review(world, plan(world))
     const { chains } = world.run.meter.usage()
-    expect(chains.REPORT_GENERATOR).toMatchObject({ calls: 1, input_tokens: 100, output_tokens: 10 })
-    expect(chains.COMPLIANCE_CHECKER).toMatchObject({ calls: 1, input_tokens: 100, output_tokens: 10 })
+    const used = { calls: 1, input_tokens: 100, output_tokens: 10 }
+    expect(chains).toMatchObject({ REPORT_GENERATOR: used, COMPLIANCE_CHECKER: used })
   })
 
   it('tells both authors what was asked for, in order and masked, and what the round says it built', async () => {
@@ -144,18 +135,13 @@ describe('reviewPlan', () => {
     })
     world.kit.secrets.add(['topsecret-17'])
     const { report } = await review(world, plan(world))
-    for (const chain of ['generate_engine_plan_report', 'report_compliance_findings']) {
+    const parts = ['Logs stay for 7 days.', '- Only staging is meant.', '- aws_vpc.a: a tag', '- Not checked: prod']
+    for (const chain of Object.keys(SCRIPTS)) {
       const text = String(world.llm.of(chain)[0]?.messages.at(-1)?.content)
       expect(text).toContain(`Keep 35 days, key ${MASK}`)
       expect(text.indexOf('Make it 7 days')).toBeGreaterThan(text.indexOf('Keep 35 days'))
       expect(text).toContain('request 2 is the present one')
-      for (const part of [
-        'Logs stay for 7 days.',
-        '- Only staging is meant.',
-        '- aws_vpc.a: a tag',
-        '- Not checked: prod',
-      ])
-        expect(text).toContain(part)
+      for (const part of parts) expect(text).toContain(part)
     }
     expect(report.potential_impact.bullet_points.map(({ title }) => title)).toEqual([
       'Assumptions',
@@ -165,22 +151,9 @@ describe('reviewPlan', () => {
   })
 })
 
-const bucket = (address: string) => ({
-  address,
-  type: 'aws_s3_bucket_acl',
-  actions: ['create'],
-  after: { acl: 'public-read' },
-})
 const audit = async (changes: Parameters<typeof validPlan>[1], secrets: string[] = []) => {
-  const world = await steps.world({
-    orchestration: { enable_compliance_checker: true },
-    scripts: {
-      generate_engine_plan_report: { args: REPORT },
-      report_compliance_findings: {
-        args: { violations: [], summary: '  ', checked_rules: ['scope_exceeded', 'aws.iam.admin-policy'] },
-      },
-    },
-  })
+  const args = { violations: [], summary: '  ', checked_rules: ['scope_exceeded', 'aws.iam.admin-policy'] }
+  const world = await steps.world({ ...AUDITED, scripts: { ...SCRIPTS, report_compliance_findings: { args } } })
   world.kit.secrets.add(secrets)
   const { compliance: document } = await review(world, validPlan(world, changes))
   return { document, prompt: said(world.llm.of('report_compliance_findings')[0]) }

@@ -1,39 +1,32 @@
 import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { savePlan } from '../../../../pipeline/steps/generate/save-plan.ts'
 import { hashFile } from '../../../../pipeline/workspace/files/private-files.ts'
 import { LeaseLost, unavailable } from '../../../../src/base/errors.ts'
 import { claimForRun } from '../../../../src/rounds/claim.ts'
 import { findSavedPlan } from '../../../../src/saved-plans/saved-plan.ts'
 import { useFolder } from '../../../helpers/folder.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
 import { lapseLease } from '../../../sessions/fixtures.ts'
 import { createSteps, type StepWorld, validPlan } from '../support.ts'
 
-let steps: Awaited<ReturnType<typeof createSteps>>
+const steps = startOnce(createSteps)
 const folder = useFolder()
 let root: string
-beforeAll(async () => {
-  steps = await createSteps()
-})
 beforeEach(async () => {
   root = join(folder.path, crypto.randomUUID())
   await mkdir(root)
-})
-afterAll(async () => {
-  await steps.close()
 })
 
 const KEY = 'a key of at least thirty-two characters'
 
 /** Makes a world whose workspace is a real directory with a plan file, and its plan. */
-async function planned(options: { key?: string } = {}, changes: Parameters<typeof validPlan>[1] = []) {
+async function planned(pin_key = '', changes: Parameters<typeof validPlan>[1] = []) {
   const world = await steps.world()
   Object.assign(world.workspace, { clone: root, iacRoot: root })
-  world.run.context.config = {
-    ...world.run.context.config,
-    worker: { ...world.run.context.config.worker, pin_key: options.key ?? '' },
-  }
+  const { config } = world.run.context
+  world.run.context.config = { ...config, worker: { ...config.worker, pin_key } }
   await writeFile(join(root, 'session.plan'), 'a plan')
   const valid = validPlan(world, changes)
   valid.reference.plan_sha256 = await hashFile(join(root, 'session.plan'))
@@ -43,7 +36,7 @@ const pinOf = ({ run }: StepWorld) => findSavedPlan(run.context.sql, run.round.s
 
 describe('savePlan', () => {
   it('seals the plan of the code as it stands: hash, commit, targets, changes, project', async () => {
-    const { world, valid } = await planned({}, [{ address: 'a.b', type: 'a', actions: ['delete', 'create'] }])
+    const { world, valid } = await planned('', [{ address: 'a.b', type: 'a', actions: ['delete', 'create'] }])
     valid.reference.targets = ['a.b', 'weird."quoted",{target}']
     await savePlan(world.kit, valid)
     expect(world.workspace.kept).toBe(true)
@@ -86,10 +79,7 @@ describe('savePlan', () => {
   })
 
   it.each([
-    [
-      'the code moved on',
-      async ({ workspace }: StepWorld) => void Object.assign(workspace, { current_revision: 'another' }),
-    ],
+    ['the code moved on', ({ workspace }: StepWorld) => Object.assign(workspace, { current_revision: 'another' })],
     ['the plan file is another one', () => writeFile(join(root, 'session.plan'), 'another plan')],
     ['the plan file is gone', () => rm(join(root, 'session.plan'))],
     [
@@ -100,7 +90,7 @@ describe('savePlan', () => {
         await symlink('real.plan', join(root, 'session.plan'))
       },
     ],
-  ])('refuses when %s', async (_, change: (world: StepWorld) => Promise<void>) => {
+  ])('refuses when %s', async (_, change: (world: StepWorld) => unknown) => {
     const { world, valid } = await planned()
     await change(world)
     await expect(savePlan(world.kit, valid)).rejects.toThrow('does not belong to the code')
@@ -121,7 +111,7 @@ describe('savePlan', () => {
   })
 
   it('neither seals nor moves anything once another worker has the round', async () => {
-    const { world, valid } = await planned({ key: KEY })
+    const { world, valid } = await planned(KEY)
     await lapseLease(steps.database.sql, world.run.round.id)
     await claimForRun(steps.database.sql, world.run.round.id)
     await expect(savePlan(world.kit, valid)).rejects.toThrow(LeaseLost)
@@ -133,7 +123,7 @@ describe('savePlan', () => {
 
 describe('the stored copy of a pin', () => {
   it('is uploaded encrypted, and replaces the one before', async () => {
-    const { world, valid } = await planned({ key: KEY })
+    const { world, valid } = await planned(KEY)
     await writeFile(join(root, 'main.tf'), 'password = "in clear"')
     await savePlan(world.kit, valid)
     const first = (await pinOf(world))?.plan.archive_key
@@ -147,7 +137,7 @@ describe('the stored copy of a pin', () => {
   })
 
   it('is not needed: the pin stands when the object store refuses', async () => {
-    const { world, valid } = await planned({ key: KEY })
+    const { world, valid } = await planned(KEY)
     world.run.context.storage.put = async () => Promise.reject(unavailable('The object store cannot be reached.'))
     await savePlan(world.kit, valid)
     expect(world.workspace.kept).toBe(true)

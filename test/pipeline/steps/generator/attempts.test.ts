@@ -11,7 +11,6 @@ import { MASK } from '../../../../src/base/masking.ts'
 import type { Operation } from '../../../../src/base/vocabulary.ts'
 import { STOPPING } from '../../../../src/data/queue.ts'
 import type { AttemptDetail } from '../../../../src/rounds/attempts.ts'
-import type { ClaimedRound } from '../../../../src/rounds/round.ts'
 import type { StatementResult } from '../../../../src/rules/intent/statement.ts'
 import { loadAggregate } from '../../../../src/sessions/aggregate.ts'
 import { useFolder } from '../../../helpers/folder.ts'
@@ -53,12 +52,22 @@ async function attemptsOf({ run }: StepWorld): Promise<AttemptDetail[]> {
   const session = await loadAggregate(run.context, uuid, { includeHistory: true })
   return session?.rounds.at(-1)?.attempts ?? []
 }
+/** Generates, and returns the attempts. */
+async function attemptsIn(...how: Parameters<typeof generate>): Promise<AttemptDetail[]> {
+  await generate(...how)
+  return await attemptsOf(how[0])
+}
 /** Renders the steps that ran, with their number if above one, for example `generate ok, plan failed 2`. */
 const ran = (attempt: AttemptDetail | undefined): string =>
   attempt?.steps
     .filter(({ outcome }) => outcome !== 'skipped')
     .map(({ name, outcome, runs }) => `${name} ${outcome}${runs > 1 ? ` ${runs}` : ''}`)
     .join(', ') ?? ''
+
+/** Records an attempt as an earlier run does. */
+const record = ({ run }: StepWorld, number: number, outcome: string | null = null) => steps.database.sql`
+  INSERT INTO round_attempts (round_id, number, restart, task, outcome)
+  SELECT ${run.round.id}, ${number}, 0, 'generate', ${outcome}`
 
 /** Makes an engine in which one step fails with these texts, once for each. */
 const failingAt =
@@ -75,8 +84,7 @@ describe('attempts at code', () => {
     const world = await worldOf(failingAt('validate', errorIn('Unsupported argument')))
     Object.assign(world.workspace, { iacRoot: folder.path, clone: folder.path })
     await writeFile(join(folder.path, 'main.tf'), 'resource "a" "b" {\n  x = 1\n}\n')
-    await generate(world)
-    const [first, second, ...more] = await attemptsOf(world)
+    const [first, second, ...more] = await attemptsIn(world)
     expect(more).toEqual([])
     expect(first).toMatchObject({ number: 1, restart: 0, task: 'generate', outcome: 'refused', commit: 'commit-1' })
     expect(ran(first)).toBe('generate ok, init ok, validate failed')
@@ -94,13 +102,8 @@ describe('attempts at code', () => {
       },
     ])
     expect(first?.next_reason).toBe('The engine does not accept the code: Unsupported argument (main.tf:2).')
-    expect(second).toMatchObject({
-      number: 2,
-      outcome: 'accepted',
-      commit: 'commit-2',
-      diagnostics: [],
-      next_reason: null,
-    })
+    const accepted = { outcome: 'accepted', commit: 'commit-2', diagnostics: [], next_reason: null }
+    expect(second).toMatchObject({ number: 2, ...accepted })
     expect(ran(second)).toBe('generate ok, validate ok, plan ok, show ok')
     expect(second?.input_tokens).toBeGreaterThan(0)
   })
@@ -116,8 +119,7 @@ describe('attempts at code', () => {
     }
     const words = [errorIn('From the text'), errorIn('From the text')]
     const world = await worldOf(failingAt('validate', ...words), { additions: { diagnostics } })
-    await generate(world, undefined, { maxAttempts: 2 })
-    const [first, second] = await attemptsOf(world)
+    const [first, second] = await attemptsIn(world, undefined, { maxAttempts: 2 })
     expect(first?.diagnostics).toMatchObject([{ summary: 'Told by the engine', line: 7, address: 'a.b' }])
     expect(second?.diagnostics).toMatchObject([{ summary: 'From the text', line: 2 }])
     expect(second).toMatchObject({ outcome: 'refused', next_reason: null })
@@ -129,24 +131,20 @@ describe('attempts at code', () => {
     ['plan', 'generate ok, init ok, validate ok, plan failed', 'The code could not be planned: No such module.'],
   ])('of which one fails at %s', async (kind, passed, reason) => {
     const world = await worldOf(failingAt(kind, 'Error: No such module\n\nIt is not there.'))
-    await generate(world)
-    const [first, second] = await attemptsOf(world)
+    const [first, second] = await attemptsIn(world)
     expect(ran(first)).toBe(passed)
     expect(first).toMatchObject({ outcome: 'refused', diagnostics: [{ step: kind, file: null }], next_reason: reason })
     expect(second?.outcome).toBe('accepted')
   })
 
   it('say with the words of the engine what has no known form', async () => {
-    const world = await worldOf(failingAt('plan', 'panic: it broke\nsomewhere'))
-    await generate(world)
-    const [first] = await attemptsOf(world)
+    const [first] = await attemptsIn(await worldOf(failingAt('plan', 'panic: it broke\nsomewhere')))
     expect(first?.diagnostics).toMatchObject([{ step: 'plan', summary: 'panic: it broke', detail: 'somewhere' }])
   })
 
   it('fail when a plan cannot be read, with what the engine said', async () => {
     const world = await worldOf(failingAt('show', 'Error: Failed to read plan\n\nIt is no plan.'))
-    await generate(world)
-    const [first, ...more] = await attemptsOf(world)
+    const [first, ...more] = await attemptsIn(world)
     expect(more).toEqual([])
     expect(ran(first)).toBe('generate ok, init ok, validate ok, plan ok, show failed')
     expect(first).toMatchObject({ outcome: 'failed', diagnostics: [{ step: 'show', summary: 'Failed to read plan' }] })
@@ -154,16 +152,14 @@ describe('attempts at code', () => {
 
   it('fail when the model does not finish, and keep the text of other errors to the log', async () => {
     const world = await worldOf(calmEngine(), { scripts: { task_complete: { text: 'half', finish: 'max_tokens' } } })
-    await generate(world)
-    expect(await attemptsOf(world)).toMatchObject([
+    expect(await attemptsIn(world)).toMatchObject([
       { outcome: 'failed', commit: null, diagnostics: [{ step: 'generate', severity: 'error' }] },
     ])
     const broken = await worldOf(calmEngine())
     broken.workspace.commitAndPush = async () => {
       throw new Error('/secret/path of this machine')
     }
-    await generate(broken)
-    expect(await attemptsOf(broken)).toMatchObject([
+    expect(await attemptsIn(broken)).toMatchObject([
       { outcome: 'failed', diagnostics: [{ step: null, summary: 'An unexpected error occurred.' }] },
     ])
   })
@@ -171,15 +167,13 @@ describe('attempts at code', () => {
   it('have no commit when nothing was changed', async () => {
     const world = await worldOf(calmEngine())
     world.workspace.pendingChanges = async () => []
-    await generate(world)
-    expect(await attemptsOf(world)).toMatchObject([{ outcome: 'accepted', commit: null }])
+    expect(await attemptsIn(world)).toMatchObject([{ outcome: 'accepted', commit: null }])
   })
 
   it('of a second loop say what that one is for, and count on', async () => {
     const world = await worldOf(calmEngine())
     await generate(world)
-    await generate(world, undefined, { operation: 'drift' })
-    expect(await attemptsOf(world)).toMatchObject([
+    expect(await attemptsIn(world, undefined, { operation: 'drift' })).toMatchObject([
       {
         number: 1,
         outcome: 'accepted',
@@ -199,8 +193,7 @@ describe('attempts at code', () => {
       const goodEnough = { writeQuery: (text: string) => text, validateAgain: planned }
       return { ok: false, text: '', targets: [], feedback: 'One part is missing.', goodEnough }
     }
-    await generate(world, validate)
-    const attempts = await attemptsOf(world)
+    const attempts = await attemptsIn(world, validate)
     expect(attempts.map(({ outcome }) => outcome)).toEqual(['refused', 'refused', 'refused', 'accepted'])
     expect(attempts[0]).toMatchObject({ diagnostics: [{ step: null, summary: 'One part is missing.' }] })
     expect(attempts[2]?.next_reason).toMatch(/^No later attempt was valid: the code of an earlier one/)
@@ -248,8 +241,7 @@ describe('attempts at code', () => {
 
   it('are all refused when none is valid', async () => {
     const world = await worldOf(failingAt('plan', errorIn('One'), errorIn('Two'), errorIn('Three')))
-    await generate(world)
-    expect((await attemptsOf(world)).map(({ outcome, next_reason }) => [outcome, next_reason])).toEqual([
+    expect((await attemptsIn(world)).map(({ outcome, next_reason }) => [outcome, next_reason])).toEqual([
       ['refused', 'The code could not be planned: One (main.tf:2).'],
       ['refused', 'The code could not be planned: Two (main.tf:2).'],
       ['refused', null],
@@ -268,8 +260,7 @@ describe('what is recorded of an attempt', () => {
     Object.assign(world.workspace, { iacRoot: folder.path, clone: folder.path })
     await writeFile(join(folder.path, 'main.tf'), text)
     world.kit.secrets.add([SECRET])
-    await generate(world)
-    const attempts = await attemptsOf(world)
+    const attempts = await attemptsIn(world)
     const stored = await steps.database.sql`SELECT * FROM round_attempts WHERE round_id = ${world.run.round.id}`
     for (const json of [JSON.stringify(attempts), JSON.stringify(stored)]) {
       expect(json).not.toContain(SECRET.slice(0, 8))
@@ -286,9 +277,7 @@ describe('what is recorded of an attempt', () => {
 
   it('is limited in number and size, and says how much was found', async () => {
     const many = Array.from({ length: 40 }, (_, index) => errorIn(`Fault ${index} ${'é'.repeat(5000)}`)).join('\n')
-    const world = await worldOf(failingAt('plan', many))
-    await generate(world)
-    const [first] = await attemptsOf(world)
+    const [first] = await attemptsIn(await worldOf(failingAt('plan', many)))
     expect(first?.diagnostics).toHaveLength(20)
     expect(first?.diagnostics_total).toBe(40)
     expect(JSON.stringify(first).length).toBeLessThan(30_000)
@@ -298,10 +287,8 @@ describe('what is recorded of an attempt', () => {
   it('keeps few findings of an attempt that comes after many others', async () => {
     const many = Array.from({ length: 9 }, (_, index) => errorIn(`Fault ${index}`)).join('\n')
     const world = await worldOf(failingAt('plan', many))
-    await steps.database.sql`
-      INSERT INTO round_attempts (round_id, number, restart, task) SELECT ${world.run.round.id}, 50, 0, 'generate'`
-    await generate(world)
-    const late = (await attemptsOf(world)).find(({ number }) => number === 51)
+    await record(world, 50)
+    const late = (await attemptsIn(world)).find(({ number }) => number === 51)
     expect(late?.diagnostics).toHaveLength(3)
     expect(late?.diagnostics_total).toBe(9)
   })
@@ -318,9 +305,7 @@ describe('the record of attempts', () => {
 
   it('keeps no round from its work when the database takes nothing of it', async () => {
     const world = await worldOf(calmEngine())
-    await steps.database.sql`
-      INSERT INTO round_attempts (round_id, number, restart, task)
-      SELECT ${world.run.round.id}, 2147483647, 0, 'generate'`
+    await record(world, 2_147_483_647)
     expect(await generate(world)).toMatchObject({ ok: true })
     expect(await attemptsOf(world)).toHaveLength(1)
   })
@@ -337,19 +322,14 @@ describe('the record of attempts', () => {
       stop.abort(reason)
       throw reason
     }
-    await generate({ ...world, kit }, validate)
-    expect(await attemptsOf(world)).toMatchObject([{ outcome, diagnostics: [] }])
+    expect(await attemptsIn({ ...world, kit }, validate)).toMatchObject([{ outcome, diagnostics: [] }])
   })
 
   it('says that a round starts again', async () => {
     const world = await worldOf(calmEngine())
-    const { sql } = steps.database
-    await sql`INSERT INTO round_attempts (round_id, number, restart, task, outcome)
-      SELECT ${world.run.round.id}, 1, 0, 'generate', 'interrupted'`
-    const round: ClaimedRound = { ...world.run.round, attempt: 2 }
-    const kit = createKit({ ...world.run, round })
-    await generate({ ...world, kit })
-    expect(await attemptsOf(world)).toMatchObject([
+    await record(world, 1, 'interrupted')
+    const kit = createKit({ ...world.run, round: { ...world.run.round, attempt: 2 } })
+    expect(await attemptsIn({ ...world, kit })).toMatchObject([
       { restart: 0, next_reason: 'The round was interrupted and starts again.' },
       { number: 2, restart: 1, outcome: 'accepted' },
     ])

@@ -34,22 +34,14 @@ it('stand below their error, masked, from code and schema', async () => {
   const { kit } = await steps.world({ additions: { schema } })
   kit.engine.initialised = true
   kit.secrets.add(['secret-word-b1'])
-  kit.run.workspace = {
-    ...kit.run.workspace,
-    iacRoot: folder.path,
-    clone: folder.path,
-    gitDirectory: join(folder.path, '.git'),
-  }
+  const places = { iacRoot: folder.path, clone: folder.path, gitDirectory: join(folder.path, '.git') }
+  kit.run.workspace = { ...kit.run.workspace, ...places }
+  const bucket = 'resource "aws_s3_bucket" "a"'
   const missing = (name: string) => `This object does not have an attribute named "${name}".`
   const feedback = [
     error('Unsupported attribute', 8, 'output "v"', missing('vpcid')),
-    error(
-      'Unsupported argument',
-      14,
-      'resource "aws_s3_bucket" "a"',
-      'An argument named "buket" is not expected here.',
-    ),
-    error('Unsupported thing', 14, 'resource "aws_s3_bucket" "a"', 'Blocks of type "arm" are not expected here.'),
+    error('Unsupported argument', 14, bucket, 'An argument named "buket" is not expected here.'),
+    error('Unsupported thing', 14, bucket, 'Blocks of type "arm" are not expected here.'),
     error('Another attribute', 11, 'output "w"', missing('other')),
   ].join('\n')
   const text = await describeErrors(kit, await findErrors(kit, { step: 'plan', feedback }, { asksEngine: true }))

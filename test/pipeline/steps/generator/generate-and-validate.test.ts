@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
   type GenerationTask,
@@ -10,12 +7,14 @@ import {
 } from '../../../../pipeline/steps/generator/generate-and-validate.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { parsePlan } from '../../../../src/plan/plan.ts'
+import { useFolder } from '../../../helpers/folder.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { changesJson } from '../../../plan/fixtures.ts'
 import { said } from '../scripted-llm.ts'
 import { createSteps, type StepWorld } from '../support.ts'
 
 const steps = startOnce(createSteps)
+const folder = useFolder()
 
 const done = (summary: string) => ({ args: { status: 'done', summary } })
 const scripts = { task_complete: [done('First.'), done('Second.'), done('Third.')] }
@@ -54,12 +53,8 @@ describe('generateAndValidate', () => {
     expect(value).toBe('the plan')
     expect(world.run.conversation).toEqual([{ user: 'before', assistant: 'earlier' }])
     expect(world.run.result.summary).toBe('First.')
-    expect((await world.statuses()).map(([status]) => status)).toEqual([
-      'generating',
-      'validating',
-      'generating',
-      'validating',
-    ])
+    const shown = (await world.statuses()).map(([status]) => status)
+    expect(shown).toEqual(['generating', 'validating', 'generating', 'validating'])
     expect(plans(world)).toEqual(['half', 'plan text'])
     expect(world.workspace.commits).toBe(2)
     expect(world.run.meter.usage().validation_attempts).toBe(2)
@@ -75,12 +70,8 @@ describe('generateAndValidate', () => {
     expect(first?.messages[1]?.content).toMatch(/^<<<DATA earlier request (\w+)\nbefore\n\1 DATA>>>$/)
     expect(first?.messages.at(-1)?.content).toBe('Please: Add a bucket')
     expect(second?.messages.slice(0, first?.messages.length)).toEqual(first?.messages)
-    expect(second?.messages.slice(first?.messages.length).map(({ role }) => role)).toEqual([
-      'assistant',
-      'tool',
-      'assistant',
-      'user',
-    ])
+    const added = second?.messages.slice(first?.messages.length).map(({ role }) => role)
+    expect(added).toEqual(['assistant', 'tool', 'assistant', 'user'])
     expect(second?.messages.at(-2)?.content).toBe('First.')
     expect(second?.messages.at(-1)?.content).toMatch(
       /<<<DATA output of the validation (\w+)\nError: no such argument\n\1 DATA>>>/,
@@ -105,22 +96,16 @@ describe('generateAndValidate', () => {
     await generateAndValidate(world.kit, task([good()]))
     await generateAndValidate(world.kit, task([good()], { forbid: false, operation: 'drift' }))
     const [generate, drift] = world.llm.of('task_complete').map(said)
-    for (const part of [
-      'TEMPLATE BODY',
-      'bucket: bkt',
-      'body of general-guidelines-engine',
-      'body of aws-guidelines-networking',
-    ])
+    const guidelines = ['general-guidelines-engine', 'aws-guidelines-networking', 'aws-guidelines-forbidden_actions']
+    for (const part of ['TEMPLATE BODY', 'bucket: bkt', ...guidelines.map((name) => `body of ${name}`)])
       expect(generate).toContain(part)
-    expect(generate).toContain('body of aws-guidelines-forbidden_actions')
     expect(drift).not.toContain('body of aws-guidelines-forbidden_actions')
   })
 
   it('gives up after the last attempt, with what was said about it', async () => {
     const world = await steps.world({ scripts })
-    const error = await generateAndValidate(world.kit, task([bad('one'), bad('two'), bad('three')])).catch(
-      (reason: unknown) => reason,
-    )
+    const all = [bad('one'), bad('two'), bad('three')]
+    const error = await generateAndValidate(world.kit, task(all)).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(ValidationLoopExceeded)
     expect(error).toMatchObject({ status: 422, message: 'Validation loop exceeded.', last: { feedback: 'three' } })
     expect(world.run.conversation).toEqual([])
@@ -129,21 +114,17 @@ describe('generateAndValidate', () => {
 
   it('makes a single attempt when there is only one', async () => {
     const world = await steps.world({ scripts })
-    await expect(generateAndValidate(world.kit, task([bad('one')], { maxAttempts: 1 }))).rejects.toThrow(
-      'Validation loop exceeded.',
-    )
+    const single = generateAndValidate(world.kit, task([bad('one')], { maxAttempts: 1 }))
+    await expect(single).rejects.toThrow('Validation loop exceeded.')
   })
 
   it('uploads every changed file before the commit, without sensitive values', async () => {
     const world = await steps.world({ scripts })
     world.kit.secrets.learn(parsePlan(changesJson))
+    const paths = Array.from({ length: 20 }, (_, index) => `dir/f${index}.tf`)
     world.workspace.changes = [
       { path: 'main.tf', new_file: false, content: '-a\n+password = "S3cret-Passw0rd!"' },
-      ...Array.from({ length: 20 }, (_, index) => ({
-        path: `dir/f${index}.tf`,
-        new_file: true,
-        content: `file ${index}`,
-      })),
+      ...paths.map((path) => ({ path, new_file: true, content: `file ${path}` })),
     ]
     await generateAndValidate(world.kit, task([good('')]))
     const stored = [...world.objects].filter(([key]) => key.startsWith('changes/'))
@@ -152,9 +133,7 @@ describe('generateAndValidate', () => {
       body: `-a\n+password = "${MASK}"`,
       metadata: { new_file: 'false' },
     })
-    const rows = await steps.database.sql<
-      { file_name: string }[]
-    >`SELECT file_name FROM code_changes WHERE round_id = ${world.run.round.id}`
+    const rows = await steps.database.sql`SELECT file_name FROM code_changes WHERE round_id = ${world.run.round.id}`
     expect(rows.map(({ file_name }) => file_name)).toContain('dir/f19.tf')
     expect(plans(world)).toEqual([])
   })
@@ -177,12 +156,10 @@ describe('generateAndValidate', () => {
   })
 
   it('composes the result over all attempts, whatever a weak model says last', async () => {
+    const corrected = 'Corrected the name of an attribute.'
     const answers = [
       { summary: 'Added a queue with an alarm in queue.tf.', assumptions: ['Messages are kept for 4 days.'] },
-      {
-        summary: 'Corrected the name of an attribute.',
-        assumptions: ['messages are kept for 4 days', 'No encryption.'],
-      },
+      { summary: corrected, assumptions: ['messages are kept for 4 days', 'No encryption.'] },
       { summary: 'The files are unchanged and right.' },
     ]
     const world = await steps.world({
@@ -195,7 +172,7 @@ describe('generateAndValidate', () => {
     expect(world.run.result).toMatchObject({
       summary: 'Added a queue with an alarm in queue.tf.',
       assumptions: ['Messages are kept for 4 days.', 'No encryption.'],
-      repairs: ['After validation: Corrected the name of an attribute.'],
+      repairs: [`After validation: ${corrected}`],
     })
   })
 
@@ -232,13 +209,8 @@ describe('generateAndValidate', () => {
     const world = await steps.world({ scripts: { task_complete: [...attempt, ...attempt, ...attempt] } })
     const writing = [[{ path: 'a.tf', new_file: true, content: 'x' }], [], []]
     world.workspace.pendingChanges = async () => writing.shift() ?? []
-    const root = await mkdtemp(join(tmpdir(), 'loop-'))
-    Object.assign(world.workspace, { iacRoot: root, clone: root })
-    try {
-      await generateAndValidate(world.kit, task([bad('one'), bad('two'), good()]))
-    } finally {
-      await rm(root, { recursive: true, force: true })
-    }
+    Object.assign(world.workspace, { iacRoot: folder.path, clone: folder.path })
+    await generateAndValidate(world.kit, task([bad('one'), bad('two'), good()]))
     const answers = world.llm
       .of('task_complete')
       .at(-1)

@@ -11,10 +11,10 @@ import {
 import { readSchemas, type TypesInPlay } from '../../../../pipeline/steps/generator/generator-dialogue.ts'
 import { createPlanValidator } from '../../../../pipeline/steps/plan/validators.ts'
 import { MASK } from '../../../../src/base/masking.ts'
-import type { EngineDiagnostic, EngineResult, IacClient } from '../../../../src/services/iac/contract.ts'
+import type { EngineDiagnostic, IacClient } from '../../../../src/services/iac/contract.ts'
 import { useFolder } from '../../../helpers/folder.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
-import { said } from '../scripted-llm.ts'
+import { type Reply, said } from '../scripted-llm.ts'
 import { calmEngine, createSteps, type EngineScript, type StepWorld, schemaDouble } from '../support.ts'
 
 const steps = startOnce(createSteps)
@@ -31,12 +31,12 @@ const done = { args: { status: 'done', summary: 'Done.' } }
 const STDERR =
   '\nError: Unsupported argument\n\n  on main.tf line 4, in resource "aws_s3_bucket" "logs":\n' +
   '   4:   nope = 1\n\nAn argument named "nope" is not expected here.\n'
-const refused = (stderr: string): Partial<EngineResult> => ({ exit_code: 1, stdout: '', stderr })
-/** Refuses the first run of a kind of job. */
-const refusingOnce =
-  (kind: string, stderr: string): EngineScript =>
+/** Refuses the first runs of a kind of job. */
+const refusing =
+  (times: number, kind: string, stderr: string): EngineScript =>
   (job, number) =>
-    job.kind === kind && number === 1 ? refused(stderr) : calmEngine()(job, number)
+    job.kind === kind && number <= times ? { exit_code: 1, stdout: '', stderr } : calmEngine()(job, number)
+const refusingOnce = (kind: string, stderr: string) => refusing(1, kind, stderr)
 const generate = (world: StepWorld) =>
   generateAndValidate(world.kit, {
     query: 'Add a bucket',
@@ -50,6 +50,9 @@ const generate = (world: StepWorld) =>
 /** Returns the text between the fences of a prompt's findings. */
 const findingsOf = (prompt: string) => /<<<DATA findings \w+\n([\s\S]*?)DATA>>>/.exec(prompt)?.[1] ?? ''
 const kinds = ({ jobs }: StepWorld) => jobs.map(({ kind }) => kind)
+/** Returns the request with which a world's generator is told to repair for the first time. */
+const repair = ({ llm }: StepWorld) => llm.of('task_complete')[1]
+const repairText = (w: StepWorld) => repair(w)?.messages.at(-1)?.content ?? ''
 
 const attributes = (name: string) => ({ block: { attributes: { [name]: { type: 'string', required: true } } } })
 const TYPES: Record<string, unknown> = {
@@ -57,8 +60,6 @@ const TYPES: Record<string, unknown> = {
   aws_kms_key: attributes('policy'),
   aws_other: attributes('other'),
 }
-
-const schemaService = () => schemaDouble(TYPES)
 
 const world = async (options: NonNullable<Parameters<typeof steps.world>[0]>) => {
   const made = await steps.world({ scripts: { task_complete: done }, ...options })
@@ -73,7 +74,7 @@ describe('a repair', () => {
     const warning = '\nWarning: Deprecated Parameter\n\n  on backend_override.tf line 1:\n\nUse another one.\n'
     const w = await world({ engine: refusingOnce('validate', warning + STDERR + STDERR) })
     await generate(w)
-    const text = w.llm.of('task_complete')[1]?.messages.at(-1)?.content ?? ''
+    const text = repairText(w)
     expect(text).toMatch(
       /<<<DATA findings (\w+)\n1\. Unsupported argument\nmain\.tf:4, in resource "aws_s3_bucket" "logs"\n[^<]*\n> {3}4: {3}nope = 1\n/,
     )
@@ -97,11 +98,11 @@ describe('a repair', () => {
     const w = await world({ engine: refusingOnce('validate', STDERR), additions: { diagnostics } })
     await generate(w)
     expect(asked).toEqual([folder.path])
-    expect(said(w.llm.of('task_complete')[1])).toContain('From the machine\\nmain.tf:4')
+    expect(said(repair(w))).toContain('From the machine\\nmain.tf:4')
     const planned = await world({ engine: refusingOnce('plan', STDERR), additions: { diagnostics } })
     await generate(planned)
     expect(asked).toHaveLength(1)
-    expect(said(planned.llm.of('task_complete')[1])).toContain('1. Unsupported argument')
+    expect(said(repair(planned))).toContain('1. Unsupported argument')
   })
 
   it.each<[string, IacClient['diagnostics']]>([
@@ -111,7 +112,7 @@ describe('a repair', () => {
   ])('uses the text when the machine form is %s', async (_, diagnostics) => {
     const w = await world({ engine: refusingOnce('validate', STDERR), additions: { diagnostics } })
     await generate(w)
-    expect(said(w.llm.of('task_complete')[1])).toContain('1. Unsupported argument')
+    expect(said(repair(w))).toContain('1. Unsupported argument')
   })
 
   it('quotes neither the override nor files outside of the root', async () => {
@@ -120,7 +121,7 @@ describe('a repair', () => {
       'Error: Away\n\n  on ../../etc/passwd line 1:\n   1: quoted by the engine\n'
     const w = await world({ engine: refusingOnce('validate', hidden) })
     await generate(w)
-    const findings = findingsOf(w.llm.of('task_complete')[1]?.messages.at(-1)?.content ?? '')
+    const findings = findingsOf(repairText(w))
     expect(findings).toContain('backend_override.tf:1')
     expect(findings).not.toContain('secret_key')
     expect(findings).not.toContain('root:')
@@ -142,24 +143,24 @@ describe('a repair', () => {
     // Runs without the client that masks every message again: the step masks its own texts.
     w.kit.llm = w.llm
     await generate(w)
-    const text = w.llm.of('task_complete')[1]?.messages.at(-1)?.content ?? ''
+    const text = repairText(w)
     const masked = `An argument named "${MASK}" is not expected here.`
     expect(findingsOf(text)).toContain(masked)
     expect(text.split(masked)).toHaveLength(2)
-    expect(said(w.llm.of('task_complete')[1])).not.toContain('Sup3r-Secret')
+    expect(said(repair(w))).not.toContain('Sup3r-Secret')
   })
 
   it('has no findings where the engine said nothing of a known form', async () => {
     const warning = '╷\n│ Warning: Old backend\n│ \n│ Mend it.\n╵\n'
     const w = await world({ engine: refusingOnce('validate', `${warning}odd words`) })
     await generate(w)
-    const text = w.llm.of('task_complete')[1]?.messages.at(-1)?.content ?? ''
+    const text = repairText(w)
     expect(text).not.toContain('DATA findings')
     expect(text).toContain('odd words')
     expect(text).not.toContain('Old backend')
     const nothingElse = await world({ engine: refusingOnce('validate', warning) })
     await generate(nothingElse)
-    expect(said(nothingElse.llm.of('task_complete')[1])).toContain('Old backend')
+    expect(said(repair(nothingElse))).toContain('Old backend')
   })
 })
 
@@ -167,39 +168,41 @@ describe('a fault of the environment', () => {
   const CREDENTIALS = 'Error: No valid credential sources found\n\nPlease see the documentation of Sup3r-Secret.\n'
 
   it.each(['init', 'plan'])('ends the loop after the first attempt: %s', async (kind) => {
-    const w = await world({
-      engine: (job, number) => (job.kind === kind ? refused(CREDENTIALS) : calmEngine()(job, number)),
-    })
+    const w = await world({ engine: refusing(Number.POSITIVE_INFINITY, kind, CREDENTIALS) })
     w.kit.secrets.add(['Sup3r-Secret'])
     const error = await generate(w).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(EnvironmentFailure)
     expect(error).toBeInstanceOf(ValidationLoopExceeded)
-    expect(error).toMatchObject({
-      status: 422,
-      message: expect.stringMatching(/^No change of the code can mend this\. The engine has no valid credentials/),
-    })
+    const message = /^No change of the code can mend this\. The engine has no valid credentials/
+    expect(error).toMatchObject({ status: 422, message: expect.stringMatching(message) })
     expect(String(error)).not.toContain('Sup3r-Secret')
     expect(w.llm.of('task_complete')).toHaveLength(1)
   })
 
-  it('does not, when the session touched the provider', async () => {
+  it.each([
+    ['the session touched the provider', async () => '+provider "aws" {\n+  profile = "none"\n+}\n'],
+    ['nothing tells what the session touched', () => Promise.reject(new Error('git is gone'))],
+  ])('does not, when %s', async (_, branchDiff) => {
     const w = await world({ engine: refusingOnce('plan', CREDENTIALS) })
-    w.workspace.branchDiff = async () => '+provider "aws" {\n+  profile = "none"\n+}\n'
-    await generate(w)
-    expect(w.llm.of('task_complete')).toHaveLength(2)
-  })
-
-  it('does not, when nothing tells what the session touched', async () => {
-    const w = await world({ engine: refusingOnce('plan', CREDENTIALS) })
-    w.workspace.branchDiff = async () => Promise.reject(new Error('git is gone'))
+    w.workspace.branchDiff = branchDiff
     await generate(w)
     expect(w.llm.of('task_complete')).toHaveLength(2)
   })
 })
 
+const looking = (...types: string[]): Reply => ({ calls: [['resource_schema', { types }]] })
+const NO_TYPES = {
+  resource_schemas: {},
+  data_source_schemas: {},
+  resource_types: [],
+  data_source_types: [],
+  ephemeral_resource_schemas: {},
+  ephemeral_types: [],
+}
+
 describe('provider schemas', () => {
   it('are told from the first init on, for the types in play, with a tool for others', async () => {
-    const service = schemaService()
+    const service = schemaDouble(TYPES)
     const w = await world({ engine: refusingOnce('validate', STDERR), additions: { schema: service.schema } })
     await generate(w)
     const [first, second] = w.llm.of('task_complete')
@@ -211,23 +214,22 @@ describe('provider schemas', () => {
     expect(text).not.toContain('aws_other')
     expect(second?.tools).toEqual(first?.tools)
     expect(service.asked.flatMap(({ resource_types = [] }) => resource_types)).not.toContain('aws_unknown_thing')
+    expect(kinds(w)).toEqual(['init', 'validate', 'validate', 'plan', 'show'])
   })
 
   it('are shown once in a conversation', async () => {
-    const service = schemaService()
-    const engine: EngineScript = (job, number) =>
-      job.kind === 'validate' && number < 3 ? refused(STDERR) : calmEngine()(job, number)
-    const w = await world({ engine, additions: { schema: service.schema } })
+    const service = schemaDouble(TYPES)
+    const w = await world({ engine: refusing(2, 'validate', STDERR), additions: { schema: service.schema } })
     await generate(w)
     const third = said(w.llm.of('task_complete')[2])
     expect(third.split('resource \\"aws_kms_key\\" (')).toHaveLength(2)
   })
 
   it('are told not to be there yet, and can be looked up after the first init', async () => {
-    const lookUp = { calls: [['resource_schema', { types: ['aws_other'] }]] as [string, Record<string, unknown>][] }
+    const lookUp = looking('aws_other')
     const w = await world({
       engine: refusingOnce('validate', STDERR),
-      additions: { schema: schemaService().schema },
+      additions: { schema: schemaDouble(TYPES).schema },
       scripts: { task_complete: [lookUp, done, lookUp, done] },
     })
     await generate(w)
@@ -242,19 +244,15 @@ describe('provider schemas', () => {
       asked++
       return null
     }
-    const engine: EngineScript = (job, number) =>
-      job.kind === 'validate' && number < 3 ? refused(STDERR) : calmEngine()(job, number)
-    const w = await world({ engine, additions: { schema } })
+    const w = await world({ engine: refusing(2, 'validate', STDERR), additions: { schema } })
     await generate(w)
     expect(w.llm.of('task_complete')).toHaveLength(3)
     expect(asked).toBe(1)
   })
 
   it('can be looked up, also by wrong names', async () => {
-    const service = schemaService()
-    const lookUp = {
-      calls: [['resource_schema', { types: ['aws_other', 'aws_s3_buckets'] }]] as [string, Record<string, unknown>][],
-    }
+    const service = schemaDouble(TYPES)
+    const lookUp = looking('aws_other', 'aws_s3_buckets')
     const w = await world({
       engine: refusingOnce('validate', STDERR),
       additions: { schema: service.schema },
@@ -264,9 +262,8 @@ describe('provider schemas', () => {
     const answer = w.llm.of('task_complete')[2]?.messages.at(-1)
     expect(answer).toMatchObject({ role: 'tool' })
     expect(answer?.content).toContain('resource "aws_other" (hashicorp/aws)\n  other: string, required')
-    expect(answer?.content).toContain(
-      'No provider of this repository has a type "aws_s3_buckets". Names like it: aws_s3_bucket',
-    )
+    const unknown = 'No provider of this repository has a type "aws_s3_buckets". Names like it: aws_s3_bucket'
+    expect(answer?.content).toContain(unknown)
   })
 
   it.each<[string, IacClient['schema']]>([
@@ -281,20 +278,10 @@ describe('provider schemas', () => {
     ],
     [
       'answers schemas of no known form',
-      async () => ({
-        providers: {
-          x: {
-            resource_schemas: { aws_s3_bucket: 7 },
-            data_source_schemas: {},
-            resource_types: ['aws_s3_bucket'],
-            data_source_types: [],
-            ephemeral_resource_schemas: {},
-            ephemeral_types: [],
-          },
-        },
-        missing: [],
-        left_out: [],
-      }),
+      async () => {
+        const x = { ...NO_TYPES, resource_schemas: { aws_s3_bucket: 7 }, resource_types: ['aws_s3_bucket'] }
+        return { providers: { x }, missing: [], left_out: [] }
+      },
     ],
   ])('change nothing where the service %s', async (_, schema) => {
     const bare = await world({ engine: refusingOnce('validate', STDERR) })
@@ -302,13 +289,7 @@ describe('provider schemas', () => {
     await generate(bare)
     await generate(w)
     expect(kinds(w)).toEqual(kinds(bare))
-    expect(said(w.llm.of('task_complete')[1])).not.toContain('DATA provider schema')
-  })
-
-  it('leave the jobs of the contract as they are', async () => {
-    const w = await world({ engine: refusingOnce('validate', STDERR), additions: { schema: schemaService().schema } })
-    await generate(w)
-    expect(kinds(w)).toEqual(['init', 'validate', 'validate', 'plan', 'show'])
+    expect(said(repair(w))).not.toContain('DATA provider schema')
   })
 })
 

@@ -104,12 +104,7 @@ it('asks for at most 256 texts at a time', async () => {
 it.each<[string, IacClient['fmt'] | undefined]>([
   ['offers no formatting', undefined],
   ['answers nothing', async () => null],
-  [
-    'fails',
-    async () => {
-      throw new Error('broken')
-    },
-  ],
+  ['fails', () => Promise.reject(new Error('broken'))],
 ])('leaves the files as they are when the service %s', async (_, fmt) => {
   const { kit, write, read } = await kitOn({ 'main.tf': FORMATTED }, fmt)
   await write('new.tf', LOOSE)

@@ -1,16 +1,17 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { planOutsideTargets } from '../../../../pipeline/steps/plan/plan-outside-targets.ts'
 import { unavailable } from '../../../../src/base/errors.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import type { BeyondTargets } from '../../../../src/plan/targets.ts'
+import { useFolder } from '../../../helpers/folder.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { REPORT, review } from '../review.ts'
 import { calmEngine, createSteps, type EngineScript, ok, type StepWorld, validPlan } from '../support.ts'
 
 const steps = startOnce(createSteps)
+const folder = useFolder()
 
 const SECRET = 'sup3r-secret-value'
 const change = (address: string, actions: string[], rest = {}) => ({
@@ -71,7 +72,7 @@ describe('planOutsideTargets', () => {
     ['with endless output', () => ({ exit_code: 1, stderr: 'x'.repeat(100_000) }), `${'x'.repeat(300)}…`],
     [
       'that cannot be shown',
-      ({ kind }) => (kind === 'show' ? { exit_code: 1, stderr: 'no such file' } : ok()),
+      ({ kind }) => ({ exit_code: kind === 'show' ? 1 : 0, stderr: 'no such file' }),
       'no such file',
     ],
     ['that is no document', calmEngine('{"surprise": 1}'), 'Engine plan json output could not be read.'],
@@ -81,19 +82,17 @@ describe('planOutsideTargets', () => {
     expect(await planOutsideTargets(world.kit, asked(world))).toEqual({ made: false, reason })
   })
 
-  it('a sidecar that is gone is a result, an unexpected error without its text', async () => {
-    for (const [error, reason] of [
-      [unavailable('iac service unreachable'), 'iac service unreachable'],
-      [new TypeError('detail of a library'), 'an unexpected error occurred.'],
-    ] as const) {
-      const world = await steps.world()
-      world.run.context.iac.run = async () => Promise.reject(error)
-      expect(await planOutsideTargets(world.kit, asked(world))).toEqual({ made: false, reason })
-    }
+  it.each([
+    [unavailable('iac service unreachable'), 'iac service unreachable'],
+    [new TypeError('detail of a library'), 'an unexpected error occurred.'],
+  ])('%s is a result, without the text of an unexpected error', async (error, reason) => {
+    const world = await steps.world()
+    world.run.context.iac.run = () => Promise.reject(error)
+    expect(await planOutsideTargets(world.kit, asked(world))).toEqual({ made: false, reason })
   })
 
   it('leaves no plan file, whatever becomes of it', async () => {
-    const root = await mkdtemp(join(tmpdir(), 'outside-'))
+    const root = folder.path
     await writeFile(join(root, 'session.plan'), 'reviewed')
     for (const show of [ok(document), { exit_code: 1, stderr: 'broken' }]) {
       const world = await steps.world({ engine: ({ kind }) => (kind === 'show' ? show : ok()) })
@@ -106,7 +105,6 @@ describe('planOutsideTargets', () => {
       await planOutsideTargets(world.kit, asked(world))
       expect(await readdir(root)).toEqual(['session.plan'])
     }
-    await rm(root, { recursive: true })
   })
 
   it('ends with the run', async () => {
@@ -123,21 +121,14 @@ describe('planOutsideTargets', () => {
 
 describe('the report', () => {
   it('is written while the whole root is planned', async () => {
-    let told = () => {}
-    const asked_model = new Promise<void>((resolve) => {
-      told = resolve
-    })
-    const world = await steps.world({
-      scripts: {
-        generate_engine_plan_report: () => {
-          told()
-          return { args: REPORT }
-        },
-      },
-    })
-    const valid = asked(world)
-    const beyond = asked_model.then((): BeyondTargets => ({ made: true, changes: [] }))
-    const { report } = await review(world, valid, { beyond })
+    const model = Promise.withResolvers<void>()
+    const generate_engine_plan_report = () => {
+      model.resolve()
+      return { args: REPORT }
+    }
+    const world = await steps.world({ scripts: { generate_engine_plan_report } })
+    const beyond = model.promise.then((): BeyondTargets => ({ made: true, changes: [] }))
+    const { report } = await review(world, asked(world), { beyond })
     expect(report.potential_impact.bullet_points).toEqual([
       { title: 'Outside the targets', description: 'A plan of the whole root changes nothing outside the targets.' },
     ])
@@ -145,24 +136,17 @@ describe('the report', () => {
 
   it('that fails lets the engine finish in the workspace first', async () => {
     const order: string[] = []
-    const world = await steps.world({
-      scripts: {
-        generate_engine_plan_report: () => {
-          order.push('model fails')
-          finish()
-          return { error: new Error('model is down') }
-        },
-      },
-    })
-    let finish = () => {}
-    const beyond = new Promise<null>((resolve) => {
-      finish = () =>
-        setImmediate(() => {
-          order.push('engine is done')
-          resolve(null)
-        })
-    })
-    await expect(review(world, asked(world), { beyond })).rejects.toThrow('model is down')
+    const engine = Promise.withResolvers<null>()
+    const generate_engine_plan_report = () => {
+      order.push('model fails')
+      setImmediate(() => {
+        order.push('engine is done')
+        engine.resolve(null)
+      })
+      return { error: new Error('model is down') }
+    }
+    const world = await steps.world({ scripts: { generate_engine_plan_report } })
+    await expect(review(world, asked(world), { beyond: engine.promise })).rejects.toThrow('model is down')
     expect(order).toEqual(['model fails', 'engine is done'])
   })
 })

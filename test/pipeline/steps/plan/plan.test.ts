@@ -4,12 +4,22 @@ import { planTargets } from '../../../../pipeline/steps/plan/plan.ts'
 import { LeaseLost } from '../../../../src/base/errors.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { claimForRun } from '../../../../src/rounds/claim.ts'
+import type { EngineResult } from '../../../../src/services/iac/contract.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { changesJson, changesText } from '../../../plan/fixtures.ts'
 import { calmEngine, createSteps, type EngineScript, ok } from '../support.ts'
 
 const steps = startOnce(createSteps)
 
+/** Makes an engine that fails a job of this kind, the first or as `when` says, and is calm otherwise. */
+const failing =
+  (
+    kind: string,
+    result: Partial<EngineResult>,
+    when: (number: number) => boolean = (number) => number === 1,
+  ): EngineScript =>
+  (job, number) =>
+    job.kind === kind && when(number) ? { exit_code: 1, ...result } : calmEngine()(job, number)
 const kinds = (jobs: { kind: string }[]) => jobs.map(({ kind }) => kind)
 
 describe('planTargets', () => {
@@ -23,16 +33,11 @@ describe('planTargets', () => {
       { kind: 'plan', body: { ...scoped, plan_file: 'session.plan', targets: ['terraform_data.a'] } },
       { kind: 'show', body: { workspace_path: '/clone/root', plan_file: 'session.plan' } },
     ])
+    const reference = { workspace: '/clone/root', plan_file: 'session.plan' }
     expect(result).toMatchObject({
       ok: true,
       text: 'plan output',
-      reference: {
-        workspace: '/clone/root',
-        plan_file: 'session.plan',
-        targets: ['terraform_data.a'],
-        revision: 'revision-0',
-        plan_sha256: null,
-      },
+      reference: { ...reference, targets: ['terraform_data.a'], revision: 'revision-0', plan_sha256: null },
     })
     expect(run.meter.usage().engine_s).toBeGreaterThanOrEqual(0)
   })
@@ -45,9 +50,7 @@ describe('planTargets', () => {
   })
 
   it('validates code that was not valid once more', async () => {
-    const { kit, jobs } = await steps.world({
-      engine: (job, number) => (job.kind === 'validate' && number === 1 ? { exit_code: 1 } : calmEngine()(job, number)),
-    })
+    const { kit, jobs } = await steps.world({ engine: failing('validate', {}) })
     await planTargets(kit, [])
     await planTargets(kit, [])
     expect(kinds(jobs)).toEqual(['init', 'validate', 'validate', 'plan', 'show'])
@@ -58,10 +61,8 @@ describe('planTargets', () => {
     ['Error: Required plugins are not installed'],
     ['Error: Backend initialization required, please run "tofu init"'],
   ])('initialises again when the engine asks for it: %s', async (stderr) => {
-    const { kit, jobs, workspace } = await steps.world({
-      engine: (job, number) =>
-        job.kind === 'validate' && number === 2 ? { exit_code: 1, stderr } : calmEngine()(job, number),
-    })
+    const engine = failing('validate', { stderr }, (number) => number === 2)
+    const { kit, jobs, workspace } = await steps.world({ engine })
     await planTargets(kit, [])
     workspace.current_revision = 'revision-1'
     const result = await planTargets(kit, [])
@@ -70,12 +71,8 @@ describe('planTargets', () => {
   })
 
   it('initialises again once only', async () => {
-    const { kit, jobs, workspace } = await steps.world({
-      engine: (job, number) =>
-        job.kind === 'validate' && number > 1
-          ? { exit_code: 1, stderr: 'run terraform init' }
-          : calmEngine()(job, number),
-    })
+    const engine = failing('validate', { stderr: 'run terraform init' }, (number) => number > 1)
+    const { kit, jobs, workspace } = await steps.world({ engine })
     await planTargets(kit, [])
     workspace.current_revision = 'revision-1'
     expect(await planTargets(kit, [])).toMatchObject({ ok: false, feedback: 'run terraform init' })
@@ -83,31 +80,20 @@ describe('planTargets', () => {
   })
 
   it('does not repeat an init that has just been made', async () => {
-    const { kit, jobs } = await steps.world({
-      engine: ({ kind }) => (kind === 'validate' ? { exit_code: 1, stderr: 'please run terraform init' } : ok()),
-    })
+    const { kit, jobs } = await steps.world({ engine: failing('validate', { stderr: 'please run terraform init' }) })
     await planTargets(kit, [])
     expect(kinds(jobs)).toEqual(['init', 'validate'])
   })
 
-  it.each([
-    ['init', { exit_code: 1, stderr: 'no backend' }, { ok: false, text: '', feedback: 'no backend', step: 'init' }],
-    ['init', { exit_code: 1 }, { ok: false, text: '', feedback: 'engine init failed', step: 'init' }],
-    [
-      'validate',
-      { exit_code: 1, stdout: 'listing', stderr: '  ' },
-      { ok: false, text: '', feedback: 'engine validate failed', step: 'validate' },
-    ],
-    [
-      'plan',
-      { exit_code: 1, stdout: 'half a plan', stderr: 'Error: no' },
-      { ok: false, text: 'half a plan', feedback: 'Error: no', step: 'plan' },
-    ],
-    ['plan', { exit_code: 2 }, { ok: false, text: '', feedback: 'engine plan failed', step: 'plan' }],
-  ] as const)('answers a failing %s as feedback', async (failing, result, expected) => {
-    const engine: EngineScript = (job, number) => (job.kind === failing ? result : calmEngine()(job, number))
-    const { kit } = await steps.world({ engine })
-    expect(await planTargets(kit, [])).toEqual({ ...expected, targets: [] })
+  it.each<[string, Partial<EngineResult>, string, string]>([
+    ['init', { stderr: 'no backend' }, 'no backend', ''],
+    ['init', {}, 'engine init failed', ''],
+    ['validate', { stdout: 'listing', stderr: '  ' }, 'engine validate failed', ''],
+    ['plan', { stdout: 'half a plan', stderr: 'Error: no' }, 'Error: no', 'half a plan'],
+    ['plan', { exit_code: 2 }, 'engine plan failed', ''],
+  ])('answers a failing %s as feedback: %o', async (step, result, feedback, text) => {
+    const { kit } = await steps.world({ engine: failing(step, result) })
+    expect(await planTargets(kit, [])).toEqual({ ok: false, text, feedback, step, targets: [] })
   })
 
   it('plans the whole root, and says so, when the engine refuses every choice of targets', async () => {
@@ -138,9 +124,7 @@ describe('planTargets', () => {
   })
 
   it('initialises on the next plan when the init failed', async () => {
-    const { kit, jobs } = await steps.world({
-      engine: (job, number) => (job.kind === 'init' && number === 1 ? { exit_code: 1 } : calmEngine()(job, number)),
-    })
+    const { kit, jobs } = await steps.world({ engine: failing('init', {}) })
     await planTargets(kit, [])
     expect((await planTargets(kit, [])).ok).toBe(true)
     expect(kinds(jobs)).toEqual(['init', 'init', 'validate', 'plan', 'show'])
@@ -159,23 +143,16 @@ describe('planTargets', () => {
     })
     const first = await planTargets(kit, [])
     expect(first.text).not.toContain('S3cret-Passw0rd!')
-    expect(await planTargets(kit, [])).toEqual({
-      ok: false,
-      text: MASK,
-      feedback: `bad value "${MASK}"`,
-      step: 'plan',
-      targets: [],
-    })
+    const expected = { ok: false, text: MASK, feedback: `bad value "${MASK}"`, step: 'plan', targets: [] }
+    expect(await planTargets(kit, [])).toEqual(expected)
   })
 
   it('fails the run when a plan cannot be read', async () => {
-    const broken = await steps.world({ engine: ({ kind }) => (kind === 'show' ? ok('not JSON') : ok()) })
+    const broken = await steps.world({ engine: calmEngine('not JSON') })
     await expect(planTargets(broken.kit, [])).rejects.toMatchObject({ status: 502 })
-    const failing = await steps.world({ engine: ({ kind }) => (kind === 'show' ? { exit_code: 1 } : ok()) })
-    await expect(planTargets(failing.kit, [])).rejects.toMatchObject({
-      code: 'EnginePlanUnreadable',
-      message: 'engine show failed',
-    })
+    const unshown = await steps.world({ engine: failing('show', {}) })
+    const unreadable = { code: 'EnginePlanUnreadable', message: 'engine show failed' }
+    await expect(planTargets(unshown.kit, [])).rejects.toMatchObject(unreadable)
     const future = await steps.world({ engine: calmEngine('{"format_version": "2.0"}') })
     await expect(planTargets(future.kit, [])).rejects.toThrow('Engine plan json output major format change.')
   })
@@ -183,9 +160,7 @@ describe('planTargets', () => {
   it('records every job, and stops when the round was taken over', async () => {
     const { kit, run } = await steps.world()
     await planTargets(kit, [])
-    const [row] = await steps.database.sql<
-      { jobs: Record<string, string> }[]
-    >`SELECT jobs FROM rounds WHERE id = ${run.round.id}`
+    const [row] = await steps.database.sql`SELECT jobs FROM rounds WHERE id = ${run.round.id}`
     expect(Object.keys(row?.jobs ?? {}).toSorted()).toEqual(['init-1', 'plan-1', 'show-1', 'validate-1'])
     await steps.database.sql`UPDATE rounds SET lease_until = NULL WHERE id = ${run.round.id}`
     await claimForRun(steps.database.sql, run.round.id)
@@ -196,21 +171,14 @@ describe('planTargets', () => {
     const { run, jobs } = await steps.world()
     const waited: string[] = []
     const { promise, resolve } = Promise.withResolvers<void>()
-    const iac = {
-      ...run.context.iac,
-      wait: async (id: string) => {
-        waited.push(id)
-        if (id === 'still-running') await promise
-        if (id === 'lost') throw new Error('Unknown or expired job')
-        return ok()
-      },
+    run.context.iac.wait = async (id) => {
+      waited.push(id)
+      if (id === 'still-running') await promise
+      if (id === 'lost') throw new Error('Unknown or expired job')
+      return ok()
     }
-    const resumed = {
-      ...run,
-      context: { ...run.context, iac },
-      round: { ...run.round, attempt: 2, jobs: { 'plan-1': 'still-running', 'init-1': 'lost' } },
-    }
-    const planning = planTargets(createKit(resumed), [])
+    const round = { ...run.round, attempt: 2, jobs: { 'plan-1': 'still-running', 'init-1': 'lost' } }
+    const planning = planTargets(createKit({ ...run, round }), [])
     await new Promise(setImmediate)
     expect(waited.toSorted()).toEqual(['lost', 'still-running'])
     expect(jobs).toEqual([])

@@ -35,29 +35,18 @@ describe('the requests filter', () => {
     expect(await filterRequest(kit)).toEqual({ accepted: true })
     const [request] = llm.of('requests_filter')
     expect(request?.role).toBe('small')
-    expect(request?.tools?.map(({ name }) => name)).toEqual([
-      'read_file',
-      'list_dir',
-      'bulk_grep_search',
-      'diff_history',
-      'requests_filter',
-    ])
-    for (const part of [
-      'body of general-guidelines-requests',
-      'body of aws-guidelines-forbidden_actions',
-      'before',
-      'Add a bucket',
-    ])
-      expect(said(request)).toContain(part)
+    const looking = ['read_file', 'list_dir', 'bulk_grep_search', 'diff_history']
+    expect(request?.tools?.map(({ name }) => name)).toEqual([...looking, 'requests_filter'])
+    const rules = ['body of general-guidelines-requests', 'body of aws-guidelines-forbidden_actions']
+    for (const part of [...rules, 'before', 'Add a bucket']) expect(said(request)).toContain(part)
     expect(request?.messages[1]?.content).toMatch(/^<<<DATA earlier request (\w+)\nbefore\n\1 DATA>>>$/)
     expect(request?.messages[2]?.content).toBe('earlier')
   })
 
   it('answers the explanation of a declined request word for word', async () => {
-    const { kit } = await steps.world({
-      scripts: { requests_filter: { args: { status: false, explanation: 'No "public" buckets.' } } },
-    })
-    expect(await filterRequest(kit)).toEqual({ accepted: false, explanation: 'No "public" buckets.' })
+    const explanation = 'No "public" buckets.'
+    const { kit } = await steps.world({ scripts: { requests_filter: { args: { status: false, explanation } } } })
+    expect(await filterRequest(kit)).toEqual({ accepted: false, explanation })
   })
 
   it('fails with the name of a prompt that is missing', async () => {
@@ -83,17 +72,16 @@ describe('the target generator of a session', () => {
   })
 })
 
-const banner = (level: string) => ({ banner: { level, title: 'Impact', description: 'As told.' } })
-const reportArgs = (level = 'low') => ({
+const REPORTED = {
   summary: { create: 7, update: 7, delete: 7, recreate: 7 },
   detailed_changes: [{ name: 'a.b', action: 'delete', summary: 'With topsecret-1.' }],
-  potential_impact: banner(level),
+  potential_impact: { banner: { level: 'low', title: 'Impact', description: 'As told.' } },
   estimated_costs: {},
-})
+}
 
 describe('the report of a review', () => {
   it('stores what the plan says, narrated by the main model, and raises the banner', async () => {
-    const world = await steps.world({ scripts: { generate_engine_plan_report: { args: reportArgs() } } })
+    const world = await steps.world({ scripts: { generate_engine_plan_report: { args: REPORTED } } })
     const { report } = await review(world, secretPlan(world))
     await world.kit.status.settle()
     expect(report.summary).toEqual({ create: 1, update: 0, delete: 1, recreate: 0 })
@@ -111,7 +99,7 @@ describe('the report of a review', () => {
   })
 
   it('cuts a plan of a million characters in the middle', async () => {
-    const world = await steps.world({ scripts: { generate_engine_plan_report: { args: reportArgs() } } })
+    const world = await steps.world({ scripts: { generate_engine_plan_report: { args: REPORTED } } })
     await review(world, { ...validPlan(world, []), text: `HEAD${'x'.repeat(1_000_000)}TAIL` })
     const text = said(world.llm.of('generate_engine_plan_report')[0])
     expect(text.length).toBeLessThan(420_000)
@@ -123,21 +111,13 @@ describe('the report of a review', () => {
 
 describe('the audit of a review', () => {
   const conventions = { templates: ['TEMPLATE BODY of `aws_db_instance`', 'another of `aws_vpc`'] }
-  const finding = (severity: string) => ({
-    rule_id: 'scope_exceeded',
-    severity,
-    resource: 'a.b',
-    message: 'topsecret-1 shown',
-  })
+  const finding = { rule_id: 'scope_exceeded', resource: 'a.b', message: 'topsecret-1 shown' }
   const audit = async (severities: string[], passed?: boolean) => {
+    const violations = severities.map((severity) => ({ ...finding, severity }))
+    const args = { passed, violations, summary: 'Audited.', checked_rules: ['scope_exceeded'] }
     const world = await steps.world({
       orchestration: { enable_compliance_checker: true },
-      scripts: {
-        generate_engine_plan_report: { args: REPORT },
-        report_compliance_findings: {
-          args: { passed, violations: severities.map(finding), summary: 'Audited.', checked_rules: ['scope_exceeded'] },
-        },
-      },
+      scripts: { generate_engine_plan_report: { args: REPORT }, report_compliance_findings: { args } },
     })
     return { world, document: (await review(world, secretPlan(world), { conventions })).compliance }
   }
@@ -151,9 +131,7 @@ describe('the audit of a review', () => {
     const { world, document } = await audit(severities, !passed)
     expect(document.passed).toBe(passed)
     expect(objectsOf(world, 'compliance/check-')).toEqual([document])
-    const rows = await steps.database.sql<
-      { passed: boolean }[]
-    >`SELECT passed FROM compliance_checks WHERE round_id = ${world.run.round.id}`
+    const rows = await steps.database.sql`SELECT passed FROM compliance_checks WHERE round_id = ${world.run.round.id}`
     expect(rows).toEqual([{ passed }])
     expect(JSON.stringify([document, world.llm.requests])).not.toContain('topsecret-1')
   })
@@ -163,14 +141,8 @@ describe('the audit of a review', () => {
     const [request] = world.llm.of('report_compliance_findings')
     expect(request?.role).toBe('small')
     expect(request?.tools?.map(({ name }) => name)).toEqual(['report_compliance_findings'])
-    for (const part of [
-      'Add a bucket',
-      'plan text',
-      'TEMPLATE BODY',
-      'body of general-compliance-report',
-      'body of aws-guidelines-forbidden_actions',
-    ])
-      expect(said(request)).toContain(part)
+    const rules = ['body of general-compliance-report', 'body of aws-guidelines-forbidden_actions']
+    for (const part of ['Add a bucket', 'plan text', 'TEMPLATE BODY', ...rules]) expect(said(request)).toContain(part)
     expect(said(request)).not.toContain('another of')
   })
 
@@ -179,12 +151,8 @@ describe('the audit of a review', () => {
       orchestration: { enable_compliance_checker: false },
       scripts: { generate_engine_plan_report: { args: REPORT } },
     })
-    expect((await review(world, validPlan(world, []), { conventions })).compliance).toEqual({
-      passed: true,
-      violations: [],
-      summary: '',
-      checked_rules: [],
-    })
+    const { compliance } = await review(world, validPlan(world, []), { conventions })
+    expect(compliance).toEqual({ passed: true, violations: [], summary: '', checked_rules: [] })
     expect(world.llm.of('report_compliance_findings')).toEqual([])
     expect(objectsOf(world, 'compliance/')).toEqual([])
   })

@@ -1,20 +1,17 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { composePrompts, templatesFor } from '../../../../pipeline/steps/shared/compose-prompts.ts'
 import { notFound } from '../../../../src/base/errors.ts'
+import { useFolder } from '../../../helpers/folder.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { type Script, said } from '../scripted-llm.ts'
 import { createSteps } from '../support.ts'
 
 const steps = startOnce(createSteps)
-const folders: string[] = []
-afterEach(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
-})
+const folder = useFolder(beforeEach)
 
 const RESOURCES =
   '# Templates\n\n- `s3_bucket`: object storage\n- `sqs_queue`: queues\n- `tables`: `google_bigquery_table`'
@@ -38,8 +35,7 @@ async function compose(
     return new Map(Object.entries(prompts)).get(name) ?? `body of ${name}`
   }
   const world = await steps.world({ context: { prompts: { body } }, scripts: { construct_information: script }, query })
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'compose-')))
-  folders.push(root)
+  const root = folder.path
   await promisify(execFile)('git', ['init', '--quiet', root])
   for (const [path, text] of Object.entries(files)) await writeFile(join(root, path), text)
   Object.assign(world.workspace, { iacRoot: root, clone: root, gitDirectory: join(root, '.git') })
@@ -65,10 +61,8 @@ describe('a repository that uses other providers only', () => {
   })
 
   it('may have a catalogue of another form, from which the model chooses as before', async () => {
-    const prompts = {
-      'aws-guidelines-resources_list': 'Landing zone: `landing`.',
-      'aws-guidelines-abbreviations': 'x = y',
-    }
+    const list = 'Landing zone: `landing`.'
+    const prompts = { 'aws-guidelines-resources_list': list, 'aws-guidelines-abbreviations': 'x = y' }
     const { conventions } = await compose(BUILT_IN, { prompts, script: chooses(['landing'], ['x = y']) })
     expect(conventions).toMatchObject({ templates: ['body of aws-resources-landing'], abbreviations: ['x = y'] })
   })
@@ -91,10 +85,8 @@ describe('the model chooses', () => {
 
   it('once when it chooses nothing, or nothing that exists', async () => {
     expect((await compose(AWS)).calls).toHaveLength(1)
-    const { conventions, calls } = await compose(AWS, {
-      script: chooses(['imagined']),
-      missing: ['aws-resources-imagined'],
-    })
+    const options = { script: chooses(['imagined']), missing: ['aws-resources-imagined'] }
+    const { conventions, calls } = await compose(AWS, options)
     expect(calls).toHaveLength(1)
     expect(conventions?.templates).toEqual([])
   })
@@ -135,14 +127,10 @@ describe('a prompt that is not there', () => {
   })
 
   it('ends the round when the registry fails', async () => {
-    const prompts = {
-      body: async (name: string) =>
-        name.includes('-resources-') ? Promise.reject(new Error('registry down')) : 'body',
-    }
-    const { kit } = await steps.world({
-      context: { prompts },
-      scripts: { construct_information: chooses(['s3_bucket']) },
-    })
+    const body = async (name: string) =>
+      name.includes('-resources-') ? Promise.reject(new Error('registry down')) : 'body'
+    const scripts = { construct_information: chooses(['s3_bucket']) }
+    const { kit } = await steps.world({ context: { prompts: { body } }, scripts })
     await expect(composePrompts(kit)).rejects.toThrow('registry down')
   })
 })

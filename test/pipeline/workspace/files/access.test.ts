@@ -32,24 +32,26 @@ const refused = (promise: Promise<unknown>, text: string | RegExp) =>
       expect(error.message).not.toContain(folder.path)
     },
   )
-
-const ESCAPES = [
-  '../outside.tf',
-  'net/../../outside.tf',
-  '/etc/passwd',
-  '../infra-other/main.tf',
-  './../outside.tf',
-  'net/../../../x.tf',
-]
+/** Puts a file into the root without the tools. */
+const put = (name: string, content: string | Buffer = '') => writeFile(join(root, name), content)
+const block = (search: string, text: string) => `<<<<<<< SEARCH\n${search}\n=======\n${text}\n>>>>>>> REPLACE`
 
 describe('paths', () => {
-  it.each(ESCAPES)('%s is refused by every tool', async (path) => {
+  it.each([
+    '../outside.tf',
+    'net/../../outside.tf',
+    '/etc/passwd',
+    '../infra-other/main.tf',
+    './../outside.tf',
+    'net/../../../x.tf',
+  ])('%s is refused by every tool', async (path) => {
     const text = /outside of the workspace|absolute/
     await refused(access.read(path), text)
-    await refused(access.write(path.replace('passwd', 'passwd.tf'), 'x'), text)
-    await refused(access.replace(path.replace('passwd', 'passwd.tf'), 'x'), text)
-    await refused(access.remove(path.replace('passwd', 'passwd.tf')), text)
     await refused(access.list(path), text)
+    const named = path.replace('passwd', 'passwd.tf')
+    await refused(access.write(named, 'x'), text)
+    await refused(access.replace(named, 'x'), text)
+    await refused(access.remove(named), text)
     expect(await readFile(join(root, '..', 'outside.tf'), 'utf8')).toBe('outside')
   })
 
@@ -82,14 +84,13 @@ describe('paths', () => {
     '.platform-workspace',
   ])('%s is hidden from every tool', async (path) => {
     await mkdir(join(root, path, '..'), { recursive: true })
-    await writeFile(join(root, path), 'sesame').catch(() => {})
+    await put(path, 'sesame').catch(() => {})
     await refused(access.read(path), 'is not accessible')
     if (path.endsWith('.tf')) await refused(access.write(path, 'x'), 'is not accessible')
     if (path.endsWith('.tf')) await refused(access.remove(path), 'is not accessible')
     expect((await access.list('.')).join()).not.toContain(path.split('/').at(-1))
-    expect(await access.grep({ query: 'sesame' })).toEqual([])
-    expect(await access.grep({ query: 'sesame', include_pattern: '**' })).toEqual([])
-    expect(await access.grep({ query: 'sesame', include_pattern: path })).toEqual([])
+    for (const pattern of [{}, { include_pattern: '**' }, { include_pattern: path }])
+      expect(await access.grep({ query: 'sesame', ...pattern })).toEqual([])
   })
 })
 
@@ -119,7 +120,7 @@ describe('symlinks', () => {
 
   it('are never written through', async () => {
     for (const path of ['leaf.tf', 'dangling.tf', 'inside.tf']) await refused(access.write(path, 'x'), 'symbolic link')
-    await refused(access.replace('inside.tf', '<<<<<<< SEARCH\nresource\n=======\nx\n>>>>>>> REPLACE'), 'symbolic link')
+    await refused(access.replace('inside.tf', block('resource', 'x')), 'symbolic link')
     await expect(lstat(join(folder.path, 'elsewhere', 'new.tf'))).rejects.toThrow()
   })
 
@@ -150,15 +151,8 @@ describe('write', () => {
     expect(await access.read('a/b/c.tf')).toBe('short')
   })
 
-  it.each([
-    'x.sh',
-    'x.TF',
-    'tf',
-    '.tf/x',
-    'x.tf.json',
-    'README.md',
-    'x.tf ',
-  ])('refuses the extension of %j', async (path) => {
+  const NAMES = ['x.sh', 'x.TF', 'tf', '.tf/x', 'x.tf.json', 'README.md', 'x.tf ']
+  it.each(NAMES)('refuses the extension of %j', async (path) => {
     const text = `File extension violation. File '${path}' cannot be modified. Allowed extensions: tf, tfvars`
     await refused(access.write(path, 'x'), text)
     await refused(access.replace(path, 'x'), text)
@@ -179,8 +173,7 @@ describe('write', () => {
     for (const link of ['leak.tf', 'up', 'net/deep']) await rm(join(root, link))
     for (const path of ['leak.tf', 'up/x.tf', 'net/../up/a/b.tf', 'net/deep/x.tf'])
       await refused(access.write(path, 'x'), 'belongs to an entry of the repository that is not accessible')
-    await access.write('net/other.tf', 'x')
-    await access.write('net/vpc.tf', 'y')
+    for (const path of ['net/other.tf', 'net/vpc.tf']) await access.write(path, 'x')
   })
 
   it('refuses a directory, a file as directory, and too much', async () => {
@@ -204,14 +197,13 @@ describe('write', () => {
 
 describe('replace and delete', () => {
   it('leave the file untouched when a block does not fit', async () => {
-    const diff =
-      '<<<<<<< SEARCH\nresource "a" {}\n=======\nx\n>>>>>>> REPLACE\n<<<<<<< SEARCH\nnone\n=======\n>>>>>>> REPLACE\n'
+    const diff = `${block('resource "a" {}', 'x')}\n${block('none', '')}\n`
     await refused(access.replace('main.tf', diff), /^Block 2 \(diff line 6\)/)
     expect(await access.read('main.tf')).toBe('resource "a" {}\n')
   })
 
   it('shorten a file', async () => {
-    await access.replace('main.tf', '<<<<<<< SEARCH\nresource "a" {}\n=======\nx\n>>>>>>> REPLACE')
+    await access.replace('main.tf', block('resource "a" {}', 'x'))
     expect(await access.read('main.tf')).toBe('x\n')
   })
 
@@ -219,9 +211,10 @@ describe('replace and delete', () => {
     await refused(access.replace('none.tf', 'x'), 'File none.tf does not exist')
     await refused(access.remove('none.tf'), 'File none.tf does not exist')
     await refused(access.remove('none/x.tf'), 'File none/x.tf does not exist')
-    await writeFile(join(root, 'latin.tf'), Buffer.from([0x61, 0xe9, 0x0a]))
-    await refused(access.replace('latin.tf', '<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE'), 'not UTF-8')
-    expect(await readFile(join(root, 'latin.tf'))).toEqual(Buffer.from([0x61, 0xe9, 0x0a]))
+    const latin = Buffer.from([0x61, 0xe9, 0x0a])
+    await put('latin.tf', latin)
+    await refused(access.replace('latin.tf', block('a', 'b')), 'not UTF-8')
+    expect(await readFile(join(root, 'latin.tf'))).toEqual(latin)
   })
 })
 
@@ -262,9 +255,7 @@ describe('read', () => {
 describe('list', () => {
   it('shows what ignore rules leave, relative to the root', async () => {
     await mkdir(join(root, '.terraform'))
-    await writeFile(join(root, 'run.sh'), '')
-    await writeFile(join(root, 'secret.tf'), '')
-    await writeFile(join(root, '.hidden'), '')
+    for (const name of ['run.sh', 'secret.tf', '.hidden']) await put(name)
     expect(await access.list('.')).toEqual(['.hidden', 'main.tf', 'net/'])
     expect(await access.list('')).toEqual(['.hidden', 'main.tf', 'net/'])
     expect(await access.list('net/')).toEqual(['net/vpc.tf'])
@@ -324,12 +315,9 @@ describe('search', () => {
 
 describe('survey', () => {
   it('lists every file below the root with its size, but nothing hidden, ignored or linked', async () => {
-    await writeFile(join(root, 'secret-a.tf'), 'ignored')
-    await writeFile(join(root, 'backend_override.tf'), 'hidden')
-    await writeFile(join(root, 'terraform.tfstate.backup'), 'hidden')
     await mkdir(join(root, '.terraform'))
-    await writeFile(join(root, '.terraform', 'x.tf'), 'hidden')
-    await writeFile(join(root, '.dot.tf'), 'hidden')
+    const hidden = ['backend_override.tf', 'terraform.tfstate.backup', '.terraform/x.tf', '.dot.tf']
+    for (const name of ['secret-a.tf', ...hidden]) await put(name, 'not listed')
     await symlink('/etc/passwd', join(root, 'link.tf'))
     await symlink('..', join(root, 'up'))
     await writeFile(join(root, 'näme "q".tf'), 'x')
@@ -347,12 +335,9 @@ describe('survey', () => {
   })
 })
 
+const MAINS = ['envs/prod/main.tf', 'main.tf', 'modules/network/main.tf']
 it.each([
-  [
-    'the same name in the nearest folder',
-    'modules/net/main.tf',
-    ['envs/prod/main.tf', 'main.tf', 'modules/network/main.tf'],
-  ],
+  ['the same name in the nearest folder', 'modules/net/main.tf', MAINS],
   ['the same name before a similar one', 'net/vpc.tf', ['net/vpcs.tf', 'a/b/c/vpc.tf']],
   ['few letters before a beginning', 'modules/queue', ['modules/queue-of-jobs', 'modules/queues']],
 ])('names the best match first: %s', (_, path, existing) => {
@@ -364,10 +349,6 @@ it.each([
 it('names nothing that has nothing to do with the path, and at most five', () => {
   expect(nearPaths('modules/net', ['modules/database', 'a/storage'])).toEqual([])
   expect(nearPaths('modules/net', ['modules/network'])).toEqual(['modules/network'])
-  expect(
-    nearPaths(
-      'x.tf',
-      Array.from({ length: 9 }, (_, index) => `${index}/x.tf`),
-    ),
-  ).toHaveLength(5)
+  const nine = Array.from({ length: 9 }, (_, index) => `${index}/x.tf`)
+  expect(nearPaths('x.tf', nine)).toHaveLength(5)
 })

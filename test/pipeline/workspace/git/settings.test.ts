@@ -1,6 +1,6 @@
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { configureGit, createGitEnvironment } from '../../../../pipeline/workspace/git/settings.ts'
 import { createLogger } from '../../../../src/base/log.ts'
 import { useFolder } from '../../../helpers/folder.ts'
@@ -8,28 +8,23 @@ import { gitConfig } from '../../../repository/support.ts'
 import { siteConfig } from '../support.ts'
 
 const place = { directory: '/private/git', workTree: '/uploads/session/clone' }
-const saved = { ...process.env }
 beforeEach(() => {
-  process.env.GIT_SSL_CAINFO = '/operator/ca.pem'
-  process.env.GIT_SSL_CAPATH = '/operator/certs'
+  vi.stubEnv('GIT_SSL_CAINFO', '/operator/ca.pem')
+  vi.stubEnv('GIT_SSL_CAPATH', '/operator/certs')
 })
 afterEach(() => {
-  for (const name of ['GIT_SSL_CAINFO', 'GIT_SSL_CAPATH'])
-    if (saved[name] === undefined) delete process.env[name]
-    else process.env[name] = saved[name]
+  vi.unstubAllEnvs()
 })
 
 const remote = (url: string) => ({ url: new URL(url), addresses: ['192.0.2.1'] })
+const OPERATOR = ['/operator/ca.pem', '/operator/certs']
 const authorities = (env: Record<string, string>) => [env.GIT_SSL_CAINFO, env.GIT_SSL_CAPATH]
 
 describe("the operator's certificate authorities", () => {
   it('count for the hosts that the operator names', () => {
     const config = gitConfig({ allow_private_hosts: ['git.example.com:8443', 'other.example.com'] })
     for (const url of ['https://github.com/a/b', 'https://git.example.com:8443/a/b', 'https://other.example.com/a/b'])
-      expect(authorities(createGitEnvironment(config, place, remote(url)))).toEqual([
-        '/operator/ca.pem',
-        '/operator/certs',
-      ])
+      expect(authorities(createGitEnvironment(config, place, remote(url)))).toEqual(OPERATOR)
   })
 
   it('do not count for any other host, nor for commands without a network', () => {
@@ -38,11 +33,8 @@ describe("the operator's certificate authorities", () => {
   })
 
   it('give way to the file that the configuration names', () => {
-    const env = createGitEnvironment(
-      gitConfig({ ca_file: '/platform/ca.pem' }),
-      place,
-      remote('https://github.com/a/b'),
-    )
+    const config = gitConfig({ ca_file: '/platform/ca.pem' })
+    const env = createGitEnvironment(config, place, remote('https://github.com/a/b'))
     expect(authorities(env)).toEqual([undefined, '/operator/certs'])
     expect(Object.values(env)).toContain('/platform/ca.pem')
   })
@@ -57,11 +49,10 @@ it('names the directory and the work tree in every call, and trusts no repositor
 })
 
 const folder = useFolder(beforeEach)
-let lines: string[]
+const lines: string[] = []
 const log = createLogger({ write: (line) => lines.push(line) })
-
-beforeEach(async () => {
-  lines = []
+beforeEach(() => {
+  lines.length = 0
 })
 
 const settings = () => readFile(join(folder.path, '.gitconfig'), 'utf8')
@@ -80,11 +71,8 @@ describe('git at boot', () => {
   })
 
   it('names the host of the provider in use', async () => {
-    await configureGit(
-      siteConfig('/x', { provider: 'GITLAB', host: 'gitlab.com', user: 'u', token: 't' }),
-      log,
-      folder.path,
-    )
+    const gitlab = { provider: 'GITLAB', host: 'gitlab.com', user: 'u', token: 't' } as const
+    await configureGit(siteConfig('/x', gitlab), log, folder.path)
     expect(await readFile(join(folder.path, '.git-credentials'), 'utf8')).toBe('https://u:t@gitlab.com\n')
   })
 

@@ -1,6 +1,6 @@
 import { link, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { crc32, deflateRawSync } from 'node:zlib'
+import { crc32, deflateRawSync, gunzipSync } from 'node:zlib'
 import { create, type Header } from 'tar'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../../../config/types.ts'
@@ -28,6 +28,8 @@ beforeEach(async () => {
 })
 
 const plan_sha256 = async () => (await hashFile(join(clone, 'live', 'session.plan'))) ?? ''
+const unpack = async (archive: Uint8Array) =>
+  unpackDirectory(archive, paths, session, { plan_sha256: await plan_sha256() })
 const left = () => readdir(join(paths.upload_folder, session.uuid)).catch(() => [])
 
 describe('packDirectory', () => {
@@ -50,9 +52,7 @@ describe('packDirectory', () => {
     await writeFile(join(clone, '.platform-workspace'), 'not packed')
     await symlink('../shared', join(clone, 'live', 'modules'))
     const archive = await packDirectory(clone, paths, 1_000_000)
-    const restored = await unpackDirectory(archive ?? new Uint8Array(), paths, session, {
-      plan_sha256: await plan_sha256(),
-    })
+    const restored = await unpack(archive ?? new Uint8Array())
     const { clone: unpacked, iacRoot } = restored.directory
     expect(iacRoot).toBe(join(unpacked, 'live'))
     const found = (await readdir(unpacked, { recursive: true, withFileTypes: true }))
@@ -81,46 +81,32 @@ describe('packDirectory', () => {
   })
 })
 
+interface PackOptions {
+  preservePaths?: boolean
+  onWriteEntry?: (entry: { path: string; linkpath?: string; header?: Header }) => void
+}
+const packed = async (names: string[], options: PackOptions = {}) =>
+  Buffer.concat(await Array.fromAsync(create({ cwd: clone, gzip: true, ...options }, names)))
+
 describe('unpackDirectory', () => {
-  const packed = async (
-    names: string[],
-    options: {
-      preservePaths?: boolean
-      onWriteEntry?: (entry: { path: string; linkpath?: string; header?: Header }) => void
-    } = {},
-  ) => {
-    const chunks: Uint8Array[] = []
-    for await (const chunk of create({ cwd: clone, gzip: true, ...options }, names)) chunks.push(chunk)
-    return Buffer.concat(chunks)
-  }
   const outside = () => join(folder.path, `outside-${session.uuid}`)
 
+  const linked = async (target: string) => {
+    await symlink(target, join(clone, 'out'))
+    return packed(['.'])
+  }
   it.each<[string, () => Promise<Uint8Array>]>([
     [
       'a path that leads up',
-      () =>
-        packed(['live'], {
-          onWriteEntry: (entry) =>
-            void (
-              entry.path.endsWith('session.plan') && Object.assign(entry, { path: `../../../outside-${session.uuid}` })
-            ),
-        }),
+      () => {
+        const path = `../../../outside-${session.uuid}`
+        const lead = (entry: object) => void Object.assign(entry, { path })
+        return packed(['live/session.plan'], { onWriteEntry: lead })
+      },
     ],
     ['an absolute path', () => packed(['live', outside()], { preservePaths: true })],
-    [
-      'a link that leads out',
-      async () => {
-        await symlink(folder.path, join(clone, 'out'))
-        return packed(['.'])
-      },
-    ],
-    [
-      'a link that leads out and ends nowhere',
-      async () => {
-        await symlink('../../nowhere', join(clone, 'out'))
-        return packed(['.'])
-      },
-    ],
+    ['a link that leads out', () => linked(folder.path)],
+    ['a link that leads out and ends nowhere', () => linked('../../nowhere')],
     [
       'a hard link',
       async () => {
@@ -138,15 +124,7 @@ describe('unpackDirectory', () => {
         await mkdir(join(clone, 'out'))
         await writeFile(join(clone, 'out', `outside-${session.uuid}`), 'through')
         const second = await packed(['out', 'live'])
-        const plain = await Promise.all(
-          [first, second].map(async (gzip) =>
-            new Response(new Blob([gzip]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer(),
-          ),
-        )
-        return Buffer.concat([
-          Buffer.from(plain[0] ?? new ArrayBuffer()).subarray(0, -1024),
-          Buffer.from(plain[1] ?? new ArrayBuffer()),
-        ])
+        return Buffer.concat([gunzipSync(first).subarray(0, -1024), gunzipSync(second)])
       },
     ],
     ['no archive at all', async () => new TextEncoder().encode('no archive')],
@@ -169,7 +147,7 @@ describe('unpackDirectory', () => {
   ])('refuses %s, and leaves nothing', async (_, make) => {
     await writeFile(outside(), 'untouched')
     const archive = await make()
-    await expect(unpackDirectory(archive, paths, session, { plan_sha256: await plan_sha256() })).rejects.toThrow()
+    await expect(unpack(archive)).rejects.toThrow()
     expect(await left()).toEqual([])
     expect(await readFile(outside(), 'utf8')).toBe('untouched')
   })
@@ -180,9 +158,7 @@ describe('a refusal of an archive with many files', () => {
     for (let number = 0; number < 80; number++) await writeFile(join(clone, `file-${number}.tf`), 'x'.repeat(2_000))
     await writeFile(join(clone, 'one'), 'x')
     await link(join(clone, 'one'), join(clone, 'two'))
-    const chunks: Uint8Array[] = []
-    for await (const chunk of create({ cwd: clone, gzip: true }, ['.'])) chunks.push(chunk)
-    const archive = Buffer.concat(chunks)
+    const archive = await packed(['.'])
     const damaged = Buffer.from(archive)
     damaged.fill(0, damaged.length - 40, damaged.length - 20)
     for (let attempt = 0; attempt < 25; attempt++)
@@ -190,7 +166,7 @@ describe('a refusal of an archive with many files', () => {
         [archive, /no plan directory has: .*(one|two)$/],
         [damaged, /./],
       ] as const) {
-        const refused = unpackDirectory(bytes, paths, session, { plan_sha256: await plan_sha256() })
+        const refused = unpack(bytes)
         await expect(refused).rejects.toThrow(reason)
         await expect(refused).rejects.not.toThrow(/ENOTEMPTY/)
         expect(await left()).toEqual([])

@@ -2,9 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { loadConfig } from '../../../../config/load.ts'
-import type { Config } from '../../../../config/types.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { startSweeper, sweep } from '../../../../pipeline/sweeper.ts'
 import { sweepWorkspaces } from '../../../../pipeline/workspace/saved-plans/sweep.ts'
 import { createLogger } from '../../../../src/base/log.ts'
@@ -14,28 +12,14 @@ import { acceptRound } from '../../../../src/rounds/accept.ts'
 import { finishRound } from '../../../../src/rounds/finish.ts'
 import { recordSavedPlan } from '../../../../src/rounds/transitions.ts'
 import { readStandings } from '../../../../src/sessions/find.ts'
+import { load } from '../../../config/support.ts'
 import { eventually } from '../../../helpers/eventually.ts'
-import { createTestDatabase, type TestDatabase } from '../../../helpers/postgres.ts'
-import { claimOf, createSession, verbContext } from '../../../sessions/fixtures.ts'
+import { SAVED_PLAN } from '../../../helpers/sessions.ts'
+import { claimOf, createSession, useVerbs } from '../../../sessions/fixtures.ts'
 
-let db: TestDatabase
+const { db, context: verbs } = useVerbs()
+const config = await load(null)
 let folder: string
-let config: Config
-beforeAll(async () => {
-  db = await createTestDatabase()
-  const env = { PLATFORM_SQL_DATABASE_URL: db.url, PLATFORM_IAC_TOKEN: 'token-of-iac', PLATFORM_CONFIG: 'config.yaml' }
-  const rest = {
-    OPENAI_API_KEY: 'key-1',
-    GIT_USER: 'bot',
-    GIT_TOKEN: 'token-1',
-    BUNDLED_ACCESS_KEY: 'key-1',
-    BUNDLED_SECRET_KEY: 'key-2',
-  }
-  config = await loadConfig({ ...env, ...rest }, async () =>
-    JSON.stringify({ llm: { model: 'openai/a', small_model: 'openai/a' } }),
-  )
-})
-afterAll(() => db.drop())
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sweep-'))
   return () => rm(folder, { recursive: true, force: true })
@@ -58,34 +42,21 @@ function contextAt(
     log,
     now: () => new Date(Date.now() + hours * HOUR),
     config: { ...config, paths: { ...config.paths, upload_folder: folder, git_folder: `${folder}-git` } },
-    storage: { delete: async (key: string) => void deleted.push(key), ...storage } as Partial<
-      Context['storage']
-    > as Context['storage'],
+    storage: { ...verbs.storage, delete: async (key) => void deleted.push(key), ...storage },
   }
 }
-const sweepAt = async (hours: number) => await sweep(contextAt(hours), new AbortController().signal)
+const never = new AbortController().signal
+const sweepAt = (hours: number) => sweep(contextAt(hours), never)
 
 /** Creates a session whose first round has ended, with a folder on this disk. */
 async function session(
   given: { status?: TerminalStatus | null; seal?: string | null | false; names?: string[] } = {},
 ): Promise<string> {
   const { status = 'completed', seal = false, names = [] } = given
-  const context = verbContext(db)
-  const uuid = await createSession(context)
+  const uuid = await createSession(verbs)
   const round = await claimOf(db.sql, uuid)
-  if (seal !== false)
-    await recordSavedPlan(db.sql, round, {
-      plan_sha256: 'a'.repeat(64),
-      workspace_sha256: 'c'.repeat(64),
-      commit: 'c0ffee',
-      targets: [],
-      changes: [],
-      engine: null,
-      state: null,
-      project_id: 'project',
-      archive_key: seal,
-    })
-  if (status) await finishRound(context, round, { status, message: '', history: null, commit: null, usage: null })
+  if (seal !== false) await recordSavedPlan(db.sql, round, { ...SAVED_PLAN, archive_key: seal })
+  if (status) await finishRound(verbs, round, { status, message: '', history: null, commit: null, usage: null })
   for (const name of names) {
     await mkdir(join(folder, uuid, name, 'deep'), { recursive: true })
     await writeFile(join(folder, uuid, name, 'deep', 'main.tf'), '')
@@ -159,17 +130,11 @@ describe('a sweep of the disk', () => {
     let looks = 0
     const standings = async (uuids: readonly string[]) => {
       if (++looks === 3)
-        await acceptRound(verbContext(db), {
-          session_uuid: uuid,
-          mode: 'generate',
-          query: 'More',
-          is_partial: false,
-        })
+        await acceptRound(verbs, { session_uuid: uuid, mode: 'generate', query: 'More', is_partial: false })
       return await readStandings(db.sql, uuids)
     }
-    const { signal } = new AbortController()
-    const swept = await sweepWorkspaces(folder, { standings, now: new Date(Date.now() + 2 * HOUR), log, signal })
-    expect(swept.removed).toBe(1)
+    const options = { standings, now: new Date(Date.now() + 2 * HOUR), log, signal: never }
+    expect(await sweepWorkspaces(folder, options)).toMatchObject({ removed: 1 })
     expect(await namesIn(uuid)).toHaveLength(1)
   })
 
@@ -178,12 +143,9 @@ describe('a sweep of the disk', () => {
     const standings = (uuids: readonly string[]) => readStandings(db.sql, uuids)
     const options = { standings, now: new Date(Date.now() + 2 * HOUR), log }
     expect(await sweepWorkspaces(folder, { ...options, signal: AbortSignal.abort() })).toMatchObject({ removed: 0 })
-    expect(await sweepWorkspaces(folder, { ...options, signal: new AbortController().signal, limit: 2 })).toMatchObject(
-      { removed: 2 },
-    )
-    expect(await sweepWorkspaces(folder, { ...options, signal: new AbortController().signal, limit: 2 })).toMatchObject(
-      { removed: 1 },
-    )
+    const bounded = { ...options, signal: never, limit: 2 }
+    expect(await sweepWorkspaces(folder, bounded)).toMatchObject({ removed: 2 })
+    expect(await sweepWorkspaces(folder, bounded)).toMatchObject({ removed: 1 })
   })
 
   it("removes git's directories of rounds that were killed, and of no round under way", async () => {
@@ -219,23 +181,20 @@ describe('stored copies of sessions that failed', () => {
     await session({ status: 'failed', seal: 'sessions/a/saved-plans/1.plan' })
     const good = await session({ seal: 'sessions/b/saved-plans/1.plan' })
     const context = contextAt(0)
-    const { signal } = new AbortController()
-    await sweep(context, signal)
-    await sweep(context, signal)
+    await sweep(context, never)
+    await sweep(context, never)
     expect(context.deleted).toEqual(['sessions/a/saved-plans/1.plan'])
     expect(await keyOf(good)).toBe('sessions/b/saved-plans/1.plan')
   })
 
   it('are tried again by the next sweep when the store refuses', async () => {
     const uuid = await session({ status: 'failed', seal: 'sessions/c/saved-plans/1.plan' })
-    const refuse = async () => {
-      throw new Error('the store is down')
-    }
-    await sweep(contextAt(0, { delete: refuse }), new AbortController().signal)
+    const refuse = () => Promise.reject(new Error('the store is down'))
+    await sweep(contextAt(0, { delete: refuse }), never)
     expect(lines).toMatchObject([{ level: 'warn', key: 'sessions/c/saved-plans/1.plan' }])
     expect(await keyOf(uuid)).toBe('sessions/c/saved-plans/1.plan')
     const context = contextAt(0)
-    await sweep(context, new AbortController().signal)
+    await sweep(context, never)
     expect(context.deleted).toEqual(['sessions/c/saved-plans/1.plan'])
   })
 })

@@ -65,13 +65,9 @@ describe('a discovery', () => {
 
   it('ends when the service stops, before and while it runs', async () => {
     const stop = new AbortController()
-    const running = run(
-      ({ signal }) =>
-        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut')))),
-      {
-        stopping: stop.signal,
-      },
-    )
+    const cut: Inventory = ({ signal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut'))))
+    const running = run(cut, { stopping: stop.signal })
     stop.abort()
     const stopped = { status: 503, message: 'Service shut down before the job finished.' }
     await expect(running).rejects.toMatchObject(stopped)

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { ask, askJson, codeOf, messageOf, type Question, readPages } from '../../../../sidecars/iac/inventory/http.ts'
 import { RefusedError } from '../../../../sidecars/iac/inventory/types.ts'
 import { silentLogger } from '../../../../src/base/log.ts'
-import { emptyNetwork } from './outside.ts'
+import { interceptRequests } from '../../../helpers/intercept.ts'
 import { inventoryRequest } from './request.ts'
 
-const outside = emptyNetwork()
+const outside = interceptRequests()
 
 const URL_OF = 'https://cloud.example/list'
 
@@ -53,14 +53,8 @@ describe('a call', () => {
     ['500', busy(500)],
     ['a cut connection', () => HttpResponse.error()],
     ['an answer that is cut', () => new HttpResponse(cutBody())],
-    [
-      'throttling that a header names',
-      () => new HttpResponse('', { status: 400, headers: { 'x-amzn-errortype': 'ThrottlingException:' } }),
-    ],
-    [
-      'throttling under another status',
-      () => HttpResponse.json({ __type: 'com.amazon#ThrottlingException', message: 'Rate' }, { status: 400 }),
-    ],
+    ['throttling that a header names', busy(400, { 'x-amzn-errortype': 'ThrottlingException:' })],
+    ['throttling of another status', () => HttpResponse.json({ __type: 'a#ThrottlingException' }, { status: 400 })],
   ])('is repeated after %s', async (_name, trouble) => {
     const seen = answers(trouble, trouble, () => HttpResponse.json('fine'))
     expect(await askJson(question())).toBe('fine')
@@ -97,9 +91,7 @@ describe('a call', () => {
   })
 
   it('names the reason of the system', async () => {
-    const refused = Object.assign(new TypeError('fetch failed'), {
-      cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }),
-    })
+    const refused = new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) })
     const request = inventoryRequest('s', {}, { fetch: () => Promise.reject(refused) })
     expect(await message(ask(question({ request })))).toBe(
       'the cloud is unreachable: the connection failed (ECONNREFUSED)',
@@ -126,48 +118,24 @@ describe('a call', () => {
 })
 
 describe('a refusal', () => {
+  const GOOGLE = {
+    code: 403,
+    message: 'Denied.',
+    status: 'PERMISSION_DENIED',
+    details: [{ '@type': 'x', reason: 'R' }],
+  }
+  const AZURE = { code: 'BadRequest', message: 'See.' }
+  const AZURE_DETAIL = { code: 'InvalidQuery', message: 'Inner.' }
+  const FORBIDDEN = { message: 'pods is forbidden', reason: 'Forbidden', details: { kind: 'pods' }, code: 403 }
+  const KUBERNETES = { kind: 'Status', status: 'Failure', ...FORBIDDEN }
   it.each([
     ['Azure', { error: { code: 'AuthorizationFailed', message: 'No right.' } }, 'No right.', 'AuthorizationFailed'],
-    [
-      'Azure, with details',
-      { error: { code: 'BadRequest', message: 'See.', details: [{ code: 'InvalidQuery', message: 'Inner.' }] } },
-      'Inner.',
-      'BadRequest',
-    ],
-    [
-      'a token endpoint',
-      { error: 'invalid_client', error_description: 'Wrong secret.' },
-      'Wrong secret.',
-      'invalid_client',
-    ],
-    [
-      'Google',
-      {
-        error: { code: 403, message: 'Denied.', status: 'PERMISSION_DENIED', details: [{ '@type': 'x', reason: 'R' }] },
-      },
-      'Denied.',
-      'PERMISSION_DENIED',
-    ],
-    [
-      'AWS',
-      { Message: 'User is not authorized.', __type: 'com.amazonaws#AccessDeniedException:http://x' },
-      'User is not authorized.',
-      'AccessDeniedException',
-    ],
+    ['Azure, with details', { error: { ...AZURE, details: [AZURE_DETAIL] } }, 'Inner.', 'BadRequest'],
+    ['a token endpoint', { error: 'invalid_client', error_description: 'Wrong.' }, 'Wrong.', 'invalid_client'],
+    ['Google', { error: GOOGLE }, 'Denied.', 'PERMISSION_DENIED'],
+    ['AWS', { Message: 'No.', __type: 'com.amazonaws#AccessDenied:http://x' }, 'No.', 'AccessDenied'],
     ['OCI', { code: 'NotAuthorizedOrNotFound', message: 'Not found.' }, 'Not found.', 'NotAuthorizedOrNotFound'],
-    [
-      'Kubernetes',
-      {
-        kind: 'Status',
-        status: 'Failure',
-        message: 'pods is forbidden',
-        reason: 'Forbidden',
-        details: { kind: 'pods' },
-        code: 403,
-      },
-      'pods is forbidden',
-      'Forbidden',
-    ],
+    ['Kubernetes', KUBERNETES, 'pods is forbidden', 'Forbidden'],
     ['of no known form', { fault: [1] }, 'Forbidden', ''],
   ])('of %s is understood', async (_name, body, text, code) => {
     answers(() => HttpResponse.json(body, { status: 403 }))

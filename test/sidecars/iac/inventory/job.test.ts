@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,7 +12,7 @@ let answer: (path: string, body: string, request: IncomingMessage, response: Ser
 const cloud = createServer(async (request, response) =>
   answer(request.url ?? '', await text(request), request, response),
 )
-await new Promise<void>((resolve) => cloud.listen(0, '127.0.0.1', resolve))
+await once(cloud.listen(0, '127.0.0.1'), 'listening')
 const AWS_ENDPOINT_URL = `http://127.0.0.1:${(cloud.address() as AddressInfo).port}`
 afterAll(() => {
   cloud.closeAllConnections()
@@ -55,10 +56,8 @@ it('a cancelled discovery ends without its answer', async () => {
   const id = await service.submit('/v1/import/scope-resource-ids', body('aws', '123456789012'))
   await asked.promise
   expect((await service.request('DELETE', `/v1/jobs/${id}`)).body.status).toBe('running')
-  expect(await service.finished(id)).toMatchObject({
-    status: 'failed',
-    error: { status: 409, detail: 'The job was cancelled.' },
-  })
+  const error = { status: 409, detail: 'The job was cancelled.' }
+  expect(await service.finished(id)).toMatchObject({ status: 'failed', error })
 })
 
 const bucket = (name: string) => ({
@@ -96,18 +95,11 @@ describe('the job that lists a scope', () => {
   })
 
   it('has exit code 1 and one message when the cloud refuses, without the credentials that it echoes', async () => {
-    answer = (_path, _body, _request, response) =>
-      json(
-        response,
-        { message: `no such key AKIDEXAMPLE or ${KEYS.AWS_SECRET_ACCESS_KEY}`, __type: 'InvalidClientTokenId' },
-        403,
-      )
+    const message = `no such key AKIDEXAMPLE or ${KEYS.AWS_SECRET_ACCESS_KEY}`
+    answer = (_path, _body, _request, response) => json(response, { message, __type: 'InvalidClientTokenId' }, 403)
     const { list, service } = await start(KEYS)
-    expect((await list('aws', '123456789012')).result).toEqual({
-      exit_code: 1,
-      stdout: '',
-      stderr: '403 from AWS STS: no such key (sensitive value) or (sensitive value)',
-    })
+    const stderr = '403 from AWS STS: no such key (sensitive value) or (sensitive value)'
+    expect((await list('aws', '123456789012')).result).toEqual({ exit_code: 1, stdout: '', stderr })
     expect(service.log.join('\n')).not.toContain(KEYS.AWS_SECRET_ACCESS_KEY)
   })
 
@@ -127,12 +119,8 @@ describe('the job that lists a scope', () => {
   it('fails when its time is up', async () => {
     answer = () => undefined
     const { list } = await start({ ...KEYS, IAC_JOB_TIMEOUT_SECONDS: '0.2' })
-    const job = await list('aws', '123456789012')
-    expect(job).toMatchObject({
-      status: 'failed',
-      result: null,
-      error: { status: 504, detail: 'The discovery did not finish within 0.2s.' },
-    })
+    const error = { status: 504, detail: 'The discovery did not finish within 0.2s.' }
+    expect(await list('aws', '123456789012')).toMatchObject({ status: 'failed', result: null, error })
   })
 
   it('does not keep the service from stopping, which cuts its call and fails it', async () => {
@@ -148,9 +136,7 @@ describe('the job that lists a scope', () => {
     await service.stop()
     await cut.promise
     const record = await readFile(join(service.folder, 'data', 'jobs', `${id}.json`), 'utf8')
-    expect(JSON.parse(record)).toMatchObject({
-      status: 'failed',
-      error: { status: 503, detail: 'Service shut down before the job finished.' },
-    })
+    const error = { status: 503, detail: 'Service shut down before the job finished.' }
+    expect(JSON.parse(record)).toMatchObject({ status: 'failed', error })
   })
 })

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HttpResponse, http } from 'msw'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { Inventory, InventoryRequest } from '../../../../sidecars/iac/inventory/types.ts'
 import { interceptRequests } from '../../../helpers/intercept.ts'
 import { inventoryRequest } from './request.ts'
@@ -25,15 +25,9 @@ export interface Call {
 }
 export type Reply = unknown | ((call: Call, count: number) => unknown)
 
-/** Refuses every outside request of a file's tests that has no answer in the test. */
-export function emptyNetwork() {
-  const server = interceptRequests()
-  return server
-}
-
 /** Provides a world with only those clouds that a test adds. */
 export function outsideWorld() {
-  const server = emptyNetwork()
+  const server = interceptRequests()
   /** Answers at this address, whatever the query, with JSON or with a response. Returns the calls. */
   return function at(address: string, reply: Reply): Call[] {
     const calls: Call[] = []
@@ -77,6 +71,12 @@ export async function outcome(
     (thrown: Error) => ({ ids: [], error: thrown.name === 'Error' ? String(thrown.stack) : thrown.message }),
   )
   return { ids, error, shown: [...request.lines, error].join('\n') }
+}
+
+/** Expects this very text, or one of this form. */
+export function expectText(text: string, expected: string | RegExp): void {
+  if (typeof expected === 'string') expect(text).toBe(expected)
+  else expect(text).toMatch(expected)
 }
 
 /** Makes a folder with these files that is removed after the test. */

@@ -4,7 +4,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openJobStore } from '../../../../sidecars/iac/jobs/store.ts'
 import type { JobRecord } from '../../../../sidecars/iac/types.ts'
-import { pipe, SCOPE, startFakeService, startTestService, type TestService, temporaryFolder } from '../service.ts'
+import {
+  pipe,
+  SCOPE,
+  stage,
+  startFakeService,
+  startTestService,
+  type TestService,
+  temporaryFolder,
+} from '../service.ts'
 
 const EARLY = 'The job was cancelled before it started.'
 const LATE = 'The job was cancelled.'
@@ -16,11 +24,9 @@ const recordOf = async (service: TestService, id: string): Promise<JobRecord> =>
 describe('a job that waits', () => {
   it('fails at once, never starts and lets the next one run', async () => {
     const service = await startFakeService()
-    const workspace_path = await service.workspace({ 'command.sh': 'echo $1 >>log; echo on >started; cat gate' })
-    const [started, gate] = [pipe(join(workspace_path, 'started')), pipe(join(workspace_path, 'gate'))]
-    const submit = (path: string) => service.submit(path, { workspace_path, ...SCOPE })
+    const { workspace_path, started, gate } = await stage(service, 'echo $1 >>log; echo on >started; cat gate')
     const running = await service.submit('/v1/validate', { workspace_path })
-    const waiting = await submit('/v1/init')
+    const waiting = await service.submit('/v1/init', { workspace_path, ...SCOPE })
     const last = await service.submit('/v1/show', { workspace_path, plan_file: 'p' })
     await started.read()
     const held = service.request('GET', `/v1/jobs/${waiting}`, { headers: { prefer: 'wait=60' } })
@@ -45,11 +51,11 @@ describe('a job that waits', () => {
 
 describe('a job that runs', () => {
   const TRAPPED = 'trap "echo released; exit 3" INT; echo on >started; while :; do sleep 0.05; done'
+  const DEAF = 'trap "" INT; echo on >started; while :; do sleep 0.05; done'
 
   it('is interrupted and ends as its engine does, and a second time changes nothing', async () => {
     const service = await startFakeService({ IAC_STOP_GRACE_SECONDS: '30' })
-    const workspace_path = await service.workspace({ 'command.sh': TRAPPED })
-    const started = pipe(join(workspace_path, 'started'))
+    const { workspace_path, started } = await stage(service, TRAPPED)
     const id = await service.submit('/v1/validate', { workspace_path })
     await started.read()
     const answers = await Promise.all([cancel(service, id), cancel(service, id.toUpperCase())])
@@ -67,10 +73,7 @@ describe('a job that runs', () => {
 
   it('is killed after the grace period when it does not end', async () => {
     const service = await startFakeService({ IAC_STOP_GRACE_SECONDS: '0.2' })
-    const workspace_path = await service.workspace({
-      'command.sh': 'trap "" INT; echo on >started; while :; do sleep 0.05; done',
-    })
-    const started = pipe(join(workspace_path, 'started'))
+    const { workspace_path, started } = await stage(service, DEAF)
     const id = await service.submit('/v1/plan', { workspace_path, ...SCOPE, plan_file: 'p' })
     await started.read()
     expect((await cancel(service, id)).body.status).toBe('running')
@@ -86,8 +89,7 @@ describe('a job that runs', () => {
     ['/v1/import', { address: 'a.b', resource_id: 'i' }],
   ])('%s is interrupted once and never killed before it has saved', async (path, more) => {
     const service = await startFakeService({ IAC_STOP_GRACE_SECONDS: '0.1' })
-    const workspace_path = await service.workspace({ 'command.sh': COUNTING })
-    const started = pipe(join(workspace_path, 'started'))
+    const { workspace_path, started } = await stage(service, COUNTING)
     const id = await service.submit(path, { workspace_path, ...SCOPE, ...more })
     await started.read()
     await cancel(service, id)
@@ -103,10 +105,7 @@ describe('a job that runs', () => {
 
   it('an apply that does not end is killed when its own time is up', async () => {
     const service = await startFakeService({ IAC_STOP_GRACE_SECONDS: '0.1', IAC_JOB_TIMEOUT_SECONDS: '1.5' })
-    const workspace_path = await service.workspace({
-      'command.sh': 'trap "" INT; echo on >started; while :; do sleep 0.05; done',
-    })
-    const started = pipe(join(workspace_path, 'started'))
+    const { workspace_path, started } = await stage(service, DEAF)
     const id = await service.submit('/v1/apply', { workspace_path, ...SCOPE, plan_file: 'p' })
     await started.read()
     await cancel(service, id)
@@ -115,8 +114,7 @@ describe('a job that runs', () => {
 
   it('a listing of a scope that waits never begins', async () => {
     const service = await startFakeService({ AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'y'.repeat(20) })
-    const workspace_path = await service.workspace({ 'command.sh': 'echo on >started; cat gate' })
-    const [started, gate] = [pipe(join(workspace_path, 'started')), pipe(join(workspace_path, 'gate'))]
+    const { workspace_path, started, gate } = await stage(service, 'echo on >started; cat gate')
     const blocking = await service.submit('/v1/validate', { workspace_path })
     await started.read()
     const id = await service.submit('/v1/import/scope-resource-ids', { workspace_path, ...SCOPE })

@@ -2,23 +2,21 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { chmod, readdir, readFile, rm, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fakeEngine, pipe, SCOPE, startFakeService, temporaryFolder } from '../service.ts'
+import { fakeEngine, isRunning, pipe, SCOPE, stage, startFakeService, temporaryFolder } from '../service.ts'
 
-const alive = (pid: number) => {
-  try {
-    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
-  } catch {
-    return false
-  }
+/** Runs a script of the engine in a service of its own, and returns the finished job. */
+async function validate(script: string, ...options: Parameters<typeof startFakeService>) {
+  const service = await startFakeService(...options)
+  const workspace_path = await service.workspace({ 'command.sh': script })
+  const job = await service.run('/v1/validate', { workspace_path })
+  return { service, workspace_path, job, result: job.result }
 }
 
 describe('order', () => {
   it('is first in, first out for one workspace, whatever path leads to it', async () => {
     const service = await startFakeService({ IAC_MAX_PARALLEL: '4' })
-    const workspace_path = await service.workspace({
-      'command.sh': 'echo begin $1 >>log; cat gate >/dev/null; echo end $1 >>log',
-    })
-    const gate = pipe(join(workspace_path, 'gate'))
+    const script = 'echo begin $1 >>log; cat gate >/dev/null; echo end $1 >>log'
+    const { workspace_path, gate } = await stage(service, script)
     const alias = `${workspace_path}-alias`
     await symlink(workspace_path, alias)
     const ids = [
@@ -54,35 +52,27 @@ describe('order', () => {
   it('keeps to the bound and serves the longest waiting workspace', async () => {
     const service = await startFakeService({ IAC_MAX_PARALLEL: '1' })
     const script = 'basename "$PWD" >>../log; cat gate >/dev/null'
-    const paths = [
-      await service.workspace({ 'command.sh': script }),
-      await service.workspace({ 'command.sh': script }),
-    ] as const
-    const gates = paths.map((path) => pipe(join(path, 'gate')))
-    const submit = (index: 0 | 1) => service.submit('/v1/validate', { workspace_path: paths[index] })
-    const ids = [await submit(0), await submit(0), await submit(1)]
-    await gates[0]?.write('')
+    const [one, two] = [await stage(service, script), await stage(service, script)]
+    const submit = ({ workspace_path }: typeof one) => service.submit('/v1/validate', { workspace_path })
+    const ids = [await submit(one), await submit(one), await submit(two)]
+    await one.gate.write('')
     await service.finished(ids[0] as string)
     expect((await service.request('GET', `/v1/jobs/${ids[2]}`)).body.status).toBe('queued')
-    await gates[0]?.write('')
-    await gates[1]?.write('')
+    await one.gate.write('')
+    await two.gate.write('')
     await Promise.all(ids.map(service.finished))
     const order = (await readFile(join(service.folder, 'log'), 'utf8')).trim().split('\n')
-    expect(order).toEqual([paths[0], paths[0], paths[1]].map((path) => path.split('/').at(-1)))
+    expect(order).toEqual([one, one, two].map(({ workspace_path }) => workspace_path.split('/').at(-1)))
   })
 })
 
 describe('answers', () => {
   it('shows queued, running and the end, with all keys each time', async () => {
     const service = await startFakeService({ IAC_MAX_PARALLEL: '1' })
-    const workspace_path = await service.workspace({
-      'command.sh': 'echo on >started; cat gate >/dev/null; echo done; exit 4',
-    })
-    const [started, gate] = [pipe(join(workspace_path, 'started')), pipe(join(workspace_path, 'gate'))]
-    const [first, second] = [
-      await service.submit('/v1/validate', { workspace_path }),
-      await service.submit('/v1/validate', { workspace_path }),
-    ]
+    const script = 'echo on >started; cat gate >/dev/null; echo done; exit 4'
+    const { workspace_path, started, gate } = await stage(service, script)
+    const submit = () => service.submit('/v1/validate', { workspace_path })
+    const [first, second] = [await submit(), await submit()]
     await started.read()
     const keys = ['created_at', 'error', 'finished_at', 'job_id', 'kind', 'result', 'started_at', 'status']
     const running = (await service.request('GET', `/v1/jobs/${first}`)).body
@@ -110,8 +100,7 @@ describe('answers', () => {
 
   it('holds the answer no longer than asked', async () => {
     const service = await startFakeService()
-    const workspace_path = await service.workspace({ 'command.sh': 'cat gate' })
-    const gate = pipe(join(workspace_path, 'gate'))
+    const { workspace_path, gate } = await stage(service, 'cat gate')
     const id = await service.submit('/v1/validate', { workspace_path })
     const { body } = await service.request('GET', `/v1/jobs/${id}`, { headers: { prefer: 'wait=1' } })
     expect(['queued', 'running']).toContain(body.status)
@@ -120,39 +109,29 @@ describe('answers', () => {
   })
 
   it('decodes output with replacement and tells a death by signal', async () => {
-    const service = await startFakeService()
-    const workspace_path = await service.workspace({ 'command.sh': `printf 'a\\377"\\\\\\303\\244'; kill -9 $$` })
-    const { result } = await service.run('/v1/validate', { workspace_path })
+    const { result } = await validate(`printf 'a\\377"\\\\\\303\\244'; kill -9 $$`)
     expect(result).toEqual({ exit_code: 137, stdout: 'a\uFFFD"\\ä', stderr: '' })
   })
 
   it('returns large output whole, characters across chunks included', async () => {
-    const service = await startFakeService()
-    const workspace_path = await service.workspace({ 'command.sh': 'yes "ä\\"€😀" | head -c 6000000' })
-    const { result } = await service.run('/v1/validate', { workspace_path })
+    const { result } = await validate('yes "ä\\"€😀" | head -c 6000000')
     expect(Buffer.byteLength(result.stdout.replace(/\uFFFD+$/, ''))).toBeGreaterThan(5_999_990)
     expect(result.stdout.slice(0, -20).includes('\uFFFD')).toBe(false)
   })
 
   it('ends a job that writes too much', async () => {
-    const service = await startFakeService({}, { settings: { maxOutputBytes: 1_000_000 } })
-    const workspace_path = await service.workspace({ 'command.sh': 'yes' })
-    const job = await service.run('/v1/validate', { workspace_path })
-    expect(job).toMatchObject({
-      status: 'failed',
-      result: null,
-      error: { type: 'about:blank', title: 'Internal Server Error', status: 500 },
-    })
-    expect(job.error.detail).toBe('The engine wrote more than 1000000 bytes of output.')
+    const { service, job } = await validate('yes', {}, { settings: { maxOutputBytes: 1_000_000 } })
+    const detail = 'The engine wrote more than 1000000 bytes of output.'
+    const error = { type: 'about:blank', title: 'Internal Server Error', status: 500, detail }
+    expect(job).toMatchObject({ status: 'failed', result: null, error })
     const short = await service.workspace({ 'command.sh': 'head -c 1000001 /dev/zero' })
     expect((await service.run('/v1/validate', { workspace_path: short })).error.status).toBe(500)
   })
 
   it('fails a job whose workspace vanished while it waited', async () => {
     const service = await startFakeService({ IAC_MAX_PARALLEL: '1' })
-    const first = await service.workspace({ 'command.sh': 'cat gate' })
-    const gate = pipe(join(first, 'gate'))
-    const blocking = await service.submit('/v1/validate', { workspace_path: first })
+    const { workspace_path, gate } = await stage(service, 'cat gate')
+    const blocking = await service.submit('/v1/validate', { workspace_path })
     const second = await service.workspace()
     const id = await service.submit('/v1/validate', { workspace_path: second })
     await rm(second, { recursive: true })
@@ -166,9 +145,8 @@ describe('answers', () => {
 
   it('forgets jobs an hour after their end, with their files', async () => {
     let now = new Date('2026-01-01T00:00:00Z')
-    const service = await startFakeService({}, { now: () => now })
-    const workspace_path = await service.workspace({ 'command.sh': 'echo x' })
-    const { job_id } = await service.run('/v1/validate', { workspace_path })
+    const { service, job } = await validate('echo x', {}, { now: () => now })
+    const { job_id } = job
     now = new Date('2026-01-01T00:59:59Z')
     expect((await service.request('GET', `/v1/jobs/${job_id}`)).status).toBe(200)
     now = new Date('2026-01-01T01:00:00Z')
@@ -177,9 +155,7 @@ describe('answers', () => {
   })
 
   it('keeps output from other users', async () => {
-    const service = await startFakeService()
-    const workspace_path = await service.workspace({ 'command.sh': 'echo x' })
-    await service.run('/v1/validate', { workspace_path })
+    const { service } = await validate('echo x')
     const folder = join(service.folder, 'data', 'jobs')
     expect((await stat(folder)).mode & 0o077).toBe(0)
     for (const name of await readdir(folder)) expect((await stat(join(folder, name))).mode & 0o077).toBe(0)
@@ -194,41 +170,34 @@ describe('limits', () => {
 
   it('kills the whole process group after the time limit', async () => {
     const service = await startFakeService({ IAC_JOB_TIMEOUT_SECONDS: '0.5', IAC_STOP_GRACE_SECONDS: '0.2' })
-    const workspace_path = await service.workspace({ 'command.sh': STUBBORN })
-    const started = pipe(join(workspace_path, 'started'))
+    const { workspace_path, started } = await stage(service, STUBBORN)
     const id = await service.submit('/v1/validate', { workspace_path })
     await started.read()
     const child = Number(await readFile(join(workspace_path, 'child'), 'utf8'))
-    const job = await service.finished(id)
-    expect(job).toMatchObject({ status: 'failed', result: null, error: { title: 'Gateway Timeout', status: 504 } })
-    expect(job.error.detail).toBe('The engine did not finish within 0.5s.')
-    expect(alive(child)).toBe(false)
+    const error = { title: 'Gateway Timeout', status: 504, detail: 'The engine did not finish within 0.5s.' }
+    expect(await service.finished(id)).toMatchObject({ status: 'failed', result: null, error })
+    expect(isRunning(child)).toBe(false)
   })
 
   it('leaves nothing behind when the command itself ends', async () => {
     const service = await startFakeService()
-    const workspace_path = await service.workspace({
-      'command.sh': 'sh -c "echo \\$\\$ >child; echo go >started; sleep 1000" & cat started; exit 0',
-    })
-    pipe(join(workspace_path, 'started'))
+    const script = 'sh -c "echo \\$\\$ >child; echo go >started; sleep 1000" & cat started; exit 0'
+    const { workspace_path } = await stage(service, script)
     expect((await service.run('/v1/validate', { workspace_path })).result.exit_code).toBe(0)
-    expect(alive(Number(await readFile(join(workspace_path, 'child'), 'utf8')))).toBe(false)
+    expect(isRunning(Number(await readFile(join(workspace_path, 'child'), 'utf8')))).toBe(false)
   })
 
   it('asks the engine to stop first, so that it can release its lock', async () => {
-    const service = await startFakeService({ IAC_JOB_TIMEOUT_SECONDS: '0.3', IAC_STOP_GRACE_SECONDS: '30' })
-    const workspace_path = await service.workspace({
-      'command.sh': 'trap "echo released >lock; exit 1" INT; while :; do sleep 0.1; done',
-    })
-    const job = await service.run('/v1/validate', { workspace_path })
+    const script = 'trap "echo released >lock; exit 1" INT; while :; do sleep 0.1; done'
+    const env = { IAC_JOB_TIMEOUT_SECONDS: '0.3', IAC_STOP_GRACE_SECONDS: '30' }
+    const { workspace_path, job } = await validate(script, env)
     expect(job.error.status).toBe(504)
     expect(await readFile(join(workspace_path, 'lock'), 'utf8')).toBe('released\n')
   })
 
   it('a stop interrupts what runs and fails what waits', async () => {
     const service = await startFakeService({ IAC_STOP_GRACE_SECONDS: '0.2' })
-    const workspace_path = await service.workspace({ 'command.sh': STUBBORN })
-    const started = pipe(join(workspace_path, 'started'))
+    const { workspace_path, started } = await stage(service, STUBBORN)
     await service.submit('/v1/validate', { workspace_path })
     await service.submit('/v1/validate', { workspace_path })
     await started.read()
@@ -239,7 +208,7 @@ describe('limits', () => {
         .filter((name) => name.endsWith('.json'))
         .map((name) => JSON.parse(readFileSync(join(jobs, name), 'utf8')))
     await service.stop()
-    expect(alive(child)).toBe(false)
+    expect(isRunning(child)).toBe(false)
     expect(records()).toHaveLength(2)
     for (const record of records())
       expect(record).toMatchObject({
@@ -250,12 +219,11 @@ describe('limits', () => {
 })
 
 describe('environment of the engine', () => {
-  const environment = async (path: string, scope: object, env: Record<string, string> = {}) => {
+  const environment = async (path: string, scope: object) => {
     const service = await startFakeService({
       PLATFORM_OTHER_TOKEN: 'x',
       AWS_PROFILE: 'kept',
       ARM_SUBSCRIPTION_ID: 'own',
-      ...env,
     })
     const workspace_path = await service.workspace({ 'command.sh': 'env' })
     const { result } = await service.run(path, { workspace_path, ...scope })
@@ -303,11 +271,10 @@ describe('plugin cache', () => {
   it('is filled by one init at a time', async () => {
     const service = await startFakeService({ IAC_MAX_PARALLEL: '4' })
     const script = 'mkdir ../filling || exit 9; echo $PWD >>../order; cat gate >/dev/null; rmdir ../filling'
-    const paths = [await service.workspace({ 'command.sh': script }), await service.workspace({ 'command.sh': script })]
-    const gates = paths.map((path) => pipe(join(path, 'gate')))
+    const both = [await stage(service, script), await stage(service, script)]
     const ids = []
-    for (const workspace_path of paths) ids.push(await service.submit('/v1/init', { workspace_path, ...SCOPE }))
-    for (const gate of gates) await gate.write('')
+    for (const { workspace_path } of both) ids.push(await service.submit('/v1/init', { workspace_path, ...SCOPE }))
+    for (const { gate } of both) await gate.write('')
     for (const job of await Promise.all(ids.map(service.finished))) expect(job.result.exit_code).toBe(0)
   })
 })
@@ -320,11 +287,8 @@ describe('state identifiers', () => {
   }
 
   it('hands on a failing pull', async () => {
-    expect(await ids('echo half; echo no backend >&2; exit 7')).toEqual({
-      exit_code: 7,
-      stdout: '',
-      stderr: 'no backend\n',
-    })
+    const failed = { exit_code: 7, stdout: '', stderr: 'no backend\n' }
+    expect(await ids('echo half; echo no backend >&2; exit 7')).toEqual(failed)
   })
   it('an empty state has none', async () => {
     expect(await ids('exit 0')).toEqual({ exit_code: 0, stdout: '[]', stderr: '' })

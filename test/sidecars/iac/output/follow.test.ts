@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OutputFollower } from '../../../../sidecars/iac/output/follow.ts'
 import { hideCredentials, readLiveOutput } from '../../../../sidecars/iac/output/masking.ts'
-import { pipe, SCOPE, startFakeService, temporaryFolder } from '../service.ts'
+import { SCOPE, stage, startFakeService, temporaryFolder } from '../service.ts'
 
 const TOKEN = 'credential-0123456789-0123456789'
 const KEY = `-----BEGIN KEY-----\n${'abcdefghijklmnop\n'.repeat(4)}x\nyz\n-----END KEY-----\n`
@@ -108,21 +108,17 @@ describe('what is read along', () => {
 
 const service = await startFakeService({ CLOUD_SECRET: 'very-secret-value' })
 
-describe('the output of a job from an offset', () => {
-  const read = async (id: string, query: string, wait?: number) =>
-    (
-      await service.request('GET', `/v1/jobs/${id}/output?${query}`, {
-        headers: wait === undefined ? {} : { prefer: `wait=${wait}` },
-      })
-    ).body
+async function read(id: string, query: string, wait?: number) {
+  const headers: Record<string, string> = wait === undefined ? {} : { prefer: `wait=${wait}` }
+  return (await service.request('GET', `/v1/jobs/${id}/output?${query}`, { headers })).body
+}
 
+describe('the output of a job from an offset', () => {
   it('is answered as it comes, and held until there is something new or the job has ended', async () => {
-    const workspace_path = await service.workspace({
-      'command.sh':
-        'echo "key very-secret-value"; echo note >&2; printf half; echo on >started; cat gate >/dev/null; ' +
-        'echo " and half"; echo on >started; cat gate >/dev/null; exit 2',
-    })
-    const [started, gate] = [pipe(join(workspace_path, 'started')), pipe(join(workspace_path, 'gate'))]
+    const script =
+      'echo "key very-secret-value"; echo note >&2; printf half; echo on >started; cat gate >/dev/null; ' +
+      'echo " and half"; echo on >started; cat gate >/dev/null; exit 2'
+    const { workspace_path, started, gate } = await stage(service, script)
     const id = await service.submit('/v1/plan', { workspace_path, ...SCOPE, plan_file: 'p' })
     await started.read()
     const first = await read(id, 'stdout_from=0&stderr_from=0')
@@ -150,19 +146,12 @@ describe('the output of a job from an offset', () => {
   })
 
   it('is empty for a job that waits, and without the offsets as before', async () => {
-    const workspace_path = await service.workspace({ 'command.sh': 'echo on >started; cat gate' })
-    const [started, gate] = [pipe(join(workspace_path, 'started')), pipe(join(workspace_path, 'gate'))]
+    const { workspace_path, started, gate } = await stage(service, 'echo on >started; cat gate')
     const running = await service.submit('/v1/validate', { workspace_path })
     const waiting = await service.submit('/v1/validate', { workspace_path })
     await started.read()
-    expect(await read(waiting, 'stdout_from=0')).toEqual({
-      job_id: waiting,
-      status: 'queued',
-      stdout: '',
-      stderr: '',
-      stdout_next: 0,
-      stderr_next: 0,
-    })
+    const none = { stdout: '', stderr: '', stdout_next: 0, stderr_next: 0 }
+    expect(await read(waiting, 'stdout_from=0')).toEqual({ job_id: waiting, status: 'queued', ...none })
     const cancelled = read(waiting, 'stderr_from=0', 60)
     await service.request('DELETE', `/v1/jobs/${waiting}`)
     expect((await cancelled).status).toBe('failed')
@@ -172,7 +161,12 @@ describe('the output of a job from an offset', () => {
   })
 
   it.each([
+    ['no-uuid/output', 422],
     ['no-uuid/output?stdout_from=0', 422],
+    ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output', 404],
+    ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?tail_bytes=0', 422],
+    ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?tail_bytes=65537', 422],
+    ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?tail_bytes=x', 422],
     ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?stdout_from=0', 404],
     ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?stdout_from=-1', 422],
     ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?stderr_from=1.5', 422],
@@ -212,37 +206,15 @@ it('shows no part of a credential, however much shorter the marks of others make
 
 describe('output of a running job', () => {
   it('shows whole lines of what was written so far, without credentials', async () => {
-    const workspace = await service.workspace({
-      'command.sh':
-        'echo first; echo "key very-secret-value"; printf "half a li"; touch written; ' +
-        'while [ ! -e go ]; do sleep 0.05; done; echo ne',
-    })
-    const job_id = await service.submit('/v1/validate', { workspace_path: workspace })
-    await expect
-      .poll(
-        () =>
-          readFile(join(workspace, 'written'), 'utf8').then(
-            () => true,
-            () => false,
-          ),
-        { timeout: 20_000 },
-      )
-      .toBe(true)
-    const running = await service.request('GET', `/v1/jobs/${job_id}/output`)
-    expect(running.body).toEqual({ job_id, status: 'running', stdout: 'first\nkey (sensitive value)\n', stderr: '' })
-    await writeFile(join(workspace, 'go'), '')
+    const script =
+      'echo first; echo "key very-secret-value"; printf "half a li"; echo on >started; cat gate >/dev/null; echo ne'
+    const { workspace_path, started, gate } = await stage(service, script)
+    const job_id = await service.submit('/v1/validate', { workspace_path })
+    await started.read()
+    const running = { job_id, status: 'running', stdout: 'first\nkey (sensitive value)\n', stderr: '' }
+    expect(await read(job_id, '')).toEqual(running)
+    await gate.write('')
     await service.finished(job_id)
-    const ended = await service.request('GET', `/v1/jobs/${job_id}/output?tail_bytes=12`)
-    expect(ended.body).toMatchObject({ status: 'succeeded', stdout: 'half a line\n' })
-  })
-
-  it.each([
-    ['no-uuid/output', 422],
-    ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output', 404],
-    ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?tail_bytes=0', 422],
-    ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?tail_bytes=65537', 422],
-    ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?tail_bytes=x', 422],
-  ])('answers %s with %d', async (path, status) => {
-    expect((await service.request('GET', `/v1/jobs/${path}`)).status).toBe(status)
+    expect(await read(job_id, 'tail_bytes=12')).toMatchObject({ status: 'succeeded', stdout: 'half a line\n' })
   })
 })

@@ -1,13 +1,13 @@
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HttpResponse, http } from 'msw'
 import { describe, expect, it } from 'vitest'
 import { awsInventory } from '../../../../../sidecars/iac/inventory/aws/index.ts'
-import { temporaryFolder } from '../../service.ts'
-import { emptyNetwork } from '../outside.ts'
+import { interceptRequests } from '../../../../helpers/intercept.ts'
+import { temporaryFolderWith } from '../../service.ts'
+import { expectText } from '../outside.ts'
 import { inventoryRequest } from '../request.ts'
 
-const outside = emptyNetwork()
+const outside = interceptRequests()
 
 const ACCOUNT = '123456789012'
 const ENV = { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret-of-the-key' }
@@ -16,12 +16,7 @@ const VIEW = 'arn:aws:resource-explorer-2:us-east-1:123456789012:view/all/1'
 type Body = Record<string, unknown>
 /** JSON, or what makes an answer. */
 type Reply = Body | ((body: Body) => Response | Body)
-interface Cloud {
-  sts?: Reply
-  ListIndexes?: Reply
-  GetDefaultView?: Reply
-  ListResources?: Reply
-}
+type Cloud = Partial<Record<'sts' | 'ListIndexes' | 'GetDefaultView' | 'ListResources', Reply>>
 
 const identity = (account = ACCOUNT) =>
   HttpResponse.xml(
@@ -48,6 +43,9 @@ const tagged = (...keys: string[]) => ({
     { Name: 'tags', LastReportedAt: '2022-01-01T00:00:00Z', Data: keys.map((Key) => ({ Key, Value: 'v' })) },
   ],
 })
+const index = (Region: string, Type = 'AGGREGATOR') => ({
+  Indexes: [{ Arn: `arn:aws:resource-explorer-2:${Region}:1:index/1`, Region, Type }],
+})
 const listed = (...resources: object[]) => ({ Resources: resources, ViewArn: VIEW })
 
 const answered = (reply: Reply, body: Body): Response => {
@@ -68,9 +66,7 @@ function cloud(
   }
   const answer: Required<Cloud> = {
     sts: () => identity(),
-    ListIndexes: {
-      Indexes: [{ Arn: 'arn:aws:resource-explorer-2:us-east-1:1:index/1', Region: 'us-east-1', Type: 'AGGREGATOR' }],
-    },
+    ListIndexes: index('us-east-1'),
     GetDefaultView: { ViewArn: VIEW },
     ListResources: listed(resource('arn:aws:s3:::one')),
     ...parts,
@@ -159,30 +155,21 @@ describe('an account', () => {
   })
 
   it('is without what services and clusters made for themselves', async () => {
+    const role = (name: string, more: Body = {}) =>
+      resource(`arn:aws:iam::1:role/${name}`, { ResourceType: 'iam:role', ...more })
+    const ofCluster = (key: string) => resource(`arn:aws:ec2:::${key}`, tagged('Name', key))
     cloud({
       ListResources: () =>
         listed(
           resource('arn:aws:s3:::kept', tagged('Name', 'my:aws:tag', 'awsome')),
           resource('arn:aws:s3:::of-another', { OwningAccountId: '210987654321' }),
           resource('arn:aws:ec2:eu-west-1:1:network-interface/eni-1', { ResourceType: 'ec2:network-interface' }),
-          resource('arn:aws:iam::1:role/aws-service-role/ecs.amazonaws.com/AWSServiceRoleForECS', {
-            ResourceType: 'iam:role',
-          }),
-          resource('arn:aws:iam::1:role/aws-reserved/sso.amazonaws.com/AWSReservedSSO_x', { ResourceType: 'iam:role' }),
-          ...[
-            'aws:cloudformation:stack-id',
-            'eks:cluster-name',
-            'kubernetes.io/cluster/x',
-            'k8s.io/x',
-            'alpha.eksctl.io/x',
-          ].map((key) => resource(`arn:aws:ec2:::${key}`, tagged('Name', key))),
-          ...['elbv2.k8s.aws/cluster', 'ingress.k8s.aws/stack', 'service.k8s.aws/stack'].map((key) =>
-            resource(`arn:aws:elb:::${key}`, tagged(key)),
-          ),
-          resource('arn:aws:iam::1:role/kept', {
-            ResourceType: 'iam:role',
-            Properties: [{ Name: 'other', Data: [{ Key: 'eks:x' }] }],
-          }),
+          role('aws-service-role/ecs.amazonaws.com/AWSServiceRoleForECS'),
+          role('aws-reserved/sso.amazonaws.com/AWSReservedSSO_x'),
+          ...['aws:cloudformation:stack-id', 'eks:cluster-name', 'kubernetes.io/cluster/x'].map(ofCluster),
+          ...['k8s.io/x', 'alpha.eksctl.io/x'].map(ofCluster),
+          ...['elbv2.k8s.aws/cluster', 'ingress.k8s.aws/stack', 'service.k8s.aws/stack'].map(ofCluster),
+          role('kept', { Properties: [{ Name: 'other', Data: [{ Key: 'eks:x' }] }] }),
         ),
     })
     expect(await discover()).toEqual(['arn:aws:s3:::kept', 'arn:aws:iam::1:role/kept'])
@@ -190,11 +177,7 @@ describe('an account', () => {
 
   it.each([
     ['no index', { ListIndexes: { Indexes: [] } }, 'it has no aggregator index'],
-    [
-      'a local index only',
-      { ListIndexes: { Indexes: [{ Region: 'eu-west-1', Type: 'LOCAL' }] } },
-      'it has no aggregator index',
-    ],
+    ['a local index only', { ListIndexes: index('eu-west-1', 'LOCAL') }, 'it has no aggregator index'],
     ['no view', { GetDefaultView: {} }, 'the region us-east-1 of its aggregator index has no default view'],
     [
       'an unknown view',
@@ -243,12 +226,9 @@ describe('trouble', () => {
   })
 
   it('throttling and faults are waited out', async () => {
+    const throttled = { status: 429, headers: { 'x-amzn-errortype': 'ThrottlingException' } }
     const troubles = [
-      () =>
-        HttpResponse.json(
-          { Message: 'Rate exceeded' },
-          { status: 429, headers: { 'x-amzn-errortype': 'ThrottlingException' } },
-        ),
+      () => HttpResponse.json({ Message: 'Rate exceeded' }, throttled),
       () => HttpResponse.json({ Message: 'internal' }, { status: 500 }),
       () => HttpResponse.error(),
     ]
@@ -274,14 +254,12 @@ describe('trouble', () => {
     ],
     [
       'a region that is a host',
-      { ListIndexes: { Indexes: [{ Region: 'evil.example/', Type: 'AGGREGATOR' }] } },
+      { ListIndexes: index('evil.example/') },
       'InventoryError: AWS Resource Explorer names an aggregator index in an unknown region',
     ],
   ])('%s is no inventory', async (_name, parts, text) => {
     cloud(parts)
-    const message = await failure()
-    if (typeof text === 'string') expect(message).toBe(text)
-    else expect(message).toMatch(text)
+    expectText(await failure(), text)
   })
 
   it.each([
@@ -343,46 +321,33 @@ describe('addresses and credentials', () => {
   it('other partitions have their own domain', async () => {
     const sts = 'https://sts.cn-north-1.amazonaws.com.cn'
     const cn = (region: string) => `https://resource-explorer-2.${region}.amazonaws.com.cn`
-    cloud({ ListIndexes: { Indexes: [{ Region: 'cn-north-1', Type: 'AGGREGATOR' }] } }, sts, cn('cn-north-1'))
+    cloud({ ListIndexes: index('cn-north-1') }, sts, cn('cn-north-1'))
     expect(await discover({ AWS_REGION: 'cn-north-1' })).toEqual(['arn:aws:s3:::one'])
   })
 
   it('a role of a profile is assumed at the configured address', async () => {
-    const folder = await temporaryFolder()
-    const files = { AWS_CONFIG_FILE: join(folder, 'config'), AWS_SHARED_CREDENTIALS_FILE: join(folder, 'credentials') }
-    await writeFile(
-      files.AWS_CONFIG_FILE,
-      '[profile lister]\nrole_arn = arn:aws:iam::1:role/lister\nsource_profile = base\n',
-    )
-    await writeFile(
-      files.AWS_SHARED_CREDENTIALS_FILE,
-      '[base]\naws_access_key_id = AKIABASE\naws_secret_access_key = base-secret\n',
-    )
+    const folder = await temporaryFolderWith({
+      config: '[profile lister]\nrole_arn = arn:aws:iam::1:role/lister\nsource_profile = base\n',
+      credentials: '[base]\naws_access_key_id = AKIABASE\naws_secret_access_key = base-secret\n',
+    })
     const assumed = HttpResponse.xml(
       '<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>ASIAROLE</AccessKeyId>' +
         '<SecretAccessKey>s</SecretAccessKey>' +
         '<SessionToken>of-the-role</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></Credentials>' +
         '</AssumeRoleResult></AssumeRoleResponse>',
     )
-    const seen = cloud(
-      { sts: ({ Action }) => (Action === 'AssumeRole' ? assumed : identity()) },
-      'http://localhost:4566',
-      'http://localhost:4566',
-    )
+    const address = 'http://localhost:4566'
+    const seen = cloud({ sts: ({ Action }) => (Action === 'AssumeRole' ? assumed : identity()) }, address, address)
     const env = {
       AWS_ACCESS_KEY_ID: '',
       AWS_SECRET_ACCESS_KEY: '',
       AWS_PROFILE: 'lister',
-      AWS_ENDPOINT_URL: 'http://localhost:4566',
-      ...files,
+      AWS_ENDPOINT_URL: address,
+      AWS_CONFIG_FILE: join(folder, 'config'),
+      AWS_SHARED_CREDENTIALS_FILE: join(folder, 'credentials'),
     }
     expect(await discover(env)).toEqual(['arn:aws:s3:::one'])
-    expect(seen.map(({ headers }) => /Credential=(\w+)/.exec(headers.get('authorization') ?? '')?.[1])).toEqual([
-      'AKIABASE',
-      'ASIAROLE',
-      'ASIAROLE',
-      'ASIAROLE',
-      'ASIAROLE',
-    ])
+    const keys = seen.map(({ headers }) => /Credential=(\w+)/.exec(headers.get('authorization') ?? '')?.[1])
+    expect(keys).toEqual(['AKIABASE', ...Array(4).fill('ASIAROLE')])
   })
 })

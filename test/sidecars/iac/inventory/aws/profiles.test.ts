@@ -5,17 +5,18 @@ import { HttpResponse, http } from 'msw'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createAwsClient } from '../../../../../sidecars/iac/inventory/aws/client.ts'
 import { fromProcess } from '../../../../../sidecars/iac/inventory/aws/profiles.ts'
+import { interceptRequests } from '../../../../helpers/intercept.ts'
 import { temporaryFolder } from '../../service.ts'
-import { emptyNetwork } from '../outside.ts'
 import { inventoryRequest } from '../request.ts'
 
-const outside = emptyNetwork()
+const outside = interceptRequests()
 afterEach(() => vi.unstubAllEnvs())
 
 const ACCOUNT = '123456789012'
 const LATER = new Date(Date.now() + 3_600_000)
 const KEYS = { Version: 1, AccessKeyId: 'AKIDPROGRAM', SecretAccessKey: 'secret', SessionToken: 'token' }
 const START = 'https://corp.awsapps.com/start'
+const print = (keys: object) => `echo '${JSON.stringify(keys)}'`
 
 /** Plays the token service. Returns the key ids that signed its calls. */
 function tokenService(): string[] {
@@ -52,17 +53,14 @@ async function profile(text: string) {
 describe('credential_process', () => {
   it('gives the keys that sign', async () => {
     const seen = tokenService()
-    const { account } = await profile(`credential_process = echo '${JSON.stringify({ ...KEYS, Expiration: LATER })}'`)
+    const { account } = await profile(`credential_process = ${print({ ...KEYS, Expiration: LATER })}`)
     expect(await account()).toBe(ACCOUNT)
     expect(seen).toEqual(['AKIDPROGRAM'])
   })
   it.each([
     ['echo leaked-secret >&2; exit 3', 'failed with exit code 3; run the command by hand to see why'],
     ['echo leaked-secret', 'does not print the JSON of Version 1 with AccessKeyId and SecretAccessKey'],
-    [
-      `echo '${JSON.stringify({ ...KEYS, Expiration: '2020-01-01T00:00:00Z' })}'`,
-      'prints credentials that have expired',
-    ],
+    [print({ ...KEYS, Expiration: '2020-01-01T00:00:00Z' }), 'prints credentials that have expired'],
   ])('says what is wrong with %s and shows no output', async (command, reason) => {
     const { account } = await profile(`credential_process = ${command}`)
     expect(await account()).toBe(
@@ -86,7 +84,7 @@ describe('credential_process', () => {
   it('is given the environment of the request and nothing else of the process', async () => {
     vi.stubEnv('OF_THE_SERVICE', 'private')
     const { request } = await profile('')
-    const command = `test -z "$OF_THE_SERVICE" && echo '${JSON.stringify(KEYS)}'`
+    const command = `test -z "$OF_THE_SERVICE" && ${print(KEYS)}`
     expect((await fromProcess(request, 'corp', command)).access_key).toBe('AKIDPROGRAM')
   })
 })
@@ -112,13 +110,8 @@ describe('single sign-on', () => {
     outside.use(
       http.get(portal, ({ request }) => {
         asked = `${new URL(request.url).search} ${request.headers.get('x-amz-sso_bearer_token')}`
-        const roleCredentials = {
-          accessKeyId: 'AKIDROLE',
-          secretAccessKey: 's',
-          sessionToken: 't',
-          expiration: LATER.getTime(),
-        }
-        return HttpResponse.json({ roleCredentials })
+        const keys = { accessKeyId: 'AKIDROLE', secretAccessKey: 's', sessionToken: 't', expiration: LATER.getTime() }
+        return HttpResponse.json({ roleCredentials: keys })
       }),
     )
     const { account } = await signedIn(settings())

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { azureInventory } from '../../../../../sidecars/iac/inventory/azure/index.ts'
 import {
   CERTIFICATE,
+  expectText,
   fixture,
   folderWith,
   outcome,
@@ -20,6 +21,7 @@ const LOGIN = 'https://login.microsoftonline.com/tenant/oauth2/v2.0/token'
 const GRAPH = 'https://management.azure.com/providers/Microsoft.ResourceGraph/resources'
 const INSTANCE = 'http://169.254.169.254/metadata/identity/oauth2/token'
 const APP = { ARM_TENANT_ID: 'tenant', ARM_CLIENT_ID: 'client' }
+const SECRET = { ARM_CLIENT_SECRET: 's' }
 const PASSWORD = 'pass-phräse'
 const NONE = 'no Azure credentials configured for scope discovery; '
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
@@ -37,33 +39,35 @@ const listed = async (env: Record<string, string | undefined>) => {
   return found
 }
 
+/** Lists with the sign-in of an application. Returns what it sent, and what was shown. */
+async function signedIn(env: Record<string, string | undefined>) {
+  const signIns = at(LOGIN, issue)
+  const { shown } = await listed(env)
+  return { form: Object.fromEntries(signIns[0]?.form ?? []), method: signIns[0]?.method, shown }
+}
+
 describe('the first form that is switched on counts', () => {
-  const FILES = { federated: 'cluster.jwt\n', oidc: 'file.jwt\n' }
-  const all = (path: (name: string) => string): Record<string, string> => ({
-    ...APP,
-    ARM_USE_MSI: 'true',
-    ARM_USE_AKS_WORKLOAD_IDENTITY: '1',
-    AZURE_FEDERATED_TOKEN_FILE: path('federated'),
-    ARM_USE_OIDC: 'Yes',
-    ARM_OIDC_TOKEN: 'given.jwt',
-    ARM_OIDC_TOKEN_FILE_PATH: path('oidc'),
-    ARM_CLIENT_CERTIFICATE_PATH: fixture('client.pem'),
-    ARM_CLIENT_SECRET: 'a secret',
-  })
   it.each([
     ['managed identity', [], 'msi'],
-    ['workload identity of AKS', ['ARM_USE_MSI'], 'cluster.jwt'],
-    ['an OIDC token', ['ARM_USE_MSI', 'ARM_USE_AKS_WORKLOAD_IDENTITY'], 'given.jwt'],
-    ['its file', ['ARM_USE_MSI', 'ARM_USE_AKS_WORKLOAD_IDENTITY', 'ARM_OIDC_TOKEN'], 'file.jwt'],
-    ['a certificate', ['ARM_USE_MSI', 'ARM_USE_AKS_WORKLOAD_IDENTITY', 'ARM_USE_OIDC'], 'certificate'],
-    [
-      'a secret',
-      ['ARM_USE_MSI', 'ARM_USE_AKS_WORKLOAD_IDENTITY', 'ARM_USE_OIDC', 'ARM_CLIENT_CERTIFICATE_PATH'],
-      'a secret',
-    ],
+    ['workload identity of AKS', ['USE_MSI'], 'cluster.jwt'],
+    ['an OIDC token', ['USE_MSI', 'USE_AKS_WORKLOAD_IDENTITY'], 'given.jwt'],
+    ['its file', ['USE_MSI', 'USE_AKS_WORKLOAD_IDENTITY', 'OIDC_TOKEN'], 'file.jwt'],
+    ['a certificate', ['USE_MSI', 'USE_AKS_WORKLOAD_IDENTITY', 'USE_OIDC'], 'certificate'],
+    ['a secret', ['USE_MSI', 'USE_AKS_WORKLOAD_IDENTITY', 'USE_OIDC', 'CLIENT_CERTIFICATE_PATH'], 'a secret'],
   ])('%s', async (_name, without, expected) => {
-    const env = all(await folderWith(FILES))
-    for (const name of without) delete env[name]
+    const path = await folderWith({ federated: 'cluster.jwt\n', oidc: 'file.jwt\n' })
+    const env: Record<string, string> = {
+      ...APP,
+      ARM_USE_MSI: 'true',
+      ARM_USE_AKS_WORKLOAD_IDENTITY: '1',
+      AZURE_FEDERATED_TOKEN_FILE: path('federated'),
+      ARM_USE_OIDC: 'Yes',
+      ARM_OIDC_TOKEN: 'given.jwt',
+      ARM_OIDC_TOKEN_FILE_PATH: path('oidc'),
+      ARM_CLIENT_CERTIFICATE_PATH: fixture('client.pem'),
+      ARM_CLIENT_SECRET: 'a secret',
+    }
+    for (const name of without) delete env[`ARM_${name}`]
     const identity = at(INSTANCE, issue)
     const signIns = at(LOGIN, issue)
     await listed(env)
@@ -75,35 +79,20 @@ describe('the first form that is switched on counts', () => {
   })
 
   it.each(['false', '0', 'no', 'off', '', ' '])('a switch of %j is off', async (off) => {
-    const signIns = at(LOGIN, issue)
-    const env = {
-      ...APP,
-      ARM_USE_MSI: off,
-      ARM_USE_AKS_WORKLOAD_IDENTITY: off,
-      ARM_USE_OIDC: off,
-      ARM_CLIENT_SECRET: 'a secret',
-    }
-    await listed(env)
-    expect(signIns[0]?.form.get('client_secret')).toBe('a secret')
+    const switches = { ARM_USE_MSI: off, ARM_USE_AKS_WORKLOAD_IDENTITY: off, ARM_USE_OIDC: off }
+    const { form } = await signedIn({ ...APP, ...switches, ARM_CLIENT_SECRET: 'a secret' })
+    expect(form.client_secret).toBe('a secret')
   })
 
   it.each<[string, Record<string, string>, string | RegExp]>([
     ['nothing', {}, /^no Azure credentials configured for scope discovery; set ARM_TENANT_ID, /],
     ['an application without proof', APP, /^no Azure credentials configured for scope discovery; set /],
-    [
-      'a secret without application',
-      { ARM_CLIENT_SECRET: 's' },
-      `${NONE}ARM_CLIENT_SECRET needs ARM_TENANT_ID and ARM_CLIENT_ID too`,
-    ],
-    [
-      'a secret without tenant',
-      { ARM_CLIENT_SECRET: 's', ARM_CLIENT_ID: 'c' },
-      `${NONE}ARM_CLIENT_SECRET needs ARM_TENANT_ID too`,
-    ],
+    ['a secret alone', SECRET, `${NONE}ARM_CLIENT_SECRET needs ARM_TENANT_ID and ARM_CLIENT_ID too`],
+    ['a secret without tenant', { ...SECRET, ARM_CLIENT_ID: 'c' }, `${NONE}ARM_CLIENT_SECRET needs ARM_TENANT_ID too`],
     ['OIDC without client', { ARM_USE_OIDC: 'on', ARM_TENANT_ID: 't' }, `${NONE}ARM_USE_OIDC needs ARM_CLIENT_ID too`],
     [
       'OIDC without token, although there is a secret',
-      { ...APP, ARM_USE_OIDC: 'on', ARM_CLIENT_SECRET: 's' },
+      { ...APP, ...SECRET, ARM_USE_OIDC: 'on' },
       'ARM_USE_OIDC is set, but neither ARM_OIDC_TOKEN, ARM_OIDC_TOKEN_FILE_PATH nor ARM_OIDC_REQUEST_URL and ' +
         '_TOKEN are',
     ],
@@ -119,18 +108,16 @@ describe('the first form that is switched on counts', () => {
     ],
   ])('%s is an error', async (_name, env, expected) => {
     const { error } = await outcome(azureInventory, SCOPE, env)
-    if (typeof expected === 'string') expect(error).toBe(expected)
-    else expect(error).toMatch(expected)
+    expectText(error, expected)
     expect(graph).toHaveLength(0)
   })
 })
 
 describe('an application signs in', () => {
   it('with its secret, blanks included', async () => {
-    const signIns = at(LOGIN, issue)
-    await listed({ ...APP, ARM_CLIENT_SECRET: ' +&=secret ' })
-    expect(signIns[0]?.method).toBe('POST')
-    expect(Object.fromEntries(signIns[0]?.form ?? [])).toMatchObject({
+    const { form, method } = await signedIn({ ...APP, ARM_CLIENT_SECRET: ' +&=secret ' })
+    expect(method).toBe('POST')
+    expect(form).toMatchObject({
       grant_type: 'client_credentials',
       client_id: 'client',
       client_secret: ' +&=secret ',
@@ -140,16 +127,9 @@ describe('an application signs in', () => {
 
   it('with secret and id from files', async () => {
     const path = await folderWith({ secret: 'from file\n', id: 'client-file\n' })
-    const signIns = at(LOGIN, issue)
-    await listed({
-      ARM_TENANT_ID: 'tenant',
-      ARM_CLIENT_ID_FILE_PATH: path('id'),
-      ARM_CLIENT_SECRET_FILE_PATH: path('secret'),
-    })
-    expect([signIns[0]?.form.get('client_id'), signIns[0]?.form.get('client_secret')]).toEqual([
-      'client-file',
-      'from file',
-    ])
+    const files = { ARM_CLIENT_ID_FILE_PATH: path('id'), ARM_CLIENT_SECRET_FILE_PATH: path('secret') }
+    const { form } = await signedIn({ ARM_TENANT_ID: 'tenant', ...files })
+    expect(form).toMatchObject({ client_id: 'client-file', client_secret: 'from file' })
   })
 
   it.each([
@@ -158,7 +138,7 @@ describe('an application signs in', () => {
     'tenant#',
     'a b',
   ])('the tenant %j, which leads elsewhere, is refused', async (tenant) => {
-    const { error } = await outcome(azureInventory, SCOPE, { ...APP, ARM_TENANT_ID: tenant, ARM_CLIENT_SECRET: 's' })
+    const { error } = await outcome(azureInventory, SCOPE, { ...APP, ...SECRET, ARM_TENANT_ID: tenant })
     expect(error).toBe('ARM_TENANT_ID is neither the id nor a domain of a tenant')
   })
 
@@ -177,10 +157,8 @@ describe('an application signs in', () => {
 
   it("with AKS, by the cluster's own variables", async () => {
     const path = await folderWith({ token: 'cluster.jwt' })
-    const signIns = at(LOGIN, issue)
     const env = { AZURE_TENANT_ID: 'tenant', AZURE_CLIENT_ID: 'pod', AZURE_FEDERATED_TOKEN_FILE: path('token') }
-    await listed({ ...env, ARM_USE_AKS_WORKLOAD_IDENTITY: 'true' })
-    expect(Object.fromEntries(signIns[0]?.form ?? [])).toMatchObject({
+    expect((await signedIn({ ...env, ARM_USE_AKS_WORKLOAD_IDENTITY: 'true' })).form).toMatchObject({
       client_id: 'pod',
       client_assertion: 'cluster.jwt',
       client_assertion_type: ASSERTION_TYPE,
@@ -192,12 +170,11 @@ describe('an application signs in', () => {
     'ACTIONS_ID_TOKEN_REQUEST',
   ])('with what a workflow host issues, by %s', async (prefix) => {
     const issued = at('https://token.actions.example/issue', { value: 'workflow.jwt' })
-    const signIns = at(LOGIN, issue)
     const env = { [`${prefix}_URL`]: 'https://token.actions.example/issue?v=2', [`${prefix}_TOKEN`]: 'request-token' }
-    const { shown } = await listed({ ...APP, ...env, ARM_USE_OIDC: 'true' })
+    const { form, shown } = await signedIn({ ...APP, ...env, ARM_USE_OIDC: 'true' })
     expect(issued[0]?.url.search).toBe('?v=2&audience=api%3A%2F%2FAzureADTokenExchange')
     expect(issued[0]?.headers.get('authorization')).toBe('Bearer request-token')
-    expect(signIns[0]?.form.get('client_assertion')).toBe('workflow.jwt')
+    expect(form.client_assertion).toBe('workflow.jwt')
     expect(shown).not.toContain('request-token')
   })
 
@@ -208,39 +185,25 @@ describe('an application signs in', () => {
     ['a lifetime of words', { access_token: 'a', expires_in: 'soon' }],
   ])('an answer with %s is refused', async (_name, answer) => {
     at(LOGIN, answer)
-    const { error } = await outcome(azureInventory, SCOPE, { ...APP, ARM_CLIENT_SECRET: 's' })
+    const { error } = await outcome(azureInventory, SCOPE, { ...APP, ...SECRET })
     expect(error).toMatch(/^Microsoft Entra ID gave an answer of an unknown form, at (access_token|expires_in)$/)
   })
 })
 
 describe('managed identity', () => {
   const HOSTED = { IDENTITY_ENDPOINT: 'http://127.0.0.1:41000/msi/token', IDENTITY_HEADER: 'hosted-key' }
+  const SET = 'http://127.0.0.1:41001/token'
   const OWN = { metadata: 'true' }
   const VERSION = '2018-02-01&resource=https%3A%2F%2Fmanagement.azure.com'
+  const LATER = VERSION.replace('2018-02-01', '2019-08-01')
   it.each<[string, Record<string, string>, string, string, Record<string, string>]>([
     ['of the machine', {}, INSTANCE, VERSION, OWN],
     ['of several, the named one', { ARM_CLIENT_ID: 'mine' }, INSTANCE, `${VERSION}&client_id=mine`, OWN],
-    [
-      'where the host says',
-      HOSTED,
-      HOSTED.IDENTITY_ENDPOINT,
-      VERSION.replace('2018-02-01', '2019-08-01'),
-      { 'x-identity-header': 'hosted-key' },
-    ],
-    [
-      'where the variable says',
-      { ...HOSTED, ARM_MSI_ENDPOINT: 'http://127.0.0.1:41001/token' },
-      'http://127.0.0.1:41001/token',
-      VERSION,
-      OWN,
-    ],
+    ['where the host says', HOSTED, HOSTED.IDENTITY_ENDPOINT, LATER, { 'x-identity-header': 'hosted-key' }],
+    ['where the variable says', { ...HOSTED, ARM_MSI_ENDPOINT: SET }, SET, VERSION, OWN],
   ])('%s', async (_name, env, address, version, headers) => {
-    const calls = at(address, {
-      access_token: 'azure-token',
-      expires_on: '4102444800',
-      resource: 'x',
-      token_type: 'Bearer',
-    })
+    const { expires_in: _unused, ...answer } = issue
+    const calls = at(address, { ...answer, expires_on: '4102444800', resource: 'x' })
     await listed({ ARM_USE_MSI: 'true', ...env })
     expect(calls).toHaveLength(1)
     expect([calls[0]?.method, calls[0]?.url.search]).toEqual(['GET', `?api-version=${version}`])
@@ -288,22 +251,15 @@ describe('a client certificate', () => {
       typ: 'JWT',
       'x5t#S256': createHash('sha256').update(CERTIFICATE.raw).digest('base64url'),
     })
-    expect(payload).toMatchObject({
-      aud: LOGIN,
-      iss: 'client',
-      sub: 'client',
-      iat: NOW.getTime() / 1000,
-      nbf: NOW.getTime() / 1000,
-    })
-    expect(payload.exp).toBe(NOW.getTime() / 1000 + 600)
+    const iat = NOW.getTime() / 1000
+    expect(payload).toMatchObject({ aud: LOGIN, iss: 'client', sub: 'client', iat, nbf: iat, exp: iat + 600 })
     expect(payload.jti).toMatch(/^[0-9a-f-]{36}$/)
   })
 
   it('in the variable itself', async () => {
-    const signIns = at(LOGIN, issue)
-    const ARM_CLIENT_CERTIFICATE = (await readFile(fixture('client-aes.pfx'))).toString('base64')
-    await listed({ ...APP, ARM_CLIENT_CERTIFICATE, ARM_CLIENT_CERTIFICATE_PASSWORD: PASSWORD })
-    await jwtVerify(signIns[0]?.form.get('client_assertion') ?? '', PUBLIC_KEY, { clockTolerance: 1 })
+    const ARM_CLIENT_CERTIFICATE = await readFile(fixture('client-aes.pfx'), 'base64')
+    const { form } = await signedIn({ ...APP, ARM_CLIENT_CERTIFICATE, ARM_CLIENT_CERTIFICATE_PASSWORD: PASSWORD })
+    await jwtVerify(form.client_assertion ?? '', PUBLIC_KEY, { clockTolerance: 1 })
   })
 
   const CLOSED =

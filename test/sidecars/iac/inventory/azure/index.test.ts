@@ -9,40 +9,30 @@ const LOGIN = 'https://login.microsoftonline.com/tenant/oauth2/v2.0/token'
 const GRAPH = 'https://management.azure.com/providers/Microsoft.ResourceGraph/resources'
 const issue = (token = 'azure-token') => ({ token_type: 'Bearer', expires_in: 3599, access_token: token })
 
-const group = (name: string, more: object = {}) => ({
-  id: `/subscriptions/${SCOPE}/resourceGroups/${name}`,
-  type: 'microsoft.resources/subscriptions/resourcegroups',
-  name,
-  managedBy: '',
-  tags: null,
-  scope: '',
-  ...more,
-})
-const resource = (groupName: string, path: string, more: object = {}) => ({
-  id: `/subscriptions/${SCOPE}/resourceGroups/${groupName}/providers/${path}`,
-  type: path.split('/').slice(0, 2).join('/').toLowerCase(),
+const OWN = `/subscriptions/${SCOPE}`
+const row = (path: string, type: string, more: object = {}) => ({
+  id: `${OWN}/${path}`,
+  type,
   name: path.split('/').at(-1),
-  managedBy: null,
+  managedBy: '',
   tags: null,
   scope: '',
   ...more,
 })
-const assignment = (scope: string, id = 'a1') => ({
-  id: `/subscriptions/${SCOPE}/providers/Microsoft.Authorization/RoleAssignments/${id}`,
-  type: 'microsoft.authorization/roleassignments',
-  name: id,
-  managedBy: '',
-  tags: null,
-  scope,
-})
-const answer = (data: unknown, more: object = {}) => ({
-  totalRecords: 1,
-  count: 1,
-  resultTruncated: 'false',
-  facets: [],
-  data,
-  ...more,
-})
+const group = (name: string, more: object = {}) =>
+  row(`resourceGroups/${name}`, 'microsoft.resources/subscriptions/resourcegroups', more)
+const resource = (groupName: string, path: string, more: object = {}) => {
+  const type = path.split('/').slice(0, 2).join('/').toLowerCase()
+  return row(`resourceGroups/${groupName}/providers/${path}`, type, { managedBy: null, ...more })
+}
+const assignment = (scope: string, id = 'a1') => {
+  const path = `providers/Microsoft.Authorization/RoleAssignments/${id}`
+  return row(path, 'microsoft.authorization/roleassignments', { scope })
+}
+const answer = (data: unknown, more: object = {}) => {
+  const head = { totalRecords: 1, count: 1, resultTruncated: 'false', facets: [] }
+  return { ...head, data, ...more }
+}
 
 function list(reply: Reply, env: Record<string, string | undefined> = {}) {
   at(LOGIN, issue())
@@ -117,48 +107,26 @@ describe('a subscription', () => {
     const { error } = await outcome(azureInventory, SCOPE, ENV, { now: () => new Date(now) })
     expect(error).toBe('')
     expect(signIns).toHaveLength(2)
-    expect(calls.map(({ headers }) => headers.get('authorization'))).toEqual([
-      'Bearer token-1',
-      'Bearer token-1',
-      'Bearer token-2',
-    ])
+    const tokens = calls.map(({ headers }) => headers.get('authorization'))
+    expect(tokens).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2'])
   })
 })
 
 describe('left out', () => {
+  const SITE = 'Microsoft.Web/sites/s'
   it.each<[string, unknown[], string[]]>([
-    [
-      'a managed group with all in it',
-      [group('app', { managedBy: '/x/y' }), resource('APP', 'Microsoft.Web/sites/s')],
-      [],
-    ],
-    [
-      'a node group of AKS',
-      [group('MC_web_aks_westeurope'), resource('mc_web_aks_westeurope', 'Microsoft.Compute/disks/d')],
-      [],
-    ],
-    [
-      'the group of Network Watcher',
-      [group('NetworkWatcherRG'), resource('networkwatcherrg', 'Microsoft.Network/networkWatchers/w')],
-      [],
-    ],
+    ['a managed group with all in it', [group('app', { managedBy: '/x/y' }), resource('APP', SITE)], []],
+    ['a node group of AKS', [group('MC_web_aks_eu'), resource('mc_web_aks_eu', 'Microsoft.Compute/disks/d')], []],
+    ['the group of Network Watcher', [group('NetworkWatcherRG'), resource('networkwatcherrg', 'A.B/watchers/w')], []],
     ['a resource in such a group that is not listed itself', [resource('MC_a_b_c', 'Microsoft.Compute/disks/d')], []],
-    [
-      'role assignments about such a group',
-      [group('MC_a'), assignment(`/subscriptions/${SCOPE}/resourcegroups/mc_a`)],
-      [],
-    ],
+    ['role assignments about such a group', [group('MC_a'), assignment(`${OWN}/resourcegroups/mc_a`)], []],
     [
       'role assignments about what is in it',
-      [group('own', { managedBy: '/x' }), assignment(`/subscriptions/${SCOPE}/resourceGroups/own/providers/A.B/c/d`)],
+      [group('own', { managedBy: '/x' }), assignment(`${OWN}/resourceGroups/own/providers/A.B/c/d`)],
       [],
     ],
     ['smart detector alert rules', [resource('web', 'Microsoft.AlertsManagement/smartDetectorAlertRules/r')], []],
-    [
-      'resources with a hidden link',
-      [resource('web', 'Microsoft.Web/sites/s', { tags: { 'hidden-link:/a/b': 'Resource' } })],
-      [],
-    ],
+    ['resources with a hidden link', [resource('web', SITE, { tags: { 'hidden-link:/a/b': 'Resource' } })], []],
     ['nothing of other groups', [group('MCx'), group('xMC_a')], ['MCx', 'xMC_a']],
     [
       'no resource that is managed by another',
@@ -167,43 +135,28 @@ describe('left out', () => {
     ],
     [
       'no other tags',
-      [resource('web', 'Microsoft.Web/sites/s', { tags: { env: 'x', 'not-hidden-link': 1 } })],
+      [resource('web', SITE, { tags: { env: 'x', 'not-hidden-link': 1 } })],
       ['web/providers/Microsoft.Web/sites/s'],
+    ],
+    [
+      'no role assignment of the subscription or another group',
+      [assignment(OWN, 'a1'), assignment(`${OWN}/resourceGroups/web`, 'a2')],
+      ['Microsoft.Authorization/RoleAssignments/a1', 'Microsoft.Authorization/RoleAssignments/a2'],
     ],
   ])('%s', async (_name, rows, expected) => {
     expect(await listed(rows)).toEqual(expected)
   })
-
-  it('no role assignment of the subscription or another group', async () => {
-    const rows = [
-      assignment(`/subscriptions/${SCOPE}`, 'a1'),
-      assignment(`/subscriptions/${SCOPE}/resourceGroups/web`, 'a2'),
-    ]
-    expect(await listed(rows)).toEqual([
-      'Microsoft.Authorization/RoleAssignments/a1',
-      'Microsoft.Authorization/RoleAssignments/a2',
-    ])
-  })
 })
 
 describe('troubles', () => {
-  const DENIED =
-    "The client 'x' does not have authorization to perform action 'Microsoft.ResourceGraph/resources/read'."
+  const DENIED = "The client 'x' does not have authorization to perform action 'resources/read'."
   const FORM = 'Azure Resource Graph gave an answer of an unknown form'
   it.each<[string, unknown, string]>([
-    [
-      'a denial',
-      refused(403, { error: { code: 'AuthorizationFailed', message: DENIED } }),
-      `403 from Azure Resource Graph: ${DENIED}`,
-    ],
+    ['a denial', refused(403, { error: { code: 'x', message: DENIED } }), `403 from Azure Resource Graph: ${DENIED}`],
     ['a page of HTML', refused(502, '<html><b>Bad gateway</b></html>'), '502 from Azure Resource Graph: Bad Gateway'],
     ['HTML as a success', refused(200, '<html>'), '200 from Azure Resource Graph: the answer is not JSON'],
     ['a cut connection', unreachable(), 'Azure Resource Graph is unreachable: the connection failed'],
-    [
-      'a redirect',
-      refused(302, '', { location: 'https://evil.example/' }),
-      '302 from Azure Resource Graph: moved elsewhere',
-    ],
+    ['a redirect', refused(302, '', { location: 'https://evil' }), '302 from Azure Resource Graph: moved elsewhere'],
     ['a table', answer({ columns: [], rows: [] }), `${FORM}, at data`],
     ['a list', [], `${FORM}, at data`],
     ['a row without id', answer([{ type: 'a', name: 'b' }]), `${FORM}, at data.0.id`],
@@ -223,13 +176,8 @@ describe('troubles', () => {
   })
 
   it('an echo of secret and token is not shown', async () => {
-    at(
-      LOGIN,
-      refused(401, {
-        error: 'invalid_client',
-        error_description: 'AADSTS7000215: secret/with words is secret%2Fwith%20words',
-      }),
-    )
+    const error_description = 'AADSTS7000215: secret/with words is secret%2Fwith%20words'
+    at(LOGIN, refused(401, { error: 'invalid_client', error_description }))
     const signIn = await outcome(azureInventory, SCOPE, ENV)
     expect(signIn.error).toMatch(/^401 from Microsoft Entra ID: AADSTS7000215: \(sensitive value\)/)
     const { shown } = await list(refused(500, { error: { message: 'Bearer azure-token' } })).done
@@ -275,25 +223,15 @@ describe('other clouds', () => {
   })
 
   it.each([
-    [
-      'an unknown cloud',
-      { ARM_ENVIRONMENT: 'german' },
-      'ARM_ENVIRONMENT names no Azure cloud; known are public, usgovernment and china',
-    ],
-    [
-      'a metadata service without encryption',
-      { ARM_METADATA_HOSTNAME: 'http://stack.example' },
-      'ARM_METADATA_HOSTNAME is not an https address',
-    ],
-  ])('%s is refused', async (_name, env, expected) => {
+    [{ ARM_ENVIRONMENT: 'german' }, 'ARM_ENVIRONMENT names no Azure cloud; known are public, usgovernment and china'],
+    [{ ARM_METADATA_HOSTNAME: 'http://stack.example' }, 'ARM_METADATA_HOSTNAME is not an https address'],
+  ])('%j is refused', async (env, expected) => {
     expect((await outcome(azureInventory, SCOPE, { ...ENV, ...env })).error).toBe(expected)
   })
 
   it('a description that leads out of encryption is refused', async () => {
-    at('https://stack.example/metadata/endpoints', {
-      ...described('own', 'own.example'),
-      resourceManager: 'http://management.own.example',
-    })
+    const open = { ...described('own', 'own.example'), resourceManager: 'http://management.own.example' }
+    at('https://stack.example/metadata/endpoints', open)
     const { error } = await outcome(azureInventory, SCOPE, { ...ENV, ARM_METADATA_HOSTNAME: 'stack.example' })
     expect(error).toBe('the resource manager of the Azure metadata service is not an https address')
   })

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { gcpInventory } from '../../../../../sidecars/iac/inventory/gcp/index.ts'
 import {
   type Call,
+  expectText,
   folderWith,
   outcome,
   outsideWorld,
@@ -47,6 +48,8 @@ const EXTERNAL = {
   token_url: STS,
 }
 
+const SECRETS = /PRIVATE KEY|person-secret|person-refresh|subject-token|client-secret/
+
 let manager: Call[] = []
 beforeEach(() => {
   manager = at(`${MANAGER}/projects/${SCOPE}`, { projectNumber: '1' })
@@ -54,36 +57,28 @@ beforeEach(() => {
   at(`${MANAGER}/projects/${SCOPE}:getIamPolicy`, {})
 })
 const issue = (access_token: string) => ({ access_token, token_type: 'Bearer', expires_in: 3599 })
+const assumed = (accessToken: string) => ({ accessToken, expireTime: '2026-05-05T06:05:05Z' })
+const credentials = (file: object) => ({ GOOGLE_CREDENTIALS: JSON.stringify(file) })
 async function tokenOf(env: Record<string, string | undefined>) {
   const found = await outcome(gcpInventory, SCOPE, env, { now: () => NOW })
   expect(found.error).toBe('')
-  for (const secret of ['PRIVATE KEY', 'person-secret', 'person-refresh', 'subject-token', 'client-secret'])
-    expect(found.shown).not.toContain(secret)
+  expect(found.shown).not.toMatch(SECRETS)
   return manager.at(-1)?.headers.get('authorization')?.replace('Bearer ', '')
 }
 const errorOf = async (env: Record<string, string | undefined>) => {
   const { error, shown } = await outcome(gcpInventory, SCOPE, env)
-  for (const secret of ['PRIVATE KEY', 'person-secret', 'person-refresh', 'subject-token'])
-    expect(shown).not.toContain(secret)
+  expect(shown).not.toMatch(SECRETS)
   return error
 }
 
 describe('the first place that is set up counts', () => {
   it.each([
-    ['an access token', [], 'given'],
-    ['GOOGLE_CREDENTIALS', ['GOOGLE_OAUTH_ACCESS_TOKEN'], 'person:configured'],
-    ['GOOGLE_APPLICATION_CREDENTIALS', ['GOOGLE_OAUTH_ACCESS_TOKEN', 'GOOGLE_CREDENTIALS'], 'person:application'],
-    [
-      'the file of gcloud',
-      ['GOOGLE_OAUTH_ACCESS_TOKEN', 'GOOGLE_CREDENTIALS', 'GOOGLE_APPLICATION_CREDENTIALS'],
-      'person:gcloud',
-    ],
-    [
-      'the metadata server',
-      ['GOOGLE_OAUTH_ACCESS_TOKEN', 'GOOGLE_CREDENTIALS', 'GOOGLE_APPLICATION_CREDENTIALS', 'HOME'],
-      'machine',
-    ],
-  ])('%s', async (_name, without, expected) => {
+    ['an access token', 0, 'given'],
+    ['GOOGLE_CREDENTIALS', 1, 'person:configured'],
+    ['GOOGLE_APPLICATION_CREDENTIALS', 2, 'person:application'],
+    ['the file of gcloud', 3, 'person:gcloud'],
+    ['the metadata server', 4, 'machine'],
+  ])('%s', async (_name, missing, expected) => {
     const person = (client_id: string) => JSON.stringify({ ...PERSON, client_id })
     const path = await folderWith({ application: person('application') })
     const gcloud = path('.config/gcloud/application_default_credentials.json')
@@ -91,14 +86,13 @@ describe('the first place that is set up counts', () => {
     await writeFile(gcloud, person('gcloud'))
     at(OAUTH, ({ form }: Call) => issue(`person:${form.get('client_id')}`))
     at(METADATA, issue('machine'))
-    const env: Record<string, string> = {
+    const all = {
       GOOGLE_OAUTH_ACCESS_TOKEN: 'given',
       GOOGLE_CREDENTIALS: person('configured'),
       GOOGLE_APPLICATION_CREDENTIALS: path('application'),
       HOME: path('.'),
     }
-    for (const name of without) delete env[name]
-    expect(await tokenOf(env)).toBe(expected)
+    expect(await tokenOf(Object.fromEntries(Object.entries(all).slice(missing)))).toBe(expected)
   })
 
   it('GOOGLE_CREDENTIALS may be a path', async () => {
@@ -108,10 +102,7 @@ describe('the first place that is set up counts', () => {
   })
 
   it('then another account may be taken on', async () => {
-    const calls = at(IMPERSONATE('deploy%40web-prod-1.iam.gserviceaccount.com'), {
-      accessToken: 'deploy',
-      expireTime: '2026-05-05T06:05:05Z',
-    })
+    const calls = at(IMPERSONATE('deploy%40web-prod-1.iam.gserviceaccount.com'), assumed('deploy'))
     const env = {
       GOOGLE_OAUTH_ACCESS_TOKEN: 'given',
       GOOGLE_IMPERSONATE_SERVICE_ACCOUNT: 'deploy@web-prod-1.iam.gserviceaccount.com',
@@ -159,7 +150,7 @@ describe('a service account', () => {
       vi.useRealTimers()
     })
     const calls = at(OAUTH, issue('account'))
-    expect(await tokenOf({ GOOGLE_CREDENTIALS: JSON.stringify(ACCOUNT) })).toBe('account')
+    expect(await tokenOf(credentials(ACCOUNT))).toBe('account')
     expect(calls).toHaveLength(1)
     expect(calls[0]?.form.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer')
     const { payload, protectedHeader } = await jwtVerify(calls[0]?.form.get('assertion') ?? '', PUBLIC_KEY, {
@@ -175,67 +166,40 @@ describe('a service account', () => {
     const calls = at(`${there}/projects/${SCOPE}`, { projectNumber: '1' })
     at(`https://cloudasset.apis.example/v1/projects/${SCOPE}:searchAllResources`, {})
     at(`${there}/projects/${SCOPE}:getIamPolicy`, {})
-    const GOOGLE_CREDENTIALS = JSON.stringify({ ...ACCOUNT, universe_domain: 'apis.example' })
-    expect((await outcome(gcpInventory, SCOPE, { GOOGLE_CREDENTIALS }, { now: () => NOW })).error).toBe('')
+    const env = credentials({ ...ACCOUNT, universe_domain: 'apis.example' })
+    expect((await outcome(gcpInventory, SCOPE, env, { now: () => NOW })).error).toBe('')
     const token = calls[0]?.headers.get('authorization')?.replace('Bearer ', '') ?? ''
     const { payload } = await jwtVerify(token, PUBLIC_KEY, { currentDate: NOW })
     expect(payload).toMatchObject({ iss: ACCOUNT.client_email, sub: ACCOUNT.client_email, scope: ALL })
-  })
-
-  it.each<[string, object, string]>([
-    [
-      'a broken key',
-      { ...ACCOUNT, private_key: 'PRIVATE KEY broken' },
-      'the private_key of the Google credentials is no RSA key',
-    ],
-    ['no key', { ...ACCOUNT, private_key: undefined }, 'GOOGLE_CREDENTIALS lacks private_key'],
-    [
-      'an address without encryption',
-      { ...ACCOUNT, token_uri: 'http://oauth.example/' },
-      'the token address of the Google credentials is not an https address',
-    ],
-  ])('with %s is refused', async (_name, file, expected) => {
-    expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify(file) })).toBe(expected)
   })
 
   it('that is gone, and an echo of the assertion', async () => {
     at(OAUTH, ({ form }: Call) =>
       refused(400, { error: 'invalid_grant', error_description: `Invalid ${form.get('assertion')}` }),
     )
-    expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify(ACCOUNT) })).toBe(
-      '400 from Google OAuth: Invalid (sensitive value)',
-    )
+    expect(await errorOf(credentials(ACCOUNT))).toBe('400 from Google OAuth: Invalid (sensitive value)')
   })
 })
 
-describe('a person', () => {
-  it('refreshes, and the quota is that of the named project', async () => {
-    const calls = at(OAUTH, issue('person'))
-    expect(await tokenOf({ GOOGLE_CREDENTIALS: JSON.stringify({ ...PERSON, quota_project_id: 'quota' }) })).toBe(
-      'person',
-    )
-    expect(Object.fromEntries(calls[0]?.form ?? [])).toEqual({
-      grant_type: 'refresh_token',
-      client_id: 'gcloud',
-      client_secret: 'person-secret',
-      refresh_token: 'person-refresh',
-    })
-    expect(manager[0]?.headers.get('x-goog-user-project')).toBe('quota')
-  })
+it('a person refreshes, and the quota is that of the named project', async () => {
+  const calls = at(OAUTH, issue('person'))
+  expect(await tokenOf(credentials({ ...PERSON, quota_project_id: 'quota' }))).toBe('person')
+  const { type: _type, ...form } = PERSON
+  expect(Object.fromEntries(calls[0]?.form ?? [])).toEqual({ grant_type: 'refresh_token', ...form })
+  expect(manager[0]?.headers.get('x-goog-user-project')).toBe('quota')
 })
+
+const WORKER = {
+  ...PERSON,
+  type: 'external_account_authorized_user',
+  audience: '//iam.googleapis.com/locations/global/workforcePools/p/providers/x',
+  token_url: 'https://sts.googleapis.com/v1/oauthtoken',
+}
 
 describe('a person of a workforce pool', () => {
-  const WORKER = {
-    type: 'external_account_authorized_user',
-    audience: '//iam.googleapis.com/locations/global/workforcePools/p/providers/x',
-    client_id: 'gcloud',
-    client_secret: 'person-secret',
-    refresh_token: 'person-refresh',
-    token_url: 'https://sts.googleapis.com/v1/oauthtoken',
-  }
   it('refreshes', async () => {
     const calls = at(WORKER.token_url, issue('worker'))
-    expect(await tokenOf({ GOOGLE_CREDENTIALS: JSON.stringify(WORKER) })).toBe('worker')
+    expect(await tokenOf(credentials(WORKER))).toBe('worker')
     expect(Object.fromEntries(calls[0]?.form ?? [])).toEqual({
       grant_type: 'refresh_token',
       refresh_token: 'person-refresh',
@@ -247,16 +211,7 @@ describe('a person of a workforce pool', () => {
     at(WORKER.token_url, ({ form }: Call) =>
       refused(400, { error: 'invalid_grant', error_description: `Expired ${form.get('refresh_token')}` }),
     )
-    expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify(WORKER) })).toBe(
-      '400 from Google Security Token Service: Expired (sensitive value)',
-    )
-  })
-
-  it('at an address without encryption is refused', async () => {
-    const file = { ...WORKER, token_url: 'http://sts.example/token' }
-    expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify(file) })).toBe(
-      'the token address of the Google credentials is not an https address',
-    )
+    expect(await errorOf(credentials(WORKER))).toBe('400 from Google Security Token Service: Expired (sensitive value)')
   })
 })
 
@@ -272,11 +227,7 @@ describe('the library', () => {
       stop.abort()
       throw new Error('stopped')
     }
-    const request = inventoryRequest(
-      SCOPE,
-      { GOOGLE_CREDENTIALS: JSON.stringify(file) },
-      { fetch: fetcher, signal: stop.signal },
-    )
+    const request = inventoryRequest(SCOPE, credentials(file), { fetch: fetcher, signal: stop.signal })
     await expect(gcpInventory(request)).rejects.toMatchObject({ name: 'OutboundError', kind: 'aborted' })
     expect(asked).toEqual([OAUTH])
   })
@@ -291,9 +242,10 @@ describe('workload identity federation', () => {
     subject_token: 'subject-token',
     subject_token_type: EXTERNAL.subject_token_type,
   }
+  const format = { type: 'json', subject_token_field_name: 'access_token' }
   const federate = async (credential_source: object, more: object = {}) => {
     const calls = at(STS, issue('federated'))
-    const token = await tokenOf({ GOOGLE_CREDENTIALS: JSON.stringify({ ...EXTERNAL, credential_source, ...more }) })
+    const token = await tokenOf(credentials({ ...EXTERNAL, credential_source, ...more }))
     return { token, call: calls[0], form: Object.fromEntries(calls[0]?.form ?? []) }
   }
 
@@ -304,13 +256,11 @@ describe('workload identity federation', () => {
 
   it('with a field of a file', async () => {
     const path = await folderWith({ token: '{"access_token":"subject-token"}' })
-    const format = { type: 'json', subject_token_field_name: 'access_token' }
     expect(await federate({ file: path('token'), format })).toMatchObject({ token: 'federated', form: exchanged })
   })
 
   it('with an address', async () => {
     const calls = at('http://169.254.169.254/metadata/identity/oauth2/token', { access_token: 'subject-token' })
-    const format = { type: 'json', subject_token_field_name: 'access_token' }
     const url = 'http://169.254.169.254/metadata/identity/oauth2/token?resource=x'
     expect(await federate({ url, headers: { Metadata: 'True' }, format })).toMatchObject({
       token: 'federated',
@@ -325,10 +275,7 @@ describe('workload identity federation', () => {
     url: 'http://169.254.169.254/latest/meta-data/iam/security-credentials',
     regional_cred_verification_url: 'https://elsewhere.example?Action=GetCallerIdentity',
   }
-  const ofAws = (env: object) => ({
-    GOOGLE_CREDENTIALS: JSON.stringify({ ...EXTERNAL, credential_source: AWS_SOURCE }),
-    ...env,
-  })
+  const ofAws = (env: object) => ({ ...credentials({ ...EXTERNAL, credential_source: AWS_SOURCE }), ...env })
   it('with the identity of AWS, which asks none of the addresses of the file', async () => {
     const calls = at(STS, issue('federated'))
     const env = ofAws({
@@ -351,7 +298,7 @@ describe('workload identity federation', () => {
   it('and then as a service account', async () => {
     const path = await folderWith({ token: 'subject-token' })
     const url = IMPERSONATE('ci@web-prod-1.iam.gserviceaccount.com')
-    const calls = at(url, { accessToken: 'impersonated', expireTime: '2026-05-05T06:05:05Z' })
+    const calls = at(url, assumed('impersonated'))
     expect(await federate({ file: path('token') }, { service_account_impersonation_url: url })).toMatchObject({
       token: 'impersonated',
     })
@@ -360,65 +307,48 @@ describe('workload identity federation', () => {
 
   it('with a client of its own, or a project for the workforce', async () => {
     const path = await folderWith({ token: 'subject-token' })
-    const own = await federate(
-      { file: path('token') },
-      { client_id: 'client', client_secret: 'client-secret', workforce_pool_user_project: '77' },
-    )
+    const client = { client_id: 'client', client_secret: 'client-secret', workforce_pool_user_project: '77' }
+    const own = await federate({ file: path('token') }, client)
     expect(own.call?.headers.get('authorization')).toBe(`Basic ${btoa('client:client-secret')}`)
     expect(own.form.options).toBeUndefined()
     const workforce = await federate({ file: path('token') }, { workforce_pool_user_project: '77' })
     expect(JSON.parse(workforce.form.options ?? '')).toEqual({ userProject: '77' })
   })
 
-  it.each<[string, object, RegExp]>([
-    [
-      'an unknown environment',
-      { environment_id: 'aws2' },
-      /^the Google credentials take their subject token from a certificate or a program; /,
-    ],
-    [
-      'a program',
-      { executable: { command: '/bin/token' } },
-      /^the Google credentials take their subject token from a certificate or a program/,
-    ],
-    ['no address', { url: 'nowhere' }, /^the credential_source of the Google credentials is no address$/],
-    [
-      'a file that is not there',
-      { file: '/nowhere/token' },
-      /^the file that credential_source names cannot be read \(ENOENT\)$/,
-    ],
+  const FROM_A_PROGRAM = /^the Google credentials take their subject token from a certificate or a program; /
+  it.each<[string, object, string | RegExp]>([
+    ['an unknown environment', { environment_id: 'aws2' }, FROM_A_PROGRAM],
+    ['a program', { executable: { command: '/bin/token' } }, FROM_A_PROGRAM],
+    ['no address', { url: 'nowhere' }, 'the credential_source of the Google credentials is no address'],
+    ['a missing file', { file: '/nowhere/token' }, 'the file that credential_source names cannot be read (ENOENT)'],
   ])('from %s is refused', async (_name, credential_source, expected) => {
-    expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify({ ...EXTERNAL, credential_source }) })).toMatch(expected)
+    expectText(await errorOf(credentials({ ...EXTERNAL, credential_source })), expected)
   })
 
   it.each(['not json', '{}', '{"access_token":7}', 'null'])('without its field in %j is refused', async (text) => {
     const path = await folderWith({ token: text })
-    const credential_source = {
-      file: path('token'),
-      format: { type: 'json', subject_token_field_name: 'access_token' },
-    }
-    expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify({ ...EXTERNAL, credential_source }) })).toBe(
+    expect(await errorOf(credentials({ ...EXTERNAL, credential_source: { file: path('token'), format } }))).toBe(
       'the credential_source of the Google credentials holds no subject token',
     )
   })
 })
 
+const IMPERSONATED = {
+  type: 'impersonated_service_account',
+  service_account_impersonation_url: IMPERSONATE('ci@web-prod-1.iam.gserviceaccount.com'),
+  delegates: ['projects/-/serviceAccounts/between@web-prod-1.iam.gserviceaccount.com'],
+  source_credentials: PERSON,
+}
+
 describe('an impersonated account', () => {
-  const file = (source: object) => ({
-    type: 'impersonated_service_account',
-    service_account_impersonation_url: IMPERSONATE('ci@web-prod-1.iam.gserviceaccount.com'),
-    delegates: ['projects/-/serviceAccounts/between@web-prod-1.iam.gserviceaccount.com'],
-    source_credentials: source,
+  beforeEach(() => {
+    at(OAUTH, issue('person'))
   })
   it('is taken on by a person', async () => {
-    at(OAUTH, issue('person'))
-    const calls = at(file(PERSON).service_account_impersonation_url, {
-      accessToken: 'account',
-      expireTime: '2026-05-05T06:05:05Z',
-    })
-    expect(await tokenOf({ GOOGLE_CREDENTIALS: JSON.stringify(file(PERSON)) })).toBe('account')
+    const calls = at(IMPERSONATED.service_account_impersonation_url, assumed('account'))
+    expect(await tokenOf(credentials(IMPERSONATED))).toBe('account')
     expect(calls[0]?.headers.get('authorization')).toBe('Bearer person')
-    expect(calls[0]?.json()).toMatchObject({ delegates: file(PERSON).delegates })
+    expect(calls[0]?.json()).toMatchObject({ delegates: IMPERSONATED.delegates })
   })
 
   it.each<[string, unknown, string]>([
@@ -433,39 +363,29 @@ describe('an impersonated account', () => {
       'IAM Service Account Credentials gave an answer of an unknown form, at expireTime',
     ],
   ])('%s', async (_name, reply, expected) => {
-    at(OAUTH, issue('person'))
-    at(file(PERSON).service_account_impersonation_url, reply)
-    expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify(file(PERSON)) })).toBe(expected)
-  })
-
-  it('inside another is refused', async () => {
-    expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify(file(file(PERSON))) })).toMatch(
-      /^GOOGLE_CREDENTIALS holds credentials of a type that /,
-    )
+    at(IMPERSONATED.service_account_impersonation_url, reply)
+    expect(await errorOf(credentials(IMPERSONATED))).toBe(expected)
   })
 })
 
 describe('credentials that are none', () => {
-  it.each<[string, string, RegExp]>([
-    ['broken JSON', '{"private_key": "-----BEGIN PRIVATE KEY', /^GOOGLE_CREDENTIALS is neither a file nor JSON$/],
-    ['no type', '{}', /^GOOGLE_CREDENTIALS holds no Google credentials$/],
-    [
-      'an unknown type',
-      '{"type":"gdch_service_account"}',
-      /^GOOGLE_CREDENTIALS holds credentials of a type that this discovery cannot use; supported are /,
-    ],
-    [
-      'a path that is not there',
-      '/nowhere/key.json',
-      /^the file that GOOGLE_CREDENTIALS names cannot be read \(ENOENT\)$/,
-    ],
-    [
-      'a name too long for a file',
-      'x'.repeat(9000),
-      /^the file that GOOGLE_CREDENTIALS names cannot be read \(ENAMETOOLONG\)$/,
-    ],
-  ])('%s', async (_name, GOOGLE_CREDENTIALS, expected) => {
-    expect(await errorOf({ GOOGLE_CREDENTIALS })).toMatch(expected)
+  const UNKNOWN = /^GOOGLE_CREDENTIALS holds credentials of a type that this discovery cannot use; supported are /
+  const OPEN = 'the token address of the Google credentials is not an https address'
+  const broken = { ...ACCOUNT, private_key: 'PRIVATE KEY broken' }
+  it.each<[string, string | object, string | RegExp]>([
+    ['broken JSON', '{"private_key": "-----BEGIN PRIVATE KEY', 'GOOGLE_CREDENTIALS is neither a file nor JSON'],
+    ['no type', {}, 'GOOGLE_CREDENTIALS holds no Google credentials'],
+    ['an unknown type', { type: 'gdch_service_account' }, UNKNOWN],
+    ['an impersonated account inside another', { ...IMPERSONATED, source_credentials: IMPERSONATED }, UNKNOWN],
+    ['a missing file', '/nowhere/key.json', 'the file that GOOGLE_CREDENTIALS names cannot be read (ENOENT)'],
+    ['a long name', 'x'.repeat(9000), 'the file that GOOGLE_CREDENTIALS names cannot be read (ENAMETOOLONG)'],
+    ['an account with a broken key', broken, 'the private_key of the Google credentials is no RSA key'],
+    ['an account without a key', { ...ACCOUNT, private_key: undefined }, 'GOOGLE_CREDENTIALS lacks private_key'],
+    ['an account at an open address', { ...ACCOUNT, token_uri: 'http://oauth.example/' }, OPEN],
+    ['a worker at an open address', { ...WORKER, token_url: 'http://sts.example/token' }, OPEN],
+  ])('%s', async (_name, given, expected) => {
+    const env = typeof given === 'string' ? { GOOGLE_CREDENTIALS: given } : credentials(given)
+    expectText(await errorOf(env), expected)
   })
 
   it('an empty file', async () => {

@@ -34,6 +34,16 @@ export const forbidden = (resource: string): Response =>
     `${resource} is forbidden: User "system:serviceaccount:default:lister" cannot list resource "${resource}"`,
   )
 
+/** Makes a kubeconfig of one context, by default of cluster `c` and user `u`. */
+export const kubeconfig = (given: { user: object; cluster?: object; context?: object; name?: string }) => ({
+  apiVersion: 'v1',
+  kind: 'Config',
+  'current-context': given.name ?? 'main',
+  contexts: [{ name: given.name ?? 'main', context: { cluster: 'c', user: 'u', namespace: 'shop', ...given.context } }],
+  clusters: [{ name: 'c', cluster: { server: 'https://one.example:6443', ...given.cluster } }],
+  users: [{ name: 'u', user: given.user }],
+})
+
 let uids = 0
 export const object = (name: string, more: Json = {}): Json => ({
   metadata: {

@@ -3,6 +3,7 @@ import { openCluster } from '../../../../../sidecars/iac/inventory/kubernetes/cl
 import { kubernetesInventory } from '../../../../../sidecars/iac/inventory/kubernetes/index.ts'
 import { CERTIFICATE, folderWith, outcome, PRIVATE_PEM } from '../outside.ts'
 import { inventoryRequest } from '../request.ts'
+import { kubeconfig } from './api-server.ts'
 
 const CA = CERTIFICATE.toString()
 const base64 = (text: string) => Buffer.from(text).toString('base64')
@@ -19,15 +20,12 @@ async function cluster(env: Record<string, string>, files: Record<string, string
     .catch((error: Error) => error.message)
 }
 
-const config = (more: { user?: object; cluster?: object; context?: object; name?: string } = {}) =>
-  JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': more.name ?? 'main',
-    contexts: [{ name: more.name ?? 'main', context: { cluster: 'c', user: 'u', namespace: 'shop', ...more.context } }],
-    clusters: [{ name: 'c', cluster: { server: 'https://one.example:6443', ...more.cluster } }],
-    users: [{ name: 'u', user: more.user ?? { token: 'token-of-the-file' } }],
-  })
+const config = (more: Partial<Parameters<typeof kubeconfig>[0]> = {}) =>
+  JSON.stringify(kubeconfig({ user: { token: 'token-of-the-file' }, ...more }))
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+const HTTPS_ONLY = 'credentials for the Kubernetes API are sent over https only'
+const NO_PEM = 'the certificates or the key for the Kubernetes API are not PEM, or do not belong together'
+const KEY = { KUBE_CLIENT_KEY_DATA: PRIVATE_PEM }
 const PATH = { KUBE_CONFIG_PATH: '/home/platform/.kube/config' }
 const at = (text: string, more: Record<string, string | Error> = {}) => ({
   '/home/platform/.kube/config': text,
@@ -39,7 +37,7 @@ describe('variables of the provider', () => {
     expect(await cluster({ KUBE_HOST: 'https://one.example', KUBE_TOKEN: 'the-token' })).toEqual({
       server: 'https://one.example',
       namespace: '',
-      headers: { authorization: 'Bearer the-token' },
+      ...bearer('the-token'),
       tls: null,
     })
   })
@@ -59,17 +57,12 @@ describe('variables of the provider', () => {
   })
 
   it('go before the kubeconfig, one by one', async () => {
-    const env = {
-      ...PATH,
-      KUBE_HOST: 'https://other.example',
-      KUBE_TOKEN: 'other',
-      KUBE_INSECURE: 'true',
-      KUBE_TLS_SERVER_NAME: 'name',
-    }
+    const tls = { KUBE_INSECURE: 'true', KUBE_TLS_SERVER_NAME: 'name' }
+    const env = { ...PATH, KUBE_HOST: 'https://other.example', KUBE_TOKEN: 'other', ...tls }
     expect(await cluster(env, at(config()))).toMatchObject({
       server: 'https://other.example',
       namespace: 'shop',
-      headers: { authorization: 'Bearer other' },
+      ...bearer('other'),
       tls: { insecure: true, serverName: 'name' },
     })
   })
@@ -77,36 +70,15 @@ describe('variables of the provider', () => {
   it.each([
     [{ KUBE_HOST: 'https://' }, 'the address of the Kubernetes API is not a URL'],
     [{ KUBE_HOST: 'https://me:pass@one.example' }, 'the address of the Kubernetes API must not hold credentials'],
-    [
-      { KUBE_HOST: 'https://one.example', KUBE_TOKEN: 'two\nlines' },
-      'the token for the Kubernetes API has characters that no token has',
-    ],
-    [
-      { KUBE_HOST: 'http://one.example', KUBE_TOKEN: 'token' },
-      'credentials for the Kubernetes API are sent over https only',
-    ],
-    [
-      { KUBE_HOST: 'one.example', KUBE_USER: 'me', KUBE_PASSWORD: 'pass' },
-      'credentials for the Kubernetes API are sent over https only',
-    ],
-    [
-      { KUBE_HOST: 'https://one.example', KUBE_PROXY_URL: 'http://proxy' },
-      'a proxy to the Kubernetes API is not supported',
-    ],
-    [
-      { KUBE_HOST: 'https://one.example', KUBE_CLIENT_KEY_DATA: PRIVATE_PEM },
-      'of client certificate and client key for the Kubernetes API one is missing',
-    ],
-    [
-      { KUBE_HOST: 'https://one.example', KUBE_CLUSTER_CA_CERT_DATA: 'nonsense' },
-      'the certificates or the key for the Kubernetes API are not PEM, or do not belong together',
-    ],
-    [
-      { KUBE_HOST: 'https://one.example', KUBE_CLIENT_CERT_DATA: 'nonsense', KUBE_CLIENT_KEY_DATA: PRIVATE_PEM },
-      'the certificates or the key for the Kubernetes API are not PEM, or do not belong together',
-    ],
+    [{ KUBE_TOKEN: 'two\nlines' }, 'the token for the Kubernetes API has characters that no token has'],
+    [{ KUBE_HOST: 'http://one.example', KUBE_TOKEN: 'token' }, HTTPS_ONLY],
+    [{ KUBE_HOST: 'one.example', KUBE_USER: 'me', KUBE_PASSWORD: 'pass' }, HTTPS_ONLY],
+    [{ KUBE_PROXY_URL: 'http://proxy' }, 'a proxy to the Kubernetes API is not supported'],
+    [KEY, 'of client certificate and client key for the Kubernetes API one is missing'],
+    [{ KUBE_CLUSTER_CA_CERT_DATA: 'nonsense' }, NO_PEM],
+    [{ ...KEY, KUBE_CLIENT_CERT_DATA: 'nonsense' }, NO_PEM],
   ])('%# that cannot be are refused', async (env, text) => {
-    expect(await cluster(env)).toBe(text)
+    expect(await cluster({ KUBE_HOST: 'https://one.example', ...env })).toBe(text)
   })
 })
 
@@ -115,7 +87,7 @@ describe('a kubeconfig', () => {
     expect(await cluster(PATH, at(config()))).toEqual({
       server: 'https://one.example:6443',
       namespace: 'shop',
-      headers: { authorization: 'Bearer token-of-the-file' },
+      ...bearer('token-of-the-file'),
       tls: null,
     })
   })
@@ -136,14 +108,9 @@ describe('a kubeconfig', () => {
     const other = config({ name: 'other', cluster: { server: 'https://two.example' }, user: { token: 'second' } })
     const env = { KUBE_CONFIG_PATHS: '/none:/a:/b' }
     expect(await cluster(env, { '/a': config(), '/b': other })).toMatchObject({ server: 'https://one.example:6443' })
-    const chosen = await cluster(
-      { ...env, KUBE_CTX: 'other' },
-      { '/a': config({ cluster: { server: 'https://one.example' } }), '/b': other },
-    )
-    expect(chosen).toMatchObject({
-      server: 'https://one.example',
-      headers: { authorization: 'Bearer token-of-the-file' },
-    })
+    const files = { '/a': config({ cluster: { server: 'https://one.example' } }), '/b': other }
+    const chosen = await cluster({ ...env, KUBE_CTX: 'other' }, files)
+    expect(chosen).toMatchObject({ server: 'https://one.example', ...bearer('token-of-the-file') })
   })
 
   it('has entries that can be chosen', async () => {
@@ -151,27 +118,25 @@ describe('a kubeconfig', () => {
     text.users.push({ name: 'second', user: { token: 'of-the-second' } })
     text.clusters.push({ name: 'far', cluster: { server: 'https://far.example' } })
     const env = { ...PATH, KUBE_CTX_AUTH_INFO: 'second', KUBE_CTX_CLUSTER: 'far' }
-    expect(await cluster(env, at(JSON.stringify(text)))).toMatchObject({
-      server: 'https://far.example',
-      headers: { authorization: 'Bearer of-the-second' },
-    })
+    const far = { server: 'https://far.example', ...bearer('of-the-second') }
+    expect(await cluster(env, at(JSON.stringify(text)))).toMatchObject(far)
   })
 
   it('names files beside it', async () => {
     const text = config({ user: { tokenFile: 'token' }, cluster: { 'certificate-authority': '/etc/ca.pem' } })
     const found = await cluster(PATH, at(text, { '/home/platform/.kube/token': 'from-the-file\n', '/etc/ca.pem': CA }))
-    expect(found).toMatchObject({ headers: { authorization: 'Bearer from-the-file' }, tls: { ca: CA.trim() } })
+    expect(found).toMatchObject({ ...bearer('from-the-file'), tls: { ca: CA.trim() } })
   })
 
   it('goes by the token of a file where it has another too', async () => {
     const text = config({ user: { token: 'older', tokenFile: 'token' } })
     const files = at(text, { '/home/platform/.kube/token': 'newer' })
-    expect(await cluster(PATH, files)).toMatchObject({ headers: { authorization: 'Bearer newer' } })
-    expect(await cluster({ ...PATH, KUBE_TOKEN: 'given' }, files)).toMatchObject({
-      headers: { authorization: 'Bearer given' },
-    })
+    expect(await cluster(PATH, files)).toMatchObject(bearer('newer'))
+    expect(await cluster({ ...PATH, KUBE_TOKEN: 'given' }, files)).toMatchObject(bearer('given'))
   })
 
+  const { users, ...rest } = kubeconfig({ user: { token: 'a' } })
+  const doubled = { ...rest, users: [...users, ...users] }
   const secretive = { token: 'x'.repeat(20) }
   it.each([
     ['missing', {}, {}, 'the kubeconfig that KUBE_CONFIG_PATH names is missing'],
@@ -210,14 +175,7 @@ describe('a kubeconfig', () => {
       at(config({ user: { tokenFile: '/gone' } })),
       'the token of the kubeconfig is missing or empty',
     ],
-    [
-      'with two users of a name',
-      {},
-      at(
-        JSON.stringify({ ...JSON.parse(config()), users: ['a', 'b'].map((token) => ({ name: 'u', user: { token } })) }),
-      ),
-      'a kubeconfig has two entries of the same name',
-    ],
+    ['with two users of a name', {}, at(JSON.stringify(doubled)), 'a kubeconfig has two entries of the same name'],
     [
       'with a certificate that is not base64',
       {},
@@ -234,7 +192,7 @@ describe('a kubeconfig', () => {
       'with a program for a server without https',
       {},
       at(config({ cluster: { server: 'http://one.example' }, user: { exec: { command: '/none' } } })),
-      'credentials for the Kubernetes API are sent over https only',
+      HTTPS_ONLY,
     ],
     [
       'with an auth-provider',
@@ -250,9 +208,7 @@ describe('a kubeconfig', () => {
 
   it('with a program serves where a token is given', async () => {
     const text = config({ user: { exec: { command: '/none' } } })
-    expect(await cluster({ ...PATH, KUBE_TOKEN: 'given' }, at(text))).toMatchObject({
-      headers: { authorization: 'Bearer given' },
-    })
+    expect(await cluster({ ...PATH, KUBE_TOKEN: 'given' }, at(text))).toMatchObject(bearer('given'))
   })
 })
 
@@ -262,11 +218,10 @@ describe('a pod', () => {
   const files = { [`${folder}/token`]: 'of-the-pod\n', [`${folder}/namespace`]: 'platform', [`${folder}/ca.crt`]: CA }
 
   it('has a service account', async () => {
-    const expected = { namespace: 'platform', headers: { authorization: 'Bearer of-the-pod' }, tls: { ca: CA } }
+    const expected = { namespace: 'platform', ...bearer('of-the-pod'), tls: { ca: CA } }
     expect(await cluster(env, files)).toMatchObject({ server: 'https://10.0.0.1', ...expected })
-    expect(await cluster({ ...env, KUBERNETES_SERVICE_HOST: 'fd00::1' }, files)).toMatchObject({
-      server: 'https://[fd00::1]',
-    })
+    const wide = await cluster({ ...env, KUBERNETES_SERVICE_HOST: 'fd00::1' }, files)
+    expect(wide).toMatchObject({ server: 'https://[fd00::1]' })
   })
 
   it('has a token that is replaced in place', async () => {

@@ -3,16 +3,17 @@ import { http } from 'msw'
 import { describe, expect, it, vi } from 'vitest'
 import { runExecPlugin } from '../../../../../sidecars/iac/inventory/kubernetes/exec-plugin.ts'
 import { kubernetesInventory } from '../../../../../sidecars/iac/inventory/kubernetes/index.ts'
-import { emptyNetwork, folderWith, outcome } from '../outside.ts'
+import { interceptRequests } from '../../../../helpers/intercept.ts'
+import { folderWith, outcome } from '../outside.ts'
 import { inventoryRequest } from '../request.ts'
-import { apiServer, object, status } from './api-server.ts'
+import { apiServer, kubeconfig, object, status } from './api-server.ts'
 
-const outside = emptyNetwork()
+const outside = interceptRequests()
 const SERVER = 'https://cluster.example:6443'
 const V1 = 'client.authentication.k8s.io/v1'
 const ID = 'apiVersion=v1,kind=ConfigMap,namespace=shop,name=one'
 const SECRET = 'secret-of-the-program'
-const WHAT = 'the exec program of user alice in the kubeconfig'
+const WHAT = 'the exec program of user u in the kubeconfig'
 
 const credential = (fields: object, apiVersion = V1) =>
   JSON.stringify({ kind: 'ExecCredential', apiVersion, status: fields })
@@ -27,12 +28,8 @@ async function withProgram(lines: string, exec: object = {}, cluster: object = {
   const path = await folderWith({})
   await writeFile(path('plugin'), `#!/bin/sh\necho run >> ${path('runs')}\n${lines}\n`)
   await chmod(path('plugin'), 0o700)
-  const config = {
-    'current-context': 'main',
-    contexts: [{ name: 'main', context: { cluster: 'c', user: 'alice' } }],
-    clusters: [{ name: 'c', cluster: { server: SERVER, ...cluster } }],
-    users: [{ name: 'alice', user: { exec: { apiVersion: V1, command: './plugin', ...exec } } }],
-  }
+  const user = { exec: { apiVersion: V1, command: './plugin', ...exec } }
+  const config = kubeconfig({ user, cluster: { server: SERVER, ...cluster } })
   await writeFile(path('config'), JSON.stringify(config))
   const env = { KUBE_CONFIG_PATH: path('config'), PATH: process.env.PATH }
   const runs = async () => (await readFile(path('runs'), 'utf8')).split('\n').length - 1
@@ -59,12 +56,11 @@ function server(accepts: (token: string, count: number) => boolean = () => true)
 }
 
 describe('a program of the kubeconfig', () => {
-  it.each([V1, 'client.authentication.k8s.io/v1beta1'])('gives a token, as %s', async (apiVersion) => {
+  it.each([V1, `${V1}beta1`])('gives a token, as %s', async (apiVersion) => {
     const seen = server()
     const { env, runs } = await withProgram(print(credential({ token: SECRET }, apiVersion)), { apiVersion })
     const { ids, error, shown } = await outcome(kubernetesInventory, 's', env)
-    expect(error).toBe('')
-    expect(ids).toEqual([ID])
+    expect({ ids, error }).toEqual({ ids: [ID], error: '' })
     expect(new Set(seen)).toEqual(new Set([`Bearer ${SECRET}`]))
     expect(await runs()).toBe(1)
     expect(shown).not.toContain(SECRET)
@@ -128,8 +124,7 @@ describe('a program of the kubeconfig', () => {
     vi.unstubAllEnvs()
     const seen = await readFile(path('seen'), 'utf8')
     expect(seen).not.toContain('private')
-    expect(seen).toContain('AWS_PROFILE=work\n')
-    expect(seen).toContain('HOME=/home/me\n')
+    for (const line of ['AWS_PROFILE=work\n', 'HOME=/home/me\n']) expect(seen).toContain(line)
     expect(JSON.parse(/^KUBERNETES_EXEC_INFO=(.*)$/m.exec(seen)?.[1] ?? '')).toEqual({
       kind: 'ExecCredential',
       apiVersion: V1,
@@ -138,37 +133,24 @@ describe('a program of the kubeconfig', () => {
   })
 
   const FORM = 'does not print an ExecCredential of its apiVersion with a token, or with a certificate and its key'
+  const MISSING = 'was not found; install it where this service runs, or set KUBE_TOKEN'
+  const EXPIRED = { token: SECRET, expirationTimestamp: '2020-01-01T00:00:00Z' }
   const BY_HAND = 'run it by hand as the user of this service to see why'
   it.each<[string, string, object, string]>([
     ['fails', `echo ${SECRET} >&2; echo ${SECRET}; exit 3`, {}, `failed with exit code 3; ${BY_HAND}`],
     ['prints rubbish', `echo ${SECRET}`, {}, FORM],
     ['prints nothing', '', {}, FORM],
-    ['prints another version', print(credential({ token: SECRET }, 'client.authentication.k8s.io/v1beta1')), {}, FORM],
+    ['prints another version', print(credential({ token: SECRET }, `${V1}beta1`)), {}, FORM],
     ['prints no credentials', print(credential({})), {}, FORM],
     ['prints a certificate without a key', print(credential({ clientCertificateData: SECRET })), {}, FORM],
     ['prints a date that is none', print(credential({ token: SECRET, expirationTimestamp: 'soon' })), {}, FORM],
-    [
-      'prints what has expired',
-      print(credential({ token: SECRET, expirationTimestamp: '2020-01-01T00:00:00Z' })),
-      {},
-      'prints credentials that have expired',
-    ],
+    ['prints what has expired', print(credential(EXPIRED)), {}, 'prints credentials that have expired'],
     ['prints too much', 'yes', {}, `printed more than 256 KiB; ${BY_HAND}`],
-    [
-      'is not there',
-      '',
-      { command: 'no-such-program-anywhere' },
-      'was not found; install it where this service runs, or set KUBE_TOKEN',
-    ],
+    ['is not there', '', { command: 'no-such-program' }, MISSING],
     ['is no program', '', { command: './config' }, `could not be started (EACCES); ${BY_HAND}`],
     ['has no command', '', { command: '' }, 'has no command'],
     ['needs a terminal', '', { interactiveMode: 'Always' }, 'needs a terminal, which this service does not have'],
-    [
-      'is of another form',
-      '',
-      { apiVersion: 'client.authentication.k8s.io/v1alpha1' },
-      `has an apiVersion that is neither ${V1} nor client.authentication.k8s.io/v1beta1`,
-    ],
+    ['is of another form', '', { apiVersion: `${V1}alpha1` }, `has an apiVersion that is neither ${V1} nor ${V1}beta1`],
   ])('that %s is a clear error and shows no output', async (_name, lines, exec, reason) => {
     const { env } = await withProgram(lines, exec)
     const { error, shown } = await outcome(kubernetesInventory, 's', env)
@@ -178,44 +160,25 @@ describe('a program of the kubeconfig', () => {
 })
 
 describe('a program that does not end', () => {
-  const entry = (command: string) => ({
-    apiVersion: V1,
-    command,
-    args: [],
-    env: [],
-    interactiveMode: '',
-    provideClusterInfo: false,
-  })
+  const rest = { apiVersion: V1, args: [], env: [], interactiveMode: '', provideClusterInfo: false }
   const cluster = { server: SERVER, ca: '', serverName: '', insecure: false, config: null }
-  const isAlive = (pid: number) => {
-    try {
-      process.kill(pid, 0)
-      return true
-    } catch {
-      return false
-    }
-  }
+  const ended = (pid: number) => vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 5_000)
   const hanging = `sleep 60 &\necho $! > "$(dirname "$0")/child"\nwait`
 
   it('is killed with what it has started', async () => {
     const { path, env } = await withProgram(hanging)
-    await expect(
-      runExecPlugin(inventoryRequest('s', env), 'alice', entry(path('plugin')), cluster, 1_000),
-    ).rejects.toThrow(`${WHAT} gave no answer within 1 s; run it by hand`)
+    const run = runExecPlugin(inventoryRequest('s', env), 'u', { ...rest, command: path('plugin') }, cluster, 1_000)
+    await expect(run).rejects.toThrow(`${WHAT} gave no answer within 1 s; run it by hand`)
     const child = Number(await readFile(path('child'), 'utf8'))
     expect(child).toBeGreaterThan(1)
-    await vi.waitFor(() => expect(isAlive(child)).toBe(false), 5_000)
+    await ended(child)
   })
 
   it('is killed when the job ends', async () => {
     const { path, env } = await withProgram(hanging)
     const job = new AbortController()
-    const run = runExecPlugin(
-      inventoryRequest('s', env, { signal: job.signal }),
-      'alice',
-      entry(path('plugin')),
-      cluster,
-    )
+    const request = inventoryRequest('s', env, { signal: job.signal })
+    const run = runExecPlugin(request, 'u', { ...rest, command: path('plugin') }, cluster)
     run.catch(() => undefined)
     const child = await vi.waitFor(async () => {
       const text = await readFile(path('child'), 'utf8')
@@ -224,6 +187,6 @@ describe('a program that does not end', () => {
     }, 5_000)
     job.abort(new Error('the job is over'))
     await expect(run).rejects.toThrow('the job is over')
-    await vi.waitFor(() => expect(isAlive(child)).toBe(false), 5_000)
+    await ended(child)
   })
 })

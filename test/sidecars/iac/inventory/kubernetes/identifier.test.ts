@@ -47,17 +47,10 @@ describe('a state', () => {
   })
 
   it('names the manifests of kubectl', () => {
-    const attributes = {
-      id: '/api/v1/namespaces/shop/configmaps/a',
-      api_version: 'v1',
-      kind: 'ConfigMap',
-      name: 'a',
-      namespace: 'shop',
-    }
-    expect(idsOf('kubectl_manifest', attributes)).toEqual([
-      attributes.id,
-      'apiVersion=v1,kind=ConfigMap,namespace=shop,name=a',
-    ])
+    const id = '/api/v1/namespaces/shop/configmaps/a'
+    const attributes = { id, api_version: 'v1', kind: 'ConfigMap', name: 'a', namespace: 'shop' }
+    const expected = [id, 'apiVersion=v1,kind=ConfigMap,namespace=shop,name=a']
+    expect(idsOf('kubectl_manifest', attributes)).toEqual(expected)
   })
 
   it.each([
@@ -78,10 +71,13 @@ describe('a state', () => {
 
 describe('an import', () => {
   const DEPLOYMENT = 'apiVersion=apps/v1,kind=Deployment,namespace=shop,name=web'
-  const argument = (address: string, resource_id: string, engine_provider: 'kubernetes' | 'aws' = 'kubernetes') =>
-    engineArguments('import', { workspace_path: '/w', scope_id: 's', engine_provider, address, resource_id }, '')?.at(
-      -1,
-    )
+  const SERVICE = 'apiVersion=serving.knative.dev/v1,kind=Service,namespace=shop,name=web'
+  const ROLE = 'apiVersion=rbac.authorization.k8s.io/v1,kind=ClusterRole,name=shop'
+  const SCALER = 'apiVersion=autoscaling/v2,kind=HorizontalPodAutoscaler'
+  const argument = (address: string, resource_id: string, engine_provider: 'kubernetes' | 'aws' = 'kubernetes') => {
+    const body = { workspace_path: '/w', scope_id: 's', engine_provider, address, resource_id }
+    return engineArguments('import', body, '')?.at(-1)
+  }
 
   it.each([
     ['kubernetes_manifest.web', DEPLOYMENT, DEPLOYMENT],
@@ -94,20 +90,14 @@ describe('an import', () => {
     ['terraform_data.web', DEPLOYMENT, DEPLOYMENT],
     ['web', DEPLOYMENT, DEPLOYMENT],
     ['kubernetes_secret.a', 'apiVersion=v1,kind=Secret,name=', 'apiVersion=v1,kind=Secret,name='],
+    // An object in whatever version its group lists it.
+    ['kubernetes_horizontal_pod_autoscaler_v1.web', `${SCALER},namespace=shop,name=web`, 'shop/web'],
+    // No namesake of another kind.
+    ['kubernetes_service_v1.web', DEPLOYMENT, DEPLOYMENT],
+    ['kubernetes_service_v1.web', SERVICE, SERVICE],
+    ['kubernetes_namespace_v1.shop', ROLE, ROLE],
   ])('of %s from %s takes %s', (address, id, expected) => {
     expect(argument(address, id)).toBe(expected)
-  })
-
-  it.each([
-    ['kubernetes_service_v1.web', DEPLOYMENT],
-    ['kubernetes_service_v1.web', 'apiVersion=serving.knative.dev/v1,kind=Service,namespace=shop,name=web'],
-    ['kubernetes_namespace_v1.shop', 'apiVersion=rbac.authorization.k8s.io/v1,kind=ClusterRole,name=shop'],
-  ])('to %s takes in no namesake of %s', (address, id) => {
-    expect(argument(address, id)).toBe(id)
-  })
-  it('takes an object in whatever version its group lists it', () => {
-    const id = 'apiVersion=autoscaling/v2,kind=HorizontalPodAutoscaler,namespace=shop,name=web'
-    expect(argument('kubernetes_horizontal_pod_autoscaler_v1.web', id)).toBe('shop/web')
   })
 
   it('of another cloud takes what it is given', () => {

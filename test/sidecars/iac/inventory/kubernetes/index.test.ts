@@ -1,10 +1,11 @@
 import { HttpResponse, http } from 'msw'
 import { describe, expect, it } from 'vitest'
 import { kubernetesInventory } from '../../../../../sidecars/iac/inventory/kubernetes/index.ts'
-import { emptyNetwork, outcome } from '../outside.ts'
+import { interceptRequests } from '../../../../helpers/intercept.ts'
+import { expectText, outcome } from '../outside.ts'
 import { apiServer, forbidden, object, type Served, status } from './api-server.ts'
 
-const outside = emptyNetwork()
+const outside = interceptRequests()
 
 const SERVER = 'https://cluster.example:6443'
 const ENV = { KUBE_HOST: SERVER, KUBE_TOKEN: 'token-of-the-account' }
@@ -15,20 +16,23 @@ async function discover(served: Served, env: Record<string, string> = {}, more =
   return { ...(await outcome(kubernetesInventory, 'cluster-1', { ...ENV, ...env }, more)), requests: server.requests }
 }
 
+const SHOP_NAMESPACE = object('shop', { namespace: undefined })
 const SHOP: Served['kinds'] = {
   v1: [
     { kind: 'ConfigMap', resource: 'configmaps', objects: [object('settings')] },
-    {
-      kind: 'Namespace',
-      resource: 'namespaces',
-      namespaced: false,
-      objects: [object('shop', { namespace: undefined })],
-    },
+    { kind: 'Namespace', resource: 'namespaces', namespaced: false, objects: [SHOP_NAMESPACE] },
     { kind: 'Service', resource: 'services', objects: [object('web')] },
   ],
   'apps/v1': [
     { kind: 'Deployment', resource: 'deployments', objects: [object('web'), object('api', { namespace: 'back' })] },
   ],
+}
+/** Answers at these paths instead of the server. */
+const answering = (path: string, answer: () => Response | null) => (url: URL) =>
+  url.pathname.endsWith(path) ? answer() : null
+const configMaps = (count: number): Served['kinds'] => {
+  const objects = Array.from({ length: count }, (_, index) => object(`c${index}`))
+  return { v1: [{ kind: 'ConfigMap', resource: 'configmaps', objects }] }
 }
 const SHOP_IDS = [
   'apiVersion=v1,kind=ConfigMap,namespace=shop,name=settings',
@@ -107,10 +111,7 @@ describe('a cluster', () => {
   })
 
   it('is read page by page', async () => {
-    const objects = Array.from({ length: 1201 }, (_, index) => object(`c${index}`))
-    const { ids, requests } = await discover({
-      kinds: { v1: [{ kind: 'ConfigMap', resource: 'configmaps', objects }] },
-    })
+    const { ids, requests } = await discover({ kinds: configMaps(1201) })
     expect(ids).toHaveLength(1201)
     expect(requests.slice(2).map(({ query }) => query)).toEqual([
       { limit: '500' },
@@ -119,15 +120,7 @@ describe('a cluster', () => {
     ])
   })
 
-  const MANY: Served['kinds'] = {
-    v1: [
-      {
-        kind: 'ConfigMap',
-        resource: 'configmaps',
-        objects: Array.from({ length: 600 }, (_, index) => object(`c${index}`)),
-      },
-    ],
-  }
+  const MANY = configMaps(600)
 
   it('is read anew when the server has forgotten the beginning of a list', async () => {
     let expired = 1
@@ -149,15 +142,15 @@ describe('a cluster', () => {
 
   it('has at most two hundred pages of a kind', async () => {
     let page = 0
-    const endless = (url: URL) =>
-      url.pathname.endsWith('/configmaps') ? Response.json({ metadata: { continue: `p${++page}` }, items: [] }) : null
-    const { error } = await discover({ kinds: MANY, instead: endless })
+    const endless = () => Response.json({ metadata: { continue: `p${++page}` }, items: [] })
+    const { error } = await discover({ kinds: MANY, instead: answering('/configmaps', endless) })
     expect(error).toBe('Kubernetes API at /api/v1/configmaps has more than 200 pages of results')
     expect(page).toBe(200)
   })
 })
 
 describe('left out', () => {
+  const OF_AN_ACCOUNT = { annotations: { 'kubernetes.io/service-account.name': 'ci' } }
   /** Kinds by their name: resource, API version, and true for one of the whole cluster. */
   const KINDS = {
     APIService: ['apiservices', 'apiregistration.k8s.io/v1', true],
@@ -189,13 +182,7 @@ describe('left out', () => {
     ['releases of helm', one('Secret', { name: 'sh.helm.release.v1.web.v1', labels: { owner: 'helm' } })],
     ['what helm installed', one('Deployment', { annotations: { 'meta.helm.sh/release-name': 'web' } })],
     ['states of an engine', one('Secret', { name: 'tfstate-default-shop', labels: { tfstate: 'true' } })],
-    [
-      'generated tokens',
-      one('Secret', {
-        name: 'ci-token-x7k2p',
-        annotations: { 'kubernetes.io/service-account.name': 'ci' },
-      }),
-    ],
+    ['generated tokens', one('Secret', { name: 'ci-token-x7k2p', ...OF_AN_ACCOUNT })],
     ['default service accounts', one('ServiceAccount', { name: 'default' })],
     ['the API itself', one('Service', { name: 'kubernetes', namespace: 'default' })],
     ['provisioned volumes', one('PersistentVolume', { annotations: { 'pv.kubernetes.io/provisioned-by': 'x' } })],
@@ -221,10 +208,7 @@ describe('left out', () => {
   })
 
   it.each([
-    [
-      'a token with a name of its own',
-      { annotations: { 'kubernetes.io/service-account.name': 'ci' }, name: 'ci-long-lived' },
-    ],
+    ['a token with a name of its own', { ...OF_AN_ACCOUNT, name: 'ci-long-lived' }],
     ['labels that every chart sets', { labels: { 'app.kubernetes.io/managed-by': 'terraform' }, name: 'ours' }],
   ])('not %s', async (_name, more) => {
     expect((await discover({ kinds: one('Secret', more) })).ids).toHaveLength(2)
@@ -232,23 +216,17 @@ describe('left out', () => {
 
   it('kinds that the cluster writes itself, and those that nobody can create', async () => {
     const objects = [object('x')]
-    const { error, requests } = await discover({
-      kinds: {
-        v1: [
-          { kind: 'Event', resource: 'events', objects },
-          { kind: 'Node', resource: 'nodes', namespaced: false, objects },
-          {
-            kind: 'ComponentStatus',
-            resource: 'componentstatuses',
-            namespaced: false,
-            verbs: ['get', 'list'],
-            objects,
-          },
-        ],
-        'metrics.k8s.io/v1beta1': [{ kind: 'PodMetrics', resource: 'pods', verbs: ['get', 'list'], objects }],
-        'coordination.k8s.io/v1': [{ kind: 'Lease', resource: 'leases', objects }],
-      },
-    })
+    const components = { resource: 'componentstatuses', namespaced: false, verbs: ['get', 'list'] }
+    const kinds: Served['kinds'] = {
+      v1: [
+        { kind: 'Event', resource: 'events', objects },
+        { kind: 'Node', resource: 'nodes', namespaced: false, objects },
+        { kind: 'ComponentStatus', ...components, objects },
+      ],
+      'metrics.k8s.io/v1beta1': [{ kind: 'PodMetrics', resource: 'pods', verbs: ['get', 'list'], objects }],
+      'coordination.k8s.io/v1': [{ kind: 'Lease', resource: 'leases', objects }],
+    }
+    const { error, requests } = await discover({ kinds })
     expect(error).toBe('Kubernetes API serves no kinds of objects')
     expect(requests).toHaveLength(2)
   })
@@ -256,10 +234,8 @@ describe('left out', () => {
 
 describe('permissions', () => {
   it('may lack for a kind, which the log says', async () => {
-    const { ids, error, shown } = await discover({
-      kinds: SHOP,
-      instead: ({ pathname }) => (pathname.endsWith('/services') ? forbidden('services') : null),
-    })
+    const instead = answering('/services', () => forbidden('services'))
+    const { ids, error, shown } = await discover({ kinds: SHOP, instead })
     expect(error).toBe('')
     expect(ids).toEqual(SHOP_IDS.filter((id) => !id.includes('kind=Service')))
     expect(shown).toMatch(/inventory leaves out a kind.*"kind":"Service".*services is forbidden/)
@@ -272,24 +248,19 @@ describe('permissions', () => {
   })
 
   it('may lack for discovery', async () => {
-    const { error } = await discover({
-      kinds: SHOP,
-      instead: () => status(403, 'Forbidden', 'forbidden: User "x" cannot get path "/api"'),
-    })
+    const instead = () => status(403, 'Forbidden', 'forbidden: User "x" cannot get path "/api"')
+    const { error } = await discover({ kinds: SHOP, instead })
     expect(error).toBe('403 from Kubernetes API: forbidden: User "x" cannot get path "/api"')
   })
 
   it('a kind may go while the kinds are read', async () => {
-    const gone = ({ pathname }: URL) =>
-      pathname.endsWith('/deployments') ? status(404, 'NotFound', 'not found') : null
-    expect((await discover({ kinds: SHOP, instead: gone })).ids).toEqual(SHOP_IDS.slice(0, 3))
+    const instead = answering('/deployments', () => status(404, 'NotFound', 'not found'))
+    expect((await discover({ kinds: SHOP, instead })).ids).toEqual(SHOP_IDS.slice(0, 3))
   })
 
   it('a token may be wrong, and is not shown', async () => {
-    const { error, shown, requests } = await discover({
-      kinds: SHOP,
-      instead: () => status(401, 'Unauthorized', 'Unauthorized token-of-the-account'),
-    })
+    const instead = () => status(401, 'Unauthorized', 'Unauthorized token-of-the-account')
+    const { error, shown, requests } = await discover({ kinds: SHOP, instead })
     expect(error).toBe('401 from Kubernetes API: Unauthorized (sensitive value)')
     expect(shown).not.toContain('token-of-the-account')
     expect(requests).toHaveLength(1)
@@ -312,56 +283,43 @@ describe('trouble', () => {
       () => status(500, 'InternalError', 'etcdserver: leader changed'),
       () => HttpResponse.error(),
     ]
-    const { ids } = await discover({
-      kinds: SHOP,
-      instead: ({ pathname }) => (pathname.endsWith('/services') ? (troubles.shift()?.() ?? null) : null),
-    })
+    const instead = answering('/services', () => troubles.shift()?.() ?? null)
+    const { ids } = await discover({ kinds: SHOP, instead })
     expect(ids).toEqual(SHOP_IDS)
   })
 
   it('that stays fails the whole list: half of a cluster is no inventory', async () => {
-    const { error } = await discover({
-      kinds: SHOP,
-      instead: ({ pathname }) => (pathname.endsWith('/services') ? status(500, 'InternalError', 'etcd is gone') : null),
-    })
+    const instead = answering('/services', () => status(500, 'InternalError', 'etcd is gone'))
+    const { error } = await discover({ kinds: SHOP, instead })
     expect(error).toBe('500 from Kubernetes API: etcd is gone')
   })
 
+  const NAMELESS = /unknown form, at items\.0\.metadata\.name$/
   it.each([
     ['a page', '/api', () => HttpResponse.html('<p>sign in</p>'), '200 from Kubernetes API: the answer is not JSON'],
     ['another document', '/apis', () => Response.json({ kind: 'Status' }), /unknown form, at kind$/],
-    ['no list', '/api/v1/services', () => Response.json({ kind: 'ServiceList' }), /unknown form, at items$/],
-    [
-      'objects without name',
-      '/api/v1/services',
-      () => Response.json({ items: [{ metadata: {} }] }),
-      /unknown form, at items\.0\.metadata\.name$/,
-    ],
+    ['no list', '/services', () => Response.json({ kind: 'ServiceList' }), /unknown form, at items$/],
+    ['objects without name', '/services', () => Response.json({ items: [{ metadata: {} }] }), NAMELESS],
     [
       'a group that leads elsewhere',
       '/apis',
       () => Response.json({ kind: 'APIGroupDiscoveryList', items: [{ metadata: { name: '../../x' }, versions: [] }] }),
-      /unknown form, at items\.0\.metadata\.name$/,
+      NAMELESS,
     ],
     [
       'the same page again and again',
-      '/api/v1/services',
+      '/services',
       () => Response.json({ metadata: { continue: 'x' }, items: [] }),
       /repeats a page of results$/,
     ],
   ])('with %s is a clear error', async (_name, path, answer, text) => {
-    const { error, ids } = await discover({
-      kinds: SHOP,
-      instead: ({ pathname }) => (pathname === path ? answer() : null),
-    })
+    const { error, ids } = await discover({ kinds: SHOP, instead: answering(path, answer) })
     expect(ids).toEqual([])
-    if (typeof text === 'string') expect(error).toBe(text)
-    else expect(error).toMatch(text)
+    expectText(error, text)
   })
 
   it('with a list of nothing, as some servers write it, is none', async () => {
-    const nothing = ({ pathname }: URL) =>
-      pathname.endsWith('/services') ? Response.json({ metadata: {}, items: null }) : null
-    expect((await discover({ kinds: SHOP, instead: nothing })).ids).toHaveLength(4)
+    const instead = answering('/services', () => Response.json({ metadata: {}, items: null }))
+    expect((await discover({ kinds: SHOP, instead })).ids).toHaveLength(4)
   })
 })

@@ -6,28 +6,26 @@ import { generate } from 'selfsigned'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { kubernetesInventory } from '../../../../../sidecars/iac/inventory/kubernetes/index.ts'
 import { folderWith, outcome } from '../outside.ts'
-import { apiServer, object } from './api-server.ts'
+import { apiServer, kubeconfig, object } from './api-server.ts'
 
 const SHAPE = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256' } as const
 let ca: string
 let client: { cert: string; private: string }
-let stranger: { cert: string; private: string }
+let stranger: typeof client
 let server: Server
 let host: string
 /** Names in the client certificate of each request. */
 const clients: string[] = []
 let cut = false
 
-async function authority() {
-  const extensions = [
-    { name: 'basicConstraints', cA: true, critical: true },
-    { name: 'keyUsage', keyCertSign: true, critical: true },
-  ] as const
-  return generate([{ name: 'commonName', value: `Authority ${crypto.randomUUID()}` }], {
+const authority = () =>
+  generate([{ name: 'commonName', value: `Authority ${crypto.randomUUID()}` }], {
     ...SHAPE,
-    extensions: [...extensions],
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, critical: true },
+    ],
   })
-}
 
 beforeAll(async () => {
   const own = await authority()
@@ -65,15 +63,12 @@ it('an authority of its own is trusted', async () => {
 })
 
 it('any other server is not, and it is asked once', async () => {
-  const { error, shown } = await discover({
-    KUBE_CLUSTER_CA_CERT_DATA: stranger.cert,
-    KUBE_TOKEN: 'token-of-the-account',
-  })
-  expect(error).toMatch(/^Kubernetes API is unreachable: the connection failed \(\w*(CERT|SIGNATURE)\w*\)$/)
+  const untrusted = /^Kubernetes API is unreachable: the connection failed \(\w*(CERT|SIGNATURE)\w*\)$/
+  const token = { KUBE_TOKEN: 'token-of-the-account' }
+  const { error, shown } = await discover({ ...token, KUBE_CLUSTER_CA_CERT_DATA: stranger.cert })
+  expect(error).toMatch(untrusted)
   expect(shown).not.toContain('is repeated')
-  expect((await discover({ KUBE_TOKEN: 'token-of-the-account' })).error).toMatch(
-    /^Kubernetes API is unreachable: the connection failed \(\w*(CERT|SIGNATURE)\w*\)$/,
-  )
+  expect((await discover(token)).error).toMatch(untrusted)
 })
 
 it('another name than that of the certificate is not either, unless it is given', async () => {
@@ -85,42 +80,26 @@ it('a server is not checked when that is switched off', async () => {
   expect((await discover({ KUBE_INSECURE: 'true' })).ids).toEqual([ID])
 })
 
-it('a client shows its certificate, from a kubeconfig with files', async () => {
-  const text = {
-    'current-context': 'a',
-    contexts: [{ name: 'a', context: { cluster: 'c', user: 'u' } }],
-    clusters: [
-      { name: 'c', cluster: { server: host, 'certificate-authority-data': Buffer.from(ca).toString('base64') } },
-    ],
-    users: [{ name: 'u', user: { 'client-certificate': 'client.pem', 'client-key': 'client.key' } }],
-  }
-  const path = await folderWith({
-    config: JSON.stringify(text),
-    'client.pem': client.cert,
-    'client.key': client.private,
-  })
+/** Expects that a discovery with this user of a kubeconfig shows the certificate of the client. */
+async function expectLister(path: (name: string) => string, user: object) {
+  const cluster = { server: host, 'certificate-authority-data': Buffer.from(ca).toString('base64') }
+  await writeFile(path('config'), JSON.stringify(kubeconfig({ user, cluster })))
   clients.length = 0
-  expect((await outcome(kubernetesInventory, 'c', { KUBE_CONFIG_PATH: path('config') })).ids).toEqual([ID])
+  const env = { KUBE_CONFIG_PATH: path('config'), PATH: process.env.PATH }
+  expect((await outcome(kubernetesInventory, 'c', env)).ids).toEqual([ID])
   expect(new Set(clients)).toEqual(new Set(['the-lister']))
+}
+
+it('a client shows its certificate, from a kubeconfig with files', async () => {
+  const path = await folderWith({ 'client.pem': client.cert, 'client.key': client.private })
+  await expectLister(path, { 'client-certificate': 'client.pem', 'client-key': 'client.key' })
 })
 
 it('a client shows the certificate that a program makes', async () => {
   const apiVersion = 'client.authentication.k8s.io/v1'
   const status = { clientCertificateData: client.cert, clientKeyData: client.private }
   const path = await folderWith({ answer: JSON.stringify({ kind: 'ExecCredential', apiVersion, status }) })
-  const text = {
-    'current-context': 'a',
-    contexts: [{ name: 'a', context: { cluster: 'c', user: 'u' } }],
-    clusters: [
-      { name: 'c', cluster: { server: host, 'certificate-authority-data': Buffer.from(ca).toString('base64') } },
-    ],
-    users: [{ name: 'u', user: { exec: { apiVersion, command: 'cat', args: [path('answer')] } } }],
-  }
-  await writeFile(path('config'), JSON.stringify(text))
-  clients.length = 0
-  const env = { KUBE_CONFIG_PATH: path('config'), PATH: process.env.PATH }
-  expect((await outcome(kubernetesInventory, 'c', env)).ids).toEqual([ID])
-  expect(new Set(clients)).toEqual(new Set(['the-lister']))
+  await expectLister(path, { exec: { apiVersion, command: 'cat', args: [path('answer')] } })
 })
 
 it('a connection that is cut is made again a few times', async () => {

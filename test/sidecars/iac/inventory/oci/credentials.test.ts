@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ociInventory } from '../../../../../sidecars/iac/inventory/oci/index.ts'
-import { type Call, fixture, folderWith, outcome, outsideWorld, PRIVATE_PEM, refused } from '../outside.ts'
+import { type Call, expectText, fixture, folderWith, outcome, outsideWorld, PRIVATE_PEM, refused } from '../outside.ts'
 import { verified } from './verified.ts'
 
 const at = outsideWorld()
@@ -11,6 +11,9 @@ const ENCRYPTED_PEM = await readFile(fixture('client-encrypted.pem'), 'utf8')
 const PKCS1_PEM = createPrivateKey(PRIVATE_PEM).export({ format: 'pem', type: 'pkcs1' }).toString()
 const OWN = { TF_VAR_tenancy_ocid: 'tenancy', TF_VAR_user_ocid: 'user', TF_VAR_fingerprint: '11:22' }
 const REGION = { TF_VAR_region: 'eu-frankfurt-1' }
+/** Everything but a key. */
+const HALF = { ...OWN, ...REGION }
+const cannotRead = (name: string) => `the file that ${name} names cannot be read (ENOENT)`
 
 /** Calls in all regions. */
 let calls: Call[] = []
@@ -51,61 +54,37 @@ describe('an API key', () => {
       'in a file, encrypted',
       { OCI_PRIVATE_KEY_PATH: fixture('client-encrypted.pem'), OCI_PRIVATE_KEY_PASSWORD: 'pass-phrase' },
     ],
+    [
+      'of TF_VAR_, which goes before OCI_',
+      { OCI_TENANCY_OCID: 'other', OCI_REGION: 'uk-london-1', TF_VAR_private_key: PRIVATE_PEM },
+    ],
   ])('%s', async (_name, key) => {
-    expect(await asked({ ...OWN, ...REGION, ...key })).toEqual({
-      key_id: 'tenancy/user/11:22',
-      region: 'eu-frankfurt-1',
-    })
+    const own = { key_id: 'tenancy/user/11:22', region: 'eu-frankfurt-1' }
+    expect(await asked({ ...HALF, ...key })).toEqual(own)
   })
 
-  it('TF_VAR_ goes before OCI_', async () => {
-    const env = { OCI_TENANCY_OCID: 'other', OCI_REGION: 'uk-london-1', TF_VAR_private_key: PRIVATE_PEM }
-    expect(await asked({ ...OWN, ...REGION, ...env })).toEqual({
-      key_id: 'tenancy/user/11:22',
-      region: 'eu-frankfurt-1',
-    })
-  })
-
-  it.each<[string, Record<string, string>, RegExp]>([
+  const NO_KEY = 'no OCI private key: neither OCI_PRIVATE_KEY, OCI_PRIVATE_KEY_PATH nor key_file of the profile is set'
+  const NO_PEM = 'OCI_PRIVATE_KEY is no RSA private key in PEM, or its passphrase does not open it'
+  const NO_AUTH =
+    /^scope discovery for OCI knows the auth ApiKey, SecurityToken, ResourcePrincipal and InstancePrincipal/
+  const CLOSED = { OCI_PRIVATE_KEY: ENCRYPTED_PEM }
+  const OPEN = { OCI_PRIVATE_KEY: PRIVATE_PEM }
+  it.each<[string, Record<string, string>, string | RegExp]>([
     ['nothing', {}, /^no OCI credentials configured for scope discovery; set OCI_TENANCY_OCID, /],
-    [
-      'no key',
-      { ...OWN, ...REGION },
-      /^no OCI private key: neither OCI_PRIVATE_KEY, OCI_PRIVATE_KEY_PATH nor key_file of the profile is set$/,
-    ],
-    [
-      'a wrong passphrase',
-      { ...OWN, ...REGION, OCI_PRIVATE_KEY: ENCRYPTED_PEM, OCI_PRIVATE_KEY_PASSWORD: 'wrong-one' },
-      /^OCI_PRIVATE_KEY is no RSA private key in PEM, or its passphrase does not open it$/,
-    ],
-    [
-      'no passphrase',
-      { ...OWN, ...REGION, OCI_PRIVATE_KEY: ENCRYPTED_PEM },
-      /^OCI_PRIVATE_KEY is no RSA private key in PEM/,
-    ],
-    [
-      'rubbish for a key',
-      { ...OWN, ...REGION, OCI_PRIVATE_KEY: 'PRIVATE KEY' },
-      /^OCI_PRIVATE_KEY is no RSA private key in PEM/,
-    ],
-    [
-      'a file that is not there',
-      { ...OWN, ...REGION, OCI_PRIVATE_KEY_PATH: '/nowhere/key.pem' },
-      /^the file that OCI_PRIVATE_KEY_PATH names cannot be read \(ENOENT\)$/,
-    ],
+    ['no key', HALF, NO_KEY],
+    ['a wrong passphrase', { ...HALF, ...CLOSED, OCI_PRIVATE_KEY_PASSWORD: 'wrong-one' }, NO_PEM],
+    ['no passphrase', { ...HALF, ...CLOSED }, NO_PEM],
+    ['rubbish for a key', { ...HALF, OCI_PRIVATE_KEY: 'PRIVATE KEY' }, NO_PEM],
+    ['a missing file', { ...HALF, OCI_PRIVATE_KEY_PATH: '/nowhere/key.pem' }, cannotRead('OCI_PRIVATE_KEY_PATH')],
     [
       'an id that breaks out',
-      { ...OWN, ...REGION, TF_VAR_user_ocid: 'a",keyId="b', OCI_PRIVATE_KEY: PRIVATE_PEM },
-      /^the OCI credentials hold characters that no key id has$/,
+      { ...HALF, ...OPEN, TF_VAR_user_ocid: 'a",keyId="b' },
+      /hold characters that no key id has$/,
     ],
-    ['no region', { ...OWN, OCI_PRIVATE_KEY: PRIVATE_PEM }, /^OCI_REGION is not set$/],
-    [
-      'another auth',
-      { OCI_AUTH: 'OKEWorkloadIdentity' },
-      /^scope discovery for OCI knows the auth ApiKey, SecurityToken, ResourcePrincipal and InstancePrincipal/,
-    ],
+    ['no region', { ...OWN, ...OPEN }, 'OCI_REGION is not set'],
+    ['another auth', { OCI_AUTH: 'OKEWorkloadIdentity' }, NO_AUTH],
   ])('%s is an error', async (_name, env, expected) => {
-    expect(await errorOf(env)).toMatch(expected)
+    expectText(await errorOf(env), expected)
   })
 })
 
@@ -117,6 +96,7 @@ describe('the configuration file', () => {
     key_file: fixture('client-encrypted.pem'),
     pass_phrase: 'pass-phrase',
   }
+  const FROM_FILE = { key_id: 'file-tenancy/file-user/33:44' }
   const CONFIG = [
     '# made by the CLI',
     profile('DEFAULT', { ...KEYS, region: 'us-phoenix-1' }),
@@ -143,26 +123,23 @@ describe('the configuration file', () => {
 
   it('may call the pass phrase passphrase', async () => {
     const { pass_phrase, ...others } = KEYS
-    const path = await folderWith({
-      own: profile('DEFAULT', { ...others, passphrase: pass_phrase, region: 'us-phoenix-1' }),
-    })
-    expect(await asked({ OCI_CONFIG_FILE: path('own') })).toMatchObject({ key_id: 'file-tenancy/file-user/33:44' })
+    const own = profile('DEFAULT', { ...others, passphrase: pass_phrase, region: 'us-phoenix-1' })
+    const path = await folderWith({ own })
+    expect(await asked({ OCI_CONFIG_FILE: path('own') })).toMatchObject(FROM_FILE)
   })
 
   it('lies at home', async () => {
     const path = await folderWith({})
     await mkdir(path('.oci'))
     await writeFile(path('.oci/config'), CONFIG)
-    expect(await asked({ HOME: path('.') })).toMatchObject({ key_id: 'file-tenancy/file-user/33:44' })
-    expect(await asked({ HOME: path('.'), OCI_CONFIG_FILE: '~/.oci/config' })).toMatchObject({
-      key_id: 'file-tenancy/file-user/33:44',
-    })
+    for (const more of [{}, { OCI_CONFIG_FILE: '~/.oci/config' }])
+      expect(await asked({ HOME: path('.'), ...more })).toMatchObject(FROM_FILE)
   })
 
   it.each<[string, Record<string, string>, RegExp]>([
     ['a profile takes nothing over from DEFAULT', { OCI_CLI_PROFILE: 'BARE' }, /^no OCI credentials configured/],
     [
-      'a profile that is not there',
+      'a missing profile',
       { OCI_CLI_PROFILE: 'NOPE' },
       /^the OCI configuration file has no such profile as was asked for$/,
     ],
@@ -181,13 +158,8 @@ describe('the configuration file', () => {
 describe('a security token', () => {
   const session = async (more: Record<string, string> = {}) => {
     const path = await folderWith({ token: 'session-token\n' })
-    const values = {
-      key_file: fixture('client.pem'),
-      security_token_file: path('token'),
-      region: 'us-phoenix-1',
-      ...more,
-    }
-    await writeFile(path('config'), profile('SESSION', values))
+    const own = { key_file: fixture('client.pem'), security_token_file: path('token'), region: 'us-phoenix-1' }
+    await writeFile(path('config'), profile('SESSION', { ...own, ...more }))
     return { OCI_AUTH: 'SecurityToken', OCI_CLI_PROFILE: 'SESSION', OCI_CONFIG_FILE: path('config') }
   }
   it('of the CLI', async () => {
@@ -195,28 +167,18 @@ describe('a security token', () => {
   })
 
   it('does not come back in an error', async () => {
-    at(
-      'https://query.us-phoenix-1.oci.oraclecloud.com/20180409/resources',
-      refused(401, { message: 'Token session-token expired' }),
-    )
+    const search = 'https://query.us-phoenix-1.oci.oraclecloud.com/20180409/resources'
+    at(search, refused(401, { message: 'Token session-token expired' }))
     const { shown } = await outcome(ociInventory, SCOPE, await session())
     expect(shown).toContain('401 from OCI Search: Token (sensitive value) expired')
     expect(shown).not.toContain('session-token')
   })
 
-  it.each<[string, Record<string, string>, string]>([
-    [
-      'no file',
-      { security_token_file: '' },
-      'the OCI profile has no security_token_file, which the auth SecurityToken needs',
-    ],
-    [
-      'a file that is not there',
-      { security_token_file: '/nowhere/token' },
-      'the file that security_token_file names cannot be read (ENOENT)',
-    ],
-  ])('with %s is an error', async (_name, values, expected) => {
-    expect(await errorOf(await session(values))).toBe(expected)
+  it.each([
+    ['', 'the OCI profile has no security_token_file, which the auth SecurityToken needs'],
+    ['/nowhere/token', cannotRead('security_token_file')],
+  ])('with the file %j is an error', async (security_token_file, expected) => {
+    expect(await errorOf(await session({ security_token_file }))).toBe(expected)
   })
 })
 
@@ -227,11 +189,8 @@ describe('a resource principal', () => {
     OCI_RESOURCE_PRINCIPAL_REGION: 'uk-london-1',
   }
   it('in variables', async () => {
-    const env = {
-      ...PRINCIPAL,
-      OCI_RESOURCE_PRINCIPAL_RPST: 'session-token',
-      OCI_RESOURCE_PRINCIPAL_PRIVATE_PEM: PRIVATE_PEM,
-    }
+    const own = { OCI_RESOURCE_PRINCIPAL_RPST: 'session-token', OCI_RESOURCE_PRINCIPAL_PRIVATE_PEM: PRIVATE_PEM }
+    const env = { ...PRINCIPAL, ...own }
     expect(await asked(env)).toEqual({ key_id: 'ST$session-token', region: 'uk-london-1' })
     expect(await asked({ ...env, ...REGION })).toMatchObject({ region: 'eu-frankfurt-1' })
   })
@@ -246,20 +205,13 @@ describe('a resource principal', () => {
     expect(await asked({ ...PRINCIPAL, ...env })).toEqual({ key_id: 'ST$session-token', region: 'uk-london-1' })
   })
 
-  it.each<[string, Record<string, string>, string]>([
-    [
-      'another version',
-      { OCI_RESOURCE_PRINCIPAL_VERSION: '3.0' },
-      'scope discovery for OCI needs OCI_RESOURCE_PRINCIPAL_VERSION 2.2',
-    ],
-    ['no key', {}, 'OCI_RESOURCE_PRINCIPAL_PRIVATE_PEM is not set, which the auth ResourcePrincipal needs'],
-    [
-      'no token',
-      { OCI_RESOURCE_PRINCIPAL_PRIVATE_PEM: PRIVATE_PEM },
-      'OCI_RESOURCE_PRINCIPAL_RPST is not set, which the auth ResourcePrincipal needs',
-    ],
-    ['no region', { OCI_RESOURCE_PRINCIPAL_REGION: '' }, 'OCI_REGION is not set'],
-  ])('with %s is an error', async (_name, env, expected) => {
-    expect(await errorOf({ ...PRINCIPAL, ...env })).toBe(expected)
+  it.each<[Record<string, string>, string]>([
+    [{ VERSION: '3.0' }, 'scope discovery for OCI needs OCI_RESOURCE_PRINCIPAL_VERSION 2.2'],
+    [{}, 'OCI_RESOURCE_PRINCIPAL_PRIVATE_PEM is not set, which the auth ResourcePrincipal needs'],
+    [{ PRIVATE_PEM }, 'OCI_RESOURCE_PRINCIPAL_RPST is not set, which the auth ResourcePrincipal needs'],
+    [{ REGION: '' }, 'OCI_REGION is not set'],
+  ])('with %j is an error', async (values, expected) => {
+    const env = Object.entries(values).map(([name, value]) => [`OCI_RESOURCE_PRINCIPAL_${name}`, value])
+    expect(await errorOf({ ...PRINCIPAL, ...Object.fromEntries(env) })).toBe(expected)
   })
 })

@@ -20,6 +20,7 @@ const START_TIME = Date.parse('2026-05-05T05:05:05Z')
 
 const token = (count: number, expires_at: number) =>
   new UnsecuredJWT({ jti: `session-${count}` }).setExpirationTime(expires_at / 1000).encode()
+const region = (reply: Reply) => ({ 'instance/canonicalRegionName': reply })
 function machine(replies: Record<string, Reply> = {}) {
   const files: Record<string, Reply> = {
     'instance/canonicalRegionName': refused(200, 'eu-frankfurt-1'),
@@ -70,7 +71,7 @@ describe('an instance principal', () => {
   })
 
   it('works in the region that is set', async () => {
-    machine({ 'instance/canonicalRegionName': refused(500, 'not asked') })
+    machine(region(refused(500, 'not asked')))
     at('https://auth.us-gov-ashburn-1.oraclegovcloud.com/v1/x509', { token: token(1, START_TIME * 2) })
     const calls = at('https://query.us-gov-ashburn-1.oci.oraclegovcloud.com/20180409/resources', { items: [] })
     const env = { ...ENV, OCI_REGION: 'us-gov-ashburn-1' }
@@ -78,38 +79,15 @@ describe('an instance principal', () => {
     expect(calls).toHaveLength(1)
   })
 
+  const NO_CERTIFICATE = 'OCI instance metadata holds no certificate of an instance'
+  const NO_REGION = 'the OCI region is not an identifier such as eu-frankfurt-1'
   it.each<[string, Record<string, Reply>, Reply, string]>([
-    [
-      'no instance',
-      { 'instance/canonicalRegionName': unreachable },
-      {},
-      'OCI instance metadata is unreachable: the connection failed',
-    ],
+    ['no instance', region(unreachable), {}, 'OCI instance metadata is unreachable: the connection failed'],
     ['no identity', { 'identity/key.pem': refused(404, 'none') }, {}, '404 from OCI instance metadata: none'],
-    [
-      'another certificate',
-      { 'identity/cert.pem': refused(200, CLIENT_PEM) },
-      {},
-      'OCI instance metadata holds no certificate of an instance',
-    ],
-    [
-      'rubbish',
-      { 'identity/cert.pem': refused(200, '<html>') },
-      {},
-      'OCI instance metadata holds no certificate of an instance',
-    ],
-    [
-      'a region that leads elsewhere',
-      { 'instance/canonicalRegionName': refused(200, 'evil.example/') },
-      {},
-      'the OCI region is not an identifier such as eu-frankfurt-1',
-    ],
-    [
-      'a denial',
-      {},
-      refused(401, { code: 'NotAuthenticated', message: 'no' }),
-      '401 from OCI authentication service: no',
-    ],
+    ['another certificate', { 'identity/cert.pem': refused(200, CLIENT_PEM) }, {}, NO_CERTIFICATE],
+    ['rubbish', { 'identity/cert.pem': refused(200, '<html>') }, {}, NO_CERTIFICATE],
+    ['a region that leads elsewhere', region(refused(200, 'evil.example/')), {}, NO_REGION],
+    ['a denial', {}, refused(401, { message: 'no' }), '401 from OCI authentication service: no'],
     ['no token', {}, {}, 'OCI authentication service gave an answer of an unknown form, at token'],
     ['a token that is none', {}, { token: 'abc' }, 'OCI authentication service gave a token of an unknown form'],
   ])('with %s is an error', async (_name, files, issued, expected) => {

@@ -22,3 +22,22 @@ test('a short key is refused, without repeating it', async () => {
     'worker.pin_key_env: PLATFORM_PIN_KEY must hold at least 32 characters, for example 32 random bytes in base64.',
   ])
 })
+
+test.each([
+  ['/data/work', '/data/git'],
+  ['/data/work', '/data/work-git'],
+  ['/data/work/', ''],
+])('clones in %s with git directories in "%s"', async (upload_folder, git_folder) => {
+  const { paths } = await load(JSON.stringify({ paths: { upload_folder, git_folder } }))
+  expect(paths.git_folder).toBe(git_folder)
+})
+
+test.each([
+  ['/data/work', '/data/work/git'],
+  ['/data/work/', '/data/work/'],
+  ['/data/work', '/data/work'],
+])('clones in %s, but never git directories in "%s", which the engine can write', async (upload_folder, git_folder) => {
+  await expect(load(JSON.stringify({ paths: { upload_folder, git_folder } }))).rejects.toThrow(
+    'paths.git_folder must not be inside of paths.upload_folder',
+  )
+})
