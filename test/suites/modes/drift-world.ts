@@ -117,5 +117,3 @@ export const partial = { mode: 'drift', query: 'Mend the greeting', is_partial: 
 
 export const fileOn = (stack: Stack, repo_uri: string, branch: string) =>
   stack.git(repo_uri, 'show', `${branch}:main.tf`)
-
-export { watched } from './stack.ts'

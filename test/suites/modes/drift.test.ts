@@ -9,7 +9,6 @@ import {
   code,
   decompose,
   driftedRepository,
-  driftLlm,
   driftReport,
   driftReportOf,
   FAREWELL,
@@ -18,13 +17,13 @@ import {
   GREETING,
   IN_SYNC,
   remediated,
+  replace,
   runDrift,
   startDriftedStack,
   takeOver,
-  watched,
 } from './drift-world.ts'
 import { decline, done, GATES, operations, targets, write } from './scripts.ts'
-import { appliedRepository, firstRound, planPath } from './stack.ts'
+import { appliedRepository, planPath, watched } from './stack.ts'
 
 const stack = startOnce(startDriftedStack)
 
@@ -38,18 +37,7 @@ const targetsOf = async (uuid: string) =>
 describe('full drift', () => {
   it('is found, brought into the code and gone from the plan', async () => {
     const { iac, jobs } = watched(stack)
-    const { llm, session } = await runDrift(
-      stack,
-      {},
-      {
-        iac,
-        orchestration: GATES,
-        request: {
-          repo_uri: stack.drifted,
-          ...full,
-        },
-      },
-    )
+    const { llm, session } = await runDrift(stack, {}, { iac, orchestration: GATES })
     expect(session.statuses).toEqual([
       'started',
       'filtering',
@@ -155,10 +143,8 @@ describe('full drift', () => {
         resources: resources.filter(({ name }: { name: string }) => name !== 'farewell'),
       })
     })
-    const llm = driftLlm({
-      task_complete: [write('main.tf', CODE.slice(0, CODE.indexOf('resource', 1))), done('Removed the farewell.')],
-    })
-    const session = await firstRound(stack, stack.context(llm), { repo_uri, ...full })
+    const task_complete = [write('main.tf', CODE.slice(0, CODE.indexOf('resource', 1))), done('Removed the farewell.')]
+    const { session } = await runDrift(stack, { task_complete }, { request: { repo_uri, ...full } })
     expect(session.history).toEqual([{ user: full.query, assistant: 'Removed the farewell.' }])
     const document = await driftReportOf(stack, session.uuid)
     expect(document).toMatchObject({ status: 'Succeeded', unreconciled_drift: [] })
@@ -168,20 +154,13 @@ describe('full drift', () => {
 
 describe('partial drift', () => {
   it('is looked for where the request says, and nowhere else', async () => {
-    const { iac, jobs } = watched(stack)
-    const { llm, session } = await runDrift(
-      stack,
-      { task_complete: [takeOver('hello'), done('Took the greeting over.')] },
-      { iac, request: stack.partial },
-    )
+    const { iac, plans } = watched(stack)
+    const task_complete = [takeOver('hello'), done('Took the greeting over.')]
+    const { llm, session } = await runDrift(stack, { task_complete }, { iac, request: stack.partial })
     expect(session.messages.at(-1)).toBe('DRIFT')
     expect(await fileOn(stack, stack.drifted, session.branch)).toBe(code('hello by hand', 'goodbye'))
     // The last one looks for other parts that the changed code affects.
-    expect(jobs.filter(([kind]) => kind === 'plan')).toEqual([
-      ['plan', [GREETING]],
-      ['plan', [GREETING]],
-      ['plan', []],
-    ])
+    expect(plans()).toEqual([[GREETING], [GREETING], []])
     expect(await targetsOf(session.uuid)).toEqual([[GREETING], [GREETING]])
     const document = await driftReportOf(stack, session.uuid)
     expect(document.remediated_resources.map(({ resource_address }) => resource_address)).toEqual([GREETING])
@@ -234,11 +213,8 @@ describe('partial drift', () => {
   })
 
   it('of an address that does not exist is not called in sync', async () => {
-    const { session } = await runDrift(
-      stack,
-      { generate_engine_targets: targets('terraform_data.imagined') },
-      { request: stack.partial },
-    )
+    const imagined = { generate_engine_targets: targets('terraform_data.imagined') }
+    const { session } = await runDrift(stack, imagined, { request: stack.partial })
     expect(session.messages).not.toContain(IN_SYNC)
     expect(session.messages.at(-1)).toBe('DRIFT')
     const document = await driftReportOf(stack, session.uuid)
@@ -250,50 +226,33 @@ describe('partial drift', () => {
   })
 })
 
-describe('sensitive values', () => {
-  it('of code and infrastructure reach neither models nor anything that is kept', async () => {
-    const [known, foreign] = ['S3cret-Passw0rd!', 'Rotated-by-hand-9!']
-    const files = {
-      'main.tf':
-        `variable "password" {\n  type      = string\n  sensitive = true\n  default   = "${known}"\n}\n` +
-        'resource "terraform_data" "login" {\n  input = { password = var.password, note = "one" }\n}\n',
-    }
-    const repo_uri = await driftedRepository(stack, files, (state) =>
-      state.replaceAll(known, foreign).replaceAll('"one"', '"two"'),
-    )
-    const leak = `The password is ${known}, then ${foreign}.`
-    const llm = driftLlm({
-      report_decomposed_task_operations: decompose(() => operations([`Set terraform_data.login to ${foreign}`])),
-      task_complete: [takeNote, done(leak)],
-      generate_engine_drift_report: driftReport({
-        summary: leak,
-        status: 'Failed',
-        unreconciled_drift: [{ resource_address: 'terraform_data.login', reason: leak, details: [leak] }],
-      }),
-    })
-    const context = stack.context(llm, { orchestration: { max_drift_reports: 1 } })
-    const session = await firstRound(stack, context, { repo_uri, ...full })
-    const document = await driftReportOf(stack, session.uuid)
-    expect(document.unreconciled_drift.map(({ resource_address }) => resource_address)).toEqual([
-      'terraform_data.login',
-    ])
-    expect(document.summary).toContain('(sensitive value)')
-    const kept = JSON.stringify([
-      await artifactsOf(stack, session.uuid),
-      session.history,
-      session.messages,
-      llm.requests,
-    ])
-    for (const secret of [known, foreign]) expect(kept).not.toContain(secret)
-    expect(kept).toContain('(sensitive value)')
-  })
+it('sensitive values of code and infrastructure reach neither models nor anything that is kept', async () => {
+  const [known, foreign] = ['S3cret-Passw0rd!', 'Rotated-by-hand-9!']
+  const files = {
+    'main.tf':
+      `variable "password" {\n  type      = string\n  sensitive = true\n  default   = "${known}"\n}\n` +
+      'resource "terraform_data" "login" {\n  input = { password = var.password, note = "one" }\n}\n',
+  }
+  const repo_uri = await driftedRepository(stack, files, (state) =>
+    state.replaceAll(known, foreign).replaceAll('"one"', '"two"'),
+  )
+  const leak = `The password is ${known}, then ${foreign}.`
+  const scripts = {
+    report_decomposed_task_operations: decompose(() => operations([`Set terraform_data.login to ${foreign}`])),
+    task_complete: [replace('note = "one"', 'note = "two"'), done(leak)],
+    generate_engine_drift_report: driftReport({
+      summary: leak,
+      status: 'Failed',
+      unreconciled_drift: [{ resource_address: 'terraform_data.login', reason: leak, details: [leak] }],
+    }),
+  }
+  const changes = { request: { repo_uri, ...full }, orchestration: { max_drift_reports: 1 } }
+  const { llm, session } = await runDrift(stack, scripts, changes)
+  const document = await driftReportOf(stack, session.uuid)
+  expect(document.unreconciled_drift.map(({ resource_address }) => resource_address)).toEqual(['terraform_data.login'])
+  expect(document.summary).toContain('(sensitive value)')
+  const { history, messages } = session
+  const kept = JSON.stringify([await artifactsOf(stack, session.uuid), history, messages, llm.requests])
+  for (const secret of [known, foreign]) expect(kept).not.toContain(secret)
+  expect(kept).toContain('(sensitive value)')
 })
-
-const takeNote = {
-  calls: [
-    [
-      'replace_in_file',
-      { target_file: 'main.tf', diff: '<<<<<<< SEARCH\nnote = "one"\n=======\nnote = "two"\n>>>>>>> REPLACE' },
-    ],
-  ] as [string, Record<string, unknown>][],
-}

@@ -6,13 +6,13 @@ import { PlanDocumentSchema } from '../../../src/plan/document/plan-document.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf, documentsOf } from './artifacts.ts'
-import { ADDED, decline, done, GATES, goodLlm, MAIN, targets, write } from './scripts.ts'
+import { ADDED, decline, GATES, goodLlm, MAIN, THIRD } from './scripts.ts'
 import { nextRound, planPath, runGenerate, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
 describe('a generate round', () => {
-  it('ends with a reviewed and pinned plan', async () => {
+  it('ends with a reviewed and pinned plan, and stores its artifacts', async () => {
     const { session } = await runGenerate(stack, {}, { orchestration: GATES })
     expect(session.statuses).toEqual([
       'started',
@@ -43,10 +43,7 @@ describe('a generate round', () => {
     expect(readdirSync(planPath(stack, session.uuid))).toEqual(
       expect.arrayContaining(['.terraform', 'backend_override.tf', 'main.tf', 'second.tf', 'session.plan']),
     )
-  })
 
-  it('stores its artifacts: change, plan, drift without its own change, report and check', async () => {
-    const { session } = await runGenerate(stack, {}, { orchestration: GATES })
     const artifacts = await artifactsOf(stack, session.uuid)
     expect(artifacts.map(({ kind, type, new_file }) => [kind, type ?? new_file])).toEqual([
       ['change', 'true'],
@@ -85,16 +82,8 @@ describe('a generate round', () => {
   })
 
   it('works in the engine root that was asked for', async () => {
-    const { session } = await runGenerate(
-      stack,
-      {},
-      {
-        request: {
-          files: { 'live/main.tf': MAIN, 'other/main.tf': 'this is no code' },
-          iac_path: 'live',
-        },
-      },
-    )
+    const request = { files: { 'live/main.tf': MAIN, 'other/main.tf': 'this is no code' }, iac_path: 'live' }
+    const { session } = await runGenerate(stack, {}, { request })
     expect(session.statuses.at(-1)).toBe('completed')
     expect(await stack.git(session.repo_uri, 'show', `${session.branch}:live/second.tf`)).toBe(ADDED)
     expect(existsSync(join(planPath(stack, session.uuid), 'live', 'session.plan'))).toBe(true)
@@ -121,10 +110,7 @@ describe('a generate round', () => {
   it('goes on with the conversation and the branch of the session', async () => {
     const { session: first } = await runGenerate(stack)
     const plan = readFileSync(join(planPath(stack, first.uuid), 'session.plan'))
-    const llm = goodLlm({
-      task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Added a third greeting.')],
-      generate_engine_targets: targets('terraform_data.second', 'terraform_data.third'),
-    })
+    const llm = goodLlm(THIRD)
     const second = await nextRound(stack, stack.context(llm, { orchestration: GATES }), first.uuid, 'And a third one')
     expect(second.statuses.at(-1)).toBe('completed')
     expect(second.history.map(({ assistant }) => assistant)).toEqual([
@@ -144,14 +130,12 @@ describe('a generate round', () => {
   })
 })
 
-describe('what the round depends on', () => {
-  it('fails the round with a clear text when the object store is down', async () => {
-    const { storage } = stack.context(scriptedLlm({}))
-    const down = { ...storage, put: async () => Promise.reject(unavailable('The object store cannot be reached.')) }
-    const { session } = await runGenerate(stack, {}, { storage: down })
-    expect(session.statuses).toEqual(['started', 'filtering', 'generating', 'failed'])
-    expect(session.messages.at(-1)).toBe('runner failed: The object store cannot be reached.')
-    expect(session.in_flight).toBe(false)
-    expect((await stack.git(session.repo_uri, 'rev-list', '--count', `main..${session.branch}`)).trim()).toBe('0')
-  })
+it('an object store that is down fails the round with a clear text', async () => {
+  const { storage } = stack.context(scriptedLlm({}))
+  const down = { ...storage, put: async () => Promise.reject(unavailable('The object store cannot be reached.')) }
+  const { session } = await runGenerate(stack, {}, { storage: down })
+  expect(session.statuses).toEqual(['started', 'filtering', 'generating', 'failed'])
+  expect(session.messages.at(-1)).toBe('runner failed: The object store cannot be reached.')
+  expect(session.in_flight).toBe(false)
+  expect((await stack.git(session.repo_uri, 'rev-list', '--count', `main..${session.branch}`)).trim()).toBe('0')
 })

@@ -6,11 +6,11 @@ import { openWorkspace } from '../../../pipeline/workspace/open.ts'
 import { findSession } from '../../../src/sessions/find.ts'
 import { createUser, openSession } from '../../helpers/sessions.ts'
 import { startOnce } from '../../helpers/start-once.ts'
-import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
+import { said } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import { addresses, blocks, importLlm, importReport, lost, QUERY, runImport, withScope } from './import-world.ts'
 import { done, MAIN, operations, SPLIT, targets, write } from './scripts.ts'
-import { appliedRepository, firstRound, nextRound, planPath, runGenerate, startStack } from './stack.ts'
+import { appliedRepository, nextRound, planPath, runGenerate, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -101,17 +101,14 @@ describe('a full import', () => {
   })
 
   it('imports to a block that the code had before, which the targets do not hold: they are widened', async () => {
-    const llm = importLlm({
+    const scripts = {
       import_addresses: addresses(['terraform_data.a', 'id-a'], ['terraform_data.waiting', 'id-b']),
       task_complete: [write('imported.tf', blocks('a')), done('One block was there already.')],
       generate_engine_targets: targets('terraform_data.a'),
-    })
+    }
     const iac = withScope(stack, ['id-a', 'id-b'])
-    const session = await firstRound(stack, stack.context(llm, { iac }), {
-      files: { 'main.tf': MAIN + blocks('waiting') },
-      query: QUERY,
-      mode: 'import',
-    })
+    const request = { files: { 'main.tf': MAIN + blocks('waiting') }, query: QUERY, mode: 'import' } as const
+    const { llm, session } = await runImport(stack, iac, scripts, { request })
     expect(session.messages.at(-1)).toBe('IMPORT')
     expect(iac.imports()).toEqual([
       ['terraform_data.a', 'id-a'],
@@ -143,17 +140,12 @@ describe('a full import', () => {
     const iac = withScope(stack, ['id-a'])
     const { llm, session } = await runImport(stack, iac, {
       task_complete: [
-        write('imported.tf', `resource "terraform_data" "a" {\n  input = "guessed"\n}\n`),
-        done('Wrote a block.'),
-        write('imported.tf', blocks('a')),
-        done('Took the guess back.'),
+        ...[write('imported.tf', `resource "terraform_data" "a" {\n  input = "guessed"\n}\n`), done('Wrote a block.')],
+        ...[write('imported.tf', blocks('a')), done('Took the guess back.')],
       ],
       generate_engine_targets: targets('terraform_data.a'),
       import_addresses: addresses(['terraform_data.a', 'id-a']),
-      [SPLIT]: [
-        operations(['Remove the input of terraform_data.a']),
-        operations(['Remove the input of terraform_data.a']),
-      ],
+      [SPLIT]: operations(['Remove the input of terraform_data.a']),
     })
     // Splitter and exception filter. The session's own commits explain the rest without a model.
     expect(llm.of(SPLIT).map(({ role }) => role)).toEqual(['main', 'small'])
@@ -172,16 +164,13 @@ describe('a full import', () => {
   })
 
   it('says what still differs when the iterations are used up', async () => {
-    const llm = importLlm({
-      task_complete: [
-        write('imported.tf', `${blocks('a')}resource "terraform_data" "b" {\n  input = "guessed"\n}\n`),
-        done('Wrote.'),
-      ],
+    const guess = `${blocks('a')}resource "terraform_data" "b" {\n  input = "guessed"\n}\n`
+    const scripts = {
+      task_complete: [write('imported.tf', guess), done('Wrote.')],
       [SPLIT]: operations(['Remove the input of terraform_data.b']),
-    })
+    }
     const iac = withScope(stack, ['id-a', 'id-b'])
-    const context = stack.context(llm, { iac, orchestration: { max_drift_reports: 1 } })
-    const session = await firstRound(stack, context, { query: QUERY, mode: 'import' })
+    const { session } = await runImport(stack, iac, scripts, { orchestration: { max_drift_reports: 1 } })
     const report = await importReport(stack, session.uuid)
     expect(report.status).toBe('Succeeded')
     expect(report.state_alignment).toBe(
@@ -197,10 +186,6 @@ describe('an import that fails', () => {
       resource_id === 'id-b' && number === 2 ? refuse : undefined,
     )
     const { llm, session } = await runImport(stack, iac, {
-      import_addresses: [
-        addresses(['terraform_data.a', 'id-a'], ['terraform_data.b', 'id-b']),
-        addresses(['terraform_data.a', 'id-a'], ['terraform_data.b', 'id-b']),
-      ],
       task_complete: [write('imported.tf', blocks('a', 'b')), done('Wrote two blocks.'), done('Nothing to mend.')],
     })
     expect(iac.imports().map(([, id]) => id)).toEqual(['id-a', 'id-b', 'id-b'])
@@ -249,17 +234,9 @@ describe('an import that fails', () => {
   })
 
   it('of unknown outcome is not repeated when the state has it', async () => {
-    const { iac: real } = stack.context(scriptedLlm({}))
-    const iac = withScope(stack, ['id-a', 'id-b'], async (body, number) => {
+    const iac = withScope(stack, ['id-a', 'id-b'], async (_, number, through) => {
       if (number > 1) return undefined
-      await real.run('import', {
-        workspace_path: '',
-        address: '',
-        resource_id: '',
-        scope_id: '',
-        engine_provider: 'aws',
-        ...body,
-      })
+      await through()
       throw lost()
     })
     const { session } = await runImport(stack, iac)
@@ -268,26 +245,24 @@ describe('an import that fails', () => {
   })
 })
 
-describe('an import that cannot go on', () => {
-  it('fails the round and tells staff and owner', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const iac = withScope(stack, { stdout: 'no list' })
-    const context = stack.context(importLlm(), { iac })
-    const user = await createUser(context.sql, crypto.randomUUID())
-    const uuid = await openSession(context, user.id, { repo_uri, query: QUERY, mode: 'import', is_partial: false })
-    const [round] = await context.sql<{ id: number }[]>`
+it('an import that cannot go on fails the round and tells staff and owner', async () => {
+  const repo_uri = await stack.repository({ 'main.tf': MAIN })
+  const iac = withScope(stack, { stdout: 'no list' })
+  const context = stack.context(importLlm(), { iac })
+  const user = await createUser(context.sql, crypto.randomUUID())
+  const uuid = await openSession(context, user.id, { repo_uri, query: QUERY, mode: 'import', is_partial: false })
+  const [round] = await context.sql<{ id: number }[]>`
       SELECT r.id FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid}`
-    const told: { round: number; message: string }[] = []
-    await runRound(context, round?.id ?? 0, modes, new AbortController().signal, {
-      openWorkspace: (claimed, options) => openWorkspace(stack.config, claimed, options),
-      notifyFailure: async (_, facts) => {
-        told.push(facts)
-      },
-    })
-    const message =
-      'runner failed: iac service returned an unexpected response: the scope identifiers are no JSON list of texts.'
-    expect(told).toEqual([{ round: 1, message }])
-    const session = await findSession(context.sql, uuid)
-    expect(session).toMatchObject({ current_status: 'failed', in_flight: false })
+  const told: { round: number; message: string }[] = []
+  await runRound(context, round?.id ?? 0, modes, new AbortController().signal, {
+    openWorkspace: (claimed, options) => openWorkspace(stack.config, claimed, options),
+    notifyFailure: async (_, facts) => {
+      told.push(facts)
+    },
   })
+  const message =
+    'runner failed: iac service returned an unexpected response: the scope identifiers are no JSON list of texts.'
+  expect(told).toEqual([{ round: 1, message }])
+  const session = await findSession(context.sql, uuid)
+  expect(session).toMatchObject({ current_status: 'failed', in_flight: false })
 })
