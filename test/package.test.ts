@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from './helpers/temporary-folder.ts'
+import { temporaryFolder } from './helpers/folder.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const folder = temporaryFolder()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../config/load.ts'
 import { readTextFile } from '../../src/runtime/files.ts'
-import { temporaryFolder } from '../helpers/temporary-folder.ts'
+import { temporaryFolder } from '../helpers/folder.ts'
 import { load, MINIMAL, problemsOf } from './support.ts'
 
 describe('where the file is', () => {

@@ -5,7 +5,7 @@ import { screensAt } from '../../console/ahead.ts'
 import { type Built, buildConsole } from '../../console/build/build.ts'
 import { isHashedPath } from '../../src/data/console-files.ts'
 import { readConsoleFiles } from '../../src/runtime/console-files.ts'
-import { temporaryFolder } from '../helpers/temporary-folder.ts'
+import { temporaryFolder } from '../helpers/folder.ts'
 
 const KILOBYTE = 1_000
 const FIRST_SCRIPTS = 65 * KILOBYTE

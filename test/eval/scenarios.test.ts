@@ -15,7 +15,7 @@ import {
   SMALL_PROVIDERS,
 } from '../../eval/scenario/scenario.ts'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
-import { temporaryFolder } from '../helpers/temporary-folder.ts'
+import { temporaryFolder } from '../helpers/folder.ts'
 import { planOf } from '../plan/fixtures.ts'
 
 const folder = temporaryFolder()

@@ -6,7 +6,7 @@ import type { SampleMeasurement } from '../../eval/sample.ts'
 import { readScenario, type Scenario } from '../../eval/scenario/scenario.ts'
 import { findReachedCap, openResults, type ResultStore, runSuite, type SuiteOptions } from '../../eval/suite.ts'
 import { renderTable, summarise } from '../../eval/summary.ts'
-import { temporaryFolder } from '../helpers/temporary-folder.ts'
+import { temporaryFolder } from '../helpers/folder.ts'
 
 const folder = temporaryFolder()
 

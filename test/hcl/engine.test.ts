@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { readHcl } from '../../src/hcl/read.ts'
 import type { HclBody } from '../../src/hcl/tree.ts'
 import { engineOnPath } from '../helpers/engine.ts'
-import { temporaryFolder } from '../helpers/temporary-folder.ts'
+import { temporaryFolder } from '../helpers/folder.ts'
 
 /** The long form has thousands of random documents: `HCL_DOCUMENTS=5000 npx vitest run test/hcl`. */
 const { HCL_DOCUMENTS, HCL_SEED } = process.env

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseSeeds, SeedError } from '../../src/prompts/parse-seed.ts'
 import { readSeedPrompts } from '../../src/runtime/prompts.ts'
-import { temporaryFolder } from '../helpers/temporary-folder.ts'
+import { temporaryFolder } from '../helpers/folder.ts'
 
 const seed = (path: string, text = 'body: hello') => ({ path, text })
 function problemsOf(...files: { path: string; text: string }[]): readonly string[] {

@@ -9,7 +9,7 @@ import { assertReachable } from '../../src/repository/head.ts'
 import type { HostResolver, PinnedFetch } from '../../src/repository/remote.ts'
 import { findRootModules } from '../../src/repository/root-modules.ts'
 import { createPinnedFetch } from '../../src/runtime/fetch.ts'
-import { temporaryFolder } from '../helpers/temporary-folder.ts'
+import { temporaryFolder } from '../helpers/folder.ts'
 import { gitContext, trust, unreachable } from './support.ts'
 
 const pinnedFetch = createPinnedFetch()

@@ -7,9 +7,9 @@ import { startObjectStore } from '../../dev/object-store.ts'
 import { listen } from '../../dev/server.ts'
 import { ENVIRONMENT } from '../helpers/core.ts'
 import { runCore, startCoreProcess } from '../helpers/core-process.ts'
+import { temporaryFolder } from '../helpers/folder.ts'
 import { provideDatabase } from '../helpers/postgres.ts'
 import { startOnce } from '../helpers/start-once.ts'
-import { temporaryFolder } from '../helpers/temporary-folder.ts'
 
 const database = provideDatabase()
 const folder = temporaryFolder()

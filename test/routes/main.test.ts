@@ -6,8 +6,8 @@ import { listen } from '../../dev/server.ts'
 import { startRespServer } from '../data/cache/resp-server.ts'
 import { ENVIRONMENT } from '../helpers/core.ts'
 import { runCore } from '../helpers/core-process.ts'
+import { temporaryFolder } from '../helpers/folder.ts'
 import { provideDatabase } from '../helpers/postgres.ts'
-import { temporaryFolder } from '../helpers/temporary-folder.ts'
 
 const database = provideDatabase()
 const folder = temporaryFolder()

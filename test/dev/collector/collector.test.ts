@@ -5,7 +5,7 @@ import { type Collector, type CollectorOptions, createSpanStore, startCollector 
 import { createLogger } from '../../../src/base/log.ts'
 import { createTracing } from '../../../src/observe/tracing.ts'
 import { configOf } from '../../helpers/core.ts'
-import { temporaryFolder } from '../../helpers/temporary-folder.ts'
+import { temporaryFolder } from '../../helpers/folder.ts'
 import { PLAIN, SESSION } from '../../observe/support.ts'
 
 const folder = temporaryFolder()

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { startGitHost } from '../../../dev/git-host/start.ts'
+import { temporaryFolder } from '../../helpers/folder.ts'
 import { startOnce } from '../../helpers/start-once.ts'
-import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 
 const run = promisify(execFile)
 const folder = temporaryFolder()

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startObjectStore } from '../../../dev/object-store.ts'
 import type { Running } from '../../../dev/server.ts'
 import { engineOnPath } from '../../helpers/engine.ts'
-import { temporaryFolder } from '../../helpers/temporary-folder.ts'
+import { temporaryFolder } from '../../helpers/folder.ts'
 
 const run = promisify(execFile)
 const folder = temporaryFolder()

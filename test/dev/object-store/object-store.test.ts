@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { startObjectStore } from '../../../dev/object-store.ts'
 import type { Running } from '../../../dev/server.ts'
-import { temporaryFolder } from '../../helpers/temporary-folder.ts'
+import { temporaryFolder } from '../../helpers/folder.ts'
 import { assumeRole, clientOf, type Keys, outcome, timestamp } from './contract/client.ts'
 import { describeStore } from './contract/store.ts'
 

@@ -9,7 +9,7 @@ import { readProviderSchema } from '../../../dev/prompt-lint/schema.ts'
 import { HEADINGS } from '../../../dev/prompt-lint/text-rules.ts'
 import { findEngine } from '../../../sidecars/iac/engine/find.ts'
 import { readSeedPrompts } from '../../../src/runtime/prompts.ts'
-import { temporaryFolder } from '../../helpers/temporary-folder.ts'
+import { temporaryFolder } from '../../helpers/folder.ts'
 
 const shipped = await readSeedPrompts()
 const schemaFile = process.env.PLATFORM_PROVIDER_SCHEMA

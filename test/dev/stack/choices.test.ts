@@ -11,7 +11,7 @@ import {
   writeConfiguration,
 } from '../../../dev/stack/configuration.ts'
 import { readTextFile } from '../../../src/runtime/files.ts'
-import { temporaryFolder } from '../../helpers/temporary-folder.ts'
+import { temporaryFolder } from '../../helpers/folder.ts'
 
 const folder = temporaryFolder()
 

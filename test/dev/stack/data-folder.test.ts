@@ -8,7 +8,7 @@ import { FolderInUse, runningStack, type StackRecord, takeFolder } from '../../.
 import { formatLogLine } from '../../../dev/stack/log-lines.ts'
 import { corePort, loadPorts } from '../../../dev/stack/ports.ts'
 import { identify } from '../../../src/runtime/process-identity.ts'
-import { temporaryFolder } from '../../helpers/temporary-folder.ts'
+import { temporaryFolder } from '../../helpers/folder.ts'
 
 const root = temporaryFolder()
 let count = 0

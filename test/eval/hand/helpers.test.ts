@@ -6,8 +6,8 @@ import { expect, it, vi } from 'vitest'
 import { type HelperTask, runHelper } from '../../../eval/hand/helpers.ts'
 import { startHandEndpoint } from '../../../eval/hand/server.ts'
 import { readOptions } from '../../../eval/options.ts'
+import { temporaryFolder } from '../../helpers/folder.ts'
 import { startOnce } from '../../helpers/start-once.ts'
-import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 
 const RUN = fileURLToPath(new URL('../../../eval/run.ts', import.meta.url))
 const folder = temporaryFolder()

@@ -8,8 +8,8 @@ import { summariseCalls } from '../../../eval/hand/statistics.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createLlmClient } from '../../../src/llm/client.ts'
 import type { InferenceRequest, Message } from '../../../src/llm/inference.ts'
+import { temporaryFolder } from '../../helpers/folder.ts'
 import { modelConfig } from '../../helpers/model-server.ts'
-import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 
 const parent = temporaryFolder()
 const temporary = () => mkdtemp(join(parent, 'hand-'))

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import type { StorageConfig } from '../../../config/types.ts'
 import { deriveProjectId, overrideFile, quote } from '../../../src/plan/state/managed-state.ts'
 import { engineOnPath } from '../../helpers/engine.ts'
-import { temporaryFolder } from '../../helpers/temporary-folder.ts'
+import { temporaryFolder } from '../../helpers/folder.ts'
 
 const storage = (changes: Partial<StorageConfig>): StorageConfig => ({
   provider: 'BUNDLED',

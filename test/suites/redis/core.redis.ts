@@ -7,9 +7,9 @@ import { sessionAggregateKey } from '../../../src/rounds/round.ts'
 import type { Running } from '../../../src/runtime/serve.ts'
 import { createTestCore, ENVIRONMENT, type TestCore } from '../../helpers/core.ts'
 import { runCore } from '../../helpers/core-process.ts'
+import { temporaryFolder } from '../../helpers/folder.ts'
 import { listen } from '../../helpers/listen.ts'
 import { openSession, runRound } from '../../helpers/sessions.ts'
-import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 import { type RedisServer, startRedis } from './server.ts'
 
 const DEFAULTS = {
