@@ -112,13 +112,7 @@ export async function writeDriftReport(
   // Both are awaited, also when the model fails, because the engine job of the plan works in this workspace.
   const [narration] = await Promise.allSettled([narrate(kit, drift, failure), outsideTargets])
   if (narration.status === 'rejected') throw narration.reason
-  const facts: DriftFacts = {
-    ...drift,
-    notes: drift.exclusions,
-    failure,
-    changedFiles,
-    beyond: await outsideTargets,
-  }
+  const facts: DriftFacts = { ...drift, notes: drift.exclusions, failure, changedFiles, beyond: await outsideTargets }
   const document = settleDriftReport(narration.value, facts, secrets)
   await storeReport(run.context, run.round, { type: 'drift', document }, run.signal)
   return document

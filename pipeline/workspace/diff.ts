@@ -89,10 +89,7 @@ export async function findMergeBase(checkout: Checkout, signal?: AbortSignal): P
     if (output.code === 0 || !(await isShallow(directory))) break
     const branches = branch === defaultBranch ? [branch] : [defaultBranch, branch]
     const refspecs = branches.map((name) => `+refs/heads/${name}:refs/remotes/origin/${name}`)
-    const fetched = await git.network(['fetch', '--quiet', '--no-tags', depth, 'origin', ...refspecs], {
-      cwd,
-      signal,
-    })
+    const fetched = await git.network(['fetch', '--quiet', '--no-tags', depth, 'origin', ...refspecs], { cwd, signal })
     if (fetched.code !== 0) throw internal(`Git error when unshallowing: ${describeGitFailure(git, fetched)}`)
     output = await ask()
   }

@@ -81,14 +81,7 @@ export class EnvironmentFailure extends ValidationLoopExceeded {
 export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<Value>): Promise<Value> {
   const { run, secrets } = kit
   const { prompt, query: situation } = task
-  const progress: Progress<Value> = {
-    attempts: [],
-    reason: 'task',
-    prompt,
-    situation,
-    findings: null,
-    fallback: null,
-  }
+  const progress: Progress<Value> = { attempts: [], reason: 'task', prompt, situation, findings: null, fallback: null }
   const value = await runAttempts(kit, task, progress).catch(async (error: unknown) => {
     if (!progress.fallback || !(error instanceof PlatformError) || run.signal.aborted) throw error
     run.log.warn('the code goes back to an earlier attempt that was good enough', { error })
