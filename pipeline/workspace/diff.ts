@@ -58,10 +58,7 @@ export async function readPendingChanges(checkout: Checkout, signal?: AbortSigna
 const MAX_CHARACTERS = 1_000_000
 
 /** Reads the new files below the engine root that no ignore rule hides. */
-async function readUntrackedFiles(
-  checkout: Checkout,
-  signal?: AbortSignal,
-): Promise<Pick<FileChange, 'path' | 'content'>[]> {
+async function readUntrackedFiles(checkout: Checkout, signal?: AbortSignal) {
   const { git, iacRoot } = checkout
   const args = ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ...excludeNeverPushed(checkout.paths)]
   const listed = await git.run(args, { cwd: iacRoot, signal })

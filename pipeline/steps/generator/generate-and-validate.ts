@@ -193,11 +193,7 @@ async function restoreFallback<Value>(
 }
 
 /** Writes the next query from findings or raw output. Errors: `EnvironmentFailure` when code cannot help. */
-async function writeNextQuery(
-  kit: Kit,
-  last: Extract<Validation<unknown>, { ok: false }>,
-  hasNextAttempt: boolean,
-): Promise<{ query: string; findings: string }> {
+async function writeNextQuery(kit: Kit, last: Extract<Validation<unknown>, { ok: false }>, hasNextAttempt: boolean) {
   const { step, feedback, goodEnough } = last
   if (goodEnough) return { query: goodEnough.writeQuery(feedback), findings: feedback }
   if (!step) return { query: writeFeedbackQuery(feedback), findings: feedback }

@@ -56,11 +56,7 @@ function describeFitting(numbers: readonly number[]): string {
   return `${names} ${verb}: send all blocks again in one call, with the others corrected. `
 }
 
-function applyBlock(
-  text: string,
-  block: Block,
-  { lineBreak, explain }: { lineBreak: string; explain: boolean },
-): { text: string } | { fault: string } {
+function applyBlock(text: string, block: Block, { lineBreak, explain }: { lineBreak: string; explain: boolean }) {
   const search = block.search.join(lineBreak)
   const at = text.indexOf(search)
   if (at < 0) {
