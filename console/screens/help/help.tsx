@@ -5,7 +5,7 @@ import { useDraft } from '../../client/drafts.ts'
 import { useMe, usePlatform } from '../../client/platform.ts'
 import { useRecentSessions } from '../../client/sessions/use-session.ts'
 import { useAnySearch } from '../../client/use-address.ts'
-import { Field, type Options, SelectField, TextField } from '../../ui/field.tsx'
+import { Form, type Options, SelectField, TextArea, TextField } from '../../ui/controls.tsx'
 import { Button, Copy, ErrorNotice, MEANINGS, Notice } from '../../ui/kit.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -137,15 +137,7 @@ function Question() {
         Your question is sent to all users with at least the panel role editor, and to you. It includes your e-mail
         address.
       </p>
-      <form
-        class="help-form"
-        noValidate
-        aria-labelledby="help-ask"
-        onSubmit={(event) => {
-          event.preventDefault()
-          send()
-        }}
-      >
+      <Form class="help-form" noValidate aria-labelledby="help-ask" send={send}>
         <TextField
           id="help-subject"
           label="Subject"
@@ -156,18 +148,16 @@ function Question() {
           value={question.subject}
           change={(subject) => change({ subject })}
         />
-        <Field id="help-body" label="Your question" error={faults.body} hint="Do not include passwords or keys.">
-          {(control) => (
-            <textarea
-              {...control}
-              dir="auto"
-              rows={5}
-              aria-required
-              value={question.body}
-              onInput={({ currentTarget }) => change({ body: currentTarget.value })}
-            />
-          )}
-        </Field>
+        <TextArea
+          id="help-body"
+          label="Your question"
+          error={faults.body}
+          hint="Do not include passwords or keys."
+          rows={5}
+          aria-required
+          value={question.body}
+          change={(body) => change({ body })}
+        />
         <div class="help-pair">
           <SelectField
             id="help-severity"
@@ -187,7 +177,7 @@ function Question() {
             {message.isPending ? 'Sending' : 'Send question'}
           </Button>
         </p>
-      </form>
+      </Form>
     </section>
   )
 }

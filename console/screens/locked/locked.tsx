@@ -5,8 +5,8 @@ import { messageOf } from '../../client/api/errors.ts'
 import { hasPanelRole, useMe, usePlatform } from '../../client/platform.ts'
 import { refreshSession, useJsonArtifact, useSession } from '../../client/sessions/use-session.ts'
 import { useAddress } from '../../client/use-address.ts'
+import { Form, TextField } from '../../ui/controls.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
-import { TextField } from '../../ui/field.tsx'
 import {
   Badge,
   Button,
@@ -157,13 +157,7 @@ function LockOne({ given, onLocked }: LockOneProps) {
   return (
     <details class="card" open={given !== '' || undefined}>
       <summary>Lock a session</summary>
-      <form
-        class="locked-form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          search.mutate(text)
-        }}
-      >
+      <Form class="locked-form" send={() => search.mutate(text)}>
         <TextField
           id="lock-session"
           label="Session"
@@ -177,7 +171,7 @@ function LockOne({ given, onLocked }: LockOneProps) {
         <Button type="submit" busy={search.isPending}>
           Lock…
         </Button>
-      </form>
+      </Form>
       <Confirm
         open={session !== null}
         title="Lock this session?"

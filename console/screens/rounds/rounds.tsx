@@ -7,8 +7,7 @@ import { useDraft } from '../../client/drafts.ts'
 import { useMe, usePlatform } from '../../client/platform.ts'
 import { hasEnded, useRefreshSession } from '../../client/sessions/use-session.ts'
 import { useAnySearch } from '../../client/use-address.ts'
-import { Check } from '../../ui/controls.tsx'
-import { Field } from '../../ui/field.tsx'
+import { Check, Form, TextArea } from '../../ui/controls.tsx'
 import { Button, Empty, ErrorNotice, Notice, Term } from '../../ui/kit.tsx'
 import { useOpenSession } from '../session/open-session.tsx'
 import { answersOf } from './conversation.ts'
@@ -81,10 +80,10 @@ function Composer() {
         Its last round failed, which ends the session. Its code is on its branch.
       </Notice>
     )
-  return <Form />
+  return <RequestForm />
 }
 
-function Form() {
+function RequestForm() {
   const { session } = useOpenSession()
   const { data: me } = useMe()
   const { value: draft, change, clear, set } = useDraft(`ask.${session.uuid}`, EMPTY)
@@ -109,38 +108,32 @@ function Form() {
       : null
   const problems = problemsByField(send.error)
   const isField = problems.q !== undefined
-  const submit = (event?: Event) => {
-    event?.preventDefault()
+  const submit = () => {
     if (refusal === null && !send.isPending) send.mutate()
   }
   return (
-    <form class="card rounds-composer" aria-label="Next request" onSubmit={submit}>
-      <Field
+    <Form class="card rounds-composer" aria-label="Next request" send={submit}>
+      <TextArea
         id="ask"
         label="Next request"
         hint="It builds on the rounds of this session, on the same branch. Ctrl+Enter sends."
         error={problems.q}
-      >
-        {(control) => (
-          <textarea
-            {...control}
-            rows={3}
-            dir="auto"
-            value={draft.q}
-            placeholder={PLACEHOLDERS[draft.mode]}
-            onInput={({ currentTarget }) => change({ q: currentTarget.value })}
-            onKeyDown={(event) => {
-              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event)
-            }}
-          />
-        )}
-      </Field>
+        rows={3}
+        value={draft.q}
+        placeholder={PLACEHOLDERS[draft.mode]}
+        change={(q) => change({ q })}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+          event.preventDefault()
+          submit()
+        }}
+      />
       <ModeChoice draft={draft} change={change} />
       {send.error && !isField && (
         <ErrorNotice
           error={send.error}
           title={send.error instanceof ApiError ? 'The request was not accepted' : 'The request was not sent'}
-          retry={() => submit()}
+          retry={submit}
         />
       )}
       <div class="rounds-send">
@@ -157,7 +150,7 @@ function Form() {
           {draft.preview && draft.mode !== 'generate' ? 'Preview' : 'Send'}
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }
 

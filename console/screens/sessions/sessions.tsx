@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { hasPanelRole, useMe } from '../../client/platform.ts'
 import { type Address, useAddress, useAnySearch } from '../../client/use-address.ts'
-import type { Options } from '../../ui/field.tsx'
+import type { Options } from '../../ui/controls.tsx'
 import { SelectFilter, TextFilter } from '../../ui/filters.tsx'
 import { Button, STATUS_NAMES, Term } from '../../ui/kit.tsx'
 import { Page } from '../../ui/page.tsx'

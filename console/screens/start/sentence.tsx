@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Example, useMe, usePlatform } from '../../client/platform.ts'
-import { Field } from '../../ui/field.tsx'
+import { TextArea } from '../../ui/controls.tsx'
 import { Button } from '../../ui/kit.tsx'
 import { repositoryName, visibleText } from '../../ui/words.ts'
 import { type Fields, type FormInput, idOf, toInput } from './form.ts'
@@ -23,7 +23,7 @@ export function Sentence({ fields, change, error }: SentenceProps) {
     if (matchMedia('(pointer: fine)').matches) area.current?.focus({ preventScroll: true })
   }, [])
   return (
-    <Field
+    <TextArea
       id={idOf('q')}
       label="Your request"
       optional={fallback !== null}
@@ -34,23 +34,14 @@ export function Sentence({ fields, change, error }: SentenceProps) {
           <kbd>Enter</kbd> sends.
         </>
       }
-    >
-      {(control) => (
-        <textarea
-          {...control}
-          ref={area}
-          class="start-sentence"
-          dir="auto"
-          rows={3}
-          aria-required={fallback === null}
-          value={fields.q}
-          placeholder={
-            fallback ?? (operation === 'generate' ? 'Add a private bucket for build logs.' : 'The log buckets.')
-          }
-          onInput={({ currentTarget }) => change({ q: currentTarget.value })}
-        />
-      )}
-    </Field>
+      area={area}
+      class="start-sentence"
+      rows={3}
+      aria-required={fallback === null}
+      value={fields.q}
+      placeholder={fallback ?? (operation === 'generate' ? 'Add a private bucket for build logs.' : 'The log buckets.')}
+      change={(q) => change({ q })}
+    />
   )
 }
 

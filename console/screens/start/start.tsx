@@ -6,6 +6,7 @@ import { ApiError, Unreachable } from '../../client/api/errors.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { usePlatform, useStore } from '../../client/platform.ts'
 import type { useRecentSessions } from '../../client/sessions/use-session.ts'
+import { Form } from '../../ui/controls.tsx'
 import { Badge, Button, ErrorNotice, Notice, Skeleton, StatusBadge, Term } from '../../ui/kit.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Ago } from '../../ui/time.tsx'
@@ -42,14 +43,11 @@ export function Screen() {
       title="What should change?"
       lead="Say it in a sentence. Nothing is applied before you have reviewed the plan."
     >
-      <form
+      <Form
         class="start-form"
         noValidate
         aria-label="New request"
-        onSubmit={(event) => {
-          event.preventDefault()
-          submit()
-        }}
+        send={submit}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.isComposing) return
           event.preventDefault()
@@ -75,7 +73,7 @@ export function Screen() {
             This opens a session and starts its first round, which changes nothing in the cloud.
           </span>
         </p>
-      </form>
+      </Form>
       <Next open={place.recent.isSuccess && !place.hasSessions} />
       <Recent recent={place.recent} />
     </Page>

@@ -6,7 +6,7 @@ import { readStored, writeStored } from '../../../client/stored.ts'
 import { type AnySearch, useAnySearch, useSearchChange } from '../../../client/use-address.ts'
 import type { LineLinks } from '../../../ui/code/code-table.tsx'
 import { CodeFile, RowsDiff } from '../../../ui/code/code-view.tsx'
-import { Check, Select } from '../../../ui/controls.tsx'
+import { Check, NamedSelect } from '../../../ui/controls.tsx'
 import { keepInSight } from '../../../ui/keep-in-sight.ts'
 import { Badge, Button, Copy, Empty, ErrorNotice, Origin, Skeleton, Term, type Tone } from '../../../ui/kit.tsx'
 import { useMedia } from '../../../ui/use-media.ts'
@@ -29,9 +29,9 @@ export function CodePart({ round }: { round: Round }) {
       ) : (
         <Files key={`${round.id}-${attempt}`} round={round} changes={changes}>
           {attempts.length > 1 && (
-            <Select
+            <NamedSelect
               class="code-attempts"
-              name={
+              label={
                 <>
                   Changes of <Term name="attempt">attempt</Term>
                 </>
@@ -42,7 +42,7 @@ export function CodePart({ round }: { round: Round }) {
                 ['', 'all attempts'],
                 ...attempts.map(({ number, outcome }) => [number, `${number}: ${outcome ?? 'runs'}`] as const),
               ]}
-              onSelect={(number) => place.go({ attempt: number === '' ? undefined : Number(number) })}
+              change={(number) => place.go({ attempt: number === '' ? undefined : Number(number) })}
             />
           )}
         </Files>

@@ -3,7 +3,7 @@ import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { PlanDocument, PlannedResource, Round } from '../../../client/api/calls.ts'
 import { useAnySearch, useSearchChange } from '../../../client/use-address.ts'
-import { SearchField } from '../../../ui/controls.tsx'
+import { SearchField, Select } from '../../../ui/controls.tsx'
 import { useTyped } from '../../../ui/filters.tsx'
 import { actionName, Button, Empty, Notice } from '../../../ui/kit.tsx'
 import { excerpt, formatNumber, plural } from '../../../ui/words.ts'
@@ -311,20 +311,17 @@ function Modules({ modules, module, onModule }: ModulesProps) {
   if (modules.length === 0) return null
   const listed = new Set([...modules.slice(0, MAX_MODULES), ...(module ? [module] : [])])
   return (
-    <select
+    <Select
       class="review-module"
       aria-label="Module"
       value={module ?? '*'}
-      onChange={({ currentTarget: { value } }) => onModule(value === '*' ? null : value)}
-    >
-      <option value="*">All modules</option>
-      <option value="">No module</option>
-      {[...listed].map((address) => (
-        <option key={address} value={address}>
-          {excerpt(address, 80)}
-        </option>
-      ))}
-    </select>
+      change={(value) => onModule(value === '*' ? null : value)}
+      options={[
+        ['*', 'All modules'],
+        ['', 'No module'],
+        ...[...listed].map((name) => [name, excerpt(name, 80)] as const),
+      ]}
+    />
   )
 }
 
