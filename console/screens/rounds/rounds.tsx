@@ -1,11 +1,11 @@
-import { useMutation } from '@tanstack/preact-query'
+import { useMutation, useQueryClient } from '@tanstack/preact-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'preact/hooks'
 import { calls, type RoundBody } from '../../client/api/calls.ts'
 import { ApiError, problemsByField } from '../../client/api/errors.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { useMe, usePlatform } from '../../client/platform.ts'
-import { hasEnded, useRefreshSession } from '../../client/sessions/use-session.ts'
+import { hasEnded, refreshSession } from '../../client/sessions/use-session.ts'
 import { useAnySearch } from '../../client/use-address.ts'
 import { Check, Form, TextArea } from '../../ui/controls.tsx'
 import { Button, Empty, ErrorNotice, Notice, Term } from '../../ui/kit.tsx'
@@ -88,7 +88,7 @@ function RequestForm() {
   const { data: me } = useMe()
   const { value: draft, change, clear, set } = useDraft(`ask.${session.uuid}`, EMPTY)
   const { api } = usePlatform()
-  const refresh = useRefreshSession()
+  const client = useQueryClient()
   const navigate = useNavigate()
   const send = useMutation({
     mutationFn: () => ROUTES[draft.mode](api, { body: bodyOf(draft, session.uuid) }),
@@ -96,7 +96,7 @@ function RequestForm() {
       // The draft is deleted only after the platform has accepted it.
       clear()
       set({ ...EMPTY, mode: draft.mode })
-      await refresh(session.uuid)
+      await refreshSession(client, session.uuid)
       // Without a round in the address, the newest one opens.
       await navigate({ to: '.', search: {}, replace: true })
     },

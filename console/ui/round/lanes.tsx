@@ -5,7 +5,8 @@ import { Badge, Button, type Tone } from '../kit.tsx'
 import { VirtualList } from '../virtual-list.tsx'
 import { excerpt, formatNumber, formatSeconds, plural } from '../words.ts'
 import { type ActivityLine, chainName, type LaneStep, type MergedLane, type StepState, stepName } from './activity.ts'
-import { formatSpend, sumSpend } from './spend.ts'
+import { sumSpend } from '../../client/sessions/use-session.ts'
+import { formatSpend } from '../words.ts'
 
 interface LanesProps {
   lanes: readonly MergedLane[]

@@ -3,7 +3,7 @@ import type { OutputEvent, Round, Session } from '../../../console/client/api/ca
 import { answersOf, modeOf } from '../../../console/screens/rounds/conversation.ts'
 import { createOutputFolder, inChunks } from '../../../console/screens/rounds/fold-output.ts'
 import { nextStep } from '../../../console/screens/session/next-step.ts'
-import { spendOf } from '../../../console/ui/round/spend.ts'
+import { spendOf } from '../../../console/client/sessions/use-session.ts'
 
 type Status = Round['statuses'][number]['status']
 const round = (number: number, query: string, status: Status, more: Partial<Round> = {}) =>
