@@ -1,5 +1,13 @@
 import { type QueryClient, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/preact-query'
-import { type AttemptResult, calls, type PlanDocument, type Round, type RoundBody, type Session, type Status } from '../api/calls.ts'
+import {
+  type AttemptResult,
+  calls,
+  type PlanDocument,
+  type Round,
+  type RoundBody,
+  type Session,
+  type Status,
+} from '../api/calls.ts'
 import type { Api } from '../api/client.ts'
 import { ApiError, Unreachable } from '../api/errors.ts'
 import { parseJson } from '../json.ts'
