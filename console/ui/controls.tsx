@@ -1,6 +1,9 @@
 import type { ComponentChildren, FormHTMLAttributes, LooseInputHTMLAttributes, Ref } from 'preact'
 import { useState } from 'preact/hooks'
 
+/** The name of the key that makes a command of another key. */
+export const COMMAND = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl'
+
 interface CheckProps {
   class?: string
   checked: boolean
@@ -77,7 +80,7 @@ interface FieldProps {
 }
 
 /** Shows a form control with its label, hint and error. */
-export function Field({ id, label, hint, error, optional, children }: FieldProps) {
+function Field({ id, label, hint, error, optional, children }: FieldProps) {
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return (
     <div class={`field${error ? ' field-wrong' : ''}`}>

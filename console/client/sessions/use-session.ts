@@ -3,6 +3,7 @@ import {
   type AttemptResult,
   calls,
   type PlanDocument,
+  ROUND_CALLS,
   type Round,
   type RoundBody,
   type Session,
@@ -136,8 +137,7 @@ export function useRoundRequest(sessionId: string) {
   return useMutation({
     mutationFn: async ({ mode, kind: _, ...body }: RoundRequest): Promise<number | null> => {
       const known = lastNumber(client.getQueryData(sessionKey(sessionId)))
-      const call = mode === 'drift' ? calls.drift : calls.importResources
-      await call(api, { body: { ...body, session_id: sessionId } })
+      await ROUND_CALLS[mode](api, { body: { ...body, session_id: sessionId } })
       await refreshSession(client, sessionId)
       const number = lastNumber(client.getQueryData(sessionKey(sessionId)))
       return number > known ? number : null

@@ -5,7 +5,7 @@ import { useDraft } from '../../client/drafts.ts'
 import { useMe, usePlatform } from '../../client/platform.ts'
 import { useRecentSessions } from '../../client/sessions/use-session.ts'
 import { useAnySearch } from '../../client/use-address.ts'
-import { Form, type Options, SelectField, TextArea, TextField } from '../../ui/controls.tsx'
+import { COMMAND, Form, type Options, SelectField, TextArea, TextField } from '../../ui/controls.tsx'
 import { Button, Copy, ErrorNotice, MEANINGS, Notice } from '../../ui/kit.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -92,9 +92,6 @@ const List = ({ title, items }: { title: string; items: readonly string[] }) => 
 
 /** Returns the address of the API's own pages: `/api/docs` for `/api/v1`. */
 const docsOf = (api: string): string => api.replace(/\/v1$/, '/docs')
-
-const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform)
-const COMMAND = IS_MAC ? '⌘' : 'Ctrl'
 
 const KEYS: [keys: string[], does: string][] = [
   [[COMMAND, 'K'], 'Go anywhere: a screen, a session by its id, or requests by their words.'],
@@ -242,12 +239,7 @@ function Outcome({ message: { data, error }, question }: OutcomeProps) {
 const LONGEST_NAME = 60
 const OFFERED = 20
 
-interface AboutProps {
-  session_id: string | null
-  change: (part: Partial<Message>) => void
-}
-
-function About({ session_id, change }: AboutProps) {
+function About({ session_id, change }: { session_id: string | null; change: (part: Partial<Message>) => void }) {
   const sessions = useRecentSessions().data?.slice(0, OFFERED) ?? []
   const isListed = !session_id || sessions.some(({ uuid }) => uuid === session_id)
   const cut = (text: string) => shorten(visibleText(text), LONGEST_NAME)

@@ -20,8 +20,7 @@ import {
   Term,
   type Tone,
 } from '../../ui/kit.tsx'
-import { Page } from '../../ui/page.tsx'
-import { PanelGate, QueryContent } from '../../ui/shell/errors.tsx'
+import { Page, PanelGate, QueryContent } from '../../ui/page.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { CLOUDS, excerpt, oneLine, plural, repositoryName, shorten, visibleText } from '../../ui/words.ts'
 import { readCompliance } from '../review/report/compliance.ts'

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/preact-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'preact/hooks'
-import { calls, type RoundBody } from '../../client/api/calls.ts'
+import { ROUND_CALLS, type RoundBody } from '../../client/api/calls.ts'
 import { ApiError, problemsByField } from '../../client/api/errors.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { useMe, usePlatform } from '../../client/platform.ts'
@@ -91,7 +91,7 @@ function RequestForm() {
   const client = useQueryClient()
   const navigate = useNavigate()
   const send = useMutation({
-    mutationFn: () => ROUTES[draft.mode](api, { body: bodyOf(draft, session.uuid) }),
+    mutationFn: () => ROUND_CALLS[draft.mode](api, { body: bodyOf(draft, session.uuid) }),
     onSuccess: async () => {
       // The draft is deleted only after the platform has accepted it.
       clear()
@@ -160,9 +160,7 @@ const PLACEHOLDERS: Record<RequestDraft['mode'], string> = {
   import: 'Import all the infrastructure',
 }
 
-const ROUTES = { generate: calls.generate, drift: calls.drift, import: calls.importResources }
-
-const EMPTY = { mode: 'generate' as keyof typeof ROUTES, q: '', preview: false, is_partial: false }
+const EMPTY = { mode: 'generate' as keyof typeof ROUND_CALLS, q: '', preview: false, is_partial: false }
 type RequestDraft = typeof EMPTY
 
 /** Returns the body of the request. Generate has neither preview nor part; an import preview lists everything. */

@@ -4,8 +4,7 @@ import type { Round } from '../../../client/api/calls.ts'
 import { hasEnded } from '../../../client/sessions/use-session.ts'
 import { readStored, writeStored } from '../../../client/stored.ts'
 import { type AnySearch, useAnySearch, useSearchChange } from '../../../client/use-address.ts'
-import type { LineLinks } from '../../../ui/code/code-table.tsx'
-import { CodeFile, RowsDiff } from '../../../ui/code/code-view.tsx'
+import { CodeFile, type LineLinks, RowsDiff } from '../../../ui/code/code-view.tsx'
 import { Check, NamedSelect } from '../../../ui/controls.tsx'
 import { keepInSight } from '../../../ui/keep-in-sight.ts'
 import { Badge, Button, Copy, Empty, ErrorNotice, Origin, Skeleton, Term, type Tone } from '../../../ui/kit.tsx'
@@ -62,16 +61,10 @@ const NoCode = ({ round }: { round: Round }) => (
   </>
 )
 
-interface FilesProps {
-  round: Round
-  changes: readonly Change[]
-  children: ComponentChildren
-}
-
 /** The number of files whose lines are drawn at once; the others are drawn on demand. */
 const OPEN_AT_ONCE = 20
 
-function Files({ round, changes, children }: FilesProps) {
+function Files({ round, changes, children }: { round: Round; changes: Change[]; children: ComponentChildren }) {
   const { session } = useOpenSession()
   const place = usePlace()
   const view = useLayout()

@@ -219,6 +219,8 @@ interface ToolsProps {
 function ListTools({ resources, filter, shown, onAll }: ToolsProps) {
   const change = useSearchChange()
   const set = (values: Partial<Filter>) => change(writeFilter({ ...filter, ...values }))
+  const modules = modulesOf(resources)
+  const listed = new Set([...modules.slice(0, MAX_MODULES), ...(filter.module ? [filter.module] : [])])
   const [typed, setTyped] = useTyped(filter.search, (search) => set({ search }))
   return (
     <div class="review-tools">
@@ -229,7 +231,19 @@ function ListTools({ resources, filter, shown, onAll }: ToolsProps) {
         value={typed}
         onSearch={setTyped}
       />
-      <Modules modules={modulesOf(resources)} module={filter.module} onModule={(module) => set({ module })} />
+      {modules.length > 0 && (
+        <Select
+          class="review-module"
+          aria-label="Module"
+          value={filter.module ?? '*'}
+          change={(module) => set({ module: module === '*' ? null : module })}
+          options={[
+            ['*', 'All modules'],
+            ['', 'No module'],
+            ...[...listed].map((name) => [name, excerpt(name, 80)] as const),
+          ]}
+        />
+      )}
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset draws a frame of its own */}
       <div role="group" aria-label="Filter" class="review-chips">
         {chipsOf(resources, filter).map(({ name, count, on, values }) => (
@@ -260,29 +274,6 @@ function ListTools({ resources, filter, shown, onAll }: ToolsProps) {
         </span>
       </p>
     </div>
-  )
-}
-
-interface ModulesProps extends Pick<Filter, 'module'> {
-  modules: readonly string[]
-  onModule: (module: string | null) => void
-}
-
-function Modules({ modules, module, onModule }: ModulesProps) {
-  if (modules.length === 0) return null
-  const listed = new Set([...modules.slice(0, MAX_MODULES), ...(module ? [module] : [])])
-  return (
-    <Select
-      class="review-module"
-      aria-label="Module"
-      value={module ?? '*'}
-      change={(value) => onModule(value === '*' ? null : value)}
-      options={[
-        ['*', 'All modules'],
-        ['', 'No module'],
-        ...[...listed].map((name) => [name, excerpt(name, 80)] as const),
-      ]}
-    />
   )
 }
 
