@@ -5,7 +5,7 @@ import { modulesOf, type Plan } from '../../plan/plan.ts'
 import { covers } from '../../plan/targets.ts'
 import { expressionsByAddress } from '../common/expressions.ts'
 import { fits } from './glob.ts'
-import type { Marked, Selector, Statement, StatementResult } from './statement.ts'
+import type { Marked, Selector, Statement, StatementOf, StatementResult } from './statement.ts'
 
 /** An instance of a managed resource in any module. */
 export interface Resource {
@@ -132,6 +132,14 @@ export const isAt = (wanted: string, address: string): boolean =>
   fits(wanted, address) ||
   fits(wanted, withoutIndexes(address))
 
+export const isDestroyed = ({ action }: Resource): boolean => action === 'delete' || action === 'replace'
+
+/** Reports whether the plan changes a resource that a limit on changes does not name. */
+export const isOutside = (
+  { types, addresses }: StatementOf<'no_changes_outside'>,
+  { action, type, address }: Resource,
+): boolean => action !== 'none' && !types.some((one) => fits(one, type)) && !addresses.some((one) => isAt(one, address))
+
 /** Most addresses of one statement. */
 const MAX_ADDRESSES = 1_000
 
@@ -142,34 +150,23 @@ export function aboutAddresses(
 ): { result: StatementResult; addresses: string[] }[] {
   if (results.length === 0) return []
   const { resources } = viewPlan(plan)
-  return results.map((result) => ({ result, addresses: findAddresses(result.statement, resources) }))
-}
-
-function findAddresses(statement: Statement, resources: readonly Resource[]): string[] {
-  const addresses: string[] = []
-  for (const resource of resources) {
-    if (addresses.length === MAX_ADDRESSES) break
-    if (isAbout(statement, resource)) addresses.push(resource.address)
-  }
-  return addresses
+  return results.map((result) => {
+    const about = resources.values().filter((resource) => isAbout(result.statement, resource))
+    return { result, addresses: [...about.take(MAX_ADDRESSES).map(({ address }) => address)] }
+  })
 }
 
 function isAbout(statement: Statement, resource: Resource): boolean {
-  const { action, type, address } = resource
   switch (statement.kind) {
     case 'resource_count':
-      return isSelected(statement, resource) && (statement.action === undefined || statement.action === action)
+      return isSelected(statement, resource) && (statement.action === undefined || statement.action === resource.action)
     case 'attribute':
     case 'unchanged':
       return isSelected(statement, resource)
     case 'no_deletions':
-      return action === 'delete' || action === 'replace'
+      return isDestroyed(resource)
     case 'no_changes_outside':
-      return (
-        action !== 'none' &&
-        !statement.types.some((one) => fits(one, type)) &&
-        !statement.addresses.some((one) => isAt(one, address))
-      )
+      return isOutside(statement, resource)
     case 'output_exists':
       return false
   }
