@@ -1,7 +1,19 @@
 import { audiencesOf, EVERY_PORT, isOpen, networkRules, type Opening, protocolOf } from './network.ts'
 import { type Allowance, allowancesIn, allowancesOf, allowsAnyone } from './policy-document.ts'
 import type { Rule, Subject, View } from './rule.ts'
-import { blocksAt, blocksOf, flagOf, flagsAre, hasValue, isAbsent, isUnknown, jsonAt, numberOf, textOf, textsOf } from './view.ts'
+import {
+  blocksAt,
+  blocksOf,
+  flagOf,
+  flagsAre,
+  hasValue,
+  isAbsent,
+  isUnknown,
+  jsonAt,
+  numberOf,
+  textOf,
+  textsOf,
+} from './view.ts'
 
 const PUBLIC_ACLS = ['public-read', 'public-read-write', 'authenticated-read']
 const EVERYONE = /\/groups\/global\/(AllUsers|AuthenticatedUsers)$/

@@ -44,7 +44,9 @@ export function evaluateRules(
     return toFindings(rule, severity, messages)
   })
   return {
-    findings: SEVERITIES.toReversed().flatMap((severity) => findings.filter((finding) => finding.severity === severity)),
+    findings: SEVERITIES.toReversed().flatMap((severity) =>
+      findings.filter((finding) => finding.severity === severity),
+    ),
     checked_rules: checked.map(({ rule }) => rule.id),
   }
 }

@@ -1,8 +1,8 @@
-import { isJsonObject, type Json, ownMember, parseJson } from '../../base/json.ts'
-import { hasMark, itemMarks, memberMarks } from '../../plan/value-marks.ts'
+import { isJsonObject, type Json, parseJson } from '../../base/json.ts'
+import { hasMark, type Marked, markedItems, markedMember } from '../../plan/value-marks.ts'
 import { fits } from './glob.ts'
 import type { Resource } from './resources.ts'
-import type { Condition, Marked, Operator, Scalar } from './statement.ts'
+import type { Condition, Operator, Scalar } from './statement.ts'
 
 /** The plan's verdict on one condition and one resource. */
 interface Judgement {
@@ -186,26 +186,15 @@ export function stepsOf(path: string): string[] {
 }
 
 function takeStep(marked: Marked, step: string): Marked[] {
-  const { value, unknown, sensitive } = marked
+  const { value, unknown } = marked
   if (Array.isArray(value)) {
-    const items = value.slice(0, MAX_VALUES).map((item, index) => ({
-      value: item,
-      unknown: itemMarks(unknown, index),
-      sensitive: itemMarks(sensitive, index),
-    }))
+    const items = markedItems(marked).slice(0, MAX_VALUES)
     if (/^\d{1,6}$/.test(step)) return items.slice(Number(step), Number(step) + 1)
     return items.flatMap((item) => takeStep(parseDocument(item), step))
   }
   if (!isJsonObject(value)) return []
   const key = findKey(value, step) ?? findKey(unknown, step)
-  if (key === undefined) return []
-  return [
-    {
-      value: ownMember(value, key) ?? null,
-      unknown: memberMarks(unknown, key),
-      sensitive: memberMarks(sensitive, key),
-    },
-  ]
+  return key === undefined ? [] : [markedMember(marked, key)]
 }
 
 /** Returns the key of an object that equals a step, in another letter case if necessary. */
