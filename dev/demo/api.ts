@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Components } from '../../console/client/api/calls.ts'
 import { createFrameReader, type Frame } from '../../console/client/api/event-stream.ts'
-import type { Components } from '../../console/client/api/schemas.ts'
 import { memberOf, parseJson } from '../../src/base/json.ts'
 
 export type Session = Components['SessionAggregate']
