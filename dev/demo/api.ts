@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Components } from '../../console/client/api/schemas.ts'
+import type { Components } from '../../console/client/api/calls.ts'
 
 export type Session = Components['SessionAggregate']
 export type Round = Session['rounds'][number]
