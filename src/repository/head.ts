@@ -13,11 +13,7 @@ interface RemoteHead {
 }
 
 /** Reads a remote's HEAD, null without commits; only the configured host gets credentials. Errors: for the log only. */
-async function readRemoteHead(
-  context: GitContext,
-  uri: string,
-  options: { timeoutMs: number; signal?: AbortSignal },
-): Promise<RemoteHead | null> {
+async function readRemoteHead(context: GitContext, uri: string, options: { timeoutMs: number; signal?: AbortSignal }) {
   const refs = await listRefs(context, uri, 'HEAD', options)
   const head = refs.find(({ ref }) => ref === 'HEAD')
   return head ? { commit: head.oid, branch: head.target?.replace(/^refs\/heads\//, '') ?? null } : null

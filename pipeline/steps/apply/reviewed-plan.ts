@@ -61,11 +61,7 @@ export async function openPlanDirectory(run: BareRun, { plan, directory }: Revie
 }
 
 /** Compares plan file and files beside it with the saved plan. Errors: `PlanNotSaved` when they differ. */
-export async function assertUnchanged(
-  { context, round }: BareRun,
-  plan: SavedPlan,
-  directory: PlanDirectory,
-): Promise<void> {
+export async function assertUnchanged({ context, round }: BareRun, plan: SavedPlan, directory: PlanDirectory) {
   const checked = await inspectPlanDirectory(directory.clone, context.config.paths, round.session, plan.plan_sha256)
   if (typeof checked === 'string') throw planNotSaved(ANOTHER)
   const workspaceHash = await hashWorkspace(checked, context.config.paths).catch((error: unknown) => {

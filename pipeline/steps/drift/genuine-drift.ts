@@ -110,10 +110,7 @@ export function createExceptionLedger() {
 }
 
 /** Lets a model filter drift as JSON, one entry per address. A reply without an address covers nothing. */
-export async function findCoveredDrift(
-  kit: Kit,
-  drift: readonly DriftOperation[],
-): Promise<{ covered: DriftOperation[]; note: string | null }> {
+export async function findCoveredDrift(kit: Kit, drift: readonly DriftOperation[]) {
   if (drift.length === 0) return { covered: [], note: null }
   const sent = drift.map((operation) => JSON.stringify(operation))
   const { answered, note } = await runChain(kit, filterDriftExceptions, { operations: sent })

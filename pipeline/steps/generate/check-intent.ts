@@ -51,11 +51,7 @@ export function startIntentCheck(kit: Kit, blocks: Promise<string>): IntentCheck
 }
 
 /** Compares a plan with the statements, except guesses about resource types that no provider has. */
-async function compareWithPlan(
-  { run, engine }: Kit,
-  statements: readonly Statement[],
-  plan: Plan,
-): Promise<StatementResult[]> {
+async function compareWithPlan({ run, engine }: Kit, statements: readonly Statement[], plan: Plan) {
   const cumulative = run.round.number > 1
   const results = evaluateStatements(statements, plan, { cumulative })
   if (!withVerdict(results, 'unmet').some(({ statement }) => 'type' in statement)) return results

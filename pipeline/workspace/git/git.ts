@@ -81,11 +81,7 @@ async function runWatched(
   }
 }
 
-async function runGit(
-  args: readonly string[],
-  options: GitOptions,
-  env: Record<string, string>,
-): Promise<ProcessOutput> {
+async function runGit(args: readonly string[], options: GitOptions, env: Record<string, string>) {
   const output = await runProcess({
     file: 'git',
     args: ['--no-pager', ...args],
@@ -140,10 +136,7 @@ export const tooManyFiles = ({ max_clone_files }: CloneLimits): PlatformError =>
   )
 
 /** Watches a git directory during network commands; the signal fires above the limit, `look` measures at once. */
-export function watchSize(
-  directory: string,
-  limits: CloneLimits,
-): { signal: AbortSignal; look(): Promise<void>; stop(): void } {
+export function watchSize(directory: string, limits: CloneLimits) {
   const grown = new AbortController()
   let looking = false
   const look = async () => {

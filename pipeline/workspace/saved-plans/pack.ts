@@ -13,11 +13,7 @@ import { inspectPlanDirectory, keepDirectory, PLAN_DIRECTORY, type PlanDirectory
 import { HASH_LIMITS } from './workspace-hash.ts'
 
 /** Packs a directory as tar.gz without what unpacking makes again; null above `maxBytes`. */
-export async function packDirectory(
-  clone: string,
-  paths: Config['paths'],
-  maxBytes: number,
-): Promise<Uint8Array<ArrayBuffer> | null> {
+export async function packDirectory(clone: string, paths: Config['paths'], maxBytes: number) {
   const chunks: Uint8Array[] = []
   let size = 0
   const filter = (path: string) => !isLeftOut(path, paths)
