@@ -1,12 +1,12 @@
 import { gatewayTimeout } from '../../src/base/errors.ts'
 import { delay } from '../../src/base/http.ts'
-import type { RunTrace } from '../../src/observe/run-trace.ts'
+import { inSpan, type RunTrace } from '../../src/observe/run-trace.ts'
 import { createProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
 import type { EngineInfo, EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
 import { writeStateKeys } from '../workspace/backend-override.ts'
-import { runJob } from './cancellation.ts'
+import { runJob, waitForEarlierJob } from './cancellation.ts'
 import { type OutputArchive, watchJob } from './engine-output.ts'
 import type { Run } from './run.ts'
 
@@ -108,29 +108,14 @@ export async function traceEngine<T>(
   endOf: (result: T) => [isOk: boolean, text: string],
 ): Promise<T> {
   const span = trace?.engine(kind, input)
-  try {
-    const result = await work()
-    span?.end(...endOf(result))
-    return result
-  } catch (error) {
-    span?.fail(error)
-    throw error
-  }
+  return await inSpan(span && { ...span, end: (result: T) => span.end(...endOf(result)) }, work)
 }
 
 /** Waits for jobs of an interrupted attempt, which may still hold the state lock. Their results are unused. */
 async function waitForEarlierJobs(run: Run): Promise<void> {
   const { jobs, attempt } = run.round
   if (attempt <= 1) return
-  await Promise.all(
-    Object.values(jobs).map((jobId) =>
-      run.context.iac
-        .wait(jobId, { signal: run.signal })
-        .catch((error: unknown) =>
-          run.log.info('an engine job of an interrupted attempt left no result', { job_id: jobId, error }),
-        ),
-    ),
-  )
+  await Promise.all(Object.values(jobs).map((jobId) => waitForEarlierJob(run, jobId, run.signal)))
 }
 
 const FIRST_PAUSE_MS = 250
