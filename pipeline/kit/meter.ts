@@ -25,16 +25,10 @@ export function createMeter(options: { now?: () => number; price?: Pricing } = {
   const totals = createTotals(price)
   let validationAttempts = 0
 
-  const getChainUsage = (name: ChainName): ChainUsage => {
-    const existing = chains[name]
-    if (existing) return existing
-    const fresh: ChainUsage = { calls: 0, tool_calls: 0, input_tokens: 0, output_tokens: 0, model_s: 0 }
-    chains[name] = fresh
-    return fresh
-  }
-
   const observe = (event: AgentEvent<ChainName>) => {
-    const chain = getChainUsage(event.chain)
+    const { chain: name } = event
+    chains[name] ??= { calls: 0, tool_calls: 0, input_tokens: 0, output_tokens: 0, model_s: 0 }
+    const chain = chains[name]
     if (event.type === 'tool') {
       chain.tool_calls++
       return
