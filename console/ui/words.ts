@@ -1,4 +1,4 @@
-import type { Cloud, SessionSummary } from '../client/api/schemas.ts'
+import type { Cloud, SessionSummary } from '../client/api/calls.ts'
 
 const NUMBER = new Intl.NumberFormat('en-GB')
 const DOLLARS = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const

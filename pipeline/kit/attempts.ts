@@ -1,9 +1,8 @@
 import { LeaseLost, PlatformError } from '../../src/base/errors.ts'
 import type { Masker } from '../../src/base/masking.ts'
-import type { Operation } from '../../src/base/vocabulary.ts'
+import { ATTEMPT_STEPS, type Operation } from '../../src/base/vocabulary.ts'
 import { STOPPING } from '../../src/data/queue.ts'
 import {
-  ATTEMPT_STEPS,
   type AttemptOutcome,
   type AttemptStep,
   type AttemptStepName,

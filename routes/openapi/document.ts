@@ -1,7 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
+import { ActivitySchema, OutputSchema } from '../../src/events/round-event.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { planDocumentJsonSchema } from '../schemas/plan-document.ts'
-import { Activity, Output } from '../schemas/round-event.ts'
 
 const DESCRIPTION =
   'Turns a request in plain words and a git repository into infrastructure code, a validated plan and ' +
@@ -22,8 +22,8 @@ export function describeApi(endpoints: readonly Endpoint[], version: string): st
   // No route returns it: it is fetched from the object store, at `rounds[].plans[].document_url`.
   app.openAPIRegistry.registerComponent('schemas', 'PlanDocument', planDocumentJsonSchema())
   // The JSON in the frames of the event streams.
-  app.openAPIRegistry.register('Activity', Activity)
-  app.openAPIRegistry.register('Output', Output)
+  app.openAPIRegistry.register('Activity', ActivitySchema)
+  app.openAPIRegistry.register('Output', OutputSchema)
   for (const { route } of endpoints) app.openAPIRegistry.registerPath(route)
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',

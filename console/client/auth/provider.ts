@@ -1,6 +1,6 @@
 import { ErrorResponse, ErrorTimeout, type User, UserManager, WebStorageStateStore } from 'oidc-client-ts'
+import type { Components } from '../api/calls.ts'
 import { SignInFailed } from '../api/errors.ts'
-import type { Components } from '../api/schemas.ts'
 
 type AuthConfig = Components['AuthConfig']
 

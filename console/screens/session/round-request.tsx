@@ -2,9 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { problemsByField } from '../../client/api/errors.ts'
 import type { RoundRequest, useRoundRequest } from '../../client/sessions/use-session.ts'
-import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'
-import { ErrorNotice, Notice } from '../../ui/notice.tsx'
+import { Button, ErrorNotice, Notice } from '../../ui/kit.tsx'
 
 /** The last request of a round from this screen, and the function for the next one. */
 interface Requests {

@@ -1,5 +1,5 @@
+import type { Cloud, RoundBody, SessionSummary } from '../../client/api/calls.ts'
 import { ApiError, problemsByField } from '../../client/api/errors.ts'
-import type { Cloud, RoundBody, SessionSummary } from '../../client/api/schemas.ts'
 import type { Example } from '../../client/platform.ts'
 import { type ModeName, modeOf, modeOfExample } from './modes.ts'
 
@@ -50,7 +50,7 @@ export function lastOn(sessions: readonly SessionSummary[], uri: string, path?: 
 /** Returns an engine root as it is sent: blank for the root of the repository. */
 export const rootOf = (path: string): string => (path.trim() === '.' ? '' : path.trim())
 
-export type Address = 'none' | 'unfinished' | 'secret' | 'complete'
+type Address = 'none' | 'unfinished' | 'secret' | 'complete'
 
 /** Classifies the address of a repository. One with a password must not leave the browser. */
 export function readAddress(text: string): Address {

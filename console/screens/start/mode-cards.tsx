@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
-import { useMe } from '../../client/use-me.ts'
-import { Term } from '../../ui/term.tsx'
+import { useMe } from '../../client/platform.ts'
+import { Term } from '../../ui/kit.tsx'
 import { MODES, type Mode, type ModeName } from './modes.ts'
 
 interface ModeCardsProps {

@@ -6,14 +6,11 @@ import { ApiError, Unreachable } from '../../client/api/errors.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { usePlatform, useStore } from '../../client/platform.ts'
 import type { useRecentSessions } from '../../client/sessions/use-session.ts'
-import { Badge, StatusBadge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { ErrorNotice, Notice, Skeleton } from '../../ui/notice.tsx'
+import { Badge, Button, ErrorNotice, Notice, Skeleton, StatusBadge, Term } from '../../ui/kit.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Term } from '../../ui/term.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { excerpt, repositoryName, visibleText } from '../../ui/words.ts'
-import { SessionLink } from '../session/session-link.tsx'
+import { SessionLink } from '../session/open-session.tsx'
 import {
   type FieldName,
   type Fields,
@@ -26,8 +23,7 @@ import {
 } from './form.ts'
 import { ModeCards } from './mode-cards.tsx'
 import { modeOf } from './modes.ts'
-import { PlaceFields } from './place-fields.tsx'
-import { PlaceStatus } from './place-status.tsx'
+import { PlaceFields, PlaceStatus } from './place-fields.tsx'
 import { Examples, Sentence } from './sentence.tsx'
 import { usePlace } from './use-place.ts'
 

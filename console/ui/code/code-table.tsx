@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { Button } from '../button.tsx'
 import { keepInSight } from '../keep-in-sight.ts'
+import { Button } from '../kit.tsx'
 import { formatNumber, plural, visibleText } from '../words.ts'
 import { blockAround, foldLines, type Piece } from './lines/fold.ts'
 import type { Row } from './lines/rows.ts'

@@ -1,8 +1,8 @@
-import type { AttemptResult, Round } from '../../client/api/schemas.ts'
+import type { AttemptResult, Round } from '../../client/api/calls.ts'
 import { formatMoney, formatNumber } from '../words.ts'
 
 /** The tokens and US dollars of model calls. Null dollars: the price of a call is unknown. */
-export interface Spend {
+interface Spend {
   tokens: number
   cost_usd: number | null
 }

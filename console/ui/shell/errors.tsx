@@ -1,10 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren, JSX } from 'preact'
+import type { User } from '../../client/api/calls.ts'
 import { ApiError } from '../../client/api/errors.ts'
-import type { User } from '../../client/api/schemas.ts'
-import { hasPanelRole, useMe } from '../../client/use-me.ts'
-import { Button } from '../button.tsx'
-import { ErrorNotice, Notice, Skeleton } from '../notice.tsx'
+import { hasPanelRole, useMe } from '../../client/platform.ts'
+import { Button, ErrorNotice, Notice, Skeleton } from '../kit.tsx'
 import { Page } from '../page.tsx'
 
 /** Shows the notice of an unknown address. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Session } from '../../../console/client/api/schemas.ts'
+import type { Session } from '../../../console/client/api/calls.ts'
 import {
   adviseOnMerge,
   findMergeRefusal,

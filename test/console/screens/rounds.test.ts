@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { OutputEvent, Round, Session } from '../../../console/client/api/schemas.ts'
+import type { OutputEvent, Round, Session } from '../../../console/client/api/calls.ts'
 import { answersOf, modeOf } from '../../../console/screens/rounds/conversation.ts'
 import { createOutputFolder, inChunks } from '../../../console/screens/rounds/fold-output.ts'
 import { nextStep } from '../../../console/screens/session/next-step.ts'

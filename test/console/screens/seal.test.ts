@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { OutputEvent, PlanDocument, Session } from '../../../console/client/api/schemas.ts'
+import type { OutputEvent, PlanDocument, Session } from '../../../console/client/api/calls.ts'
 import {
   type ApplyReport,
   countPlanned,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { SessionSummary } from '../../../console/client/api/calls.ts'
 import { ApiError } from '../../../console/client/api/errors.ts'
-import type { SessionSummary } from '../../../console/client/api/schemas.ts'
 import type { Example } from '../../../console/client/platform.ts'
 import {
   type Fields,

@@ -1,19 +1,32 @@
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { PlanDocument, PlannedResource, Round } from '../../../client/api/schemas.ts'
-import { Button } from '../../../ui/button.tsx'
-import { Empty, Notice } from '../../../ui/notice.tsx'
-import { useReviewAddress } from '../review-address.ts'
-import { ListTools } from './list-tools.tsx'
-import { asText, filterResources, isFiltered, readFilter, sortResources, writeFilter } from './plan-filter.ts'
+import type { PlanDocument, PlannedResource, Round } from '../../../client/api/calls.ts'
+import { useAnySearch, useSearchChange } from '../../../client/use-address.ts'
+import { SearchField } from '../../../ui/controls.tsx'
+import { useTyped } from '../../../ui/filters.tsx'
+import { actionName, Button, Empty, Notice } from '../../../ui/kit.tsx'
+import { excerpt, formatNumber, plural } from '../../../ui/words.ts'
+import {
+  asText,
+  type Filter,
+  filterResources,
+  hasAction,
+  isFiltered,
+  modulesOf,
+  ORDER,
+  readFilter,
+  sortResources,
+  writeFilter,
+} from './plan-filter.ts'
 import { ResourceItem } from './resource-item.tsx'
 
 const NO_FILTER = writeFilter(readFilter({}))
 
 /** Shows the resources of a plan. The page itself scrolls, and only visible rows are drawn. */
 export function ResourceList({ document, round }: { document: PlanDocument; round: Round }) {
-  const { search, change } = useReviewAddress()
+  const search = useAnySearch()
+  const change = useSearchChange()
   const sorted = useMemo(() => sortResources(document.resources), [document])
   const filter = readFilter(search)
   const key = JSON.stringify(filter)
@@ -74,7 +87,8 @@ interface RowsProps {
 }
 
 function Rows({ shown, linked, open, round }: RowsProps) {
-  const { search, change } = useReviewAddress()
+  const search = useAnySearch()
+  const change = useSearchChange()
   const box = useRef<HTMLUListElement>(null)
   const [last, setActive] = useState(0)
   const active = Math.min(last, shown.length - 1)
@@ -229,4 +243,106 @@ function useRows(box: RefObject<HTMLElement | null>, shown: readonly PlannedReso
     rangeExtractor: (range) => [...new Set([...defaultRangeExtractor(range), active])].sort((a, b) => a - b),
   })
   return { virtual, top }
+}
+
+/** The maximum length of the list of modules. For more modules there is the search. */
+const MAX_MODULES = 300
+
+interface ToolsProps {
+  resources: readonly PlannedResource[]
+  filter: Filter
+  shown: number
+  onAll: (open: boolean) => void
+}
+
+function ListTools({ resources, filter, shown, onAll }: ToolsProps) {
+  const change = useSearchChange()
+  const set = (values: Partial<Filter>) => change(writeFilter({ ...filter, ...values }))
+  const [typed, setTyped] = useTyped(filter.search, (search) => set({ search }))
+  return (
+    <div class="review-tools">
+      <SearchField
+        class="review-search"
+        aria-label="Search resources"
+        placeholder="Search addresses, attributes, values"
+        value={typed}
+        onSearch={setTyped}
+      />
+      <Modules modules={modulesOf(resources)} module={filter.module} onModule={(module) => set({ module })} />
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset draws a frame of its own */}
+      <div role="group" aria-label="Filter" class="review-chips">
+        {chipsOf(resources, filter).map(({ name, count, on, values }) => (
+          <Button key={name} small class="review-chip" aria-pressed={on} onClick={() => set(values)}>
+            {name} <span class="number quiet">{formatNumber(count)}</span>
+          </Button>
+        ))}
+      </div>
+      <p class="small quiet review-shown">
+        <span role="status">
+          {shown === resources.length
+            ? plural(shown, 'resource')
+            : `${formatNumber(shown)} of ${plural(resources.length, 'resource')}`}
+        </span>
+        {isFiltered(filter) && (
+          <Button kind="quiet" small onClick={() => change(writeFilter(readFilter({})))}>
+            Clear the filter
+          </Button>
+        )}
+        <Button kind="quiet" small onClick={() => onAll(true)}>
+          Expand all
+        </Button>
+        <Button kind="quiet" small onClick={() => onAll(false)}>
+          Collapse all
+        </Button>
+        <span class="review-keys">
+          <kbd>↑</kbd> <kbd>↓</kbd> or <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens
+        </span>
+      </p>
+    </div>
+  )
+}
+
+interface ModulesProps extends Pick<Filter, 'module'> {
+  modules: readonly string[]
+  onModule: (module: string | null) => void
+}
+
+function Modules({ modules, module, onModule }: ModulesProps) {
+  if (modules.length === 0) return null
+  const listed = new Set([...modules.slice(0, MAX_MODULES), ...(module ? [module] : [])])
+  return (
+    <select
+      class="review-module"
+      aria-label="Module"
+      value={module ?? '*'}
+      onChange={({ currentTarget: { value } }) => onModule(value === '*' ? null : value)}
+    >
+      <option value="*">All modules</option>
+      <option value="">No module</option>
+      {[...listed].map((address) => (
+        <option key={address} value={address}>
+          {excerpt(address, 80)}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** Returns a chip for each part of the filter that occurs or is set, with the filter that it sets. */
+function chipsOf(resources: readonly PlannedResource[], filter: Filter) {
+  const { actions, critical, findings, outside } = filter
+  const chip = (name: string, on: boolean, values: Partial<Filter>, fits: (resource: PlannedResource) => boolean) => ({
+    ...{ name, on, values },
+    count: resources.filter(fits).length,
+  })
+  return [
+    ...ORDER.map((action) => {
+      const on = actions.includes(action)
+      const others = on ? actions.filter((other) => other !== action) : [...actions, action]
+      return chip(actionName(action), on, { actions: others }, (resource) => hasAction(resource, action))
+    }),
+    chip('critical', critical, { critical: !critical }, ({ is_critical }) => is_critical),
+    chip('with findings', findings, { findings: !findings }, (resource) => resource.findings.length > 0),
+    chip('outside the targets', outside, { outside: !outside }, ({ is_targeted }) => !is_targeted),
+  ].filter(({ count, on }) => count > 0 || on)
 }

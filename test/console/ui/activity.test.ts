@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ActivityEvent, AttemptResult } from '../../../console/client/api/schemas.ts'
-import { withStatuses } from '../../../console/ui/round/activity-lines.ts'
-import { foldActivity, mergeAttempts } from '../../../console/ui/round/fold-activity.ts'
+import type { ActivityEvent, AttemptResult } from '../../../console/client/api/calls.ts'
+import { foldActivity, mergeAttempts, withStatuses } from '../../../console/ui/round/activity.ts'
 
 type Given = { type: string } & Record<string, unknown>
 const at = (id: number) => `2026-03-01T10:00:${String(id).padStart(2, '0')}.000000Z`
