@@ -3,7 +3,7 @@ import { filterReconciliation } from '../../../src/chains/filter-reconciliation.
 import { taskSplitter } from '../../../src/chains/task-splitter.ts'
 import { namesAddress } from '../../../src/plan/addresses.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
-import { findOwnChanges } from '../../../src/plan/own-changes/find.ts'
+import { findOwnChanges } from '../../../src/plan/own-changes.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import { runChain } from '../../kit/run-chain.ts'
