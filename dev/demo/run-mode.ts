@@ -129,10 +129,10 @@ async function prepareState({ mode, options, stack, display, signal }: ModeRun):
   const states = await createSampleStates(dataFolder(options.data), stack.git_host.repositories)
   await states.reset(root, signal)
   const { past } = root
-  const changes = past.kind === 'applied' ? past.changes.map(({ name, attribute }) => `${name}.${attribute}`) : []
+  const changes = past?.changed.map(({ name, attribute }) => `${name}.${attribute}`) ?? []
   const applied = changes.length > 0 ? `applied, then changed by hand: ${changes.join(', ')}` : 'applied'
-  const texts = { applied, imported: 'imported, as far as the code of the default branch goes', none: 'never applied' }
-  display.event('state', texts[past.kind])
+  const texts = { applied, imported: 'imported, as far as the code of the default branch goes' }
+  display.event('state', past ? texts[past.state] : 'never applied')
 }
 
 /** Downloads the results of the session, and opens a pull request if code has changed. */
