@@ -6,7 +6,7 @@ import { dataFolder } from '../dev/stack/data-folder.ts'
 import { fits } from '../src/rules/intent/glob.ts'
 import { printStatistics, runHelper } from './hand/helpers.ts'
 import { type HandEndpoint, handVariables, openEndpoint, PATIENCE_S, serve } from './hand/server.ts'
-import { loadIacEval } from './iac-eval/load.ts'
+import { loadIacEval } from './iac-eval.ts'
 import { type EvalOptions, HELP, readOptions } from './options.ts'
 import { runSample } from './sample.ts'
 import { hashOf, loadScenarios, type Scenario } from './scenario/scenario.ts'
@@ -87,13 +87,10 @@ async function measure(options: EvalOptions, suite: Suite, endpoint: HandEndpoin
   }
 }
 
-interface Setting extends Suite {
-  folder: string
-  stack: EvalStack
-  endpoint: HandEndpoint | null
-}
-
-async function evaluate(options: EvalOptions, setting: Setting): Promise<Summary> {
+async function evaluate(
+  options: EvalOptions,
+  setting: Suite & { folder: string; stack: EvalStack; endpoint: HandEndpoint | null },
+): Promise<Summary> {
   const { all, scenarios, folder, stack, endpoint, signal } = setting
   const { name: model, scripted } = stack.model
   if (!options.scripted && scripted)

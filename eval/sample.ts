@@ -2,14 +2,14 @@ import { fileURLToPath } from 'node:url'
 import { createApi, follow, type Session } from '../dev/demo/api.ts'
 import { collect } from '../dev/demo/collect.ts'
 import { EngineRefused } from '../dev/sample-state/engine-root.ts'
-import { changeByHand, stateObjects } from '../dev/sample-state/state-objects.ts'
+import { makePast } from '../dev/sample-state/prepare.ts'
+import { stateObjects } from '../dev/sample-state/state-objects.ts'
 import { PlatformError } from '../src/base/errors.ts'
 import { parsePlan } from '../src/plan/plan.ts'
 import { deriveProjectId } from '../src/plan/state/managed-state.ts'
 import type { BranchRoot, EngineRoots } from './engine-root.ts'
-import { checkPolicy } from './iac-eval/opa.ts'
-import { collectEvidence } from './scenario/evidence.ts'
-import { findUnmet, needsPlan, type Outcome } from './scenario/expectations.ts'
+import { checkPolicy } from './iac-eval.ts'
+import { collectEvidence, findUnmet, needsPlan, type Outcome } from './scenario/expectations.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import type { EvalStack } from './stack.ts'
 
@@ -101,24 +101,11 @@ const contentOf = ({ repository }: Scenario) =>
     : { folder: fileURLToPath(new URL(`../dev/samples/${repository.sample}`, import.meta.url)) }
 
 async function seedState(roots: EngineRoots, scenario: Scenario, uri: string, signal: AbortSignal): Promise<void> {
-  const { seed: past, iac_path, scope: scope_id, cloud } = scenario
-  if (!past) return
-  const root = await roots.open({ uri, branch: START_BRANCH, iac_path, scope_id, cloud })
-  try {
-    if (past.state === 'imported') await root.importCommented(signal)
-    else await root.apply(signal)
-  } finally {
-    await root.dispose()
-  }
-  if (past.changed.length === 0) return
-  const objects = stateObjects(roots.config.storage)
+  const { seed, iac_path, scope: scope_id, cloud } = scenario
+  if (!seed) return
   const id = await deriveProjectId(uri, scope_id, iac_path)
-  const state = await objects.read(id)
-  if (!state) throw new Error(`${scenario.name}: the root was applied and has no state`)
-  const changes = past.changed.map(({ name, attribute, from, to }) => {
-    return { type: 'terraform_data', name, attribute, values: [from, to] as const }
-  })
-  await objects.write(id, changeByHand(state, changes))
+  const root = await roots.open({ uri, branch: START_BRANCH, iac_path, scope_id, cloud })
+  await makePast(root, seed, stateObjects(roots.config.storage), id, signal)
 }
 
 /** Plays all rounds. A later round is started only when all earlier ones completed. */
@@ -207,19 +194,15 @@ async function policyFailures(rego: string, plan: Outcome['plan'], signal: Abort
   return await checkPolicy(rego, plan.document, signal)
 }
 
-type Usage = Pick<SampleMeasurement, 'attempts' | 'input_tokens' | 'cached_tokens' | 'output_tokens' | 'cost_usd'>
-
 /** Adds up what the finished rounds used. */
-function sumUsage(session: Session | null): Usage {
-  const total: Usage = { attempts: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_usd: 0 }
-  for (const { usage } of session?.rounds ?? []) {
-    if (!usage) continue
-    const { cached_tokens, cost_usd } = usage
-    total.attempts += usage.validation_attempts
-    total.input_tokens += usage.input_tokens
-    total.cached_tokens += cached_tokens
-    total.output_tokens += usage.output_tokens
-    total.cost_usd = total.cost_usd === null || cost_usd === null ? null : total.cost_usd + cost_usd
+function sumUsage(session: Session | null) {
+  const used = session?.rounds.flatMap(({ usage }) => usage ?? []) ?? []
+  const sum = (pick: (usage: (typeof used)[number]) => number) => used.reduce((total, one) => total + pick(one), 0)
+  return {
+    attempts: sum((usage) => usage.validation_attempts),
+    input_tokens: sum((usage) => usage.input_tokens),
+    cached_tokens: sum((usage) => usage.cached_tokens),
+    output_tokens: sum((usage) => usage.output_tokens),
+    cost_usd: used.some(({ cost_usd }) => cost_usd === null) ? null : sum(({ cost_usd }) => cost_usd ?? 0),
   }
-  return total
 }

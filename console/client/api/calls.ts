@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi'
-import type { PlanDocument } from '../../../routes/schemas/plan-document.ts'
+import type { PlanDocument } from '../../../routes/openapi/document.ts'
 import type { Api, Query } from './client.ts'
 
 interface CallOptions<Body> {
@@ -120,9 +120,8 @@ export type Cloud = Session['provider']
 export type Seal = NonNullable<Session['seal']>
 export type AttemptResult = Round['attempts'][number]
 export type User = Components['User']
-/** An event of the activity stream. */
-export type ActivityEvent = z.output<typeof import('../../../routes/schemas/round-event.ts').Activity>
-export type OutputEvent = z.output<typeof import('../../../routes/schemas/round-event.ts').Output>
+/** An event of the activity stream, and one of the output stream. */
+export type { ActivityEvent, OutputEvent } from '../../../routes/sse-answers.ts'
 /** The plan as data. */
 export type { PlanDocument }
 export type PlannedResource = PlanDocument['resources'][number]

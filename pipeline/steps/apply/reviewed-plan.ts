@@ -5,7 +5,7 @@ import { runJob } from '../../kit/cancellation.ts'
 import { type BareRun, withFallback } from '../../kit/run.ts'
 import { writeOverride, writeStateKeys } from '../../workspace/backend-override.ts'
 import { readMasks } from '../../workspace/files/private-files.ts'
-import { type UnpackedDirectory, unpackDirectory } from '../../workspace/saved-plans/pack.ts'
+import { unpackDirectory } from '../../workspace/saved-plans/pack.ts'
 import {
   findPlanDirectory,
   inspectPlanDirectory,
@@ -80,7 +80,7 @@ export async function readArchivedMasks(run: BareRun, plan: SavedPlan): Promise<
 }
 
 /** Unpacks the stored copy that the saved plan names. Errors: `PlanNotSaved`; those of the object store. */
-async function unpackCopy({ context, round, signal }: BareRun, plan: SavedPlan): Promise<UnpackedDirectory> {
+async function unpackCopy({ context, round, signal }: BareRun, plan: SavedPlan) {
   const { plan_sha256, round_id, archive_key } = plan
   if (archive_key === null) throw planNotSaved(NOT_SAVED)
   const owner = { session_uuid: round.session.uuid, round_id, plan_sha256 }

@@ -36,13 +36,6 @@ function isLeftOut(path: string, paths: Config['paths']): boolean {
   })
 }
 
-export interface UnpackedDirectory {
-  directory: PlanDirectory
-  /** Makes the directory the plan directory of its session. Returns it with its new path. */
-  keep(): Promise<PlanDirectory>
-  remove(): Promise<void>
-}
-
 /**
  * Unpacks an archive into a new directory of the session. Errors: those of the disk; a plain one for content that
  * `packDirectory` never packs, such as a path or link that leads out of it, a device, or another plan file. Leaves
@@ -53,7 +46,7 @@ export async function unpackDirectory(
   paths: Config['paths'],
   session: Pick<SessionFacts, 'uuid' | 'workspace'>,
   options: { plan_sha256: string },
-): Promise<UnpackedDirectory> {
+) {
   const folder = resolve(paths.upload_folder, session.uuid)
   const clone = join(folder, randomUUID())
   const remove = () => rm(clone, { recursive: true, force: true })
@@ -67,7 +60,8 @@ export async function unpackDirectory(
     return {
       directory,
       remove,
-      keep: async () => {
+      /** Makes the directory the plan directory of its session. Returns it with its new path. */
+      keep: async (): Promise<PlanDirectory> => {
         await keepDirectory(clone)
         const kept = join(folder, PLAN_DIRECTORY)
         return { clone: kept, iacRoot: join(await realpath(kept), relative(directory.clone, directory.iacRoot)) }

@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { OPERATIONS } from '../../src/base/vocabulary.ts'
-import { ATTEMPT_OUTCOMES, ATTEMPT_STEPS, STEP_OUTCOMES } from '../../src/rounds/attempts.ts'
+import { ATTEMPT_OUTCOMES, ATTEMPT_STEPS, OPERATIONS, STEP_OUTCOMES } from '../base/vocabulary.ts'
 
 const timestamp = () => z.string().openapi({ format: 'date-time' })
 const tokens = () =>
@@ -13,6 +12,7 @@ const tokens = () =>
 export const costUsd = () =>
   z.number().nullable().describe('US dollars for these tokens; null when the price of a model is not known.')
 
+/** One step with all of its runs in an attempt. */
 const Step = z.object({
   name: z.enum(ATTEMPT_STEPS),
   outcome: z.enum(STEP_OUTCOMES).describe('Of its last run; `skipped`: not needed, or not reached.'),
@@ -20,6 +20,7 @@ const Step = z.object({
   runs: z.number().int(),
 })
 
+/** A finding of the engine or of a check, with masked and shortened texts. */
 const Diagnostic = z.object({
   severity: z.enum(['error', 'warning']),
   step: z.enum(ATTEMPT_STEPS).nullable().describe('The step that found it; null when none did.'),
@@ -32,7 +33,8 @@ const Diagnostic = z.object({
   rule: z.string().nullable().describe('Id of the rule that found it.'),
 })
 
-export const Attempt = z
+/** One attempt of a generation loop, as the API returns it. */
+export const AttemptSchema = z
   .object({
     number: z.number().int().describe('Counted from 1 over all loops and restarts of the round.'),
     restart: z.number().int().describe('Number of restarts of the round before; 0 at first.'),
@@ -58,48 +60,3 @@ export const Attempt = z
     next_reason: z.string().nullable().describe('Why the next attempt began; null for the last one.'),
   })
   .openapi('Attempt')
-
-const step = (name: z.infer<typeof Step>['name'], seconds: number, outcome: 'ok' | 'failed' = 'ok') => ({
-  name,
-  outcome,
-  seconds,
-  runs: 1,
-})
-const skipped = (name: z.infer<typeof Step>['name']) => ({ name, outcome: 'skipped' as const, seconds: 0, runs: 0 })
-
-export const attemptExample: z.infer<typeof Attempt> = {
-  number: 1,
-  restart: 0,
-  task: 'generate',
-  started_at: '2026-02-01T00:00:04.100000Z',
-  ended_at: '2026-02-01T00:00:52.310000Z',
-  outcome: 'refused',
-  steps: [
-    step('generate', 31.204),
-    step('init', 9.87),
-    step('validate', 1.412, 'failed'),
-    skipped('plan'),
-    skipped('show'),
-    skipped('check'),
-  ],
-  diagnostics: [
-    {
-      severity: 'error',
-      step: 'validate',
-      summary: 'Unsupported argument',
-      detail: 'An argument named "versionning" is not expected here.',
-      file: 'logs.tf',
-      line: 3,
-      snippet: '     2:   bucket      = "build-logs"\n>    3:   versionning = true\n     4: }',
-      address: null,
-      rule: null,
-    },
-  ],
-  diagnostics_total: 1,
-  commit: '6f1b0c9d2e3a4f5061728394a5b6c7d8e9f00112',
-  input_tokens: 21_480,
-  cached_tokens: 12_060,
-  output_tokens: 2_410,
-  cost_usd: 0.042_1,
-  next_reason: 'The engine does not accept the code: Unsupported argument (logs.tf:3).',
-}

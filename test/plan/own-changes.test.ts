@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { driftOperations } from '../../../src/plan/drift.ts'
-import { findOwnChanges } from '../../../src/plan/own-changes/find.ts'
-import { planOf } from '../fixtures.ts'
+import { driftOperations } from '../../src/plan/drift.ts'
+import { findOwnChanges } from '../../src/plan/own-changes.ts'
+import { planOf } from './fixtures.ts'
 
 type Change = Parameters<typeof planOf>[0][number]
 interface Code {

@@ -1,6 +1,6 @@
-import { audiencesOf, EVERY_PORT, isOpen, networkRules, type Opening, protocolOf } from '../network.ts'
-import type { Rule, Subject, View } from '../rule.ts'
-import { blocksOf, hasValue, isUnknown, numberOf, textOf, textsOf } from '../view.ts'
+import { audiencesOf, EVERY_PORT, isOpen, networkRules, type Opening, protocolOf } from './network.ts'
+import type { Rule, Subject, View } from './rule.ts'
+import { blocksOf, hasValue, isUnknown, numberOf, textOf, textsOf } from './view.ts'
 
 /** Returns the policy statements in lower case with single blanks; their language ignores letter case. */
 const statements = (subject: Subject): string[] =>

@@ -1,8 +1,8 @@
 import { parse } from 'yaml'
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
-import { wordsOf } from '../../base/text.ts'
-import type { Subject } from '../rule.ts'
-import { jsonAt } from '../view.ts'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { wordsOf } from '../base/text.ts'
+import type { Subject } from './rule.ts'
+import { jsonAt } from './view.ts'
 
 /** The provider's singular names of repeated blocks. */
 const SINGULAR: Record<string, string> = {
