@@ -1,5 +1,4 @@
 import type { Round, Seal, Session, Status } from '../../console/client/api/calls.ts'
-import { attemptExample } from '../../routes/schemas/attempt.ts'
 import { SEAL } from '../../routes/schemas/seal.ts'
 
 const AT = '2026-01-31T23:59:59.000000Z'
@@ -61,4 +60,20 @@ export const sampleSeal = (more: Partial<Seal> = {}): Seal => ({
   ...more,
 })
 
-export const sampleAttempt: Round['attempts'][number] = attemptExample
+export const sampleAttempt: Round['attempts'][number] = {
+  number: 1,
+  restart: 0,
+  task: 'generate',
+  commit: null,
+  outcome: 'accepted',
+  started_at: AT,
+  ended_at: AT,
+  next_reason: null,
+  steps: [],
+  diagnostics: [],
+  diagnostics_total: 0,
+  input_tokens: 0,
+  cached_tokens: 0,
+  output_tokens: 0,
+  cost_usd: 0,
+}
