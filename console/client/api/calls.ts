@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi'
-import type { PlanDocument } from '../../../routes/schemas/plan-document.ts'
+import type { PlanDocument } from '../../../routes/openapi/document.ts'
 import type { Api, Query } from './client.ts'
 
 interface CallOptions<Body> {
