@@ -60,11 +60,6 @@ interface FoldedActivity {
 
 type LineFacts = Pick<ActivityLine, 'kind' | 'what' | 'about'> & Partial<ActivityLine>
 
-/** Adds the line of an event. An unknown event is shown by the name of its type. */
-function addLine(lines: ActivityLine[], event: ActivityEvent): void {
-  lines.push(toLine(`e${event.id}`, event.at, factsOf(event)))
-}
-
 const toLine = (key: string, at: string, facts: LineFacts): ActivityLine => ({
   key,
   at,
@@ -75,6 +70,7 @@ const toLine = (key: string, at: string, facts: LineFacts): ActivityLine => ({
   ...facts,
 })
 
+/** Returns the line of an event. An unknown event is shown by the name of its type. */
 function factsOf(event: ActivityEvent): LineFacts {
   switch (event.type) {
     case 'attempt.began':
@@ -151,7 +147,7 @@ export function withStatuses(lines: readonly ActivityLine[], statuses: Round['st
   return [...all, ...messages]
 }
 
-const CHAINS = tableOf({
+const CHAINS = new Map(Object.entries({
   REQUESTS_FILTER: 'checks the request',
   INTENT_CHECK: 'turns the request into conditions',
   PROMPT_COMPOSITOR: 'prepares the task',
@@ -165,10 +161,10 @@ const CHAINS = tableOf({
   IMPORT_ADDRESSES: 'names the resources',
   IMPORT_FILTER: 'chooses what to import',
   PR_GENERATOR: 'writes the pull request',
-})
+}))
 
 /** What a tool does, in a word. A tool that only returns an answer is not here. */
-const TOOLS = tableOf({
+const TOOLS = new Map(Object.entries({
   read_file: 'reads',
   list_dir: 'lists',
   bulk_grep_search: 'searches',
@@ -179,10 +175,10 @@ const TOOLS = tableOf({
   replace_in_file: 'edits',
   delete_file: 'deletes',
   task_complete: 'is done',
-})
+}))
 const READING = new Set(['read_file', 'list_dir', 'bulk_grep_search', 'diff_history', 'resource_schema', 'web_search'])
 
-const STEPS = tableOf({
+const STEPS = new Map(Object.entries({
   generate: 'Write',
   init: 'Prepare',
   validate: 'Validate',
@@ -191,11 +187,7 @@ const STEPS = tableOf({
   import: 'Import',
   check: 'Check',
   apply: 'Apply',
-})
-
-function tableOf(names: Record<string, string>): ReadonlyMap<string, string> {
-  return new Map(Object.entries(names))
-}
+}))
 
 const plain = (name: string): string => name.toLowerCase().replaceAll('_', ' ')
 
@@ -260,7 +252,7 @@ function take(folded: FoldedActivity, event: ActivityEvent): void {
     case 'cut':
       folded.cut = event.limit
   }
-  addLine(folded.lines, event)
+  folded.lines.push(toLine(`e${event.id}`, event.at, factsOf(event)))
 }
 
 const laneOf = (folded: FoldedActivity, event: ActivityEvent): Lane =>
