@@ -8,8 +8,8 @@ import { type ConsoleConfig, meQuery, type Platform, PlatformProvider } from './
 import { askForPlan, type ReadSession, sessionKey, sessionQuery } from './client/sessions/use-session.ts'
 import { loadSettings } from './client/settings.ts'
 import { router } from './routes.tsx'
+import { ClockContext } from './ui/kit.tsx'
 import { SignInGate, Unavailable } from './ui/shell/gates.tsx'
-import { ClockContext } from './ui/time.tsx'
 
 const BASE = '/console'
 

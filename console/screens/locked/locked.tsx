@@ -6,10 +6,11 @@ import { hasPanelRole, useMe, usePlatform } from '../../client/platform.ts'
 import { refreshSession, useJsonArtifact, useSession } from '../../client/sessions/use-session.ts'
 import { useAddress } from '../../client/use-address.ts'
 import { Form, TextField } from '../../ui/controls.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
 import {
+  Ago,
   Badge,
   Button,
+  Confirm,
   Empty,
   ErrorNotice,
   Notice,
@@ -21,7 +22,6 @@ import {
   type Tone,
 } from '../../ui/kit.tsx'
 import { Page, PanelGate, QueryContent } from '../../ui/page.tsx'
-import { Ago } from '../../ui/time.tsx'
 import { CLOUDS, excerpt, oneLine, plural, repositoryName, shorten, visibleText } from '../../ui/words.ts'
 import { readCompliance } from '../review/report/compliance.ts'
 import { readImpact, reviewedRound } from '../review/report/generate-report.ts'

@@ -2,8 +2,7 @@ import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-route
 import type { JSX } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { hasPanelRole, useMe, usePlatform, useStore } from '../../client/platform.ts'
-import { Button } from '../kit.tsx'
-import { Elapsed } from '../time.tsx'
+import { Button, Elapsed } from '../kit.tsx'
 
 interface Entry {
   to: string
