@@ -1,15 +1,14 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/preact-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { render } from 'preact'
-import { createApi } from './client/api/client.ts'
-import { ApiError } from './client/api/errors.ts'
+import { createApi, ApiError } from './client/api/client.ts'
 import { type AuthConfig, createSignIn } from './client/auth/sign-in.ts'
 import { type ConsoleConfig, meQuery, type Platform, PlatformProvider } from './client/platform.ts'
 import { askForPlan, type ReadSession, sessionKey, sessionQuery } from './client/sessions/use-session.ts'
 import { loadSettings } from './client/settings.ts'
 import { router } from './routes.tsx'
 import { ClockContext } from './ui/kit.tsx'
-import { SignInGate, Unavailable } from './ui/shell/gates.tsx'
+import { SignInGate, Unavailable } from './ui/shell/frame.tsx'
 
 const BASE = '/console'
 

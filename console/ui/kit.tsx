@@ -1,8 +1,7 @@
 import { useMutation } from '@tanstack/preact-query'
 import { type ComponentChildren, createContext, type JSX } from 'preact'
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
-import type { Action, Severity, Status } from '../client/api/calls.ts'
-import { messageOf } from '../client/api/errors.ts'
+import { type Action, type Severity, type Status, messageOf } from '../client/api/client.ts'
 import { formatAgo, formatMoment, formatSeconds, visibleText } from './words.ts'
 
 interface NoticeProps {

@@ -1,4 +1,4 @@
-import type { Cloud, SessionSummary } from '../client/api/calls.ts'
+import type { Cloud, SessionSummary } from '../client/api/client.ts'
 import type { Spend } from '../client/sessions/use-session.ts'
 
 const NUMBER = new Intl.NumberFormat('en-GB')

@@ -1,16 +1,5 @@
 import { type QueryClient, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/preact-query'
-import {
-  type AttemptResult,
-  calls,
-  type PlanDocument,
-  ROUND_CALLS,
-  type Round,
-  type RoundBody,
-  type Session,
-  type Status,
-} from '../api/calls.ts'
-import type { Api } from '../api/client.ts'
-import { ApiError, Unreachable } from '../api/errors.ts'
+import { type AttemptResult, calls, type PlanDocument, ROUND_CALLS, type Round, type RoundBody, type Session, type Status, type Api, ApiError, Unreachable } from '../api/client.ts'
 import { parseJson } from '../json.ts'
 import { meQuery, type Platform, usePlatform } from '../platform.ts'
 

@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/preact-query'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type ActivityEvent, type OutputEvent, STREAMS, type Status } from '../api/calls.ts'
-import { messageOf } from '../api/errors.ts'
+import { type ActivityEvent, type OutputEvent, STREAMS, type Status, messageOf } from '../api/client.ts'
 import { followStream, type StreamState } from '../api/event-stream.ts'
 import { parseJson } from '../json.ts'
 import { usePlatform } from '../platform.ts'

@@ -1,6 +1,5 @@
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/preact-query'
-import { type Components, calls } from '../../client/api/calls.ts'
-import type { Query } from '../../client/api/client.ts'
+import { type Components, calls, type Query } from '../../client/api/client.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { type Address, useAddress } from '../../client/use-address.ts'
 import { SelectFilter, TextFilter } from '../../ui/filters.tsx'

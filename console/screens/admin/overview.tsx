@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/preact-query'
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
-import { type Components, calls, type Status } from '../../client/api/calls.ts'
+import { type Components, calls, type Status } from '../../client/api/client.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { Elapsed, StatusBadge, Term } from '../../ui/kit.tsx'
 import { QueryContent } from '../../ui/page.tsx'

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
-import { type Components, calls } from '../../client/api/calls.ts'
+import { type Components, calls } from '../../client/api/client.ts'
 import { useMe, usePlatform } from '../../client/platform.ts'
 import { useAddress } from '../../client/use-address.ts'
 import { SelectField } from '../../ui/controls.tsx'

@@ -1,5 +1,5 @@
 import { useCallback, useId, useMemo, useState } from 'preact/hooks'
-import type { Round } from '../../client/api/calls.ts'
+import type { Round } from '../../client/api/client.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { useArtifact } from '../../client/sessions/use-session.ts'
 import { CodeDiff, CodeFile } from '../../ui/code/code-view.tsx'

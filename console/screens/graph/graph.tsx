@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'preact/compat'
 import { useCallback, useMemo, useState } from 'preact/hooks'
-import type { PlanDocument, PlannedResource, Round } from '../../client/api/calls.ts'
+import type { PlanDocument, PlannedResource, Round } from '../../client/api/client.ts'
 import { objectOf } from '../../client/json.ts'
 import { hasDocument, lastDocument } from '../../client/sessions/use-session.ts'
 import { Check, Form, Scrolling, SearchField, Unfold } from '../../ui/controls.tsx'

@@ -1,38 +1,15 @@
 import { useMemo } from 'preact/hooks'
-import type { PlanDocument, Round } from '../../client/api/calls.ts'
-import { ApiError } from '../../client/api/errors.ts'
-import {
-  type RoundRequest,
-  useArtifact,
-  useJsonArtifact,
-  useRoundRequest,
-  whyNoRound,
-} from '../../client/sessions/use-session.ts'
+import { type PlanDocument, type Round, ApiError } from '../../client/api/client.ts'
+import { type RoundRequest, useArtifact, useJsonArtifact, useRoundRequest, whyNoRound } from '../../client/sessions/use-session.ts'
 import { useActivity, useOutput } from '../../client/sessions/use-streams.ts'
 import { Badge, Button, Empty, Notice, Origin, ReportBadge, Skeleton, Term, type Tone } from '../../ui/kit.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { FirstOf, Table } from '../../ui/table.tsx'
 import { VirtualList } from '../../ui/virtual-list.tsx'
 import { excerpt, formatNumber, plural, visibleText } from '../../ui/words.ts'
-import {
-  ReadDocument,
-  RoundPicker,
-  type SelectedRound,
-  SessionLink,
-  useOpenSession,
-  useSelectedRound,
-} from '../session/open-session.tsx'
+import { ReadDocument, RoundPicker, type SelectedRound, SessionLink, useOpenSession, useSelectedRound } from '../session/open-session.tsx'
 import { RequestFailure, RoundButton, SentenceForm } from '../session/round-request.tsx'
-import {
-  countChanges,
-  type Import,
-  type ImportReport,
-  isImport,
-  readImportReport,
-  readImports,
-  saysNoChanges,
-  totalOf,
-} from './import-report.ts'
+import { countChanges, type Import, type ImportReport, isImport, readImportReport, readImports, saysNoChanges, totalOf } from './import-report.ts'
 import { type Choice, refusedIds, useChoice } from './inventory.ts'
 import { InventoryOf } from './inventory-card.tsx'
 

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { Round } from '../../client/api/calls.ts'
+import type { Round } from '../../client/api/client.ts'
 import { SearchField } from '../../ui/controls.tsx'
 import { Ago, Button, Notice } from '../../ui/kit.tsx'
 import { VirtualList } from '../../ui/virtual-list.tsx'

@@ -1,26 +1,11 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/preact-query'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { calls, type Session, type SessionSummary } from '../../client/api/calls.ts'
-import { messageOf } from '../../client/api/errors.ts'
+import { calls, type Session, type SessionSummary, messageOf } from '../../client/api/client.ts'
 import { hasPanelRole, useMe, usePlatform } from '../../client/platform.ts'
 import { refreshSession, useJsonArtifact, useSession } from '../../client/sessions/use-session.ts'
 import { useAddress } from '../../client/use-address.ts'
 import { Form, TextField } from '../../ui/controls.tsx'
-import {
-  Ago,
-  Badge,
-  Button,
-  Confirm,
-  Empty,
-  ErrorNotice,
-  Notice,
-  Origin,
-  SEVERITY_TONES,
-  Skeleton,
-  StatusBadge,
-  Term,
-  type Tone,
-} from '../../ui/kit.tsx'
+import { Ago, Badge, Button, Confirm, Empty, ErrorNotice, Notice, Origin, SEVERITY_TONES, Skeleton, StatusBadge, Term, type Tone } from '../../ui/kit.tsx'
 import { Page, PanelGate, QueryContent } from '../../ui/page.tsx'
 import { CLOUDS, excerpt, oneLine, plural, repositoryName, shorten, visibleText } from '../../ui/words.ts'
 import { readCompliance } from '../review/report/compliance.ts'

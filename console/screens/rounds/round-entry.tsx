@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { calls, type Round } from '../../client/api/calls.ts'
+import { calls, type Round } from '../../client/api/client.ts'
 import { hasPanelRole, useMe } from '../../client/platform.ts'
 import { hasDocument, hasEnded, lastStatus, spendOf, useSessionCall } from '../../client/sessions/use-session.ts'
 import { Ago, Badge, Button, Confirm, Copy, Elapsed, Notice, Origin, StatusBadge } from '../../ui/kit.tsx'

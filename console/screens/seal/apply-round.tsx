@@ -1,4 +1,4 @@
-import type { OutputEvent, Round, Session } from '../../client/api/calls.ts'
+import type { OutputEvent, Round, Session } from '../../client/api/client.ts'
 import { hasEnded, lastStatus, usePlanDocument } from '../../client/sessions/use-session.ts'
 import { type RoundEvents, useOutput } from '../../client/sessions/use-streams.ts'
 import { Scrolling } from '../../ui/controls.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { calls, type Seal } from '../../client/api/calls.ts'
+import { calls, type Seal } from '../../client/api/client.ts'
 import { hasPanelRole, useMe } from '../../client/platform.ts'
 import { usePlanDocument, useSessionCall } from '../../client/sessions/use-session.ts'
 import { Form, TextField } from '../../ui/controls.tsx'

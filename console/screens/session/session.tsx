@@ -1,5 +1,5 @@
 import { Outlet, useLocation, useParams } from '@tanstack/react-router'
-import type { Round, Session } from '../../client/api/calls.ts'
+import type { Round, Session } from '../../client/api/client.ts'
 import { useEndNotification } from '../../client/end-notification.ts'
 import { hasDocument, lastStatus, sumSpend, useSession } from '../../client/sessions/use-session.ts'
 import { useLiveSession } from '../../client/sessions/use-streams.ts'

@@ -3,8 +3,7 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import type { RefObject } from 'preact'
 import { memo, useSyncExternalStore } from 'preact/compat'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { SessionSummary } from '../../client/api/calls.ts'
-import type { Query } from '../../client/api/client.ts'
+import type { SessionSummary, Query } from '../../client/api/client.ts'
 import { hasPanelRole, useMe } from '../../client/platform.ts'
 import { type Address, useAddress, useAnySearch } from '../../client/use-address.ts'
 import type { Options } from '../../ui/controls.tsx'
@@ -12,18 +11,7 @@ import { SelectFilter, TextFilter } from '../../ui/filters.tsx'
 import { Badge, Button, Empty, ErrorNotice, Skeleton, STATUS_NAMES, StatusBadge, Term, useNow } from '../../ui/kit.tsx'
 import { Page, PanelGate } from '../../ui/page.tsx'
 import { useListKeys } from '../../ui/virtual-list.tsx'
-import {
-  CLOUDS,
-  excerpt,
-  formatAgo,
-  formatMoment,
-  formatMoney,
-  formatNumber,
-  MODES,
-  oneLine,
-  plural,
-  repositoryName,
-} from '../../ui/words.ts'
+import { CLOUDS, excerpt, formatAgo, formatMoment, formatMoney, formatNumber, MODES, oneLine, plural, repositoryName } from '../../ui/words.ts'
 import { activeFilters, type FilterName, filtersOf, toQuery, type View } from './filters.ts'
 import { PAGE_SIZE, useSessionPages } from './use-session-pages.ts'
 

@@ -1,7 +1,6 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/preact-query'
 import { useMemo, useRef } from 'preact/hooks'
-import { calls, type SessionSummary } from '../../client/api/calls.ts'
-import type { Api, Query } from '../../client/api/client.ts'
+import { calls, type SessionSummary, type Api, type Query } from '../../client/api/client.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { earlier, justAfter, type View } from './filters.ts'
 

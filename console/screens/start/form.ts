@@ -1,5 +1,4 @@
-import type { Cloud, RoundBody, SessionSummary } from '../../client/api/calls.ts'
-import { ApiError, problemsByField } from '../../client/api/errors.ts'
+import { type Cloud, type RoundBody, type SessionSummary, ApiError, problemsByField } from '../../client/api/client.ts'
 import type { Example } from '../../client/platform.ts'
 
 /** The form, by the API's names of its fields. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
-import { ApiError, messageOf } from '../../client/api/errors.ts'
+import { ApiError, messageOf } from '../../client/api/client.ts'
 import { type Options, SelectField, TextField } from '../../ui/controls.tsx'
 import { Button, Notice, Term } from '../../ui/kit.tsx'
 import { CLOUDS, visibleText } from '../../ui/words.ts'

@@ -1,4 +1,4 @@
-import type { ActivityEvent, AttemptResult, Round } from '../../client/api/calls.ts'
+import type { ActivityEvent, AttemptResult, Round } from '../../client/api/client.ts'
 
 /** The state of a step. `open`: it started, and no end was recorded. */
 export type StepState = 'waiting' | 'running' | 'ok' | 'failed' | 'skipped' | 'open'

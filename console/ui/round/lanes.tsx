@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import type { AttemptResult } from '../../client/api/calls.ts'
+import type { AttemptResult } from '../../client/api/client.ts'
 import { sumSpend } from '../../client/sessions/use-session.ts'
 import { Badge, Button, type Tone } from '../kit.tsx'
 import { VirtualList } from '../virtual-list.tsx'

@@ -1,4 +1,4 @@
-import type { Action, Round } from '../../../client/api/calls.ts'
+import type { Action, Round } from '../../../client/api/client.ts'
 import { objectOf, textOf } from '../../../client/json.ts'
 import { hasEnded, lastStatus } from '../../../client/sessions/use-session.ts'
 import { Scrolling } from '../../../ui/controls.tsx'
