@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/preact-query'
 import { type ComponentChildren, createContext, type JSX } from 'preact'
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
-import { type Action, type Severity, type Status, messageOf } from '../client/api/client.ts'
+import { type Action, messageOf, type Severity, type Status } from '../client/api/client.ts'
 import { formatAgo, formatMoment, formatSeconds, visibleText } from './words.ts'
 
 interface NoticeProps {
@@ -200,10 +200,8 @@ export const MEANINGS = {
   compliance: 'Rules that code checks in the plan, such as encryption and public access.',
 } as const
 
-type TermName = keyof typeof MEANINGS
-
 /** Shows a word of the product, with its meaning on hover, focus or tap. */
-export function Term({ name, children }: { name: TermName; children?: string }) {
+export function Term({ name, children }: { name: keyof typeof MEANINGS; children?: string }) {
   const id = useId().replaceAll(':', '')
   return (
     <>

@@ -59,6 +59,8 @@ export function formatAgo(iso: string, now: number): string {
   return AGO.format(-Math.round(seconds / size), unit)
 }
 
+export const upperFirst = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
+
 /** Returns `1 resource`, `3 resources`. */
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${formatNumber(count)} ${count === 1 ? one : many}`

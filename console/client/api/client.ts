@@ -1,7 +1,7 @@
-import { parseJson } from '../json.ts'
-import { createStore } from '../observable.ts'
 import type { z } from '@hono/zod-openapi'
 import type { PlanDocument } from '../../../routes/openapi/document.ts'
+import { parseJson } from '../json.ts'
+import { createStore } from '../observable.ts'
 
 export interface Tokens {
   /** Returns the bearer token, renewed if it is about to expire; null when authentication is disabled. */
@@ -31,7 +31,6 @@ export type Api = ReturnType<typeof createApi>
 const TIMEOUT_MS = 60_000
 /** The difference of clocks that is not corrected, in milliseconds. */
 const TOLERATED_MS = 5_000
-const EVENT_STREAM = 'text/event-stream'
 
 interface Options {
   /** The address of the API, without a slash at the end. */
@@ -56,7 +55,7 @@ export function createApi({ base, tokens, fetch: call = (input, init) => fetch(i
     const token = await tokens.token()
     if (token !== null) headers.set('authorization', `Bearer ${token}`)
     if (body !== undefined) headers.set('content-type', 'application/json')
-    const isStream = headers.get('accept') === EVENT_STREAM
+    const isStream = headers.get('accept') === 'text/event-stream'
     const limits = [signal ?? [], isStream ? [] : AbortSignal.timeout(TIMEOUT_MS)].flat()
     try {
       const response = await call(`${base}${path}${toSearch(query)}`, {
@@ -109,9 +108,6 @@ function toSearch(query: Query = {}): string {
 /** The state of the connection. `since` is the time of the loss in milliseconds of the epoch. */
 type Connection = { online: true } | { online: false; since: number }
 
-const FIRST_WAIT_MS = 1_000
-const LONGEST_WAIT_MS = 15_000
-
 /**
  * Watches the connection. After a loss, `probe`, which resolves when the platform answers anything, runs until it does.
  */
@@ -120,13 +116,13 @@ function watchConnection(probe: () => Promise<unknown>) {
   let timer: ReturnType<typeof setTimeout> | undefined
   const tryAgain = (wait: number) => {
     clearTimeout(timer)
-    timer = setTimeout(() => probe().then(found, () => tryAgain(Math.min(wait * 2, LONGEST_WAIT_MS))), wait)
+    timer = setTimeout(() => probe().then(found, () => tryAgain(Math.min(wait * 2, 15_000))), wait)
   }
   /** Records a request without an answer. */
   const lost = () => {
     if (!state.get().online) return
     state.set({ online: false, since: Date.now() })
-    tryAgain(FIRST_WAIT_MS)
+    tryAgain(1_000)
   }
   /** Records a request with an answer. */
   const found = () => {

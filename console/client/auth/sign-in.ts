@@ -1,4 +1,4 @@
-import { type Components, type Tokens, messageOf } from '../api/client.ts'
+import { type Components, messageOf, type Tokens } from '../api/client.ts'
 import { createStore } from '../observable.ts'
 import { readStored, writeStored } from '../stored.ts'
 import type { createProvider } from './provider.ts'

@@ -11,8 +11,6 @@ import { AdminPage } from './admin-parts.tsx'
 
 type Totals = Components['SessionTotals']
 
-const REFRESH_MS = 5_000
-
 /** Shows the platform at a glance: waiting and running work, failures, and cost. */
 export const Screen = () => (
   <AdminPage title="Administration" needs="viewer" purpose="see the administration">
@@ -25,7 +23,7 @@ function Overview() {
   const totals = useQuery({
     queryKey: ['sessions', 'summary'],
     queryFn: ({ signal }) => calls.countSessions(api, { signal }),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: 5_000,
   })
   return (
     <QueryContent query={totals} what="overview" lines={10} stale="These figures are out of date">

@@ -13,8 +13,6 @@ import { AdminPage, Pager } from './admin-parts.tsx'
 
 type AdminUser = Components['AdminUser']
 
-const PAGE_SIZE = 20
-
 /** Shows all users and their roles. */
 export const Screen = () => (
   <AdminPage title="Users and roles" needs="admin" purpose="see users and assign roles">
@@ -29,7 +27,7 @@ function Users() {
   const address = useAddress()
   const [chosen, setChosen] = useState<AdminUser | null>(null)
   const [done, setDone] = useState('')
-  const query = { search: address.read('search'), page: Number(address.read('page')) || 1, page_size: PAGE_SIZE }
+  const query = { search: address.read('search'), page: Number(address.read('page')) || 1, page_size: 20 }
   const users = useQuery({
     queryKey: ['users', query],
     queryFn: ({ signal }) => calls.listUsers(api, { query, signal }),

@@ -155,8 +155,6 @@ function Entries({ report, round, draft }: ResultProps & { report: DriftReport }
   )
 }
 
-const MAX_SHOWN = 200_000
-
 /** Shows the stored documents of the page; each is read when it is opened. */
 function Raw({ round }: { round: Round }) {
   const plans = round.plans.map(({ url, targets, document_url }, index) => ({
@@ -196,7 +194,7 @@ function Text({ url, name }: { url: string; name: string }) {
   if (!data) return <Skeleton lines={4} />
   return (
     <Scrolling class="drift-text" label={name}>
-      <pre>{excerpt(data.text, MAX_SHOWN)}</pre>
+      <pre>{excerpt(data.text, 200_000)}</pre>
     </Scrolling>
   )
 }

@@ -338,11 +338,9 @@ function Row({ view: { graph, chosen, blast, choose }, index }: { view: View; in
   )
 }
 
-const NAMED = 3
-
 function describeNeeds(graph: Graph, index: number): string {
   const needs = graph.needs[index] ?? []
-  const names = needs.slice(0, NAMED).map((other) => {
+  const names = needs.slice(0, 3).map((other) => {
     const resource = graph.resources[other]
     return resource ? excerpt(keyOf(resource), 80) : ''
   })

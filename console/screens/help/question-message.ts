@@ -1,4 +1,4 @@
-import { type NotificationBody, ApiError, problemsByField } from '../../client/api/client.ts'
+import { ApiError, type NotificationBody, problemsByField } from '../../client/api/client.ts'
 
 export interface Question {
   subject: string

@@ -1,15 +1,37 @@
 import { useMemo } from 'preact/hooks'
-import { type PlanDocument, type Round, ApiError } from '../../client/api/client.ts'
-import { type RoundRequest, useArtifact, useJsonArtifact, useRoundRequest, whyNoRound } from '../../client/sessions/use-session.ts'
+import { ApiError, type PlanDocument, type Round } from '../../client/api/client.ts'
+import {
+  type RoundRequest,
+  useArtifact,
+  useJsonArtifact,
+  useRoundRequest,
+  whyNoRound,
+} from '../../client/sessions/use-session.ts'
 import { useActivity, useOutput } from '../../client/sessions/use-streams.ts'
 import { Badge, Button, Empty, Notice, Origin, ReportBadge, Skeleton, Term, type Tone } from '../../ui/kit.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { FirstOf, Table } from '../../ui/table.tsx'
 import { VirtualList } from '../../ui/virtual-list.tsx'
 import { excerpt, formatNumber, plural, visibleText } from '../../ui/words.ts'
-import { ReadDocument, RoundPicker, type SelectedRound, SessionLink, useOpenSession, useSelectedRound } from '../session/open-session.tsx'
+import {
+  ReadDocument,
+  RoundPicker,
+  type SelectedRound,
+  SessionLink,
+  useOpenSession,
+  useSelectedRound,
+} from '../session/open-session.tsx'
 import { RequestFailure, RoundButton, SentenceForm } from '../session/round-request.tsx'
-import { countChanges, type Import, type ImportReport, isImport, readImportReport, readImports, saysNoChanges, totalOf } from './import-report.ts'
+import {
+  countChanges,
+  type Import,
+  type ImportReport,
+  isImport,
+  readImportReport,
+  readImports,
+  saysNoChanges,
+  totalOf,
+} from './import-report.ts'
 import { type Choice, refusedIds, useChoice } from './inventory.ts'
 import { InventoryOf } from './inventory-card.tsx'
 
@@ -40,7 +62,6 @@ export function Screen() {
 }
 
 const ROW_PX = 40
-const MAX_HEIGHT_PX = 400
 
 function Progress({ round }: { round: Round }) {
   const { session, live } = useOpenSession()
@@ -66,7 +87,7 @@ function Progress({ round }: { round: Round }) {
           <p class="small quiet number">
             {formatNumber(done)} of {formatNumber(Math.max(total, imports.length))} imported
           </p>
-          <div class="import-rows" style={{ height: `${Math.min(imports.length * ROW_PX + 8, MAX_HEIGHT_PX)}px` }}>
+          <div class="import-rows" style={{ height: `${Math.min(imports.length * ROW_PX + 8, 400)}px` }}>
             <VirtualList
               items={imports}
               estimate={ROW_PX}

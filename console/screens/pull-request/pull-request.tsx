@@ -1,11 +1,20 @@
 import { useState } from 'preact/hooks'
-import { calls, type Session, ApiError, messageOf } from '../../client/api/client.ts'
+import { ApiError, calls, messageOf, type Session } from '../../client/api/client.ts'
 import { hasEnded, useSessionCall } from '../../client/sessions/use-session.ts'
 import { readStored, writeStored } from '../../client/stored.ts'
 import { Badge, Button, Confirm, Elapsed, ErrorNotice, Notice, Origin, Term } from '../../ui/kit.tsx'
 import { visibleText } from '../../ui/words.ts'
 import { Refused, SessionLink, useOpenSession } from '../session/open-session.tsx'
-import { adviseOnMerge, findMergeRefusal, hostName, listPullRequests, type OpenedPullRequest, type PullRequest, roundsSince, safeLink } from './merge-readiness.ts'
+import {
+  adviseOnMerge,
+  findMergeRefusal,
+  hostName,
+  listPullRequests,
+  type OpenedPullRequest,
+  type PullRequest,
+  roundsSince,
+  safeLink,
+} from './merge-readiness.ts'
 
 /** Shows the pull requests from the branch of the session into the repository. */
 export function Screen() {

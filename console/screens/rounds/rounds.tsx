@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/preact-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'preact/hooks'
-import { ROUND_CALLS, type RoundBody, ApiError, problemsByField } from '../../client/api/client.ts'
+import { ApiError, problemsByField, ROUND_CALLS, type RoundBody } from '../../client/api/client.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { useMe, usePlatform } from '../../client/platform.ts'
 import { hasEnded, refreshSession } from '../../client/sessions/use-session.ts'

@@ -109,7 +109,7 @@ function ProgressList({ progress, planned, output, isOver }: ProgressListProps) 
       {progress.errors.length > 0 && (
         <details>
           <summary>Errors of the engine: {plural(progress.errors.length, 'error')}</summary>
-          {progress.errors.slice(0, MOST_ERRORS).map((text, index) => (
+          {progress.errors.slice(0, 20).map((text, index) => (
             <pre key={index} class="small">
               {excerpt(text, 4_000)}
             </pre>
@@ -120,7 +120,6 @@ function ProgressList({ progress, planned, output, isOver }: ProgressListProps) 
   )
 }
 
-const MOST_ERRORS = 20
 /** The length of a list above which only the visible part is drawn. */
 const LONG = 12
 

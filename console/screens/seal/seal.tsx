@@ -307,10 +307,8 @@ function Confirmation({ wanted, onConfirm }: { wanted: string | null; onConfirm:
   )
 }
 
-const LISTED = 12
-
 function Lost({ losses: { destroyed, critical } }: { losses: Losses }) {
-  const listed = [...critical, ...destroyed.filter((resource) => !critical.includes(resource))].slice(0, LISTED)
+  const listed = [...critical, ...destroyed.filter((resource) => !critical.includes(resource))].slice(0, 12)
   return (
     <div>
       <p>

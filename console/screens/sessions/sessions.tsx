@@ -3,7 +3,7 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import type { RefObject } from 'preact'
 import { memo, useSyncExternalStore } from 'preact/compat'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { SessionSummary, Query } from '../../client/api/client.ts'
+import type { Query, SessionSummary } from '../../client/api/client.ts'
 import { hasPanelRole, useMe } from '../../client/platform.ts'
 import { type Address, useAddress, useAnySearch } from '../../client/use-address.ts'
 import type { Options } from '../../ui/controls.tsx'
@@ -11,7 +11,18 @@ import { SelectFilter, TextFilter } from '../../ui/filters.tsx'
 import { Badge, Button, Empty, ErrorNotice, Skeleton, STATUS_NAMES, StatusBadge, Term, useNow } from '../../ui/kit.tsx'
 import { Page, PanelGate } from '../../ui/page.tsx'
 import { useListKeys } from '../../ui/virtual-list.tsx'
-import { CLOUDS, excerpt, formatAgo, formatMoment, formatMoney, formatNumber, MODES, oneLine, plural, repositoryName } from '../../ui/words.ts'
+import {
+  CLOUDS,
+  excerpt,
+  formatAgo,
+  formatMoment,
+  formatMoney,
+  formatNumber,
+  MODES,
+  oneLine,
+  plural,
+  repositoryName,
+} from '../../ui/words.ts'
 import { activeFilters, type FilterName, filtersOf, toQuery, type View } from './filters.ts'
 import { PAGE_SIZE, useSessionPages } from './use-session-pages.ts'
 
@@ -132,7 +143,6 @@ function FilterBar({ view, address, clear }: { view: View; address: Address; cle
 
 /** The number of rows drawn beyond the visible ones, so that a fast scroll shows no gap. */
 const OVERSCAN = 10
-const CLOCK_MS = 30_000
 const STEP = 25
 const roundDown = (index: number) => index - (index % STEP)
 /** The height of the bar above the page, which covers rows. */
@@ -149,7 +159,7 @@ interface ListProps {
 function SessionList({ view, query, isFiltered, clear }: ListProps) {
   const list = useRef<HTMLUListElement>(null)
   const height = useRowHeight()
-  const now = useNow(CLOCK_MS)
+  const now = useNow(30_000)
   const opener = useOpener()
   const [range, setRange] = useState({ first: 0, last: 30 })
   const [isUsed, setUsed] = useState(false)
@@ -276,10 +286,6 @@ function useOpener() {
   )
 }
 
-const PHONE = '(max-width: 52rem)'
-const ROW_REM = 3.75
-const CARD_REM = 5.75
-
 /** Returns the height of all rows in pixels, from which the positions in a list of any length follow. */
 const useRowHeight = (): number => useSyncExternalStore(onResize, rowHeight)
 
@@ -288,9 +294,10 @@ function onResize(look: () => void) {
   return () => removeEventListener('resize', look)
 }
 
+/** Cards on a phone are higher than rows; both are given in rem. */
 const rowHeight = () =>
   Math.round(
-    (matchMedia(PHONE).matches ? CARD_REM : ROW_REM) *
+    (matchMedia('(max-width: 52rem)').matches ? 5.75 : 3.75) *
       Number.parseFloat(getComputedStyle(document.documentElement).fontSize),
   )
 

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/preact-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ROUND_CALLS, ApiError, Unreachable } from '../../client/api/client.ts'
+import { ApiError, ROUND_CALLS, Unreachable } from '../../client/api/client.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { type Example, useMe, usePlatform, useStore } from '../../client/platform.ts'
 import type { useRecentSessions } from '../../client/sessions/use-session.ts'
@@ -11,7 +11,22 @@ import { Ago, Badge, Button, ErrorNotice, Notice, Skeleton, StatusBadge, Term } 
 import { Page } from '../../ui/page.tsx'
 import { excerpt, repositoryName, visibleText } from '../../ui/words.ts'
 import { SessionLink } from '../session/open-session.tsx'
-import { type FieldName, type Fields, type FormInput, findMissing, idOf, MODES, type Mode, type ModeName, modeOf, modeOfExample, readRefusal, toBody, toInput, withoutSecret } from './form.ts'
+import {
+  type FieldName,
+  type Fields,
+  type FormInput,
+  findMissing,
+  idOf,
+  MODES,
+  type Mode,
+  type ModeName,
+  modeOf,
+  modeOfExample,
+  readRefusal,
+  toBody,
+  toInput,
+  withoutSecret,
+} from './form.ts'
 import { PlaceFields, PlaceStatus } from './place-fields.tsx'
 import { usePlace } from './use-place.ts'
 

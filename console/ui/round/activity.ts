@@ -30,13 +30,11 @@ interface Lane {
   rules: number
 }
 
-type LineKind = 'status' | 'lane' | 'chain' | 'tool' | 'file' | 'engine' | 'rule' | 'artifact' | 'note'
-
 /** One line of the activity. The result of a chain or an engine step is on the line of its start. */
 export interface ActivityLine {
   key: string
   at: string
-  kind: LineKind
+  kind: 'status' | 'lane' | 'chain' | 'tool' | 'file' | 'engine' | 'rule' | 'artifact' | 'note'
   /** The action in a word: `reads`, `plan`. */
   what: string
   /** The file, rule or message: untrusted text. */

@@ -1,5 +1,5 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import type { JSX, ComponentChildren } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { hasPanelRole, useMe, usePlatform, useStore } from '../../client/platform.ts'
 import { Button, Elapsed } from '../kit.tsx'
@@ -237,8 +237,6 @@ export function SignInGate({ children }: { children: ComponentChildren }) {
   )
 }
 
-const TRY_AGAIN_MS = 5_000
-
 /** Shows that the platform did not answer when the page was opened. */
 export function Unavailable() {
   useEffect(() => {
@@ -247,7 +245,7 @@ export function Unavailable() {
         ({ ok }) => ok && location.reload(),
         () => {},
       )
-    const timer = setInterval(look, TRY_AGAIN_MS)
+    const timer = setInterval(look, 5_000)
     return () => clearInterval(timer)
   }, [])
   return (

@@ -1,7 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { type SessionSummary, ApiError } from '../../../console/client/api/client.ts'
+import { ApiError, type SessionSummary } from '../../../console/client/api/client.ts'
 import type { Example } from '../../../console/client/platform.ts'
-import { type Fields, fillIn, findMissing, lastOn, MODES, readAddress, readRefusal, repositoriesOf, rootOf, toBody, toInput, withoutSecret } from '../../../console/screens/start/form.ts'
+import {
+  type Fields,
+  fillIn,
+  findMissing,
+  lastOn,
+  MODES,
+  readAddress,
+  readRefusal,
+  repositoriesOf,
+  rootOf,
+  toBody,
+  toInput,
+  withoutSecret,
+} from '../../../console/screens/start/form.ts'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
 
 const URI = 'https://github.com/acme/infrastructure.git'
