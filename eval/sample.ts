@@ -80,12 +80,7 @@ interface Watcher {
 }
 
 /** Makes a repository and a state for the scenario and plays all its rounds. */
-export async function playScenario(
-  stack: EvalStack,
-  scenario: Scenario,
-  signal: AbortSignal,
-  watcher: Watcher = {},
-): Promise<{ uri: string; session: Session }> {
+export async function playScenario(stack: EvalStack, scenario: Scenario, signal: AbortSignal, watcher: Watcher = {}) {
   const name = `${repositorySlug(scenario.name)}-${crypto.randomUUID().slice(0, 8)}`
   const uri = await stack.git_host.addRepository({ owner: OWNER, name, content: contentOf(scenario) })
   await seedState(stack.roots, scenario, uri, signal)
@@ -109,13 +104,7 @@ async function seedState(roots: EngineRoots, scenario: Scenario, uri: string, si
 }
 
 /** Plays all rounds. A later round is started only when all earlier ones completed. */
-async function playRounds(
-  stack: EvalStack,
-  scenario: Scenario,
-  uri: string,
-  signal: AbortSignal,
-  watcher: Watcher,
-): Promise<Session> {
+async function playRounds(stack: EvalStack, scenario: Scenario, uri: string, signal: AbortSignal, watcher: Watcher) {
   const api = createApi(stack.url, signal)
   const route = scenario.mode.replace(/^(partial|full)-/, '') as 'generate' | 'drift' | 'import'
   watcher.beginRound?.(1)
@@ -141,13 +130,7 @@ async function playRounds(
 }
 
 /** Finds the unmet expectations of an ended session as texts. No model is used. */
-export async function judge(
-  stack: EvalStack,
-  scenario: Scenario,
-  uri: string,
-  session: Session,
-  signal: AbortSignal,
-): Promise<string[]> {
+export async function judge(stack: EvalStack, scenario: Scenario, uri: string, session: Session, signal: AbortSignal) {
   const api = createApi(stack.url, signal)
   const collected = await collect(session, await api.metadataPrefix(), signal)
   const planned = needsPlan(scenario.expect) || scenario.rego !== undefined
@@ -169,12 +152,7 @@ export async function judge(
 }
 
 /** Opens the root on the session's branch; null if the branch was never pushed. */
-async function branchRoot(
-  { roots }: EvalStack,
-  scenario: Scenario,
-  uri: string,
-  session: Session,
-): Promise<BranchRoot | null> {
+async function branchRoot({ roots }: EvalStack, scenario: Scenario, uri: string, session: Session) {
   const { iac_path, scope: scope_id, cloud } = scenario
   return await roots.open({ uri, branch: session.workspace.branch, iac_path, scope_id, cloud }).catch(() => null)
 }

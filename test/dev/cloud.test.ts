@@ -1,10 +1,17 @@
 import { AwsClient } from 'aws4fetch'
 import { expect, test } from 'vitest'
-import { ACCOUNT, AGGREGATOR_REGION, REGION, RESOURCES } from '../../../dev/cloud/account.ts'
-import { cloudVariables, SAMPLE_KEYS, startCloud } from '../../../dev/cloud/start.ts'
-import { awsInventory } from '../../../sidecars/iac/inventory/aws/index.ts'
-import { silentLogger } from '../../../src/base/log.ts'
-import { startOnce } from '../../helpers/start-once.ts'
+import {
+  ACCOUNT,
+  AGGREGATOR_REGION,
+  cloudVariables,
+  REGION,
+  RESOURCES,
+  SAMPLE_KEYS,
+  startCloud,
+} from '../../dev/cloud.ts'
+import { awsInventory } from '../../sidecars/iac/inventory/aws/index.ts'
+import { silentLogger } from '../../src/base/log.ts'
+import { startOnce } from '../helpers/start-once.ts'
 
 const cloud = startOnce(() => startCloud())
 
