@@ -1,13 +1,5 @@
 import { withoutIndexes } from '../addresses.ts'
-import {
-  type CodeBlock,
-  type CodeFile,
-  callOf,
-  folderOf,
-  modulePaths,
-  readCodeBlocks,
-  within,
-} from './modules.ts'
+import { type CodeBlock, type CodeFile, callOf, folderOf, modulePaths, readCodeBlocks, within } from './modules.ts'
 import { type FilePatch, parseDiff, textBefore } from './patch.ts'
 
 /** The code changes of a session as engine addresses. */

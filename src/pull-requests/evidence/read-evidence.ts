@@ -87,7 +87,10 @@ function createReader({ storage, log }: EvidenceContext, masker: Masker, signal:
     /** Returns the masked text of an artifact; null when unreadable. */
     text,
     /** Returns an artifact's JSON document; null when unreadable or invalid. */
-    document: async <Document>(row: StoredRow, schema: v.GenericSchema<unknown, Document>): Promise<Document | null> => {
+    document: async <Document>(
+      row: StoredRow,
+      schema: v.GenericSchema<unknown, Document>,
+    ): Promise<Document | null> => {
       const read = await text(row)
       if (read === null) return null
       const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), read)
