@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { unzip } from '../../sidecars/iac/zip.ts'
+import { unzip } from '../../sidecars/iac/engine/download.ts'
 import { type Fetch, send, TRANSIENT_STATUSES } from '../../src/base/http.ts'
 import type { Release, Target } from './release.ts'
 
