@@ -8,14 +8,13 @@ import { type DemoOptions, HELP, readOptions } from './demo/options.ts'
 import { runModes } from './demo/run-mode.ts'
 import { addEngineForStack } from './engine/provide.ts'
 import { dataFolder, type ReadyStack, runningStack } from './stack/data-folder.ts'
-import { formatLogLine } from './stack/log-lines.ts'
 import { type Stack, startStack } from './stack/start-stack.ts'
 
 const LIMIT_S = { scripted: 120, real: 3600 }
 const START_LIMIT_S = 90
 
 async function run(options: DemoOptions): Promise<number> {
-  const display = createDisplay(process.stdout, process.stdout.isTTY === true && !process.env.NO_COLOR)
+  const display = createDisplay(process.stdout)
   const interruption = createInterruption(display, { input: process.stdin, output: process.stdout })
   const within = (limitS: number, what: string) => {
     const late = new AbortController()
@@ -36,7 +35,7 @@ async function run(options: DemoOptions): Promise<number> {
     void own?.failed.then((text) => gone.abort(new DemoError(text, true)))
     const { stack } = connection
     display.event('model', stack.model.scripted ? `${stack.model.name}: plays recorded requests` : stack.model.name)
-    const { line, ok } = await runModes({
+    const line = await runModes({
       options,
       stack,
       display,
@@ -44,11 +43,14 @@ async function run(options: DemoOptions): Promise<number> {
       signalFor: (mode) => AbortSignal.any([within(limitS, `The mode ${mode}`), gone.signal]),
     })
     display.end()
-    if (options.keep && own) await keepRunning(own, display, interruption.signal)
-    if (own) await own.stop()
+    if (options.keep && own) {
+      display.line(`\nThe stack keeps running: ${own.url}/api/docs. Ctrl-C stops it.`)
+      await Promise.race([once(interruption.signal, 'abort'), own.failed])
+    }
+    await own?.stop()
     if (options.json) console.log(JSON.stringify(line))
     if (interruption.wanted) return 130
-    return ok ? 0 : 1
+    return line.ok ? 0 : 1
   } catch (error) {
     display.end()
     console.error(explain(error))
@@ -94,25 +96,15 @@ async function findStack(
     await sleep(250, undefined, { signal })
   }
   display.busy('starting the embedded stack')
-  const quiet: string[] = []
   const own = await startStack({
     folder,
     env: process.env,
     embedded: options.embedded,
     signal,
     onLine: (name, line) => {
-      const text = formatLogLine(name, line, false)
       if (name === 'stack') display.event('stack', line)
-      else if (text !== null) quiet.push(text)
-      if (quiet.length > 200) quiet.shift()
     },
   })
   display.event('stack', `started, ${own.url}`)
   return { stack: own, own }
-}
-
-/** Leaves the stack running until Ctrl-C. */
-async function keepRunning(stack: Stack, display: Display, signal: AbortSignal): Promise<void> {
-  display.line(`\nThe stack keeps running: ${stack.url}/api/docs. Ctrl-C stops it.`)
-  await Promise.race([once(signal, 'abort'), stack.failed])
 }

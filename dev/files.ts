@@ -1,38 +1,14 @@
-import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { replaceFile } from '../src/runtime/files.ts'
 
-/** Writes a file next to the target and renames it, so that a reader sees the old or the new text but never a part. */
-export async function writeAtomically(
-  path: string,
-  body: string | Uint8Array | readonly Uint8Array[],
-  mode = 0o600,
-): Promise<void> {
+export { readTextFile as readText } from '../src/runtime/files.ts'
+
+/** Replaces a file, so that a reader sees the old or the new text but never a part. Makes its folder first. */
+export async function writeAtomically(path: string, body: string | Uint8Array, mode = 0o600): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
-  const file = await open(temporary, 'wx', mode)
-  try {
-    if (Array.isArray(body)) await file.writev(body)
-    else await file.writeFile(body as string | Uint8Array)
-    await file.sync()
-  } catch (error) {
-    await file.close()
-    await rm(temporary, { force: true })
-    throw error
-  }
-  await file.close()
-  await rename(temporary, path)
-}
-
-/** Reads the text of a file; null when there is none. */
-export async function readText(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
-  }
+  await replaceFile(path, body, mode)
 }
 
 /** Runs `work` with a new folder below `parent`, which is removed at the end. */

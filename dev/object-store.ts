@@ -134,11 +134,7 @@ function failure(error: unknown, { method, path }: ServerRequest): ServerAnswer 
 }
 
 /** Adds the headers that let web pages of these origins read an answer. */
-function readable(
-  { status, headers = {}, body }: ServerAnswer,
-  request: ServerRequest,
-  origins: readonly string[],
-): ServerAnswer {
+function readable({ status, headers = {}, body }: ServerAnswer, request: ServerRequest, origins: readonly string[]) {
   const cors = corsHeaders(request, origins)
   const exposed = [...EXPOSED, ...Object.keys(headers).filter((name) => name.startsWith('x-amz-meta-'))]
   const shared = cors['access-control-allow-origin']

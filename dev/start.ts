@@ -25,7 +25,6 @@ ${CHOICE_HELP}
 
 Ctrl-C stops everything; data stays in the folder.`
 
-const colours = process.stdout.isTTY && !process.env.NO_COLOR
 const started = performance.now()
 
 /** Lists the addresses of the stack and requests to type. */
@@ -126,7 +125,7 @@ async function start(folder: string, embedded: boolean, signal: AbortSignal, int
     env: process.env,
     embedded,
     onLine: (name, line) => {
-      const text = formatLogLine(name, line, colours)
+      const text = formatLogLine(name, line)
       if (text !== null) console.log(text)
     },
     signal,

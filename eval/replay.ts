@@ -70,10 +70,7 @@ async function filesOf(folder: string): Promise<Record<string, string>> {
   )
 }
 
-async function replay(
-  file: string,
-  values: { repo?: string; scenario?: string; limit?: string; data?: string },
-): Promise<number> {
+async function replay(file: string, values: { repo?: string; scenario?: string; limit?: string; data?: string }) {
   const limitS = positive('limit', values.limit) ?? 300
   const recording = await readRecording(await readFile(file, 'utf8'))
   const scenario = await scenarioOf(recording, values)

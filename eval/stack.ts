@@ -6,12 +6,6 @@ import { startStack } from '../dev/stack/start-stack.ts'
 import { connect } from '../src/data/db/pool.ts'
 import { createEngineRoots } from './engine-root.ts'
 
-interface RoundFacts {
-  /** Status texts are not counted. */
-  model_calls: number
-  notes: string[]
-}
-
 export type EvalStack = Awaited<ReturnType<typeof startEvalStack>>
 interface EvalStackOptions {
   folder: string
@@ -24,13 +18,12 @@ interface EvalStackOptions {
   record_folder: string | null
   /** Time limit in seconds of a model call; by default as configured. */
   modelTimeoutS?: number
-  onLine?: (name: string, line: string) => void
   signal?: AbortSignal
 }
 
 /** Starts an embedded stack that uses nothing of the operator's except the model. Errors: those of the stack's start. */
 export async function startEvalStack(options: EvalStackOptions) {
-  const { folder, scripted, signal, onLine } = options
+  const { folder, scripted, signal } = options
   const env = {
     ...accountWithoutRegion(options.env),
     ...options.env,
@@ -38,13 +31,7 @@ export async function startEvalStack(options: EvalStackOptions) {
     // Any free port, since several evaluations may start at the same time.
     PLATFORM_PORT: '0',
   }
-  const stack = await startStack({
-    folder: join(folder, 'stack'),
-    env,
-    embedded: scripted || 'but the model',
-    onLine,
-    signal,
-  })
+  const stack = await startStack({ folder: join(folder, 'stack'), env, embedded: scripted || 'but the model', signal })
   try {
     const { git_host, databaseUrl } = stack.addresses
     if (!git_host || !databaseUrl) throw new Error('the stack has no git host or database of its own')
@@ -105,12 +92,13 @@ interface RoundRow {
 function openRoundFacts(databaseUrl: string) {
   const sql = connect(databaseUrl, { max: 1 })
   return {
-    read: async (sessionUuid: string): Promise<RoundFacts> => {
+    read: async (sessionUuid: string) => {
       const rows = await sql<RoundRow[]>`
         SELECT rounds.usage, rounds.result FROM rounds JOIN sessions ON sessions.id = rounds.session_id
         WHERE sessions.uuid = ${sessionUuid} ORDER BY rounds.id`
       const chains = rows.flatMap(({ usage }) => Object.entries(usage?.chains ?? {}))
       return {
+        /** Status texts are not counted. */
         model_calls: chains.reduce((sum, [name, { calls }]) => sum + (name === 'STATUS_UPDATE' ? 0 : calls), 0),
         notes: rows.flatMap(({ result }) => result?.notes ?? []),
       }

@@ -15,7 +15,7 @@ import { createMeter, type Meter } from './kit/meter.ts'
 import { createModelOpener, createTokenBudget } from './kit/models.ts'
 import type { RecordedRound } from './kit/recording.ts'
 import type { RoundRecording } from './kit/round-recorder.ts'
-import type { BareRun, RoundMode, TokenBudget } from './kit/run.ts'
+import type { BareRun, RoundMode } from './kit/run.ts'
 
 /** The signals that end an attempt at a round, and its recorders. */
 export interface AttemptFrame {
@@ -90,11 +90,7 @@ export function toRecordedRound({ config, now }: Context, claim: Claim): Recorde
 }
 
 /** Creates the token budget, null without a limit. A resumed apply may exceed it, since its result is reported. */
-export async function openBudget(
-  { config, sql }: Context,
-  claim: Claim,
-  eventLog: EventLog,
-): Promise<TokenBudget | null> {
+export async function openBudget({ config, sql }: Context, claim: Claim, eventLog: EventLog) {
   const limit = config.llm.max_session_tokens
   if (limit === 0) return null
   const budget = createTokenBudget(limit, await countSessionTokens(sql, claim.session.id), (tokens) =>

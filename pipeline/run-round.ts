@@ -9,7 +9,7 @@ import type { ClaimedRound, SessionFacts } from '../src/rounds/round.ts'
 import { releaseRound } from '../src/rounds/transitions.ts'
 import { settleJobs } from './kit/cancellation.ts'
 import type { RoundRecorder } from './kit/round-recorder.ts'
-import type { BareRun, Modes, Outcome, Parked, RoundMode } from './kit/run.ts'
+import type { BareRun, Modes, RoundMode } from './kit/run.ts'
 import { type AttemptFrame, openBudget, openRoundEventLog, openRun, toRecordedRound } from './open-run.ts'
 import type { Workspace } from './workspace/workspace.ts'
 
@@ -96,12 +96,7 @@ async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: C
 }
 
 /** Runs the mode of a round and returns its end. Errors: `LeaseLost`; any other error becomes an end with `failed`. */
-async function attempt(
-  context: Context,
-  claim: Claim,
-  modes: Modes,
-  frame: RoundFrame & AttemptFrame,
-): Promise<RoundEnd | 'release' | 'parked'> {
+async function attempt(context: Context, claim: Claim, modes: Modes, frame: RoundFrame & AttemptFrame) {
   const { held } = frame
   const mode = modes[claim.mode]
   const run = await openRun(context, claim, mode, frame)
@@ -154,11 +149,7 @@ async function giveUp(mode: RoundMode, run: BareRun, interruptions: number): Pro
 }
 
 /** Runs a mode, in a clone if it needs one. `commit` is the head of the session branch; null without a clone. */
-async function runMode(
-  mode: RoundMode,
-  run: BareRun,
-  frame: RoundFrame,
-): Promise<{ outcome: Outcome | Parked; commit: string | null }> {
+async function runMode(mode: RoundMode, run: BareRun, frame: RoundFrame) {
   if (!mode.workspace) return { outcome: await mode.handle(run), commit: null }
   const workspace = await frame.openWorkspace(run.round, { log: run.log, signal: run.signal })
   try {

@@ -7,18 +7,13 @@ import { type RoundFrame, runRound } from './run-round.ts'
 /** The sum is below the ten seconds that container runtimes grant a process to stop. */
 const STOP_LIMITS = { finishMs: 4_000, handBackMs: 3_000 }
 
-export interface Worker {
-  /** Claims no more rounds, gives running ones 4 s to finish and releases the rest. */
-  stop(): Promise<void>
-}
-
 /** Runs waiting rounds, `worker.concurrency` at a time, until it is stopped. */
 export async function startWorker(
   context: Context,
   modes: Modes,
   frame: RoundFrame,
   limits: { finishMs: number; handBackMs: number } = STOP_LIMITS,
-): Promise<Worker> {
+) {
   const { concurrency } = context.config.worker
   const cancellations = await startCancelWatch(context.sql, context.log)
   const queue = await startWorkingQueue(context.sql, context.log, {
@@ -34,6 +29,7 @@ export async function startWorker(
   })
   context.log.info('worker ready', { concurrency })
   return {
+    /** Claims no more rounds, gives running ones 4 s to finish and releases the rest. */
     stop: async () => {
       await queue.stop(limits)
       await cancellations.close()

@@ -7,6 +7,8 @@ import { type Endpoint, endpoint } from './endpoint.ts'
 import { errorAnswer } from './openapi/answers.ts'
 import { optionalInteger, uuid } from './validation/fields.ts'
 
+export type { ActivityEvent, OutputEvent } from '../src/events/round-event.ts'
+
 export const EVENT_STREAM_HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-cache',

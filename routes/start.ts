@@ -81,6 +81,6 @@ async function openCore(config: Config, address: ListenAddress, booted: BootedPr
 }
 
 async function printRules(): Promise<void> {
-  const { listRules } = await import('../src/rules/list.ts')
+  const { listRules } = await import('../src/rules/index.ts')
   process.stdout.write(listRules((await loadConfig(process.env, readTextFile)).orchestration.rules))
 }

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/preact-query'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Session, Status } from './api/schemas.ts'
+import type { Session, Status } from './api/calls.ts'
 import { usePlatform, useStore } from './platform.ts'
 import { refreshSession } from './sessions/use-session.ts'
 

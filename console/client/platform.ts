@@ -1,6 +1,8 @@
+import { useQuery } from '@tanstack/preact-query'
 import { createContext } from 'preact'
 import { useSyncExternalStore } from 'preact/compat'
 import { useContext } from 'preact/hooks'
+import { calls, type User } from './api/calls.ts'
 import type { Api } from './api/client.ts'
 import type { AuthConfig, SignIn } from './auth/sign-in.ts'
 import type { Store } from './observable.ts'
@@ -48,3 +50,19 @@ export function usePlatform(): Platform {
 }
 
 export const useStore = <T>(store: Store<T>): T => useSyncExternalStore(store.subscribe, store.get)
+
+/** Reads the signed-in user, once per visit. */
+export const useMe = () => useQuery(meQuery(usePlatform().api))
+
+export const meQuery = (api: Api) => ({
+  queryKey: ['me'] as const,
+  queryFn: () => calls.getMe(api),
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+type PanelRole = NonNullable<User['panel_role']>
+const RANKS: readonly PanelRole[] = ['viewer', 'editor', 'admin']
+
+/** Returns true when a user has at least this role in the panel. */
+export const hasPanelRole = (user: User | undefined, role: PanelRole): boolean =>
+  user?.panel_role != null && RANKS.indexOf(user.panel_role) >= RANKS.indexOf(role)

@@ -1,8 +1,7 @@
 import { useMutation } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import { Button } from './button.tsx'
-import { ErrorNotice } from './notice.tsx'
+import { Button, ErrorNotice } from './kit.tsx'
 
 interface DialogProps {
   open: boolean

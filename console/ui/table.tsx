@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { Button } from './button.tsx'
+import { Button } from './kit.tsx'
 import { formatNumber } from './words.ts'
 
 /** A column heading: plain, of numbers, or for screen readers only. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import type { SeedPrompt } from '../../src/prompts/parse-seed.ts'
 import { SEED_MODEL } from '../../src/prompts/registry/client.ts'
@@ -29,7 +30,18 @@ export async function loadPrompts(file: string | null) {
   const prompts = new Map<string, StoredPrompt>(
     Object.entries(JSON.parse(text ?? '{}') as Record<string, StoredPrompt>),
   )
-  const save = createSaver(file, () => JSON.stringify(Object.fromEntries(prompts), null, 1))
+  let isPlanned = false
+  let written = Promise.resolve()
+  /** Saves the prompts soon, several changes in one write. */
+  const save = () => {
+    if (file === null || isPlanned) return
+    isPlanned = true
+    written = Promise.all([sleep(50), written.catch(() => {})]).then(() => {
+      isPlanned = false
+      return writeAtomically(file, JSON.stringify(Object.fromEntries(prompts), null, 1))
+    })
+    written.catch(() => {})
+  }
   return {
     names: () => [...prompts.keys()],
     /** Adds a version, and the prompt if it is new. */
@@ -38,7 +50,7 @@ export async function loadPrompts(file: string | null) {
       const version = { id: crypto.randomUUID(), data }
       prompt.versions.push(version)
       prompts.set(name, prompt)
-      save.soon()
+      save()
       return version
     },
     latest: (name: string): StoredVersion | null => prompts.get(name)?.versions.at(-1) ?? null,
@@ -52,44 +64,18 @@ export async function loadPrompts(file: string | null) {
       const prompt = [...prompts.values()].find(({ versions }) => versions.some(({ id }) => id === versionId))
       if (!prompt) return false
       prompt.tags = { ...prompt.tags, [tag]: versionId }
-      save.soon()
+      save()
       return true
     },
     /** Returns false if there is no such prompt. */
     remove: (name: string): boolean => {
       const removed = prompts.delete(name)
-      if (removed) save.soon()
+      if (removed) save()
       return removed
     },
     versionsOf: (name: string): StoredVersion[] => prompts.get(name)?.versions ?? [],
     /** Resolves when all changes so far are on the disk. */
-    saved: save.done,
-  }
-}
-
-/** Makes a function that saves the prompts soon, several changes in one write. */
-function createSaver(file: string | null, text: () => string): { soon(): void; done(): Promise<void> } {
-  let dirty = false
-  let writing: Promise<void> | null = null
-  const write = async (path: string) => {
-    while (dirty) {
-      await new Promise((resolve) => setTimeout(resolve, 50))
-      dirty = false
-      await writeAtomically(path, text())
-    }
-  }
-  return {
-    soon: () => {
-      dirty = true
-      if (file === null) return
-      writing ??= write(file).finally(() => {
-        writing = null
-      })
-      writing.catch(() => {})
-    },
-    done: async () => {
-      await writing
-    },
+    saved: () => written,
   }
 }
 

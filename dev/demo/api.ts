@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Components } from '../../console/client/api/schemas.ts'
+import type { Components } from '../../console/client/api/calls.ts'
+import { createFrameReader, type Frame } from '../../console/client/api/event-stream.ts'
+import { memberOf, parseJson } from '../../src/base/json.ts'
 
 export type Session = Components['SessionAggregate']
 export type Round = Session['rounds'][number]
@@ -63,47 +65,26 @@ export function createApi(base: string, signal: AbortSignal) {
 }
 
 function detailOf(text: string): string {
-  try {
-    const { detail } = JSON.parse(text) as { detail: unknown }
-    return typeof detail === 'string' ? detail : JSON.stringify(detail)
-  } catch {
-    return text.slice(0, 300) || 'nothing'
-  }
+  const detail = memberOf(parseJson(text), 'detail')
+  if (detail === undefined) return text.slice(0, 300) || 'nothing'
+  return typeof detail === 'string' ? detail : JSON.stringify(detail)
 }
 
 async function* readEvents(url: string, signal: AbortSignal): AsyncIterable<string> {
   const response = await fetch(url, { signal, headers: { accept: 'text/event-stream' } })
   if (!response.ok || !response.body)
     throw new ApiError(`the event stream answered ${response.status}: ${detailOf(await response.text())}`)
-  for await (const { data } of readFrames(response.body))
-    if (data) yield (JSON.parse(data) as { status_msg: string }).status_msg
+  for await (const { data } of readFrames(response.body)) yield (JSON.parse(data) as { status_msg: string }).status_msg
 }
 
-/** Reads the frames of an event stream. Comments have neither event nor data. */
-export async function* readFrames(
-  body: ReadableStream<Uint8Array<ArrayBuffer>>,
-): AsyncIterable<{ event: string | undefined; data: string | undefined }> {
-  let text = ''
-  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-    text += chunk
-    const frames = text.split('\n\n')
-    text = frames.pop() ?? ''
-    for (const frame of frames)
-      yield { event: /^event: (.*)$/m.exec(frame)?.[1], data: /^data: (.*)$/m.exec(frame)?.[1] }
-  }
-}
-
-export interface Downloaded {
-  kind: string
-  url: string
-  bytes: number
+/** Reads the frames of an event stream. */
+export async function* readFrames(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncIterable<Frame> {
+  const read = createFrameReader()
+  for await (const chunk of body.pipeThrough(new TextDecoderStream())) yield* read(chunk)
 }
 
 /** Downloads an artifact with only the presigned URL, as a browser does. */
-export async function download(
-  artifact: Artifact,
-  signal: AbortSignal,
-): Promise<{ text: string; bytes: number; headers: Headers }> {
+export async function download(artifact: Artifact, signal: AbortSignal) {
   const response = await fetch(artifact.url, { signal: AbortSignal.any([signal, AbortSignal.timeout(CALL_LIMIT_MS)]) })
   const body = new Uint8Array(await response.arrayBuffer())
   if (response.status !== 200)

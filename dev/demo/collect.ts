@@ -1,9 +1,9 @@
 import type { PlanDocument } from '../../src/plan/document/plan-document.ts'
 import type { ReportDocuments } from '../../src/reports/schemas.ts'
-import { type Artifact, type Downloaded, download, type Round, type Session } from './api.ts'
+import { type Artifact, download, type Round, type Session } from './api.ts'
 
 export interface Collected {
-  artifacts: Downloaded[]
+  artifacts: { kind: string; url: string; bytes: number }[]
   reports: Partial<ReportDocuments>
   report_url: string | null
   findings: number | null
@@ -44,32 +44,26 @@ export async function collect(session: Session, metadataPrefix: string, signal: 
     collected.artifacts.push({ kind: kind === 'plan' && type === 'drift' ? 'drift' : kind, url: artifact.url, bytes })
     return { text, type }
   }
-  for (const round of session.rounds) await collectRound(round, collected, get)
+  for (const round of session.rounds) {
+    for (const change of round.code_changes)
+      collected.changes.push({ file_name: change.file_name, text: (await get(change, 'code_change')).text })
+    for (const plan of round.plans) {
+      const { text, type } = await get(plan, 'plan')
+      if (type !== 'drift') collected.plan = { text, targets: plan.targets }
+      else if (collected.drift.length === 0)
+        collected.drift = (JSON.parse(text) as { address: string }[]).map(({ address }) => address)
+    }
+    for (const preview of round.previews) collected.preview = JSON.parse((await get(preview, 'preview')).text)
+    for (const report of round.reports) {
+      collected.report_url = report.url
+      Object.assign(collected.reports, { [report.type]: JSON.parse((await get(report, 'report')).text) })
+    }
+    for (const check of round.compliance_checks)
+      collected.findings = (
+        JSON.parse((await get(check, 'compliance_check')).text) as { violations: unknown[] }
+      ).violations.length
+  }
   const url = session.rounds.flatMap(({ plans }) => plans.flatMap((plan) => plan.document_url ?? [])).at(-1)
   if (url) collected.document = JSON.parse((await download({ url, file_size_bytes: null }, signal)).text)
   return collected
-}
-
-async function collectRound(
-  round: Round,
-  collected: Collected,
-  get: (artifact: Artifact, kind: string) => Promise<{ text: string; type: string | null }>,
-): Promise<void> {
-  for (const change of round.code_changes)
-    collected.changes.push({ file_name: change.file_name, text: (await get(change, 'code_change')).text })
-  for (const plan of round.plans) {
-    const { text, type } = await get(plan, 'plan')
-    if (type !== 'drift') collected.plan = { text, targets: plan.targets }
-    else if (collected.drift.length === 0)
-      collected.drift = (JSON.parse(text) as { address: string }[]).map(({ address }) => address)
-  }
-  for (const preview of round.previews) collected.preview = JSON.parse((await get(preview, 'preview')).text)
-  for (const report of round.reports) {
-    collected.report_url = report.url
-    Object.assign(collected.reports, { [report.type]: JSON.parse((await get(report, 'report')).text) })
-  }
-  for (const check of round.compliance_checks)
-    collected.findings = (
-      JSON.parse((await get(check, 'compliance_check')).text) as { violations: unknown[] }
-    ).violations.length
 }

@@ -1,18 +1,7 @@
-/** The demo's output: an updated line in a terminal, plain lines elsewhere. */
-export interface Display {
-  line(text?: string): void
-  /** Writes a line with the time, a heading and a text. */
-  event(heading: string, text: string): void
-  /** Shows the current work, in a terminal only. */
-  busy(text: string): void
-  /** Holds back all output until the returned function is called, so that a person can type. */
-  hold(): () => void
-  /** Colours a text, in a terminal only. */
-  paint(colour: keyof typeof COLOURS, text: string): string
-  end(): void
-}
+import { styleText } from 'node:util'
 
-const COLOURS = { dim: '90', green: '32', red: '31', yellow: '33', bold: '1' } as const
+export type Display = ReturnType<typeof createDisplay>
+
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
 /** Matches control characters in others' names and texts that a terminal would obey, except the demo's own colours. */
@@ -20,14 +9,16 @@ const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 const CONTROLS = /\u001b(?!\[\d+m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f]/g
 const withoutControls = (text: string): string => text.replaceAll(CONTROLS, '')
 
-export function createDisplay(output: NodeJS.WriteStream, colours: boolean): Display {
+/** Makes the demo's output: an updated line in a terminal, plain lines elsewhere. */
+export function createDisplay(output: NodeJS.WriteStream) {
   const live = output.isTTY === true
   const began = performance.now()
   let current = ''
   let frame = 0
   let held = false
   const keptBack: string[] = []
-  const paint: Display['paint'] = (colour, text) => (colours ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text)
+  const paint = (colour: 'gray' | 'green' | 'red' | 'yellow' | 'bold', text: string) =>
+    styleText(colour, text, { stream: output })
   const clear = () => {
     if (live && current && !held) output.write('\r\u001b[2K')
   }
@@ -50,13 +41,16 @@ export function createDisplay(output: NodeJS.WriteStream, colours: boolean): Dis
   }
   return {
     line,
-    event: (heading, text) =>
-      line(`${paint('dim', elapsed())}  ${paint('bold', heading.padEnd(12))} ${text}`.trimEnd()),
-    busy: (text) => {
+    /** Writes a line with the time, a heading and a text. */
+    event: (heading: string, text: string) =>
+      line(`${paint('gray', elapsed())}  ${paint('bold', heading.padEnd(12))} ${text}`.trimEnd()),
+    /** Shows the current work, in a terminal only. */
+    busy: (text: string) => {
       clear()
       current = text
       draw()
     },
+    /** Holds back all output until the returned function is called, so that a person can type. */
     hold: () => {
       clear()
       held = true
@@ -66,6 +60,7 @@ export function createDisplay(output: NodeJS.WriteStream, colours: boolean): Dis
         draw()
       }
     },
+    /** Colours a text, in a terminal only. */
     paint,
     end: () => {
       clear()

@@ -1,6 +1,6 @@
-import type { Downloaded, PullRequest, Round, Session } from './api.ts'
+import type { PullRequest, Round, Session } from './api.ts'
 import type { Collected } from './collect.ts'
-import type { DemoMode } from './modes.ts'
+import type { DemoMode } from './options.ts'
 import type { TraceTotals } from './trace.ts'
 
 /** The object that `--json` prints. Its keys are documented and must not change. */
@@ -14,7 +14,7 @@ export interface DemoResult {
   targets: string[]
   validation_attempts: number
   pull_request: PullRequest | null
-  artifacts: Downloaded[]
+  artifacts: Collected['artifacts']
   engine: { name: string; version: string }
   duration_s: number
   engine_s: number
@@ -47,13 +47,7 @@ export const unplayedResult = (mode: DemoMode, engine: DemoResult['engine'], mes
   ok: false,
 })
 
-/** The last line of `--mode all --json`. Figures are sums; session, targets and pull request are of the first mode. */
-export interface AllResult extends Omit<DemoResult, 'mode' | 'message' | 'report' | 'locked' | 'trace' | 'checks'> {
-  mode: 'all'
-  status: 'completed' | 'failed'
-  statuses: string[]
-  results: DemoResult[]
-}
+export type AllResult = ReturnType<typeof sumUp>
 
 export const round3 = (value: number): number => Math.round(value * 1000) / 1000
 
@@ -95,14 +89,15 @@ export function pickReport({ reports }: Collected): DemoResult['report'] {
   return { type, status, summary }
 }
 
-export function sumUp(results: DemoResult[], durationS: number): AllResult {
+/** Makes the last line of `--mode all --json`. Figures are sums; session, targets and pull request of the first mode. */
+export function sumUp(results: DemoResult[], durationS: number) {
   const sum = (pick: (result: DemoResult) => number) =>
     round3(results.reduce((total, result) => total + pick(result), 0))
   const ok = results.length > 0 && results.every((result) => result.ok)
   const [first] = results
   return {
     session_id: first?.session_id ?? '',
-    mode: 'all',
+    mode: 'all' as const,
     status: ok ? 'completed' : 'failed',
     statuses: results.map(({ status }) => status),
     plan: {

@@ -3,12 +3,11 @@ import { createSampleStates, rootOfExample } from '../sample-state/prepare.ts'
 import { bodyOf, SCOPE, uriOfSample } from '../scripted-model/examples.ts'
 import { dataFolder, type ReadyStack } from '../stack/data-folder.ts'
 import { type Api, ApiError, createApi, DemoError, follow, type PullRequest, type Session } from './api.ts'
-import { type Collected, collect } from './collect.ts'
+import { collect } from './collect.ts'
 import type { Display } from './display.ts'
 import type { Interruption } from './live/interruption.ts'
 import { openLanes } from './live/lanes.ts'
-import { type DemoMode, findExample, MODES, SHOWS } from './modes.ts'
-import type { DemoOptions } from './options.ts'
+import { type DemoMode, type DemoOptions, findExample, MODES, SHOWS } from './options.ts'
 import {
   type AllResult,
   checksOf,
@@ -130,10 +129,10 @@ async function prepareState({ mode, options, stack, display, signal }: ModeRun):
   const states = await createSampleStates(dataFolder(options.data), stack.git_host.repositories)
   await states.reset(root, signal)
   const { past } = root
-  const changes = past.kind === 'applied' ? past.changes.map(({ name, attribute }) => `${name}.${attribute}`) : []
+  const changes = past?.changed.map(({ name, attribute }) => `${name}.${attribute}`) ?? []
   const applied = changes.length > 0 ? `applied, then changed by hand: ${changes.join(', ')}` : 'applied'
-  const texts = { applied, imported: 'imported, as far as the code of the default branch goes', none: 'never applied' }
-  display.event('state', texts[past.kind])
+  const texts = { applied, imported: 'imported, as far as the code of the default branch goes' }
+  display.event('state', past ? texts[past.state] : 'never applied')
 }
 
 /** Downloads the results of the session, and opens a pull request if code has changed. */
@@ -153,7 +152,7 @@ async function gather({ mode, display, signal }: ModeRun, api: Api, ended: Sessi
     }
   const session = await api.session(ended.uuid)
   display.busy('downloading the artifacts')
-  const collected: Collected = await collect(session, await api.metadataPrefix(), signal)
+  const collected = await collect(session, await api.metadataPrefix(), signal)
   return { session, collected, pull_request: pullRequest, refusals }
 }
 
@@ -182,21 +181,13 @@ function resultOf({ mode, stack }: ModeRun, evidence: Evidence, durationS: numbe
   }
 }
 
-/** The object for the last line of `--json`, and whether all modes succeeded. */
-interface DemoEnd {
-  line: DemoResult | AllResult
-  ok: boolean
-}
-
 /** Everything that a run of a mode needs, except the mode and the signal that limits it. */
 type Setting = Omit<ModeRun, 'mode' | 'signal'> & { signalFor(mode: DemoMode): AbortSignal }
 
-export async function runModes(setting: Setting): Promise<DemoEnd> {
+/** Plays the wanted modes. Returns the object for the last line of `--json`. */
+export async function runModes(setting: Setting): Promise<DemoResult | AllResult> {
   const { options, display } = setting
-  if (options.mode !== 'all') {
-    const line = await play(setting, options.mode)
-    return { line, ok: line.ok }
-  }
+  if (options.mode !== 'all') return await play(setting, options.mode)
   const results: DemoResult[] = []
   const began = performance.now()
   for (const mode of MODES) {
@@ -207,7 +198,7 @@ export async function runModes(setting: Setting): Promise<DemoEnd> {
   }
   const line = sumUp(results, (performance.now() - began) / 1000)
   showAll(display, line)
-  return { line, ok: line.ok }
+  return line
 }
 
 function play({ signalFor, ...setting }: Setting, mode: DemoMode): Promise<DemoResult> {

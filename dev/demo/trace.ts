@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReceivedSpan } from '../collector/read-spans.ts'
+import { shortenOutput } from '../sample-state/engine-root.ts'
 import type { Session } from './api.ts'
 import type { Display } from './display.ts'
 
@@ -96,15 +97,8 @@ function describeSpan(span: ReceivedSpan): string {
     if (span.attributes['llm.cost.total'] !== undefined) parts.push(dollars(numberAt(span, 'llm.cost.total')))
     parts.push(String(span.attributes['llm.model_name'] ?? ''))
   }
-  if (span.status === 'error') parts.push(`error: ${shorten(span.status_message)}`)
+  if (span.status === 'error') parts.push(`error: ${shortenOutput(span.status_message, 100)}`)
   return parts.filter(Boolean).join('  ')
-}
-
-const MAX_ERROR = 100
-
-function shorten(text: string): string {
-  const line = text.replaceAll(/[\s│╷╵]+/g, ' ').trim()
-  return line.length > MAX_ERROR ? `${line.slice(0, MAX_ERROR)}…` : line
 }
 
 export function showTrace(display: Display, spans: readonly ReceivedSpan[]): TraceTotals {
@@ -116,7 +110,7 @@ export function showTrace(display: Display, spans: readonly ReceivedSpan[]): Tra
     `${display.paint('bold', 'trace'.padEnd(13))} project ${project}: ${model_calls} model calls, ` +
       `${tool_calls} tool calls, ${engine_runs} engine runs, ${input_tokens} + ${output_tokens} tokens, ${cost}`,
   )
-  for (const line of renderTrace(spans)) display.line(display.paint(line.includes('  error: ') ? 'red' : 'dim', line))
+  for (const line of renderTrace(spans)) display.line(display.paint(line.includes('  error: ') ? 'red' : 'gray', line))
   display.line()
   return totals
 }

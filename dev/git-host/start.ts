@@ -120,11 +120,7 @@ function createApp(site: Site) {
 
 const withoutSuffix = (name: string) => name.replace(/\.git$/, '')
 
-async function serveGit(
-  site: Site,
-  c: Context<HostEnv, '/:owner/:name/*'>,
-  asked: string | undefined,
-): Promise<Response> {
+async function serveGit(site: Site, c: Context<HostEnv, '/:owner/:name/*'>, asked: string | undefined) {
   const service = SERVICES.find((candidate) => candidate === asked)
   const repository = await findRepository(site.data_dir, c.req.param('owner'), withoutSuffix(c.req.param('name')))
   const mayRead = repository !== null && !repository.private && service !== 'git-receive-pack'

@@ -56,7 +56,7 @@ export async function openDisk(root: string, now: () => Date) {
       const head = Buffer.from(`${JSON.stringify(stored)}\n`)
       const name = createHash('sha256').update(object.key).digest('hex')
       const file = join(root, bucket, 'objects', name.slice(0, 2), name)
-      await writeAtomically(file, [head, body])
+      await writeAtomically(file, Buffer.concat([head, body]))
       index.set(object.key, { ...stored, file, offset: head.length })
     },
     delete: async (bucket: string, key: string): Promise<void> => {

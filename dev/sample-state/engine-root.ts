@@ -126,11 +126,11 @@ async function runUntilSuccess(what: string, run: () => Promise<EngineResult>): 
   }
 }
 
-export const shortenOutput = (stderr: string): string =>
-  stderr
-    .replaceAll(/[\s│╷╵]+/g, ' ')
-    .trim()
-    .slice(0, 400)
+/** Puts a message of the engine into one line of at most `limit` characters. */
+export function shortenOutput(stderr: string, limit = 400): string {
+  const line = stderr.replaceAll(/[\s│╷╵]+/g, ' ').trim()
+  return line.length > limit ? `${line.slice(0, limit)}…` : line
+}
 
 const BLOCK = /^resource "([^"]+)" "([^"]+)" \{\n([\s\S]*?)^\}/gm
 

@@ -19,18 +19,10 @@ export async function createSampleStates(folder: string, repositories: readonly 
   }
   const idOf = ({ sample, iac_path }: SampleRoot) => deriveProjectId(uriOf(sample), SCOPE, iac_path)
   const build = async ({ sample, iac_path, past }: SampleRoot, id: string, signal?: AbortSignal) => {
-    if (past.kind === 'none') return
+    if (past === null) return
     const source = join(folder, 'git-host/repositories/samples', `${sample}.git`)
     const place = { source, uri: uriOf(sample), branch: 'main', iac_path, scope_id: SCOPE, cloud: 'aws' } as const
-    const root = await engine.open(place)
-    try {
-      if (past.kind === 'imported') return await root.importCommented(signal)
-      await root.apply(signal)
-    } finally {
-      await root.dispose()
-    }
-    const state = await objects.read(id)
-    if (state && past.changes.length > 0) await objects.write(id, changeByHand(state, past.changes))
+    await makePast(await engine.open(place), past, objects, id, signal)
   }
   /** Resets the root's state to its history. */
   const reset = async (root: SampleRoot, signal?: AbortSignal): Promise<void> => {
@@ -53,47 +45,56 @@ export async function createSampleStates(folder: string, repositories: readonly 
   }
 }
 
-/** The history of a sample root before a request works on it. */
-type Past =
-  /** It was never applied. */
-  | { kind: 'none' }
-  /** It was applied, and then settings were changed outside of the code. */
-  | { kind: 'applied'; changes: readonly ManualChange[] }
-  /** The blocks with an identifier of the account in a comment were imported. */
-  | { kind: 'imported' }
+/** The history of a root before a request works on it. */
+export interface Past {
+  /** `applied`: the code was applied. `imported`: the blocks with an identifier in a comment were imported. */
+  state: 'applied' | 'imported'
+  /** What was changed outside of the code afterwards. */
+  changed: readonly ManualChange[]
+}
+
+/** Makes the state of an opened root with this past, and disposes of the root. Errors: the engine made no state. */
+export async function makePast(
+  root: Awaited<ReturnType<Awaited<ReturnType<typeof connectStackEngine>>['open']>>,
+  { state: wanted, changed }: Past,
+  objects: ReturnType<typeof stateObjects>,
+  projectId: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  try {
+    if (wanted === 'imported') await root.importCommented(signal)
+    else await root.apply(signal)
+  } finally {
+    await root.dispose()
+  }
+  if (changed.length === 0) return
+  const state = await objects.read(projectId)
+  if (!state) throw new Error('the root was applied and has no state')
+  await objects.write(projectId, changeByHand(state, changed))
+}
 
 interface SampleRoot {
   sample: string
   iac_path: string | null
-  past: Past
+  /** Null if it was never applied. */
+  past: Past | null
 }
-
-const setting = (
-  name: string,
-  attribute: string,
-  ...values: [ManualChange['values'][0], ManualChange['values'][1]]
-): ManualChange => ({
-  type: 'terraform_data',
-  name,
-  attribute,
-  values,
-})
 
 const PASTS: Record<string, Past> = {
   'network-baseline': {
-    kind: 'applied',
-    changes: [
-      setting('flow_logs', 'retention_days', 30, 90),
-      setting('office_tunnel', 'idle_timeout_minutes', 240, 30),
+    state: 'applied',
+    changed: [
+      { name: 'flow_logs', attribute: 'retention_days', from: 30, to: 90 },
+      { name: 'office_tunnel', attribute: 'idle_timeout_minutes', from: 240, to: 30 },
     ],
   },
-  'legacy-accounts': { kind: 'imported' },
-  'data-platform': { kind: 'applied', changes: [] },
+  'legacy-accounts': { state: 'imported', changed: [] },
+  'data-platform': { state: 'applied', changed: [] },
 }
 
 const rootOf = (name: ExampleName): SampleRoot => {
   const { sample, iac_path } = EXAMPLES[name]
-  return { sample, iac_path, past: PASTS[sample] ?? { kind: 'none' } }
+  return { sample, iac_path, past: PASTS[sample] ?? null }
 }
 
 /** Returns the root of an example; null if its state does not matter. */

@@ -36,27 +36,25 @@ export function stateObjects(storage: StorageConfig) {
   }
 }
 
-/** A setting changed outside of the code. The second of `values` is used if the code already has the first one. */
+/** A setting of a built-in resource that was changed outside of the code, from one value to the other or back. */
 export interface ManualChange {
-  type: string
   name: string
   attribute: string
-  values: readonly [string | number | boolean, string | number | boolean]
+  from: string | number | boolean
+  to: string | number | boolean
 }
 
 /** Edits a state as a refresh does after changes outside of the code. Errors: the resource or attribute is missing. */
 export function changeByHand(state: StateDocument, changes: readonly ManualChange[]): StateDocument {
   const edited = structuredClone(state)
-  for (const change of changes) {
-    const resource = edited.resources.find(({ type, name }) => type === change.type && name === change.name)
+  for (const { name, attribute, from, to } of changes) {
+    const resource = edited.resources.find((one) => one.type === 'terraform_data' && one.name === name)
     const attributes = resource?.instances[0]?.attributes
     // The built-in resource repeats its input as its output.
     const values = [attributes?.input, attributes?.output].map(dynamicValue)
     for (const value of values) {
-      if (!value || !(change.attribute in value))
-        throw new Error(`the state of ${change.type}.${change.name} holds no ${change.attribute}`)
-      const [first, second] = change.values
-      value[change.attribute] = value[change.attribute] === first ? second : first
+      if (!value || !(attribute in value)) throw new Error(`the state of terraform_data.${name} holds no ${attribute}`)
+      value[attribute] = value[attribute] === from ? to : from
     }
   }
   return { ...edited, serial: state.serial + 1 }

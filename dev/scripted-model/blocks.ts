@@ -1,3 +1,5 @@
+import { memberOf, parseJson } from '../../src/base/json.ts'
+
 /** Reading and editing blocks of the engine's language, as far as recordings need it. */
 
 const HEADER = /^(resource|module) "([^"]+)"(?: "([^"]+)")? \{/
@@ -47,12 +49,8 @@ export const searchReplace = (search: string, by: string): string =>
 
 /** Reads the diff from the answer of `diff_history`, which is a text or an object with a `diff`. */
 export function diffText(result: string): string {
-  try {
-    const value: unknown = JSON.parse(result)
-    if (typeof value === 'object' && value !== null && 'diff' in value && typeof value.diff === 'string')
-      return value.diff
-  } catch {}
-  return result
+  const diff = memberOf(parseJson(result), 'diff')
+  return typeof diff === 'string' ? diff : result
 }
 
 /** A changed line and its block. `address` is null outside of resource and module blocks. */

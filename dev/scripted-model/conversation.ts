@@ -1,13 +1,10 @@
-/** The part of a chat-completions request that the scripted model reads. */
-export interface ChatRequest {
-  messages: WireMessage[]
-  tools?: { function: { name: string } }[]
-}
-export interface WireMessage {
-  role: string
-  content?: string | { text?: string }[] | null
-  tool_calls?: { id: string; function: { name: string; arguments: string } }[]
-  tool_call_id?: string
+import { isJsonObject, type Json, parseJson } from '../../src/base/json.ts'
+import type { ChatMessage, ChatTool } from '../chat-completions.ts'
+
+/** The part of a request that the scripted model reads. */
+export interface Question {
+  messages: readonly ChatMessage[]
+  tools: readonly Pick<ChatTool, 'name'>[]
 }
 
 /** The answer of the model. */
@@ -36,32 +33,23 @@ export interface Conversation {
   steps: Step[]
 }
 
-const textOf = (message: WireMessage): string =>
-  typeof message.content === 'string'
-    ? message.content
-    : (message.content ?? []).map((part) => part.text ?? '').join('')
-
 /**
  * Reads a request. The loop also sends notices as user messages, so the query of the current chain is the user message
  * before its first tool call. A continued chain has a new query: the user message after the last answer without a call
  * that follows the result of a tool.
  */
-export function readConversation(request: ChatRequest): Conversation {
-  const { messages } = request
-  const calls = (message: WireMessage | undefined) => message?.role === 'assistant' && !!message.tool_calls?.length
+export function readConversation({ messages, tools }: Question): Conversation {
   const ended = messages.findLastIndex(
-    (message, at) => message.role === 'assistant' && !calls(message) && messages[at - 1]?.role === 'tool',
+    ({ role, calls }, at) => role === 'assistant' && calls.length === 0 && messages[at - 1]?.role === 'tool',
   )
-  const firstCall = messages.findIndex((message, at) => at > ended && calls(message))
+  const firstCall = messages.findIndex(({ role, calls }, at) => at > ended && role === 'assistant' && calls.length > 0)
   const before = firstCall < 0 ? messages : messages.slice(0, firstCall)
   const queryAt = before.findLastIndex((message) => message.role === 'user')
-  const query = queryAt < 0 ? '' : textOf(before[queryAt] as WireMessage)
+  const query = before[queryAt]?.text ?? ''
+  const rules = messages.filter(({ role }) => role === 'system')
   return {
-    tools: new Set((request.tools ?? []).map((tool) => tool.function.name)),
-    system: messages
-      .filter((message) => message.role === 'system')
-      .map(textOf)
-      .join('\n'),
+    tools: new Set(tools.map(({ name }) => name)),
+    system: rules.map(({ text }) => text).join('\n'),
     query: unwrap(query),
     data: dataBlocks(query),
     history: readPairs(before.slice(0, Math.max(queryAt, 0))),
@@ -70,35 +58,22 @@ export function readConversation(request: ChatRequest): Conversation {
 }
 
 /** Lists every query with the text of its answer, without the calls between them. */
-function readPairs(messages: readonly WireMessage[]): { user: string; assistant: string }[] {
-  const pairs: { user: string; assistant: string }[] = []
-  for (const [index, message] of messages.entries()) {
-    if (message.role !== 'user') continue
-    const next = messages.slice(index + 1).find(({ role, tool_calls }) => role !== 'tool' && !tool_calls?.length)
-    if (next?.role === 'assistant') pairs.push({ user: unwrap(textOf(message)), assistant: textOf(next) })
-  }
-  return pairs
+function readPairs(messages: readonly ChatMessage[]): Conversation['history'] {
+  return messages.flatMap(({ role: asking, text }, index) => {
+    const next = messages.slice(index + 1).find(({ role, calls }) => role !== 'tool' && calls.length === 0)
+    if (asking !== 'user' || next?.role !== 'assistant') return []
+    return [{ user: unwrap(text ?? ''), assistant: next.text ?? '' }]
+  })
 }
 
-function stepsOf(messages: readonly WireMessage[]): Step[] {
-  const results = new Map(
-    messages.filter((message) => message.role === 'tool').map((message) => [message.tool_call_id, textOf(message)]),
-  )
+function stepsOf(messages: readonly ChatMessage[]): Step[] {
+  const results = new Map(messages.map(({ answers, text }) => [answers, text]))
   return messages
-    .flatMap((message) => message.tool_calls ?? [])
-    .map((call) => ({
-      name: call.function.name,
-      args: parseArguments(call.function.arguments),
-      result: unwrap(results.get(call.id) ?? ''),
-    }))
-}
-
-function parseArguments(text: string): Record<string, unknown> {
-  try {
-    return JSON.parse(text) as Record<string, unknown>
-  } catch {
-    return {}
-  }
+    .flatMap(({ calls }) => calls)
+    .map(({ id, name, arguments: text }) => {
+      const args = parseJson(text)
+      return { name, args: isJsonObject(args) ? args : {}, result: unwrap(results.get(id) ?? '') }
+    })
 }
 
 const FENCE = /<<<DATA ([^\n]*?) ([0-9a-f]{16})\n([\s\S]*?)\n\2 DATA>>>/g
@@ -131,16 +106,25 @@ export const bulletsIn = (text: string): string[] =>
     .map((entry) => entry.trim())
     .filter(Boolean)
 
+/** Reads the JSON between the first and the last bracket of a text; undefined if there is none. */
+export const jsonIn = (text: string, open: '[' | '{'): Json | undefined =>
+  parseJson(text.slice(text.indexOf(open), text.lastIndexOf(open === '[' ? ']' : '}') + 1))
+
 /** Finds the first answered call of a tool (for a file, if one is given) and returns its answer. */
 export const resultOf = (steps: readonly Step[], name: string, file?: string): string | undefined =>
   steps.find((step) => step.name === name && (file === undefined || step.args.target_file === file))?.result
 
-export const call = (name: string, args: Record<string, unknown>): { name: string; args: Record<string, unknown> } => ({
-  name,
-  args,
+export const call = (name: string, args: Record<string, unknown>) => ({ name, args })
+
+/** Makes a reply of one call. */
+export const oneCall = (name: string, args: Record<string, unknown>) => ({ calls: [call(name, args)] })
+
+export const listRoot = oneCall('list_dir', { relative_workspace_path: '.' })
+
+export const readFiles = (files: readonly string[]) => ({
+  calls: files.map((targetFile) => call('read_file', { target_file: targetFile })),
 })
 
 /** Makes the call that ends a task. */
-export const complete = (status: 'done' | 'not done', summary: string): Reply => ({
-  calls: [call('task_complete', { status, summary })],
-})
+export const complete = (status: 'done' | 'not done', summary: string): Reply =>
+  oneCall('task_complete', { status, summary })

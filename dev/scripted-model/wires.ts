@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { chatCompletion, chatError } from '../chat-completions.ts'
-import type { ChatRequest, Reply, WireMessage } from './conversation.ts'
+import { type ChatMessage, chatCompletion, chatError, readChatRequest } from '../chat-completions.ts'
+import type { Question, Reply } from './conversation.ts'
 
 /** Estimates tokens by the usual rule of thumb: four characters make one token. */
 const tokens = (value: unknown): number => Math.ceil(JSON.stringify(value ?? '').length / 4)
@@ -9,8 +9,8 @@ const tokens = (value: unknown): number => Math.ceil(JSON.stringify(value ?? '')
 interface Dialect {
   /** True if requests to this path use this interface. */
   matches(path: string): boolean
-  read(body: Loose): ChatRequest
-  answer(request: ChatRequest, reply: Reply, model: string): object
+  read(body: Loose): Question
+  answer(question: Question, reply: Reply, model: string): object
   error(status: number, message: string): object
 }
 
@@ -31,38 +31,30 @@ interface Part {
 }
 
 const newId = (prefix: string) => `${prefix}_${randomUUID().replaceAll('-', '').slice(0, 24)}`
-const used = (request: ChatRequest, { text, calls }: Reply) => ({
-  input: tokens(request.messages) + tokens(request.tools),
+const used = ({ messages, tools }: Question, { text, calls }: Reply) => ({
+  input: tokens(messages) + tokens(tools),
   output: tokens(text ?? calls),
 })
-const call = (id: string, name: string, args: unknown) => ({
-  id,
-  function: { name, arguments: JSON.stringify(args ?? {}) },
-})
-const requestOf = (system: string, messages: WireMessage[], tools: readonly { name: string }[]): ChatRequest => ({
-  messages: [...(system ? [{ role: 'system', content: system }] : []), ...messages],
-  ...(tools.length > 0 && { tools: tools.map(({ name }) => ({ function: { name } })) }),
+const call = (id: string, name: string, args: unknown) => ({ id, name, arguments: JSON.stringify(args ?? {}) })
+const message = (role: ChatMessage['role'], text: string, more: Partial<ChatMessage> = {}): ChatMessage => ({
+  ...{ role, text, answers: null, calls: [] },
+  ...more,
 })
 
 const chat: Dialect = {
   matches: (path) => path === '/v1/chat/completions',
   read: (body) => {
-    if (!Array.isArray(body.messages) || body.messages.length === 0)
-      throw new RangeError('messages: a non-empty list is required')
-    if (body.stream) throw new RangeError('stream: only whole answers are served here')
-    return { messages: body.messages as WireMessage[], ...(Array.isArray(body.tools) && { tools: body.tools }) }
+    const request = readChatRequest(body)
+    if (request.stream) throw new RangeError('stream: only whole answers are served here')
+    return request
   },
-  answer: (request, reply, model) =>
+  answer: (question, reply, model) =>
     chatCompletion({
       id: `chatcmpl-${randomUUID()}`,
       model,
       text: reply.text ?? '',
-      calls: (reply.calls ?? []).map(({ name, args }) => ({
-        id: newId('call'),
-        name,
-        arguments: JSON.stringify(args),
-      })),
-      usage: used(request, reply),
+      calls: (reply.calls ?? []).map(({ name, args }) => call(newId('call'), name, args)),
+      usage: used(question, reply),
     }),
   error: (_status, message) => chatError(message),
 }
@@ -73,15 +65,19 @@ const textOf = (content: Block['content']): string =>
 const anthropic: Dialect = {
   matches: (path) => path === '/anthropic/v1/messages',
   read: (body) => {
-    const turns = body.messages as { role: string; content: string | Block[] }[]
+    const turns = body.messages as { role: 'user' | 'assistant'; content: string | Block[] }[]
     if (!Array.isArray(turns) || turns.length === 0) throw new RangeError('messages: at least one message is required')
     if (typeof body.max_tokens !== 'number') throw new RangeError('max_tokens: Field required')
-    const system = textOf(body.system as Block['content'])
-    const messages = turns.flatMap(({ role, content }) => fromBlocks(role, content))
-    return requestOf(system, messages, (body.tools as { name: string }[] | undefined) ?? [])
+    return {
+      messages: [
+        message('system', textOf(body.system as Block['content'])),
+        ...turns.flatMap(({ role, content }) => fromBlocks(role, content)),
+      ],
+      tools: (body.tools as { name: string }[] | undefined) ?? [],
+    }
   },
-  answer: (request, reply, model) => {
-    const { input, output } = used(request, reply)
+  answer: (question, reply, model) => {
+    const { input, output } = used(question, reply)
     const calls =
       reply.calls?.map(({ name, args }) => ({ type: 'tool_use', id: newId('toolu'), name, input: args })) ?? []
     return {
@@ -101,24 +97,19 @@ const anthropic: Dialect = {
   }),
 }
 
-function fromBlocks(role: string, content: string | Block[]): WireMessage[] {
-  if (typeof content === 'string') return [{ role, content }]
-  const results = content.filter(({ type }) => type === 'tool_result')
-  const calls = content
-    .filter(({ type }) => type === 'tool_use')
-    .map(({ id = '', name = '', input }) => call(id, name, input))
-  const text = content.flatMap((block) => (block.type === 'text' ? [block.text ?? ''] : [])).join('')
+function fromBlocks(role: 'user' | 'assistant', content: string | Block[]): ChatMessage[] {
+  if (typeof content === 'string') return [message(role, content)]
+  const of = (kind: string) => content.filter(({ type }) => type === kind)
+  const calls = of('tool_use').map(({ id = '', name = '', input }) => call(id, name, input))
   return [
-    ...results.map(
-      (block): WireMessage => ({ role: 'tool', tool_call_id: block.tool_use_id, content: textOf(block.content) }),
-    ),
-    ...said(role, text, calls),
+    ...of('tool_result').map((block) => message('tool', textOf(block.content), { answers: block.tool_use_id ?? null })),
+    ...said(role, textOf(of('text')), calls),
   ]
 }
 
 /** Makes one message of the text and calls of a turn; none if it has neither. */
-const said = (role: string, text: string, calls: NonNullable<WireMessage['tool_calls']>): WireMessage[] =>
-  text || calls.length > 0 ? [{ role, content: text || null, ...(calls.length > 0 && { tool_calls: calls }) }] : []
+const said = (role: 'user' | 'assistant', text: string, calls: ChatMessage['calls']): ChatMessage[] =>
+  text || calls.length > 0 ? [message(role, text, { calls })] : []
 
 const gemini: Dialect = {
   matches: (path) => /^\/gemini\/v1beta\/models\/[^/]+:generateContent$/.test(path),
@@ -127,14 +118,16 @@ const gemini: Dialect = {
     if (!Array.isArray(contents) || contents.length === 0) throw new RangeError('contents is not specified')
     const { parts: rules = [] } = (body.systemInstruction as { parts?: Part[] } | undefined) ?? {}
     const declared = (body.tools as { functionDeclarations?: { name: string }[] }[] | undefined) ?? []
-    return requestOf(
-      rules.map(({ text }) => text ?? '').join('\n'),
-      contents.flatMap(({ role, parts = [] }) => fromParts(role === 'model' ? 'assistant' : 'user', parts)),
-      declared.flatMap(({ functionDeclarations = [] }) => functionDeclarations),
-    )
+    return {
+      messages: [
+        message('system', rules.map(({ text }) => text ?? '').join('\n')),
+        ...contents.flatMap(({ role, parts = [] }) => fromParts(role === 'model' ? 'assistant' : 'user', parts)),
+      ],
+      tools: declared.flatMap(({ functionDeclarations = [] }) => functionDeclarations),
+    }
   },
-  answer: (request, reply, model) => {
-    const { input, output } = used(request, reply)
+  answer: (question, reply, model) => {
+    const { input, output } = used(question, reply)
     const calls = reply.calls?.map(({ name, args }) => ({ functionCall: { id: newId('fc'), name, args } })) ?? []
     const parts = [...(reply.text ? [{ text: reply.text }] : []), ...calls]
     return {
@@ -146,9 +139,9 @@ const gemini: Dialect = {
   error: (code, message) => ({ error: { code, message, status: code === 404 ? 'NOT_FOUND' : 'INVALID_ARGUMENT' } }),
 }
 
-function fromParts(role: string, parts: Part[]): WireMessage[] {
-  const results = parts.flatMap(({ functionResponse: result }): WireMessage[] =>
-    result ? [{ role: 'tool', tool_call_id: result.id ?? result.name, content: result.response?.result ?? '' }] : [],
+function fromParts(role: 'user' | 'assistant', parts: Part[]): ChatMessage[] {
+  const results = parts.flatMap(({ functionResponse: result }) =>
+    result ? [message('tool', result.response?.result ?? '', { answers: result.id ?? result.name })] : [],
   )
   const calls = parts.flatMap(({ functionCall: each }) =>
     each ? [call(each.id ?? each.name, each.name, each.args)] : [],

@@ -120,11 +120,7 @@ export async function answers(child: Child, url: string, cancel: AbortSignal | u
 }
 
 /** Waits for `ready`. Fails when the process ends, after a minute, or on the signal. */
-export async function withinLimit(
-  child: Child,
-  ready: Promise<unknown>,
-  cancel: AbortSignal | undefined,
-): Promise<void> {
+export async function withinLimit(child: Child, ready: Promise<unknown>, cancel: AbortSignal | undefined) {
   const timer = new AbortController()
   const signal = cancel ? AbortSignal.any([timer.signal, cancel]) : timer.signal
   const late = sleep(START_LIMIT_MS, `is not ready after ${START_LIMIT_MS / 1000} s`, { signal }).catch(

@@ -1,15 +1,15 @@
-const WIDTH = 6
-const COLOURS: Record<string, string> = { core: '36', worker: '35', iac: '33', stack: '90' }
-const LEVELS: Record<string, string> = { warn: '33', error: '31' }
+import { styleText } from 'node:util'
+import { isJsonObject, type Json, parseJson } from '../../src/base/json.ts'
 
-const paint = (colour: string | undefined, text: string, on: boolean) =>
-  on && colour ? `\u001b[${colour}m${text}\u001b[0m` : text
+const WIDTH = 6
+const COLOURS = { core: 'cyan', worker: 'magenta', iac: 'yellow', stack: 'gray' } as const
+export type LogSource = keyof typeof COLOURS
 
 /** Formats a structured log line for people; null for a line of level debug. Any other line is returned as it is. */
-export function formatLogLine(process: string, line: string, colours: boolean): string | null {
-  const label = paint(COLOURS[process], process.padEnd(WIDTH), colours)
-  const entry = parse(line)
-  if (!entry) return `${label} ${line}`
+export function formatLogLine(process: LogSource, line: string): string | null {
+  const label = styleText(COLOURS[process], process.padEnd(WIDTH))
+  const entry = parseJson(line)
+  if (!isJsonObject(entry) || typeof entry.message !== 'string') return `${label} ${line}`
   const { time, level, message, process: _, service: __, error, ...fields } = entry
   if (level === 'debug') return null
   const clock = typeof time === 'string' ? time.slice(11, 19) : ''
@@ -18,22 +18,13 @@ export function formatLogLine(process: string, line: string, colours: boolean): 
     .join(' ')
   const fault = error === undefined ? '' : `: ${faultText(error)}`
   const mark = level === 'warn' || level === 'error' ? `${level} ` : ''
-  const text = paint(LEVELS[String(level)], `${mark}${String(message)}${fault}`, colours)
-  return [label, paint('90', clock, colours), text, paint('90', details, colours)].filter(Boolean).join(' ')
+  const words = `${mark}${message}${fault}`
+  const text = mark === '' ? words : styleText(level === 'warn' ? 'yellow' : 'red', words)
+  return [label, styleText('gray', clock), text, styleText('gray', details)].filter(Boolean).join(' ')
 }
 
-function parse(line: string): Record<string, unknown> | null {
-  if (!line.startsWith('{')) return null
-  try {
-    const value = JSON.parse(line) as Record<string, unknown>
-    return typeof value.message === 'string' ? value : null
-  } catch {
-    return null
-  }
-}
-
-function faultText(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return String(error)
-  const { message, cause } = error as { message?: unknown; cause?: unknown }
+function faultText(error: Json): string {
+  if (!isJsonObject(error)) return String(error)
+  const { message, cause } = error
   return [message, typeof cause === 'string' ? cause : undefined].filter(Boolean).join(' / ') || JSON.stringify(error)
 }

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readSeedPrompts } from '../../src/runtime/prompts.ts'
 import { startCache } from '../cache.ts'
-import { cloudVariables, startCloud } from '../cloud/start.ts'
+import { cloudVariables, startCloud } from '../cloud.ts'
 import { startCollector } from '../collector/start.ts'
 import { startGitHost } from '../git-host/start.ts'
 import { startObjectStore } from '../object-store.ts'
@@ -21,6 +21,7 @@ import {
   writeConfiguration,
 } from './configuration.ts'
 import { type Ownership, PROJECT_ROOT, type ReadyStack, type StackEngine, takeFolder } from './data-folder.ts'
+import type { LogSource } from './log-lines.ts'
 import { corePort, loadPorts, type Ports } from './ports.ts'
 
 export interface StackOptions {
@@ -30,7 +31,7 @@ export interface StackOptions {
   /** True: no real service, whatever is set. See `EmbeddedOnly`. */
   embedded?: EmbeddedOnly
   /** One raw line of a child process, or of the launcher under the name `stack`. */
-  onLine?: (name: string, line: string) => void
+  onLine?: (name: LogSource, line: string) => void
   /** Work that must end before the core starts, for example the build of the console. It must not reject. */
   before_core?: Promise<unknown>
   /** Aborts the start and stops what was started. */

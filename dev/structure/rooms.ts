@@ -14,8 +14,8 @@ export interface Room {
    * - `!src/runtime`, a room that is taken out again
    */
   imports: readonly string[]
-  /** True for a room that may import `node:` modules, or the folders of it that may. */
-  node: boolean | readonly string[]
+  /** True for a room that may import `node:` modules, or the folders of it that may. By default none may. */
+  node?: true | readonly string[]
   /** Files that start a process: they may import every room and `node:` modules. */
   entries?: readonly string[]
 }
@@ -27,92 +27,66 @@ export interface Room {
  * `npm run structure -- --write` carries a change of this table into `AGENTS.md`.
  */
 export const ROOMS: readonly Room[] = [
-  { name: 'config', holds: 'shipped values, schema, loading, boot errors', imports: [], node: false },
+  { name: 'config', holds: 'shipped values, schema, loading, boot errors', imports: [] },
   {
     name: 'src/base',
     holds: 'what all share: http, log, errors, JSON, text, masking, request signing, the words of the domain',
     imports: ['config'],
-    node: false,
   },
   {
     name: 'src/hcl',
     holds: "the one reader of the engine's language: tokens, blocks and values with their places",
     imports: [],
-    node: false,
   },
-  { name: 'src/aws', holds: 'credentials of AWS from the usual places', imports: ['config', 'src/base'], node: false },
-  {
-    name: 'src/data',
-    holds: 'database, cache, queue, storage',
-    imports: ['config', 'src/base', 'src/aws'],
-    node: false,
-  },
+  { name: 'src/aws', holds: 'credentials of AWS from the usual places', imports: ['config', 'src/base'] },
+  { name: 'src/data', holds: 'database, cache, queue, storage', imports: ['config', 'src/base', 'src/aws'] },
   {
     name: 'src/llm',
     holds: 'calls of a model: client, router, wire forms, prices',
     imports: ['config', 'src/base', 'src/aws'],
-    node: false,
   },
-  {
-    name: 'src/services',
-    holds: 'clients of the sidecars, and the verbs on them',
-    imports: ['config', 'src/base'],
-    node: false,
-  },
-  { name: 'src/repository', holds: 'git addresses, root modules', imports: ['config', 'src/base'], node: false },
-  {
-    name: 'src/prompts',
-    holds: 'registry, shipped texts and fence of the prompts',
-    imports: ['src/base'],
-    node: false,
-  },
+  { name: 'src/services', holds: 'clients of the sidecars, and the verbs on them', imports: ['config', 'src/base'] },
+  { name: 'src/repository', holds: 'git addresses, root modules', imports: ['config', 'src/base'] },
+  { name: 'src/prompts', holds: 'registry, shipped texts and fence of the prompts', imports: ['src/base'] },
   {
     name: 'src/plan',
     holds: 'plan JSON and the plan as data, state, provider schema, diagnostics, import identifiers',
     imports: ['config', 'src/base', 'src/hcl', 'src/data', 'src/services'],
-    node: false,
   },
   {
     name: 'src/observe',
     holds: 'traces and metrics',
     imports: ['config', 'src/base', 'src/data', 'src/llm', 'src/plan'],
-    node: false,
   },
   {
     name: 'src/rules',
     holds: 'checks of a plan by code: compliance rules; `intent/`, the conditions that a request sets',
     imports: ['config', 'src/base', 'src/plan'],
-    node: false,
   },
   {
     name: 'src/context.ts',
     holds: 'the clients of a process, in one value',
     imports: ['config', 'src/*', '!src/plan', '!src/rules'],
-    node: false,
   },
   {
     name: 'src/access',
     holds: 'access control: tokens, roles, users; `audit/`, the record of who did what',
     imports: ['config', 'src/base', 'src/data', 'src/services', 'src/context.ts'],
-    node: false,
   },
   {
     name: 'src/saved-plans',
     holds: 'the reviewed plan of a session for a later apply: record, encrypted copy, comparison with the present',
     imports: ['src/base', 'src/data', 'src/services', 'src/repository', 'src/plan', 'src/context.ts'],
-    node: false,
   },
   {
     name: 'src/rounds',
     holds: 'the life of a round: accept, claim, status, cancel, finish; its attempts, applies, previews and imports',
     imports: ['config', 'src/base', 'src/data', 'src/plan', 'src/context.ts', 'src/saved-plans', 'src/access/audit'],
-    node: false,
   },
   {
     name: 'src/events',
     holds: 'status, activity and engine output of rounds: writing, reading, streams',
     imports: ['src/base', 'src/data', 'src/context.ts', 'src/rounds'],
-    node: false,
   },
   {
     name: 'src/sessions',
@@ -129,37 +103,31 @@ export const ROOMS: readonly Room[] = [
       'src/access/audit',
       'src/rounds',
     ],
-    node: false,
   },
   {
     name: 'src/notifications',
     holds: 'choice of recipients and sending of notifications',
     imports: ['src/base', 'src/data', 'src/services', 'src/context.ts', 'src/access', 'src/rounds', 'src/sessions'],
-    node: false,
   },
   {
     name: 'src/reports',
     holds: 'composition of the report of each mode by code; artifacts',
     imports: ['src/base', 'src/data', 'src/plan', 'src/rules', 'src/context.ts', 'src/rounds', 'src/sessions'],
-    node: false,
   },
   {
     name: 'src/agent',
     holds: 'the loop between a model and its tools; shortening of messages to the context window',
     imports: ['config', 'src/base', 'src/llm', 'src/observe'],
-    node: false,
   },
   {
     name: 'src/chains',
     holds: 'one file a chain: role, prompt layout, query, tools, result and what it means',
     imports: ['src/*', '!src/data', '!src/access', '!src/notifications'],
-    node: false,
   },
   {
     name: 'src/pull-requests',
     holds: 'hosts of pull requests; text and evidence of a pull request',
     imports: ['config', 'src/*', '!src/access', '!src/notifications', 'src/access/audit'],
-    node: false,
   },
   {
     name: 'src/runtime',
@@ -171,7 +139,6 @@ export const ROOMS: readonly Room[] = [
     name: 'routes',
     holds: 'one endpoint a file, folders as in the URL; `app.ts` is the table of contents; `main.ts` starts the core',
     imports: ['src/*', '!src/llm', '!src/agent', '!src/chains', '!src/runtime'],
-    node: false,
     entries: ['routes/main.ts', 'routes/start.ts'],
   },
   {
@@ -196,7 +163,6 @@ export const ROOMS: readonly Room[] = [
     holds:
       'the worker: claims rounds and runs them; one file a mode, its steps, the tools offered to a model, and what steps share; `main.ts` starts it',
     imports: ['config', 'src/*', '!src/access', '!src/runtime', 'src/access/audit', 'pipeline/workspace'],
-    node: false,
     entries: ['pipeline/main.ts', 'pipeline/start.ts'],
   },
   {
@@ -245,20 +211,13 @@ export const ROOMS: readonly Room[] = [
     name: 'console/client',
     holds: 'the state behind the screens: calls and streams of the API, signing in, what is read of sessions, settings',
     imports: ['routes'],
-    node: false,
   },
   {
     name: 'console/ui',
     holds: 'parts of pages: buttons, dialogs, lists, code, plans, rounds; the frame around screens; graph layout',
     imports: ['console/client'],
-    node: false,
   },
-  {
-    name: 'console/screens',
-    holds: 'one folder a screen',
-    imports: ['src/hcl', 'console/client', 'console/ui'],
-    node: false,
-  },
+  { name: 'console/screens', holds: 'one folder a screen', imports: ['src/hcl', 'console/client', 'console/ui'] },
   {
     name: 'console',
     paths: ['console', 'console/build'],

@@ -43,8 +43,8 @@ export function readTable(rooms: readonly Room[], files: readonly string[]) {
   }
 }
 
-const mayUseNode = ({ node }: Room, path: string): boolean =>
-  typeof node === 'boolean' ? node : node.some((folder) => isWithin(path, folder))
+const mayUseNode = ({ node = [] }: Room, path: string): boolean =>
+  node === true || node.some((folder) => isWithin(path, folder))
 
 /** Finds the row with the longest path, so a file may be a room inside the folder of another room. */
 function createRoomFinder(rooms: readonly Room[]): (path: string) => Room | null {
@@ -106,8 +106,8 @@ function describeImport(entry: string): string {
   return entry.startsWith('!') ? `not \`${entry.slice(1)}\`` : `\`${entry}\``
 }
 
-function describeNode({ node, entries = [] }: Room): string {
+function describeNode({ node = [], entries = [] }: Room): string {
   if (node === true) return 'yes'
-  const places = [...(node || []), ...entries].map((path) => `\`${path}\``)
+  const places = [...node, ...entries].map((path) => `\`${path}\``)
   return places.length === 0 ? 'no' : `only ${places.join(', ')}`
 }

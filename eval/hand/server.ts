@@ -5,8 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { stringify } from 'yaml'
 import { type ChatAnswer, chatCompletion, chatCompletionEvents, chatError } from '../../dev/chat-completions.ts'
 import { writeAtomically } from '../../dev/files.ts'
-import { BodyTooLarge, listen, type Running, readBody } from '../../dev/server.ts'
+import { BodyTooLarge, listen, readBody } from '../../dev/server.ts'
 import { section } from '../../dev/stack/choices.ts'
+import type { HandChoice } from '../options.ts'
 import { readConfiguration } from '../stack.ts'
 import {
   createPrefixes,
@@ -19,7 +20,6 @@ import {
   tokensOf,
 } from './answer.ts'
 import { type HandFolder, openHandFolder } from './folder.ts'
-import type { HandChoice } from './options.ts'
 import { createReader } from './readable.ts'
 import type { CallRecord } from './statistics.ts'
 
@@ -38,11 +38,7 @@ export interface HandOptions {
   aliveMs?: number
   onCall?(call: number, chain: string): void
 }
-export interface HandEndpoint extends Running {
-  folder: HandFolder
-  /** Names the round of the following calls. Until then rounds are identified by their first chain. */
-  beginRound(name: string): void
-}
+export type HandEndpoint = Awaited<ReturnType<typeof startHandEndpoint>>
 
 const MAX_BODY = 64 * 1024 * 1024
 const AUTOMATIC: HandAnswer = { text: 'Working on it.', calls: [] }
@@ -51,7 +47,7 @@ const AUTOMATIC: HandAnswer = { text: 'Working on it.', calls: [] }
  * Starts an endpoint of chat completions at `/v1` that waits for answers in files. A client that disconnects aborts its
  * call. Blanks, or comments in a stream, keep the connection of a waiting call alive. Errors: `EADDRINUSE`.
  */
-export async function startHandEndpoint(options: HandOptions): Promise<HandEndpoint> {
+export async function startHandEndpoint(options: HandOptions) {
   const folder = openHandFolder(options.folder)
   await endForgotten(folder)
   const play = createPlay(options, folder, await folder.nextNumber())
@@ -77,6 +73,7 @@ export async function startHandEndpoint(options: HandOptions): Promise<HandEndpo
   return {
     ...running,
     folder,
+    /** Names the round of the following calls. Until then rounds are identified by their first chain. */
     beginRound: play.beginRound,
     close: async () => {
       await running.close()
@@ -97,8 +94,8 @@ async function endForgotten(folder: HandFolder): Promise<void> {
 
 /** Makes the state that the endpoint keeps from call to call. */
 function createPlay(options: HandOptions, folder: HandFolder, first: number) {
-  const prefixes = createPrefixes()
-  const reader = createReader()
+  const measure = createPrefixes()
+  const render = createReader()
   const underWay = new Set<Promise<void>>()
   const rounds = createRounds()
   let next = first
@@ -106,8 +103,8 @@ function createPlay(options: HandOptions, folder: HandFolder, first: number) {
     const call = next++
     const round = rounds.of(request)
     const began = performance.now()
-    const measured = prefixes.add(request)
-    await folder.begin(call, body, reader.next(call, request))
+    const measured = measure(request)
+    await folder.begin(call, body, render(call, request))
     options.onCall?.(call, request.chain)
     const keepAlive = beginResponse(request, response, options.aliveMs ?? 10_000)
     const automatic = options.autoStatus && request.chain === STATUS_TEXT
@@ -126,7 +123,7 @@ function createPlay(options: HandOptions, folder: HandFolder, first: number) {
       underWay.add(serving)
       await serving.finally(() => underWay.delete(serving))
     },
-    settled: async () => void (await Promise.allSettled(underWay)),
+    settled: () => Promise.allSettled(underWay),
   }
 }
 
@@ -179,10 +176,8 @@ function createRounds() {
       name = given
     },
     of: ({ chain, messages }: HandRequest): string => {
-      if (name !== null) return name
-      const isFirst = !messages.some((message) => message.calls.length > 0)
-      if (chain === 'requests_filter' && isFirst) count++
-      return `round ${Math.max(count, 1)}`
+      if (chain === 'requests_filter' && messages.every(({ calls }) => calls.length === 0)) count++
+      return name ?? `round ${Math.max(count, 1)}`
     },
   }
 }

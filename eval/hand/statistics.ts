@@ -25,20 +25,18 @@ type Sums = ReturnType<typeof sumsOf>
 
 export function summariseCalls(calls: readonly CallRecord[]) {
   const real = calls.filter(({ chain }) => chain !== STATUS_TEXT)
-  const groups = (all: readonly CallRecord[], key: 'round' | 'chain') => {
-    const names = [...new Set(all.map((one) => one[key]))]
-    return names.map((name) => [name, sumsOf(all.filter((one) => one[key] === name))] as const)
-  }
-  const called: Record<string, number> = {}
-  for (const name of calls.flatMap((one) => one.called)) called[name] = (called[name] ?? 0) + 1
+  const called = Map.groupBy(
+    calls.flatMap((one) => one.called),
+    (name) => name,
+  )
   return {
     /** Sums of all calls without status texts, as in the rounds. */
     total: sumsOf(real),
-    rounds: groups(real, 'round').map(([round, sums]) => ({ round, ...sums })),
+    rounds: [...Map.groupBy(real, ({ round }) => round)].map(([round, of]) => ({ round, ...sumsOf(of) })),
     /** Status texts are a chain of their own here. */
-    chains: groups(calls, 'chain').map(([chain, sums]) => ({ chain, ...sums })),
+    chains: [...Map.groupBy(calls, ({ chain }) => chain)].map(([chain, of]) => ({ chain, ...sumsOf(of) })),
     /** Calls of each tool in the answers. */
-    called,
+    called: Object.fromEntries([...called].map(([name, of]) => [name, of.length])),
     calls: [...calls],
   }
 }
@@ -76,13 +74,9 @@ const COLUMNS: [head: string, cell: (sums: Sums) => string][] = [
 const HEAD = COLUMNS.map(([head]) => head)
 const cells = (sums: Sums): string[] => COLUMNS.map(([, cell]) => cell(sums))
 
-export function renderStatistics({
-  total,
-  rounds,
-  chains,
-  called,
-  calls,
-}: ReturnType<typeof summariseCalls>): string[] {
+export function renderStatistics(statistics: ReturnType<typeof summariseCalls>): string[] {
+  const { total, rounds, chains, called, calls } = statistics
+  const counts = Object.entries(called).map(([name, count]) => `${name} ${count}`)
   const each = calls.map((one) => [
     `${one.call} ${one.chain}`,
     one.end === 'aborted' ? 'aborted' : one.called.join(' ') || 'text',
@@ -99,10 +93,6 @@ export function renderStatistics({
       ['all', ...cells(total)],
     ]),
     '',
-    `tools called: ${
-      Object.entries(called)
-        .map(([name, count]) => `${name} ${count}`)
-        .join(', ') || 'none'
-    }`,
+    `tools called: ${counts.join(', ') || 'none'}`,
   ]
 }

@@ -1,9 +1,8 @@
 import { LeaseLost, PlatformError } from '../../src/base/errors.ts'
 import type { Masker } from '../../src/base/masking.ts'
-import type { Operation } from '../../src/base/vocabulary.ts'
+import { ATTEMPT_STEPS, type Operation } from '../../src/base/vocabulary.ts'
 import { STOPPING } from '../../src/data/queue.ts'
 import {
-  ATTEMPT_STEPS,
   type AttemptOutcome,
   type AttemptStep,
   type AttemptStepName,
@@ -15,36 +14,17 @@ import {
 import { type Finding, type FoundIn, findingsIn, keptOf, publishFindings, publishReason, reasonOf } from './findings.ts'
 import type { Run } from './run.ts'
 
+const UNEXPECTED = 'An unexpected error occurred.'
+const RESTARTED = 'The round was interrupted and starts again.'
+
+export type Attempts = ReturnType<typeof createAttempts>
+
 /**
  * Records the attempts of a run, which follow each other, masked. Steps report through `step`, `diagnose` and
  * `changed`, which do nothing outside of an attempt. A failing database is logged and does not end the round; only
  * `LeaseLost` is thrown.
  */
-export interface Attempts {
-  /**
-   * Runs one attempt and records its start and end. Errors: `LeaseLost`; those of the work.
-   * @param facts.reason why it begins, where the previous attempt does not explain it
-   * @param facts.judge returns null to accept the attempt, else the text that becomes its finding when there is no
-   * other
-   */
-  record<Result>(
-    facts: { task: Operation; reason: string | null; judge(result: NoInfer<Result>): string | null },
-    work: () => Promise<Result>,
-  ): Promise<Result>
-  /** Runs and times a step, which fails on an error or when `isOk` returns false. */
-  step<Result>(name: AttemptStepName, work: () => Promise<Result>, isOk?: (result: Result) => boolean): Promise<Result>
-  /** Notes the findings of a step; they are masked and shortened when the attempt ends. */
-  diagnose(step: AttemptStepName, findings: readonly Finding[]): void
-  /** Notes the commit that holds the changes of the attempt. */
-  changed(commit: string): void
-  /** Adds the findings of a later review of the plan to the last accepted attempt. Errors: `LeaseLost`. */
-  review(findings: readonly Finding[]): Promise<void>
-}
-
-const UNEXPECTED = 'An unexpected error occurred.'
-const RESTARTED = 'The round was interrupted and starts again.'
-
-export function createAttempts(run: Run, secrets: Masker): Attempts {
+export function createAttempts(run: Run, secrets: Masker) {
   const { round, workspace, log, meter, signal } = run
   const { sql } = run.context
   const hidden = { secrets, workspace }
@@ -82,7 +62,20 @@ export function createAttempts(run: Run, secrets: Masker): Attempts {
   }
 
   return {
-    record: async ({ task, reason, judge }, work) => {
+    /**
+     * Runs one attempt and records its start and end. Errors: `LeaseLost`; those of the work.
+     * @param facts.reason why it begins, where the previous attempt does not explain it
+     * @param facts.judge returns null to accept the attempt, else the text that becomes its finding when there is no
+     * other
+     */
+    record: async <Result>(
+      {
+        task,
+        reason,
+        judge,
+      }: { task: Operation; reason: string | null; judge(result: NoInfer<Result>): string | null },
+      work: () => Promise<Result>,
+    ): Promise<Result> => {
       const attempt = begin(task, reason)
       const { facts, found, steps } = attempt
       const begun = await write(() => recordAttemptBegin(sql, round, facts))
@@ -119,12 +112,18 @@ export function createAttempts(run: Run, secrets: Masker): Attempts {
       await close(words === null ? 'accepted' : 'refused')
       return result
     },
-    step: async (name, work, isOk) => (open ? await open.steps.measure(name, work, isOk) : await work()),
-    diagnose: (step, findings) => void open?.found.push(...foundIn(step, findings)),
-    changed: (commit) => {
+    /** Runs and times a step, which fails on an error or when `isOk` returns false. */
+    step: async <Result>(name: AttemptStepName, work: () => Promise<Result>, isOk?: (result: Result) => boolean) =>
+      open ? await open.steps.measure(name, work, isOk) : await work(),
+    /** Notes the findings of a step; they are masked and shortened when the attempt ends. */
+    diagnose: (step: AttemptStepName, findings: readonly Finding[]) =>
+      void open?.found.push(...foundIn(step, findings)),
+    /** Notes the commit that holds the changes of the attempt. */
+    changed: (commit: string) => {
       if (open) open.commit = commit
     },
-    review: async (findings) => {
+    /** Adds the findings of a later review of the plan to the last accepted attempt. Errors: `LeaseLost`. */
+    review: async (findings: readonly Finding[]) => {
       if (!accepted || findings.length === 0) return
       const { number, found } = accepted
       found.push(...foundIn('check', findings))

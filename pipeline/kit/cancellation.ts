@@ -94,12 +94,14 @@ async function stopEarlierJob(run: BareRun, jobId: string, kind: string): Promis
   const held = run.cancellation?.held ?? run.signal
   const limit = new AbortController()
   const asked = stopJob(run, jobId, kind, limit)
-  try {
-    await run.context.iac.wait(jobId, { signal: AbortSignal.any([held, limit.signal]) })
-  } catch (error) {
-    if (!held.aborted) run.log.info('an engine job of an interrupted attempt left no result', { job_id: jobId, error })
-  } finally {
-    limit.abort()
-    await asked
-  }
+  await waitForEarlierJob(run, jobId, AbortSignal.any([held, limit.signal]))
+  limit.abort()
+  await asked
+}
+
+/** Waits for the end of a job of an interrupted attempt. Never rejects; its result is unused. */
+export async function waitForEarlierJob({ context, log }: BareRun, jobId: string, signal: AbortSignal): Promise<void> {
+  await context.iac.wait(jobId, { signal }).catch((error: unknown) => {
+    log.info('an engine job of an interrupted attempt left no result', { job_id: jobId, error })
+  })
 }

@@ -7,14 +7,6 @@ import { storeEngineOutput } from '../../src/reports/artifacts.ts'
 import type { EngineResult, IacJobKind } from '../../src/services/iac/contract.ts'
 import type { BareRun } from './run.ts'
 
-/** Records one engine job in the event log. No method throws or waits. */
-interface JobWatch {
-  /** Records that the service accepted the job. A second call is for the job that replaces a lost one. */
-  began(jobId: string): void
-  /** Records that the job ended; null without a result of the engine. */
-  ended(result: EngineResult | null): void
-}
-
 type Stream = 'stdout' | 'stderr'
 type WatchedRun = Pick<BareRun, 'context' | 'eventLog' | 'log'>
 
@@ -35,20 +27,22 @@ const CUT = '[The rest is left out here.]\n'
 /**
  * Writes the output of a job to the round's event log while the engine runs, by lines and masked. The rest is taken
  * from the result of the job. Requests nothing when nobody can watch, and uses only the result when the service offers
- * no more.
+ * no more. No method throws or waits.
  */
-export function watchJob(run: WatchedRun, secrets: Pick<Masker, 'text'>, kind: IacJobKind): JobWatch {
+export function watchJob(run: WatchedRun, secrets: Pick<Masker, 'text'>, kind: IacJobKind) {
   let current: WatchedJob | null = null
   const end = (result: EngineResult | null) => {
     current?.end(result)
     current = null
   }
   return {
-    began: (jobId) => {
+    /** Records that the service accepted the job. A second call is for the job that replaces a lost one. */
+    began: (jobId: string) => {
       end(null)
       current = new WatchedJob(run, secrets, { kind, jobId })
       if (isForPeople(kind) && run.eventLog !== silentEventLog) void current.follow()
     },
+    /** Records that the job ended; null without a result of the engine. */
     ended: end,
   }
 }

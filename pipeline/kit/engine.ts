@@ -1,45 +1,22 @@
 import { gatewayTimeout } from '../../src/base/errors.ts'
 import { delay } from '../../src/base/http.ts'
-import type { Cloud } from '../../src/base/vocabulary.ts'
-import type { RunTrace } from '../../src/observe/run-trace.ts'
-import { createProviderSchema, type ProviderSchema } from '../../src/plan/schema/provider-schema.ts'
+import { inSpan, type RunTrace } from '../../src/observe/run-trace.ts'
+import { createProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
-import type {
-  EngineDiagnostic,
-  EngineInfo,
-  EngineResult,
-  IacJobKind,
-  IacJobs,
-} from '../../src/services/iac/contract.ts'
+import type { EngineInfo, EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
 import { writeStateKeys } from '../workspace/backend-override.ts'
-import { runJob } from './cancellation.ts'
+import { runJob, waitForEarlierJob } from './cancellation.ts'
 import { type OutputArchive, watchJob } from './engine-output.ts'
 import type { Run } from './run.ts'
 
-/** Runs engine jobs for one run, in its engine root and for the session's cloud and scope. */
-export interface Engine {
-  /** Records and runs a job. Errors: those of `IacClient.run`; `RoundCancelled`; `LeaseLost`. */
-  run<Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind]): Promise<EngineResult>
-  /** The engine root, as jobs name it. */
-  place: { workspace_path: string }
-  /** The engine root with the session's cloud and scope. */
-  scoped: { workspace_path: string; scope_id: string; engine_provider: Cloud }
-  /** True after a successful init, which is repeated only when the engine asks for it. */
-  initialised: boolean
-  /** Resource types and their schemas, from the initialised providers. */
-  schema: ProviderSchema
-  /** Reads the engine's diagnostics of the code as data; null when the service does not offer them. */
-  diagnostics(): Promise<EngineDiagnostic[] | null>
-  /** Returns name and version for display, requested once per run; null when the service does not report them. */
-  info(): Promise<EngineInfo | null>
-}
+export type Engine = ReturnType<typeof createEngine>
 
-/** Creates the engine of a run. `secrets` gets the temporary keys of jobs, `outputs` their output. */
-export function createEngine(
-  run: Run,
-  { secrets, outputs }: { secrets: SecretRegister; outputs: OutputArchive },
-): Engine {
+/**
+ * Runs engine jobs for one run, in its engine root and for the session's cloud and scope. `secrets` gets the temporary
+ * keys of jobs, `outputs` their output.
+ */
+export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRegister; outputs: OutputArchive }) {
   const renewKeys = createKeyRenewal(run, secrets.add)
   const numbers = new Map<IacJobKind, number>()
   const earlierJobs = waitForEarlierJobs(run)
@@ -68,8 +45,11 @@ export function createEngine(
   const { scope_id, provider: engine_provider } = run.round.session
   const place = { workspace_path: run.workspace.iacRoot }
   return {
+    /** The engine root, as jobs name it. */
     place,
+    /** The engine root with the session's cloud and scope. */
     scoped: { ...place, scope_id, engine_provider },
+    /** True after a successful init, which is repeated only when the engine asks for it. */
     get initialised() {
       return initialised
     },
@@ -77,13 +57,17 @@ export function createEngine(
       initialised = value
       schema.forget()
     },
+    /** Resource types and their schemas, from the initialised providers. */
     schema,
+    /** Returns name and version for display, requested once per run; null when the service does not report them. */
     info: () => {
       info ??= run.context.iac.engine(run.signal).catch(() => null)
       return info
     },
+    /** Reads the engine's diagnostics of the code as data; null when the service does not offer them. */
     diagnostics: () => measureTime(() => run.context.iac.diagnostics(run.workspace.iacRoot, run.signal)),
-    run: async (kind, body) => {
+    /** Records and runs a job. Errors: those of `IacClient.run`; `RoundCancelled`; `LeaseLost`. */
+    run: async <Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind]) => {
       await earlierJobs
       await renewKeys(kind)
       const key = nextKey(kind)
@@ -124,29 +108,14 @@ export async function traceEngine<T>(
   endOf: (result: T) => [isOk: boolean, text: string],
 ): Promise<T> {
   const span = trace?.engine(kind, input)
-  try {
-    const result = await work()
-    span?.end(...endOf(result))
-    return result
-  } catch (error) {
-    span?.fail(error)
-    throw error
-  }
+  return await inSpan(span && { ...span, end: (result: T) => span.end(...endOf(result)) }, work)
 }
 
 /** Waits for jobs of an interrupted attempt, which may still hold the state lock. Their results are unused. */
 async function waitForEarlierJobs(run: Run): Promise<void> {
   const { jobs, attempt } = run.round
   if (attempt <= 1) return
-  await Promise.all(
-    Object.values(jobs).map((jobId) =>
-      run.context.iac
-        .wait(jobId, { signal: run.signal })
-        .catch((error: unknown) =>
-          run.log.info('an engine job of an interrupted attempt left no result', { job_id: jobId, error }),
-        ),
-    ),
-  )
+  await Promise.all(Object.values(jobs).map((jobId) => waitForEarlierJob(run, jobId, run.signal)))
 }
 
 const FIRST_PAUSE_MS = 250

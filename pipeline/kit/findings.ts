@@ -38,10 +38,8 @@ export function publishFindings(
   }))
 }
 
-export const publishReason = (
-  text: string,
-  { secrets, workspace }: { secrets: Masker; workspace: Workspace },
-): string => cutMiddle(secrets.text(withoutPaths(text, workspace)).replaceAll(/\s+/g, ' ').trim(), MAX.reason)
+export const publishReason = (text: string, { secrets, workspace }: { secrets: Masker; workspace: Workspace }) =>
+  cutMiddle(secrets.text(withoutPaths(text, workspace)).replaceAll(/\s+/g, ' ').trim(), MAX.reason)
 
 const withoutPaths = (text: string, { iacRoot, clone }: Workspace): string =>
   text.replaceAll(iacRoot, '.').replaceAll(`${clone}/`, '')

@@ -6,7 +6,6 @@ import { declaredBlocksIn, isCode, isReadme } from '../../src/chains/shared/decl
 import type { RepositoryFile } from '../../src/chains/shared/repository.ts'
 import type { ToolBuilders } from '../../src/chains/shared/run-chain.ts'
 import type { LlmClient } from '../../src/llm/inference.ts'
-import type { RunTrace } from '../../src/observe/run-trace.ts'
 import { planCounts } from '../../src/plan/planned-changes.ts'
 import type { ProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import { createSecretRegister, type SecretRegister } from '../../src/plan/sensitive.ts'
@@ -14,35 +13,18 @@ import { fileTools } from '../tools/edit.ts'
 import { inspectionTools } from '../tools/look.ts'
 import { resourceSchemaTool, webSearchTool } from '../tools/look-up.ts'
 import { createFileAccess, type SurveyedFile } from '../workspace/files/access.ts'
-import { type Attempts, createAttempts } from './attempts.ts'
-import { createEngine, type Engine } from './engine.ts'
-import { createOutputArchive, type OutputArchive } from './engine-output.ts'
+import { createAttempts } from './attempts.ts'
+import { createEngine } from './engine.ts'
+import { createOutputArchive } from './engine-output.ts'
 import type { BareRun, Run } from './run.ts'
-import { createStatusWriter, type StatusWriter } from './status.ts'
-
-/** Services that all steps of one run share. */
-export interface BareKit {
-  run: BareRun
-  secrets: SecretRegister
-  /** The session's models. Every message is masked. */
-  llm: LlmClient
-  status: StatusWriter
-  outputs: OutputArchive
-  tools: ToolBuilders<'webSearch'>
-  /** Absent while tracing is off. */
-  trace?: RunTrace
-}
+import { createStatusWriter } from './status.ts'
 
 /** Services that the steps of a run on code share. */
-export interface Kit extends BareKit {
-  run: Run
-  engine: Engine
-  attempts: Attempts
-  survey: Survey
-  tools: ToolBuilders<ToolKind>
-}
+export type Kit = ReturnType<typeof createKit>
+/** Services that all steps of one run share. */
+export type BareKit = ReturnType<typeof createBareKit>
 
-export function createKit(run: Run): Kit {
+export function createKit(run: Run) {
   const bare = createBareKit(run)
   const engine = createEngine(run, bare)
   return {
@@ -55,7 +37,7 @@ export function createKit(run: Run): Kit {
   }
 }
 
-export function createBareKit(run: BareRun): BareKit {
+export function createBareKit(run: BareRun) {
   const secrets = createSecretRegister(maskedSecretsOf(run.context.config))
   run.eventLog.maskWith((text) => secrets.text(text))
   const llm = run.openModel(run, secrets)
@@ -63,10 +45,12 @@ export function createBareKit(run: BareRun): BareKit {
   return {
     run,
     secrets: recordPlanCounts(secrets, run),
+    /** The session's models. Every message is masked. */
     llm,
     outputs: createOutputArchive(run, secrets),
     status: createStatusWriter({ run, llm, secrets, trace }),
     tools: createBareTools(llm),
+    /** Absent while tracing is off. */
     trace,
   }
 }
@@ -120,16 +104,11 @@ const MAX_README = 6_000
 /** Maximum number of files; those of the root come first. */
 const MAX_READ = 300
 
-/** The files of the engine root, shared by all steps. */
-interface Survey {
-  /** Returns the files as of the branch head; none, with a logged failure, when the root cannot be searched. */
-  files(): Promise<RepositoryFile[]>
-}
-
-/** Creates a survey that is repeated after each commit of an attempt. */
-function createSurvey(run: Run): Survey {
+/** Creates the survey of the engine root for all steps, which is repeated after each commit of an attempt. */
+function createSurvey(run: Run) {
   let last: { head: string; files: Promise<RepositoryFile[]> } | null = null
   return {
+    /** Returns the files as of the branch head; none, with a logged failure, when the root cannot be searched. */
     files: async () => {
       const head = await run.workspace.head().catch(() => null)
       if (head === null) return await readFiles(run)

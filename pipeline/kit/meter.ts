@@ -2,13 +2,7 @@ import type { AgentEvent } from '../../src/agent/agent-request.ts'
 import type { ChainName } from '../../src/chains/index.ts'
 import type { Usage } from '../../src/llm/inference.ts'
 import type { Pricing } from '../../src/llm/prices.ts'
-import type { AttemptSpending } from '../../src/rounds/attempts.ts'
-import type { RoundUsage } from '../../src/sessions/session-detail.ts'
 
-/** The stored usage of a round. Overlapping time of engine job and model call counts as engine time. */
-interface MeteredUsage extends RoundUsage {
-  chains: Partial<Record<ChainName, ChainUsage>>
-}
 interface ChainUsage {
   calls: number
   tool_calls: number
@@ -18,22 +12,12 @@ interface ChainUsage {
   model_s: number
 }
 
-export interface Meter {
-  observe(event: AgentEvent<ChainName>): void
-  /** Adds the tokens of a web search, which belongs to no chain, to the totals. */
-  recordSearch(used: { model: string; usage: Usage }): void
-  /** Adds the duration of an engine job that the round waited for. Must be called when the job ends. */
-  recordEngineTime(durationMs: number): void
-  countAttempt(): void
-  /** Starts a count of model usage; the returned function reads the usage since then. */
-  mark(): () => AttemptSpending
-  usage(): MeteredUsage
-}
+export type Meter = ReturnType<typeof createMeter>
 
 type Interval = [start: number, end: number]
 
 /** Creates the meter of one run. `now` is in milliseconds; `price` is in US dollars, or the cost is unknown. */
-export function createMeter(options: { now?: () => number; price?: Pricing } = {}): Meter {
+export function createMeter(options: { now?: () => number; price?: Pricing } = {}) {
   const { now = () => performance.now(), price = () => null } = options
   const engine: Interval[] = []
   const model: Interval[] = []
@@ -41,16 +25,10 @@ export function createMeter(options: { now?: () => number; price?: Pricing } = {
   const totals = createTotals(price)
   let validationAttempts = 0
 
-  const getChainUsage = (name: ChainName): ChainUsage => {
-    const existing = chains[name]
-    if (existing) return existing
-    const fresh: ChainUsage = { calls: 0, tool_calls: 0, input_tokens: 0, output_tokens: 0, model_s: 0 }
-    chains[name] = fresh
-    return fresh
-  }
-
   const observe = (event: AgentEvent<ChainName>) => {
-    const chain = getChainUsage(event.chain)
+    const { chain: name } = event
+    chains[name] ??= { calls: 0, tool_calls: 0, input_tokens: 0, output_tokens: 0, model_s: 0 }
+    const chain = chains[name]
     if (event.type === 'tool') {
       chain.tool_calls++
       return
@@ -66,8 +44,10 @@ export function createMeter(options: { now?: () => number; price?: Pricing } = {
 
   return {
     observe,
+    /** Adds the tokens of a web search, which belongs to no chain, to the totals. */
     recordSearch: totals.add,
-    recordEngineTime: (durationMs) => {
+    /** Adds the duration of an engine job that the round waited for. Must be called when the job ends. */
+    recordEngineTime: (durationMs: number) => {
       const end = now()
       engine.push([end - durationMs, end])
     },
@@ -75,6 +55,7 @@ export function createMeter(options: { now?: () => number; price?: Pricing } = {
       validationAttempts++
     },
     mark: totals.mark,
+    /** Returns the usage to store. Overlapping time of engine job and model call counts as engine time. */
     usage: () => {
       const engineMs = measureCovered(engine)
       const modelMs = measureCovered([...engine, ...model]) - engineMs
@@ -112,6 +93,7 @@ function createTotals(price: Pricing) {
       else cost += dollars
     },
     read,
+    /** Starts a count of model usage; the returned function reads the usage since then. */
     mark: () => {
       const before = { ...tokens, cost, unpriced }
       return () => read(before)

@@ -5,20 +5,9 @@ import type { InferenceRequest, LlmClient, Message } from '../../src/llm/inferen
 import { type PlanCounts, toReportCounts } from '../../src/plan/actions.ts'
 import { chainOf, RECORDING_VERSION, type RecordedError, type RecordedRound, sealLine } from './recording.ts'
 
-export interface RoundRecorder {
-  /** Starts the recording of one attempt at a round, with `facts` as first line. */
-  round(facts: RecordedRound): RoundRecording
-}
-
+export type RoundRecorder = ReturnType<typeof createRoundRecorder>
 /** The recording of one attempt at a round. No method throws; write failures are logged. */
-export interface RoundRecording {
-  /** Records requests and replies, to be wrapped by masking. `masker` masks the file at the end of the round. */
-  client(llm: LlmClient, masker: Masker): LlmClient
-  addStatus(status: string): void
-  addPlan(counts: PlanCounts): void
-  /** Writes the file once. `end` is null when another worker will continue the round. */
-  close(end: { status: string; message: string } | null): Promise<void>
-}
+export type RoundRecording = ReturnType<RoundRecorder['round']>
 
 export interface RoundRecorderOptions {
   /** Stores a finished recording under a file name. */
@@ -33,23 +22,26 @@ const MAX_CHARS = 200_000_000
 const MIN_SECRET = 6
 
 /** Creates a recorder that writes at the end of a round, when all sensitive values are known. */
-export function createRoundRecorder({ write, log, secrets }: RoundRecorderOptions): RoundRecorder {
+export function createRoundRecorder({ write, log, secrets }: RoundRecorderOptions) {
   const configured = createMasker(secrets.filter(({ length }) => length >= MIN_SECRET))
   return {
-    round: (facts) => {
+    /** Starts the recording of one attempt at a round, with `facts` as first line. */
+    round: (facts: RecordedRound) => {
       const tape = createTape()
       const maskers: Masker[] = [configured]
       const statuses: string[] = []
       const plans: PlanCounts[] = []
       let closed = false
       return {
-        client: (llm, masker) => {
+        /** Records requests and replies, to be wrapped by masking. `masker` masks the file at the end of the round. */
+        client: (llm: LlmClient, masker: Masker) => {
           maskers.push(masker)
           return createRecordingClient(llm, tape)
         },
-        addStatus: (status) => void statuses.push(status),
-        addPlan: (counts) => void plans.push(counts),
-        close: async (end) => {
+        addStatus: (status: string) => void statuses.push(status),
+        addPlan: (counts: PlanCounts) => void plans.push(counts),
+        /** Writes the file once. `end` is null when another worker will continue the round. */
+        close: async (end: { status: string; message: string } | null) => {
           if (closed) return
           closed = true
           const name = `${facts.session}-round-${facts.round}-attempt-${facts.attempt}.jsonl`

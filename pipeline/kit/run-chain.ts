@@ -41,30 +41,27 @@ export async function runChain<Values, Answer, Result, Kind extends ToolKind, Bo
   return await announce(kit, chain, () => runOn(host, chain, { values, system, conversation: turnsFor(kit, chain) }))
 }
 
-/** A chain that runs repeatedly in one conversation. */
-export interface ChainDialogue<Values, Result> {
-  /** Asks the next query, after the assistant's last words of the previous run. Errors: those of `runAgent`. */
-  ask(values: Values, closing?: string): Promise<Result>
-  /** Allows the model to repeat every call, because something other than its tools changed the workspace. */
-  forgetCalls(): void
-}
-
-/** Opens a dialogue with unchanging system text and tools. Errors: 404 `Prompt not found: <name>`. */
+/**
+ * Opens a dialogue, in which a chain runs repeatedly in one conversation, with unchanging system text and tools. Errors:
+ * 404 `Prompt not found: <name>`.
+ */
 export async function openDialogue<Values, Answer, Result, Kind extends ToolKind, Body extends string>(
   kit: ChainKit & { tools: ToolBuilders<Kind> },
   chain: Chain<ChainName, Values, Answer, Result, Kind, Body>,
   values: Values,
-): Promise<ChainDialogue<Values, Result>> {
+) {
   const beginning = { system: await renderSystem(kit, chain, values), conversation: turnsFor(kit, chain) }
   const host = { ...hostOf(kit), tools: kit.tools }
   let before: EndedRun | null = null
   return {
-    ask: async (values, closing = '') => {
+    /** Asks the next query, after the assistant's last words of the previous run. Errors: those of `runAgent`. */
+    ask: async (values: Values, closing = ''): Promise<Result> => {
       const input = { values, ...beginning, ...(before && { continues: { run: before, closing } }) }
       const { result, ended } = await announce(kit, chain, () => runChainOnward(host, chain, input))
       before = ended
       return result
     },
+    /** Allows the model to repeat every call, because something other than its tools changed the workspace. */
     forgetCalls: () => before?.memory.clear(),
   }
 }

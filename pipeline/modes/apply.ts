@@ -150,21 +150,13 @@ async function resumeApply(kit: BareKit, state: ApplyState): Promise<ApplyResult
 }
 
 /** Stores and returns the result, so that every later attempt of the round reports the same one. */
-async function recordResult<Result extends ApplyResult>(
-  { context, round }: BareRun,
-  plan: SavedPlan,
-  result: Result,
-): Promise<Result> {
+async function recordResult<Result extends ApplyResult>({ context, round }: BareRun, plan: SavedPlan, result: Result) {
   await recordApplyResult(context.sql, round, plan.project_id, result)
   return result
 }
 
 /** Finishes a failed apply: its result is unknown if submitted, and the directory stays if it may be in use. */
-async function concludeFailedApply(
-  kit: BareKit,
-  { plan, directory, progress, over }: ApplyState,
-  error: unknown,
-): Promise<void> {
+async function concludeFailedApply(kit: BareKit, { plan, directory, progress, over }: ApplyState, error: unknown) {
   const { run } = kit
   try {
     if (progress.intended) {

@@ -1,7 +1,6 @@
 import { driftReportWriter } from '../../src/chains/report-writers.ts'
 import type { DriftOperation } from '../../src/plan/drift.ts'
 import { storeDrift, storeReport } from '../../src/reports/artifacts.ts'
-import type { DriftReport } from '../../src/reports/schemas.ts'
 import { type DriftFacts, settleDriftPreview, settleDriftReport } from '../../src/reports/settle-drift.ts'
 import type { Kit } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
@@ -98,11 +97,7 @@ const NOTHING_COMPARED =
  * `planOutsideTargets`; `ReportGenerationError`.
  * @param changedFiles files that the commits of the round changed
  */
-export async function writeDriftReport(
-  kit: Kit,
-  drift: DriftResult,
-  changedFiles: readonly string[],
-): Promise<DriftReport> {
+export async function writeDriftReport(kit: Kit, drift: DriftResult, changedFiles: readonly string[]) {
   const { run, secrets } = kit
   // Without a plan and an engine failure, no iteration took place.
   const failure = drift.feedback ?? (drift.valid ? null : NOTHING_COMPARED)
@@ -112,23 +107,13 @@ export async function writeDriftReport(
   // Both are awaited, also when the model fails, because the engine job of the plan works in this workspace.
   const [narration] = await Promise.allSettled([narrate(kit, drift, failure), outsideTargets])
   if (narration.status === 'rejected') throw narration.reason
-  const facts: DriftFacts = {
-    ...drift,
-    notes: drift.exclusions,
-    failure,
-    changedFiles,
-    beyond: await outsideTargets,
-  }
+  const facts: DriftFacts = { ...drift, notes: drift.exclusions, failure, changedFiles, beyond: await outsideTargets }
   const document = settleDriftReport(narration.value, facts, secrets)
   await storeReport(run.context, run.round, { type: 'drift', document }, run.signal)
   return document
 }
 
-async function narrate(
-  kit: Kit,
-  { remaining, excepted, exclusions, written }: DriftResult,
-  failure: string | null,
-): Promise<DriftReport> {
+async function narrate(kit: Kit, { remaining, excepted, exclusions, written }: DriftResult, failure: string | null) {
   await kit.status.say('report', 'Infrastructure successfully validated. Generating report')
   const diff = await kit.run.workspace.branchDiff()
   return await runChain(kit, driftReportWriter, { failure, remaining, exclusions, excepted, written, diff })

@@ -36,12 +36,7 @@ export async function writeOverride(
 }
 
 /** Writes a file with credentials, unless an engine has replaced its root by a link. Errors: 500. */
-async function writeIntoRoot(
-  { upload_folder }: Config['paths'],
-  iacRoot: string,
-  name: string,
-  content: string,
-): Promise<void> {
+async function writeIntoRoot({ upload_folder }: Config['paths'], iacRoot: string, name: string, content: string) {
   try {
     const uploads = await realpath(upload_folder).catch(() => null)
     if (uploads !== null && isInside(uploads, iacRoot) && (await realpath(iacRoot)) !== iacRoot)

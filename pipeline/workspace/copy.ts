@@ -8,7 +8,7 @@ import { assertNoForeignBackend } from './backend-override.ts'
 import { writeMarker } from './clone.ts'
 import { excludeNeverPushed, hiddenNames } from './files/engine-files.ts'
 import { isShared, removeRightInside, shareTree, writePrivateFile } from './files/private-files.ts'
-import { createLocalGit, type LocalGit } from './git/git.ts'
+import { createLocalGit } from './git/git.ts'
 import type { Workspace } from './workspace.ts'
 
 /** A second working copy with an empty state of its own. */
@@ -45,7 +45,8 @@ export async function copyCommit(
     const git = createLocalGit(config.git, { directory: original.gitDirectory, workTree: copy })
     // Without `--staged` the index stays that of the clone.
     const args = ['restore', `--source=${commit}`, '--worktree', '--', '.', ...excludeNeverPushed(config.paths)]
-    await succeed(git, args, { cwd: copy, signal })
+    const output = await git(args, { cwd: copy, signal })
+    if (output.code !== 0) throw internal('The files of the branch could not be written into a second folder.')
     await writeMarker(copy)
     await assertNoForeignBackend(iacRoot, config.paths.backend_override_filename)
     const shared = await isShared(config.paths.upload_folder)
@@ -79,9 +80,4 @@ export async function findBaseCommit(
   const git = createLocalGit(config.git, { directory: gitDirectory, workTree: clone })
   const output = await git(['merge-base', `refs/remotes/origin/${defaultBranch}`, 'HEAD'], { cwd: clone, signal })
   return output.code === 0 ? output.stdout.trim() : null
-}
-
-async function succeed(git: LocalGit, args: string[], options: { cwd: string; signal: AbortSignal }): Promise<void> {
-  const output = await git(args, options)
-  if (output.code !== 0) throw internal('The files of the branch could not be written into a second folder.')
 }

@@ -58,10 +58,7 @@ export async function readPendingChanges(checkout: Checkout, signal?: AbortSigna
 const MAX_CHARACTERS = 1_000_000
 
 /** Reads the new files below the engine root that no ignore rule hides. */
-async function readUntrackedFiles(
-  checkout: Checkout,
-  signal?: AbortSignal,
-): Promise<Pick<FileChange, 'path' | 'content'>[]> {
+async function readUntrackedFiles(checkout: Checkout, signal?: AbortSignal) {
   const { git, iacRoot } = checkout
   const args = ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ...excludeNeverPushed(checkout.paths)]
   const listed = await git.run(args, { cwd: iacRoot, signal })
@@ -89,10 +86,7 @@ export async function findMergeBase(checkout: Checkout, signal?: AbortSignal): P
     if (output.code === 0 || !(await isShallow(directory))) break
     const branches = branch === defaultBranch ? [branch] : [defaultBranch, branch]
     const refspecs = branches.map((name) => `+refs/heads/${name}:refs/remotes/origin/${name}`)
-    const fetched = await git.network(['fetch', '--quiet', '--no-tags', depth, 'origin', ...refspecs], {
-      cwd,
-      signal,
-    })
+    const fetched = await git.network(['fetch', '--quiet', '--no-tags', depth, 'origin', ...refspecs], { cwd, signal })
     if (fetched.code !== 0) throw internal(`Git error when unshallowing: ${describeGitFailure(git, fetched)}`)
     output = await ask()
   }

@@ -69,11 +69,7 @@ export const errorAnswer = (
   status: ErrorAnswer['status'],
   description: string,
   ...examples: string[]
-): ErrorAnswer => ({
-  status,
-  description,
-  examples,
-})
+): ErrorAnswer => ({ status, description, examples })
 
 /** The errors of every route with a body. */
 export const BODY_ERRORS = [400, 413, 422]

@@ -3,7 +3,7 @@ import { CLOUDS } from '../../src/base/vocabulary.ts'
 import { PREVIEW_FIRST } from '../../src/rounds/previews.ts'
 import {
   boolean,
-  filledListOf,
+  listOf,
   OPTIONAL_BOOLEAN,
   optional,
   repositoryPath,
@@ -120,7 +120,7 @@ const MAX_CHOSEN = 1_000
 const MAX_IDENTIFIER = 4_096
 
 const chosen = partial.extend({
-  resource_ids: optional(filledListOf(text({ min: 1, max: MAX_IDENTIFIER }), MAX_CHOSEN)).openapi({
+  resource_ids: optional(listOf(text({ min: 1, max: MAX_IDENTIFIER }), { min: 1, max: MAX_CHOSEN })).openapi({
     type: ['array', 'null'],
     items: { type: 'string', minLength: 1, maxLength: MAX_IDENTIFIER },
     minItems: 1,

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { OPERATION_ROLES, PANEL_ROLES, type User as UserRow } from '../../src/access/users.ts'
+import { OPERATION_ROLES, PANEL_ROLES } from '../../src/access/users.ts'
 import { examplePage, pageOf } from './page.ts'
 
 const USER = { id: 7, email: 'ada@example.org', display_name: 'Ada' }
@@ -32,16 +32,3 @@ export const AdminUser = User.extend({
 }).openapi('AdminUser', { example: EXAMPLE })
 
 export const UserPage = pageOf(AdminUser).openapi('UserPage', { example: examplePage(EXAMPLE) })
-
-export const toAdminUser = ({
-  updated_at: _,
-  issuer,
-  subject,
-  created_at,
-  ...user
-}: UserRow): z.input<typeof AdminUser> => ({
-  ...user,
-  issuer,
-  subject,
-  created_at,
-})

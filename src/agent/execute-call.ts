@@ -3,7 +3,7 @@ import { OutboundError } from '../base/http.ts'
 import { isJsonObject } from '../base/json.ts'
 import { cutMiddle } from '../base/text.ts'
 import type { ToolCall, ToolDefinition } from '../llm/inference.ts'
-import type { ChainTrace } from '../observe/run-trace.ts'
+import { type ChainTrace, inSpan } from '../observe/run-trace.ts'
 import { type AgentEvent, type Tool, ToolError } from './agent-request.ts'
 import type { CallMemory } from './call-memory.ts'
 import {
@@ -38,15 +38,7 @@ export async function executeCall<Result, Name extends string>(
   tool: Tool<Result> | undefined,
   context: CallContext<Name>,
 ): Promise<CallOutcome<Result>> {
-  const span = context.trace?.tool(call)
-  try {
-    const outcome = await answerCall(call, tool, context)
-    span?.end(outcome)
-    return outcome
-  } catch (error) {
-    span?.fail(error)
-    throw error
-  }
+  return await inSpan(context.trace?.tool(call), () => answerCall(call, tool, context))
 }
 
 async function answerCall<Result, Name extends string>(

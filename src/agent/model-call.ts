@@ -1,5 +1,5 @@
 import type { Inference, Message } from '../llm/inference.ts'
-import type { ChainTrace } from '../observe/run-trace.ts'
+import { type ChainTrace, inSpan } from '../observe/run-trace.ts'
 import type { AgentRequest, Tool } from './agent-request.ts'
 import { createFitting } from './fit-messages.ts'
 
@@ -26,14 +26,8 @@ export async function traceChain<T>(
   outputOf: (result: T) => unknown,
 ): Promise<T> {
   const chain = request.trace?.chain(request.chain, request.query)
-  try {
-    const result = await work(chain)
-    chain?.end(outputOf(result))
-    return result
-  } catch (error) {
-    chain?.fail(error)
-    throw error
-  }
+  const span = chain && { ...chain, end: (result: T) => chain.end(outputOf(result)) }
+  return await inSpan(span, () => work(chain))
 }
 
 type Caller<Name extends string> = Pick<AgentRequest<unknown, Name>, 'llm' | 'chain' | 'role' | 'signal' | 'observe'>
@@ -48,27 +42,14 @@ export async function callModel<Name extends string>(
   signal.throwIfAborted()
   const tools = offered.map((tool) => tool.definition)
   const span = trace?.model({ role, messages, tools })
-  const started = performance.now()
-  try {
+  return await inSpan(span, async () => {
+    const started = performance.now()
     const request = { role, messages: [...messages], tools: tools.length > 0 ? tools : undefined, signal }
-    const reply = await llm.complete(request)
-    signal.throwIfAborted()
-    const durationMs = performance.now() - started
-    observe?.({
-      type: 'inference',
-      chain,
-      model: reply.model,
-      usage: reply.usage,
-      durationMs,
-      finish: reply.finish_raw,
-    })
-    span?.end(reply)
+    const reply = await llm.complete(request).finally(() => signal.throwIfAborted())
+    const { model, usage, finish_raw: finish } = reply
+    observe?.({ type: 'inference', chain, model, usage, durationMs: performance.now() - started, finish })
     return reply
-  } catch (error) {
-    const cause: unknown = signal.aborted ? signal.reason : error
-    span?.fail(cause)
-    throw cause
-  }
+  })
 }
 
 type TextRequest<Name extends string> = Pick<

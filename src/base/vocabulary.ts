@@ -34,6 +34,18 @@ export const MODES = ['generate', 'drift', 'import', 'apply'] as const
 
 export type Mode = (typeof MODES)[number]
 
+/** The steps of an attempt, in order. `import` runs in import loops only; `check` compares a plan with the request. */
+export const ATTEMPT_STEPS = ['generate', 'init', 'validate', 'plan', 'show', 'import', 'check'] as const
+
+export const STEP_OUTCOMES = ['ok', 'failed', 'skipped'] as const
+
+/**
+ * The outcome of an attempt. `accepted`: the round continued with its code. `refused`: the engine or a check rejected
+ * its code. `failed`: it could not be completed, for example because a model did not answer. `cancelled`: a user
+ * cancelled the round. `interrupted`: its worker stopped or died.
+ */
+export const ATTEMPT_OUTCOMES = ['accepted', 'refused', 'failed', 'cancelled', 'interrupted'] as const
+
 /** One exchange of the conversation: the user's request and the platform's answer. */
 export interface Turn {
   user: string

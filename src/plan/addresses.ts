@@ -1,3 +1,5 @@
+import type { Json } from '../base/json.ts'
+
 /** Reports whether prose or JSON contains exactly this address: `aws_vpc.main` is not in `module.net.aws_vpc.main`. */
 export const namesAddress = (text: string, address: string): boolean =>
   [address, JSON.stringify(address).slice(1, -1)].some((form) => containsWhole(text, form, /[\w.\-\]]/, /[\w\-[]/))
@@ -7,7 +9,7 @@ export const namesResource = (text: string, address: string): boolean =>
   containsWhole(text, localName(address), /[\w-]/, /[\w-]/)
 
 /** Returns `type.name` of a resource address; any other address without its modules and indexes. */
-const localName = (address: string) => withoutIndexes(address).replace(/^(module\.[^.]+\.)+(?=.)/, '')
+export const localName = (address: string) => withoutIndexes(address).replace(/^(module\.[^.]+\.)+(?=.)/, '')
 
 /** Removes the indexes of modules and instances: `module.a[0].x.y["k"]` becomes `module.a.x.y`. */
 export const withoutIndexes = (address: string) => address.replace(/\[("(\\.|[^"\\])*"|\d+)\]/g, '')
@@ -28,7 +30,8 @@ export interface AddressPart {
   key: string | null
 }
 
-const KEY = String.raw`(?:\[("(?:\\.|[^"\\])*"|\d+)\])?`
+/** Pattern of the index of an address, if any; the group is the key or number as written. */
+export const KEY = String.raw`(?:\[("(?:\\.|[^"\\])*"|\d+)\])?`
 const CALL = new RegExp(String.raw`module\.([^.[]+)${KEY}\.`, 'y')
 const LAST = new RegExp(String.raw`[^.[]+\.([^.[]+)${KEY}$`)
 
@@ -45,4 +48,10 @@ export function readAddress(address: string): { calls: AddressPart[]; resource: 
   }
   const [, name = '', key = null] = LAST.exec(address.slice(end)) ?? []
   return { calls, resource: { name, key } }
+}
+
+/** Appends a key or an index to a path as the engine's language writes it, for example `tags["a b"].list[0]`. */
+export function appendStep(path: string, step: Json): string {
+  if (typeof step !== 'string' || !/^[A-Za-z_][\w-]*$/.test(step)) return `${path}[${JSON.stringify(step)}]`
+  return path === '' ? step : `${path}.${step}`
 }

@@ -1,6 +1,7 @@
 import { itemsOf, type Json, memberOf } from '../base/json.ts'
 import type { Masker } from '../base/masking.ts'
 import { isMoved, mainAction, type PlanAction, type PlanCounts, toReportAction } from './actions.ts'
+import { appendStep } from './addresses.ts'
 import { criticalChanges } from './impact.ts'
 import type { Plan, ResourceChange } from './plan.ts'
 import { addressOf } from './planned-changes.ts'
@@ -86,14 +87,7 @@ export function shownId(id: Json | undefined, masker: Pick<Masker, 'text'>): str
 }
 
 /** Writes a path as the engine's language does: `["tags", "a b", 0]` becomes `tags["a b"][0]`. */
-const renderPath = (path: Json): string =>
-  itemsOf(path)
-    .map((step) => {
-      if (typeof step === 'number') return `[${step}]`
-      return typeof step === 'string' && /^[A-Za-z_][\w-]*$/.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`
-    })
-    .join('')
-    .replace(/^\./, '')
+const renderPath = (path: Json): string => itemsOf(path).reduce<string>((start, step) => appendStep(start, step), '')
 
 /** Formats counts: `1 to create, 0 to update, 0 to delete, 0 to recreate, 2 to move`. */
 export const countsInWords = (counts: ListedCounts): string =>

@@ -1,8 +1,10 @@
-import { isEqualJson, isJsonObject, type Json, ownMember } from '../base/json.ts'
+import { isEqualJson, isJsonObject, type Json } from '../base/json.ts'
 import { MASK, type Masker, maskFlagged } from '../base/masking.ts'
+import { appendStep } from './addresses.ts'
 import type { Change, Plan } from './plan.ts'
 import { maskerOf } from './sensitive.ts'
 import { withoutStateArguments } from './state-arguments.ts'
+import { type Marked, markedItems, markedMember } from './value-marks.ts'
 
 /** The code change that makes code match infrastructure: the inverse of the planned change. */
 export type DriftOperation =
@@ -18,54 +20,28 @@ export type DriftOperation =
 export function driftOperations(plan: Plan, masker: Masker = maskerOf(plan)): DriftOperation[] {
   return plan.resource_changes.flatMap((resource) => {
     if (resource.mode === 'data' || resource.deposed !== undefined) return []
-    const operation = invertChange(resource.address, withoutStateArguments(resource))
-    return operation ? [maskOperation(operation, masker)] : []
+    return invertChange(resource.address, withoutStateArguments(resource), masker) ?? []
   })
 }
 
-function invertChange(address: string, change: Change): DriftOperation | null {
+function invertChange(address: string, change: Change, masker: Masker): DriftOperation | null {
   const { actions } = change
+  const mask = (value: Json) => masker.json(value)
   const creates = actions.includes('create')
   const deletes = actions.includes('delete')
   if (actions.includes('update') || (creates && deletes)) {
-    const changes = invertedDifferences(change)
+    // From code to cloud; values known only after the apply are skipped.
+    const changes = findDifferences(
+      { value: change.after, sensitive: change.after_sensitive, unknown: change.after_unknown },
+      { value: change.before, sensitive: change.before_sensitive },
+      mask,
+    )
     return isEmpty(changes) ? null : { address, action: 'update resource', changes }
   }
   if (creates) return { address, action: 'delete resource' }
-  if (deletes)
-    return { address, action: 'create resource', changes: maskFlagged(change.before, change.before_sensitive) }
-  return null
+  if (!deletes) return null
+  return { address, action: 'create resource', changes: mask(maskFlagged(change.before, change.before_sensitive)) }
 }
-
-/** Returns the differences from code to cloud; values known only after the apply are skipped. */
-const invertedDifferences = (change: Change): Differences =>
-  findDifferences(
-    { value: change.after, sensitive: change.after_sensitive, unknown: change.after_unknown },
-    { value: change.before, sensitive: change.before_sensitive },
-  )
-
-function maskOperation(operation: DriftOperation, masker: Masker): DriftOperation {
-  if (operation.action === 'delete resource') return operation
-  if (operation.action === 'create resource') return { ...operation, changes: masker.json(operation.changes) }
-  const { changed, added, removed } = operation.changes
-  const mask = (value: Json) => masker.json(value)
-  return {
-    ...operation,
-    changes: {
-      ...(changed && {
-        changed: mapValues(changed, ({ old_value, new_value }) => ({
-          old_value: mask(old_value),
-          new_value: mask(new_value),
-        })),
-      }),
-      ...(added && { added: mapValues(added, mask) }),
-      ...(removed && { removed: mapValues(removed, mask) }),
-    },
-  }
-}
-
-const mapValues = <In, Out>(entries: Record<string, In>, change: (value: In) => Out): Record<string, Out> =>
-  Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, change(value)]))
 
 /** An attribute that differs between code and infrastructure, with a sentence about it. */
 export interface DriftFact {
@@ -137,27 +113,27 @@ interface Differences {
   removed?: Record<string, Json>
 }
 
-/** A value to compare, with marks nested like it. */
-interface Side {
-  value: Json
-  /** `true` where the value is sensitive. */
-  sensitive?: Json
-  /** `true` where the value is known only after the apply and is not compared. */
-  unknown?: Json
-}
+/** A value to compare, with marks nested like it. Unknown values are not compared. */
+type Side = Pick<Marked, 'value'> & Partial<Marked>
 
 /**
  * Finds the changes from `from` to `to`. Sensitive values are masked, unknown ones are skipped, null counts as absent.
  * Equal items at both ends of two lists are skipped, so an inserted item is one addition.
+ * @param mask also hides what other places mark sensitive
  */
-export function findDifferences(from: Side, to: Side): Differences {
+export function findDifferences(from: Side, to: Side, mask = (value: Json) => value): Differences {
   // Without prototypes, because a path may be any map key, including `__proto__`.
   const differences: Required<Differences> = {
     changed: Object.create(null),
     added: Object.create(null),
     removed: Object.create(null),
   }
-  compare(from, to, '', differences)
+  const { changed, added, removed } = differences
+  const noMarks = { sensitive: undefined, unknown: undefined }
+  for (const { path, from: old_value, to: new_value } of compare({ ...noMarks, ...from }, { ...noMarks, ...to }, ''))
+    if (old_value === undefined) added[path] = mask(new_value ?? null)
+    else if (new_value === undefined) removed[path] = mask(old_value)
+    else changed[path] = { old_value: mask(old_value), new_value: mask(new_value) }
   return Object.fromEntries(Object.entries(differences).filter(([, entries]) => Object.keys(entries).length > 0))
 }
 
@@ -176,69 +152,40 @@ interface PathDifference {
 
 const isEmpty = (differences: Differences): boolean => Object.keys(differences).length === 0
 
-function compare(from: Side, to: Side, path: string, differences: Required<Differences>): void {
-  if (from.unknown === true || to.unknown === true) return
-  if (isEqualJson(from.value, to.value)) return
+function* compare(from: Marked, to: Marked, path: string): Generator<PathDifference> {
+  if (from.unknown === true || to.unknown === true || isEqualJson(from.value, to.value)) return
   const isSensitive = from.sensitive === true || to.sensitive === true
   if (!isSensitive && isJsonObject(from.value) && isJsonObject(to.value)) {
     for (const key of new Set([...Object.keys(from.value), ...Object.keys(to.value)]))
-      compare(memberOf(from, key), memberOf(to, key), appendKey(path, key), differences)
+      yield* compare(markedMember(from, key), markedMember(to, key), appendStep(path, key))
   } else if (!isSensitive && Array.isArray(from.value) && Array.isArray(to.value)) {
-    compareLists(from, to, path, differences)
-  } else if (from.value === null) {
-    differences.added[path] = maskSensitive(to, isSensitive)
-  } else if (to.value === null) {
-    differences.removed[path] = maskSensitive(from, isSensitive)
-  } else {
-    differences.changed[path] = {
-      old_value: maskSensitive(from, isSensitive),
-      new_value: maskSensitive(to, isSensitive),
+    yield* compareLists(markedItems(from), markedItems(to), path)
+  } else
+    yield {
+      path,
+      ...(from.value !== null && { from: maskSensitive(from, isSensitive) }),
+      ...(to.value !== null && { to: maskSensitive(to, isSensitive) }),
     }
-  }
 }
 
-function compareLists(from: Side, to: Side, path: string, differences: Required<Differences>): void {
-  const left = itemsOf(from)
-  const right = itemsOf(to)
+function* compareLists(left: readonly Marked[], right: readonly Marked[], path: string): Generator<PathDifference> {
   const shorter = Math.min(left.length, right.length)
   let head = 0
   while (head < shorter && isEqualJson(left[head]?.value, right[head]?.value)) head++
   let tail = 0
   while (tail < shorter - head && isEqualJson(left.at(-1 - tail)?.value, right.at(-1 - tail)?.value)) tail++
-  const absent: Side = { value: null }
-  for (let index = head; index < Math.max(left.length, right.length) - tail; index++)
-    compare(
-      index < left.length - tail ? (left[index] ?? absent) : absent,
-      index < right.length - tail ? (right[index] ?? absent) : absent,
-      `${path}[${index}]`,
-      differences,
-    )
+  const absent: Marked = { value: null, sensitive: undefined, unknown: undefined }
+  for (let index = head; index < Math.max(left.length, right.length) - tail; index++) {
+    const from = index < left.length - tail ? left[index] : undefined
+    const to = index < right.length - tail ? right[index] : undefined
+    yield* compare(from ?? absent, to ?? absent, appendStep(path, index))
+  }
 }
 
 /** Masks every sensitive part of a value. */
-function maskSensitive(side: Side, hidden: boolean): Json {
+function maskSensitive(side: Marked, hidden: boolean): Json {
   if (hidden || side.sensitive === true) return MASK
-  if (Array.isArray(side.value)) return itemsOf(side).map((item) => maskSensitive(item, false))
+  if (Array.isArray(side.value)) return markedItems(side).map((item) => maskSensitive(item, false))
   if (!isJsonObject(side.value)) return side.value
-  return Object.fromEntries(Object.keys(side.value).map((key) => [key, maskSensitive(memberOf(side, key), false)]))
-}
-
-const memberOf = (side: Side, key: string): Side => ({
-  value: isJsonObject(side.value) ? (ownMember(side.value, key) ?? null) : null,
-  sensitive: isJsonObject(side.sensitive) ? ownMember(side.sensitive, key) : undefined,
-  unknown: isJsonObject(side.unknown) ? ownMember(side.unknown, key) : undefined,
-})
-
-const itemsOf = (side: Side): Side[] =>
-  Array.isArray(side.value)
-    ? side.value.map((value, index) => ({
-        value,
-        sensitive: Array.isArray(side.sensitive) ? side.sensitive[index] : undefined,
-        unknown: Array.isArray(side.unknown) ? side.unknown[index] : undefined,
-      }))
-    : []
-
-const appendKey = (path: string, key: string): string => {
-  if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(key)) return `${path}[${JSON.stringify(key)}]`
-  return path === '' ? key : `${path}.${key}`
+  return Object.fromEntries(Object.keys(side.value).map((key) => [key, maskSensitive(markedMember(side, key), false)]))
 }

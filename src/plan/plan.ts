@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { badGateway, PlatformError } from '../base/errors.ts'
-import { isJsonObject, type Json, type JsonObject, memberOf, ownMember } from '../base/json.ts'
+import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf, ownMember } from '../base/json.ts'
 import { withoutIndexes } from './addresses.ts'
+import { within } from './code/modules.ts'
 
 /** A validated plan; `document` is the whole JSON, which must never be shown unmasked. */
 export interface Plan {
@@ -104,12 +105,26 @@ export function modulesOf(plan: Plan): ConfiguredModule[] {
     if (!isJsonObject(calls)) return
     for (const [name, call] of Object.entries(calls)) {
       const inputExpressions = memberOf(call, 'expressions')
-      const inner = address === '' ? `module.${name}` : `${address}.module.${name}`
+      const inner = within(address, `module.${name}`)
       visit(memberOf(call, 'module'), inner, isJsonObject(inputExpressions) ? inputExpressions : {}, depth + 1)
     }
   }
   visit(memberOf(plan.document.configuration, 'root_module'), '', {}, 0)
   return modules
+}
+
+/** Returns the resources of the prior state, in all modules. */
+export const stateResources = ({ document }: Plan): JsonObject[] =>
+  resourcesIn(memberOf(memberOf(document.prior_state, 'values'), 'root_module'))
+
+/** Returns the resources of the planned values, in all modules. */
+export const plannedResources = ({ document }: Plan): JsonObject[] =>
+  resourcesIn(memberOf(document.planned_values, 'root_module'))
+
+function resourcesIn(module: Json | undefined, depth = 0): JsonObject[] {
+  const own = itemsOf(memberOf(module, 'resources')).filter(isJsonObject)
+  if (depth > MAX_MODULE_DEPTH) return own
+  return [...own, ...itemsOf(memberOf(module, 'child_modules')).flatMap((child) => resourcesIn(child, depth + 1))]
 }
 
 const unreadablePlan = (cause?: unknown) => badGateway('Engine plan json output could not be read.', cause)

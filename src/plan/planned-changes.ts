@@ -1,6 +1,6 @@
-import { isJsonObject, itemsOf, type Json, memberOf } from '../base/json.ts'
+import { itemsOf, type Json, memberOf } from '../base/json.ts'
 import { actionOf, type ChangeAction, type PlanCounts, type PlannedChange } from './actions.ts'
-import type { Plan, ResourceChange } from './plan.ts'
+import { type Plan, type ResourceChange, stateResources } from './plan.ts'
 
 /** Returns the changes of managed resources in the plan's order, without reads of data sources. */
 export function managedChanges(plan: Plan): { resource: ResourceChange; action: ChangeAction }[] {
@@ -33,22 +33,11 @@ export const addressOf = (resource: ResourceChange) =>
 
 /** Returns addresses that the plan creates, except resources deleted outside the engine (`resource_drift`). */
 export function newAddresses(plan: Plan): Set<string> {
-  const deleted = deletedOutside(plan.document.resource_drift)
-  const created = plan.resource_changes.filter(
-    ({ change }) => change.actions.length === 1 && change.actions[0] === 'create',
-  )
-  return new Set(created.map(({ address }) => address).filter((address) => !deleted.has(address)))
-}
-
-function deletedOutside(drift: Json | undefined): Set<string> {
-  const addresses = new Set<string>()
-  if (!Array.isArray(drift)) return addresses
-  for (const entry of drift) {
-    if (!isJsonObject(entry) || !isJsonObject(entry.change ?? null) || typeof entry.address !== 'string') continue
-    const { actions } = entry.change as { actions?: Json }
-    if (Array.isArray(actions) && actions.includes('delete')) addresses.add(entry.address)
-  }
-  return addresses
+  const deleted = itemsOf(plan.document.resource_drift)
+    .filter((entry) => itemsOf(memberOf(memberOf(entry, 'change'), 'actions')).includes('delete'))
+    .map((entry) => memberOf(entry, 'address'))
+  const created = plan.resource_changes.filter(createsOnly).map(({ address }) => address)
+  return new Set(created).difference(new Set(deleted))
 }
 
 /** Types of the engine and of helper providers, which create nothing in a cloud. */
@@ -63,18 +52,9 @@ export const touchesCloud = (types: readonly string[]): boolean => types.some((t
 /** Reads the prior state of a plan: each managed address with its identifier, empty for a resource without one. */
 export function stateIdentifiers(plan: Plan): Map<string, string> {
   const identifiers = new Map<string, string>()
-  const values = memberOf(plan.document.prior_state, 'values')
-  collectIdentifiers(memberOf(values, 'root_module'), identifiers)
+  for (const { address, mode, values } of stateResources(plan))
+    if (typeof address === 'string' && mode === 'managed') identifiers.set(address, identifierOf(values))
   return identifiers
-}
-
-function collectIdentifiers(module: Json | undefined, identifiers: Map<string, string>): void {
-  for (const resource of itemsOf(memberOf(module, 'resources'))) {
-    const address = memberOf(resource, 'address')
-    if (typeof address !== 'string' || memberOf(resource, 'mode') !== 'managed') continue
-    identifiers.set(address, identifierOf(memberOf(resource, 'values')))
-  }
-  for (const child of itemsOf(memberOf(module, 'child_modules'))) collectIdentifiers(child, identifiers)
 }
 
 /** Returns the `arn`, else the `id`: the contract of the iac sidecar identifies managed resources by these. */
@@ -93,5 +73,8 @@ export const changesByAddress = (plan: Plan): Map<string, ResourceChange> =>
   )
 
 /** Reports whether the plan would create the resource, which an import to its address requires. */
-export const isCreated = ({ change }: ResourceChange): boolean =>
-  change.importing === undefined && change.actions.length === 1 && change.actions[0] === 'create'
+export const isCreated = (resource: ResourceChange): boolean =>
+  resource.change.importing === undefined && createsOnly(resource)
+
+const createsOnly = ({ change: { actions } }: ResourceChange): boolean =>
+  actions.length === 1 && actions[0] === 'create'

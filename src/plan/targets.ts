@@ -5,7 +5,7 @@ import type { CodeChanges } from './code/changes.ts'
 import { within } from './code/modules.ts'
 import type { Diagnostic } from './diagnostics/diagnostic.ts'
 import { parseDiagnostics } from './diagnostics/parse.ts'
-import { describesCode, modulesOf, type Plan } from './plan.ts'
+import { describesCode, modulesOf, type Plan, plannedResources, type ResourceChange, stateResources } from './plan.ts'
 import { managedChanges, plannedChanges, stateIdentifiers } from './planned-changes.ts'
 
 /** Most targets that the iac service accepts; beyond it the whole root is planned. */
@@ -14,16 +14,21 @@ const MAX_TARGETS = 256
 /** Returns changes that no target names, which the engine adds as dependencies; none without targets. */
 export function changesOutsideTargets(plan: Plan, targets: readonly string[]): PlannedChange[] {
   if (targets.length === 0) return []
-  return managedChanges(plan).flatMap(({ resource, action }) => {
-    const addresses = [resource.address, resource.previous_address ?? resource.address]
-    const isTargeted = targets.some((target) => addresses.some((address) => covers(target, address)))
-    return isTargeted ? [] : [{ address: resource.address, type: resource.type, action }]
-  })
+  return managedChanges(plan)
+    .filter(({ resource }) => !isTargeted(resource, targets))
+    .map(({ resource: { address, type }, action }) => ({ address, type, action }))
 }
 
+/** Reports whether a target covers a resource at its present or its previous address. */
+export const isTargeted = ({ address, previous_address = address }: ResourceChange, targets: readonly string[]) =>
+  targets.some((target) => covers(target, address) || covers(target, previous_address))
+
 /** Reports whether a target is the address, its block, or a module around it. */
-export const covers = (target: string, address: string) =>
-  address === target || address.startsWith(`${target}[`) || (isModule(target) && address.startsWith(`${target}.`))
+export function covers(target: string, address: string): boolean {
+  if (!address.startsWith(target)) return false
+  const next = address[target.length]
+  return next === undefined || next === '[' || (next === '.' && isModule(target))
+}
 
 /** True for module addresses, with or without an index. */
 const isModule = (target: string) => /(^|\.)module\.[^.[\]]+(\[("(\\.|[^"\\])*"|\d+)\])?$/.test(target)
@@ -71,23 +76,13 @@ export function hasMatchingTarget(plan: Plan, targets: readonly string[]): boole
 }
 
 /** Returns every address in changes, drift, prior state and planned values. */
-function plannedAddresses({ document, resource_changes }: Plan): string[] {
-  const modules = [rootModule(document.prior_state), rootModule(document)]
-  const entries = [...itemsOf(document.resource_drift), ...modules.flatMap(resourcesOf)]
+function plannedAddresses(plan: Plan): string[] {
+  const entries = [...itemsOf(plan.document.resource_drift), ...stateResources(plan), ...plannedResources(plan)]
   return [
-    ...resource_changes.flatMap(({ address, previous_address }) => [address, previous_address]),
+    ...plan.resource_changes.flatMap(({ address, previous_address }) => [address, previous_address]),
     ...entries.flatMap((entry) => [memberOf(entry, 'address'), memberOf(entry, 'previous_address')]),
   ].filter((address) => typeof address === 'string')
 }
-
-/** Returns the resources of a module and of all modules below it. */
-function resourcesOf(module: Json | undefined): Json[] {
-  return [...itemsOf(memberOf(module, 'resources')), ...itemsOf(memberOf(module, 'child_modules')).flatMap(resourcesOf)]
-}
-
-/** Returns the root module of a prior state's `values` or of `planned_values`. */
-const rootModule = (holder: Json | undefined): Json | undefined =>
-  memberOf(memberOf(holder, 'values') ?? memberOf(holder, 'planned_values'), 'root_module')
 
 /**
  * Adds targets that the code proves missing: changed blocks, and both sides of added moves, unless a target covers them

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, ownMember } from '../base/json.ts'
+import { isJsonObject, itemsOf, type Json, memberOf, ownMember } from '../base/json.ts'
 
 /** Sensitive or unknown marks, nested like the value; `true` marks everything below it. */
 type Marks = Json | undefined
@@ -10,6 +10,28 @@ export const memberMarks = (marks: Marks, key: string): Marks =>
 /** Returns the marks of a list item. */
 export const itemMarks = (marks: Marks, index: number): Marks =>
   Array.isArray(marks) ? marks[index] : wholeMark(marks)
+
+/** A value with its sensitive and unknown marks. */
+export interface Marked {
+  value: Json
+  sensitive: Marks
+  unknown: Marks
+}
+
+/** Returns a member of a marked object; null when there is none. */
+export const markedMember = ({ value, sensitive, unknown }: Marked, key: string): Marked => ({
+  value: memberOf(value, key) ?? null,
+  sensitive: memberMarks(sensitive, key),
+  unknown: memberMarks(unknown, key),
+})
+
+/** Returns the items of a marked list; none for any other value. */
+export const markedItems = ({ value, sensitive, unknown }: Marked): Marked[] =>
+  itemsOf(value).map((item, index) => ({
+    value: item,
+    sensitive: itemMarks(sensitive, index),
+    unknown: itemMarks(unknown, index),
+  }))
 
 const wholeMark = (marks: Marks): true | undefined => (marks === true ? true : undefined)
 

@@ -33,7 +33,7 @@ export function createGitHttp(fetch: Fetch, options: GitHttpOptions): HttpClient
   }
   return {
     request: async ({ url, method = 'GET', headers = {}, body }) => {
-      const bytes = body && (await collect(body))
+      const bytes = body && join(await Array.fromAsync(body))
       const response = await send(fetch, {
         url,
         method,
@@ -58,12 +58,6 @@ export function createGitHttp(fetch: Fetch, options: GitHttpOptions): HttpClient
       }
     },
   }
-}
-
-async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
-  const parts: Uint8Array<ArrayBuffer>[] = []
-  for await (const chunk of chunks) parts.push(new Uint8Array(chunk))
-  return new Uint8Array(await new Blob(parts).arrayBuffer())
 }
 
 async function* toAsyncIterable(bytes: Uint8Array): AsyncIterableIterator<Uint8Array> {

@@ -13,11 +13,7 @@ interface RemoteHead {
 }
 
 /** Reads a remote's HEAD, null without commits; only the configured host gets credentials. Errors: for the log only. */
-async function readRemoteHead(
-  context: GitContext,
-  uri: string,
-  options: { timeoutMs: number; signal?: AbortSignal },
-): Promise<RemoteHead | null> {
+async function readRemoteHead(context: GitContext, uri: string, options: { timeoutMs: number; signal?: AbortSignal }) {
   const refs = await listRefs(context, uri, 'HEAD', options)
   const head = refs.find(({ ref }) => ref === 'HEAD')
   return head ? { commit: head.oid, branch: head.target?.replace(/^refs\/heads\//, '') ?? null } : null
@@ -50,14 +46,9 @@ export function credentials(context: GitContext, url: URL) {
 const LIST_TIMEOUT_MS = 20_000
 
 /**
- * Throws when a repository cannot be read, is empty or has an address that is not public. Errors: 400, with the same
- * text for all of these, so that callers cannot explore a private network. Only the log has the reason.
+ * Reads HEAD, and throws when a repository cannot be read, is empty or has an address that is not public. Errors: 400,
+ * with the same text for all of these, so that callers cannot explore a private network. Only the log has the reason.
  */
-export async function assertReachable(context: GitContext, uri: string, signal?: AbortSignal): Promise<void> {
-  await readReachableHead(context, uri, signal)
-}
-
-/** Does the same as `assertReachable` and returns HEAD. */
 export async function readReachableHead(context: GitContext, uri: string, signal?: AbortSignal): Promise<RemoteHead> {
   const head = await readRemoteHead(context, uri, { timeoutMs: LIST_TIMEOUT_MS, signal }).catch((error: unknown) =>
     refuseRepository(context, uri, error),

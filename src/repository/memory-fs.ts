@@ -81,20 +81,7 @@ function normalizePath(path: string): string {
   return `/${segments.join('/')}`
 }
 
-function toStats(entry: Entry) {
-  const isDirectory = entry === 'directory'
-  return {
-    type: isDirectory ? 'dir' : 'file',
-    mode: isDirectory ? 0o040000 : 0o100644,
-    size: isDirectory ? 0 : entry.byteLength,
-    ino: 0,
-    mtimeMs: 0,
-    ctimeMs: 0,
-    uid: 0,
-    gid: 0,
-    dev: 0,
-    isFile: () => !isDirectory,
-    isDirectory: () => isDirectory,
-    isSymbolicLink: () => false,
-  }
-}
+const toStats = (entry: Entry) =>
+  entry === 'directory'
+    ? { type: 'dir', mode: 0o040000, size: 0, ino: 0, mtimeMs: 0 }
+    : { type: 'file', mode: 0o100644, size: entry.byteLength, ino: 0, mtimeMs: 0 }

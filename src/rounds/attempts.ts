@@ -1,50 +1,17 @@
+import type { z } from '@hono/zod-openapi'
 import type { Operation } from '../base/vocabulary.ts'
 import type { Db } from '../data/db/sql.ts'
 import { storable, storableJson } from '../data/db/values.ts'
+import type { AttemptSchema } from './attempt-schema.ts'
 import { type ClaimedRound, writeHeld } from './round.ts'
 
-/** The steps of an attempt, in order. `import` runs in import loops only; `check` compares a plan with the request. */
-export const ATTEMPT_STEPS = ['generate', 'init', 'validate', 'plan', 'show', 'import', 'check'] as const
-export type AttemptStepName = (typeof ATTEMPT_STEPS)[number]
-
-export const STEP_OUTCOMES = ['ok', 'failed', 'skipped'] as const
-export type StepOutcome = (typeof STEP_OUTCOMES)[number]
-
-/**
- * The outcome of an attempt. `accepted`: the round continued with its code. `refused`: the engine or a check rejected
- * its code. `failed`: it could not be completed, for example because a model did not answer. `cancelled`: a user
- * cancelled the round. `interrupted`: its worker stopped or died.
- */
-export const ATTEMPT_OUTCOMES = ['accepted', 'refused', 'failed', 'cancelled', 'interrupted'] as const
-export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number]
-
-/** One step with all of its runs in an attempt. */
-export interface AttemptStep {
-  name: AttemptStepName
-  /** Outcome of the last run; `skipped` if it was not needed or not reached. */
-  outcome: StepOutcome
-  /** Wall-clock time of all runs. */
-  seconds: number
-  runs: number
-}
-
-/** A finding of the engine or of a check, with masked and shortened texts. */
-export interface AttemptDiagnostic {
-  severity: 'error' | 'warning'
-  /** The step that found it; null for none, for example when a model did not answer. */
-  step: AttemptStepName | null
-  summary: string
-  /** May have several lines or be empty. */
-  detail: string
-  /** Relative to the engine root; null when no file is concerned. */
-  file: string | null
-  line: number | null
-  /** Lines of code with their numbers; may be empty. */
-  snippet: string
-  address: string | null
-  /** Id of the rule that found it; null for none. */
-  rule: string | null
-}
+/** One attempt of a generation loop, as the API returns it. Of a dead worker's attempt only the beginning is known. */
+export type AttemptDetail = z.output<typeof AttemptSchema>
+export type AttemptStep = AttemptDetail['steps'][number]
+export type AttemptStepName = AttemptStep['name']
+export type StepOutcome = AttemptStep['outcome']
+export type AttemptOutcome = NonNullable<AttemptDetail['outcome']>
+export type AttemptDiagnostic = AttemptDetail['diagnostics'][number]
 
 /** Tokens and costs of the model calls during an attempt. */
 export interface AttemptSpending {
@@ -55,52 +22,20 @@ export interface AttemptSpending {
   cost_usd: number | null
 }
 
-export interface AttemptEnd extends AttemptSpending {
-  outcome: AttemptOutcome
-  commit: string | null
-  steps: AttemptStep[]
-  /** The first of `diagnostics_total` findings. */
-  diagnostics: AttemptDiagnostic[]
-  diagnostics_total: number
-}
+/** `diagnostics` are the first of `diagnostics_total` findings. */
+export type AttemptEnd = AttemptSpending &
+  Pick<AttemptDetail, 'commit' | 'steps' | 'diagnostics' | 'diagnostics_total'> & { outcome: AttemptOutcome }
 
-/** The record of an attempt's beginning. */
-export interface AttemptBegin {
-  /** The loop that the attempt belongs to. */
-  task: Operation
-  /** The reason for the attempt, masked; null for the first one of a round. */
-  reason: string | null
-}
-
-/** One attempt of a generation loop, as the API returns it. */
-export interface AttemptDetail {
-  /** Counted from 1 over all loops and restarts of the round. */
-  number: number
-  /** Number of restarts of the round so far; 0 in its first run. */
-  restart: number
-  task: Operation
-  started_at: string
-  /** Null while the attempt runs. If its worker died, the time at which the round restarted. */
-  ended_at: string | null
-  /** Null while the attempt runs. */
-  outcome: AttemptOutcome | null
-  /** Empty until the end of the attempt, and permanently if its worker died. */
-  steps: AttemptStep[]
-  diagnostics: AttemptDiagnostic[]
-  diagnostics_total: number
-  /** Null if nothing changed. */
-  commit: string | null
-  /** Null, like the next three fields, until the end of the attempt, and permanently if its worker died. */
-  input_tokens: number | null
-  cached_tokens: number | null
-  output_tokens: number | null
-  cost_usd: number | null
-  /** The reason for the next attempt; null when there is none. */
-  next_reason: string | null
-}
-
-/** Records the beginning of an attempt and returns its number. Throws `LeaseLost`. */
-export async function recordAttemptBegin(sql: Db, round: ClaimedRound, begin: AttemptBegin): Promise<number> {
+/**
+ * Records the beginning of an attempt and returns its number. Throws `LeaseLost`.
+ * @param begin.task the loop that the attempt belongs to
+ * @param begin.reason the reason for the attempt, masked; null for the first one of a round
+ */
+export async function recordAttemptBegin(
+  sql: Db,
+  round: ClaimedRound,
+  begin: { task: Operation; reason: string | null },
+): Promise<number> {
   const [row] = await writeHeld(sql, round)`
     INSERT INTO round_attempts (round_id, number, restart, task, reason)
     SELECT ${round.id}, 1 + coalesce((SELECT max(number) FROM round_attempts WHERE round_id = ${round.id}), 0),

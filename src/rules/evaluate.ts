@@ -1,18 +1,18 @@
 import type { RuleGrades } from '../../config/types.ts'
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
-import type { Severity } from '../base/vocabulary.ts'
+import type { JsonObject } from '../base/json.ts'
+import { SEVERITIES, type Severity } from '../base/vocabulary.ts'
 import { withoutIndexes } from '../plan/addresses.ts'
 import type { Plan } from '../plan/plan.ts'
 import { managedChanges } from '../plan/planned-changes.ts'
 import { changesOutsideTargets } from '../plan/targets.ts'
 import { expressionsByAddress } from './common/expressions.ts'
 import { RULES } from './index.ts'
-import { typedManifest } from './kubernetes/manifest.ts'
+import { typedManifest } from './kubernetes-manifest.ts'
 import type { Cloud, CodeFindings, Finding, PlanContext, ResourceRule, Rule, RuleMessage, Subject } from './rule.ts'
+import { objectOf } from './view.ts'
 
 /** Most findings of one rule that are listed; a last entry counts the others. */
 const MAX_LISTED = 100
-const ORDER: readonly Severity[] = ['critical', 'error', 'warning', 'info']
 
 /**
  * Checks a plan against all rules, deterministically: the most severe findings first, then in the order of rules and
@@ -31,7 +31,7 @@ export function evaluateRules(
   }
   const clouds = new Set<string>(['common', ...subjects.map(({ type }) => cloudOf(type))])
   const checked = RULES.filter(({ id }) => clouds.has(id.split('.')[0] ?? '')).flatMap((rule) => {
-    const severity = Object.hasOwn(grades, rule.id) ? (grades[rule.id] ?? rule.severity) : rule.severity
+    const severity = grades[rule.id] ?? rule.severity
     return severity === 'off' ? [] : [{ rule, severity }]
   })
   const byType = Map.groupBy(subjects, ({ type }) => type)
@@ -44,7 +44,9 @@ export function evaluateRules(
     return toFindings(rule, severity, messages)
   })
   return {
-    findings: ORDER.flatMap((severity) => findings.filter((finding) => finding.severity === severity)),
+    findings: SEVERITIES.toReversed().flatMap((severity) =>
+      findings.filter((finding) => finding.severity === severity),
+    ),
     checked_rules: checked.map(({ rule }) => rule.id),
   }
 }
@@ -90,7 +92,6 @@ const PREFIXES: [prefix: string, cloud: Cloud][] = [
 const cloudOf = (type: string): Cloud => PREFIXES.find(([prefix]) => type.startsWith(prefix))?.[1] ?? 'common'
 
 const RAW_MANIFESTS = new Set(['kubernetes_manifest', 'kubectl_manifest'])
-const objectOf = (value: Json): JsonObject => (isJsonObject(value) ? value : {})
 
 /** Returns the changes of a plan for rules, without leftovers of interrupted replacements. */
 function subjectsOf(plan: Plan): Subject[] {

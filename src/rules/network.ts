@@ -1,5 +1,4 @@
 import { joinNames } from '../base/text.ts'
-import type { Severity } from '../base/vocabulary.ts'
 import type { Cloud, Rule, Subject, View } from './rule.ts'
 import { blocksAt, splitPath, textsOf } from './view.ts'
 
@@ -32,13 +31,9 @@ export function networkRules(
 }
 
 /** A rule about openings, independent of cloud and types. */
-interface OpeningRule {
+interface OpeningRule extends Pick<Rule, 'title' | 'reason' | 'fix' | 'severity'> {
   /** Last part of the id. */
   name: string
-  title: string
-  reason: string
-  fix: string
-  severity: Severity
   /** Returns the message about an opening; null when there is none. */
   describe(opening: Opening): string | null
 }

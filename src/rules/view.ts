@@ -80,6 +80,9 @@ export function isAbsent(view: View, key: string): boolean {
 /** Reports whether part of an attribute is known only after the apply. */
 export const isUnknown = (view: View, key: string): boolean => hasMark(memberMarks(view.unknown, key))
 
+/** Returns the value if it is an object, else an empty one. */
+export const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
+
 /** Creates a view of values without marks. */
 export const viewOf = (values: JsonObject): View => ({ values, unknown: undefined, sensitive: undefined })
 
@@ -103,38 +106,30 @@ const MAX_ENCODED = 100_000
 export function stringsOf({ values, sensitive }: View): AttributeText[] {
   const texts: AttributeText[] = []
   for (const [attribute, value] of Object.entries(values))
-    collect(
-      value,
-      isJsonObject(sensitive) ? ownMember(sensitive, attribute) : sensitive,
-      { attribute, key: attribute, depth: 0 },
-      texts,
-    )
+    collect(value, memberMarks(sensitive, attribute), { attribute, key: attribute }, 0, texts)
   return texts
 }
 
-interface Place {
-  attribute: string
-  key: string
-  depth: number
-}
-
-function collect(value: Json, flags: Json | undefined, place: Place, texts: AttributeText[]): void {
-  if (place.depth > MAX_DEPTH) return
-  const depth = place.depth + 1
+function collect(
+  value: Json,
+  flags: Json | undefined,
+  place: Pick<AttributeText, 'attribute' | 'key'>,
+  depth: number,
+  texts: AttributeText[],
+): void {
+  if (depth > MAX_DEPTH) return
   if (typeof value === 'string') {
     const { attribute, key } = place
     texts.push({ attribute, key, text: value, sensitive: flags === true })
     const decoded = ENCODED.test(attribute) ? decodeBase64(value) : null
     if (decoded !== null) texts.push({ attribute, key, text: decoded, sensitive: flags === true })
   } else if (Array.isArray(value)) {
-    value.forEach((item, index) => {
-      collect(item, Array.isArray(flags) ? flags[index] : flags, { ...place, depth }, texts)
-    })
+    for (const [index, item] of value.entries()) collect(item, itemMarks(flags, index), place, depth + 1, texts)
   } else if (isJsonObject(value)) {
     for (const [key, item] of Object.entries(value)) {
       // Variable lists are written `{name: "DB_PASSWORD", value: "…"}`: the name is the value's key.
       const name = key === 'value' && typeof value.name === 'string' ? value.name : key
-      collect(item, isJsonObject(flags) ? ownMember(flags, key) : flags, { ...place, key: name, depth }, texts)
+      collect(item, memberMarks(flags, key), { ...place, key: name }, depth + 1, texts)
     }
   }
 }

@@ -6,14 +6,7 @@ import { readAttempts, toAttempts } from '../rounds/attempts.ts'
 import { factColumns, factJoins, sessionAggregateKey } from '../rounds/round.ts'
 import { readNewestPlan, type SavedPlanStatus } from '../saved-plans/plan-status.ts'
 import { type SummaryRow, toSummary } from './list.ts'
-import type {
-  ArtifactEntry,
-  PreviewEntry,
-  PullRequest,
-  RoundDetail,
-  RoundUsage,
-  SessionAggregate,
-} from './session-detail.ts'
+import type { ArtifactEntry, PullRequest, RoundDetail, RoundUsage, SessionAggregate } from './session-detail.ts'
 
 type AggregateContext = Pick<Context, 'sql' | 'cache' | 'storage'>
 
@@ -155,7 +148,7 @@ async function readRounds(tx: Transaction, sessionId: number) {
     compliance_checks: artifacts<{ passed: boolean }>('compliance_checks', 'passed'),
     plans: readPlans(tx, sessionId),
     code_changes: artifacts<{ file_name: string }>('code_changes', 'file_name'),
-    previews: artifacts<Pick<PreviewEntry, 'counts'>>('previews', 'counts'),
+    previews: artifacts<Pick<RoundDetail['previews'][number], 'counts'>>('previews', 'counts'),
     outputs: artifacts<{ step: string; exit_code: number | null }>('engine_outputs', 'step', 'exit_code'),
     pull_requests: tx<(RoundRow & PullRequest)[]>`
       SELECT round_id, provider, number, url FROM pull_requests

@@ -1,67 +1,119 @@
-import type { GitProvider } from '../../config/types.ts'
-import type { ReportType, Status, Turn } from '../base/vocabulary.ts'
-import type { AttemptDetail, AttemptSpending } from '../rounds/attempts.ts'
-import type { SessionFacts } from '../rounds/round.ts'
+import { z } from '@hono/zod-openapi'
+import { CLOUDS, OPERATIONS, REPORT_TYPES, STATUSES, type Turn } from '../base/vocabulary.ts'
+import { AttemptSchema, costUsd } from '../rounds/attempt-schema.ts'
 import type { SavedPlanStatus } from '../saved-plans/plan-status.ts'
 
+export const EXAMPLE_TIME = '2026-01-31T23:59:59.000000Z'
+
+const timestamp = () => z.string().openapi({ format: 'date-time', example: EXAMPLE_TIME })
+const status = () => z.enum(STATUSES)
+const integer = () => z.number().int()
+
 /** An entry of the session lists. Timestamps here and below look like `2026-03-01T14:25:30.123456Z`, in UTC. */
-export interface SessionSummary extends Omit<SessionFacts, 'id' | 'user_id' | 'scope_id' | 'first_query'> {
-  first_query: string | null
-  created_at: string
-  updated_at: string
+export const SessionSummarySchema = z.object({
+  uuid: z.string().openapi({ format: 'uuid' }),
+  username: z.string().nullable().describe("The owner's e-mail, else `user-<id>`."),
+  operation: z.enum(OPERATIONS).describe('The operation of the first round.'),
+  provider: z.enum(CLOUDS),
+  first_query: z.string().nullable().describe('The request that opened the session.'),
+  workspace: z.object({
+    uri: z.string(),
+    branch: z.string().describe('Where the code of the session is pushed.'),
+    root_path: z.string().nullable().describe('The engine root; null: the root of the repository.'),
+  }),
+  current_status: status().describe('The most recent one.'),
+  in_flight: z.boolean().describe('True while a round is queued or runs.'),
+  is_blocked: z.boolean().describe('True while apply and merge are locked.'),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+})
+
+/** `id` is that of the row in `reports`, `engine_plans` and so on. */
+const artifact = {
+  id: integer(),
+  url: z.string().openapi({ format: 'uri', description: 'Presigned: GET it without the bearer token.' }),
+  content_type: z.string().nullable(),
+  file_size_bytes: integer().nullable(),
+  created_at: timestamp(),
+}
+
+/** The usage of a finished round, as the worker measured it, in wall-clock seconds. */
+const Usage = z.object({
+  engine_s: z.number().describe('Seconds during which an engine job was waited for.'),
+  model_s: z.number().describe('Seconds during which a model was waited for and no engine job.'),
+  input_tokens: integer(),
+  cached_tokens: integer(),
+  output_tokens: integer(),
+  cost_usd: costUsd(),
+  validation_attempts: integer(),
+})
+
+export const RoundSchema = z
+  .object({
+    id: integer(),
+    number: integer().describe('Counted from 1 in each session.'),
+    query: z.string(),
+    preview: z.boolean().describe('True for a drift or import round that only looked.'),
+    statuses: z
+      .array(z.object({ status: status(), message: z.string().nullable(), created_at: timestamp() }))
+      .describe('Oldest first, like every list of a round.'),
+    reports: z.array(z.object({ ...artifact, type: z.enum(REPORT_TYPES) })),
+    compliance_checks: z
+      .array(z.object({ ...artifact, passed: z.boolean() }))
+      .describe('Empty when the round was not audited.'),
+    plans: z.array(
+      z.object({
+        ...artifact,
+        targets: z.array(z.string()),
+        document_url: z.string().nullable().openapi({
+          format: 'uri',
+          description: 'The plan as data, a `PlanDocument`; presigned. Null for drift and for plans that failed.',
+        }),
+      }),
+    ),
+    code_changes: z.array(z.object({ ...artifact, file_name: z.string().describe('From the engine root.') })),
+    previews: z
+      .array(
+        z.object({
+          ...artifact,
+          counts: z.object({
+            managed: integer(),
+            unmanaged: integer(),
+            left_out: integer(),
+          }),
+        }),
+      )
+      .describe('The list of an import preview, one JSON document; empty for every other round.'),
+    outputs: z
+      .array(
+        z.object({
+          ...artifact,
+          step: z.string().describe('`init`, `validate`, `plan`, `apply` or `import`.'),
+          exit_code: integer().nullable(),
+        }),
+      )
+      .describe('The masked output of the engine jobs of the round.'),
+    usage: Usage.nullable().describe('null until the round ended.'),
+    pull_requests: z.array(
+      z.object({ provider: z.enum(['GITHUB', 'AZURE_DEVOPS', 'GITLAB']), url: z.string(), number: integer() }),
+    ),
+    attempts: z.array(AttemptSchema).describe('The result of each attempt at the code. An apply round has none.'),
+    created_at: timestamp(),
+  })
+  .openapi('Round')
+
+export type RoundDetail = z.output<typeof RoundSchema>
+export type ArtifactEntry = Omit<RoundDetail['reports'][number], 'type'>
+export type PullRequest = RoundDetail['pull_requests'][number]
+export type RoundUsage = NonNullable<RoundDetail['usage']>
+
+export type SessionSummary = z.output<typeof SessionSummarySchema> & {
   /** US dollars of the finished rounds, on request only. Null when none has finished or a cost is unknown. */
   cost_usd?: number | null
 }
 
-/** `url` is presigned at each read. `id` is that of the row in `reports`, `engine_plans` and so on. */
-export interface ArtifactEntry {
-  id: number
-  url: string
-  content_type: string | null
-  file_size_bytes: number | null
-  created_at: string
-}
-export interface PullRequest {
-  provider: GitProvider
-  number: number
-  url: string
-}
-/** The usage of a finished round, as the worker measured it, in wall-clock seconds. */
-export interface RoundUsage extends AttemptSpending {
-  /** Time during which the round waited for at least one engine job. */
-  engine_s: number
-  /** Time during which at least one model call ran and no engine job did. */
-  model_s: number
-  /** Attempts of all generation loops of the round. */
-  validation_attempts: number
-}
-/** The list of an import preview, as an artifact, and its numbers of managed, unmanaged and omitted resources. */
-export interface PreviewEntry extends ArtifactEntry {
-  counts: { managed: number; unmanaged: number; left_out: number }
-}
-export interface RoundDetail {
-  id: number
-  number: number
-  query: string
-  preview: boolean
-  previews: PreviewEntry[]
-  statuses: { status: Status; message: string | null; created_at: string }[]
-  reports: (ArtifactEntry & { type: ReportType })[]
-  compliance_checks: (ArtifactEntry & { passed: boolean })[]
-  /** `document_url`: the plan as data, presigned too; null for none. */
-  plans: (ArtifactEntry & { targets: string[]; document_url: string | null })[]
-  code_changes: (ArtifactEntry & { file_name: string })[]
-  /** Outputs of the engine jobs of the round. */
-  outputs: (ArtifactEntry & { step: string; exit_code: number | null })[]
-  pull_requests: PullRequest[]
-  /** The attempts of the round's generation loops. */
-  attempts: AttemptDetail[]
-  /** Null until the round has ended. */
-  usage: RoundUsage | null
-  created_at: string
-}
 /** All lists are sorted oldest first. `history` is null unless requested. */
-export interface SessionAggregate extends SessionSummary {
+export type SessionAggregate = SessionSummary & {
   scope_id: string
   rounds: RoundDetail[]
   history: Turn[] | null

@@ -7,7 +7,7 @@ import type { Room } from '../../dev/structure/rooms.ts'
 import { readTable, writeRooms } from '../../dev/structure/table.ts'
 
 const room = (name: string, imports: string[] = [], more: Partial<Room> = {}): Room => ({
-  ...{ name, imports, holds: `what ${name} holds`, node: false },
+  ...{ name, imports, holds: `what ${name} holds` },
   ...more,
 })
 const ROOMS = [

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { loadCertificates } from '../../dev/git-host/certificates.ts'
 import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
 import { isPublicAddress } from '../../src/repository/allowed-addresses.ts'
-import { assertReachable } from '../../src/repository/head.ts'
+import { readReachableHead } from '../../src/repository/head.ts'
 import type { HostResolver, PinnedFetch } from '../../src/repository/remote.ts'
 import { findRootModules } from '../../src/repository/root-modules.ts'
 import { createPinnedFetch } from '../../src/runtime/fetch.ts'
@@ -75,14 +75,14 @@ describe('a name that answers otherwise at the connection', () => {
   it('does not lead inside', async () => {
     const { pins, pinned } = recorded()
     const context = gitContext({}, { resolver: answering([PUBLIC], ['127.0.0.1']), pinnedFetch: pinned })
-    await expect(assertReachable(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject(unreachable(400))
+    await expect(readReachableHead(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject(unreachable(400))
     expect(pins).toEqual([['localhost', [PUBLIC]]])
     expect(connections).toBe(0)
   })
 
   it('would lead inside without a pinned connection, so the test above can fail', async () => {
     const context = gitContext({}, { resolver: answering([PUBLIC], ['127.0.0.1']) })
-    await expect(assertReachable(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject({ status: 400 })
+    await expect(readReachableHead(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject({ status: 400 })
     expect(connections).toBe(1)
   })
 
@@ -106,7 +106,7 @@ describe('a host that may be private', () => {
     const { pins, pinned } = recorded()
     const resolver = answering(['127.0.0.1'])
     const context = gitContext({ allow_private_hosts: ['localhost'] }, { resolver, pinnedFetch: pinned })
-    await assertReachable(context, filled)
+    await readReachableHead(context, filled)
     expect(await findRootModules(context, filled)).toEqual(['live'])
     expect(new Set(pins.map(([, addresses]) => addresses.join()))).toEqual(new Set(['127.0.0.1']))
   })
@@ -116,12 +116,12 @@ describe('a host that may be private', () => {
       { allow_private_hosts: ['localhost'] },
       { resolver: answering(['127.0.0.77']), pinnedFetch },
     )
-    await expect(assertReachable(context, filled)).rejects.toMatchObject(unreachable(400))
+    await expect(readReachableHead(context, filled)).rejects.toMatchObject(unreachable(400))
   })
 
   it('may be named by its address', async () => {
     const context = gitContext({ allow_private_hosts: ['127.0.0.1'] }, { resolver: answering([]), pinnedFetch })
-    await assertReachable(context, filled.replace('localhost', '127.0.0.1'))
+    await readReachableHead(context, filled.replace('localhost', '127.0.0.1'))
   })
 })
 
@@ -133,7 +133,7 @@ describe('a redirect', () => {
       { allow_private_hosts: [`localhost:${port}`] },
       { resolver: answering(['127.0.0.1']), pinnedFetch: pinned },
     )
-    await expect(assertReachable(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject(unreachable(400))
+    await expect(readReachableHead(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject(unreachable(400))
     expect(connections).toBe(1)
     expect(pins).toHaveLength(1)
   })

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { listen } from '../../dev/server.ts'
 import type { Fetch } from '../../src/base/http.ts'
 import { resolveAllowedAddresses } from '../../src/repository/allowed-addresses.ts'
-import { assertReachable, readDefaultBranch } from '../../src/repository/head.ts'
+import { readDefaultBranch, readReachableHead } from '../../src/repository/head.ts'
 import { findRootModules } from '../../src/repository/root-modules.ts'
 import { startTrustedHost } from '../helpers/git-host-core.ts'
 import { startOnce } from '../helpers/start-once.ts'
@@ -43,21 +43,21 @@ function recording(answer?: (url: string, init?: RequestInit) => Response | unde
 
 describe('reachability', () => {
   it('accepts a repository of the configured host', async () => {
-    await expect(assertReachable(own(), filled)).resolves.toBeUndefined()
+    await expect(readReachableHead(own(), filled)).resolves.toBeTruthy()
   })
 
   it('answers every fault with one text and keeps the reason for the log', async () => {
     const empty = await host.addRepository({ owner: 'acme', name: 'empty' })
     for (const uri of [empty, `${host.url}/acme/missing.git`, `${host.url}/`, 'https://127.0.0.1:1/x/y']) {
       const context = gitContext({ base_url: host.url, host: host.host, allow_private_hosts: ['127.0.0.1:1'] })
-      await expect(assertReachable(context, uri)).rejects.toMatchObject(unreachable(400))
+      await expect(readReachableHead(context, uri)).rejects.toMatchObject(unreachable(400))
       expect(context.lines).toHaveLength(1)
     }
   })
 
   it('never logs a user name, which may be a token', async () => {
     const context = own()
-    await expect(assertReachable(context, `https://ghp_secret@${host.host}/acme/missing.git`)).rejects.toMatchObject({
+    await expect(readReachableHead(context, `https://ghp_secret@${host.host}/acme/missing.git`)).rejects.toMatchObject({
       status: 400,
     })
     expect(context.lines.join()).not.toContain('ghp_secret')
@@ -70,25 +70,25 @@ describe('reachability', () => {
       private: true,
       content: { files: { 'main.tf': 'x' } },
     })
-    await expect(assertReachable(own(), uri)).resolves.toBeUndefined()
+    await expect(readReachableHead(own(), uri)).resolves.toBeTruthy()
     const spy = recording()
     const other = gitContext({ allow_private_hosts: [host.host] }, { fetch: spy.fetch })
-    await expect(assertReachable(other, uri)).rejects.toMatchObject({ status: 400 })
+    await expect(readReachableHead(other, uri)).rejects.toMatchObject({ status: 400 })
     expect(spy.requests.map(({ authorization }) => authorization)).toEqual([null])
     const half = gitContext({ base_url: host.url, host: host.host, token: '' })
-    await expect(assertReachable(half, uri)).rejects.toMatchObject({ status: 400 })
+    await expect(readReachableHead(half, uri)).rejects.toMatchObject({ status: 400 })
   })
 
   it('follows no redirect', async () => {
     const spy = recording(() => new Response(null, { status: 301, headers: { location: filled } }))
-    await expect(assertReachable(own({ fetch: spy.fetch }), filled)).rejects.toMatchObject({ status: 400 })
+    await expect(readReachableHead(own({ fetch: spy.fetch }), filled)).rejects.toMatchObject({ status: 400 })
     expect(spy.requests).toHaveLength(1)
   })
 
   it('asks below .git at GitLab, which redirects otherwise', async () => {
     const spy = recording(() => new Response('no', { status: 404 }))
     const context = gitContext({}, { fetch: spy.fetch, resolver: async () => ['8.8.8.8'] })
-    await expect(assertReachable(context, 'https://gitlab.com/acme/infra/')).rejects.toMatchObject({ status: 400 })
+    await expect(readReachableHead(context, 'https://gitlab.com/acme/infra/')).rejects.toMatchObject({ status: 400 })
     expect(spy.requests[0]?.url).toMatch(/^https:\/\/gitlab\.com\/acme\/infra\.git\/info\/refs/)
   })
 
@@ -96,11 +96,11 @@ describe('reachability', () => {
     const spy = recording()
     for (const addresses of [['127.0.0.1'], ['8.8.8.8', '169.254.169.254'], []]) {
       const context = gitContext({}, { fetch: spy.fetch, resolver: async () => addresses })
-      await expect(assertReachable(context, 'https://example.com/a/b')).rejects.toMatchObject(unreachable(400))
+      await expect(readReachableHead(context, 'https://example.com/a/b')).rejects.toMatchObject(unreachable(400))
     }
     const literal = gitContext({}, { fetch: spy.fetch })
     for (const name of ['127.0.0.1', '[::1]', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]'])
-      await expect(assertReachable(literal, `https://${name}/a/b`)).rejects.toMatchObject({ status: 400 })
+      await expect(readReachableHead(literal, `https://${name}/a/b`)).rejects.toMatchObject({ status: 400 })
     expect(spy.requests).toEqual([])
   })
 
@@ -108,13 +108,13 @@ describe('reachability', () => {
     const server = createServer((_, response) => response.end('<html>hello</html>'))
     const { url, close } = await listen(server)
     const fetch: Fetch = (_, init) => globalThis.fetch(url, init)
-    await expect(assertReachable(own({ fetch }), filled)).rejects.toMatchObject(unreachable(400))
+    await expect(readReachableHead(own({ fetch }), filled)).rejects.toMatchObject(unreachable(400))
     await close()
   })
 
   it('stops when the caller goes away', async () => {
     const gone = AbortSignal.abort()
-    await expect(assertReachable(own(), filled, gone)).rejects.toMatchObject({ status: 400 })
+    await expect(readReachableHead(own(), filled, gone)).rejects.toMatchObject({ status: 400 })
   })
 })
 
@@ -193,7 +193,7 @@ describe('repository parse', () => {
       expect(await findRootModules(own({ fetch: first }), filled)).toEqual(['.', 'live/prod'])
       expect(await readDefaultBranch(own({ fetch: first }), filled)).toBe('main')
       const empty = await host.addRepository({ owner: 'acme', name: `empty-${filter}` })
-      await expect(assertReachable(own({ fetch: first }), empty)).rejects.toMatchObject({ status: 400 })
+      await expect(readReachableHead(own({ fetch: first }), empty)).rejects.toMatchObject({ status: 400 })
     }
   })
 

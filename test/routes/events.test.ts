@@ -1,10 +1,8 @@
 import { connect } from 'node:net'
-import { beforeEach, describe, expect, expectTypeOf, it } from 'vitest'
-import type { z } from 'zod'
-import { Activity, Output } from '../../routes/schemas/round-event.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
 import { openEventLog } from '../../src/events/event-log.ts'
-import type { EngineOutput, Activity as StoredActivity } from '../../src/events/round-event.ts'
+import { type Activity, ActivitySchema, type EngineOutput, OutputSchema } from '../../src/events/round-event.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
 import { createTestCore, refusalOf } from '../helpers/core.ts'
 import { DOCUMENT } from '../helpers/described.ts'
@@ -185,7 +183,7 @@ async function start() {
 }
 
 /** One event of each kind. */
-const ACTIVITIES: StoredActivity[] = [
+const ACTIVITIES: Activity[] = [
   { type: 'attempt.began', attempt: 1, max_attempts: 5, task: 'generate', reason: null },
   { type: 'chain.began', chain: 'C' },
   { type: 'chain.ended', chain: 'C', outcome: 'ok', seconds: 1.5 },
@@ -213,8 +211,8 @@ describe('the frames of an event stream', () => {
     for (const event of OUTPUTS) run.eventLog.output(event)
     await run.end()
     for (const [stream, schema, stored] of [
-      ['activity', Activity, ACTIVITIES],
-      ['output', Output, OUTPUTS],
+      ['activity', ActivitySchema, ACTIVITIES],
+      ['output', OutputSchema, OUTPUTS],
     ] as const) {
       const events = await rest(await open(stream))
       expect(events.pop()).toEqual({ event: 'end', status: 'completed' })
@@ -228,10 +226,6 @@ describe('the frames of an event stream', () => {
   })
 
   it('are described as components, each kind by its type', () => {
-    type Bare<Schema extends z.ZodType> =
-      z.output<Schema> extends infer Each ? (Each extends object ? Omit<Each, 'id' | 'round' | 'at'> : never) : never
-    expectTypeOf<StoredActivity>().toExtend<Bare<typeof Activity>>()
-    expectTypeOf<EngineOutput>().toExtend<Bare<typeof Output>>()
     const { Activity: activity, Output: output } = DOCUMENT.components.schemas
     expect(activity?.oneOf).toHaveLength(ACTIVITIES.length)
     expect(output?.oneOf).toHaveLength(OUTPUTS.length)

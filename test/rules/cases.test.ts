@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RULE_IDS } from '../../config/rule-ids.ts'
-import { RULES } from '../../src/rules/index.ts'
-import { listRules, rulesPage } from '../../src/rules/list.ts'
+import { listRules, RULES, rulesPage } from '../../src/rules/index.ts'
 import { awsCases } from './cases/aws.ts'
 import { azureCases } from './cases/azure.ts'
 import { commonCases } from './cases/common.ts'

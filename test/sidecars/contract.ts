@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { type ContractName, readContract as readDocument } from '../../contracts/conformance/document.ts'
-import { findUndocumented } from '../../contracts/conformance/http/documented.ts'
 import { findFaults } from '../../contracts/conformance/schema/schema.ts'
+import { findUndocumented } from '../../contracts/conformance/tester.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a parsed document is walked by its keys
 type Json = any

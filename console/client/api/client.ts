@@ -13,7 +13,7 @@ export interface Query {
   [name: string]: string | number | boolean | undefined
 }
 
-export interface Request {
+interface Request {
   method: string
   /** The path below `/api/v1`, for example `/users/me`. */
   path: string

@@ -1,6 +1,6 @@
+import type { Components } from '../api/calls.ts'
 import type { Tokens } from '../api/client.ts'
 import { messageOf } from '../api/errors.ts'
-import type { Components } from '../api/schemas.ts'
 import { createStore } from '../observable.ts'
 import { readStored, writeStored } from '../stored.ts'
 import type { createProvider } from './provider.ts'

@@ -1,15 +1,12 @@
 import { useNavigate } from '@tanstack/react-router'
-import type { Round } from '../../client/api/schemas.ts'
+import type { Round } from '../../client/api/calls.ts'
+import { useMe } from '../../client/platform.ts'
 import { hasEnded, type RoundRequest, useRoundRequest, whyNoRound } from '../../client/sessions/use-session.ts'
-import { useMe } from '../../client/use-me.ts'
-import { Button } from '../../ui/button.tsx'
-import { Empty, Notice } from '../../ui/notice.tsx'
-import { Term } from '../../ui/term.tsx'
+import { Button, Empty, Notice, Term } from '../../ui/kit.tsx'
 import { excerpt, plural, visibleText } from '../../ui/words.ts'
 import { RoundPicker, useOpenSession, useSelectedRound } from '../session/open-session.tsx'
 import { RequestFailure, RoundButton, SentenceForm } from '../session/round-request.tsx'
-import { type DriftDraft, useDriftDraft } from './drift-entry.tsx'
-import { Result } from './drift-result.tsx'
+import { type DriftDraft, Result, useDriftDraft } from './drift-result.tsx'
 
 const isDrift = ({ reports }: Round) => reports.some(({ type }) => type === 'drift')
 

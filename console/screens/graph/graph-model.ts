@@ -1,5 +1,5 @@
 import { useCallback, useMemo } from 'preact/hooks'
-import type { Action, PlannedResource } from '../../client/api/schemas.ts'
+import type { Action, PlannedResource } from '../../client/api/calls.ts'
 import { useAnySearch, useSearchChange } from '../../client/use-address.ts'
 import { isLoss } from '../../ui/plan/values.ts'
 import { excerpt } from '../../ui/words.ts'

@@ -1,5 +1,5 @@
+import type { NotificationBody } from '../../client/api/calls.ts'
 import { ApiError, problemsByField } from '../../client/api/errors.ts'
-import type { NotificationBody } from '../../client/api/schemas.ts'
 
 export interface Question {
   subject: string

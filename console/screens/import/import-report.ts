@@ -1,4 +1,4 @@
-import type { ActivityEvent, OutputEvent, PlanDocument } from '../../client/api/schemas.ts'
+import type { ActivityEvent, OutputEvent, PlanDocument } from '../../client/api/calls.ts'
 import { objectOf, objectsOf, parseJson, statusOf, textOf, textsOf } from '../../client/json.ts'
 import { CHANGES } from '../../ui/plan/values.ts'
 

@@ -1,18 +1,13 @@
 import { useState } from 'preact/hooks'
-import { calls } from '../../client/api/calls.ts'
+import { calls, type Session } from '../../client/api/calls.ts'
 import { ApiError, messageOf } from '../../client/api/errors.ts'
-import type { Session } from '../../client/api/schemas.ts'
 import { hasEnded, useSessionCall } from '../../client/sessions/use-session.ts'
 import { readStored, writeStored } from '../../client/stored.ts'
-import { Badge, Origin } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
-import { ErrorNotice, Notice } from '../../ui/notice.tsx'
-import { Term } from '../../ui/term.tsx'
+import { Badge, Button, ErrorNotice, Notice, Origin, Term } from '../../ui/kit.tsx'
 import { Elapsed } from '../../ui/time.tsx'
 import { visibleText } from '../../ui/words.ts'
-import { useOpenSession } from '../session/open-session.tsx'
-import { Refused, SessionLink } from '../session/session-link.tsx'
+import { Refused, SessionLink, useOpenSession } from '../session/open-session.tsx'
 import {
   adviseOnMerge,
   findMergeRefusal,

@@ -59,7 +59,7 @@ export function usePlayer({ offsets }: Timeline, start: number) {
 }
 
 /** The maximum wait in a replay; longer waits are cut. */
-export const LONGEST_WAIT_MS = 2_000
+const LONGEST_WAIT_MS = 2_000
 
 type Timeline = ReturnType<typeof createTimeline>
 

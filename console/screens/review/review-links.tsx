@@ -1,7 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
-import type { AnySearch } from '../../client/use-address.ts'
+import type { PlanDocument, Round } from '../../client/api/calls.ts'
+import { useJsonArtifact } from '../../client/sessions/use-session.ts'
+import { type AnySearch, useAnySearch } from '../../client/use-address.ts'
 import { excerpt, visibleText } from '../../ui/words.ts'
+import { useOpenSession } from '../session/open-session.tsx'
+import { choosePlan, isPlanDocument } from './plan/plan-filter.ts'
 
 interface FilterLinkProps {
   /** The search parameters of the review. */
@@ -34,3 +38,19 @@ export const LineLink = ({ file, line }: { file: string; line: number }) => (
     {visibleText(`${file}:${line}`)}
   </FilterLink>
 )
+
+/** Returns an address of this screen to share, without filters, which could hide its target. */
+export function linkTo(values: Record<string, string | number | undefined>): string {
+  const { origin, pathname } = window.location
+  const given = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+  return `${origin}${pathname}?${new URLSearchParams(given)}`
+}
+
+/** Reads the selected plan of a round as data. `document` is null until it is loaded, and on failure. */
+export function useChosenPlan(round: Round) {
+  const { session } = useOpenSession()
+  const { plan, plans } = choosePlan(round, useAnySearch().plan)
+  const read = useJsonArtifact<PlanDocument>(session.uuid, plan?.document_url ?? null)
+  const document = isPlanDocument(read.data) ? read.data : null
+  return { plan, plans, read, document }
+}

@@ -1,22 +1,23 @@
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
-import type { PlanDocument, Round } from '../../client/api/schemas.ts'
-import { useJsonArtifact } from '../../client/sessions/use-artifact.ts'
-import { ActionBadge, Badge, Origin, SEVERITY_TONES } from '../../ui/badge.tsx'
-import { Empty, Skeleton } from '../../ui/notice.tsx'
+import type { PlanDocument, Round } from '../../client/api/calls.ts'
+import { useJsonArtifact } from '../../client/sessions/use-session.ts'
+import { useAnySearch } from '../../client/use-address.ts'
+import { ActionBadge, Badge, Empty, Origin, SEVERITY_TONES, Skeleton, Term } from '../../ui/kit.tsx'
 import { isLoss } from '../../ui/plan/values.ts'
-import { Term } from '../../ui/term.tsx'
 import { formatNumber, plural } from '../../ui/words.ts'
-import { RoundPicker, useOpenSession, useSelectedRound } from '../session/open-session.tsx'
-import { SessionLink } from '../session/session-link.tsx'
+import { RoundPicker, SessionLink, useOpenSession, useSelectedRound } from '../session/open-session.tsx'
 import { CodePart } from './code/code-part.tsx'
 import { countFindings, ORDER } from './plan/plan-filter.ts'
 import { PlanPart } from './plan/plan-part.tsx'
 import { CompliancePart } from './report/compliance-part.tsx'
 import { lockReasons, readImpact } from './report/generate-report.ts'
 import { ReportPart } from './report/report-part.tsx'
-import { isReviewable, PARTS, type Part, useChosenPlan, useReviewAddress } from './review-address.ts'
-import { FilterLink } from './review-links.tsx'
+import { FilterLink, useChosenPlan } from './review-links.tsx'
+
+/** True for a round with something to review. The report of an apply has its own screen. */
+const isReviewable = ({ plans, code_changes, compliance_checks, reports }: Round): boolean =>
+  plans.length + code_changes.length + compliance_checks.length > 0 || reports.some(({ type }) => type !== 'apply')
 
 /** Shows the review of a round: its plan, code, report and compliance check. */
 export function Screen() {
@@ -49,14 +50,20 @@ function NothingYet() {
   )
 }
 
-const NAMES: Record<Part, string> = { plan: 'Plan', code: 'Code', report: 'Report and cost', compliance: 'Compliance' }
+const PARTS = [
+  ['plan', 'Plan', PlanPart],
+  ['code', 'Code', CodePart],
+  ['report', 'Report and cost', ReportPart],
+  ['compliance', 'Compliance', CompliancePart],
+] as const
 
 function Parts({ round }: { round: Round }) {
-  const { part } = useReviewAddress()
+  const search = useAnySearch()
+  const [part, , Shown] = PARTS.find(([name]) => name === search.part) ?? PARTS[0]
   return (
     <>
       <nav class="review-parts" aria-label="Parts of the review">
-        {PARTS.map((name) => (
+        {PARTS.map(([name, title]) => (
           <Link
             key={name}
             to="."
@@ -66,23 +73,19 @@ function Parts({ round }: { round: Round }) {
             aria-current={name === part ? 'page' : undefined}
             class="button button-small"
           >
-            {NAMES[name]}
+            {title}
             {name === 'code' && <span class="quiet number"> {round.code_changes.length}</span>}
           </Link>
         ))}
       </nav>
-      {part === 'plan' && <PlanPart key={round.id} round={round} />}
-      {part === 'code' && <CodePart key={round.id} round={round} />}
-      {part === 'report' && <ReportPart key={round.id} round={round} />}
-      {part === 'compliance' && <CompliancePart key={round.id} round={round} />}
+      <Shown key={round.id} round={round} />
     </>
   )
 }
 
 /** Shows the facts for a decision at a glance. */
 function Glance({ round }: { round: Round }) {
-  const { session } = useOpenSession()
-  const { plan, read, document } = useChosenPlan(session, round)
+  const { plan, read, document } = useChosenPlan(round)
   return (
     <section class="card review-glance" aria-labelledby="review-glance">
       <h2 id="review-glance">At a glance</h2>

@@ -1,4 +1,4 @@
-import type { OutputEvent } from '../../client/api/schemas.ts'
+import type { OutputEvent } from '../../client/api/calls.ts'
 import { excerpt } from '../../ui/words.ts'
 
 const EMPTY = { step: '', stream: 'stdout', text: '', lines: 0, exit_code: null, seconds: null }

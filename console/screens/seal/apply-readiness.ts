@@ -1,4 +1,4 @@
-import type { PlanDocument, Session } from '../../client/api/schemas.ts'
+import type { PlanDocument, Session } from '../../client/api/calls.ts'
 import { isLoss } from '../../ui/plan/values.ts'
 
 /** The reason why a plan cannot be applied now, and the remedy. */

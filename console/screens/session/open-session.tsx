@@ -1,13 +1,15 @@
+import { Link } from '@tanstack/react-router'
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useMemo } from 'preact/hooks'
-import type { Round } from '../../client/api/schemas.ts'
-import { useJsonArtifact } from '../../client/sessions/use-artifact.ts'
-import type { ReadSession } from '../../client/sessions/use-session.ts'
+import type { Round } from '../../client/api/calls.ts'
+import { type ReadSession, useJsonArtifact } from '../../client/sessions/use-session.ts'
 import type { LiveStatus } from '../../client/sessions/use-streams.ts'
-import { useAnySearch, useSearchChange } from '../../client/use-address.ts'
-import { Select } from '../../ui/controls.tsx'
-import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
-import { excerpt } from '../../ui/words.ts'
+import { type SearchOf, useAnySearch, useSearchChange } from '../../client/use-address.ts'
+import { NamedSelect } from '../../ui/controls.tsx'
+import { ErrorNotice, Notice, Skeleton } from '../../ui/kit.tsx'
+import { excerpt, visibleText } from '../../ui/words.ts'
+import type { Refusal } from '../seal/apply-readiness.ts'
+import type { SessionPart } from './next-step.ts'
 
 /** The session of the screens below. */
 interface OpenSession extends ReadSession {
@@ -46,12 +48,12 @@ export function RoundPicker({ round, rounds, select }: SelectedRound) {
   const nameOf = ({ number, query, preview }: Round) =>
     `${number} · ${preview ? 'Preview · ' : ''}${excerpt(query, 50)}`
   return (
-    <Select
+    <NamedSelect
       class="round-picker"
-      name={<span class="small quiet">Round</span>}
+      label={<span class="small quiet">Round</span>}
       value={round.number}
       options={rounds.toReversed().map((other) => [other.number, nameOf(other)])}
-      onSelect={(number) => select(Number(number))}
+      change={(number) => select(Number(number))}
     />
   )
 }
@@ -81,3 +83,56 @@ export function ReadDocument<Value>({ url, parse, what, lines, unknown, children
   if (!read.isSuccess) return <Skeleton lines={lines} label={`Loading the ${what}`} />
   return <>{value === null ? unknown : children(value)}</>
 }
+
+interface SessionLinkProps {
+  /** The session; the open one by default. */
+  id?: string
+  /** The screen of the session; its rounds by default. */
+  part?: SessionPart
+  search?: SearchOf<'round' | 'part' | 'resource'>
+  class?: string
+  children: ComponentChildren
+}
+
+/** Links to a screen of a session. */
+export function SessionLink({ id, part = 'rounds', search = {}, ...rest }: SessionLinkProps) {
+  const open = useContext(SessionContext)
+  return (
+    <Link
+      {...rest}
+      to={part === 'rounds' ? '/sessions/$sessionId' : (`/sessions/$sessionId/${part}` as const)}
+      params={{ sessionId: id ?? open?.session.uuid ?? '' }}
+      search={search}
+      activeOptions={{ exact: true, includeSearch: false }}
+      activeProps={{}}
+    />
+  )
+}
+
+interface RefusedProps {
+  refusal: Refusal
+  title: string
+  tone?: 'neutral' | 'warn'
+}
+
+/** Shows the reason why apply or merge is not possible now, with a link to the remedy. */
+export const Refused = ({ refusal: { reason, advice, remedy }, title, tone = 'warn' }: RefusedProps) => (
+  <Notice
+    tone={tone}
+    title={title}
+    actions={
+      remedy === 'rounds' ? (
+        <SessionLink class="button">Go to the rounds</SessionLink>
+      ) : (
+        remedy && (
+          <Link class="button" to={remedy === 'locked' ? '/locked' : '/'}>
+            {remedy === 'locked' ? 'Locked sessions' : 'New request'}
+          </Link>
+        )
+      )
+    }
+  >
+    <p>{visibleText(reason)}</p>
+    <p>{advice}</p>
+  </Notice>
+)

@@ -1,14 +1,26 @@
 import { Link, useRouter } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useSyncExternalStore } from 'preact/compat'
+import type { RefObject } from 'preact'
+import { memo, useSyncExternalStore } from 'preact/compat'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { SessionSummary } from '../../client/api/calls.ts'
 import type { Query } from '../../client/api/client.ts'
-import { Button } from '../../ui/button.tsx'
-import { Empty, ErrorNotice, Skeleton } from '../../ui/notice.tsx'
+import { Badge, Button, Empty, ErrorNotice, Skeleton, StatusBadge } from '../../ui/kit.tsx'
 import { useNow } from '../../ui/time.tsx'
-import { formatNumber, plural } from '../../ui/words.ts'
+import { useListKeys } from '../../ui/virtual-list.tsx'
+import {
+  CLOUDS,
+  excerpt,
+  formatAgo,
+  formatMoment,
+  formatMoney,
+  formatNumber,
+  MODES,
+  oneLine,
+  plural,
+  repositoryName,
+} from '../../ui/words.ts'
 import type { View } from './filters.ts'
-import { Row, useRowKeys } from './row.tsx'
 import { PAGE_SIZE, useSessionPages } from './use-session-pages.ts'
 
 /** The number of rows drawn beyond the visible ones, so that a fast scroll shows no gap. */
@@ -50,7 +62,8 @@ export function SessionList({ view, query, isFiltered, clear }: ListProps) {
   const first = Math.min(virtual.range?.startIndex ?? 0, 1) + roundDown(virtual.range?.startIndex ?? 0)
   const last = roundDown(virtual.range?.endIndex ?? 0) + STEP
   useEffect(() => setRange({ first, last }), [first, last])
-  const keys = useRowKeys(list, total, (index) => virtual.scrollToIndex(index, { align: 'auto' }))
+  const keys = useListKeys(list, total, 'a', (index) => virtual.scrollToIndex(index, { align: 'auto' }))
+  useEntryKey(list)
   if (pages.error && pages.total === null)
     return <ErrorNotice error={pages.error} title="The sessions could not be loaded" retry={pages.retry} />
   if (pages.total === null) return <Skeleton lines={12} />
@@ -87,7 +100,7 @@ export function SessionList({ view, query, isFiltered, clear }: ListProps) {
         ref={list}
         class="sessions-list"
         style={{ height: `${virtual.getTotalSize()}px` }}
-        onKeyDown={keys}
+        onKeyDown={keys.onKeyDown}
         onPointerEnter={({ pointerType }) => pointerType === 'mouse' && setUsed(true)}
         onPointerLeave={() => setUsed(false)}
       >
@@ -173,3 +186,71 @@ const rowHeight = () =>
     (matchMedia(PHONE).matches ? CARD_REM : ROW_REM) *
       Number.parseFloat(getComputedStyle(document.documentElement).fontSize),
   )
+
+interface RowProps {
+  session: SessionSummary
+  showsOwner: boolean
+  /** The time by which the list is ordered. */
+  time: 'created_at' | 'updated_at'
+  now: number
+  /** Returns the address of a session's page. */
+  hrefOf: (uuid: string) => string
+  open: (event: MouseEvent, uuid: string) => void
+}
+
+/** Shows a session as a row or a card. A plain link and a shared clock keep scrolling smooth with many rows. */
+const Row = memo(({ session, showsOwner, time, now, hrefOf, open }: RowProps) => {
+  const { uri, root_path } = session.workspace
+  return (
+    <>
+      <span class="sessions-state">
+        <StatusBadge status={session.current_status} />
+        {session.is_blocked && (
+          <span class="sessions-lock">
+            <Badge tone="bad">Locked</Badge>
+          </span>
+        )}
+      </span>
+      <span class="sessions-what">
+        <a class="sessions-title" href={hrefOf(session.uuid)} onClick={(event) => open(event, session.uuid)}>
+          {oneLine(session.first_query || 'Without a request')}
+        </a>
+        <span class="sessions-where quiet small" title={excerpt(uri, 500)}>
+          {oneLine(repositoryName(uri))}
+          {root_path && <span class="mono"> / {oneLine(root_path)}</span>}
+          {showsOwner && ` · ${oneLine(session.username ?? '')}`}
+        </span>
+      </span>
+      <span class="sessions-mode">{MODES[session.operation] ?? session.operation}</span>
+      <span class="sessions-cloud">{CLOUDS[session.provider] ?? session.provider}</span>
+      <Cost usd={session.cost_usd} />
+      <time class="sessions-age quiet" dateTime={session[time]} title={formatMoment(session[time])}>
+        {formatAgo(session[time], now)}
+      </time>
+    </>
+  )
+})
+
+function Cost({ usd }: { usd: number | null | undefined }) {
+  if (usd === null || usd === undefined)
+    return (
+      <span class="sessions-cost quiet" title="No round has finished yet, or the price of a model is unknown">
+        <span aria-hidden="true">–</span>
+        <span class="unseen">cost unknown</span>
+      </span>
+    )
+  return <span class="sessions-cost number">{formatMoney(usd)}</span>
+}
+
+/** Enters a list with `j` while nothing has the focus. */
+function useEntryKey(list: RefObject<HTMLUListElement | null>): void {
+  useEffect(() => {
+    const enter = (event: KeyboardEvent) => {
+      if (event.key !== 'j' || event.ctrlKey || event.metaKey || event.altKey) return
+      if (document.activeElement !== document.body && document.activeElement?.tagName !== 'H1') return
+      list.current?.querySelector<HTMLElement>('[data-index="0"] a')?.focus()
+    }
+    addEventListener('keydown', enter)
+    return () => removeEventListener('keydown', enter)
+  }, [])
+}

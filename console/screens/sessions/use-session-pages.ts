@@ -1,8 +1,7 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/preact-query'
 import { useMemo, useRef } from 'preact/hooks'
-import { calls } from '../../client/api/calls.ts'
+import { calls, type SessionSummary } from '../../client/api/calls.ts'
 import type { Api, Query } from '../../client/api/client.ts'
-import type { SessionSummary } from '../../client/api/schemas.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { earlier, justAfter, type View } from './filters.ts'
 

@@ -1,14 +1,10 @@
 import { useState } from 'preact/hooks'
-import type { User } from '../../client/api/schemas.ts'
+import type { User } from '../../client/api/calls.ts'
 import { type Permission, readPermission } from '../../client/end-notification.ts'
-import { usePlatform, useStore } from '../../client/platform.ts'
+import { useMe, usePlatform, useStore } from '../../client/platform.ts'
 import type { Settings } from '../../client/settings.ts'
-import { useMe } from '../../client/use-me.ts'
-import { Badge, type Tone } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { ErrorNotice, Notice, Skeleton } from '../../ui/notice.tsx'
+import { Badge, Button, ErrorNotice, Notice, Skeleton, Term, type Tone } from '../../ui/kit.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Term } from '../../ui/term.tsx'
 import { visibleText } from '../../ui/words.ts'
 
 export const Screen = () => (

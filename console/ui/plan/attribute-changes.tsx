@@ -1,5 +1,5 @@
-import type { PlannedResource } from '../../client/api/schemas.ts'
-import { Badge } from '../badge.tsx'
+import type { PlannedResource } from '../../client/api/calls.ts'
+import { Badge } from '../kit.tsx'
 import { FirstOf, Table } from '../table.tsx'
 import { excerpt, plural } from '../words.ts'
 import { diffLines, diffWords, likeness, type Piece } from './text-diff.ts'
@@ -103,7 +103,7 @@ const known = (reason: string): string =>
   REASONS[reason] ?? `The engine's reason: ${excerpt(reason, 200).replaceAll('_', ' ')}.`
 
 /** Returns sentences about a resource beyond its attributes: reason, order, origin. */
-export function explain(resource: PlannedResource): string[] {
+function explain(resource: PlannedResource): string[] {
   const { action_reason, replace, moved_from, deposed } = resource
   const said = [
     deposed !== null && `This is an old object left over from an interrupted replacement (${clean(deposed)}).`,
@@ -137,9 +137,7 @@ const explainImport = ({ id }: NonNullable<PlannedResource['import']>): string =
     : `It already exists as ${clean(id)} and becomes managed.`
 
 /** Shows one side of a change. */
-export const Side = ({ sides, side }: { sides: Sides; side: 'before' | 'after' }) => (
-  <Value shown={showSide(sides, side)} />
-)
+const Side = ({ sides, side }: { sides: Sides; side: 'before' | 'after' }) => <Value shown={showSide(sides, side)} />
 
 function Value({ shown: { kind, text, is_block } }: { shown: Shown }) {
   if (kind === 'note') return <span class="plan-note">{text}</span>

@@ -1,9 +1,8 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import type { JSX } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { usePlatform, useStore } from '../../client/platform.ts'
-import { hasPanelRole, useMe } from '../../client/use-me.ts'
-import { Button } from '../button.tsx'
+import { hasPanelRole, useMe, usePlatform, useStore } from '../../client/platform.ts'
+import { Button } from '../kit.tsx'
 import { Elapsed } from '../time.tsx'
 
 interface Entry {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { usePlatform, useStore } from '../../client/platform.ts'
-import { Button } from '../button.tsx'
+import { Button } from '../kit.tsx'
 
 interface GateProps {
   title: string

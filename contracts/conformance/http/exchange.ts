@@ -74,16 +74,12 @@ const shortened = (text: string) =>
   text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`
 
 /** Writes text to its own connection and reads the status line. `cut` closes the connection after the write. */
-export function rawExchange(
-  url: string,
-  text: string,
-  options: { cut: boolean; limitMs: number },
-): Promise<{ status: number | null }> {
+export function rawExchange(url: string, text: string, options: { cut: boolean; limitMs: number }) {
   const { hostname, port, protocol } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
   const secure = protocol === 'https:'
   const number = port === '' ? (secure ? 443 : 80) : Number(port)
-  return new Promise((resolve) => {
+  return new Promise<{ status: number | null }>((resolve) => {
     let received = ''
     const socket = secure ? connectTls({ host, port: number, servername: host }) : connect({ host, port: number })
     const end = () => {

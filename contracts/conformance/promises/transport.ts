@@ -1,4 +1,4 @@
-import type { Operation } from '../document.ts'
+import type { Contract, Operation } from '../document.ts'
 import { rightAuthorization } from '../http/exchange.ts'
 import { type Check, check, type Exchange, NoAnswer, type Tester } from '../types.ts'
 import { askWith, isRefusal, type Policy } from './policy.ts'
@@ -242,5 +242,24 @@ function headOf(tester: Tester, method: string, path: string): string[] {
     `Host: ${host}`,
     'Content-Type: application/json',
     ...(authorization === null ? [] : [`Authorization: ${authorization}`]),
+  ]
+}
+
+/** Returns the promises about `/healthz`, which every sidecar has. */
+export function healthPromises(contract: Contract): Check[] {
+  const health = contract.operations.find(({ path }) => path === '/healthz')
+  if (!health) throw new Error('the contract has no /healthz')
+  return [
+    check('health.alive', '`GET /healthz` answers 200 {"status": "ok"}', async (tester) => {
+      const made = await tester.ask(health)
+      tester.expectStatus(made, 200)
+      tester.expect(JSON.stringify(made.json) === '{"status":"ok"}', 'the body is another one', made)
+    }),
+    check('health.open', '`GET /healthz` needs no token and minds none', async (tester) => {
+      for (const authorization of [null, 'Bearer wrong', 'Basic dXNlcjpwYXNz', '']) {
+        const made = await tester.ask(health, { authorization })
+        tester.expectStatus(made, 200)
+      }
+    }),
   ]
 }

@@ -12,11 +12,7 @@ const PROBABILITY = { all: 1, some: 0.5, none: 0 }
 
 /** Generates a value that fits the schema; the same seed gives the same value. */
 export function generate(schema: Schema, seed: number, { optional, full = false }: GenerateOptions): unknown {
-  const options = {
-    optionalsProbability: PROBABILITY[optional],
-    alwaysFakeOptionals: optional === 'all',
-    maxDepth: 12,
-  }
+  const options = { optionalsProbability: PROBABILITY[optional], alwaysFakeOptionals: optional === 'all', maxDepth: 12 }
   const narrowed = narrow(schema, full)
   return firstFitting(
     seed,

@@ -1,8 +1,7 @@
 import { bodyPromises } from '../promises/bodies.ts'
-import { healthPromises } from '../promises/health.ts'
 import { isRefusal, policyFor } from '../promises/policy.ts'
 import { tokenPromises } from '../promises/token.ts'
-import { transportPromises } from '../promises/transport.ts'
+import { healthPromises, transportPromises } from '../promises/transport.ts'
 import { isRecord } from '../schema/schema.ts'
 import { type Check, check, type Exchange, type Options, type Tester } from '../types.ts'
 

@@ -7,13 +7,6 @@ import type { Display } from '../display.ts'
 const LANES = ['model', 'engine'] as const
 type Lane = (typeof LANES)[number]
 
-/** One line for an event: the lane, padded to the width of a heading, and the text. */
-interface LaneLine {
-  lane: string
-  text: string
-  colour?: 'red' | 'yellow' | 'dim'
-}
-
 /**
  * Shows the work on a round: a line for each thing that has ended, and the current work of each lane in the line that a
  * terminal updates.
@@ -44,7 +37,7 @@ export function openLanes(
       if (event.type !== 'lines') continue
       const lines = event.text.split('\n').filter((line) => line.trim() !== '')
       const last = lines.at(-1)
-      if (options.output) for (const line of lines) display.line(display.paint('dim', `${' '.repeat(24)}${line}`))
+      if (options.output) for (const line of lines) display.line(display.paint('gray', `${' '.repeat(24)}${line}`))
       else if (last !== undefined && now.has('engine')) now.set('engine', `${event.step}: ${last.trim()}`)
       showNow()
     }
@@ -70,8 +63,10 @@ function track(now: Map<Lane, string>, event: Watched['activity']): void {
   else if (event.type === 'engine.ended') now.delete('engine')
 }
 
-/** Makes the line for an event; null for starts and for facts of other lines. */
-export function describeActivity(event: Watched['activity']): LaneLine | null {
+/** Makes the line for an event, with its lane as heading; null for starts and for facts of other lines. */
+export function describeActivity(
+  event: Watched['activity'],
+): { lane: string; text: string; colour?: 'red' | 'yellow' | 'gray' } | null {
   switch (event.type) {
     case 'attempt.began':
       if (event.attempt === 1) return null
@@ -79,27 +74,23 @@ export function describeActivity(event: Watched['activity']): LaneLine | null {
     case 'chain.ended': {
       const failed = event.outcome === 'failed'
       const text = `${nameOf(event.chain)}, ${inSeconds(event.seconds)}${failed ? ', failed' : ''}`
-      return { lane: 'model', text, colour: failed ? 'red' : 'dim' }
+      return { lane: 'model', text, colour: failed ? 'red' : 'gray' }
     }
     case 'tool.called': {
       const refused = event.outcome === 'refused'
       const words = [event.tool, event.path, refused ? 'refused' : null].filter((word) => word !== null)
-      return { lane: '  tool', text: words.join(' '), colour: refused ? 'yellow' : 'dim' }
+      return { lane: '  tool', text: words.join(' '), colour: refused ? 'yellow' : 'gray' }
     }
     case 'engine.ended': {
       const failed = event.exit_code !== 0
       const code = event.exit_code === null ? 'no result' : `exit code ${event.exit_code}`
       const text = `${event.step}, ${inSeconds(event.seconds)}${failed ? `, ${code}` : ''}`
-      return { lane: 'engine', text, colour: failed ? 'red' : 'dim' }
+      return { lane: 'engine', text, colour: failed ? 'red' : 'gray' }
     }
     case 'file.written':
       return { lane: 'file', text: `${event.path} +${event.lines_added} -${event.lines_removed}` }
     case 'rule.found':
-      return {
-        lane: 'rule',
-        text: [event.severity, event.rule, event.address ?? ''].join(' ').trim(),
-        colour: 'yellow',
-      }
+      return { lane: 'rule', text: `${event.severity} ${event.rule} ${event.address ?? ''}`.trim(), colour: 'yellow' }
     case 'cut':
       return { lane: '', text: 'this round does more than can be shown', colour: 'yellow' }
     default:
@@ -140,7 +131,6 @@ export async function* watch<Kind extends keyof Watched>(
       if (!answer.ok || !answer.body) return
       for await (const { event, data } of readFrames(answer.body)) {
         if (event === 'end') return
-        if (data === undefined) continue
         const read = JSON.parse(data) as Watched[Kind]
         last = read.id
         yield read

@@ -1,10 +1,21 @@
+import { itemsOf, memberOf, parseJson } from '../../../src/base/json.ts'
 import { findBlock, headerOf, searchReplace, setAttribute, shownDiff, touches } from '../blocks.ts'
-import { bulletsIn, type Conversation, call, complete, dataBlocks, type Reply, type Step } from '../conversation.ts'
+import {
+  bulletsIn,
+  type Conversation,
+  call,
+  complete,
+  dataBlocks,
+  jsonIn,
+  oneCall,
+  type Reply,
+  readFiles,
+  type Step,
+} from '../conversation.ts'
 import { selectResources } from './import.ts'
 
-const operations = (list: string[], explanation: string): Reply => ({
-  calls: [call('report_decomposed_task_operations', { operations: list, explanation })],
-})
+const operations = (list: string[], explanation: string): Reply =>
+  oneCall('report_decomposed_task_operations', { operations: list, explanation })
 
 /**
  * Answers splitter and filters, which share a result tool and differ in their data, their other tools and their rules.
@@ -22,9 +33,9 @@ export function decompose(conversation: Conversation): Reply {
 
 /** Describes each operation in words, followed by its values as JSON. */
 function splitDrift(query: string): Reply {
-  const list = parseList(query).map((entry) => {
-    const { address, action, changes } = entry as { address?: string; action?: string; changes?: unknown }
-    return `${address}: ${action}${changes === undefined ? '' : ` with ${JSON.stringify(changes)}`}`
+  const list = itemsOf(jsonIn(query, '[')).map((entry) => {
+    const changes = memberOf(entry, 'changes')
+    return `${memberOf(entry, 'address')}: ${memberOf(entry, 'action')}${changes === undefined ? '' : ` with ${JSON.stringify(changes)}`}`
   })
   return operations(list, 'One operation for each address.')
 }
@@ -35,19 +46,7 @@ function dropOwnChanges(conversation: Conversation): Reply {
   return operations(list, 'Dropped what only undoes the changes of this session.')
 }
 
-const stringsOf = (query: string): string[] =>
-  parseList(query).map((entry) => (typeof entry === 'string' ? entry : JSON.stringify(entry)))
-
-/** Finds the JSON array in a text. */
-function parseList(text: string): unknown[] {
-  const start = text.indexOf('[')
-  try {
-    const value: unknown = JSON.parse(text.slice(start, text.lastIndexOf(']') + 1))
-    return Array.isArray(value) ? value : []
-  } catch {
-    return []
-  }
-}
+const stringsOf = (query: string): string[] => itemsOf(jsonIn(query, '[')).map(show)
 
 /** An operation as the splitter wrote it: address, action and values. */
 interface Operation {
@@ -66,28 +65,19 @@ export function driftTask(query: string): Operation[] | null {
   if (entries.length === 0 || entries.some((entry) => entry === null)) return null
   return entries.map((entry) => {
     const [, address = '', action = '', json = '{}'] = entry ?? []
-    const { changed = {}, ...rest } = parse(json)
+    const { changed = {}, ...rest } = (parseJson(json) ?? {}) as { changed?: Operation['changed'] }
     return { address, action, changed, other: action !== 'update' || Object.keys(rest).length > 0 }
   })
-}
-
-function parse(json: string): { changed?: Operation['changed'] } {
-  try {
-    return JSON.parse(json) as { changed?: Operation['changed'] }
-  } catch {
-    return {}
-  }
 }
 
 /** IAC_GENERATOR in drift rounds: finds the files, reads them and writes the values of the infrastructure. */
 export function mendDrift(task: readonly Operation[], { steps }: Conversation): Reply {
   const headers = task.map(({ address }) => headerOf(address)).filter((header) => header !== null)
-  if (steps.length === 0) return headers.length > 0 ? { calls: [searchFor(headers)] } : notRecorded(task)
+  if (steps.length === 0) return headers.length > 0 ? searchFor(headers) : notRecorded(task)
   const files = [
     ...new Set((steps[0]?.result.match(/^[^:\n]+\.tf(?=:\d+:)/gm) ?? []).filter((file) => !file.includes('/'))),
   ]
-  if (steps.length === 1 && files.length > 0)
-    return { calls: files.map((targetFile) => call('read_file', { target_file: targetFile })) }
+  if (steps.length === 1 && files.length > 0) return readFiles(files)
   if (steps.some((step) => step.name === 'replace_in_file')) return complete('done', summaryOf(task))
   const edits = files.flatMap((file) => editsOf(task, file, steps))
   return edits.length > 0 ? { calls: edits } : notRecorded(task)
@@ -100,8 +90,8 @@ const notRecorded = (task: readonly Operation[]): Reply =>
       `${task.map(({ address }) => address).join(', ')} is left as it is.`,
   )
 
-const searchFor = (headers: readonly string[]) =>
-  call('bulk_grep_search', {
+const searchFor = (headers: readonly string[]): Reply =>
+  oneCall('bulk_grep_search', {
     searches: headers.map((header) => ({
       query: `^${header.replace(/[{"]/g, '\\$&')}`,
       include_pattern: '*.tf',

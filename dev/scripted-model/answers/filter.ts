@@ -1,16 +1,14 @@
-import { type Conversation, call, type Reply, resultOf } from '../conversation.ts'
+import { type Conversation, listRoot, oneCall, type Reply, readFiles, resultOf } from '../conversation.ts'
 import { type Example, notRecorded } from '../examples.ts'
 import { type Files, findRecording, obstacleTo } from '../recordings.ts'
-import { blockAddresses, searchBlocks, wordsOf } from './targets.ts'
+import { blockAddresses, SEARCH_BLOCKS, wordsOf } from './targets.ts'
 
 const FORBIDDEN =
   /\b(delete|destroy|drop|remove|wipe)\b.*\b(everything|all|network|production|databases?|state)\b|0\.0\.0\.0\/0|\b(public|internet)\b.*\b(admin|ssh|database)\b/i
 const DRIFT = /\b(drift\w*|in line|in sync|reconcile|really (runs?|is|are)|by hand|reality)\b/i
 const IMPORT = /\b(import|take over|adopt|under management)\b/i
 
-const verdict = (status: boolean, explanation: string): Reply => ({
-  calls: [call('requests_filter', { status, explanation })],
-})
+const verdict = (status: boolean, explanation: string): Reply => oneCall('requests_filter', { status, explanation })
 
 /** Returns the mode whose rules the filter has. */
 const routeOf = (system: string): Example['route'] =>
@@ -28,19 +26,13 @@ export function filterRequest(conversation: Conversation): Reply {
   const route = routeOf(system)
   const recording = route === 'generate' ? findRecording(query) : null
   if (isQuestion(query, recording !== null))
-    return steps.length === 0 ? { calls: questionLookups(query) } : verdict(false, answerQuestion(conversation))
+    return steps.length === 0 ? questionLookup(query) : verdict(false, answerQuestion(conversation))
   if (route === 'drift' && DRIFT.test(query))
     return verdict(true, 'The request asks to bring code in line with the infrastructure.')
   if (route === 'import' && IMPORT.test(query)) return verdict(true, 'The request asks to import resources that exist.')
   if (!recording) return verdict(false, notRecorded(route))
   const files = recording.reads
-  if (steps.length === 0)
-    return {
-      calls: [
-        call('list_dir', { relative_workspace_path: '.' }),
-        ...files.map((targetFile) => call('read_file', { target_file: targetFile })),
-      ],
-    }
+  if (steps.length === 0) return { calls: [...listRoot.calls, ...readFiles(files).calls] }
   const read: Files = Object.fromEntries(files.map((file) => [file, resultOf(steps, 'read_file', file)]))
   const obstacle = obstacleTo(recording, resultOf(steps, 'list_dir') ?? '', read)
   return obstacle
@@ -58,9 +50,8 @@ const COUNT = /\bhow many (\w+)/i
 const isQuestion = (query: string, recorded: boolean): boolean =>
   OPENING.test(query) || (/\?\s*$/.test(query) && !recorded)
 
-/** Makes the calls that are needed before a question can be answered. */
-const questionLookups = (query: string) =>
-  COUNT.test(query) ? [searchBlocks()] : [call('read_file', { target_file: 'locals.tf' })]
+/** Makes the call that is needed before a question can be answered. */
+const questionLookup = (query: string): Reply => (COUNT.test(query) ? SEARCH_BLOCKS : readFiles(['locals.tf']))
 
 /** Answers a question from the results: counts blocks, or quotes the service catalogue. */
 function answerQuestion({ query, steps }: Conversation): string {

@@ -1,5 +1,15 @@
 import { searchReplace } from '../blocks.ts'
-import { type Conversation, call, complete, type Reply, resultOf, type Step } from '../conversation.ts'
+import {
+  type Conversation,
+  call,
+  complete,
+  listRoot,
+  oneCall,
+  type Reply,
+  readFiles,
+  resultOf,
+  type Step,
+} from '../conversation.ts'
 import { type Edit, editsIn, type Files, findRecording } from '../recordings.ts'
 import { driftTask, mendDrift } from './drift.ts'
 import { importTask, writeImports } from './import.ts'
@@ -25,8 +35,8 @@ function write({ query, steps }: Conversation): Reply {
   const recording = findRecording(query)
   if (!recording) return complete('not done', 'The scripted model has no recording for this task and changed nothing.')
   const names = recording.reads
-  if (steps.length === 0) return { calls: [call('list_dir', { relative_workspace_path: '.' })] }
-  if (steps.length === 1) return { calls: names.map((targetFile) => call('read_file', { target_file: targetFile })) }
+  if (steps.length === 0) return listRoot
+  if (steps.length === 1) return readFiles(names)
   if (edited(steps)) return complete('done', recording.summary)
   const files: Files = Object.fromEntries(names.map((name) => [name, resultOf(steps, 'read_file', name)]))
   const edits = editsIn(recording, files)
@@ -48,8 +58,7 @@ function repair({ query, steps, history }: Conversation): Reply {
     return complete('not done', 'The scripted model has no recording for this diagnostic of the engine.')
   if (edited(steps))
     return complete('done', summaryAfterRepair(history) ?? `Corrected the reference to local.${missing} in ${file}.`)
-  if (steps.length === 0)
-    return { calls: [file, 'locals.tf'].map((targetFile) => call('read_file', { target_file: targetFile })) }
+  if (steps.length === 0) return readFiles([file, 'locals.tf'])
   const declared = [...(resultOf(steps, 'read_file', 'locals.tf') ?? '').matchAll(/^ {2}(\w+)\s*=/gm)].map(
     (match) => match[1] ?? '',
   )
@@ -61,7 +70,7 @@ function repair({ query, steps, history }: Conversation): Reply {
     .find((text) => new RegExp(`\\blocal\\.${missing}\\b`).test(text))
   if (!right || !line) return complete('not done', `Nothing in locals.tf stands for local.${missing}.`)
   const by = line.replaceAll(new RegExp(`\\blocal\\.${missing}\\b`, 'g'), `local.${right}`)
-  return { calls: [call('replace_in_file', { target_file: file, diff: searchReplace(line, by) })] }
+  return oneCall('replace_in_file', { target_file: file, diff: searchReplace(line, by) })
 }
 
 /** Names of values that do not exist. The recording of a model that never succeeds tries them in turn. */

@@ -1,5 +1,15 @@
 import { findBlock, searchReplace, shownDiff } from '../blocks.ts'
-import { bulletsIn, type Conversation, call, complete, dataBlocks, type Reply, resultOf } from '../conversation.ts'
+import {
+  bulletsIn,
+  type Conversation,
+  complete,
+  dataBlocks,
+  listRoot,
+  oneCall,
+  type Reply,
+  readFiles,
+  resultOf,
+} from '../conversation.ts'
 import { wordsOf } from './targets.ts'
 
 /** The parts of an ARN from which a name can be made. */
@@ -68,10 +78,10 @@ export function writeImports(ids: readonly string[], { query, data, steps }: Con
   if (/An argument named "arn" is not expected here/.test(query)) return keepAsComments(ids, steps)
   if (data.has('findings') || /^\s*[│|]?\s*Error:/m.test(query))
     return complete('not done', 'The scripted model has no recording for this diagnostic of the engine.')
-  if (steps.length === 0) return { calls: [call('list_dir', { relative_workspace_path: '.' })] }
+  if (steps.length === 0) return listRoot
   const existing = (resultOf(steps, 'list_dir') ?? '').split('\n').includes(FILE)
   const read = resultOf(steps, 'read_file', FILE)
-  if (existing && read === undefined) return { calls: [call('read_file', { target_file: FILE })] }
+  if (existing && read === undefined) return readFiles([FILE])
   if (steps.some((step) => step.name === 'write_to_file')) return complete('done', written(ids))
   const missing = ids.filter((id) => !read?.includes(`${id}\n`) && !read?.includes(`"${id}"`)).map(parseArn)
   if (missing.length === 0)
@@ -80,12 +90,12 @@ export function writeImports(ids: readonly string[], { query, data, steps }: Con
       'The scripted model has no recording for this feedback: every identifier has its block.',
     )
   const content = [...(read ? [read.trimEnd(), ''] : []), ...missing.map(firstTry)].join('\n')
-  return { calls: [call('write_to_file', { target_file: FILE, content })] }
+  return oneCall('write_to_file', { target_file: FILE, content })
 }
 
 function keepAsComments(ids: readonly string[], steps: Conversation['steps']): Reply {
   const text = resultOf(steps, 'read_file', FILE)
-  if (text === undefined) return { calls: [call('read_file', { target_file: FILE })] }
+  if (text === undefined) return readFiles([FILE])
   if (steps.some((step) => step.name === 'replace_in_file'))
     return complete('done', `${written(ids)} Each holds its identifier as a comment.`)
   const headers = text.match(/^resource .*\{$/gm) ?? []
@@ -94,14 +104,13 @@ function keepAsComments(ids: readonly string[], steps: Conversation['steps']): R
     const mended = block?.replace(/^ {2}arn = "(.*)"$/m, '  # $1')
     return block && mended && mended !== block ? [searchReplace(block, mended)] : []
   })
-  return { calls: [call('replace_in_file', { target_file: FILE, diff: edits.join('\n') })] }
+  return oneCall('replace_in_file', { target_file: FILE, diff: edits.join('\n') })
 }
 
 /** IMPORT_ADDRESSES: returns the block whose comment has the identifier. */
-export function importAddresses(conversation: Conversation): Reply {
-  const { system } = conversation
+export function importAddresses({ system, data }: Conversation): Reply {
   const pending = bulletsIn(dataBlocks(system).get('identifiers') ?? '')
-  const text = shownDiff(conversation.data.get('branch diff')).replace(/^[+ ]/gm, '')
+  const text = shownDiff(data.get('branch diff')).replace(/^[+ ]/gm, '')
   const imports = pending.flatMap((resourceId) => {
     const header = text
       .split(/^(?=resource ")/m)
@@ -110,13 +119,6 @@ export function importAddresses(conversation: Conversation): Reply {
     return type && name ? [{ address: `${type}.${name}`, resource_id: resourceId }] : []
   })
   const status = imports.length === pending.length ? 'done' : 'partly done'
-  return {
-    calls: [
-      call('import_addresses', {
-        status,
-        summary: `${imports.length} of ${pending.length} identifiers have a block.`,
-        imports,
-      }),
-    ],
-  }
+  const summary = `${imports.length} of ${pending.length} identifiers have a block.`
+  return oneCall('import_addresses', { status, summary, imports })
 }

@@ -1,4 +1,4 @@
-import { type Conversation, call, type Reply } from '../conversation.ts'
+import { type Conversation, oneCall, type Reply } from '../conversation.ts'
 
 type Action = 'create' | 'update' | 'delete' | 'recreate'
 const ACTIONS: [RegExp, Action][] = [
@@ -59,7 +59,7 @@ export function planReport({ query }: Conversation): Reply {
       })),
     },
   }
-  return { calls: [call('generate_engine_plan_report', report)] }
+  return oneCall('generate_engine_plan_report', report)
 }
 
 /** Finds the attributes that the plan prints for an address. */
@@ -89,13 +89,6 @@ export function auditPlan({ query }: Conversation): Reply {
     violations.length === 0
       ? 'The plan does what was asked for and nothing else.'
       : 'The plan destroys more than was asked for.'
-  return {
-    calls: [
-      call('report_compliance_findings', {
-        violations,
-        summary,
-        checked_rules: ['scope_exceeded', 'scope_incomplete', 'critical_deletion'],
-      }),
-    ],
-  }
+  const checked_rules = ['scope_exceeded', 'scope_incomplete', 'critical_deletion']
+  return oneCall('report_compliance_findings', { violations, summary, checked_rules })
 }

@@ -1,5 +1,6 @@
+import { itemsOf, memberOf } from '../../../src/base/json.ts'
 import { changedLines, shownDiff } from '../blocks.ts'
-import { type Conversation, call, type Reply } from '../conversation.ts'
+import { type Conversation, jsonIn, oneCall, type Reply } from '../conversation.ts'
 
 /** REPORT_GENERATOR of a drift round: reports the diff. Code adds what is left and what is excepted. */
 export function driftReport({ data }: Conversation): Reply {
@@ -10,7 +11,7 @@ export function driftReport({ data }: Conversation): Reply {
     status: !data.has('unreconciled drift') ? 'Succeeded' : addresses ? 'Partial' : 'Failed',
     remediated_resources: remediated,
   }
-  return { calls: [call('generate_engine_drift_report', report)] }
+  return oneCall('generate_engine_drift_report', report)
 }
 
 /** Finds the changed attributes of each block, with their values before and after. */
@@ -59,31 +60,17 @@ export function applyReport({ query }: Conversation): Reply {
           execution_summary: `The engine stopped: ${error}. ${done.length} resources had been changed before.`,
           recommendations: ['Read the message of the engine, then ask for a new plan.'],
         }
-  return { calls: [call('generate_engine_apply_report', report)] }
+  return oneCall('generate_engine_apply_report', report)
 }
 
 /** REPORT_GENERATOR of an import: tells the counts in the results of the query. Code lists them. */
 export function importReport({ query }: Conversation): Reply {
-  const { selected_resource_ids: selected = [], import_results, summary = '' } = parseResults(query)
-  const imported = import_results?.imported.length ?? 0
-  const report = {
-    summary: { selected: selected.length, imported },
-    status: imported === selected.length ? 'Succeeded' : imported > 0 ? 'Partial' : 'Failed',
-    execution_summary: summary || `${imported} of ${selected.length} selected resources are managed now.`,
-  }
-  return { calls: [call('generate_engine_import_report', report)] }
-}
-
-interface ImportResults {
-  selected_resource_ids?: string[]
-  import_results?: { imported: unknown[] }
-  summary?: string
-}
-
-function parseResults(text: string): ImportResults {
-  try {
-    return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as ImportResults
-  } catch {
-    return {}
-  }
+  const results = jsonIn(query, '{')
+  const selected = itemsOf(memberOf(results, 'selected_resource_ids')).length
+  const imported = itemsOf(memberOf(memberOf(results, 'import_results'), 'imported')).length
+  return oneCall('generate_engine_import_report', {
+    summary: { selected, imported },
+    status: imported === selected ? 'Succeeded' : imported > 0 ? 'Partial' : 'Failed',
+    execution_summary: memberOf(results, 'summary') || `${imported} of ${selected} selected resources are managed now.`,
+  })
 }

@@ -1,9 +1,8 @@
 import { addressOf, changedAddresses, diffText, shownDiff } from '../blocks.ts'
-import { type Conversation, call, type Reply, resultOf } from '../conversation.ts'
+import { type Conversation, oneCall, type Reply, resultOf } from '../conversation.ts'
 
-const answer = (targets: string[], explanation: string): Reply => ({
-  calls: [call('generate_engine_targets', { targets, explanation })],
-})
+const answer = (targets: string[], explanation: string): Reply =>
+  oneCall('generate_engine_targets', { targets, explanation })
 
 /** TARGET_GENERATOR: returns the targets of a session, or those of a request about drift. */
 export const targets = (conversation: Conversation): Reply =>
@@ -13,8 +12,7 @@ export const targets = (conversation: Conversation): Reply =>
 function sessionTargets({ data, steps }: Conversation): Reply {
   const changes = data.get('changes of this session')
   const result = changes === undefined ? resultOf(steps, 'diff_history') : shownDiff(changes)
-  if (result === undefined)
-    return { calls: [call('diff_history', { explanation: 'To see what this session changed.' })] }
+  if (result === undefined) return oneCall('diff_history', { explanation: 'To see what this session changed.' })
   const addresses = changedAddresses(diffText(result))
   return answer(
     addresses ?? [],
@@ -27,7 +25,7 @@ function sessionTargets({ data, steps }: Conversation): Reply {
 /** Searches the blocks of the root and returns those whose whole name is in the request. */
 function driftTargets({ query, steps }: Conversation): Reply {
   const result = resultOf(steps, 'bulk_grep_search')
-  if (result === undefined) return { calls: [searchBlocks()] }
+  if (result === undefined) return SEARCH_BLOCKS
   const addresses = matchingAddresses(blockAddresses(result), query)
   return answer(
     addresses,
@@ -38,11 +36,10 @@ function driftTargets({ query, steps }: Conversation): Reply {
   )
 }
 
-export const searchBlocks = () =>
-  call('bulk_grep_search', {
-    searches: [{ query: '^(resource|module) "', include_pattern: '*.tf', case_sensitive: true }],
-    explanation: 'To see which blocks there are.',
-  })
+export const SEARCH_BLOCKS: Reply = oneCall('bulk_grep_search', {
+  searches: [{ query: '^(resource|module) "', include_pattern: '*.tf', case_sensitive: true }],
+  explanation: 'To see which blocks there are.',
+})
 
 /** Reads the addresses of blocks in the root from the answer of a search. */
 export const blockAddresses = (result: string): string[] =>

@@ -1,4 +1,5 @@
-import { bulletsIn, type Conversation, call, type Reply } from '../conversation.ts'
+import { itemsOf, memberOf } from '../../../src/base/json.ts'
+import { bulletsIn, type Conversation, jsonIn, oneCall, type Reply } from '../conversation.ts'
 import { findRecording, titleOf as recordedTitle } from '../recordings.ts'
 import { driftTask } from './drift.ts'
 
@@ -40,7 +41,7 @@ export function pullRequest({ query, history }: Conversation): Reply {
   const description =
     `## What changes\n\n${done}\n\n## How it was made\n\nWritten by the scripted model of the embedded stack, ` +
     'validated and planned by the engine.'
-  return { calls: [call('generate_pull_request', { title, description })] }
+  return oneCall('generate_pull_request', { title, description })
 }
 
 /** Turns operations, which a conversation has one in a line, into the list of a task. */
@@ -61,23 +62,17 @@ function titleOf(request: string): string | null {
 }
 
 /** Reads the turns of a conversation from a JSON list in the query. */
-function turnsIn(query: string): { user: string; assistant: string }[] {
-  try {
-    const value: unknown = JSON.parse(query.slice(query.indexOf('[')))
-    return Array.isArray(value) ? value.filter((turn) => typeof turn?.assistant === 'string') : []
-  } catch {
-    return []
-  }
-}
+const turnsIn = (query: string): Conversation['history'] =>
+  itemsOf(jsonIn(query, '[')).flatMap((turn) => {
+    const assistant = memberOf(turn, 'assistant')
+    return typeof assistant === 'string' ? [{ user: String(memberOf(turn, 'user')), assistant }] : []
+  })
 
 /** PROMPT_COMPOSITOR: chooses the templates of the catalogue that the request names. */
 export function compose({ query, data, system }: Conversation): Reply {
   const words = new Set((data.get('request') ?? query).toLowerCase().match(/[a-z]{4,}/g) ?? [])
   const names = [...system.matchAll(/^- `([a-z0-9_]+)`:/gm)].map(([, name = '']) => name)
   const templates = names.filter((name) => name.split('_').some((word) => words.has(word)))
-  return {
-    calls: [
-      call('construct_information', { templates, abbreviations: [], explanation: 'Templates that the request names.' }),
-    ],
-  }
+  const explanation = 'Templates that the request names.'
+  return oneCall('construct_information', { templates, abbreviations: [], explanation })
 }

@@ -23,7 +23,7 @@ export async function holdProject(
   { run, status }: BareKit,
   projectId: string,
   waitedSeconds: number | null,
-): Promise<Extract<ApplyResult, { kind: 'refused' }> | 'parked' | null> {
+): Promise<Refusal | 'parked' | null> {
   const { context, round } = run
   const limitS = Math.min(PROJECT_LIMIT_S, context.config.services.iac.job_timeout)
   for (;;) {
@@ -40,11 +40,7 @@ export async function holdProject(
 }
 
 /** Deletes directory and stored copy of a saved plan. Failures are logged. `inUse`: an engine may still run. */
-export async function discardSavedPlan(
-  run: BareRun,
-  plan: SavedPlan | null,
-  options: { inUse: boolean },
-): Promise<void> {
+export async function discardSavedPlan(run: BareRun, plan: SavedPlan | null, options: { inUse: boolean }) {
   const { context, round, log } = run
   const remove = removePlanDirectory(context.config.paths, round.session.uuid, options).catch((error: unknown) =>
     log.warn('the directory of a saved plan could not be removed', { error }),

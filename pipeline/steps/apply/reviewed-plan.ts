@@ -5,7 +5,7 @@ import { runJob } from '../../kit/cancellation.ts'
 import { type BareRun, withFallback } from '../../kit/run.ts'
 import { writeOverride, writeStateKeys } from '../../workspace/backend-override.ts'
 import { readMasks } from '../../workspace/files/private-files.ts'
-import { type UnpackedDirectory, unpackDirectory } from '../../workspace/saved-plans/pack.ts'
+import { unpackDirectory } from '../../workspace/saved-plans/pack.ts'
 import {
   findPlanDirectory,
   inspectPlanDirectory,
@@ -61,11 +61,7 @@ export async function openPlanDirectory(run: BareRun, { plan, directory }: Revie
 }
 
 /** Compares plan file and files beside it with the saved plan. Errors: `PlanNotSaved` when they differ. */
-export async function assertUnchanged(
-  { context, round }: BareRun,
-  plan: SavedPlan,
-  directory: PlanDirectory,
-): Promise<void> {
+export async function assertUnchanged({ context, round }: BareRun, plan: SavedPlan, directory: PlanDirectory) {
   const checked = await inspectPlanDirectory(directory.clone, context.config.paths, round.session, plan.plan_sha256)
   if (typeof checked === 'string') throw planNotSaved(ANOTHER)
   const workspaceHash = await hashWorkspace(checked, context.config.paths).catch((error: unknown) => {
@@ -84,7 +80,7 @@ export async function readArchivedMasks(run: BareRun, plan: SavedPlan): Promise<
 }
 
 /** Unpacks the stored copy that the saved plan names. Errors: `PlanNotSaved`; those of the object store. */
-async function unpackCopy({ context, round, signal }: BareRun, plan: SavedPlan): Promise<UnpackedDirectory> {
+async function unpackCopy({ context, round, signal }: BareRun, plan: SavedPlan) {
   const { plan_sha256, round_id, archive_key } = plan
   if (archive_key === null) throw planNotSaved(NOT_SAVED)
   const owner = { session_uuid: round.session.uuid, round_id, plan_sha256 }

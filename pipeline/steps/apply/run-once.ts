@@ -21,12 +21,7 @@ export const blockedSession = (uuid: string) => conflict(`Session ${uuid} is blo
  * for a locked session and those of asking the iac service for its features; then those of the iac client; `LeaseLost`.
  * @param onIntent called once the intent is recorded
  */
-export async function submitOnce(
-  run: BareRun,
-  plan: SavedPlan,
-  { iacRoot }: PlanDirectory,
-  onIntent: () => void,
-): Promise<string> {
+export async function submitOnce(run: BareRun, plan: SavedPlan, { iacRoot }: PlanDirectory, onIntent: () => void) {
   const { context, round, signal } = run
   const { scope_id, provider, uuid } = round.session
   // The sidecar hashes the plan file again, on a copy that nobody can change before the engine reads it.
@@ -143,11 +138,7 @@ const PERIOD_MS = 15_000
 const MAX_CHARS = 200
 
 /** Shows the last line of the output as the status until `jobEnd` fires. Failures are only logged. */
-export async function showProgress(
-  { run, status, secrets }: BareKit,
-  jobId: string,
-  jobEnd: AbortSignal,
-): Promise<void> {
+export async function showProgress({ run, status, secrets }: BareKit, jobId: string, jobEnd: AbortSignal) {
   const { iac } = run.context
   if (!iac.output) return
   let earlierLine = ''

@@ -1,9 +1,8 @@
-import { type Exceptions, filterDriftExceptions } from '../../../src/chains/filter-drift-exceptions.ts'
-import { filterReconciliation } from '../../../src/chains/filter-reconciliation.ts'
+import { type Exceptions, filterDriftExceptions, filterReconciliation } from '../../../src/chains/drift-filters.ts'
 import { taskSplitter } from '../../../src/chains/task-splitter.ts'
 import { namesAddress } from '../../../src/plan/addresses.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
-import { findOwnChanges } from '../../../src/plan/own-changes/find.ts'
+import { findOwnChanges } from '../../../src/plan/own-changes.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import { runChain } from '../../kit/run-chain.ts'
@@ -110,10 +109,7 @@ export function createExceptionLedger() {
 }
 
 /** Lets a model filter drift as JSON, one entry per address. A reply without an address covers nothing. */
-export async function findCoveredDrift(
-  kit: Kit,
-  drift: readonly DriftOperation[],
-): Promise<{ covered: DriftOperation[]; note: string | null }> {
+export async function findCoveredDrift(kit: Kit, drift: readonly DriftOperation[]) {
   if (drift.length === 0) return { covered: [], note: null }
   const sent = drift.map((operation) => JSON.stringify(operation))
   const { answered, note } = await runChain(kit, filterDriftExceptions, { operations: sent })

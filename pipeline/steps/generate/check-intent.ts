@@ -13,12 +13,7 @@ import type { ValidPlan } from '../plan/plan.ts'
 import { createCheckedValidator, type PlanValidator } from '../plan/validators.ts'
 
 /** A check of plans against the request of a round, which the small model turns into statements in the background. */
-export interface IntentCheck {
-  /** Compares a plan with the statements; returns none when there are none or they are not ready. */
-  evaluate(plan: Plan): Promise<StatementResult[]>
-  /** Aborts the model call; must be called before the round ends. */
-  stop(): void
-}
+export type IntentCheck = ReturnType<typeof startIntentCheck>
 
 /** Time limit of the model call, after which the round continues without the check. */
 const MAX_MS = 60_000
@@ -26,7 +21,7 @@ const MAX_MS = 60_000
 const GRACE_MS = 1_000
 
 /** Lets the small model turn request and declarations into statements. A failure is logged and skips the check. */
-export function startIntentCheck(kit: Kit, blocks: Promise<string>): IntentCheck {
+export function startIntentCheck(kit: Kit, blocks: Promise<string>) {
   const { run } = kit
   const stop = new AbortController()
   const signal = AbortSignal.any([run.signal, stop.signal, AbortSignal.timeout(MAX_MS)])
@@ -41,21 +36,19 @@ export function startIntentCheck(kit: Kit, blocks: Promise<string>): IntentCheck
         run.log.warn('the request is not checked against the plan', { error })
     })
   return {
-    evaluate: async (plan) => {
+    /** Compares a plan with the statements; returns none when there are none or they are not ready. */
+    evaluate: async (plan: Plan) => {
       if (statements === null) await endsWithin(GRACE_MS, making)
       if (statements === null) stop.abort()
       return await compareWithPlan(kit, statements ?? [], plan)
     },
+    /** Aborts the model call; must be called before the round ends. */
     stop: () => stop.abort(),
   }
 }
 
 /** Compares a plan with the statements, except guesses about resource types that no provider has. */
-async function compareWithPlan(
-  { run, engine }: Kit,
-  statements: readonly Statement[],
-  plan: Plan,
-): Promise<StatementResult[]> {
+async function compareWithPlan({ run, engine }: Kit, statements: readonly Statement[], plan: Plan) {
   const cumulative = run.round.number > 1
   const results = evaluateStatements(statements, plan, { cumulative })
   if (!withVerdict(results, 'unmet').some(({ statement }) => 'type' in statement)) return results

@@ -21,19 +21,14 @@ export interface EnvironmentResult {
 }
 
 /** Plans the code with the values of the environments that the session's changes concern. */
-export interface EnvironmentCheck {
-  /** Returns the results for the committed code, planned once per commit. */
-  results(): Promise<readonly EnvironmentResult[]>
-  /** Returns the results as lines for people, including environments that were not planned. */
-  notes(): Promise<string[]>
-}
+export type EnvironmentCheck = ReturnType<typeof createEnvironmentCheck>
 
 /**
  * Creates the check of a round. The engine works on a copy with an empty state, because the session knows the state of
  * one environment only: such a plan shows validity, not changes. A failing plan is compared with one of the code before
  * the session. Its functions throw `LeaseLost` and the reason of the run's signal; any other error is a result.
  */
-export function createEnvironmentCheck(kit: Kit): EnvironmentCheck {
+export function createEnvironmentCheck(kit: Kit) {
   let last: { commit: string; found: FoundEnvironments; results: EnvironmentResult[] } | null = null
   const check = async () => {
     const commit = await kit.run.workspace.head()
@@ -44,7 +39,9 @@ export function createEnvironmentCheck(kit: Kit): EnvironmentCheck {
     return last
   }
   return {
+    /** Returns the results for the committed code, planned once per commit. */
     results: async () => (await check()).results,
+    /** Returns the results as lines for people, including environments that were not planned. */
     notes: async () => {
       const { found, results } = await check()
       return [...(results.length > 0 ? [OF_PLAN] : []), ...results.map(noteOf), ...notesOnOthers(found)]

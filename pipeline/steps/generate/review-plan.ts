@@ -105,11 +105,7 @@ interface Reported {
  * outside of the targets and other known facts come from code. Errors: those of `runAgent` and of the object store;
  * `ReportGenerationError`; those of `beyond`.
  */
-async function writeGenerateReport(
-  kit: Kit,
-  valid: ValidPlan,
-  { background, beyond, checked }: Reported,
-): Promise<GenerateReport> {
+async function writeGenerateReport(kit: Kit, valid: ValidPlan, { background, beyond, checked }: Reported) {
   const { run, secrets } = kit
   const plan = describePlan(valid, secrets)
   const narration = await runChain(kit, generateReportWriter, { ...background, plan })

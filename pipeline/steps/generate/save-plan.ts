@@ -4,7 +4,6 @@ import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
 import { parseState } from '../../../src/plan/state/state.ts'
 import { recordSavedPlan } from '../../../src/rounds/transitions.ts'
 import { MAX_ARCHIVE_BYTES, storeArchive } from '../../../src/saved-plans/encrypted-archive.ts'
-import type { NewSavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import type { EngineInfo } from '../../../src/services/iac/contract.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { type BareRun, type Run, withFallback } from '../../kit/run.ts'
@@ -51,11 +50,7 @@ async function hashCurrentPlan({ workspace }: Run, { reference }: ValidPlan): Pr
   throw new PlatformError('StalePlan', 500, 'The reviewed plan does not belong to the code as it stands.')
 }
 
-async function collectFacts(
-  { run, secrets }: Kit,
-  { reference, plan }: ValidPlan,
-  planSha256: string,
-): Promise<Omit<NewSavedPlan, 'archive_key'>> {
+async function collectFacts({ run, secrets }: Kit, { reference, plan }: ValidPlan, planSha256: string) {
   const { workspace, round } = run
   // Before the hash, which covers the file with the masks.
   await writeMasks(workspace.clone, secrets.learned())

@@ -81,14 +81,7 @@ export class EnvironmentFailure extends ValidationLoopExceeded {
 export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<Value>): Promise<Value> {
   const { run, secrets } = kit
   const { prompt, query: situation } = task
-  const progress: Progress<Value> = {
-    attempts: [],
-    reason: 'task',
-    prompt,
-    situation,
-    findings: null,
-    fallback: null,
-  }
+  const progress: Progress<Value> = { attempts: [], reason: 'task', prompt, situation, findings: null, fallback: null }
   const value = await runAttempts(kit, task, progress).catch(async (error: unknown) => {
     if (!progress.fallback || !(error instanceof PlatformError) || run.signal.aborted) throw error
     run.log.warn('the code goes back to an earlier attempt that was good enough', { error })
@@ -200,11 +193,7 @@ async function restoreFallback<Value>(
 }
 
 /** Writes the next query from findings or raw output. Errors: `EnvironmentFailure` when code cannot help. */
-async function writeNextQuery(
-  kit: Kit,
-  last: Extract<Validation<unknown>, { ok: false }>,
-  hasNextAttempt: boolean,
-): Promise<{ query: string; findings: string }> {
+async function writeNextQuery(kit: Kit, last: Extract<Validation<unknown>, { ok: false }>, hasNextAttempt: boolean) {
   const { step, feedback, goodEnough } = last
   if (goodEnough) return { query: goodEnough.writeQuery(feedback), findings: feedback }
   if (!step) return { query: writeFeedbackQuery(feedback), findings: feedback }

@@ -1,4 +1,4 @@
-import { type GeneratorAnswer, type GeneratorValues, iacGenerator } from '../../../src/chains/iac-generator.ts'
+import { type GeneratorValues, iacGenerator } from '../../../src/chains/iac-generator.ts'
 import { describeDiff } from '../../../src/chains/shared/branch-diff.ts'
 import { declaredTypes, keyOf, mentionedTypes, uniqueTypes } from '../../../src/plan/schema/read-schema.ts'
 import { renderTypes } from '../../../src/plan/schema/render.ts'
@@ -16,18 +16,13 @@ type ToldTask = Pick<
   query: string
 }
 
-export interface GeneratorDialogue {
-  /** Asks for an attempt, in the conversation of the earlier ones. Errors: those of `runAgent`. */
-  ask(prompt: string): Promise<GeneratorAnswer>
-  /** Allows the generator to repeat every call, because files may have changed after its attempt. */
-  forgetCalls(): void
-}
+export type GeneratorDialogue = Awaited<ReturnType<typeof openGenerator>>
 
 /** Maximum characters of the diff for the generator, which can ask for the rest. */
 const MAX_CHANGES = 24_000
 
 /** Opens the conversation about a task. Each query adds provider schemas that were not shown yet. */
-export async function openGenerator(kit: Kit, { query, ...task }: ToldTask): Promise<GeneratorDialogue> {
+export async function openGenerator(kit: Kit, { query, ...task }: ToldTask) {
   const values: GeneratorValues = { ...task, task: '', repository: null, changes: '', providerSchema: '' }
   const [dialogue, repository, changes] = await Promise.all([
     openDialogue(kit, iacGenerator, values),
@@ -37,7 +32,8 @@ export async function openGenerator(kit: Kit, { query, ...task }: ToldTask): Pro
   const shownTypes = new Set<string>()
   let closing: string | null = null
   return {
-    ask: async (prompt) => {
+    /** Asks for an attempt, in the conversation of the earlier ones. Errors: those of `runAgent`. */
+    ask: async (prompt: string) => {
       const schemas = await readSchemas(kit, { query: prompt, templates: task.templates })
       const beginning = closing === null ? { repository, changes } : {}
       const providerSchema = dropShown(schemas ?? '', shownTypes)
@@ -45,6 +41,7 @@ export async function openGenerator(kit: Kit, { query, ...task }: ToldTask): Pro
       closing = answer.summary
       return answer
     },
+    /** Allows the generator to repeat every call, because files may have changed after its attempt. */
     forgetCalls: dialogue.forgetCalls,
   }
 }

@@ -40,11 +40,7 @@ export async function publishChanges(kit: Kit): Promise<Published> {
 }
 
 /** Does the work for all items, `limit` in parallel. The first failure is thrown and stops further items. */
-async function forEachOf<Item>(
-  items: readonly Item[],
-  limit: number,
-  work: (item: Item) => Promise<unknown>,
-): Promise<void> {
+async function forEachOf<Item>(items: readonly Item[], limit: number, work: (item: Item) => Promise<unknown>) {
   const queue = items.values()
   let failed = false
   const worker = async () => {
@@ -131,11 +127,7 @@ function batchesOf(files: readonly ChangedFile[]): ChangedFile[][] {
 }
 
 /** Writes formatted files whose committed version was formatted. Returns their paths. */
-async function writeFormatted(
-  run: Run,
-  files: readonly ChangedFile[],
-  formatted: readonly string[],
-): Promise<string[]> {
+async function writeFormatted(run: Run, files: readonly ChangedFile[], formatted: readonly string[]) {
   const access = createFileAccess(run.context.config, run.workspace)
   const answers = formatted.values()
   const written: string[] = []

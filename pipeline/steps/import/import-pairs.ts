@@ -17,11 +17,7 @@ const MAX_ROWS = 20
  * the state, so the state is listed before it counts. `plan` is the one that creates the addresses. Errors:
  * `StateNotListed`; 504 when the state stays locked; those of the iac client when listing the state.
  */
-export async function importPairs(
-  kit: Kit,
-  ledger: Ledger,
-  { plan, pairs }: { plan: Plan; pairs: readonly Pair[] },
-): Promise<Failure[]> {
+export async function importPairs(kit: Kit, ledger: Ledger, { plan, pairs }: { plan: Plan; pairs: readonly Pair[] }) {
   const commit = await kit.run.workspace.head()
   const failures: Failure[] = []
   const step = Math.max(1, Math.ceil(pairs.length / MAX_ROWS))

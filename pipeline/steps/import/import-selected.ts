@@ -63,11 +63,7 @@ export async function importSelected(kit: Kit, { ledger, resumed, conventions }:
 }
 
 /** Validates the code of the interrupted attempt first, because imports in the state rely on it. */
-async function continueEarlier(
-  kit: Kit,
-  ledger: Ledger,
-  validate: () => Promise<Validation<ValidPlan>>,
-): Promise<{ plan: ValidPlan | null; feedback: string }> {
+async function continueEarlier(kit: Kit, ledger: Ledger, validate: () => Promise<Validation<ValidPlan>>) {
   const { run, status } = kit
   await status.say('validating', 'Waiting for infrastructure as code to be validated.')
   const facts = { task: 'import', reason: null, judge: wordsAbout } as const
@@ -91,12 +87,7 @@ function keepTurn({ run, secrets }: Kit, ledger: Ledger, user: string): void {
  * the last plan, or `imported` without an import in the ledger. Errors: `ImportNotConverged` with a sentence by the
  * small model; those of `remediateDrift`.
  */
-export async function converge(
-  kit: Kit,
-  ledger: Ledger,
-  imported: ValidPlan,
-  conventions: Conventions,
-): Promise<ValidPlan> {
+export async function converge(kit: Kit, ledger: Ledger, imported: ValidPlan, conventions: Conventions) {
   const addresses = ledger.imported().map(({ address }) => address)
   if (addresses.length === 0) return imported
   const { run } = kit

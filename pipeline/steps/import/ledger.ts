@@ -1,5 +1,4 @@
 import { identityOf } from '../../../src/plan/imports/identifiers.ts'
-import type { Excluded } from '../../../src/plan/imports/inventory.ts'
 import type { Failure, Pair } from '../../../src/plan/imports/pairs.ts'
 import {
   markImported,
@@ -17,29 +16,7 @@ interface Entry extends RoundImport {
   managedElsewhere: string | null
 }
 
-/** Tracks selected identifiers in the database, so that a round that is taken over imports nothing twice. */
-export interface Ledger {
-  has(resourceId: string): boolean
-  /** Returns the identifiers that wait for an import, in the order of the selection. */
-  pending(): string[]
-  imported(): Pair[]
-  /** Returns everything that waits for an import, with the reason. */
-  failed(): Failure[]
-  /** Returns the identifiers that somebody else has imported since the selection. */
-  managedElsewhere(): Excluded[]
-  readonly size: number
-  /** Records that the engine is about to import the pair; must be called before. Errors: `LeaseLost`. */
-  begin(pair: Pair, commit: string): Promise<void>
-  /** Records that the identifier was imported. Errors: `LeaseLost`. */
-  succeed(resourceId: string): Promise<void>
-  /** Notes why an import failed; the identifier stays pending. */
-  fail(failure: Failure): void
-  markManagedElsewhere(resourceId: string, details: string): void
-  /** Returns the address of the last import of the identifier; null without one. */
-  addressOf(resourceId: string): string | null
-  /** Records started imports as done whose identifiers the state now manages. Errors: `LeaseLost`. */
-  settle(managed: readonly string[]): Promise<void>
-}
+export type Ledger = ReturnType<typeof createLedger>
 
 /** Records the selection and returns a ledger in which all of it is pending. Errors: `LeaseLost`. */
 export async function openLedger(kit: Kit, ids: readonly string[]): Promise<Ledger> {
@@ -61,7 +38,8 @@ export async function resumeLedger(kit: Kit): Promise<Ledger | null> {
 
 const UNADDRESSED = 'No resource block was written for it.'
 
-function createLedger({ run }: Kit, rows: readonly RoundImport[]): Ledger {
+/** Tracks selected identifiers in the database, so that a round that is taken over imports nothing twice. */
+function createLedger({ run }: Kit, rows: readonly RoundImport[]) {
   const { context, round } = run
   const toIdentity = identityOf(round.session.provider)
   const entries: Entry[] = rows.map((row) => ({ ...row, error: null, managedElsewhere: null }))
@@ -72,6 +50,7 @@ function createLedger({ run }: Kit, rows: readonly RoundImport[]): Ledger {
     return entry
   }
   const openEntries = () => entries.filter(({ imported, managedElsewhere }) => !imported && managedElsewhere === null)
+  /** Records that the identifier was imported. Errors: `LeaseLost`. */
   const succeed = async (resourceId: string) => {
     const entry = entryOf(resourceId)
     await markImported(context.sql, round, entry.position)
@@ -79,36 +58,43 @@ function createLedger({ run }: Kit, rows: readonly RoundImport[]): Ledger {
   }
   return {
     size: entries.length,
-    has: (resourceId) => byId.has(resourceId),
+    has: (resourceId: string) => byId.has(resourceId),
+    /** Returns the identifiers that wait for an import, in the order of the selection. */
     pending: () => openEntries().map(({ resource_id }) => resource_id),
     imported: () =>
       entries.flatMap(({ imported, address, resource_id }) =>
         imported && address !== null ? [{ address, resource_id }] : [],
       ),
+    /** Returns everything that waits for an import, with the reason. */
     failed: () =>
       openEntries().map(({ address, resource_id, error }) => ({
         address: address ?? '',
         resource_id,
         error: error ?? UNADDRESSED,
       })),
+    /** Returns the identifiers that somebody else has imported since the selection. */
     managedElsewhere: () =>
       entries.flatMap(({ resource_id, managedElsewhere: details }) =>
         details === null ? [] : [{ resource_id, details }],
       ),
-    begin: async ({ address, resource_id }, commit) => {
+    /** Records that the engine is about to import the pair; must be called before. Errors: `LeaseLost`. */
+    begin: async ({ address, resource_id }: Pair, commit: string) => {
       const entry = entryOf(resource_id)
       await recordImport(context.sql, round, { position: entry.position, address, commit })
       entry.address = address
     },
     succeed,
-    fail: ({ resource_id, error }) => {
+    /** Notes why an import failed; the identifier stays pending. */
+    fail: ({ resource_id, error }: Failure) => {
       entryOf(resource_id).error = error
     },
-    markManagedElsewhere: (resourceId, details) => {
+    markManagedElsewhere: (resourceId: string, details: string) => {
       entryOf(resourceId).managedElsewhere = details
     },
-    addressOf: (resourceId) => entryOf(resourceId).address,
-    settle: async (managed) => {
+    /** Returns the address of the last import of the identifier; null without one. */
+    addressOf: (resourceId: string) => entryOf(resourceId).address,
+    /** Records started imports as done whose identifiers the state now manages. Errors: `LeaseLost`. */
+    settle: async (managed: readonly string[]) => {
       const managedIdentities = new Set(managed.map(toIdentity))
       for (const { resource_id, address } of openEntries())
         if (address !== null && managedIdentities.has(toIdentity(resource_id))) await succeed(resource_id)

@@ -147,9 +147,5 @@ async function proposePairs(kit: Kit, ledger: Ledger, plan: Plan): Promise<Pair[
   const created = [...changesByAddress(plan).values()].filter(isCreated).map(({ address }) => address)
   const addresses = [...created, ...findUnplannedBlocks(plan).slice(0, MAX_UNPLANNED)]
   if (pending.length === 0 || (addresses.length === 0 && describesCode(plan))) return []
-  return runChain(kit, importAddresses, {
-    pendingIds: pending,
-    addresses,
-    diff: await kit.run.workspace.branchDiff(),
-  })
+  return runChain(kit, importAddresses, { pendingIds: pending, addresses, diff: await kit.run.workspace.branchDiff() })
 }

@@ -142,11 +142,7 @@ function describeStep({ secrets }: Kit, failed: Failure, targets: string[]) {
 }
 
 /** Runs the step, or init and validate without one, and once more per attempt when the engine asks for init. */
-async function repeatAfterInit(
-  kit: Kit,
-  attempt: Attempt,
-  step: (() => Promise<StepResult>) | null,
-): Promise<StepResult> {
+async function repeatAfterInit(kit: Kit, attempt: Attempt, step: (() => Promise<StepResult>) | null) {
   const result = await (step?.() ?? initAndValidate(kit))
   if (result.ok || result.step === 'init' || !attempt.mayInitialise || !asksForInit(result.result)) return result
   attempt.mayInitialise = false

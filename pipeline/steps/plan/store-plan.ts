@@ -61,10 +61,7 @@ async function storeDocument(
   })
 }
 
-const describeStatements = (
-  { plan }: ValidPlan,
-  results: readonly StatementResult[] | undefined,
-): Pick<PlanDocumentFacts, 'statements'> =>
+const describeStatements = ({ plan }: ValidPlan, results: readonly StatementResult[] | undefined) =>
   results && results.length > 0
     ? {
         statements: aboutAddresses(results, plan).map(({ result: { statement, verdict, finding }, addresses }) => ({

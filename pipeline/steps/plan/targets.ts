@@ -43,12 +43,7 @@ function mendTargets(kit: Kit, targets: readonly string[], { missing, invalid }:
 }
 
 /** Returns targets that neither code nor state has. Removed and `moved` blocks count as known. */
-async function findLeftOut(
-  kit: Kit,
-  targets: readonly string[],
-  plan: Plan,
-  changes?: CodeChanges | null,
-): Promise<string[]> {
+async function findLeftOut(kit: Kit, targets: readonly string[], plan: Plan, changes?: CodeChanges | null) {
   const unknown = findUnknownTargets(plan, targets)
   if (unknown.length === 0) return []
   const code = changes === undefined ? ((await readSessionCode(kit))?.changes ?? null) : changes

@@ -120,12 +120,7 @@ export function learnDeclaredSecrets({ run, secrets }: Kit): Promise<void> {
 }
 
 /** Reads every file in which a line matches. */
-async function readMatchingFiles(
-  files: FileAccess,
-  query: string,
-  includePattern: string,
-  signal: AbortSignal,
-): Promise<string[]> {
+async function readMatchingFiles(files: FileAccess, query: string, includePattern: string, signal: AbortSignal) {
   const lines = await files.grep({ query, include_pattern: includePattern, case_sensitive: true }, signal)
   const paths = new Set(lines.map((line) => line.replace(/:\d+:.*$/, '')))
   return await Promise.all([...paths].map((path) => files.read(path)))

@@ -11,37 +11,20 @@ import { type Editor, MissingFile, missingFileError, removeFile, replaceInText, 
 import { isHidden } from './engine-files.ts'
 import { grep, type Search } from './grep.ts'
 
+export type FileAccess = ReturnType<typeof createFileAccess>
+
+const MAX_READ = 200_000
+const READERS = 16
+
 /**
  * The files of an engine root that an agent may use, with paths relative to the root. Files outside of it, git's files,
  * the backend override and engine state are neither shown nor changed. Refusals are `ToolError`s with a text for the
  * model.
  */
-export interface FileAccess {
-  /** Reads a text file, cut with a note after 200,000 characters. */
-  read(path: string): Promise<string>
-  /** Reads files in parallel and returns their texts by path, without those that cannot be read. */
-  readAll(paths: readonly string[]): Promise<Map<string, string>>
-  /** Writes a `tf` or `tfvars` file, like the next two; returns true if that changed anything. */
-  write(path: string, content: string): Promise<boolean>
-  /** Applies all search/replace blocks to a file, or none when one does not fit. */
-  replace(path: string, diff: string): Promise<void>
-  remove(path: string): Promise<void>
-  /** Lists the entries of a directory. Names of directories end with a slash. */
-  list(path: string): Promise<string[]>
-  /** Lists the files below the root with sizes in bytes, without links, dot files, dot folders and ignored files. */
-  survey(signal?: AbortSignal): Promise<SurveyedFile[]>
-  /** Searches for a regular expression and returns at most 50 lines of the form `file:line:text`. */
-  grep(search: Search, signal?: AbortSignal): Promise<string[]>
-}
-
-const MAX_READ = 200_000
-const READERS = 16
-
 export function createFileAccess(
   config: Config,
-  workspace: Pick<Workspace, 'iacRoot' | 'clone' | 'gitDirectory'>,
-): FileAccess {
-  const { iacRoot: root, clone: workTree, gitDirectory: directory } = workspace
+  { iacRoot: root, clone: workTree, gitDirectory: directory }: Pick<Workspace, 'iacRoot' | 'clone' | 'gitDirectory'>,
+) {
   const editor = { root, paths: config.paths, git: createLocalGit(config.git, { directory, workTree }) }
   const read = async (path: string): Promise<string> => {
     const target = await resolveExistingPath(editor, path)
@@ -49,8 +32,10 @@ export function createFileAccess(
     return text ?? (await nameNearPaths(editor, path, Promise.reject(missingFileError(path))))
   }
   return {
+    /** Reads a text file, cut with a note after 200,000 characters. */
     read,
-    readAll: async (paths) => {
+    /** Reads files in parallel and returns their texts by path, without those that cannot be read. */
+    readAll: async (paths: readonly string[]) => {
       const texts = new Map<string, string>()
       const waiting = paths.values()
       const reader = async () => {
@@ -62,12 +47,17 @@ export function createFileAccess(
       await Promise.all(Array.from({ length: READERS }, reader))
       return texts
     },
-    write: (path, content) => writeText(editor, path, content),
-    replace: (path, diff) => nameNearPaths(editor, path, replaceInText(editor, path, diff)),
-    remove: (path) => nameNearPaths(editor, path, removeFile(editor, path)),
-    list: (path) => nameNearPaths(editor, path, listDirectory(editor, path), foldersOf),
-    survey: (signal) => surveyFiles(editor, signal),
-    grep: (search, signal) => grep(editor, search, signal),
+    /** Writes a `tf` or `tfvars` file, like the next two; returns true if that changed anything. */
+    write: (path: string, content: string) => writeText(editor, path, content),
+    /** Applies all search/replace blocks to a file, or none when one does not fit. */
+    replace: (path: string, diff: string) => nameNearPaths(editor, path, replaceInText(editor, path, diff)),
+    remove: (path: string) => nameNearPaths(editor, path, removeFile(editor, path)),
+    /** Lists the entries of a directory. Names of directories end with a slash. */
+    list: (path: string) => nameNearPaths(editor, path, listDirectory(editor, path), foldersOf),
+    /** Lists the files below the root with sizes in bytes, without links, dot files, dot folders and ignored files. */
+    survey: (signal?: AbortSignal) => surveyFiles(editor, signal),
+    /** Searches for a regular expression and returns at most 50 lines of the form `file:line:text`. */
+    grep: (search: Search, signal?: AbortSignal) => grep(editor, search, signal),
   }
 }
 

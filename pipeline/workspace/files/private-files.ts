@@ -11,11 +11,7 @@ export async function removeRightInside(directory: string, name: string): Promis
 }
 
 /** Writes a file for this user, and with `shared` its group; replaces an entry, so that no link is followed. */
-export async function writePrivateFile(
-  path: string,
-  content: string,
-  { shared = false }: { shared?: boolean } = {},
-): Promise<void> {
+export async function writePrivateFile(path: string, content: string, { shared = false }: { shared?: boolean } = {}) {
   await rm(path, { recursive: true, force: true })
   const handle = await open(path, 'wx', 0o600)
   try {

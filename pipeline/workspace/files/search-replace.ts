@@ -1,5 +1,4 @@
 import { ToolError } from '../../../src/agent/agent-request.ts'
-import { describeMiss, linesOf } from './nearest-lines.ts'
 
 interface Block {
   search: string[]
@@ -57,11 +56,7 @@ function describeFitting(numbers: readonly number[]): string {
   return `${names} ${verb}: send all blocks again in one call, with the others corrected. `
 }
 
-function applyBlock(
-  text: string,
-  block: Block,
-  { lineBreak, explain }: { lineBreak: string; explain: boolean },
-): { text: string } | { fault: string } {
+function applyBlock(text: string, block: Block, { lineBreak, explain }: { lineBreak: string; explain: boolean }) {
   const search = block.search.join(lineBreak)
   const at = text.indexOf(search)
   if (at < 0) {
@@ -143,3 +138,175 @@ const malformed = (block: number, line: number, reason: string): ToolError =>
     `Block ${block} (diff line ${line}): ${reason}. The file was not changed. A block has these three marker ` +
       `lines:\n${BLOCK_FORM}`,
   )
+
+/** A search/replace block, line by line. */
+interface Change {
+  search: readonly string[]
+  replace: readonly string[]
+}
+
+const MAX_SHOWN = 12
+const MAX_LINE_CHARS = 200
+/** Minimum length, without blanks, of a single line that is unlikely to occur elsewhere by chance. */
+const MIN_TELLING = 40
+/** Minimum share of common letter groups for two texts to be alike. */
+const ALIKE = 0.35
+/** Maximum lines of a search text that are compared; more would not find another place. */
+const MAX_COMPARED = 80
+/** Letter groups in more lines of the file than this do not identify a place. */
+const MAX_LINES_OF_GROUP = 64
+const GROUP = 3
+
+const linesOf = (text: string): string[] => text.split(/\r?\n/)
+
+/**
+ * Explains how a file differs from a search text that it lacks, so that the model need not read it again: only blanks
+ * differ, the change is already made, or the nearest lines. To count as made, a replacement must be long enough,
+ * unique, and where the search text is most likely meant. Takes time linear in the size of the file.
+ * @returns the end of a sentence, perhaps followed by numbered lines
+ */
+function describeMiss(text: string, { search, replace }: Change): string {
+  const file = linesOf(text)
+  const wanted = trimBlankLines(search)
+  const start = findRun(file, wanted, squeeze)
+  if (start !== null) {
+    const found = file.slice(start, start + wanted.length)
+    return `only ${describeBlanks(found, wanted)}. The file has:\n${showLines(file, start, wanted)}`
+  }
+  const nearest = findNearest(file, wanted)
+  const done = findDone(file, trimBlankLines(replace), { nearest, length: wanted.length })
+  if (done !== null)
+    return `the file already holds the replacement, at line ${done + 1}, so that this change seems to be made.`
+  if (nearest === null) return 'nothing in the file is like it: read the file before you change it.'
+  return `it must match exactly. The nearest lines (> marks those that differ):\n${showLines(file, nearest, wanted)}`
+}
+
+const trimEnd = (line: string) => line.trimEnd()
+const squeeze = (line: string) => line.replaceAll(/\s+/g, '')
+const isTelling = (lines: readonly string[]) =>
+  lines.filter((line) => line.trim().length > 1).length > 1 || squeeze(lines.join('')).length >= MIN_TELLING
+
+/** Returns the line of the replacement; null unless it is long, unique, and no other place is like the search. */
+function findDone(
+  file: readonly string[],
+  replace: readonly string[],
+  { nearest, length }: { nearest: number | null; length: number },
+): number | null {
+  if (!isTelling(replace)) return null
+  const done = findRun(file, replace, trimEnd)
+  if (done === null || findRun(file.slice(done + 1), replace, trimEnd) !== null) return null
+  const isElsewhere = nearest !== null && (nearest >= done + replace.length || nearest + length <= done)
+  return isElsewhere ? null : done
+}
+
+function trimBlankLines(lines: readonly string[]): string[] {
+  const isBlank = (line: string) => line.trim() === ''
+  const first = lines.findIndex((line) => !isBlank(line))
+  return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => !isBlank(line)) + 1)
+}
+
+/** Returns the index of the first line at which all wanted lines follow each other; null when there is none. */
+function findRun(file: readonly string[], wanted: readonly string[], form: (line: string) => string): number | null {
+  const sought = wanted.map(form)
+  if (sought.length === 0) return null
+  const retries = retriesOf(sought)
+  let matched = 0
+  for (const [index, line] of file.entries()) {
+    const current = form(line)
+    while (matched > 0 && sought[matched] !== current) matched = retries[matched - 1] ?? 0
+    if (sought[matched] === current) matched++
+    if (matched === sought.length) return index - matched + 1
+  }
+  return null
+}
+
+/** Returns the failure table of Knuth, Morris and Pratt for lines, so that a search reads each line once. */
+function retriesOf(sought: readonly string[]): number[] {
+  const retries = [0]
+  let matched = 0
+  for (const line of sought.slice(1)) {
+    while (matched > 0 && sought[matched] !== line) matched = retries[matched - 1] ?? 0
+    if (sought[matched] === line) matched++
+    retries.push(matched)
+  }
+  return retries
+}
+
+function describeBlanks(found: readonly string[], wanted: readonly string[]): string {
+  const sameBy = (form: (line: string) => string) =>
+    found.every((line, index) => form(line) === form(wanted[index] ?? ''))
+  if (sameBy((line) => line)) return 'line ends or empty lines around the search text differ'
+  if (sameBy(trimEnd)) return 'blanks at the ends of lines differ'
+  if (sameBy((line) => line.trim())) return 'the indentation differs'
+  return 'blanks differ'
+}
+
+/** Shows the lines of the file from `start` next to the wanted ones, from the first difference. */
+function showLines(file: readonly string[], start: number, wanted: readonly string[]): string {
+  const known = new Set(wanted)
+  const length = Math.max(wanted.length, 1)
+  const difference = Array.from({ length }, (_, index) => file[start + index]).findIndex(
+    (line, index) => line !== wanted[index],
+  )
+  const skipped = length + 2 > MAX_SHOWN ? Math.max(0, difference - 3) : 0
+  const first = Math.max(0, start + skipped - 1)
+  return file
+    .slice(first, Math.min(first + MAX_SHOWN, start + length + 1))
+    .map((line, index) => {
+      const at = first + index
+      const differs = at >= start && at < start + length && !known.has(line)
+      const shown = line.length > MAX_LINE_CHARS ? `${line.slice(0, MAX_LINE_CHARS)}…` : line
+      return `${differs ? '>' : ' '}${String(at + 1).padStart(4)}: ${shown}`
+    })
+    .join('\n')
+}
+
+/** Returns the most similar place in the file, by shared words and letter groups; null when there is none. */
+function findNearest(file: readonly string[], wanted: readonly string[]): number | null {
+  const compared = wanted.slice(0, MAX_COMPARED)
+  const places = placesOf(compared.map(groupsOf))
+  const hits = new Map<string, number[] | null>()
+  for (const [index, line] of file.entries())
+    for (const group of groupsOf(line)) {
+      if (!places.has(group)) continue
+      const lines = hits.get(group)
+      if (lines === undefined) hits.set(group, [index])
+      else if (lines !== null && lines.push(index) > MAX_LINES_OF_GROUP) hits.set(group, null)
+    }
+  const votes = new Map<number, number>()
+  for (const [group, lines] of hits)
+    for (const line of lines ?? [])
+      for (const place of places.get(group) ?? [])
+        votes.set(line - place, (votes.get(line - place) ?? 0) + 1 / (lines?.length ?? 1))
+  let best: number | null = null
+  for (const [start, weight] of votes) if (best === null || weight > (votes.get(best) ?? 0)) best = start
+  if (best === null) return null
+  const window = file.slice(Math.max(0, best), Math.max(0, best) + compared.length)
+  return likeness(window, compared) >= ALIKE ? Math.max(0, best) : null
+}
+
+function placesOf(groups: readonly ReadonlySet<string>[]): Map<string, number[]> {
+  const places = new Map<string, number[]>()
+  for (const [index, line] of groups.entries())
+    for (const group of line) places.set(group, [...(places.get(group) ?? []), index])
+  return places
+}
+
+/** Returns the words of a line and its groups of three letters without blanks, in lower case. */
+function groupsOf(line: string): Set<string> {
+  const start = line.slice(0, 1_000).toLowerCase()
+  const text = squeeze(start)
+  const groups = new Set<string>(start.match(/[\w-]{4,}/g))
+  for (let at = 0; at + GROUP <= text.length; at++) groups.add(text.slice(at, at + GROUP))
+  return groups
+}
+
+/** Returns the share of letter groups that two texts have in common, from 0 to 1. */
+function likeness(a: readonly string[], b: readonly string[]): number {
+  const [ofA, ofB] = [a, b].map((lines) => new Set(lines.flatMap((line) => [...groupsOf(line)]))) as [
+    Set<string>,
+    Set<string>,
+  ]
+  const shared = [...ofA].filter((group) => ofB.has(group)).length
+  return (2 * shared) / (ofA.size + ofB.size || 1)
+}

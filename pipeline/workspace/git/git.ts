@@ -22,18 +22,7 @@ interface GitOptions {
 /** Runs git in a clone, without shell and prompts. A non-zero exit code is a result. Errors: the signal's reason. */
 export type LocalGit = (args: readonly string[], options: GitOptions) => Promise<ProcessOutput>
 
-export interface Git {
-  /** Address of the remote, without user and secrets. */
-  readonly url: string
-  readonly place: GitPlace
-  readonly limits: CloneLimits
-  /** Runs commands that do not use the network. */
-  readonly local: LocalGit
-  /** Does the same, in the work tree unless told otherwise, and returns the output. Errors: 500 with git's text. */
-  readonly run: (args: readonly string[], options?: Partial<GitOptions>) => Promise<string>
-  /** Runs network commands. Errors: 400 when an address of the host is not public; 422 over the size limit. */
-  readonly network: LocalGit
-}
+export type Git = ReturnType<typeof createGit>
 
 const TIMEOUT_MS = 300_000
 
@@ -42,17 +31,21 @@ export const createLocalGit =
   (args, options) =>
     runGit(args, options, createGitEnvironment(config, place))
 
-export function createGit(config: GitConfig, uri: string, resolver: HostResolver, place: GitPlace): Git {
+export function createGit(config: GitConfig, uri: string, resolver: HostResolver, place: GitPlace) {
   const url = remoteUrl(config, uri)
   const local = createLocalGit(config, place)
   return {
+    /** Address of the remote, without user and secrets. */
     url: url.href,
     place,
     limits: config,
+    /** Runs commands that do not use the network. */
     local,
-    run: async (args, options) =>
+    /** Does the same, in the work tree unless told otherwise, and returns the output. Errors: 500 with git's text. */
+    run: async (args: readonly string[], options?: Partial<GitOptions>) =>
       mustSucceed({ url: url.href, place }, await local(args, { cwd: place.workTree, ...options })),
-    network: async (args, options) => {
+    /** Runs network commands. Errors: 400 when an address of the host is not public; 422 over the size limit. */
+    network: async (args: readonly string[], options: GitOptions) => {
       const addresses = await resolveAllowedAddresses(config, resolver, url, options.signal).catch((error: unknown) => {
         options.signal?.throwIfAborted()
         throw repositoryUnreachable(error)
@@ -81,11 +74,7 @@ async function runWatched(
   }
 }
 
-async function runGit(
-  args: readonly string[],
-  options: GitOptions,
-  env: Record<string, string>,
-): Promise<ProcessOutput> {
+async function runGit(args: readonly string[], options: GitOptions, env: Record<string, string>) {
   const output = await runProcess({
     file: 'git',
     args: ['--no-pager', ...args],
@@ -140,10 +129,7 @@ export const tooManyFiles = ({ max_clone_files }: CloneLimits): PlatformError =>
   )
 
 /** Watches a git directory during network commands; the signal fires above the limit, `look` measures at once. */
-export function watchSize(
-  directory: string,
-  limits: CloneLimits,
-): { signal: AbortSignal; look(): Promise<void>; stop(): void } {
+export function watchSize(directory: string, limits: CloneLimits) {
   const grown = new AbortController()
   let looking = false
   const look = async () => {

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Config, GitConfig } from '../../../config/types.ts'
 import { basicAuthorization } from '../../../src/base/http.ts'
 import type { Logger } from '../../../src/base/log.ts'
-import { isConfiguredHost } from '../../../src/repository/remote.ts'
+import { isConfiguredHost, isOperatorsHost } from '../../../src/repository/remote.ts'
 import type { GitPlace } from './place.ts'
 import { runProcess } from './run-process.ts'
 
@@ -101,7 +101,9 @@ export function createGitEnvironment(
     env[`GIT_CONFIG_KEY_${index}`] = key
     env[`GIT_CONFIG_VALUE_${index}`] = value
   }
-  for (const name of remote && isTrusted(git, remote.url) ? [...INHERITED, ...INHERITED_FOR_TRUSTED] : INHERITED) {
+  for (const name of remote && isOperatorsHost(git, remote.url)
+    ? [...INHERITED, ...INHERITED_FOR_TRUSTED]
+    : INHERITED) {
     const value = process.env[name]
     if (value !== undefined) env[name] = value
   }
@@ -110,17 +112,13 @@ export function createGitEnvironment(
   return env
 }
 
-/** True if the operator configured the host of a repository: as the git server, or among the private hosts. */
-const isTrusted = (git: GitConfig, url: URL): boolean =>
-  isConfiguredHost(git, url) || [url.host, url.hostname].some((host) => git.allow_private_hosts.includes(host))
-
 function remoteSettings(git: GitConfig, url: URL, addresses: readonly string[]): [string, string][] {
   const own = isConfiguredHost(git, url)
   const settings: [string, string][] = []
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const pinned = addresses.map((address) => (address.includes(':') ? `[${address}]` : address)).join(',')
   if (!addresses.includes(host)) settings.push(['http.curloptResolve', `${host}:${url.port || '443'}:${pinned}`])
-  if (git.ca_file && isTrusted(git, url)) settings.push(['http.sslCAInfo', resolve(git.ca_file)])
+  if (git.ca_file && isOperatorsHost(git, url)) settings.push(['http.sslCAInfo', resolve(git.ca_file)])
   if (own && git.user && git.token)
     settings.push([`http.${url.origin}/.extraHeader`, `Authorization: ${basicAuthorization(git.user, git.token)}`])
   return settings

@@ -13,11 +13,7 @@ import { inspectPlanDirectory, keepDirectory, PLAN_DIRECTORY, type PlanDirectory
 import { HASH_LIMITS } from './workspace-hash.ts'
 
 /** Packs a directory as tar.gz without what unpacking makes again; null above `maxBytes`. */
-export async function packDirectory(
-  clone: string,
-  paths: Config['paths'],
-  maxBytes: number,
-): Promise<Uint8Array<ArrayBuffer> | null> {
+export async function packDirectory(clone: string, paths: Config['paths'], maxBytes: number) {
   const chunks: Uint8Array[] = []
   let size = 0
   const filter = (path: string) => !isLeftOut(path, paths)
@@ -40,13 +36,6 @@ function isLeftOut(path: string, paths: Config['paths']): boolean {
   })
 }
 
-export interface UnpackedDirectory {
-  directory: PlanDirectory
-  /** Makes the directory the plan directory of its session. Returns it with its new path. */
-  keep(): Promise<PlanDirectory>
-  remove(): Promise<void>
-}
-
 /**
  * Unpacks an archive into a new directory of the session. Errors: those of the disk; a plain one for content that
  * `packDirectory` never packs, such as a path or link that leads out of it, a device, or another plan file. Leaves
@@ -57,7 +46,7 @@ export async function unpackDirectory(
   paths: Config['paths'],
   session: Pick<SessionFacts, 'uuid' | 'workspace'>,
   options: { plan_sha256: string },
-): Promise<UnpackedDirectory> {
+) {
   const folder = resolve(paths.upload_folder, session.uuid)
   const clone = join(folder, randomUUID())
   const remove = () => rm(clone, { recursive: true, force: true })
@@ -71,7 +60,8 @@ export async function unpackDirectory(
     return {
       directory,
       remove,
-      keep: async () => {
+      /** Makes the directory the plan directory of its session. Returns it with its new path. */
+      keep: async (): Promise<PlanDirectory> => {
         await keepDirectory(clone)
         const kept = join(folder, PLAN_DIRECTORY)
         return { clone: kept, iacRoot: join(await realpath(kept), relative(directory.clone, directory.iacRoot)) }

@@ -64,22 +64,13 @@ const sessionFolder = (paths: Config['paths'], uuid: string) => resolve(paths.up
 const planFolder = (paths: Config['paths'], uuid: string) => join(sessionFolder(paths, uuid), PLAN_DIRECTORY)
 
 /** Finds the plan directory; `missing` without plan file, `another` if that differs from the saved plan. */
-export async function findPlanDirectory(
-  paths: Config['paths'],
-  session: Owner,
-  planSha256: string,
-): Promise<PlanDirectory | 'missing' | 'another'> {
+export async function findPlanDirectory(paths: Config['paths'], session: Owner, planSha256: string) {
   await removeLeftovers(sessionFolder(paths, session.uuid))
   return await inspectPlanDirectory(planFolder(paths, session.uuid), paths, session, planSha256)
 }
 
 /** Does the same for a given directory, which need not be the plan directory yet. */
-export async function inspectPlanDirectory(
-  clone: string,
-  paths: Config['paths'],
-  session: Owner,
-  planSha256: string,
-): Promise<PlanDirectory | 'missing' | 'another'> {
+export async function inspectPlanDirectory(clone: string, paths: Config['paths'], session: Owner, planSha256: string) {
   const entry = await lstat(clone).catch(() => null)
   if (!entry?.isDirectory()) return 'missing'
   const iacRoot = await locateRoot(clone, session.workspace.root_path).catch(() => null)
@@ -90,11 +81,7 @@ export async function inspectPlanDirectory(
 }
 
 /** Removes the plan directory; with `inUse` only moves it aside, for the next run or the sweeper. */
-export async function removePlanDirectory(
-  paths: Config['paths'],
-  uuid: string,
-  options: { inUse: boolean },
-): Promise<void> {
+export async function removePlanDirectory(paths: Config['paths'], uuid: string, options: { inUse: boolean }) {
   const folder = planFolder(paths, uuid)
   if (!options.inUse) return await rm(folder, { recursive: true, force: true })
   const aside = join(sessionFolder(paths, uuid), ENDED + randomBytes(4).toString('hex'))

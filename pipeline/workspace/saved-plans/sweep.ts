@@ -30,10 +30,7 @@ interface SweepOptions {
  * Removes what sessions left an hour ago, except usable plan directories. Returns the numbers of removed entries, and of
  * folders of unknown sessions, which stay. Errors: of listing and `standings`.
  */
-export async function sweepWorkspaces(
-  uploadFolder: string,
-  options: SweepOptions,
-): Promise<{ removed: number; unknown: number }> {
+export async function sweepWorkspaces(uploadFolder: string, options: SweepOptions) {
   const result = { removed: 0, unknown: 0 }
   let remaining = options.limit ?? 500
   for await (const uuids of sessionFolders(uploadFolder, options.log)) {

@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import { requireAuthorization } from '../../../src/access/authorize.ts'
 import type { OperationRole } from '../../../src/access/users.ts'
 import type { Operation } from '../../../src/base/vocabulary.ts'
-import { assertReachable } from '../../../src/repository/head.ts'
+import { readReachableHead } from '../../../src/repository/head.ts'
 import { acceptFirstRound, acceptRound } from '../../../src/rounds/accept.ts'
 import { NotPreviewed, notListed } from '../../../src/rounds/previews.ts'
 import type { RoundRequest } from '../../../src/rounds/round.ts'
@@ -55,7 +55,7 @@ async function schedule(c: Context<AppEnv>, mode: Operation, request: ScheduleRe
     throw new Error('a first call without its keys passed validation')
   const place = { cloud: engine_providers, project_name: repo_uri, environment: iac_path ?? '' }
   await requireAuthorization(platform, user, place)
-  await assertReachable(platform, repo_uri, c.req.raw.signal)
+  await readReachableHead(platform, repo_uri, c.req.raw.signal)
   const sessionUuid = await acceptFirstRound(platform, {
     ...round,
     user_id: user.id,

@@ -1,6 +1,7 @@
 import type { ContextBudget } from '../../agent/context-budget.ts'
+import type { CodeFile } from '../../plan/code/modules.ts'
 import { declaredBlocksIn, isCode, isReadme } from './declared-blocks.ts'
-import { type CodeFile, reachFiles } from './references.ts'
+import { reachFiles } from './references.ts'
 import type { ChosenFiles, RepositoryFile } from './repository.ts'
 
 /** Maximum bytes of code in a repository that is shown whole. */
@@ -42,13 +43,11 @@ export function chooseFiles(
   task: Task,
   { tokens, estimate }: ContextBudget,
 ): ChosenFiles {
-  const code = files.flatMap((file) => (file.text !== null && isCode(file.path) ? [{ ...file, text: file.text }] : []))
-  const readme = files.flatMap((file) =>
-    file.text !== null && isReadme(file.path) ? [{ ...file, text: file.text }] : [],
-  )
+  const readable = files.flatMap((file) => (file.text === null ? [] : [{ ...file, text: file.text }]))
+  const code = readable.filter(({ path }) => isCode(path))
+  const readme = readable.filter(({ path }) => isReadme(path))
   const byPath = new Map([...code, ...readme].map((file) => [file.path, file]))
   const near = nearFiles(code, task)
-  const given = near.filter(({ given }) => given).map(({ path }) => path)
   const result: ChosenFiles = { chosen: [], leftOut: [], complete: false }
   const seen = new Set<string>()
   let left = tokens
@@ -67,16 +66,10 @@ export function chooseFiles(
       result.chosen.push({ path, text: file.text })
     }
   }
-  take(given, tokens)
-  take(
-    readme.map(({ path }) => path),
-    tokens,
-  )
+  take(pathsOf(near.filter(({ given }) => given)), tokens)
+  take(pathsOf(readme), tokens)
   take(rootFiles(code, tokens * ROOT_SHARE, estimate), tokens * ROOT_SHARE)
-  take(
-    near.map(({ path }) => path),
-    tokens,
-  )
+  take(pathsOf(near), tokens)
   return { ...result, chosen: result.chosen.sort(byPlace) }
 }
 
@@ -84,8 +77,10 @@ export function chooseFiles(
 function rootFiles(code: readonly CodeFile[], room: number, estimate: ContextBudget['estimate']): string[] {
   const root = code.filter(({ path }) => !path.includes('/')).sort(byPlace)
   const cost = root.reduce((sum, file) => sum + costOf(file, estimate), 0)
-  return (cost <= room ? root : root.filter(({ path }) => ROOT_FILE.test(path))).map(({ path }) => path)
+  return pathsOf(cost <= room ? root : root.filter(({ path }) => ROOT_FILE.test(path)))
 }
+
+const pathsOf = (files: readonly { path: string }[]): string[] => files.map(({ path }) => path)
 
 /** Returns the nearest files first: `given` ones, those that share words with the task, their references. */
 export function nearFiles(code: readonly CodeFile[], { about, changed }: Task): { path: string; given: boolean }[] {
@@ -93,7 +88,7 @@ export function nearFiles(code: readonly CodeFile[], { about, changed }: Task): 
     const name = path.slice(path.lastIndexOf('/') + 1)
     return about.includes(path) || (!ROOT_FILE.test(name) && about.includes(name))
   }
-  const given = new Set(code.map(({ path }) => path).filter((path) => changed.has(path) || named(path)))
+  const given = new Set(pathsOf(code).filter((path) => changed.has(path) || named(path)))
   const scores = scoreFiles(code, about)
   const best = Math.max(0, ...scores.values())
   const starts = [...scores]

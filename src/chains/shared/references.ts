@@ -1,20 +1,15 @@
-import { folderOf, resolveFolder } from '../../plan/code/modules.ts'
+import { traversalsIn } from '../../hcl/read.ts'
+import { type CodeFile, folderOf, resolveFolder } from '../../plan/code/modules.ts'
 import { assignedNames } from '../../plan/code/variable-files.ts'
-import { declaredBlocksIn, isValues, moduleSources } from './declared-blocks.ts'
-
-/** A file of code with its text; its path is relative to the engine root. */
-export interface CodeFile {
-  path: string
-  text: string
-}
+import { declaredBlocksIn, isJsonCode, isValues, moduleSources } from './declared-blocks.ts'
 
 /** Maximum steps along references from the starting files. */
 const MAX_STEPS = 2
 /** Names that more files use, such as common tags, are not followed. */
 const MAX_USERS = 8
 
-const REFERENCE =
-  /(?<![\w.-])(?:(var|local|module)\.([A-Za-z_][\w-]*)|(data\.)?([a-z][a-z0-9]*_[a-z0-9_]+)\.([A-Za-z_][\w-]*))/g
+/** A text in the JSON syntax, which may be an expression. */
+const JSON_TEXT = /"(?:[^"\\]|\\.)*"/g
 
 interface Links {
   declares: string[]
@@ -42,38 +37,23 @@ function addStep(steps: Map<string, number>, path: string, step: number): void {
   if (!steps.has(path)) steps.set(path, step)
 }
 
-interface Index {
-  links: Map<string, Links>
-  /** Paths by declaration, by use, by folder, and by folder of a called module. */
-  declaring: Map<string, string[]>
-  using: Map<string, string[]>
-  inFolder: Map<string, string[]>
-  calling: Map<string, string[]>
-}
+type Index = ReturnType<typeof buildIndex>
 
-function buildIndex(files: readonly CodeFile[]): Index {
-  const index: Index = {
-    links: new Map(),
-    declaring: new Map(),
-    using: new Map(),
-    inFolder: new Map(),
-    calling: new Map(),
+/** Finds paths by declaration, by use, by folder, and by folder of a called module. */
+function buildIndex(files: readonly CodeFile[]) {
+  const links = new Map(files.map((file) => [file.path, readLinks(file)]))
+  const pathsBy = (keysOf: (links: Links, path: string) => string[]): Map<string, string[]> => {
+    const entries = [...links].flatMap(([path, own]) => keysOf(own, path).map((key) => ({ key, path })))
+    const groups = Map.groupBy(entries, ({ key }) => key)
+    return new Map([...groups].map(([key, group]) => [key, group.map(({ path }) => path)]))
   }
-  for (const file of files) {
-    const links = readLinks(file)
-    index.links.set(file.path, links)
-    addTo(index.inFolder, folderOf(file.path), file.path)
-    for (const name of links.declares) addTo(index.declaring, name, file.path)
-    for (const name of links.uses) addTo(index.using, name, file.path)
-    for (const folder of links.calls) addTo(index.calling, folder, file.path)
+  return {
+    links,
+    declaring: pathsBy(({ declares }) => declares),
+    using: pathsBy(({ uses }) => uses),
+    inFolder: pathsBy((_, path) => [folderOf(path)]),
+    calling: pathsBy(({ calls }) => calls),
   }
-  return index
-}
-
-function addTo(map: Map<string, string[]>, key: string, path: string): void {
-  const paths = map.get(key)
-  if (paths) paths.push(path)
-  else map.set(key, [path])
 }
 
 function usedBy({ links, declaring, inFolder }: Index, path: string): string[] {
@@ -94,12 +74,13 @@ function readLinks({ path, text }: CodeFile): Links {
   const folder = folderOf(path)
   if (isValues(path)) return { declares: [], uses: readAssigned(folder, text), calls: [] }
   const inFolder = (name: string) => `${folder}:${name}`
-  const uses = new Set<string>()
-  for (const [, kind, name, data = '', type, block] of text.matchAll(REFERENCE))
-    uses.add(inFolder(kind === undefined ? `${data}${type}.${block}` : `${kind}.${name}`))
+  const expressions = isJsonCode(path) ? (text.match(JSON_TEXT) ?? []).map((quoted) => quoted.slice(1, -1)) : [text]
+  const uses = expressions
+    .flatMap(traversalsIn)
+    .map((names) => inFolder(names.slice(0, names[0] === 'data' ? 3 : 2).join('.')))
   return {
     declares: declaredBlocksIn(path, text).map((block) => inFolder(addressOf(block))),
-    uses: [...uses],
+    uses: [...new Set(uses)],
     calls: [...new Set(moduleSources({ path, text }).flatMap((source) => resolveFolder(folder, source) ?? []))],
   }
 }

@@ -3,6 +3,7 @@ import type { TypeNames } from '../schema/provider-schema.ts'
 import {
   type Attribute,
   type Block,
+  isSettable,
   modeOf,
   type NestedBlock,
   nearNames,
@@ -112,8 +113,6 @@ async function placeOf(
   for (const step of path) current = current?.block_types?.[step]?.block ?? null
   return current === null ? null : { label: [type, ...path].join('.'), block: current }
 }
-
-const isSettable = ({ required, optional }: Attribute) => required === true || optional === true
 
 function namesIn(
   { attributes = {}, block_types = {} }: Block,

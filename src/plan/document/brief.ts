@@ -2,11 +2,14 @@ import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf } from '../
 import type { Change, Plan } from '../plan.ts'
 import type { BeyondTargets } from '../targets.ts'
 import { hasMark } from '../value-marks.ts'
-import { showSides } from './attributes.ts'
-import { compareChange } from './differences.ts'
-import { clipDepth, MAX_BRIEF, MAX_DRIFT_PATHS } from './limits.ts'
+import { clipDepth, compareChange } from './differences.ts'
 import type { DocumentDrift, DocumentOutput, DocumentOutside, DocumentPath } from './plan-document.ts'
+import { showSides } from './resource.ts'
 import type { Display } from './shown.ts'
+
+/** Most entries of a list. */
+const MAX_BRIEF = 1_000
+const MAX_DRIFT_PATHS = 20
 
 /** Lists the changed outputs of the root module, in the plan's order. */
 export function listOutputs({ document }: Plan, display: Display): DocumentOutput[] {

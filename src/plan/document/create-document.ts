@@ -1,15 +1,13 @@
 import { createSlices } from '../../base/slices.ts'
-import type { ResourceChange } from '../plan.ts'
-import { listAttributes } from './attributes.ts'
+import { isTargeted } from '../targets.ts'
 import { describeOutside, listDrift, listOutputs } from './brief.ts'
-import { findDependencies } from './dependencies/find-dependencies.ts'
-import { MAX_DOCUMENT_BYTES } from './limits.ts'
+import { findDependencies } from './dependencies.ts'
 import type { DocumentFinding, DocumentResource, PlanDocument, PlanDocumentFacts } from './plan-document.ts'
-import { describeResource } from './resource.ts'
+import { describeResource, listAttributes } from './resource.ts'
 import { createDisplay, type Display } from './shown.ts'
 
-/** Largest document in bytes; resources beyond it have no attributes. */
-const LIMITS = { max_bytes: MAX_DOCUMENT_BYTES }
+/** Largest document in bytes, as far as attributes contribute to it; resources beyond it have no attributes. */
+const LIMITS = { max_bytes: 32 * 1024 * 1024 }
 
 /** Describes any parsed plan as data, in linear time. All texts are masked, sensitive values as a whole. */
 export function createPlanDocument(facts: PlanDocumentFacts, limits = LIMITS): PlanDocument {
@@ -53,7 +51,6 @@ function* documentSteps(facts: PlanDocumentFacts, { max_bytes }: typeof LIMITS):
   const { plan, targets, masker, findings, statements, beyond } = facts
   const display = createDisplay(masker)
   const attached = collectAttachments(facts, display)
-  const isTargeted = createTargetTest(targets)
   const dependenciesOf = findDependencies(plan)
   yield
   const summary = { ...NO_RESOURCES }
@@ -64,7 +61,7 @@ function* documentSteps(facts: PlanDocumentFacts, { max_bytes }: typeof LIMITS):
     const { indexes, left_out } = dependenciesOf(index)
     dependencies.push(indexes)
     const resource: DocumentResource = {
-      ...describeResource(change, isTargeted(change), display),
+      ...describeResource(change, targets.length === 0 || isTargeted(change, targets), display),
       ...listAttributes(change.change, display),
       depends_on: [],
       depends_on_left_out: left_out,
@@ -124,29 +121,6 @@ function describeEngine({ plan, engine }: PlanDocumentFacts, display: Display): 
     name: engine ? display.text(engine.name) : null,
     version: engine ? display.text(engine.version) : typeof version === 'string' ? display.text(version) : null,
   }
-}
-
-/** The places in an address where a target may end: before an index or after a module name. */
-const CUTS = /\[(?:"(?:\\.|[^"\\])*"|\d+)\]|\./g
-const MODULE_END = /(?:^|\.)module\.[^.[\]]+(?:\[(?:"(?:\\.|[^"\\])*"|\d+)\])?$/
-const MAX_CUTS = 100
-
-/** Creates a test whether a target (address, block or module) names a resource, in time independent of their number. */
-function createTargetTest(targets: readonly string[]): (resource: ResourceChange) => boolean {
-  if (targets.length === 0) return () => true
-  const named = new Set(targets)
-  const isNamed = (address: string): boolean => {
-    if (named.has(address)) return true
-    let cuts = 0
-    for (const { 0: text, index } of address.matchAll(CUTS)) {
-      if (++cuts > MAX_CUTS) return false
-      const outer = address.slice(0, index)
-      if (named.has(outer) && (text !== '.' || MODULE_END.test(outer))) return true
-    }
-    return false
-  }
-  return ({ address, previous_address }) =>
-    isNamed(address) || (previous_address !== undefined && isNamed(previous_address))
 }
 
 /** Groups findings and statements by address; each finding is returned once, those about no resource at the end. */

@@ -1,15 +1,14 @@
-import { isEqualJson, isJsonObject, type Json, memberOf } from '../../base/json.ts'
+import { isEqualJson, isJsonObject, itemsOf, type Json } from '../../base/json.ts'
 import type { Change } from '../plan.ts'
-import { hasMark, itemMarks, memberMarks } from '../value-marks.ts'
-import { clipDepth } from './limits.ts'
+import { hasMark, type Marked, markedItems, markedMember } from '../value-marks.ts'
 import type { DocumentAttribute, DocumentPath } from './plan-document.ts'
 
 /** Two values of one attribute, at least one of which is a scalar or empty. */
 export interface Difference {
   path: DocumentPath
   change: DocumentAttribute['change']
-  before: Part
-  after: Part
+  before: Marked
+  after: Marked
   isSensitive: boolean
   isUnknown: boolean
 }
@@ -21,7 +20,7 @@ interface Comparison {
   same(difference: Difference): void
 }
 
-const NOTHING: Part = { value: null, sensitive: undefined, unknown: undefined }
+const NOTHING: Marked = { value: null, sensitive: undefined, unknown: undefined }
 
 /**
  * Compares an object before and after a change by attribute. Items common to two lists in the same order are equal at
@@ -40,7 +39,7 @@ export function compareChange(change: Change, found: Comparison): { clipped: boo
   return { clipped: before.clipped || after.clipped }
 }
 
-function compare(before: Part, after: Part, path: DocumentPath, found: Comparison): void {
+function compare(before: Marked, after: Marked, path: DocumentPath, found: Comparison): void {
   const isUnknown = after.unknown === true
   const isSensitive = before.sensitive === true || after.sensitive === true
   if (before.value === null && after.value === null && !hasMark(after.unknown)) return
@@ -51,7 +50,7 @@ function compare(before: Part, after: Part, path: DocumentPath, found: Compariso
 }
 
 /** Returns the common shape of two sides that have parts; null fits any shape. */
-function shapeOf(before: Part, after: Part): 'object' | 'list' | null {
+function shapeOf(before: Marked, after: Marked): 'object' | 'list' | null {
   const values = [before.value, after.value].filter((value) => value !== null)
   const known = values.length > 0 ? values : [after.unknown ?? null]
   if (known.every(Array.isArray)) return known.some((list) => list.length > 0) || hasMark(after.unknown) ? 'list' : null
@@ -60,34 +59,35 @@ function shapeOf(before: Part, after: Part): 'object' | 'list' | null {
   return null
 }
 
-function compareObjects(before: Part, after: Part, path: DocumentPath, found: Comparison): void {
+function compareObjects(before: Marked, after: Marked, path: DocumentPath, found: Comparison): void {
   const keys = new Set([before.value, after.value, after.unknown ?? null].filter(isJsonObject).flatMap(Object.keys))
-  for (const key of keys) compare(memberPart(before, key), memberPart(after, key), [...path, key], found)
+  for (const key of keys) compare(markedMember(before, key), markedMember(after, key), [...path, key], found)
 }
 
-function compareLists(before: Part, after: Part, path: DocumentPath, found: Comparison): void {
-  const { same, pairs } = alignLists(itemParts(before), itemParts(after))
-  for (const { item, index } of same) compare(item, { ...item, unknown: undefined }, [...path, index], found)
-  for (const pair of pairs) compare(pair.before ?? NOTHING, pair.after ?? NOTHING, [...path, pair.index], found)
+function compareLists(before: Marked, after: Marked, path: DocumentPath, found: Comparison): void {
+  const [old, now] = [itemParts(before), itemParts(after)]
+  const shared = findShared(old, now)
+  for (const index of shared.after) {
+    const item = now[index] ?? NOTHING
+    compare(item, { ...item, unknown: undefined }, [...path, index], found)
+  }
+  const left = [...old.entries()].filter(([index]) => !shared.before.has(index))
+  const right = [...now.entries()].filter(([index]) => !shared.after.has(index))
+  for (let at = 0; at < Math.max(left.length, right.length); at++) {
+    const [from, removed = NOTHING] = left[at] ?? []
+    const [to, added = NOTHING] = right[at] ?? []
+    compare(removed, added, [...path, to ?? from ?? at], found)
+  }
 }
 
-const memberPart = ({ value, sensitive, unknown }: Part, key: string): Part => ({
-  value: memberOf(value, key) ?? null,
-  sensitive: memberMarks(sensitive, key),
-  unknown: memberMarks(unknown, key),
-})
-
-function itemParts({ value, sensitive, unknown }: Part): Part[] {
-  const items = Array.isArray(value) ? value : []
-  const length = Math.max(items.length, Array.isArray(unknown) ? unknown.length : 0)
-  return Array.from({ length }, (_, index) => ({
-    value: items[index] ?? null,
-    sensitive: itemMarks(sensitive, index),
-    unknown: itemMarks(unknown, index),
-  }))
+/** Returns the items of a list; those that only the marks have are null. */
+function itemParts({ value, sensitive, unknown }: Marked): Marked[] {
+  const items = itemsOf(value)
+  const more = Math.max(0, itemsOf(unknown).length - items.length)
+  return markedItems({ value: [...items, ...Array.from({ length: more }, () => null)], sensitive, unknown })
 }
 
-function compareWhole(before: Part, after: Part, path: DocumentPath, found: Comparison): void {
+function compareWhole(before: Marked, after: Marked, path: DocumentPath, found: Comparison): void {
   const isUnknown = after.unknown === true
   const isSensitive = before.sensitive === true || after.sensitive === true
   const difference = { path, before, after, isSensitive, isUnknown }
@@ -99,64 +99,30 @@ function compareWhole(before: Part, after: Part, path: DocumentPath, found: Comp
   } else if (before.value !== null) found.same({ ...difference, change: 'same' })
 }
 
-/** The common items of two lists, and the rest to compare. */
-interface Alignment {
-  same: { item: Part; index: number }[]
-  /** Pairs to compare; `index` is that of `after`, or of `before` for a removed item. */
-  pairs: { before?: Part; after?: Part; index: number }[]
-}
-
-interface Item {
-  part: Part
-  index: number
-}
-
 /**
- * Aligns the items that two lists share. The engine sorts sets in an order that insertions and removals keep, so shared
- * items are in the same order. If they are not, the order itself changed and items are compared by position.
+ * Returns the indexes of the items that two lists share. The engine sorts sets in an order that insertions and removals
+ * keep, so shared items are in the same order. If they are not, the order itself changed, and only the items at both
+ * ends are shared.
  */
-function alignLists(before: readonly Part[], after: readonly Part[]): Alignment {
-  const alignment: Alignment = { same: [], pairs: [] }
+function findShared(before: readonly Marked[], after: readonly Marked[]): { before: Set<number>; after: Set<number> } {
   const shorter = Math.min(before.length, after.length)
   let head = 0
   while (head < shorter && isSame(before[head], after[head])) head++
   let tail = 0
   while (tail < shorter - head && isSame(before.at(-1 - tail), after.at(-1 - tail))) tail++
-  keepSame(alignment, after.slice(0, head), 0)
-  keepSame(alignment, after.slice(after.length - tail), after.length - tail)
-  const left = numbered(before.slice(head, before.length - tail), head)
-  const right = numbered(after.slice(head, after.length - tail), head)
-  const shared = findShared(left, right)
-  for (const { part, index } of right) if (shared.after.has(index)) alignment.same.push({ item: part, index })
-  pairUp(
-    alignment,
-    left.filter(({ index }) => !shared.before.has(index)),
-    right.filter(({ index }) => !shared.after.has(index)),
+  const endsOf = ({ length }: readonly Marked[]) =>
+    new Set(Array.from({ length }, (_, index) => index).filter((index) => index < head || index >= length - tail))
+  const ends = { before: endsOf(before), after: endsOf(after) }
+  const found = { before: new Set(ends.before), after: new Set(ends.after) }
+  const waiting = Map.groupBy([...before.keys()].filter((index) => !ends.before.has(index)).reverse(), (index) =>
+    JSON.stringify(before[index]?.value),
   )
-  return alignment
-}
-
-const isSame = (before: Part | undefined, after: Part | undefined): boolean =>
-  before !== undefined && after !== undefined && !hasMark(after.unknown) && isEqualJson(before.value, after.value)
-
-function keepSame({ same }: Alignment, items: readonly Part[], from: number): void {
-  for (const [offset, item] of items.entries()) same.push({ item, index: from + offset })
-}
-
-const numbered = (parts: readonly Part[], from: number): Item[] =>
-  parts.map((part, offset) => ({ part, index: from + offset }))
-
-/** Returns the indexes of shared items in both lists; none when their order differs. */
-function findShared(left: readonly Item[], right: readonly Item[]): { before: Set<number>; after: Set<number> } {
-  const none = { before: new Set<number>(), after: new Set<number>() }
-  if (left.length === 0 || right.length === 0) return none
-  const waiting = Map.groupBy(left.toReversed(), ({ part }) => JSON.stringify(part.value))
-  const found = { before: new Set<number>(), after: new Set<number>() }
   let last = -1
-  for (const { part, index } of right) {
-    const match = hasMark(part.unknown) ? undefined : waiting.get(JSON.stringify(part.value))?.pop()?.index
+  for (const [index, { value, unknown }] of after.entries()) {
+    if (ends.after.has(index) || hasMark(unknown)) continue
+    const match = waiting.get(JSON.stringify(value))?.pop()
     if (match === undefined) continue
-    if (match < last) return none
+    if (match < last) return ends
     last = match
     found.before.add(match)
     found.after.add(index)
@@ -164,21 +130,31 @@ function findShared(left: readonly Item[], right: readonly Item[]): { before: Se
   return found
 }
 
-function pairUp({ pairs }: Alignment, left: readonly Item[], right: readonly Item[]): void {
-  for (let at = 0; at < Math.max(left.length, right.length); at++) {
-    const before = left[at]
-    const after = right[at]
-    pairs.push({
-      ...(before && { before: before.part }),
-      ...(after && { after: after.part }),
-      index: after?.index ?? before?.index ?? at,
-    })
-  }
+const isSame = (before: Marked | undefined, after: Marked | undefined): boolean =>
+  before !== undefined && after !== undefined && !hasMark(after.unknown) && isEqualJson(before.value, after.value)
+
+/** Deepest nesting that is compared. */
+const MAX_DEPTH = 50
+
+/**
+ * Replaces parts of a value that are nested deeper than `MAX_DEPTH`, so that recursion cannot overflow the stack.
+ * `clipped` is true if there were some.
+ */
+export function clipDepth(value: Json, substitute: Json): { value: Json; clipped: boolean } {
+  return isDeep(value, 0) ? { value: clip(value, substitute, 0), clipped: true } : { value, clipped: false }
 }
 
-/** A value with its sensitive and unknown marks. */
-export interface Part {
-  value: Json
-  sensitive: Json | undefined
-  unknown: Json | undefined
+function isDeep(value: Json, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (depth >= MAX_DEPTH) return true
+  const parts = Array.isArray(value) ? value : Object.values(value)
+  return parts.some((part) => isDeep(part, depth + 1))
+}
+
+function clip(value: Json, substitute: Json, depth: number): Json {
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= MAX_DEPTH) return substitute
+  if (Array.isArray(value)) return value.map((item) => clip(item, substitute, depth + 1))
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, clip(item, substitute, depth + 1)]))
 }

@@ -3,10 +3,10 @@ import { actionOf, isMoved, mainAction } from '../actions.ts'
 import { readAddress } from '../addresses.ts'
 import { shownId } from '../change-list.ts'
 import { criticalityOf } from '../impact.ts'
-import type { ResourceChange } from '../plan.ts'
+import type { Change, ResourceChange } from '../plan.ts'
 import { addressOf } from '../planned-changes.ts'
-import { MAX_DEPENDENCIES } from './limits.ts'
-import type { DocumentResource } from './plan-document.ts'
+import { compareChange, type Difference } from './differences.ts'
+import type { DocumentAttribute, DocumentResource } from './plan-document.ts'
 import type { Display } from './shown.ts'
 
 /** Describes one entry of the plan's `resource_changes`, without its attributes. */
@@ -46,6 +46,8 @@ function indexOf(resource: ResourceChange, display: Display): string | number | 
   return display.text(typeof text === 'string' ? text : key.slice(1, -1))
 }
 
+const MAX_REASONS = 100
+
 /** Returns the reasons for a replacement and its order; null for any other action. */
 function replacementOf({ mode, change }: ResourceChange, display: Display): DocumentResource['replace'] {
   const { actions, replace_paths } = change
@@ -57,8 +59,77 @@ function replacementOf({ mode, change }: ResourceChange, display: Display): Docu
       actions.indexOf('create') < actions.indexOf(keepsOld ? 'forget' : 'delete') ? 'create_first' : 'delete_first',
     keeps_old: keepsOld,
     reasons: itemsOf(replace_paths)
-      .slice(0, MAX_DEPENDENCIES)
+      .slice(0, MAX_REASONS)
       .map((path) => ({ path: display.path(itemsOf(path).filter(isStep) as (string | number)[]) }))
       .filter(({ path }) => path.length > 0),
+  }
+}
+
+/** The listed attributes of a resource, and the number of the others. */
+type ListedAttributes = Pick<DocumentResource, 'attributes' | 'attributes_left_out' | 'attributes_unchanged'>
+
+const MAX_ATTRIBUTES = 1_000
+
+/** Attributes that identify an object to people; listed even when unchanged. */
+const IDENTIFYING = new Set(['id', 'arn', 'name', 'self_link', 'display_name', 'bucket', 'fqdn'])
+
+/** Lists the attribute changes of an object, in the plan's order. */
+export function listAttributes(change: Change, display: Display): ListedAttributes {
+  const listed: ListedAttributes = { attributes: [], attributes_left_out: 0, attributes_unchanged: 0 }
+  const add = (difference: Difference) => {
+    if (listed.attributes.length < MAX_ATTRIBUTES) listed.attributes.push(showDifference(difference, display))
+    else listed.attributes_left_out++
+  }
+  const { clipped } = compareChange(isForgotten(change) ? withoutChange(change) : change, {
+    differs: add,
+    same: (difference) => {
+      if (isIdentifying(difference)) add(difference)
+      else listed.attributes_unchanged++
+    },
+  })
+  if (clipped) listed.attributes_left_out++
+  return listed
+}
+
+/** Reports whether an object stays and only leaves the state. */
+const isForgotten = ({ actions }: Change) => actions.includes('forget') && !actions.includes('create')
+
+const withoutChange = (change: Change): Change => ({
+  ...change,
+  after: change.before,
+  after_sensitive: change.before_sensitive,
+  after_unknown: null,
+})
+
+const isIdentifying = ({ path, after, isSensitive }: Difference): boolean =>
+  path.length === 1 && IDENTIFYING.has(String(path[0])) && typeof after.value === 'string' && !isSensitive
+
+function showDifference(difference: Difference, display: Display): DocumentAttribute {
+  const { path, change, isUnknown } = difference
+  const { before, after, sensitive, cut } = showSides(difference, display)
+  return {
+    path: display.path(path),
+    change,
+    before: before.value,
+    after: isUnknown ? null : after.value,
+    ...(isUnknown && { unknown: true as const }),
+    ...(sensitive && { sensitive: true as const }),
+    ...(cut && { cut: true as const }),
+  }
+}
+
+/** Returns both values for display; a part that one side marks sensitive is hidden on both. */
+export function showSides(
+  { before, after, isSensitive }: Pick<Difference, 'before' | 'after' | 'isSensitive'>,
+  display: Display,
+) {
+  const shown = {
+    before: display.value(before.value, isSensitive || before.sensitive),
+    after: display.value(after.value, isSensitive || after.sensitive),
+  }
+  return {
+    ...shown,
+    sensitive: isSensitive || shown.before.sensitive || shown.after.sensitive,
+    cut: shown.before.cut || shown.after.cut,
   }
 }

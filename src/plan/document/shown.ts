@@ -1,30 +1,22 @@
 import { isJsonObject, type Json } from '../../base/json.ts'
 import { MASK } from '../../base/masking.ts'
 import { itemMarks, memberMarks } from '../value-marks.ts'
-import { MAX_KEY, MAX_TEXT, MAX_VALUES } from './limits.ts'
 import type { DocumentPath } from './plan-document.ts'
 
-export interface ShownValue {
-  value: Json
-  sensitive: boolean
-  cut: boolean
-}
+export type Display = ReturnType<typeof createDisplay>
 
-/** Prepares values of a plan for display. */
-export interface Display {
-  /** Masks a text of any length. */
-  text(text: string): string
-  /** Masks the keys of a path and cuts long ones. */
-  path(path: DocumentPath): DocumentPath
-  /** @param marks sensitive parts, nested like the value */
-  value(value: Json, marks: Json | undefined): ShownValue
-}
-
+/** Longest text of a value, in UTF-16 units; longer texts are cut. */
+const MAX_TEXT = 4_000
+/** Longest key in a path, in UTF-16 units. */
+const MAX_KEY = 300
+/** Most values within one value that is shown as a whole. */
+const MAX_VALUES = 200
 /** Longest text whose masked form is cached: types, keys and identifiers recur often. */
 const MAX_REMEMBERED = 200
 const MAX_ENTRIES = 50_000
 
-export function createDisplay(masker: { text(text: string): string }): Display {
+/** Prepares values of a plan for display. */
+export function createDisplay(masker: { text(text: string): string }) {
   const known = new Map<string, string>()
   const text = (original: string): string => {
     if (original.length > MAX_REMEMBERED) return masker.text(original)
@@ -35,9 +27,13 @@ export function createDisplay(masker: { text(text: string): string }): Display {
     return masked
   }
   return {
+    /** Masks a text of any length. */
     text,
-    path: (path) => path.map((step) => (typeof step === 'string' ? cutText(text(step), MAX_KEY) : step)),
-    value: (value, marks) => {
+    /** Masks the keys of a path and cuts long ones. */
+    path: (path: DocumentPath): DocumentPath =>
+      path.map((step) => (typeof step === 'string' ? cutText(text(step), MAX_KEY) : step)),
+    /** @param marks sensitive parts, nested like the value */
+    value: (value: Json, marks: Json | undefined) => {
       const seen = { left: MAX_VALUES, sensitive: false, cut: false }
       const shown = showValue(value, marks, text, seen)
       return { value: shown, sensitive: seen.sensitive, cut: seen.cut }

@@ -22,20 +22,18 @@ const count = v.fallback(v.optional(v.number()), undefined)
 const members = <T>(entry: v.GenericSchema<unknown, T>): v.GenericSchema<unknown, Record<string, T> | undefined> =>
   v.fallback(v.optional(v.record(v.string(), entry)), undefined)
 
-export interface Attribute {
-  type?: unknown
-  nested_type?: NestedType | undefined
-  description?: string | undefined
-  required?: boolean | undefined
-  optional?: boolean | undefined
-  computed?: boolean | undefined
-  deprecated?: boolean | undefined
-  sensitive?: boolean | undefined
-  write_only?: boolean | undefined
+const attributeFields = {
+  type: v.optional(v.unknown()),
+  description: text,
+  required: flag,
+  optional: flag,
+  computed: flag,
+  deprecated: flag,
+  sensitive: flag,
+  write_only: flag,
 }
-interface NestedType {
-  nesting_mode?: string | undefined
-  attributes?: Record<string, Attribute> | undefined
+export interface Attribute extends v.InferOutput<v.ObjectSchema<typeof attributeFields, undefined>> {
+  nested_type?: { nesting_mode?: string | undefined; attributes?: Record<string, Attribute> | undefined } | undefined
 }
 export interface NestedBlock {
   nesting_mode?: string | undefined
@@ -50,17 +48,10 @@ export interface Block {
 }
 
 const AttributeSchema: v.GenericSchema<unknown, Attribute> = v.object({
-  type: v.optional(v.unknown()),
+  ...attributeFields,
   nested_type: v.optional(
     v.lazy(() => v.object({ nesting_mode: text, attributes: v.optional(members(AttributeSchema)) })),
   ),
-  description: text,
-  required: flag,
-  optional: flag,
-  computed: flag,
-  deprecated: flag,
-  sensitive: flag,
-  write_only: flag,
 })
 const BlockSchema: v.GenericSchema<unknown, Block> = v.object({
   attributes: v.optional(members(AttributeSchema)),
@@ -69,13 +60,14 @@ const BlockSchema: v.GenericSchema<unknown, Block> = v.object({
   ),
   deprecated: flag,
 })
-const TypeSchemaSchema = v.object({ block: BlockSchema })
-
 /** Reads a block of `providers schema -json`; null when it has another form. */
 export function readBlock(schema: unknown): Block | null {
-  const parsed = v.safeParse(TypeSchemaSchema, schema)
+  const parsed = v.safeParse(v.object({ block: BlockSchema }), schema)
   return parsed.success ? parsed.output.block : null
 }
+
+/** Reports whether code may set an attribute. */
+export const isSettable = ({ required, optional }: Attribute) => required === true || optional === true
 
 const DECLARED = /^[+\- ]?\s*(resource|data|ephemeral)\s+"?([A-Za-z][\w-]*)"?\s+"?[\w-]+"?/gm
 /** The engine's form of an error's place: `in resource "aws_s3_bucket" "logs"`. */
@@ -100,10 +92,7 @@ export function mentionedTypes(text: string): TypeName[] {
 export const modeOf = (word: string | undefined): TypeName['mode'] =>
   word === 'data' || word === 'ephemeral' ? word : 'resource'
 
-const typeNameOf = ([, mode, type = '']: RegExpExecArray): TypeName => ({
-  mode: modeOf(mode),
-  type,
-})
+const typeNameOf = ([, mode, type = '']: RegExpExecArray): TypeName => ({ mode: modeOf(mode), type })
 
 /** Removes repetitions, keeping the order of first occurrence. */
 export function uniqueTypes(types: readonly TypeName[]): TypeName[] {

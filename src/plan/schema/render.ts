@@ -1,16 +1,22 @@
-import { type Attribute, type Block, keyOf, type NestedBlock, readBlock, type TypeSchema } from './read-schema.ts'
-
-/** Character limits for one type and for all types together. */
-interface SchemaRoom {
-  type: number
-  total: number
-}
+import {
+  type Attribute,
+  type Block,
+  isSettable,
+  keyOf,
+  type NestedBlock,
+  readBlock,
+  type TypeSchema,
+} from './read-schema.ts'
 
 /**
  * Renders schemas as text in the given order, as far as there is room.
+ * @param room characters for one type and for all types together
  * @returns the text, and the keys (`keyOf`) of the schemas in it
  */
-export function renderTypes(schemas: readonly TypeSchema[], room: SchemaRoom): { text: string; keys: string[] } {
+export function renderTypes(
+  schemas: readonly TypeSchema[],
+  room: { type: number; total: number },
+): { text: string; keys: string[] } {
   const parts: string[] = []
   const keys: string[] = []
   let left = room.total
@@ -22,7 +28,7 @@ export function renderTypes(schemas: readonly TypeSchema[], room: SchemaRoom): {
     left -= text.length + 2
     if (left <= 0) break
   }
-  return { text: parts.join('\n\n'), keys: keys }
+  return { text: parts.join('\n\n'), keys }
 }
 
 /** Detail of a rendered type; it is reduced step by step for types that are too large. */
@@ -76,7 +82,6 @@ function blockLines({ attributes = {}, block_types = {} }: Block, detail: Detail
   return [...lines, ...blocks.flatMap(([name, nested]) => nestedLines(name, nested, detail, depth))]
 }
 
-const isSettable = ({ required, optional }: Attribute) => required === true || optional === true
 const weight = (attribute: Attribute) => (attribute.required ? 0 : isSettable(attribute) ? 1 : 2)
 
 function attributeLines(name: string, attribute: Attribute, detail: Detail, depth: number): string[] {

@@ -53,20 +53,14 @@ function addressOf({ module, type, name }: Resource, { index_key, deposed }: Ins
 const attributesOf = (attributes: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, JSON.stringify(value)]))
 
-/** Object differences between two states, by name only, since values may be secret. */
-interface StateMoves {
-  added: string[]
-  removed: string[]
-  changed: { address: string; attributes: string[] }[]
-}
-
 /** Reports whether a state differs from `before`; lineage counts only if both are known. */
 export function hasMoved(before: StateVersion, now: StateVersion): boolean {
   const another = before.lineage !== '' && now.lineage !== '' && before.lineage !== now.lineage
   return another || before.serial !== now.serial
 }
 
-export function compareStates(before: EngineState, now: EngineState): StateMoves {
+/** Finds the objects that differ between two states, by name only, since values may be secret. */
+export function compareStates(before: EngineState, now: EngineState) {
   const added = [...now.objects.keys()].filter((address) => !before.objects.has(address))
   const removed = [...before.objects.keys()].filter((address) => !now.objects.has(address))
   const changed = [...now.objects].flatMap(([address, attributes]) => {
@@ -83,21 +77,16 @@ export function compareStates(before: EngineState, now: EngineState): StateMoves
 const MAX_NAMED = 50
 
 /** Describes the differences, or that there are none, in one sentence. */
-export function describeMoves({ added, removed, changed }: StateMoves): string {
-  const parts = [
-    listNames('added', added),
-    listNames('removed', removed),
-    listNames(
-      'changed',
-      changed.map(({ address, attributes }) => `${address} (${attributes.join(', ')})`),
-    ),
-  ].filter((part) => part !== '')
+export function describeMoves({ added, removed, changed }: ReturnType<typeof compareStates>): string {
+  const names = {
+    added,
+    removed,
+    changed: changed.map(({ address, attributes }) => `${address} (${attributes.join(', ')})`),
+  }
+  const parts = Object.entries(names)
+    .filter(([, list]) => list.length > 0)
+    .map(([what, list]) => `${what} ${joinNames(list, MAX_NAMED)}`)
   return parts.length > 0 ? `Since then: ${parts.join('; ')}.` : 'No managed object differs.'
-}
-
-function listNames(what: string, list: readonly string[]): string {
-  if (list.length === 0) return ''
-  return `${what} ${joinNames(list, MAX_NAMED)}`
 }
 
 /** The state that a plan was made from; before the first apply the lineage is empty and the serial 0. */

@@ -23,11 +23,7 @@ function readSize(bytes: Uint8Array, start: number): { value: number; next: numb
 }
 
 /** Applies a delta; the caller has checked the size. Errors: plain for wrong base or damage, the signal's reason. */
-export async function applyDelta(
-  base: Uint8Array,
-  delta: Uint8Array,
-  slices: Slices,
-): Promise<Uint8Array<ArrayBuffer>> {
+export async function applyDelta(base: Uint8Array, delta: Uint8Array, slices: Slices) {
   const { baseSize, resultSize, start } = readDeltaHeader(delta)
   if (baseSize !== base.length) throw new Error('a delta of the pack belongs to another object')
   const result = new Uint8Array(resultSize)

@@ -22,6 +22,19 @@ interface Waiting {
 /** Base of a delta: the offset of another entry, or a hash. */
 type BaseName = number | string
 
+/** Limits of a pack, checked before memory is allocated; fetches with `filter=blob:none` stay far below them. */
+export const PACK_LIMITS = {
+  /** Objects of all kinds. */
+  objects: 300_000,
+  /** Inflated bytes of one commit, tree or delta. */
+  objectBytes: 16 * 1024 * 1024,
+  /** Inflated bytes of all commits, trees and deltas together. */
+  keptBytes: 64 * 1024 * 1024,
+  /** Declared bytes of all objects together, including skipped file contents. */
+  declaredBytes: 2 * 1024 * 1024 * 1024,
+}
+type PackLimits = typeof PACK_LIMITS
+
 /** Progress of reading a pack. */
 interface Reading {
   limits: PackLimits
@@ -184,23 +197,4 @@ async function hashObject({ kind, contents }: PackObject): Promise<string> {
   bytes.set(header)
   bytes.set(contents, header.length)
   return toHex(new Uint8Array(await crypto.subtle.digest('SHA-1', bytes)))
-}
-
-/** Limits of a pack, checked before memory is allocated; fetches with `filter=blob:none` stay far below them. */
-interface PackLimits {
-  /** Objects of all kinds. */
-  objects: number
-  /** Inflated bytes of one commit, tree or delta. */
-  objectBytes: number
-  /** Inflated bytes of all commits, trees and deltas together. */
-  keptBytes: number
-  /** Declared bytes of all objects together, including skipped file contents. */
-  declaredBytes: number
-}
-
-export const PACK_LIMITS: PackLimits = {
-  objects: 300_000,
-  objectBytes: 16 * 1024 * 1024,
-  keptBytes: 64 * 1024 * 1024,
-  declaredBytes: 2 * 1024 * 1024 * 1024,
 }

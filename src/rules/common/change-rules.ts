@@ -1,4 +1,4 @@
-import { type Json, ownMember } from '../../base/json.ts'
+import { ownMember } from '../../base/json.ts'
 import { toReportAction } from '../../plan/actions.ts'
 import { criticalityOf } from '../../plan/impact.ts'
 import type { Rule, Subject } from '../rule.ts'
@@ -19,8 +19,7 @@ const FINAL_SNAPSHOT = [
   'aws_redshift_cluster',
 ]
 
-const wasOn = (subject: Subject, key: string) => isTrue(ownMember(subject.before, key))
-const isTrue = (value: Json | undefined) => value === true || value === 'true'
+const wasOn = ({ before }: Subject, key: string) => flagOf(viewOf(before), key) === true
 
 export const changeRules: Rule[] = [
   {
@@ -83,8 +82,7 @@ export const changeRules: Rule[] = [
     looksAt: 'change',
     message: 'skip_final_snapshot is true.',
     isBrokenBy: (subject) =>
-      (subject.action === 'delete' || subject.action === 'replace') &&
-      flagOf(viewOf(subject.before), 'skip_final_snapshot') === true,
+      (subject.action === 'delete' || subject.action === 'replace') && wasOn(subject, 'skip_final_snapshot'),
   },
   {
     id: 'aws.stateful.backups-off',

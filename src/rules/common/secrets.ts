@@ -1,10 +1,10 @@
-import { isJsonObject, type Json, type JsonObject, memberOf, ownMember } from '../../base/json.ts'
+import { type Json, type JsonObject, memberOf, ownMember } from '../../base/json.ts'
 import { withoutIndexes } from '../../plan/addresses.ts'
 import { modulesOf, type Plan } from '../../plan/plan.ts'
 import { managedChanges } from '../../plan/planned-changes.ts'
 import { jsonOf } from '../policy-document.ts'
 import type { PlanContext, Rule, Subject, View } from '../rule.ts'
-import { type AttributeText, jsonAt, stringsOf } from '../view.ts'
+import { type AttributeText, objectOf, stringsOf } from '../view.ts'
 import { hasReferences, literalsOf, textsIn } from './expressions.ts'
 import {
   carriesSecret,
@@ -156,10 +156,8 @@ function secretVariables(subject: Subject, { expressionsOf }: PlanContext, liter
 /** Reports whether the code contains a text: as a literal, or because the expression has no references. */
 function isWrittenInCode(expression: Json | undefined, text: string): boolean {
   if (expression === undefined) return false
-  return (
-    !hasReferences(expression) ||
-    literalsOf({ expression }).some(({ value }) => textsIn(value).some((each) => each === text))
-  )
+  if (!hasReferences(expression)) return true
+  return literalsOf({ expression }).some(({ value }) => textsIn(value).some((each) => each === text))
 }
 
 /** Attributes of any cloud with environment variables or configuration keys. */
@@ -185,17 +183,14 @@ const ATTRIBUTES = new Set([
 const SECRET_STORES =
   /^(kubernetes_secret|vault_|aws_secretsmanager_|google_secret_manager_|azurerm_key_vault_|oci_vault_)/
 
-/** Returns the environment and configuration texts of a process, with keys. */
+/** Returns the environment and configuration texts of a process, with keys. ECS writes its containers as JSON text. */
 function environmentOf(type: string, view: View): AttributeText[] {
   if (SECRET_STORES.test(type)) return []
   const values: JsonObject = {}
-  for (const key of Object.keys(view.values))
-    if (ATTRIBUTES.has(key)) values[key] = parseDefinitions(key, jsonAt(view, key))
+  for (const [key, value] of Object.entries(view.values))
+    if (ATTRIBUTES.has(key)) values[key] = key === 'container_definitions' ? jsonOf(value) : value
   return stringsOf({ ...view, values }).filter(({ key }) => !ATTRIBUTES.has(key))
 }
-
-/** Parses the JSON text of ECS container definitions. */
-const parseDefinitions = (key: string, value: Json): Json => (key === 'container_definitions' ? jsonOf(value) : value)
 
 /** Returns paths of literal arguments that look like secrets. */
 const secretLiterals = (expressions: Json | undefined): string[] =>
@@ -205,8 +200,6 @@ const secretLiterals = (expressions: Json | undefined): string[] =>
 
 const isLiteralSecretAt = (name: string, value: Json | undefined): boolean =>
   isSecretName(name) && typeof value === 'string' && isLiteralSecret(value)
-
-const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
 
 /** Reports whether the plan creates something in a module; secrets in other modules are older. */
 const createsIn = (plan: Plan, moduleAddress: string): boolean =>

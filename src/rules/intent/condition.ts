@@ -1,8 +1,8 @@
-import { isJsonObject, type Json } from '../../base/json.ts'
+import { isJsonObject, type Json, parseJson } from '../../base/json.ts'
+import { hasMark, type Marked, markedItems, markedMember } from '../../plan/value-marks.ts'
 import { fits } from './glob.ts'
 import type { Resource } from './resources.ts'
 import type { Condition, Operator, Scalar } from './statement.ts'
-import { type PathValues, stepsOf, valuesAt } from './values-at.ts'
 
 /** The plan's verdict on one condition and one resource. */
 interface Judgement {
@@ -46,15 +46,9 @@ function holdsFor(stated: PathValues, { op, value }: Condition, isConfigured: bo
 
 /** Reports whether the resource has an attribute; if not, the model guessed its name and the condition is void. */
 const hasAttribute = ({ values, expressions }: Resource, attribute: string): boolean =>
-  [values?.value, values?.unknown, expressions].some((holder) => hasKey(holder ?? null, attribute))
+  [values?.value, values?.unknown, expressions].some((holder) => hasKey(holder, attribute))
 
-/** Reports whether an object has a key, in any letter case. */
-function hasKey(holder: unknown, key: string): boolean {
-  if (!isJsonObject(holder)) return false
-  if (Object.hasOwn(holder, key)) return true
-  const lower = key.toLowerCase()
-  return Object.keys(holder).some((own) => own.toLowerCase() === lower)
-}
+const hasKey = (holder: Json | undefined, key: string): boolean => findKey(holder, key) !== undefined
 
 const MAX_SHOWN = 120
 
@@ -75,6 +69,7 @@ function isNothing(value: Json, depth = 0): boolean {
   if (Array.isArray(value)) return depth < MAX_DEPTH && value.every((item) => isNothing(item, depth + 1))
   return isJsonObject(value) && Object.keys(value).length === 0
 }
+/** Deepest nesting of lists that is compared. */
 const MAX_DEPTH = 20
 
 /** Compares a planned value with the wanted one; null when they cannot be compared. */
@@ -138,4 +133,82 @@ const fold = (value: Scalar): string =>
 function numberOf(value: Scalar): number | null {
   if (typeof value === 'number') return value
   return typeof value === 'string' && /^\s*[+-]?\d{1,15}(\.\d{1,15})?\s*$/.test(value) ? Number(value) : null
+}
+
+/** The values at a path. */
+interface PathValues {
+  values: Json[]
+  /** True if some are known only after the apply. */
+  unknown: boolean
+  /** True if some are sensitive: their presence may be stated, but not their content. */
+  sensitive: boolean
+}
+
+const MAX_STEPS = 20
+/** Most values of one path that are read. */
+const MAX_VALUES = 1_000
+/** Longest text that is parsed as JSON, for example a policy. */
+const MAX_DOCUMENT = 100_000
+
+/**
+ * Finds every value at a path, such as `rule[0].status`, `tags["a.b"]` or `policy.Statement.Action`. A step without an
+ * index covers all items of a list. JSON texts, such as policies, are parsed. Keys match in any letter case.
+ */
+export function valuesAt(root: Marked, steps: readonly string[]): PathValues {
+  let reached: Marked[] = [root]
+  const result: PathValues = { values: [], unknown: false, sensitive: false }
+  for (const step of steps) {
+    const next: Marked[] = []
+    for (const marked of reached) {
+      if (marked.unknown === true) result.unknown = true
+      else next.push(...takeStep(parseDocument(marked), step))
+      if (marked.sensitive === true) result.sensitive = true
+    }
+    reached = next.slice(0, MAX_VALUES)
+  }
+  for (const { value, unknown, sensitive } of reached) {
+    if (hasMark(unknown)) result.unknown = true
+    if (hasMark(sensitive)) result.sensitive = true
+    if (value !== null || unknown !== true) result.values.push(value)
+  }
+  return result
+}
+
+/** Splits a path into steps, the attribute first; drops `[*]` and `*`, since lists are covered anyway. */
+export function stepsOf(path: string): string[] {
+  const steps = [...path.trim().matchAll(/\["([^"]*)"\]|\['([^']*)'\]|\[([^\]]*)\]|([^.[\]]+)/g)].map(
+    ([, double, single, index, key]) => double ?? single ?? index ?? key ?? '',
+  )
+  return steps
+    .map((step) => step.trim())
+    .filter((step) => step !== '' && step !== '*')
+    .slice(0, MAX_STEPS)
+}
+
+function takeStep(marked: Marked, step: string): Marked[] {
+  const { value, unknown } = marked
+  if (Array.isArray(value)) {
+    const items = markedItems(marked).slice(0, MAX_VALUES)
+    if (/^\d{1,6}$/.test(step)) return items.slice(Number(step), Number(step) + 1)
+    return items.flatMap((item) => takeStep(parseDocument(item), step))
+  }
+  if (!isJsonObject(value)) return []
+  const key = findKey(value, step) ?? findKey(unknown, step)
+  return key === undefined ? [] : [markedMember(marked, key)]
+}
+
+/** Returns the key of an object that equals a step, in another letter case if necessary. */
+function findKey(value: Json | undefined, step: string): string | undefined {
+  if (!isJsonObject(value)) return undefined
+  if (Object.hasOwn(value, step)) return step
+  const lower = step.toLowerCase()
+  return Object.keys(value).find((key) => key.toLowerCase() === lower)
+}
+
+/** Parses a JSON text; other values stay as they are. */
+function parseDocument(marked: Marked): Marked {
+  const { value } = marked
+  if (typeof value !== 'string' || value.length > MAX_DOCUMENT || !/^\s*[{[]/.test(value)) return marked
+  const document = parseJson(value)
+  return document === undefined ? marked : { ...marked, value: document }
 }

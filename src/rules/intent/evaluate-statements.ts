@@ -1,10 +1,9 @@
 import type { ChangeAction } from '../../plan/actions.ts'
 import type { Plan } from '../../plan/plan.ts'
-import { isNegative, judge } from './condition.ts'
+import { isNegative, judge, stepsOf } from './condition.ts'
 import { fits } from './glob.ts'
-import { isAt, isSelected, type PlanView, type Resource, viewPlan } from './resources.ts'
+import { isDestroyed, isOutside, isSelected, type PlanView, type Resource, viewPlan } from './resources.ts'
 import type { Statement, StatementOf, StatementResult, Verdict } from './statement.ts'
-import { stepsOf } from './values-at.ts'
 
 type Result = Pick<StatementResult, 'verdict' | 'finding'>
 
@@ -26,36 +25,24 @@ export function evaluateStatements(
 }
 
 function resultOf(statement: Statement, view: PlanView, cumulative: boolean): Result {
+  const requireNo = (what: string, matches: (resource: Resource) => boolean): Result => {
+    const matching = view.resources.filter(matches)
+    return matching.length === 0 ? { verdict: 'met', finding: `no ${what}` } : describeMatches(matching, cumulative)
+  }
   switch (statement.kind) {
     case 'resource_count':
       return countResult(statement, view, cumulative)
     case 'attribute':
       return attributeResult(statement, view)
     case 'unchanged':
-      return requireNone(
-        view,
-        cumulative,
-        'what must not change',
+      return requireNo(
+        'change to what must not change',
         (resource) => disturbs(resource) && isSelected(statement, resource),
       )
     case 'no_deletions':
-      return requireNone(
-        view,
-        cumulative,
-        'what must not be destroyed',
-        ({ action }) => action === 'delete' || action === 'replace',
-      )
-    case 'no_changes_outside': {
-      const { types, addresses } = statement
-      const inside = ({ type, address }: Resource) =>
-        types.some((one) => fits(one, type)) || addresses.some((one) => isAt(one, address))
-      return requireNone(
-        view,
-        cumulative,
-        'changes elsewhere',
-        (resource) => resource.action !== 'none' && !inside(resource),
-      )
-    }
+      return requireNo('change to what must not be destroyed', isDestroyed)
+    case 'no_changes_outside':
+      return requireNo('changes elsewhere', (resource) => isOutside(statement, resource))
     case 'output_exists': {
       if (view.outputs === null) return { verdict: 'unknown', finding: 'the plan does not tell its outputs' }
       const met = view.outputs.some((name) => fits(statement.name, name))
@@ -67,18 +54,10 @@ function resultOf(statement: Statement, view: PlanView, cumulative: boolean): Re
   }
 }
 
-const disturbs = ({ action, forgotten }: Resource) =>
-  forgotten || action === 'update' || action === 'delete' || action === 'replace'
+const disturbs = (resource: Resource) => resource.forgotten || resource.action === 'update' || isDestroyed(resource)
 
-/** Evaluates a statement that is met when no resource matches. */
-function requireNone(
-  { resources }: PlanView,
-  cumulative: boolean,
-  what: string,
-  matches: (resource: Resource) => boolean,
-): Result {
-  const matching = resources.filter(matches)
-  if (matching.length === 0) return { verdict: 'met', finding: `no ${what.replace(/^what /, 'change to what ')}` }
+/** Describes the changes that break a statement. */
+function describeMatches(matching: readonly Resource[], cumulative: boolean): Result {
   const finding = listItems(
     matching.map(({ address, action }) => `${action === 'none' ? 'forget' : action} ${address}`),
   )

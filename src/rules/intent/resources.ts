@@ -1,11 +1,12 @@
-import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf, ownMember } from '../../base/json.ts'
+import { isJsonObject, itemsOf, type JsonObject, memberOf, ownMember } from '../../base/json.ts'
 import { actionOf, type ChangeAction } from '../../plan/actions.ts'
 import { withoutIndexes } from '../../plan/addresses.ts'
-import { modulesOf, type Plan } from '../../plan/plan.ts'
+import { modulesOf, type Plan, plannedResources, stateResources } from '../../plan/plan.ts'
 import { covers } from '../../plan/targets.ts'
+import type { Marked } from '../../plan/value-marks.ts'
 import { expressionsByAddress } from '../common/expressions.ts'
 import { fits } from './glob.ts'
-import type { Marked, Selector, Statement, StatementResult } from './statement.ts'
+import type { Selector, Statement, StatementOf, StatementResult } from './statement.ts'
 
 /** An instance of a managed resource in any module. */
 export interface Resource {
@@ -56,7 +57,7 @@ export function viewPlan(plan: Plan, types?: readonly string[]): PlanView {
       expressions: argumentsOf(address),
     }))
   const listed = new Set(changed.map(({ address }) => address))
-  const rest = plannedResources(plan.document).filter(({ address }) => !listed.has(address))
+  const rest = unchangedResources(plan).filter(({ address }) => !listed.has(address))
   const resources = [
     ...changed,
     ...rest.map((resource) => ({ ...resource, expressions: argumentsOf(resource.address) })),
@@ -69,22 +70,13 @@ export function viewPlan(plan: Plan, types?: readonly string[]): PlanView {
 }
 
 /** Returns unchanged resources; a plan with targets has no entries for them. */
-function plannedResources(document: JsonObject): Resource[] {
-  return resourcesOf(memberOf(memberOf(document, 'planned_values'), 'root_module')).flatMap((entry) => {
-    const { address, type, name, mode, values, sensitive_values } = entry
+function unchangedResources(plan: Plan): Resource[] {
+  return plannedResources(plan).flatMap(({ address, type, name, mode, values, sensitive_values }) => {
     if (typeof address !== 'string' || typeof type !== 'string' || mode === 'data' || !isJsonObject(values)) return []
     const marked: Marked = { value: values, unknown: undefined, sensitive: sensitive_values }
     const unchanged = { previous_address: null, action: 'none', forgotten: false, expressions: NOTHING } as const
     return [{ address, type, name: typeof name === 'string' ? name : '', values: marked, ...unchanged }]
   })
-}
-
-const MAX_DEPTH = 40
-
-function resourcesOf(module: Json | undefined, depth = 0): JsonObject[] {
-  const own = itemsOf(memberOf(module, 'resources')).filter(isJsonObject)
-  if (depth > MAX_DEPTH) return own
-  return [...own, ...itemsOf(memberOf(module, 'child_modules')).flatMap((child) => resourcesOf(child, depth + 1))]
 }
 
 function outputsOf(document: JsonObject): string[] | null {
@@ -102,8 +94,7 @@ function typesOfProviders(plan: Plan, resources: readonly Resource[]): PlanView[
       const type = memberOf(block, 'type')
       if (typeof type === 'string') types.add(type.toLowerCase())
     }
-  for (const { type } of resourcesOf(memberOf(memberOf(plan.document.prior_state, 'values'), 'root_module')))
-    if (typeof type === 'string') types.add(type.toLowerCase())
+  for (const { type } of stateResources(plan)) if (typeof type === 'string') types.add(type.toLowerCase())
   const providers = new Set([...types].map(providerOf))
   const configured = memberOf(plan.document.configuration, 'provider_config')
   if (isJsonObject(configured))
@@ -132,6 +123,14 @@ export const isAt = (wanted: string, address: string): boolean =>
   fits(wanted, address) ||
   fits(wanted, withoutIndexes(address))
 
+export const isDestroyed = ({ action }: Resource): boolean => action === 'delete' || action === 'replace'
+
+/** Reports whether the plan changes a resource that a limit on changes does not name. */
+export const isOutside = (
+  { types, addresses }: StatementOf<'no_changes_outside'>,
+  { action, type, address }: Resource,
+): boolean => action !== 'none' && !types.some((one) => fits(one, type)) && !addresses.some((one) => isAt(one, address))
+
 /** Most addresses of one statement. */
 const MAX_ADDRESSES = 1_000
 
@@ -142,34 +141,23 @@ export function aboutAddresses(
 ): { result: StatementResult; addresses: string[] }[] {
   if (results.length === 0) return []
   const { resources } = viewPlan(plan)
-  return results.map((result) => ({ result, addresses: findAddresses(result.statement, resources) }))
-}
-
-function findAddresses(statement: Statement, resources: readonly Resource[]): string[] {
-  const addresses: string[] = []
-  for (const resource of resources) {
-    if (addresses.length === MAX_ADDRESSES) break
-    if (isAbout(statement, resource)) addresses.push(resource.address)
-  }
-  return addresses
+  return results.map((result) => {
+    const about = resources.values().filter((resource) => isAbout(result.statement, resource))
+    return { result, addresses: [...about.take(MAX_ADDRESSES).map(({ address }) => address)] }
+  })
 }
 
 function isAbout(statement: Statement, resource: Resource): boolean {
-  const { action, type, address } = resource
   switch (statement.kind) {
     case 'resource_count':
-      return isSelected(statement, resource) && (statement.action === undefined || statement.action === action)
+      return isSelected(statement, resource) && (statement.action === undefined || statement.action === resource.action)
     case 'attribute':
     case 'unchanged':
       return isSelected(statement, resource)
     case 'no_deletions':
-      return action === 'delete' || action === 'replace'
+      return isDestroyed(resource)
     case 'no_changes_outside':
-      return (
-        action !== 'none' &&
-        !statement.types.some((one) => fits(one, type)) &&
-        !statement.addresses.some((one) => isAt(one, address))
-      )
+      return isOutside(statement, resource)
     case 'output_exists':
       return false
   }

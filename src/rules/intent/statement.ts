@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isJsonObject, type Json } from '../../base/json.ts'
+import { isJsonObject } from '../../base/json.ts'
 import { fromReportAction, REPORT_ACTIONS } from '../../plan/actions.ts'
 
 /** Comparisons of a planned value with a statement's value. */
@@ -129,13 +129,6 @@ export interface StatementResult {
   statement: Statement
   verdict: Verdict
   finding: string
-}
-
-/** A planned value with its unknown and sensitive marks. */
-export interface Marked {
-  value: Json
-  unknown: Json | undefined
-  sensitive: Json | undefined
 }
 
 function shorten(text: string): string {

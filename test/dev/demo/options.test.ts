@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { UsageError } from '../../../dev/command.ts'
-import { MODES } from '../../../dev/demo/modes.ts'
-import { HELP, readOptions } from '../../../dev/demo/options.ts'
+import { HELP, MODES, readOptions } from '../../../dev/demo/options.ts'
 
 test('defaults: the recorded generate request, all embedded', () => {
   const place = { repo: null, scope: '123456789012', cloud: 'aws', iac_path: null }

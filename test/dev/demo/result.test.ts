@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Session } from '../../../dev/demo/api.ts'
 import type { Collected } from '../../../dev/demo/collect.ts'
-import { MODES } from '../../../dev/demo/modes.ts'
+import { MODES } from '../../../dev/demo/options.ts'
 import {
   checksOf,
   type DemoResult,
@@ -27,18 +27,26 @@ const collected = (parts: object): Collected => ({
   preview: null,
   ...parts,
 })
-const session = (current_status: string, message = '', is_blocked = false) =>
-  ({
-    current_status,
-    is_blocked,
-    rounds: [
-      {
-        statuses: [{ status: current_status, message }],
-        code_changes: [],
-        usage: { engine_s: 1.0004, model_s: 0.5, validation_attempts: 2, input_tokens: 10, output_tokens: 5 },
+const created_at = '2026-02-01T00:00:00.000000Z'
+const session = (current_status: Session['current_status'], message = '', is_blocked = false): Session => ({
+  ...{ uuid: 'b7c1', username: 'ada@example.org', operation: 'generate', provider: 'aws', scope_id: 'acme' },
+  ...{ first_query: 'Add a queue.', history: null, seal: null, in_flight: false, created_at, updated_at: created_at },
+  workspace: { uri: 'https://git.example.org/acme/web.git', branch: 'Platform/x', root_path: null },
+  current_status,
+  is_blocked,
+  rounds: [
+    {
+      ...{ id: 1, number: 1, query: 'Add a queue.', preview: false, created_at },
+      statuses: [{ status: current_status, message, created_at }],
+      ...{ reports: [], compliance_checks: [], plans: [], code_changes: [], previews: [], outputs: [] },
+      ...{ pull_requests: [], attempts: [] },
+      usage: {
+        ...{ engine_s: 1.0004, model_s: 0.5, validation_attempts: 2, cost_usd: null },
+        ...{ input_tokens: 10, cached_tokens: 0, output_tokens: 5 },
       },
-    ],
-  }) as unknown as Session
+    },
+  ],
+})
 const open = { id: 1, url: 'https://h/pull/1', status: 'open' }
 const empty = { text: 'No changes. Your infrastructure matches the configuration.', targets: [] }
 

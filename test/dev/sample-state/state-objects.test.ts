@@ -12,7 +12,7 @@ const state = (days: number): StateDocument => ({
     },
   ],
 })
-const change: ManualChange = { type: 'terraform_data', name: 'logs', attribute: 'days', values: [30, 90] }
+const change: ManualChange = { name: 'logs', attribute: 'days', from: 30, to: 90 }
 
 test('input and output change, the serial rises, the given state stays as it was', () => {
   const before = state(90)

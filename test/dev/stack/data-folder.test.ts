@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
 import { FolderInUse, runningStack, type StackRecord, takeFolder } from '../../../dev/stack/data-folder.ts'
-import { formatLogLine } from '../../../dev/stack/log-lines.ts'
+import { formatLogLine, type LogSource } from '../../../dev/stack/log-lines.ts'
 import { corePort, loadPorts } from '../../../dev/stack/ports.ts'
 import { identify } from '../../../src/runtime/process-identity.ts'
 import { temporaryFolder } from '../../helpers/folder.ts'
@@ -112,8 +113,10 @@ test('the default port gives way, said aloud', async () => {
 })
 
 test('log lines are made readable; other lines stay as they are', () => {
-  const format = (name: string, line: string | object) =>
-    formatLogLine(name, typeof line === 'string' ? line : JSON.stringify(line), false)
+  const format = (name: LogSource, line: string | object) => {
+    const text = formatLogLine(name, typeof line === 'string' ? line : JSON.stringify(line))
+    return text && stripVTControlCharacters(text)
+  }
   const started = { time: '2026-01-31T23:59:59.000Z', level: 'info', message: 'round started', process: 'worker' }
   expect(format('worker', { ...started, round: 3 })).toBe('worker 23:59:59 round started round=3')
   expect(format('core', { level: 'error', message: 'no', error: { message: 'because' } })).toContain(

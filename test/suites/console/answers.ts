@@ -1,11 +1,5 @@
 import type { Page, Route } from '@playwright/test'
-import type {
-  PlanDocument,
-  PlannedResource,
-  Session,
-  SessionSummary,
-  User,
-} from '../../../console/client/api/schemas.ts'
+import type { PlanDocument, PlannedResource, Session, SessionSummary, User } from '../../../console/client/api/calls.ts'
 
 type Answer = NonNullable<Parameters<Route['fulfill']>[0]>
 

@@ -11,10 +11,8 @@ import {
 } from '@xyflow/react'
 import text from '@xyflow/react/dist/base.css' with { type: 'text' }
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { PlannedResource } from '../../../client/api/schemas.ts'
-import { ActionBadge, actionName } from '../../../ui/badge.tsx'
-import { Button } from '../../../ui/button.tsx'
-import { Notice, Skeleton } from '../../../ui/notice.tsx'
+import type { PlannedResource } from '../../../client/api/calls.ts'
+import { ActionBadge, actionName, Button, Notice, Skeleton } from '../../../ui/kit.tsx'
 import { excerpt, plural } from '../../../ui/words.ts'
 import { countActions, type Graph, isCriticalLoss, shownAddress, shownName, type View } from '../graph-model.ts'
 import { type Box, boxWith, type Drawing } from './grouping.ts'

@@ -1,5 +1,5 @@
-import type { AttemptResult, Round } from '../../../client/api/schemas.ts'
-import { type Artifact, useArtifacts } from '../../../client/sessions/use-artifact.ts'
+import type { AttemptResult, Round } from '../../../client/api/calls.ts'
+import { type Artifact, useArtifacts } from '../../../client/sessions/use-session.ts'
 import { compareLines, countChanges, type Row, readDiff, readWhole, sideOf } from '../../../ui/code/lines/rows.ts'
 
 export type Change = Round['code_changes'][number]

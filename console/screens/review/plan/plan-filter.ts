@@ -1,4 +1,4 @@
-import type { Action, Finding, PlanDocument, PlannedResource } from '../../../client/api/schemas.ts'
+import type { Action, Finding, PlanDocument, PlannedResource, Round } from '../../../client/api/calls.ts'
 import { isLoss, searchable } from '../../../ui/plan/values.ts'
 
 /** The filter of the listed resources, as in the address. */
@@ -14,17 +14,7 @@ export interface Filter {
 }
 
 /** Deletions first, so that a reader of the beginning has seen what cannot be undone. */
-export const ORDER: readonly Action[] = [
-  'delete',
-  'replace',
-  'forget',
-  'update',
-  'create',
-  'import',
-  'move',
-  'read',
-  'none',
-]
+export const ORDER = ['delete', 'replace', 'forget', 'update', 'create', 'import', 'move', 'read', 'none'] as const
 export const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const
 
 const isAction = (text: string): text is Action => (ORDER as readonly string[]).includes(text)
@@ -132,4 +122,18 @@ export function findingNames(findings: readonly { rule_id: string }[]): string[]
     seen.set(rule_id, count)
     return count === 1 ? rule_id : `${rule_id}~${count}`
   })
+}
+
+export type RoundPlan = Round['plans'][number]
+
+/** Returns the readable plans of a round and the one to show: the one that the address names, otherwise the last. */
+export function choosePlan(round: Round, id: unknown): { plan: RoundPlan | null; plans: RoundPlan[] } {
+  const plans = round.plans.filter(({ document_url }) => document_url !== null)
+  return { plan: plans.find((plan) => plan.id === Number(id)) ?? plans.at(-1) ?? null, plans }
+}
+
+/** Returns true for a plan document of a known version. */
+export function isPlanDocument(value: unknown): value is PlanDocument {
+  const document = value as Partial<PlanDocument> | null | undefined
+  return document?.schema_version === 1 && Array.isArray(document.resources) && typeof document.summary === 'object'
 }

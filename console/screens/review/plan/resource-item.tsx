@@ -1,11 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks'
-import type { Finding, PlannedResource } from '../../../client/api/schemas.ts'
-import { ActionBadge, Badge, SEVERITY_TONES } from '../../../ui/badge.tsx'
-import { Copy } from '../../../ui/button.tsx'
+import type { Finding, PlannedResource } from '../../../client/api/calls.ts'
+import { ActionBadge, Badge, Copy, SEVERITY_TONES } from '../../../ui/kit.tsx'
 import { AttributeChanges } from '../../../ui/plan/attribute-changes.tsx'
 import { excerpt, plural } from '../../../ui/words.ts'
-import { linkTo } from '../review-address.ts'
-import { ResourceLink } from '../review-links.tsx'
+import { linkTo, ResourceLink } from '../review-links.tsx'
 import { findingNames, worstOf } from './plan-filter.ts'
 
 interface ResourceItemProps {

@@ -1,19 +1,33 @@
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { PlanDocument, PlannedResource, Round } from '../../../client/api/schemas.ts'
-import { Button } from '../../../ui/button.tsx'
-import { Empty, Notice } from '../../../ui/notice.tsx'
-import { useReviewAddress } from '../review-address.ts'
-import { ListTools } from './list-tools.tsx'
-import { asText, filterResources, isFiltered, readFilter, sortResources, writeFilter } from './plan-filter.ts'
+import type { PlanDocument, PlannedResource, Round } from '../../../client/api/calls.ts'
+import { useAnySearch, useSearchChange } from '../../../client/use-address.ts'
+import { SearchField, Select } from '../../../ui/controls.tsx'
+import { useTyped } from '../../../ui/filters.tsx'
+import { actionName, Button, Empty, Notice } from '../../../ui/kit.tsx'
+import { useListKeys } from '../../../ui/virtual-list.tsx'
+import { excerpt, formatNumber, plural } from '../../../ui/words.ts'
+import {
+  asText,
+  type Filter,
+  filterResources,
+  hasAction,
+  isFiltered,
+  modulesOf,
+  ORDER,
+  readFilter,
+  sortResources,
+  writeFilter,
+} from './plan-filter.ts'
 import { ResourceItem } from './resource-item.tsx'
 
 const NO_FILTER = writeFilter(readFilter({}))
 
 /** Shows the resources of a plan. The page itself scrolls, and only visible rows are drawn. */
 export function ResourceList({ document, round }: { document: PlanDocument; round: Round }) {
-  const { search, change } = useReviewAddress()
+  const search = useAnySearch()
+  const change = useSearchChange()
   const sorted = useMemo(() => sortResources(document.resources), [document])
   const filter = readFilter(search)
   const key = JSON.stringify(filter)
@@ -74,12 +88,13 @@ interface RowsProps {
 }
 
 function Rows({ shown, linked, open, round }: RowsProps) {
-  const { search, change } = useReviewAddress()
+  const search = useAnySearch()
+  const change = useSearchChange()
   const box = useRef<HTMLUListElement>(null)
   const [last, setActive] = useState(0)
   const active = Math.min(last, shown.length - 1)
   const { virtual, top } = useRows(box, shown, active)
-  const { moveTo, onKeyDown } = useListKeys(shown.length, box, (index) => {
+  const { moveTo, onKeyDown } = useListKeys(box, shown.length, '[data-row]', (index) => {
     setActive(index)
     virtual.scrollToIndex(index, { align: 'auto' })
   })
@@ -160,46 +175,6 @@ function useOpenRows() {
   return { isOpen, setOpen, setAll }
 }
 
-const STEPS: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }
-/** The number of frames to wait for a row. */
-const MAX_FRAMES = 30
-
-/**
- * Moves the focus through the rows of a long list that is drawn in part: arrows, j and k, Home and End.
- * @param box the element that holds the rows; the button of a row has `data-row` inside `data-index`
- * @param show makes a row the present one, and scrolls to it
- */
-function useListKeys(count: number, box: RefObject<HTMLElement | null>, show: (index: number) => void) {
-  /** The row to focus once it is drawn. Further keys count from there. */
-  const pending = useRef<number | null>(null)
-  const frame = useRef(0)
-  useEffect(() => () => cancelAnimationFrame(frame.current), [])
-
-  const tryFocus = (left: number) => {
-    cancelAnimationFrame(frame.current)
-    const row = box.current?.querySelector<HTMLElement>(`[data-index="${pending.current}"] [data-row]`)
-    row?.focus({ preventScroll: true })
-    if (row || left === 0) pending.current = null
-    else frame.current = requestAnimationFrame(() => tryFocus(left - 1))
-  }
-  const moveTo = (index: number) => {
-    if (index < 0 || index >= count) return
-    show(index)
-    pending.current = index
-    tryFocus(MAX_FRAMES)
-  }
-  const onKeyDown = (event: KeyboardEvent) => {
-    const row = (event.target as HTMLElement).closest('[data-row]')
-    if (row === null || event.altKey || event.ctrlKey || event.metaKey) return
-    const at = pending.current ?? Number(row.closest<HTMLElement>('[data-index]')?.dataset.index)
-    const target = event.key === 'Home' ? 0 : event.key === 'End' ? count - 1 : at + (STEPS[event.key] ?? 0)
-    if (target === at) return
-    event.preventDefault()
-    moveTo(target)
-  }
-  return { moveTo, onKeyDown }
-}
-
 const ROW_PX = 45
 /** The height of the sticky top of the page; see `.bar`, and `.review-tools` on wide pages. */
 const covered = (): number => (window.matchMedia('(max-width: 52rem)').matches ? 64 : 190)
@@ -229,4 +204,94 @@ function useRows(box: RefObject<HTMLElement | null>, shown: readonly PlannedReso
     rangeExtractor: (range) => [...new Set([...defaultRangeExtractor(range), active])].sort((a, b) => a - b),
   })
   return { virtual, top }
+}
+
+/** The maximum length of the list of modules. For more modules there is the search. */
+const MAX_MODULES = 300
+
+interface ToolsProps {
+  resources: readonly PlannedResource[]
+  filter: Filter
+  shown: number
+  onAll: (open: boolean) => void
+}
+
+function ListTools({ resources, filter, shown, onAll }: ToolsProps) {
+  const change = useSearchChange()
+  const set = (values: Partial<Filter>) => change(writeFilter({ ...filter, ...values }))
+  const modules = modulesOf(resources)
+  const listed = new Set([...modules.slice(0, MAX_MODULES), ...(filter.module ? [filter.module] : [])])
+  const [typed, setTyped] = useTyped(filter.search, (search) => set({ search }))
+  return (
+    <div class="review-tools">
+      <SearchField
+        class="review-search"
+        aria-label="Search resources"
+        placeholder="Search addresses, attributes, values"
+        value={typed}
+        onSearch={setTyped}
+      />
+      {modules.length > 0 && (
+        <Select
+          class="review-module"
+          aria-label="Module"
+          value={filter.module ?? '*'}
+          change={(module) => set({ module: module === '*' ? null : module })}
+          options={[
+            ['*', 'All modules'],
+            ['', 'No module'],
+            ...[...listed].map((name) => [name, excerpt(name, 80)] as const),
+          ]}
+        />
+      )}
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset draws a frame of its own */}
+      <div role="group" aria-label="Filter" class="review-chips">
+        {chipsOf(resources, filter).map(({ name, count, on, values }) => (
+          <Button key={name} small class="review-chip" aria-pressed={on} onClick={() => set(values)}>
+            {name} <span class="number quiet">{formatNumber(count)}</span>
+          </Button>
+        ))}
+      </div>
+      <p class="small quiet review-shown">
+        <span role="status">
+          {shown === resources.length
+            ? plural(shown, 'resource')
+            : `${formatNumber(shown)} of ${plural(resources.length, 'resource')}`}
+        </span>
+        {isFiltered(filter) && (
+          <Button kind="quiet" small onClick={() => change(writeFilter(readFilter({})))}>
+            Clear the filter
+          </Button>
+        )}
+        <Button kind="quiet" small onClick={() => onAll(true)}>
+          Expand all
+        </Button>
+        <Button kind="quiet" small onClick={() => onAll(false)}>
+          Collapse all
+        </Button>
+        <span class="review-keys">
+          <kbd>↑</kbd> <kbd>↓</kbd> or <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens
+        </span>
+      </p>
+    </div>
+  )
+}
+
+/** Returns a chip for each part of the filter that occurs or is set, with the filter that it sets. */
+function chipsOf(resources: readonly PlannedResource[], filter: Filter) {
+  const { actions, critical, findings, outside } = filter
+  const chip = (name: string, on: boolean, values: Partial<Filter>, fits: (resource: PlannedResource) => boolean) => ({
+    ...{ name, on, values },
+    count: resources.filter(fits).length,
+  })
+  return [
+    ...ORDER.map((action) => {
+      const on = actions.includes(action)
+      const others = on ? actions.filter((other) => other !== action) : [...actions, action]
+      return chip(actionName(action), on, { actions: others }, (resource) => hasAction(resource, action))
+    }),
+    chip('critical', critical, { critical: !critical }, ({ is_critical }) => is_critical),
+    chip('with findings', findings, { findings: !findings }, (resource) => resource.findings.length > 0),
+    chip('outside the targets', outside, { outside: !outside }, ({ is_targeted }) => !is_targeted),
+  ].filter(({ count, on }) => count > 0 || on)
 }

@@ -49,7 +49,7 @@ export function readWhole(text: string, kind: Row['kind'] = 'same'): Row[] {
 }
 
 /** Returns a row and advances the line numbers. */
-export function numbered(kind: Row['kind'], text: string, next: { before: number; after: number }): Row {
+function numbered(kind: Row['kind'], text: string, next: { before: number; after: number }): Row {
   const before = kind === 'added' ? null : next.before++
   const after = kind === 'removed' ? null : next.after++
   return { kind, before, after, text }

@@ -4,8 +4,7 @@ import { askWith, policyFor } from '../../promises/policy.ts'
 import { isRecord } from '../../schema/schema.ts'
 import { type Check, check, type Options, type Tester } from '../../types.ts'
 import { additionPromises } from './addition-promises.ts'
-import { type Job, parseStdout, ran } from './jobs.ts'
-import { BROKEN, createWorkspace, TWO_RESOURCES } from './workspaces.ts'
+import { BROKEN, createWorkspace, type Job, parseStdout, ran, TWO_RESOURCES } from './jobs.ts'
 
 const SCOPE = { scope_id: 'conformance', engine_provider: 'kubernetes' }
 

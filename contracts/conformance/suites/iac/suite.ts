@@ -1,14 +1,12 @@
 import { join } from 'node:path'
 import { bodyPromises } from '../../promises/bodies.ts'
-import { healthPromises } from '../../promises/health.ts'
 import { policyFor } from '../../promises/policy.ts'
 import { tokenPromises } from '../../promises/token.ts'
-import { transportPromises } from '../../promises/transport.ts'
+import { healthPromises, transportPromises } from '../../promises/transport.ts'
 import { isRecord } from '../../schema/schema.ts'
 import type { Check, Options } from '../../types.ts'
 import { enginePromises } from './engine-promises.ts'
-import { jobPromises } from './job-promises.ts'
-import { queuePromises } from './queue-promises.ts'
+import { jobPromises, queuePromises } from './job-promises.ts'
 
 /** Returns the promises of `contracts/iac.v1.yaml`. Generated bodies name no real workspace: 404 means accepted. */
 export function iacSuite(options: Options): Check[] {

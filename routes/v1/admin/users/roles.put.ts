@@ -3,7 +3,7 @@ import { assignRoles, OPERATION_ROLES, PANEL_ROLES } from '../../../../src/acces
 import { actorOf, requirePanel } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { errorAnswer, json } from '../../../openapi/answers.ts'
-import { AdminUser, toAdminUser } from '../../../schemas/user.ts'
+import { AdminUser } from '../../../schemas/user.ts'
 import { pathInteger } from '../../../validation/fields.ts'
 
 export const RolesRequest = z
@@ -42,11 +42,8 @@ export const putRoles = endpoint({
   gate: requirePanel('admin'),
   handle: async (c, { params, body }) => {
     const user = await assignRoles(c.var.platform.sql, c.var.user.id, params.user_id, body, actorOf(c))
-    c.var.log.info('roles assigned', {
-      to_user_id: user.id,
-      operation_role: user.operation_role,
-      panel_role: user.panel_role,
-    })
-    return toAdminUser(user)
+    const { operation_role, panel_role } = user
+    c.var.log.info('roles assigned', { to_user_id: user.id, operation_role, panel_role })
+    return user
   },
 })

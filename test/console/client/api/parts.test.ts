@@ -8,7 +8,7 @@ import {
   Unreachable,
 } from '../../../../console/client/api/errors.ts'
 import { createStore } from '../../../../console/client/observable.ts'
-import { LinkExpired, readArtifact } from '../../../../console/client/sessions/use-artifact.ts'
+import { LinkExpired, readArtifact } from '../../../../console/client/sessions/use-session.ts'
 import { inBrowser } from '../../browser.ts'
 
 inBrowser()

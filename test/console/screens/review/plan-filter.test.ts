@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { PlannedResource, Round } from '../../../../console/client/api/schemas.ts'
+import type { PlannedResource, Round } from '../../../../console/client/api/calls.ts'
 import {
+  choosePlan,
   filterResources,
   findingNames,
+  isPlanDocument,
   readFilter,
   sortResources,
   writeFilter,
 } from '../../../../console/screens/review/plan/plan-filter.ts'
 import { lockReasons, readImpact } from '../../../../console/screens/review/report/generate-report.ts'
-import { choosePlan, isPlanDocument } from '../../../../console/screens/review/review-address.ts'
 
 const resource = (address: string, more: Partial<PlannedResource> = {}) =>
   ({

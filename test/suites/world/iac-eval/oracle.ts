@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { type Conversation, call, type Reply, readConversation } from '../../../../dev/scripted-model/conversation.ts'
-import { decide } from '../../../../dev/scripted-model/decide.ts'
+import { decide } from '../../../../dev/scripted-model/start.ts'
 import { usualDialect } from '../../../../dev/scripted-model/wires.ts'
 import { listen, type Running, readBody } from '../../../../dev/server.ts'
 

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { type Api, createApi } from '../../../../dev/demo/api.ts'
-import { type DemoMode, findExample } from '../../../../dev/demo/modes.ts'
+import { type DemoMode, findExample } from '../../../../dev/demo/options.ts'
 import { type Stack, startStack } from '../../../../dev/stack/start-stack.ts'
 
 const LIMIT_MS = 600_000

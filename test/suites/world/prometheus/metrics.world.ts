@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from '../../../../dev/demo/api.ts'
-import { findExample } from '../../../../dev/demo/modes.ts'
+import { findExample } from '../../../../dev/demo/options.ts'
 import { type Stack, startStack } from '../../../../dev/stack/start-stack.ts'
 
 const LIMIT_MS = 240_000

@@ -1,0 +1,350 @@
+import { audiencesOf, EVERY_PORT, isOpen, networkRules, type Opening, protocolOf } from './network.ts'
+import { type Allowance, allowancesIn, allowancesOf, allowsAnyone } from './policy-document.ts'
+import type { Rule, Subject, View } from './rule.ts'
+import {
+  blocksAt,
+  blocksOf,
+  flagOf,
+  flagsAre,
+  hasValue,
+  isAbsent,
+  isUnknown,
+  jsonAt,
+  numberOf,
+  textOf,
+  textsOf,
+} from './view.ts'
+
+const PUBLIC_ACLS = ['public-read', 'public-read-write', 'authenticated-read']
+const EVERYONE = /\/groups\/global\/(AllUsers|AuthenticatedUsers)$/
+
+/** Types of security groups, whose inline blocks are rules. */
+const GROUPS = ['aws_security_group', 'aws_default_security_group']
+/** Types with openings: security groups, both resource types of their rules, and Lightsail. */
+const OPENING_TYPES = [
+  ...GROUPS,
+  'aws_security_group_rule',
+  'aws_vpc_security_group_ingress_rule',
+  'aws_lightsail_instance_public_ports',
+]
+
+/** Policy attribute of each type that gives a policy to an identity. */
+const IDENTITY_POLICIES: ReadonlyMap<string, string> = new Map([
+  ['aws_iam_policy', 'policy'],
+  ['aws_iam_role_policy', 'policy'],
+  ['aws_iam_user_policy', 'policy'],
+  ['aws_iam_group_policy', 'policy'],
+  ['aws_ssoadmin_permission_set_inline_policy', 'inline_policy'],
+])
+const ATTACHMENTS = [
+  'aws_iam_role_policy_attachment',
+  'aws_iam_user_policy_attachment',
+  'aws_iam_group_policy_attachment',
+  'aws_iam_policy_attachment',
+  'aws_ssoadmin_managed_policy_attachment',
+  'aws_iam_role_policy_attachments_exclusive',
+]
+
+/** Returns what the policies of a resource allow an identity. */
+function identityAllowances(subject: Subject): Allowance[] {
+  if (subject.type === 'aws_iam_role')
+    return blocksOf(subject, 'inline_policy').flatMap((block) => allowancesIn(jsonAt(block, 'policy')))
+  return allowancesOf(subject, IDENTITY_POLICIES.get(subject.type) ?? 'policy')
+}
+
+const coversEverything = ({ resources }: Allowance) => resources.includes('*')
+const isAdmin = (allowance: Allowance) =>
+  coversEverything(allowance) &&
+  allowance.conditions.length === 0 &&
+  allowance.actions.some((action) => action === '*' || action === '*:*')
+const types = [...IDENTITY_POLICIES.keys(), 'aws_iam_role']
+
+/** Returns the names of attached AWS managed policies, whose ARN has `aws` in place of the account. */
+const attachedPolicies = (subject: Subject): string[] =>
+  ['policy_arn', 'policy_arns', 'managed_policy_arn', 'managed_policy_arns']
+    .flatMap((key) => textsOf(subject, key))
+    .flatMap((arn) => /^arn:[^:]*:iam::aws:policy\/(?:.*\/)?([^/]+)$/.exec(arn)?.[1] ?? [])
+
+/** Types with a policy that states who may use the resource. */
+const RESOURCE_POLICIES = [
+  'aws_sqs_queue',
+  'aws_sqs_queue_policy',
+  'aws_sns_topic',
+  'aws_sns_topic_policy',
+  'aws_kms_key',
+  'aws_kms_key_policy',
+  'aws_kms_external_key',
+  'aws_ecr_repository_policy',
+  'aws_secretsmanager_secret',
+  'aws_secretsmanager_secret_policy',
+  'aws_efs_file_system_policy',
+  'aws_backup_vault_policy',
+  'aws_glacier_vault',
+  'aws_cloudwatch_event_bus_policy',
+  'aws_dynamodb_resource_policy',
+  'aws_kinesis_resource_policy',
+  'aws_s3_access_point',
+  'aws_s3control_access_point_policy',
+]
+const POLICY_KEYS = ['policy', 'access_policy', 'resource_policy']
+
+export const awsRules: Rule[] = [
+  ...networkRules('aws', OPENING_TYPES, openings),
+  {
+    id: 'aws.storage.public-bucket-acl',
+    title: 'Public access list of a bucket',
+    reason: 'Anyone on the internet, or with any AWS account, can read or even write the objects.',
+    fix: 'Use the private access list and name readers in a bucket policy.',
+    severity: 'error',
+    types: ['aws_s3_bucket', 'aws_s3_bucket_acl', 'aws_s3_object', 'aws_s3_bucket_object'],
+    check: (subject) => {
+      const acl = PUBLIC_ACLS.find((name) => textOf(subject, 'acl') === name)
+      const grants = [...blocksAt(subject, 'access_control_policy.grant.grantee'), ...blocksOf(subject, 'grant')].some(
+        (grantee) => EVERYONE.test(textOf(grantee, 'uri') ?? ''),
+      )
+      return [...(acl ? [`The access list is ${acl}.`] : []), ...(grants ? ['A grant names everyone.'] : [])]
+    },
+  },
+  {
+    id: 'aws.storage.public-access-allowed',
+    title: 'Block of public access switched off',
+    reason: 'The block is what stops a public policy or access list that slips in later.',
+    fix: 'Set all four switches to true.',
+    severity: 'warning',
+    types: ['aws_s3_bucket_public_access_block', 'aws_s3_account_public_access_block'],
+    check: flagsAre(false, 'block_public_acls', 'block_public_policy', 'ignore_public_acls', 'restrict_public_buckets'),
+  },
+  {
+    id: 'aws.storage.public-access-block-removed',
+    title: 'Block of public access removed',
+    reason: 'Without it a public policy or access list takes effect.',
+    fix: 'Keep the block while the bucket exists.',
+    severity: 'warning',
+    types: ['aws_s3_bucket_public_access_block', 'aws_s3_account_public_access_block'],
+    looksAt: 'change',
+    message: 'The block of public access is deleted.',
+    isBrokenBy: ({ action }) => action === 'delete',
+  },
+  {
+    id: 'aws.database.public-instance',
+    title: 'Database with a public address',
+    reason: 'The database can be reached from the internet as soon as its security group allows it.',
+    fix: 'Set publicly_accessible to false and reach it from inside the network.',
+    severity: 'error',
+    types: [
+      'aws_db_instance',
+      'aws_rds_cluster_instance',
+      'aws_docdb_cluster_instance',
+      'aws_neptune_cluster_instance',
+      'aws_redshift_cluster',
+      'aws_redshiftserverless_workgroup',
+      'aws_dms_replication_instance',
+      'aws_mq_broker',
+    ],
+    check: flagsAre(true, 'publicly_accessible'),
+  },
+  {
+    id: 'aws.database.public-brokers',
+    title: 'Kafka brokers with public addresses',
+    reason: 'Brokers with public addresses are reachable from the internet.',
+    fix: 'Leave public access disabled and connect from inside the network.',
+    severity: 'error',
+    types: ['aws_msk_cluster'],
+    message: 'The brokers get public addresses.',
+    isBrokenBy: (subject) =>
+      hasValue(subject, 'broker_node_group_info.connectivity_info.public_access.type', 'SERVICE_PROVIDED_EIPS'),
+  },
+  {
+    id: 'aws.storage.public-snapshot',
+    title: 'Snapshot or image shared with everyone',
+    reason: 'Every AWS account can copy the data in it.',
+    fix: 'Share with named accounts only.',
+    severity: 'error',
+    types: ['aws_db_snapshot', 'aws_db_cluster_snapshot', 'aws_ami_launch_permission'],
+    message: 'It is shared with every account.',
+    isBrokenBy: (subject) => textsOf(subject, 'shared_accounts').includes('all') || textOf(subject, 'group') === 'all',
+  },
+  {
+    id: 'aws.network.public-cluster-endpoint',
+    title: 'Kubernetes API open to the internet',
+    reason: 'Anyone can reach the API of the cluster; only its authentication is left between.',
+    fix: 'Name the networks in public_access_cidrs, or use the private endpoint only.',
+    severity: 'warning',
+    types: ['aws_eks_cluster'],
+    message: 'The public endpoint of the cluster admits every address.',
+    isBrokenBy: (subject) =>
+      blocksOf(subject, 'vpc_config').some(
+        (config) => flagOf(config, 'endpoint_public_access') !== false && isOpen(config, 'public_access_cidrs'),
+      ),
+  },
+  {
+    id: 'aws.storage.force-destroy',
+    title: 'Deletion does not ask whether it is empty',
+    reason: 'A later deletion takes everything inside with it, without a question.',
+    fix: 'Leave force_destroy (force_delete) off where data matters.',
+    severity: 'warning',
+    types: ['aws_s3_bucket', 'aws_ecr_repository', 'aws_backup_vault', 'aws_route53_zone', 'aws_s3_directory_bucket'],
+    check: flagsAre(true, 'force_destroy', 'force_delete'),
+  },
+  {
+    id: 'aws.iam.admin-policy',
+    title: 'Policy that allows everything on everything',
+    reason: 'Whoever gets hold of the identity owns the account.',
+    fix: 'List the actions and resources that the identity needs.',
+    severity: 'error',
+    types,
+    message: 'The policy allows every action on every resource.',
+    isBrokenBy: (subject) => identityAllowances(subject).some(isAdmin),
+  },
+  {
+    id: 'aws.iam.admin-attachment',
+    title: 'AdministratorAccess attached',
+    reason: 'The managed policy allows every action on every resource.',
+    fix: 'Attach a policy with the actions and resources that the identity needs.',
+    severity: 'error',
+    types: [...ATTACHMENTS, 'aws_iam_role'],
+    message: 'Attaches the managed policy AdministratorAccess.',
+    isBrokenBy: (subject) => attachedPolicies(subject).includes('AdministratorAccess'),
+  },
+  {
+    id: 'aws.iam.broad-attachment',
+    title: 'Very broad managed policy attached',
+    reason: 'PowerUserAccess and IAMFullAccess lead to administration of the account in one step.',
+    fix: 'Attach a policy with the actions and resources that the identity needs.',
+    severity: 'warning',
+    types: [...ATTACHMENTS, 'aws_iam_role'],
+    check: (subject) =>
+      ['PowerUserAccess', 'IAMFullAccess']
+        .filter((name) => attachedPolicies(subject).includes(name))
+        .map((name) => `Attaches the managed policy ${name}.`),
+  },
+  {
+    id: 'aws.iam.service-wildcard',
+    title: 'All actions of a service on all resources',
+    reason: 'The permission covers everything of the service, also what is created later.',
+    fix: 'List the actions, or name the resources.',
+    severity: 'warning',
+    types,
+    message: 'The policy allows every action of a service on every resource.',
+    isBrokenBy: (subject) =>
+      identityAllowances(subject).some(
+        (allowance) =>
+          coversEverything(allowance) &&
+          !isAdmin(allowance) &&
+          allowance.actions.some((action) => action === '*' || /^[a-z0-9-]+:\*$/i.test(action)),
+      ),
+  },
+  {
+    id: 'aws.iam.not-action',
+    title: 'Everything allowed but a list',
+    reason: 'NotAction with Allow grants all other actions, also those of services that come later.',
+    fix: 'List the actions that are needed in Action.',
+    severity: 'warning',
+    types,
+    message: 'The policy allows every action on every resource except a list.',
+    isBrokenBy: (subject) =>
+      identityAllowances(subject).some((allowance) => allowance.notActions.length > 0 && coversEverything(allowance)),
+  },
+  {
+    id: 'aws.iam.access-key',
+    title: 'Long-lived access key',
+    reason: 'The key never expires, and its secret stands in the state of the engine.',
+    fix: 'Let workloads assume a role; people sign in through the identity provider.',
+    severity: 'warning',
+    types: ['aws_iam_access_key'],
+    message: 'Creates an access key that does not expire.',
+    isBrokenBy: (subject) => textOf(subject, 'status') !== 'Inactive',
+  },
+  {
+    id: 'aws.storage.public-bucket-policy',
+    title: 'Bucket policy for everyone',
+    reason: 'Anyone on the internet can do with the bucket what the statement allows.',
+    fix: 'Name the principals, or serve public files through a distribution with an origin access control.',
+    severity: 'error',
+    types: ['aws_s3_bucket_policy', 'aws_s3_bucket'],
+    message: 'A statement of the bucket policy allows everyone, without a condition.',
+    isBrokenBy: (subject) => allowancesOf(subject, 'policy').some(allowsAnyone),
+  },
+  {
+    id: 'aws.iam.open-trust-policy',
+    title: 'Role that anyone may assume',
+    reason: 'Every AWS account in the world can take the permissions of the role.',
+    fix: 'Name the accounts, roles or services that may assume it.',
+    severity: 'critical',
+    types: ['aws_iam_role'],
+    message: 'The trust policy lets everyone assume the role.',
+    isBrokenBy: (subject) => allowancesOf(subject, 'assume_role_policy').some(allowsAnyone),
+  },
+  {
+    id: 'aws.iam.public-resource-policy',
+    title: 'Resource policy for everyone',
+    reason: 'Anyone with an AWS account, or without one, can do what the statement allows.',
+    fix: 'Name the principals, or add a condition on the account, the organization or the source.',
+    severity: 'error',
+    types: RESOURCE_POLICIES,
+    message: 'A statement of the resource policy allows everyone, without a condition.',
+    isBrokenBy: (subject) => POLICY_KEYS.some((key) => allowancesOf(subject, key).some(allowsAnyone)),
+  },
+  {
+    id: 'aws.iam.public-lambda-permission',
+    title: 'Function that anyone may invoke',
+    reason: 'Without a source every AWS account can run the function at your cost.',
+    fix: 'Set source_arn, source_account or principal_org_id, or name the principal.',
+    severity: 'error',
+    types: ['aws_lambda_permission'],
+    message: 'Every AWS account may invoke the function.',
+    isBrokenBy: (subject) =>
+      textOf(subject, 'principal') === '*' &&
+      textOf(subject, 'function_url_auth_type') !== 'NONE' &&
+      ['source_arn', 'source_account', 'principal_org_id'].every((key) => isAbsent(subject, key)),
+  },
+  {
+    id: 'aws.compute.public-function-url',
+    title: 'Function URL without authorization',
+    reason: 'Anyone who knows the address runs the function.',
+    fix: 'Use AWS_IAM, or put a gateway with authorization in front of it.',
+    severity: 'warning',
+    types: ['aws_lambda_function_url'],
+    message: 'The function URL asks for no authorization.',
+    isBrokenBy: (subject) => textOf(subject, 'authorization_type') === 'NONE',
+  },
+  {
+    id: 'aws.database.public-search-domain',
+    title: 'Search domain open to everyone',
+    reason: 'The indexes of the domain can be read and deleted by anyone on the internet.',
+    fix: 'Place the domain in a VPC, or name principals or addresses in the access policy.',
+    severity: 'error',
+    types: ['aws_opensearch_domain', 'aws_elasticsearch_domain'],
+    message: 'The access policy lets everyone use a domain that is not in a VPC.',
+    isBrokenBy: (subject) =>
+      blocksOf(subject, 'vpc_options').length === 0 &&
+      !isUnknown(subject, 'vpc_options') &&
+      allowancesOf(subject, 'access_policies').some(allowsAnyone),
+  },
+]
+
+function openings(subject: Subject): Opening[] {
+  if (GROUPS.includes(subject.type)) return blocksOf(subject, 'ingress').flatMap((rule) => openingsOf(rule, 'protocol'))
+  if (subject.type === 'aws_security_group_rule')
+    return textOf(subject, 'type') === 'ingress' ? openingsOf(subject, 'protocol') : []
+  if (subject.type === 'aws_vpc_security_group_ingress_rule') return openingsOf(subject, 'ip_protocol')
+  return blocksOf(subject, 'port_info').flatMap((rule) => openingsOf(rule, 'protocol'))
+}
+
+const SOURCES = ['cidr_blocks', 'ipv6_cidr_blocks', 'cidr_ipv4', 'cidr_ipv6', 'cidrs', 'ipv6_cidrs']
+
+function openingsOf(rule: View, protocolKey: string): Opening[] {
+  const protocol = protocolOf(textOf(rule, protocolKey))
+  const ports = portsOf(rule, protocol === 'all')
+  if (ports === null) return []
+  return audiencesOf(SOURCES.flatMap((key) => textsOf(rule, key))).map((audience) => ({ audience, protocol, ...ports }))
+}
+
+/** Returns the ports of a rule; null when they are unknown before the apply or not set. */
+function portsOf(rule: View, all: boolean): { from: number; to: number } | null {
+  if (all) return EVERY_PORT
+  if (isUnknown(rule, 'from_port') || isUnknown(rule, 'to_port')) return null
+  const from = numberOf(rule, 'from_port')
+  const to = numberOf(rule, 'to_port') ?? from
+  return from === null || to === null ? null : { from, to }
+}

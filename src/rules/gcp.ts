@@ -1,0 +1,297 @@
+import { isJsonObject } from '../base/json.ts'
+import { audiencesOf, EVERY_PORT, isOpen, networkRules, type Opening, portRanges, protocolOf } from './network.ts'
+import { jsonOf } from './policy-document.ts'
+import type { Rule, Subject, View } from './rule.ts'
+import { blocksAt, blocksOf, flagOf, flagsAre, hasValue, isUnknown, jsonAt, textOf, textsOf, viewOf } from './view.ts'
+
+/** A role and its members. */
+interface Grant {
+  role: string
+  members: string[]
+}
+
+/** Returns the grants of a `*_iam_member`, `*_iam_binding` or `*_iam_policy`; none for most other types. */
+function grantsOf(subject: Subject): Grant[] {
+  const policy = jsonOf(jsonAt(subject, 'policy_data'))
+  if (isJsonObject(policy))
+    return blocksOf(viewOf(policy), 'bindings').map((binding) => ({
+      role: textOf(binding, 'role') ?? '',
+      members: textsOf(binding, 'members'),
+    }))
+  const role = textOf(subject, 'role')
+  return role === null ? [] : [{ role, members: [...textsOf(subject, 'member'), ...textsOf(subject, 'members')] }]
+}
+
+/** Returns the three types that grant roles on a resource. */
+const forms = (...resources: string[]) =>
+  resources.flatMap((name) => ['member', 'binding', 'policy'].map((form) => `${name}_iam_${form}`))
+
+const PROJECT_AND_ABOVE = forms('google_project', 'google_folder', 'google_organization')
+/** Services that may be public on purpose. */
+const SERVICES = forms(
+  'google_cloud_run_service',
+  'google_cloud_run_v2_service',
+  'google_cloudfunctions_function',
+  'google_cloudfunctions2_function',
+)
+const STORAGE_GRANTS = forms('google_storage_bucket', 'google_storage_managed_folder')
+const DATASET_GRANTS = forms('google_bigquery_dataset', 'google_bigquery_table')
+const OTHERS = forms(
+  'google_artifact_registry_repository',
+  'google_pubsub_topic',
+  'google_pubsub_subscription',
+  'google_kms_crypto_key',
+  'google_kms_key_ring',
+  'google_secret_manager_secret',
+  'google_service_account',
+  'google_compute_instance',
+  'google_compute_image',
+  'google_compute_disk',
+  'google_spanner_database',
+  'google_spanner_instance',
+  'google_bigtable_instance',
+  'google_bigtable_table',
+  'google_dataproc_cluster',
+  'google_source_repo_repository',
+  'google_container_registry',
+  'google_healthcare_dataset',
+)
+
+const isEveryone = (entity: string | null) => /(^|:)(allUsers|allAuthenticatedUsers)$/.test(entity ?? '')
+/** Reports whether a grant is for everyone, or everyone with a Google account. */
+const isPublic = ({ members }: Grant) => members.some(isEveryone)
+const INVOKERS = new Set(['roles/run.invoker', 'roles/cloudfunctions.invoker'])
+
+const grantsRole =
+  (...roles: string[]) =>
+  (subject: Subject): string[] =>
+    roles.filter((role) => grantsOf(subject).some((grant) => grant.role === role)).map((role) => `Grants ${role}.`)
+
+const PUBLIC_ACL = /^(publicRead|publicReadWrite|authenticatedRead)$/
+const ENTITIES = [
+  'google_storage_bucket_access_control',
+  'google_storage_object_access_control',
+  'google_storage_default_object_access_control',
+]
+const LISTS = ['google_storage_bucket_acl', 'google_storage_object_acl', 'google_storage_default_object_acl']
+
+/** Types of firewalls and of rules of firewall policies. */
+const FIREWALLS = [
+  'google_compute_firewall',
+  'google_compute_firewall_policy_rule',
+  'google_compute_network_firewall_policy_rule',
+  'google_compute_region_network_firewall_policy_rule',
+]
+
+export const gcpRules: Rule[] = [
+  {
+    id: 'gcp.iam.public-project',
+    title: 'Role on a project, folder or organization for everyone',
+    reason: 'Everyone, or everyone with a Google account, gets the role on everything inside.',
+    fix: 'Name the members.',
+    severity: 'critical',
+    types: PROJECT_AND_ABOVE,
+    message: 'Grants a role to everyone.',
+    isBrokenBy: (subject) => grantsOf(subject).some(isPublic),
+  },
+  {
+    id: 'gcp.iam.public-member',
+    title: 'Role on a resource for everyone',
+    reason: 'Everyone, or everyone with a Google account, can use the resource.',
+    fix: 'Name the members.',
+    severity: 'error',
+    types: [...OTHERS, ...SERVICES],
+    message: 'Grants a role to everyone.',
+    isBrokenBy: (subject) =>
+      grantsOf(subject).some(
+        (grant) => isPublic(grant) && !(SERVICES.includes(subject.type) && INVOKERS.has(grant.role)),
+      ),
+  },
+  {
+    id: 'gcp.iam.public-service',
+    title: 'Service that anyone may call',
+    reason: 'The service has to tell callers apart by itself.',
+    fix:
+      'Name the invokers, or put a load balancer with authentication in front, ' +
+      'unless the service is meant for everyone.',
+    severity: 'warning',
+    types: SERVICES,
+    message: 'Everyone may invoke the service.',
+    isBrokenBy: (subject) => grantsOf(subject).some((grant) => isPublic(grant) && INVOKERS.has(grant.role)),
+  },
+  {
+    id: 'gcp.iam.project-owner',
+    title: 'Owner of a project or more',
+    reason: 'The member can do everything and give every permission to others.',
+    fix: 'Grant the predefined roles that are needed.',
+    severity: 'error',
+    types: PROJECT_AND_ABOVE,
+    check: grantsRole('roles/owner'),
+  },
+  {
+    id: 'gcp.iam.project-editor',
+    title: 'Editor of a project or more',
+    reason: 'The member can change and delete nearly everything of the project.',
+    fix: 'Grant the predefined roles that are needed.',
+    severity: 'warning',
+    types: PROJECT_AND_ABOVE,
+    check: grantsRole('roles/editor'),
+  },
+  {
+    id: 'gcp.iam.project-impersonation',
+    title: 'Impersonation of every service account',
+    reason: 'On a project these roles cover all its service accounts, also the powerful ones.',
+    fix: 'Grant the role on the one service account.',
+    severity: 'warning',
+    types: PROJECT_AND_ABOVE,
+    check: grantsRole(
+      'roles/iam.serviceAccountTokenCreator',
+      'roles/iam.serviceAccountUser',
+      'roles/iam.serviceAccountKeyAdmin',
+    ),
+  },
+  {
+    id: 'gcp.iam.service-account-key',
+    title: 'Long-lived key of a service account',
+    reason: 'The key lasts for years, and its private part stands in the state of the engine.',
+    fix: 'Use workload identity or impersonation.',
+    severity: 'warning',
+    types: ['google_service_account_key'],
+    message: 'Creates a key of a service account.',
+    isBrokenBy: () => true,
+  },
+  {
+    id: 'gcp.iam.default-account-full-scope',
+    title: 'Machine with the default account and all scopes',
+    reason: 'The default service account is often an editor of the project; every process on the machine is one too.',
+    fix: 'Give the machine a service account of its own.',
+    severity: 'warning',
+    types: ['google_compute_instance', 'google_compute_instance_template', 'google_compute_region_instance_template'],
+    message: 'The default service account is used with the scope cloud-platform.',
+    isBrokenBy: (subject) =>
+      blocksOf(subject, 'service_account').some(
+        (account) =>
+          /-compute@developer\.gserviceaccount\.com$/.test(textOf(account, 'email') ?? '') &&
+          textsOf(account, 'scopes').some(
+            (scope) => scope === 'cloud-platform' || scope.endsWith('/auth/cloud-platform'),
+          ),
+      ),
+  },
+  ...networkRules('gcp', FIREWALLS, openings),
+  {
+    id: 'gcp.storage.public-bucket',
+    title: 'Bucket for everyone',
+    reason: 'Everyone, or everyone with a Google account, can read or even write the objects.',
+    fix: 'Name the members, and set public_access_prevention to enforced.',
+    severity: 'error',
+    types: [...STORAGE_GRANTS, ...ENTITIES, ...LISTS, 'google_storage_bucket_object'],
+    message: 'The objects are open to everyone.',
+    isBrokenBy: (subject) =>
+      grantsOf(subject).some(isPublic) ||
+      [...textsOf(subject, 'role_entity'), ...textsOf(subject, 'entity')].some(isEveryone) ||
+      PUBLIC_ACL.test(textOf(subject, 'predefined_acl') ?? ''),
+  },
+  {
+    id: 'gcp.storage.force-destroy',
+    title: 'Deletion does not ask whether it is empty',
+    reason: 'A later deletion takes everything inside with it, without a question.',
+    fix: 'Leave force_destroy (delete_contents_on_destroy) off where data matters.',
+    severity: 'warning',
+    types: [
+      'google_storage_bucket',
+      'google_bigquery_dataset',
+      'google_dns_managed_zone',
+      'google_spanner_instance',
+      'google_bigtable_instance',
+    ],
+    check: flagsAre(true, 'force_destroy', 'delete_contents_on_destroy'),
+  },
+  {
+    id: 'gcp.database.open-authorized-network',
+    title: 'Database open to the internet',
+    reason: 'Anyone can try logins against the database.',
+    fix: 'Name the networks, or use the private address or the connector.',
+    severity: 'error',
+    types: ['google_sql_database_instance', 'google_alloydb_instance'],
+    message: 'An authorized network admits every address.',
+    isBrokenBy: (subject) =>
+      isOpen(subject, 'settings.ip_configuration.authorized_networks.value') ||
+      isOpen(subject, 'network_config.authorized_external_networks.cidr_range'),
+  },
+  {
+    id: 'gcp.database.public-address',
+    title: 'Database with a public address',
+    reason: 'The database is reachable from outside; its authorized networks decide who may connect.',
+    fix: 'Set ipv4_enabled to false and use a private network.',
+    severity: 'info',
+    types: ['google_sql_database_instance'],
+    message: 'ipv4_enabled is true.',
+    isBrokenBy: (subject) => hasValue(subject, 'settings.ip_configuration.ipv4_enabled', true),
+  },
+  {
+    id: 'gcp.database.public-dataset',
+    title: 'Dataset for everyone',
+    reason: 'Everyone with a Google account can query the data.',
+    fix: 'Name the members.',
+    severity: 'error',
+    types: [...DATASET_GRANTS, 'google_bigquery_dataset', 'google_bigquery_dataset_access'],
+    message: 'The data is open to everyone.',
+    isBrokenBy: (subject) =>
+      grantsOf(subject).some(isPublic) ||
+      blocksAt(subject, subject.type === 'google_bigquery_dataset' ? 'access' : '').some((entry) =>
+        ['special_group', 'iam_member'].some((key) => isEveryone(textOf(entry, key))),
+      ),
+  },
+  {
+    id: 'gcp.network.public-cluster-endpoint',
+    title: 'Kubernetes API open to the internet',
+    reason: 'Anyone can reach the API of the cluster; only its authentication is left between.',
+    fix: 'Name the networks in master_authorized_networks_config, or use the private endpoint.',
+    severity: 'warning',
+    types: ['google_container_cluster'],
+    message: 'The authorized networks admit every address.',
+    isBrokenBy: (subject) => isOpen(subject, 'master_authorized_networks_config.cidr_blocks.cidr_block'),
+  },
+  {
+    id: 'gcp.network.public-machine',
+    title: 'Machine with a public address',
+    reason: 'The machine is reachable from outside as soon as a firewall rule allows it.',
+    fix: 'Leave access_config out; let it reach the internet through a NAT gateway.',
+    severity: 'info',
+    types: ['google_compute_instance', 'google_compute_instance_template', 'google_compute_region_instance_template'],
+    message: 'The machine gets a public address.',
+    isBrokenBy: (subject) => blocksAt(subject, 'network_interface.access_config').length > 0,
+  },
+  {
+    id: 'gcp.encryption.plain-cluster-secrets',
+    title: 'Secrets of the cluster without a key of their own',
+    reason: 'Secrets in the store of the cluster are protected by the encryption of the disk only.',
+    fix: 'Set database_encryption to ENCRYPTED with a key.',
+    severity: 'info',
+    types: ['google_container_cluster'],
+    message: 'database_encryption is DECRYPTED.',
+    isBrokenBy: (subject) => hasValue(subject, 'database_encryption.state', 'DECRYPTED'),
+  },
+]
+
+function openings(subject: Subject): Opening[] {
+  if (flagOf(subject, 'disabled') === true || (textOf(subject, 'direction') ?? 'INGRESS').toUpperCase() !== 'INGRESS')
+    return []
+  if (subject.type === 'google_compute_firewall')
+    return openingsOf(textsOf(subject, 'source_ranges'), blocksOf(subject, 'allow'), 'protocol')
+  if (textOf(subject, 'action')?.toLowerCase() !== 'allow') return []
+  return blocksOf(subject, 'match').flatMap((match) =>
+    openingsOf(textsOf(match, 'src_ip_ranges'), blocksOf(match, 'layer4_configs'), 'ip_protocol'),
+  )
+}
+
+function openingsOf(sources: string[], allowed: View[], protocolKey: string): Opening[] {
+  return audiencesOf(sources).flatMap((audience) =>
+    allowed.flatMap((rule) => {
+      const protocol = protocolOf(textOf(rule, protocolKey))
+      if (isUnknown(rule, 'ports')) return []
+      const ports = textsOf(rule, 'ports')
+      return (ports.length === 0 ? [EVERY_PORT] : portRanges(ports)).map((range) => ({ audience, protocol, ...range }))
+    }),
+  )
+}
