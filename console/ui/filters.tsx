@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Address, AnySearch } from '../client/use-address.ts'
-import { type Options, Select } from './field.tsx'
+import { type Options, Select } from './controls.tsx'
 
 const TYPING_MS = 300
 

@@ -1,4 +1,5 @@
 import type { Cloud, SessionSummary } from '../client/api/calls.ts'
+import type { Spend } from '../client/sessions/use-session.ts'
 
 const NUMBER = new Intl.NumberFormat('en-GB')
 const DOLLARS = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const
@@ -13,6 +14,12 @@ export const formatMoney = (usd: number | null): string => {
   if (usd === null) return 'unknown'
   return (usd !== 0 && usd < 0.1 ? SMALL_MONEY : MONEY).format(usd)
 }
+
+/** Returns `1,234 tokens` and, if known, `$0.12`. */
+export const formatSpend = ({ tokens, cost_usd }: Spend): string[] => [
+  `${formatNumber(tokens)} tokens`,
+  ...(cost_usd === null ? [] : [formatMoney(cost_usd)]),
+]
 
 /** Formats bytes in steps of a thousand: `1.2 MB`. */
 export function formatBytes(bytes: number): string {

@@ -82,6 +82,9 @@ export const calls = {
   listAudit: call('GET', '/admin/audit', 'AuditPage'),
 }
 
+/** The calls that request a round, by its operation. */
+export const ROUND_CALLS = { generate: calls.generate, drift: calls.drift, import: calls.importResources }
+
 /** The event streams of a session. */
 export const STREAMS = {
   status: '/events/subscribe/{session_id}',

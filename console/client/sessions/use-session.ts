@@ -1,5 +1,14 @@
 import { type QueryClient, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/preact-query'
-import { calls, type PlanDocument, type Round, type RoundBody, type Session, type Status } from '../api/calls.ts'
+import {
+  type AttemptResult,
+  calls,
+  type PlanDocument,
+  ROUND_CALLS,
+  type Round,
+  type RoundBody,
+  type Session,
+  type Status,
+} from '../api/calls.ts'
 import type { Api } from '../api/client.ts'
 import { ApiError, Unreachable } from '../api/errors.ts'
 import { parseJson } from '../json.ts'
@@ -46,12 +55,7 @@ async function readSession(api: Api, client: QueryClient, id: string, signal: Ab
   }
 }
 
-/** Returns a function that reads a session again. */
-export function useRefreshSession() {
-  const client = useQueryClient()
-  return (id: string) => refreshSession(client, id)
-}
-
+/** Reads a session and the lists of sessions again. */
 export async function refreshSession(client: QueryClient, id: string): Promise<void> {
   await Promise.all([sessionKey(id), ['sessions']].map((queryKey) => client.invalidateQueries({ queryKey })))
 }
@@ -63,11 +67,11 @@ export function useSessionCall<Answer>(
   onSuccess?: () => void,
 ) {
   const { api } = usePlatform()
-  const refresh = useRefreshSession()
+  const client = useQueryClient()
   return useMutation({
     mutationFn: () => call(api, { body: { session_id: id } }),
     onSuccess,
-    onSettled: () => refresh(id),
+    onSettled: () => refreshSession(client, id),
   })
 }
 
@@ -77,6 +81,29 @@ const TERMINAL: readonly (Status | undefined)[] = ['completed', 'uncompleted', '
 export const lastStatus = (round: Round) => round.statuses.at(-1) ?? null
 
 export const hasEnded = (round: Round): boolean => TERMINAL.includes(lastStatus(round)?.status)
+
+/** The tokens and US dollars of model calls. Null dollars: the price of a call is unknown. */
+export interface Spend {
+  tokens: number
+  cost_usd: number | null
+}
+
+type Measured = Pick<AttemptResult, 'input_tokens' | 'output_tokens' | 'cost_usd'>
+
+/** Returns the sum of rounds or attempts; null when there are none. */
+export function sumSpend(parts: readonly Measured[]): Spend | null {
+  if (parts.length === 0) return null
+  const spend: Spend = { tokens: 0, cost_usd: 0 }
+  for (const { input_tokens, output_tokens, cost_usd } of parts) {
+    spend.tokens += (input_tokens ?? 0) + (output_tokens ?? 0)
+    spend.cost_usd = spend.cost_usd === null || cost_usd === null ? null : spend.cost_usd + cost_usd
+  }
+  return spend
+}
+
+/** Returns the cost of a round; while it runs, that of its ended attempts. */
+export const spendOf = ({ usage, attempts }: Round): Spend | null =>
+  sumSpend(usage ? [usage] : attempts.filter(({ input_tokens }) => input_tokens !== null))
 
 /** The number of recent sessions that are read for repository suggestions. */
 const LOOKED_AT = 50
@@ -110,8 +137,7 @@ export function useRoundRequest(sessionId: string) {
   return useMutation({
     mutationFn: async ({ mode, kind: _, ...body }: RoundRequest): Promise<number | null> => {
       const known = lastNumber(client.getQueryData(sessionKey(sessionId)))
-      const call = mode === 'drift' ? calls.drift : calls.importResources
-      await call(api, { body: { ...body, session_id: sessionId } })
+      await ROUND_CALLS[mode](api, { body: { ...body, session_id: sessionId } })
       await refreshSession(client, sessionId)
       const number = lastNumber(client.getQueryData(sessionKey(sessionId)))
       return number > known ? number : null

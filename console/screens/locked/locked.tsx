@@ -5,8 +5,8 @@ import { messageOf } from '../../client/api/errors.ts'
 import { hasPanelRole, useMe, usePlatform } from '../../client/platform.ts'
 import { refreshSession, useJsonArtifact, useSession } from '../../client/sessions/use-session.ts'
 import { useAddress } from '../../client/use-address.ts'
+import { Form, TextField } from '../../ui/controls.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
-import { TextField } from '../../ui/field.tsx'
 import {
   Badge,
   Button,
@@ -20,8 +20,7 @@ import {
   Term,
   type Tone,
 } from '../../ui/kit.tsx'
-import { Page } from '../../ui/page.tsx'
-import { PanelGate, QueryContent } from '../../ui/shell/errors.tsx'
+import { Page, PanelGate, QueryContent } from '../../ui/page.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { CLOUDS, excerpt, oneLine, plural, repositoryName, shorten, visibleText } from '../../ui/words.ts'
 import { readCompliance } from '../review/report/compliance.ts'
@@ -157,13 +156,7 @@ function LockOne({ given, onLocked }: LockOneProps) {
   return (
     <details class="card" open={given !== '' || undefined}>
       <summary>Lock a session</summary>
-      <form
-        class="locked-form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          search.mutate(text)
-        }}
-      >
+      <Form class="locked-form" send={() => search.mutate(text)}>
         <TextField
           id="lock-session"
           label="Session"
@@ -177,7 +170,7 @@ function LockOne({ given, onLocked }: LockOneProps) {
         <Button type="submit" busy={search.isPending}>
           Lock…
         </Button>
-      </form>
+      </Form>
       <Confirm
         open={session !== null}
         title="Lock this session?"

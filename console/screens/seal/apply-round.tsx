@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import type { OutputEvent, Round, Session } from '../../client/api/calls.ts'
 import { hasEnded, lastStatus, usePlanDocument } from '../../client/sessions/use-session.ts'
 import { type RoundEvents, useOutput } from '../../client/sessions/use-streams.ts'
@@ -56,7 +55,15 @@ function usePlannedSteps({ uuid, seal, rounds }: Session, round: Round): number 
 function Result({ round }: { round: Round }) {
   const last = lastStatus(round)
   const end = endWithoutReport(round)
-  if (end) return <EndedWithout end={end} message={last?.message ?? null} />
+  if (end) {
+    const [tone, title, advice] = ENDS[end]
+    return (
+      <Notice tone={tone} title={title}>
+        {last?.message && <p>{excerpt(last.message, 2_000)}</p>}
+        <p>{advice}</p>
+      </Notice>
+    )
+  }
   return (
     <ReadDocument
       url={round.reports.findLast(({ type }) => type === 'apply')?.url ?? null}
@@ -288,7 +295,7 @@ function Advice({ texts }: { texts: readonly unknown[] }) {
   )
 }
 
-const ENDS: Record<'cancelled' | 'failed' | 'lost', [tone: Tone, title: string, advice: ComponentChildren]> = {
+const ENDS: Record<'cancelled' | 'failed' | 'lost', [tone: Tone, title: string, advice: string]> = {
   cancelled: [
     'neutral',
     'Stopped before it started',
@@ -305,14 +312,4 @@ const ENDS: Record<'cancelled' | 'failed' | 'lost', [tone: Tone, title: string, 
     'There is no report of this apply',
     'The round ended without one. A further round shows how code and cloud differ now.',
   ],
-}
-
-function EndedWithout({ end, message }: { end: keyof typeof ENDS; message: string | null }) {
-  const [tone, title, advice] = ENDS[end]
-  return (
-    <Notice tone={tone} title={title}>
-      {message && <p>{excerpt(message, 2_000)}</p>}
-      <p>{advice}</p>
-    </Notice>
-  )
 }

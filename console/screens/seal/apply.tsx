@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { calls, type Seal } from '../../client/api/calls.ts'
 import { usePlanDocument, useSessionCall } from '../../client/sessions/use-session.ts'
+import { Form, TextField } from '../../ui/controls.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Field } from '../../ui/field.tsx'
 import { ActionBadge, actionName, Badge, Button, ErrorNotice, Skeleton } from '../../ui/kit.tsx'
 import { CHANGES } from '../../ui/plan/values.ts'
 import { excerpt, formatNumber, plural } from '../../ui/words.ts'
@@ -104,16 +104,9 @@ function Confirmation({ wanted, onConfirm }: { wanted: string | null; onConfirm:
   const [typed, setTyped] = useState('')
   const [wrong, setWrong] = useState(false)
   return (
-    <form
-      id={FORM}
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (isConfirmed(wanted, typed)) onConfirm()
-        else setWrong(true)
-      }}
-    >
+    <Form id={FORM} send={() => (isConfirmed(wanted, typed) ? onConfirm() : setWrong(true))}>
       {wanted !== null && (
-        <Field
+        <TextField
           id="seal-typed"
           label={
             <>
@@ -122,20 +115,14 @@ function Confirmation({ wanted, onConfirm }: { wanted: string | null; onConfirm:
           }
           hint={/^\d+$/.test(wanted) ? 'The number of resources that are destroyed or replaced.' : undefined}
           error={wrong && !isConfirmed(wanted, typed) ? `This is not ${wanted}. Nothing was applied.` : undefined}
-        >
-          {(control) => (
-            <input
-              {...control}
-              value={typed}
-              autoComplete="off"
-              autoCapitalize="off"
-              spellcheck={false}
-              onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-            />
-          )}
-        </Field>
+          value={typed}
+          change={setTyped}
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+        />
       )}
-    </form>
+    </Form>
   )
 }
 

@@ -7,6 +7,7 @@ import type { SessionSummary } from '../../client/api/calls.ts'
 import type { Query } from '../../client/api/client.ts'
 import { Badge, Button, Empty, ErrorNotice, Skeleton, StatusBadge } from '../../ui/kit.tsx'
 import { useNow } from '../../ui/time.tsx'
+import { useListKeys } from '../../ui/virtual-list.tsx'
 import {
   CLOUDS,
   excerpt,
@@ -61,7 +62,8 @@ export function SessionList({ view, query, isFiltered, clear }: ListProps) {
   const first = Math.min(virtual.range?.startIndex ?? 0, 1) + roundDown(virtual.range?.startIndex ?? 0)
   const last = roundDown(virtual.range?.endIndex ?? 0) + STEP
   useEffect(() => setRange({ first, last }), [first, last])
-  const keys = useRowKeys(list, total, (index) => virtual.scrollToIndex(index, { align: 'auto' }))
+  const keys = useListKeys(list, total, 'a', (index) => virtual.scrollToIndex(index, { align: 'auto' }))
+  useEntryKey(list)
   if (pages.error && pages.total === null)
     return <ErrorNotice error={pages.error} title="The sessions could not be loaded" retry={pages.retry} />
   if (pages.total === null) return <Skeleton lines={12} />
@@ -98,7 +100,7 @@ export function SessionList({ view, query, isFiltered, clear }: ListProps) {
         ref={list}
         class="sessions-list"
         style={{ height: `${virtual.getTotalSize()}px` }}
-        onKeyDown={keys}
+        onKeyDown={keys.onKeyDown}
         onPointerEnter={({ pointerType }) => pointerType === 'mouse' && setUsed(true)}
         onPointerLeave={() => setUsed(false)}
       >
@@ -240,24 +242,8 @@ function Cost({ usd }: { usd: number | null | undefined }) {
   return <span class="sessions-cost number">{formatMoney(usd)}</span>
 }
 
-const STEPS: Record<string, number> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }
-
-/** Moves the focus between rows with j, k, the arrows, Home and End. `j` also enters an unfocused list. */
-function useRowKeys(list: RefObject<HTMLUListElement | null>, total: number, scrollTo: (index: number) => void) {
-  const wanted = useRef<number | null>(null)
-  const focus = () => {
-    const link = list.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] a`)
-    if (wanted.current === null || !link) return
-    wanted.current = null
-    link.focus({ preventScroll: true })
-  }
-  // After every drawing, because the row is drawn later.
-  useEffect(focus)
-  const move = (index: number) => {
-    wanted.current = Math.max(0, Math.min(total - 1, index))
-    scrollTo(wanted.current)
-    focus()
-  }
+/** Enters a list with `j` while nothing has the focus. */
+function useEntryKey(list: RefObject<HTMLUListElement | null>): void {
   useEffect(() => {
     const enter = (event: KeyboardEvent) => {
       if (event.key !== 'j' || event.ctrlKey || event.metaKey || event.altKey) return
@@ -267,14 +253,4 @@ function useRowKeys(list: RefObject<HTMLUListElement | null>, total: number, scr
     addEventListener('keydown', enter)
     return () => removeEventListener('keydown', enter)
   }, [])
-  return (event: KeyboardEvent) => {
-    const row = (event.target as HTMLElement).closest<HTMLElement>('[data-index]')
-    if (!row || event.ctrlKey || event.metaKey || event.altKey) return
-    const at = Number(row.dataset.index)
-    const step = STEPS[event.key]
-    const to = step !== undefined ? at + step : { Home: 0, End: total - 1 }[event.key]
-    if (to === undefined) return
-    event.preventDefault()
-    move(to)
-  }
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 import { ApiError, messageOf } from '../../client/api/errors.ts'
-import { type Options, SelectField, TextField } from '../../ui/field.tsx'
+import { type Options, SelectField, TextField } from '../../ui/controls.tsx'
 import { Button, Notice, Term } from '../../ui/kit.tsx'
 import { CLOUDS, visibleText } from '../../ui/words.ts'
 import { type FieldName, type FormInput, idOf, NO_PASSWORD, rootOf, SCOPES, toSentence } from './form.ts'

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { AttemptResult } from '../../client/api/calls.ts'
+import { sumSpend } from '../../client/sessions/use-session.ts'
 import { Badge, Button, type Tone } from '../kit.tsx'
 import { VirtualList } from '../virtual-list.tsx'
-import { excerpt, formatNumber, formatSeconds, plural } from '../words.ts'
+import { excerpt, formatNumber, formatSeconds, formatSpend, plural } from '../words.ts'
 import { type ActivityLine, chainName, type LaneStep, type MergedLane, type StepState, stepName } from './activity.ts'
-import { formatSpend, sumSpend } from './spend.ts'
 
 interface LanesProps {
   lanes: readonly MergedLane[]

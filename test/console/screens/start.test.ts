@@ -7,6 +7,7 @@ import {
   fillIn,
   findMissing,
   lastOn,
+  MODES,
   readAddress,
   readRefusal,
   repositoriesOf,
@@ -15,7 +16,6 @@ import {
   toInput,
   withoutSecret,
 } from '../../../console/screens/start/form.ts'
-import { MODES } from '../../../console/screens/start/modes.ts'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
 
 const URI = 'https://github.com/acme/infrastructure.git'

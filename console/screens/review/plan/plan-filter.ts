@@ -14,17 +14,7 @@ export interface Filter {
 }
 
 /** Deletions first, so that a reader of the beginning has seen what cannot be undone. */
-export const ORDER: readonly Action[] = [
-  'delete',
-  'replace',
-  'forget',
-  'update',
-  'create',
-  'import',
-  'move',
-  'read',
-  'none',
-]
+export const ORDER = ['delete', 'replace', 'forget', 'update', 'create', 'import', 'move', 'read', 'none'] as const
 export const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const
 
 const isAction = (text: string): text is Action => (ORDER as readonly string[]).includes(text)
