@@ -103,7 +103,6 @@ async function benchPack({ name, build }: (typeof HOSTILE_PACKS)[number], runs: 
     { name: `${label}: busy`, value: found.busy_ms, unit: 'ms', aim: AIM_MS },
     { name: `${label}: delay`, value: found.delay_ms, unit: 'ms' },
     { name: `${label}: memory`, value: Math.max(0, found.memory_mb), unit: 'MB' },
-    { name: `${label}: time`, value: found.seconds, unit: 's' },
   ]
 }
 
@@ -116,6 +115,5 @@ async function best(runs: number, work: () => Promise<unknown>): Promise<Blockin
     delay_ms: least('delay_ms'),
     busy_ms: least('busy_ms'),
     memory_mb: Math.max(...all.map(({ memory_mb }) => memory_mb)),
-    seconds: least('seconds'),
   }
 }
