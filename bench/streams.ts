@@ -4,6 +4,7 @@ import type { ClaimedRound } from '../src/rounds/round.ts'
 import { appendStatus } from '../src/rounds/transitions.ts'
 import { quantiles, type Section } from './lib/report.ts'
 import { memoryOf, openStreams, withStack } from './lib/stack.ts'
+import { seedSessions } from './seed-sessions.ts'
 
 const CHANGES = 500
 const AT_ONCE = 25
@@ -49,26 +50,15 @@ export const benchStreams = (options: { streams: number; idle_s: number }): Prom
 
 /** Creates sessions in flight. Their rounds count as finished, so no worker claims them. */
 export async function createRounds(sql: Sql, count: number): Promise<Pick<ClaimedRound, 'id' | 'fence' | 'session'>[]> {
-  const [user] = await sql<{ id: number }[]>`
-    INSERT INTO users (issuer, subject) VALUES ('urn:bench', 'bench') RETURNING id`
+  await seedSessions(sql, count)
+  await sql`UPDATE sessions SET in_flight = true, last_status = 'generating'`
   const rows = await sql<{ round_id: number; session_id: number; uuid: string }[]>`
-    WITH session AS (
-      INSERT INTO sessions (user_id, operation, in_flight, round_count, last_status)
-      SELECT ${user?.id ?? 0}, 'generate', true, 1, 'generating' FROM generate_series(1, ${count}) RETURNING id, uuid
-    ), history AS (
-      INSERT INTO histories (session_id, first_query) SELECT id, 'bench' FROM session
-    ), workspace AS (
-      INSERT INTO workspaces (session_id, uri, branch)
-      SELECT id, 'https://git.invalid/bench/repository', 'Platform/bench' FROM session
-    ), provider AS (
-      INSERT INTO engine_providers (session_id, provider, scope_id) SELECT id, 'aws', 'bench' FROM session
-    ), round AS (
+    WITH round AS (
       INSERT INTO rounds (session_id, number, query, mode, finished_at)
-      SELECT id, 1, 'bench', 'generate', now() FROM session
+      SELECT id, 1, 'bench', 'generate', now() FROM sessions
       RETURNING id, session_id
     )
-    SELECT round.id AS round_id, session.id AS session_id, session.uuid
-    FROM session JOIN round ON round.session_id = session.id`
+    SELECT round.id AS round_id, session_id, sessions.uuid FROM round JOIN sessions ON sessions.id = session_id`
   return rows.map((row) => ({
     id: row.round_id,
     fence: 0,

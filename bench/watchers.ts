@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
 import { silentLogger } from '../src/base/log.ts'
 import type { Sql } from '../src/data/db/sql.ts'
 import { openEventLog } from '../src/events/event-log.ts'
 import type { ClaimedRound } from '../src/rounds/round.ts'
-import { projectRoot } from './lib/process.ts'
 import { percentile, quantiles, type Section } from './lib/report.ts'
 import { memoryOf, openStreams, withStack } from './lib/stack.ts'
 import { createRounds } from './streams.ts'
@@ -85,7 +85,7 @@ async function openWatchers(url: string, count: number): Promise<Watchers> {
 
 function startBareServer(databaseUrl: string): Promise<{ url: string; child: ChildProcess }> {
   const env = { PATH: process.env.PATH ?? '', PLATFORM_SQL_DATABASE_URL: databaseUrl }
-  const child = spawn(process.execPath, [`${projectRoot}bench/bare-stream.ts`], {
+  const child = spawn(process.execPath, [`${PROJECT_ROOT}bench/bare-stream.ts`], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   })

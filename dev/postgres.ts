@@ -18,15 +18,7 @@ import { probePort } from './stack/ports.ts'
 const USER = 'platform'
 const START_LIMIT_MS = 60_000
 
-export interface RunningPostgres {
-  /** Address with a superuser and the database `platform`. */
-  url: string
-  port: number
-  /** Folder of the data. It is not the requested one if the server's user cannot reach that. */
-  data_dir: string
-  pid: number
-  stop(): Promise<void>
-}
+export type RunningPostgres = Awaited<ReturnType<typeof startPostgres>>
 
 /**
  * Starts a real PostgreSQL server on a loopback port, with its data below `data_dir`. A server that was left running by
@@ -35,11 +27,7 @@ export interface RunningPostgres {
  * @param options.port by default a free port
  * @param options.durable false turns fsync off, for tests
  */
-export async function startPostgres(options: {
-  data_dir: string
-  port?: number
-  durable?: boolean
-}): Promise<RunningPostgres> {
+export async function startPostgres(options: { data_dir: string; port?: number; durable?: boolean }) {
   const user = await findServerUser()
   const dataDir = await usableFolder(resolve(options.data_dir), user)
   await takeOwnership(dataDir)
@@ -51,11 +39,18 @@ export async function startPostgres(options: {
     const { pid, port } = await launchOnPort(programs, dataDir, user, options)
     const url = `postgresql://${USER}:${password}@127.0.0.1:${port}/platform`
     await createDatabase(url)
-    const stop = async () => {
-      await stopServer(pid)
-      await releaseOwnership(dataDir)
+    return {
+      /** Address with a superuser and the database `platform`. */
+      url,
+      port,
+      /** Folder of the data. It is not the requested one if the server's user cannot reach that. */
+      data_dir: dataDir,
+      pid,
+      stop: async () => {
+        await stopServer(pid)
+        await releaseOwnership(dataDir)
+      },
     }
-    return { url, port, data_dir: dataDir, pid, stop }
   } catch (error) {
     await releaseOwnership(dataDir)
     throw error

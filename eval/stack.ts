@@ -57,6 +57,14 @@ export async function startEvalStack(options: EvalStackOptions) {
   }
 }
 
+/** Makes the variables that let a stack ask a server of chat completions, which needs no key. */
+export const modelVariables = (url: string, { main, small }: { main: string; small: string }) => ({
+  OPENAI_BASE_URL: `${url}/v1`,
+  OPENAI_API_KEY: 'not-needed',
+  PLATFORM_LLM_MODEL: `openai/${main}`,
+  PLATFORM_LLM_SMALL_MODEL: `openai/${small}`,
+})
+
 /** Makes the variables of an OCI account without a region, for the scenario about it, unless the operator has one. */
 const accountWithoutRegion = (env: EvalStackOptions['env']): Record<string, string> =>
   Object.keys(env).some((name) => name.startsWith('OCI_') || name === 'TF_VAR_region')

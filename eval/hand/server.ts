@@ -8,7 +8,7 @@ import { writeAtomically } from '../../dev/files.ts'
 import { BodyTooLarge, listen, readBody } from '../../dev/server.ts'
 import { section } from '../../dev/stack/choices.ts'
 import type { HandChoice } from '../options.ts'
-import { readConfiguration } from '../stack.ts'
+import { modelVariables, readConfiguration } from '../stack.ts'
 import {
   createPrefixes,
   type HandAnswer,
@@ -215,12 +215,7 @@ export async function openEndpoint(choice: HandChoice, fresh: boolean): Promise<
 }
 
 /** Makes the variables that connect a stack to the endpoint. */
-export const handVariables = (url: string): Record<string, string> => ({
-  OPENAI_BASE_URL: `${url}/v1`,
-  OPENAI_API_KEY: 'hand',
-  PLATFORM_LLM_MODEL: `openai/${HAND_MODELS.main}`,
-  PLATFORM_LLM_SMALL_MODEL: `openai/${HAND_MODELS.small}`,
-})
+export const handVariables = (url: string) => modelVariables(url, HAND_MODELS)
 
 /** Serves until the signal fires. Prints the lines that start a stack with the endpoint. */
 export async function serve(choice: HandChoice, options: { fresh: boolean; signal: AbortSignal }): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { changeByHand, type ManualChange, type StateDocument } from '../../../dev/sample-state/state-objects.ts'
+import { changeByHand, type ManualChange, type StateDocument } from '../../../dev/sample-state/prepare.ts'
 
 const dynamic = (value: object) => ({ value, type: ['object', { days: 'number' }] })
 const state = (days: number): StateDocument => ({
