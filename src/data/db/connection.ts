@@ -3,12 +3,7 @@ import type { Execute, Result, Row } from './sql.ts'
 import { listTypes, TIMESTAMPTZ, toFixedTimestamp, toParameter } from './values.ts'
 
 /** One connection to the server. A lost connection never recovers; the pool replaces it. */
-export interface ServerConnection {
-  execute: Execute
-  readonly lost: boolean
-  readonly openedAt: number
-  close(): Promise<void>
-}
+export type ServerConnection = ReturnType<typeof openConnection>
 
 export interface ConnectionCallbacks {
   onnotice: (notice: postgres.Notice) => void
@@ -23,7 +18,7 @@ type Answer = Row[] & { columns?: { name: string; type: number }[]; count?: numb
  * Opens one connection with its own driver instance. The driver's pool is not used: when one of its connections breaks
  * under load, statements queued for it are never sent, and awaiting them never ends.
  */
-export function openConnection(address: string, { onLost, ...callbacks }: ConnectionCallbacks): ServerConnection {
+export function openConnection(address: string, { onLost, ...callbacks }: ConnectionCallbacks) {
   let lost = false
   const driver = postgres(
     address,
