@@ -1,3 +1,4 @@
+import { cutEnd } from '../base/text.ts'
 import { storable } from '../data/db/values.ts'
 import type { EventChannel, LimitReached, RoundEvent } from './round-event.ts'
 
@@ -104,7 +105,3 @@ function splitLines(text: string): string[] {
   }
   return pieces.map((piece) => piece.join('\n') + end)
 }
-
-/** Cuts a text that is too long and adds an ellipsis. */
-const cutEnd = (text: string, limit: number) =>
-  text.length <= limit ? text : `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…`
