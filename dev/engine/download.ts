@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { unzip } from '../../sidecars/iac/zip.ts'
+import { unzip } from '../../sidecars/iac/engine/download.ts'
 import { type Fetch, send, TRANSIENT_STATUSES } from '../../src/base/http.ts'
 import type { Release, Target } from './release.ts'
 

@@ -1,31 +1,14 @@
 import type { Dirent, Stats } from 'node:fs'
 import { chmod, lchown, lstat, readdir, readlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { MAX_ENTRIES } from '../limits/refuse.ts'
+import { SHARED_PATHS } from './bubblewrap.ts'
 
-/** Files of `/etc` that programs read: certificates and names of services, nothing specific to the machine. */
-export const ETC = [
-  'ssl',
-  'pki',
-  'ca-certificates',
-  'ca-certificates.conf',
-  'nsswitch.conf',
-  'protocols',
-  'services',
-  'localtime',
-  'mime.types',
-  'ld.so.cache',
-  'ld.so.conf',
-  'ld.so.conf.d',
-  'alternatives',
-]
-
-/** Paths of the machine that every sandbox has at the same place, read-only. */
-const SYSTEM_ROOTS = ['/usr', ...ETC.map((name) => `/etc/${name}`)]
 const READ = 4
 const ENTER = 1
 
 /** Reports whether a sandbox of this user can read a path with all its content; false in doubt, as for a device. */
-export async function isReadableInside(path: string, user: User, roots = SYSTEM_ROOTS): Promise<boolean> {
+export async function isReadableInside(path: string, user: User, roots = SHARED_PATHS): Promise<boolean> {
   const seen = new Set<string>()
   const folders = new Map<string, Promise<boolean>>()
 
@@ -66,12 +49,8 @@ function allows({ mode, uid, gid }: Stats, user: User, rights: number): boolean 
   return ((mode >> shift) & rights) === rights
 }
 
-/** The limit of entries of a workspace (see `limits/refuse.ts`). */
-const MAX_ENTRIES = 500_000
 /** Number of folders that are read at the same time. */
 const AT_ONCE = 16
-const GROUP_READS_AND_WRITES = 0o060
-const GROUP_ENTERS = 0o010
 
 export interface User {
   uid: number
@@ -99,7 +78,8 @@ export async function shareWithGroup(workspace: string, uid: number): Promise<vo
   await walk(workspace, async (path, entry) => {
     if (entry.isSymbolicLink()) return
     const { uid: owner, mode } = await lstat(path)
-    const wanted = mode | GROUP_READS_AND_WRITES | (entry.isDirectory() ? GROUP_ENTERS : 0)
+    // The group reads and writes, and enters folders.
+    const wanted = mode | (entry.isDirectory() ? 0o070 : 0o060)
     if (owner === uid && wanted !== mode) await chmod(path, wanted & 0o7777)
   })
 }

@@ -1,7 +1,7 @@
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { isReadableInside } from '../../../../sidecars/iac/sandbox/files.ts'
+import { isReadableInside } from '../../../../sidecars/iac/sandbox/file-permissions.ts'
 import { temporaryFolder } from '../service.ts'
 
 const NOBODY = { uid: 60_990, gid: 60_990 }

@@ -14,7 +14,8 @@ import {
 import { type Findings, reaching } from '../findings.ts'
 import { addressReach, addressWhy, decoded, type Place, pathReach } from './place.ts'
 
-const HOST_CREDENTIALS = 'it reads credentials of the host, and a file or program that is named there'
+const OF_HOST = 'it reads credentials of the host, and a file or program that is named there'
+const RUNS_TOOL = 'it runs the command line tool of the cloud'
 const ELSEWHERE = 'it sends requests, and with some clouds the credentials, to another address'
 
 /** Arguments of state backends that name a file or a program, in any block of the backend. */
@@ -32,16 +33,16 @@ export function findBackends({ root }: ConfigTree, place: Place): Findings {
   const clouds = settings.flatMap(({ body }) =>
     entriesNamed(body, 'cloud').map(({ line }) => runsElsewhere(line, 'cloud')),
   )
-  const backends = settings.flatMap(({ body }) =>
-    blocksOf(body, 'backend', 1).flatMap(({ labels, line, body: config }) =>
-      judgeBackend({ construct: `backend "${labels[0]}"`, type: labels[0] ?? '', line, config }, place),
-    ),
-  )
+  const backends = settings
+    .flatMap(({ body }) => blocksOf(body, 'backend', 1))
+    .flatMap(({ labels: [type = ''], line, body: config }) =>
+      judgeBackend({ construct: `backend "${type}"`, type, line, config }, place),
+    )
   const keys = settings
     .flatMap(({ body }) => blocksOf(body, 'encryption', 0))
     .flatMap(({ body }) => blocksOf(body, 'key_provider', 2))
-    .flatMap(({ labels, line, body: config }) =>
-      judgeArguments({ construct: `key_provider "${labels[0]}"`, type: labels[0] ?? '', line, config }, place),
+    .flatMap(({ labels: [type = ''], line, body: config }) =>
+      judgeArguments({ construct: `key_provider "${type}"`, type, line, config }, place),
     )
   return [...clouds, ...backends, ...keys, ...findRemoteStates(root, place)]
 }
@@ -64,15 +65,11 @@ export function judgeBackend(backend: Backend, place: Place): Findings {
   return judgeArguments(backend, place)
 }
 
-function judgeArguments({ construct, type, line: start, config }: Backend, place: Place): Findings {
-  const findings: Findings = []
-  for (const { key, line: at, value } of descendantsOf(config)) {
-    if (key === null || isUnset(value)) continue
-    const line = at || start
-    const refuse = (reach: string | null) => findings.push(...reaching(line, `${construct} with ${key}`, reach))
+const judgeArguments = ({ construct, type, line, config }: Backend, place: Place): Findings =>
+  judgeEach(config, line, construct, (key, value, refuse) => {
     if (FILE_ARGUMENTS.test(key)) {
-      if (!isOwnKeysFile(key, value, place)) refuse(HOST_CREDENTIALS)
-    } else if (key === 'use_cli' && !isFalse(value)) refuse('it runs the command line tool of the cloud')
+      if (!isOwnKeysFile(key, value, place)) refuse(OF_HOST)
+    } else if (key === 'use_cli' && !isFalse(value)) refuse(RUNS_TOOL)
     else if (key === 'credentials' && (type === 'gcs' || type === '')) judgeGoogle(value, refuse)
     else if (ADDRESSES_OF_CREDENTIALS.test(key) && value.kind !== 'object') {
       if (!place.isOwnOverride) refuse(ELSEWHERE)
@@ -81,7 +78,21 @@ function judgeArguments({ construct, type, line: start, config }: Backend, place
       refuse(pathReach(value, place))
     else if (ADDRESS_ARGUMENTS.test(key) && !place.isOwnOverride)
       for (const { value: text } of stringsOf(value)) refuse(addressWhy(addressReach(text, place, 'host')))
-  }
+  })
+
+type Refuse = (reach: string | null) => void
+
+/** Judges every set argument of a block, at any depth. */
+function judgeEach(
+  body: ConfigNode,
+  start: number,
+  construct: string,
+  judge: (key: string, value: ConfigNode, refuse: Refuse) => void,
+): Findings {
+  const findings: Findings = []
+  for (const { key, line, value } of descendantsOf(body))
+    if (key !== null && !isUnset(value))
+      judge(key, value, (reach) => findings.push(...reaching(line || start, `${construct} with ${key}`, reach)))
   return findings
 }
 
@@ -96,7 +107,7 @@ const isFalse = (node: ConfigNode): boolean =>
   (node.kind === 'word' && node.word === 'false') || (node.kind === 'string' && node.value === 'false')
 
 /** Checks credentials of Google: JSON or the path of a file, either of which may name a file or a program. */
-export function judgeGoogle(value: ConfigNode, refuse: (reach: string) => void): void {
+function judgeGoogle(value: ConfigNode, refuse: (reach: string) => void): void {
   if (value.kind !== 'string') return
   const text = value.value.trim()
   if (text === '' && !value.whole) return
@@ -143,19 +154,13 @@ function judgeRemoteState(body: ConfigNode, construct: string, line: number, pla
   if (dynamic.length > 0 || configs.some(({ value }) => !isLiteralObject(value))) return refuse('config')
   // The engine merges override files, so that the backend may be in another file than its settings.
   const kinds = types.length > 0 ? types : ['']
-  return kinds.flatMap((type) =>
-    (configs.length > 0 ? configs : [NO_CONFIG]).flatMap((entry) =>
-      judgeBackend(
-        {
-          construct: `${construct} of backend "${type}"`,
-          type: type ?? '',
-          line: entry.line || line,
-          config: entry.value,
-        },
-        place,
-      ),
-    ),
-  )
+  return kinds.flatMap((kind) => {
+    const type = kind ?? ''
+    const backend = { construct: `${construct} of backend "${type}"`, type }
+    return (configs.length > 0 ? configs : [NO_CONFIG]).flatMap((entry) =>
+      judgeBackend({ ...backend, line: entry.line || line, config: entry.value }, place),
+    )
+  })
 }
 
 const NO_CONFIG: ConfigEntry = { key: 'config', line: 0, value: { kind: 'object', entries: [] } }
@@ -164,4 +169,38 @@ const NO_CONFIG: ConfigEntry = { key: 'config', line: 0, value: { kind: 'object'
 function isLiteralObject(node: ConfigNode): boolean {
   if (node.kind !== 'object') return false
   return entriesOf(node).every(({ key, value }) => key !== null && (value.kind !== 'object' || isLiteralObject(value)))
+}
+
+/** Arguments that read credentials of the host: such files can name programs and were not given to this job. */
+const HOST_CREDENTIALS =
+  /^(?:shared_config_files?|shared_credentials_(?:files?|dir)|credential_process|(?:aws_)?web_identity_token_file|aws_shared_credentials_file|config_paths?|kubeconfig(?:_path)?|client_certificate_path|oidc_token_file_path|client_id_file_path|client_secret_file_path|private_key_path|config_file_profile|keytab_path|krb5conf_path|krbconf_path|credentials_file|token_file(?:name)?|service_account_key_file|oidc_token_file|profile_file)$/
+/** Other arguments that name a file. One inside the repository is harmless. */
+const FILE =
+  /(?:_file|_files|_dir|_dirs|_bundle|_filename|cacert|ca_cert|cert_path|key_path|keyring|_config_path|plugins_path|repository_cache)$/
+const SENDS_CREDENTIALS =
+  /^(?:metadata_host|msi_endpoint|oidc_request_url|credentials_uri|ec2_metadata_service_endpoint)$/
+const HOST = /(?:^|_)(?:host|hostname|address|addr|server|endpoint|uri|url)$/
+
+/** Finds provider arguments that name files or programs of the host, or connect to it. */
+export const findProviders = ({ root }: ConfigTree, place: Place): Findings =>
+  blocksOf(root, 'provider', 1).flatMap(({ labels: [type = ''], line, body }) =>
+    judgeEach(body, line, `provider "${type}"`, (key, value, refuse) => {
+      if (HOST_CREDENTIALS.test(key)) refuse(OF_HOST)
+      else if (key === 'use_cli' && value.kind === 'word' && value.word === 'true') refuse(RUNS_TOOL)
+      else if (key === 'credentials' && /^google/.test(type)) judgeGoogle(value, refuse)
+      else if (SENDS_CREDENTIALS.test(key)) refuse('it sends the credentials to another address')
+      else if (value.kind === 'string' || value.kind === 'array') judgeTexts(key, value, place, refuse)
+    }),
+  )
+
+function judgeTexts(key: string, value: ConfigNode, place: Place, refuse: Refuse): void {
+  for (const text of stringsOf(value)) {
+    const path =
+      FILE.test(key) && !/^-----BEGIN/.test(text.value.trim()) ? pathReach({ kind: 'string', ...text }, place) : null
+    refuse(path)
+    if (path !== null) return
+    const reach = addressReach(text.value, place, HOST.test(key) ? 'host' : 'url')
+    // Company clusters and databases are in private networks; the sandbox decides which of them are reachable.
+    if (reach !== 'a private network') refuse(addressWhy(reach))
+  }
 }

@@ -1,12 +1,12 @@
-import { lstat, readdir, stat } from 'node:fs/promises'
-import { join, relative } from 'node:path'
-import { readLimited } from './config-files.ts'
-import { type Finding, printable } from './findings.ts'
+import { lstat, readdir, readlink, realpath, stat } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
+import { listEntries } from '../../../src/runtime/files.ts'
+import { isWithin, readLimited } from './config-files.ts'
+import { type Finding, inMib, LIMITS, printable, TooLarge } from './findings.ts'
 import { lockedProviders } from './inspect.ts'
-import { inMib, LIMITS } from './limits.ts'
 import { addressReach, addressWhy, type Place } from './rules/place.ts'
 
-export interface ShippedRules {
+interface ShippedRules {
   place: Place
   dataFolder: string
   /** True if the providers in the data folder come from an `init` of this service. */
@@ -43,7 +43,6 @@ async function findPlugins({ place: { workspace }, dataFolder, initialised }: Sh
   return paths.map((path) => ({ file: relative(workspace, path), line: 0, construct: CONSTRUCT }))
 }
 
-const SHOWN = 10
 const MAX_FOLDERS = 2_000
 
 /** Finds providers that lie in the data folder as files. The engine's own `init` links them to the plugin cache. */
@@ -51,7 +50,7 @@ async function findProviderFiles(providers: string): Promise<string[]> {
   const found: string[] = []
   const waiting = [providers]
   let seen = 0
-  for (let folder = waiting.pop(); folder !== undefined && found.length < SHOWN; folder = waiting.pop()) {
+  for (let folder = waiting.pop(); folder !== undefined && found.length < 10; folder = waiting.pop()) {
     if (++seen > MAX_FOLDERS) return [providers]
     for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
       if (entry.isDirectory()) waiting.push(join(folder, entry.name))
@@ -115,4 +114,69 @@ async function findLockedProviders({ place }: ShippedRules): Promise<Finding[]> 
     const reach = addressWhy(addressReach(source.split('/')[0] ?? '', place, 'host'))
     return reach === null ? [] : [{ file, line, construct: `provider "${source}"`, reach }]
   })
+}
+
+interface LinkRules {
+  workspace: string
+  boundary: string
+  dataFolder: string
+  /** Real paths of the folders that links to installed providers may lead to. */
+  providerFolders: readonly string[]
+  /** Fires at the time limit of the job. */
+  signal: AbortSignal
+}
+
+const OUT = 'it is a link that leads out of the repository, so the engine would read or write other files through it'
+const DATA = "it is a link in the engine's own folder, so the engine would read or write other files through it"
+
+/**
+ * Finds links that the engine must not follow: those that lead out of the boundary, and those in its data folder, apart
+ * from the ones to installed providers and inside of downloaded modules. Git's own folder is left out, because no engine
+ * reads it. Errors: `TooLarge` for too many entries; the reason of the signal.
+ */
+export async function findLinks(rules: LinkRules): Promise<Finding[]> {
+  const findings: Finding[] = []
+  const waiting: Buffer[] = [Buffer.from(rules.workspace)]
+  let entries = 0
+  for (let folder = waiting.pop(); folder !== undefined && findings.length < 50; folder = waiting.pop()) {
+    rules.signal.throwIfAborted()
+    const children = await listEntries(folder).catch(() => [])
+    entries += children.length
+    if (entries > LIMITS.entries) throw new TooLarge('.', `${LIMITS.entries} files and folders of a workspace`)
+    for (const { name, kind } of children) {
+      const path = Buffer.concat([folder, SLASH, name])
+      if (kind.isDirectory() && !name.equals(GIT)) waiting.push(path)
+      const construct = kind.isSymbolicLink() ? await judgeLink(path, rules) : null
+      if (construct === null) continue
+      const file = relative(rules.workspace, path.toString('utf8'))
+      findings.push({ file, line: 0, construct: 'a symbolic link', reach: construct })
+    }
+  }
+  return findings
+}
+
+const SLASH = Buffer.from('/')
+const GIT = Buffer.from('.git')
+
+async function judgeLink(path: Buffer, rules: LinkRules): Promise<string | null> {
+  const name = path.toString('utf8')
+  const target = await resolveLink(path)
+  const { dataFolder } = rules
+  if (isWithin(`${dataFolder}/providers`, name))
+    return rules.providerFolders.some((folder) => isWithin(folder, target)) ? null : DATA
+  if (isWithin(`${dataFolder}/modules`, name)) {
+    const [module, ...below] = relative(`${dataFolder}/modules`, name).split('/')
+    return below.length > 0 && isWithin(`${dataFolder}/modules/${module}`, target) ? null : DATA
+  }
+  if (isWithin(dataFolder, name)) return DATA
+  return isWithin(rules.boundary, target) ? null : OUT
+}
+
+/** Resolves a link. A missing target counts as well, because the engine could write there. */
+async function resolveLink(path: Buffer): Promise<string> {
+  const real = await realpath(path).catch(() => null)
+  if (real !== null) return real
+  const text = await readlink(path).catch(() => '/')
+  const folder = await realpath(dirname(path.toString('utf8'))).catch(() => '/')
+  return resolve(folder, text)
 }
