@@ -119,11 +119,7 @@ async function evaluate(
   return summarise(results, { model, scripted, engine: stack.engine, k: options.k, skipped, stopped })
 }
 
-function tell(
-  { scenario, sample, passed, duration_s, failures, cost_usd }: SampleResult,
-  done: number,
-  total: number,
-): void {
+function tell({ scenario, sample, passed, duration_s, failures, cost_usd }: SampleResult, done: number, total: number) {
   const cost = cost_usd === null ? '' : `, ${cost_usd.toFixed(4)} USD`
   console.error(
     `[${done}/${total}] ${passed ? 'pass' : 'FAIL'} ${scenario} #${sample} (${duration_s.toFixed(1)} ` +

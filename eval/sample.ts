@@ -2,16 +2,14 @@ import { fileURLToPath } from 'node:url'
 import { createApi, follow, type Session } from '../dev/demo/api.ts'
 import { collect } from '../dev/demo/collect.ts'
 import { EngineRefused } from '../dev/sample-state/engine-root.ts'
-import { makePast } from '../dev/sample-state/prepare.ts'
-import { stateObjects } from '../dev/sample-state/state-objects.ts'
+import { makePast, stateObjects } from '../dev/sample-state/prepare.ts'
 import { PlatformError } from '../src/base/errors.ts'
 import { parsePlan } from '../src/plan/plan.ts'
 import { deriveProjectId } from '../src/plan/state/managed-state.ts'
-import type { BranchRoot, EngineRoots } from './engine-root.ts'
 import { checkPolicy } from './iac-eval.ts'
 import { collectEvidence, findUnmet, needsPlan, type Outcome } from './scenario/expectations.ts'
 import type { Scenario } from './scenario/scenario.ts'
-import type { EvalStack } from './stack.ts'
+import type { BranchRoot, EngineRoots, EvalStack } from './stack.ts'
 
 /** The result of a sample, without the fields that only the caller knows. */
 export interface SampleMeasurement {
@@ -80,12 +78,7 @@ interface Watcher {
 }
 
 /** Makes a repository and a state for the scenario and plays all its rounds. */
-export async function playScenario(
-  stack: EvalStack,
-  scenario: Scenario,
-  signal: AbortSignal,
-  watcher: Watcher = {},
-): Promise<{ uri: string; session: Session }> {
+export async function playScenario(stack: EvalStack, scenario: Scenario, signal: AbortSignal, watcher: Watcher = {}) {
   const name = `${repositorySlug(scenario.name)}-${crypto.randomUUID().slice(0, 8)}`
   const uri = await stack.git_host.addRepository({ owner: OWNER, name, content: contentOf(scenario) })
   await seedState(stack.roots, scenario, uri, signal)
@@ -109,13 +102,7 @@ async function seedState(roots: EngineRoots, scenario: Scenario, uri: string, si
 }
 
 /** Plays all rounds. A later round is started only when all earlier ones completed. */
-async function playRounds(
-  stack: EvalStack,
-  scenario: Scenario,
-  uri: string,
-  signal: AbortSignal,
-  watcher: Watcher,
-): Promise<Session> {
+async function playRounds(stack: EvalStack, scenario: Scenario, uri: string, signal: AbortSignal, watcher: Watcher) {
   const api = createApi(stack.url, signal)
   const route = scenario.mode.replace(/^(partial|full)-/, '') as 'generate' | 'drift' | 'import'
   watcher.beginRound?.(1)
@@ -141,13 +128,7 @@ async function playRounds(
 }
 
 /** Finds the unmet expectations of an ended session as texts. No model is used. */
-export async function judge(
-  stack: EvalStack,
-  scenario: Scenario,
-  uri: string,
-  session: Session,
-  signal: AbortSignal,
-): Promise<string[]> {
+export async function judge(stack: EvalStack, scenario: Scenario, uri: string, session: Session, signal: AbortSignal) {
   const api = createApi(stack.url, signal)
   const collected = await collect(session, await api.metadataPrefix(), signal)
   const planned = needsPlan(scenario.expect) || scenario.rego !== undefined
@@ -169,12 +150,7 @@ export async function judge(
 }
 
 /** Opens the root on the session's branch; null if the branch was never pushed. */
-async function branchRoot(
-  { roots }: EvalStack,
-  scenario: Scenario,
-  uri: string,
-  session: Session,
-): Promise<BranchRoot | null> {
+async function branchRoot({ roots }: EvalStack, scenario: Scenario, uri: string, session: Session) {
   const { iac_path, scope: scope_id, cloud } = scenario
   return await roots.open({ uri, branch: session.workspace.branch, iac_path, scope_id, cloud }).catch(() => null)
 }

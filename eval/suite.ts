@@ -25,20 +25,14 @@ export interface SuiteOptions extends Caps {
   now(): Date
   signal: AbortSignal
 }
-interface SuiteEnd {
-  /** Results of the selected scenarios, also those of earlier runs. */
-  results: SampleResult[]
-  /** Reason why not all samples were run; null if they were. */
-  stopped: string | null
-}
-
 type Job = { scenario: Scenario; hash: string; sample: number }
 
 /**
  * Runs the unfinished samples: the first sample of every scenario before the second one of any. Errors: the first one
  * of the harness, thrown when the running samples have ended.
+ * @returns the results, also of earlier runs; `stopped` is the reason why not all samples were run, or null
  */
-export async function runSuite(options: SuiteOptions): Promise<SuiteEnd> {
+export async function runSuite(options: SuiteOptions) {
   const { scenarios, samples, model, store } = options
   const hashes = new Map(scenarios.map((scenario) => [scenario.name, hashOf(scenario)]))
   const all: Job[] = Array.from({ length: samples }, (_, index) =>

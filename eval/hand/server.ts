@@ -8,7 +8,7 @@ import { writeAtomically } from '../../dev/files.ts'
 import { BodyTooLarge, listen, readBody } from '../../dev/server.ts'
 import { section } from '../../dev/stack/choices.ts'
 import type { HandChoice } from '../options.ts'
-import { readConfiguration } from '../stack.ts'
+import { modelVariables, readConfiguration } from '../stack.ts'
 import {
   createPrefixes,
   type HandAnswer,
@@ -21,7 +21,7 @@ import {
 } from './answer.ts'
 import { type HandFolder, openHandFolder } from './folder.ts'
 import { createReader } from './readable.ts'
-import type { CallRecord } from './statistics.ts'
+import { recordOf } from './statistics.ts'
 
 /** The endpoint's model names, without their provider. */
 export const HAND_MODELS = { main: 'hand', small: 'hand-small' } as const
@@ -182,24 +182,6 @@ function createRounds() {
   }
 }
 
-function recordOf(
-  call: number,
-  round: string,
-  request: HandRequest,
-  { answer, waitedMs, ...measured }: Measured & { answer: HandAnswer | null; waitedMs: number },
-): CallRecord {
-  return {
-    ...{ call, round, chain: request.chain, model: request.model },
-    tools: request.tools.map(({ name }) => name),
-    called: answer?.calls.map(({ name }) => name) ?? [],
-    ...measured,
-    output_chars: answer ? outputChars(answer) : 0,
-    waited_ms: waitedMs,
-    end: answer ? 'answered' : 'aborted',
-    at: new Date().toISOString(),
-  }
-}
-
 /** Time limit in seconds of a model call that people answer: a day. */
 export const PATIENCE_S = 86_400
 
@@ -215,12 +197,7 @@ export async function openEndpoint(choice: HandChoice, fresh: boolean): Promise<
 }
 
 /** Makes the variables that connect a stack to the endpoint. */
-export const handVariables = (url: string): Record<string, string> => ({
-  OPENAI_BASE_URL: `${url}/v1`,
-  OPENAI_API_KEY: 'hand',
-  PLATFORM_LLM_MODEL: `openai/${HAND_MODELS.main}`,
-  PLATFORM_LLM_SMALL_MODEL: `openai/${HAND_MODELS.small}`,
-})
+export const handVariables = (url: string) => modelVariables(url, HAND_MODELS)
 
 /** Serves until the signal fires. Prints the lines that start a stack with the endpoint. */
 export async function serve(choice: HandChoice, options: { fresh: boolean; signal: AbortSignal }): Promise<void> {

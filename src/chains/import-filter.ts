@@ -1,4 +1,5 @@
 import type { Cloud } from '../base/vocabulary.ts'
+import { stripBackticks } from '../plan/addresses.ts'
 import { identityOf } from '../plan/imports/identifiers.ts'
 import { fence } from '../prompts/fence.ts'
 import { bullets, joinBodies, renderLayout } from '../prompts/layout.ts'
@@ -15,14 +16,10 @@ interface ImportFilterValues {
   abbreviations: readonly string[]
 }
 
-interface SelectedImports {
-  /** Selected identifiers, in the order and spelling of the unmanaged ones. */
-  ids: string[]
-  /** Explanation for the user, masked; may be empty. */
-  explanation: string
-}
-
-/** Selects the resources that a request wants to import. Other than unmanaged identifiers are dropped. */
+/**
+ * Selects the resources that a request wants to import, in the order and spelling of the unmanaged identifiers; others
+ * are dropped. The explanation is for the user, masked, and may be empty.
+ */
 export const importFilter = defineChain({
   name: 'IMPORT_FILTER',
   role: 'small',
@@ -57,9 +54,9 @@ export const importFilter = defineChain({
       operations: 'Selected identifiers, copied exactly, one per entry; may be empty',
       explanation: 'How they were chosen, written to the user',
     }),
-  read: ({ operations, explanation }, { values: { cloud, unmanagedIds }, log, mask }): SelectedImports => {
+  read: ({ operations, explanation }, { values: { cloud, unmanagedIds }, log, mask }) => {
     const toIdentity = identityOf(cloud)
-    const selected = new Set(operations.map((operation) => toIdentity(withoutQuotes(operation))))
+    const selected = new Set(operations.map((operation) => toIdentity(stripBackticks(operation))))
     const ids = unmanagedIds.filter((id) => selected.has(toIdentity(id)))
     if (ids.length < selected.size)
       log.warn('the import filter named identifiers that are not unmanaged', {
@@ -69,5 +66,3 @@ export const importFilter = defineChain({
     return { ids, explanation: mask(explanation.trim()) }
   },
 })
-
-const withoutQuotes = (text: string) => text.trim().replace(/^`(.*)`$/, '$1')

@@ -1,6 +1,5 @@
 import { complianceChecker } from './compliance-checker.ts'
-import { filterDriftExceptions } from './filter-drift-exceptions.ts'
-import { filterReconciliation } from './filter-reconciliation.ts'
+import { filterDriftExceptions, filterReconciliation } from './drift-filters.ts'
 import { iacGenerator } from './iac-generator.ts'
 import { importAddresses } from './import-addresses.ts'
 import { importFilter } from './import-filter.ts'

@@ -6,8 +6,7 @@ import type { Tool } from '../../src/agent/agent-request.ts'
 import * as notices from '../../src/agent/notices.ts'
 import { CLOUDS, OPERATIONS } from '../../src/base/vocabulary.ts'
 import { complianceChecker } from '../../src/chains/compliance-checker.ts'
-import { filterDriftExceptions } from '../../src/chains/filter-drift-exceptions.ts'
-import { filterReconciliation } from '../../src/chains/filter-reconciliation.ts'
+import { filterDriftExceptions, filterReconciliation } from '../../src/chains/drift-filters.ts'
 import {
   type GeneratorValues,
   iacGenerator,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { complianceChecker } from '../../src/chains/compliance-checker.ts'
-import { filterDriftExceptions } from '../../src/chains/filter-drift-exceptions.ts'
-import { filterReconciliation } from '../../src/chains/filter-reconciliation.ts'
+import { filterDriftExceptions, filterReconciliation } from '../../src/chains/drift-filters.ts'
 import {
   writeFeedbackQuery,
   writeImportQuery,

@@ -1,5 +1,4 @@
-import { type Exceptions, filterDriftExceptions } from '../../../src/chains/filter-drift-exceptions.ts'
-import { filterReconciliation } from '../../../src/chains/filter-reconciliation.ts'
+import { type Exceptions, filterDriftExceptions, filterReconciliation } from '../../../src/chains/drift-filters.ts'
 import { taskSplitter } from '../../../src/chains/task-splitter.ts'
 import { namesAddress } from '../../../src/plan/addresses.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'

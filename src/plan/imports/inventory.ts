@@ -69,13 +69,19 @@ function managedInScope(
   { scope, ids, withheld }: { scope: readonly string[]; ids: readonly string[]; withheld: readonly Excluded[] },
 ): string[] {
   const identity = identityOf(provider)
-  const seen = new Set([...ids, ...withheld.map(({ resource_id }) => resource_id)].map(identity))
-  return scope.filter((id) => {
-    const key = identity(id)
-    if (id.trim() === '' || seen.has(key)) return false
-    seen.add(key)
-    return true
-  })
+  const others = new Set([...ids, ...withheld.map(({ resource_id }) => resource_id)].map(identity))
+  return firstSpellings(scope, identity, others)
+}
+
+/** Returns the identifiers that are not among `others`, each in its first spelling, without blank ones. */
+function firstSpellings(
+  ids: readonly string[],
+  identity: (id: string) => string,
+  others: ReadonlySet<string>,
+): string[] {
+  const found = new Map<string, string>()
+  for (const id of ids) found.set(identity(id), found.get(identity(id)) ?? id)
+  return [...found].filter(([key, id]) => id.trim() !== '' && !others.has(key)).map(([, id]) => id)
 }
 
 /** Compares by kind, null last, then by identifier, in code-point order. */
@@ -159,22 +165,14 @@ export function findUnmanaged(
 ): Unmanaged {
   const managed = new Set(lists.state.map(identity))
   const excepted = new Set(lists.exceptions.map(identity))
-  const unmanaged = new Map<string, string>()
-  for (const id of lists.scope) {
-    if (id.trim() === '') continue
-    const key = identity(id)
-    if (!managed.has(key) && !unmanaged.has(key)) unmanaged.set(key, id)
-  }
   const result: Unmanaged = { ids: [], withheld: [] }
-  for (const [key, id] of [...unmanaged].sort(byId)) {
-    if (excepted.has(key)) result.withheld.push({ resource_id: id, details: EXCEPTED })
+  for (const id of firstSpellings(lists.scope, identity, managed).sort(compare)) {
+    if (excepted.has(identity(id))) result.withheld.push({ resource_id: id, details: EXCEPTED })
     else if (!isArgument(id)) result.withheld.push({ resource_id: id, details: UNUSABLE })
     else result.ids.push(id)
   }
   return result
 }
-
-const byId = ([, a]: [string, string], [, b]: [string, string]) => (a < b ? -1 : a > b ? 1 : 0)
 
 const BULLET = /^\s*[-*+]\s+(\S.*)$/
 
