@@ -21,7 +21,7 @@ import {
 } from './answer.ts'
 import { type HandFolder, openHandFolder } from './folder.ts'
 import { createReader } from './readable.ts'
-import type { CallRecord } from './statistics.ts'
+import { recordOf } from './statistics.ts'
 
 /** The endpoint's model names, without their provider. */
 export const HAND_MODELS = { main: 'hand', small: 'hand-small' } as const
@@ -179,24 +179,6 @@ function createRounds() {
       if (chain === 'requests_filter' && messages.every(({ calls }) => calls.length === 0)) count++
       return name ?? `round ${Math.max(count, 1)}`
     },
-  }
-}
-
-function recordOf(
-  call: number,
-  round: string,
-  request: HandRequest,
-  { answer, waitedMs, ...measured }: Measured & { answer: HandAnswer | null; waitedMs: number },
-): CallRecord {
-  return {
-    ...{ call, round, chain: request.chain, model: request.model },
-    tools: request.tools.map(({ name }) => name),
-    called: answer?.calls.map(({ name }) => name) ?? [],
-    ...measured,
-    output_chars: answer ? outputChars(answer) : 0,
-    waited_ms: waitedMs,
-    end: answer ? 'answered' : 'aborted',
-    at: new Date().toISOString(),
   }
 }
 

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useMemo } from 'preact/hooks'
-import type { Round } from '../../client/api/calls.ts'
+import type { Round } from '../../client/api/client.ts'
 import { type ReadSession, useJsonArtifact } from '../../client/sessions/use-session.ts'
 import type { LiveStatus } from '../../client/sessions/use-streams.ts'
 import { type SearchOf, useAnySearch, useSearchChange } from '../../client/use-address.ts'

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import type { Round } from '../../../client/api/calls.ts'
+import type { Round } from '../../../client/api/client.ts'
 import { hasEnded } from '../../../client/sessions/use-session.ts'
 import { readStored, writeStored } from '../../../client/stored.ts'
 import { type AnySearch, useAnySearch, useSearchChange } from '../../../client/use-address.ts'

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { PlanDocument, Round } from '../../../client/api/calls.ts'
+import type { PlanDocument, Round } from '../../../client/api/client.ts'
 import { useArtifact } from '../../../client/sessions/use-session.ts'
 import { useAnySearch, useSearchChange } from '../../../client/use-address.ts'
 import { NamedSelect, Unfold } from '../../../ui/controls.tsx'
