@@ -199,14 +199,9 @@ async function openListenConnection(address: string, { onLost, ...callbacks }: R
   const connection = openConnection(address, { ...callbacks, onLost: () => wanted && connected && onLost() })
   await connection.execute({ text: 'SELECT 1', values: [] })
   connected = true
-  let last: Promise<unknown> = Promise.resolve()
-  const run = (command: 'LISTEN' | 'UNLISTEN', channel: string) => {
-    const next = last.then(() =>
-      connection.execute({ text: `${command} "${channel.replaceAll('"', '""')}"`, values: [] }),
-    )
-    last = next.catch(() => {})
-    return next
-  }
+  const execute = inOrder(connection.execute)
+  const run = (command: 'LISTEN' | 'UNLISTEN', channel: string) =>
+    execute({ text: `${command} "${channel.replaceAll('"', '""')}"`, values: [] })
   return {
     listen: (channel: string) => run('LISTEN', channel),
     unlisten: (channel: string) => run('UNLISTEN', channel),

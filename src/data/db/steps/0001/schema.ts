@@ -27,7 +27,7 @@ async function refreshUpdatedAt(tx: Transaction): Promise<void> {
       FOR EACH ROW EXECUTE FUNCTION refresh_updated_at()`
 }
 
-/** Creates types, users and sessions. Sessions copy the facts that lists need, so that these read one table's indexes. */
+/** Creates types, users and sessions. Sessions copy what lists need, so that these read the indexes of one table. */
 async function createSessions(tx: Transaction): Promise<void> {
   await tx`
     CREATE TYPE operation_role AS ENUM ('developer', 'devops');
