@@ -50,13 +50,12 @@ export async function runRound(
   }
 }
 
-interface ClaimedFrame extends RoundFrame {
-  stopping: AbortSignal
-  cancelling: AbortController
-  onCancel(by: string): void
-}
-
-async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: ClaimedFrame): Promise<void> {
+async function runClaimed(
+  context: Context,
+  claim: Claim,
+  modes: Modes,
+  frame: RoundFrame & { stopping: AbortSignal; cancelling: AbortController; onCancel(by: string): void },
+): Promise<void> {
   const log = context.log.with({ session_id: claim.session.uuid, round: claim.number, attempt: claim.attempt })
   const lease = keepLease(context.sql, claim, log, frame.onCancel)
   const recording = frame.recorder?.round(toRecordedRound(context, claim))
@@ -67,13 +66,8 @@ async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: C
     const cancelled = frame.cancelling.signal
     const eventLog = openRoundEventLog({ ...context, log }, claim)
     // Events must be flushed before anybody sees the end of the round.
-    const end = await attempt({ ...context, log }, claim, modes, {
-      ...frame,
-      held,
-      cancelled,
-      recording,
-      eventLog,
-    }).finally(eventLog.close)
+    const signals = { held, cancelled, recording, eventLog }
+    const end = await attempt({ ...context, log }, claim, modes, { ...frame, ...signals }).finally(eventLog.close)
     if (end === 'parked') return log.info('round waits for another one')
     if (end === 'release') {
       await releaseRound(context, claim)

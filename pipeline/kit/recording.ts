@@ -90,13 +90,12 @@ type LineOf<Kind extends Line['kind']> = Extract<Line, { kind: Kind }>
 export type RecordedRound = Omit<LineOf<'round'>, 'kind' | 'version'>
 export type RecordedError = v.InferOutput<typeof failure>
 export type RecordedCompletion = LineOf<'complete'>
-export type RecordedSearch = LineOf<'search'>
 
 /** A recording whose integrity was checked. */
 export interface Recording {
   round: RecordedRound
   completions: RecordedCompletion[]
-  searches: RecordedSearch[]
+  searches: LineOf<'search'>[]
   /** Statuses and plans of the round in order, and its end. */
   outcome: Pick<LineOf<'end'>, 'statuses' | 'plans' | 'end'>
 }

@@ -9,20 +9,21 @@ export type RoundRecorder = ReturnType<typeof createRoundRecorder>
 /** The recording of one attempt at a round. No method throws; write failures are logged. */
 export type RoundRecording = ReturnType<RoundRecorder['round']>
 
-export interface RoundRecorderOptions {
-  /** Stores a finished recording under a file name. */
-  write(name: string, text: string): Promise<void>
-  log: Logger
-  /** Secrets of the configuration to mask; those under six characters are not masked. */
-  secrets: readonly string[]
-}
-
 /** Maximum characters of one recording. Later calls are left out, and the last line notes that. */
 const MAX_CHARS = 200_000_000
 const MIN_SECRET = 6
 
-/** Creates a recorder that writes at the end of a round, when all sensitive values are known. */
-export function createRoundRecorder({ write, log, secrets }: RoundRecorderOptions) {
+/**
+ * Creates a recorder that writes at the end of a round, when all sensitive values are known.
+ * @param options.write stores a finished recording under a file name
+ * @param options.secrets those of the configuration, which are masked from six characters on
+ */
+export function createRoundRecorder(options: {
+  write(name: string, text: string): Promise<void>
+  log: Logger
+  secrets: readonly string[]
+}) {
+  const { write, log, secrets } = options
   const configured = createMasker(secrets.filter(({ length }) => length >= MIN_SECRET))
   return {
     /** Starts the recording of one attempt at a round, with `facts` as first line. */

@@ -1,5 +1,4 @@
 import { driftReportWriter } from '../../src/chains/report-writers.ts'
-import type { DriftOperation } from '../../src/plan/drift.ts'
 import { storeDrift, storeReport } from '../../src/reports/artifacts.ts'
 import { type DriftFacts, settleDriftPreview, settleDriftReport } from '../../src/reports/settle-drift.ts'
 import type { Kit } from '../kit/kit.ts'
@@ -61,17 +60,11 @@ export async function driftPreview(kit: Kit): Promise<Outcome> {
   return { status: 'completed' }
 }
 
-/** Drift of a single reading, without remediation. */
-interface SeenDrift {
-  remaining: DriftOperation[]
-  excepted: DriftOperation[]
-  notes: string[]
-  /** Engine output when drift could not be read; null otherwise. */
-  failure: string | null
-}
-
-/** Reads, filters and stores drift, of everything without targets. Errors: those of its steps. */
-async function lookForDrift(kit: Kit, targets: string[]): Promise<SeenDrift> {
+/**
+ * Reads, filters and stores drift, of everything without targets. `failure` is the engine output when drift could not
+ * be read. Errors: those of its steps.
+ */
+async function lookForDrift(kit: Kit, targets: string[]) {
   const { run, status } = kit
   await status.show('validating', ASSESSING)
   const reading = await readDrift(kit, null, targets)

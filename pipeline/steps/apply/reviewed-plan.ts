@@ -13,7 +13,7 @@ import {
 } from '../../workspace/saved-plans/plan-directory.ts'
 import { hashWorkspace } from '../../workspace/saved-plans/workspace-hash.ts'
 
-export interface ReviewedPlan {
+interface ReviewedPlan {
   plan: SavedPlan
   /** The directory of the plan; null when it is not on this disk and has to be restored. */
   directory: PlanDirectory | null

@@ -1,12 +1,11 @@
-import { LeaseLost, PlatformError } from '../../../src/base/errors.ts'
 import { memberOf } from '../../../src/base/json.ts'
-import { cutMiddle } from '../../../src/base/text.ts'
-import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
+import type { Plan } from '../../../src/plan/plan.ts'
 import { planCounts } from '../../../src/plan/planned-changes.ts'
 import { fence } from '../../../src/prompts/fence.ts'
 import type { Finding } from '../../kit/findings.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { copyCommit, findBaseCommit, type WorkspaceCopy } from '../../workspace/copy.ts'
+import { describeRefusal, EngineRefusal, planRoot } from '../plan/plan-outside-targets.ts'
 import { createCheckedValidator, type PlanValidator } from '../plan/validators.ts'
 import { type Environment, type FoundEnvironments, findEnvironments } from './find-environments.ts'
 
@@ -69,12 +68,13 @@ async function planCommit(kit: Kit, commit: string, environments: Environment[])
   let copy: WorkspaceCopy | null = null
   try {
     copy = await copyCommit(run.context.config, run.workspace, commit, run.signal)
-    await runStep(kit, 'init', copy.iacRoot)
+    const init = await kit.engine.run('init', { ...kit.engine.scoped, workspace_path: copy.iacRoot })
+    if (init.exit_code !== 0) throw new EngineRefusal(init, 'init')
     const results: EnvironmentResult[] = []
     for (const environment of environments) results.push(await planOne(kit, copy, environment))
     return results
   } catch (error) {
-    const reason = describe(kit, error)
+    const reason = describeRefusal(kit, error)
     run.log.warn('the code could not be planned for other environments', { error })
     return environments.map((environment) => ({ environment, verdict: 'unknown', facts: reason, output: '' }))
   } finally {
@@ -87,42 +87,18 @@ const PLAN_FILE = 'environment.plan'
 async function planOne(kit: Kit, copy: WorkspaceCopy, environment: Environment): Promise<EnvironmentResult> {
   const { secrets } = kit
   try {
-    const plan = await copy.withValues(environment, async () => {
-      await runStep(kit, 'plan', copy.iacRoot)
-      return parsePlan(await runStep(kit, 'show', copy.iacRoot))
-    })
+    const place = { workspace_path: copy.iacRoot, plan_file: PLAN_FILE }
+    const plan = await copy.withValues(environment, () => planRoot(kit, place))
     secrets.learn(plan)
     return { environment, verdict: 'valid', facts: secrets.text(factsOf(plan, environment)), output: '' }
   } catch (error) {
     if (!(error instanceof EngineRefusal)) throw error
-    return { environment, verdict: 'failing', facts: describe(kit, error), output: secrets.text(error.message) }
+    return { environment, verdict: 'failing', facts: describeRefusal(kit, error), output: secrets.text(error.message) }
   }
-}
-
-/** Thrown when the engine rejects the code. */
-class EngineRefusal extends PlatformError {
-  constructor(text: string) {
-    super('EnvironmentPlanFailed', 502, text)
-  }
-}
-
-/** Runs a step of the engine in a copy, and returns its stdout. Errors: `EngineRefusal` with the engine output. */
-async function runStep({ engine }: Kit, step: 'init' | 'plan' | 'show', workspace_path: string): Promise<string> {
-  const scoped = { ...engine.scoped, workspace_path }
-  const plan_file = PLAN_FILE
-  const result =
-    step === 'init'
-      ? await engine.run('init', scoped)
-      : step === 'plan'
-        ? await engine.run('plan', { ...scoped, plan_file, targets: [] })
-        : await engine.run('show', { workspace_path, plan_file })
-  if (result.exit_code === 0) return result.stdout
-  throw new EngineRefusal(result.stderr.trim() || `engine ${step} failed`)
 }
 
 const MAX_VALUE = 60
 const MAX_VALUES = 8
-const MAX_REASON = 300
 
 /** Describes the number of planned resources and the values of the changed variables. */
 function factsOf(plan: Plan, { names, before }: Environment): string {
@@ -138,20 +114,6 @@ function factsOf(plan: Plan, { names, before }: Environment): string {
 }
 
 const shorten = (text: string): string => (text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text)
-
-/** Describes an error in one masked line. Errors: those that have to end the round. */
-function describe({ run, secrets }: Kit, error: unknown): string {
-  run.signal.throwIfAborted()
-  if (error instanceof LeaseLost) throw error
-  if (!(error instanceof PlatformError)) return 'an unexpected error occurred'
-  return cutMiddle(
-    secrets
-      .text(error.message)
-      .replaceAll(/[\s│╷╵]+/g, ' ')
-      .trim(),
-    MAX_REASON,
-  )
-}
 
 const OF_PLAN =
   'The plan under review has the values that the engine reads by itself (`terraform.tfvars`, `*.auto.tfvars`, ' +

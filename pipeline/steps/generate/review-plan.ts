@@ -31,10 +31,12 @@ interface ReviewOptions {
   beyond: Promise<BeyondTargets | null>
   /** The statements of the request with their results for the plan. */
   checked: readonly StatementResult[]
-  conventions: Pick<Conventions, 'templates'>
+  conventions: Pick<Conventions, 'templates' | 'templateNames'>
   /** Plans with the values of other environments; their results become remarks of the round. */
   environments?: Pick<EnvironmentCheck, 'notes'>
 }
+
+type ReviewInput = ReviewOptions & { background: PlanBackground }
 
 /**
  * Lets one model write the report while another audits the plan. The report is stored first. The audit waits for the
@@ -73,7 +75,7 @@ async function readBackground({ run, secrets }: Kit): Promise<PlanBackground> {
 async function auditBeside(
   kit: Kit,
   valid: ValidPlan,
-  { beyond, conventions, background }: ReviewOptions & { background: PlanBackground },
+  { beyond, conventions, background }: ReviewInput,
   stop: AbortSignal,
 ): Promise<ComplianceReport | null> {
   const { run } = kit
@@ -82,7 +84,7 @@ async function auditBeside(
   const whole = { ...valid, beyond: await beyond }
   signal.throwIfAborted()
   // Some clients ignore their signal, and an aborted audit must not delay the round.
-  return await waitUnlessAborted(auditCompliance(kit, whole, { background, conventions, signal }), signal)
+  return await waitUnlessAborted(auditCompliance(kit, whole, { background, conventions }, signal), signal)
 }
 
 /** Stores and returns an audit. Without one nothing is stored, and an empty passing result is returned. */
@@ -92,20 +94,12 @@ async function keepAudit({ run }: Kit, audit: ComplianceReport | null): Promise<
   return audit
 }
 
-interface Reported {
-  background: PlanBackground
-  /** The pending plan of the whole root. */
-  beyond: Promise<BeyondTargets | null>
-  /** The statements of the request with their results for the plan. */
-  checked: readonly StatementResult[]
-}
-
 /**
  * Lets a model write the prose of the report on a plan, and stores it. Counts, changes, minimum impact, costs, changes
  * outside of the targets and other known facts come from code. Errors: those of `runAgent` and of the object store;
  * `ReportGenerationError`; those of `beyond`.
  */
-async function writeGenerateReport(kit: Kit, valid: ValidPlan, { background, beyond, checked }: Reported) {
+async function writeGenerateReport(kit: Kit, valid: ValidPlan, { background, beyond, checked }: ReviewInput) {
   const { run, secrets } = kit
   const plan = describePlan(valid, secrets)
   const narration = await runChain(kit, generateReportWriter, { ...background, plan })
@@ -115,15 +109,13 @@ async function writeGenerateReport(kit: Kit, valid: ValidPlan, { background, bey
   return document
 }
 
-interface Audit {
-  background: PlanBackground
-  conventions: Pick<Conventions, 'templates' | 'templateNames'>
-  /** Aborts the model call of the audit. */
-  signal?: AbortSignal
-}
-
 /** Checks the plan with rules and a model. Errors: those of `runAgent`; `ReportGenerationError`. */
-async function auditCompliance(kit: Kit, valid: ValidPlan, audit: Audit): Promise<ComplianceReport> {
+async function auditCompliance(
+  kit: Kit,
+  valid: ValidPlan,
+  { background, conventions }: Pick<ReviewInput, 'background' | 'conventions'>,
+  signal: AbortSignal,
+): Promise<ComplianceReport> {
   const { run, secrets } = kit
   const { rules } = run.context.config.orchestration
   const code = evaluateRules(valid.plan, { targets: valid.reference.targets, grades: rules })
@@ -132,13 +124,13 @@ async function auditCompliance(kit: Kit, valid: ValidPlan, audit: Audit): Promis
   await kit.attempts.review(code.findings.map(toFinding))
   const types = changedTypes(valid.plan)
   const values = {
-    ...audit.background,
+    ...background,
     plan: describePlan(valid, secrets),
     types,
     codeFindings: secrets.text(listFindings(code)),
-    templates: templatesFor(audit.conventions, types),
+    templates: templatesFor(conventions, types),
   }
-  const findings = await runChain(kit, complianceChecker, values, audit.signal ? { signal: audit.signal } : {})
+  const findings = await runChain(kit, complianceChecker, values, { signal })
   return complianceVerdict(finishReport('compliance', complianceFindings, mergeFindings(code, findings), secrets))
 }
 

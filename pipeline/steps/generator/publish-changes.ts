@@ -8,21 +8,15 @@ import { readVersions, type Versions } from '../../workspace/diff.ts'
 import { createFileAccess } from '../../workspace/files/access.ts'
 import { learnDeclaredSecrets } from '../shared/look-at-repository.ts'
 
-/** The result of an attempt in the branch. */
-interface Published {
-  /** Commit of the branch head. */
-  commit: string
-  /** Files changed since the previous commit. */
-  files: string[]
-  /** Those that the engine formatted, so that they differ from what the model wrote. */
-  formatted: string[]
-}
-
 /** Number of artifacts of an attempt that are uploaded in parallel. */
 const UPLOADS = 8
 
-/** Formats the changed files, stores them, commits and pushes. Errors: those of workspace and object store. */
-export async function publishChanges(kit: Kit): Promise<Published> {
+/**
+ * Formats the changed files, stores them, commits and pushes. Returns the commit of the branch head, the files changed
+ * since the previous one, and those that the engine formatted, so that they differ from what the model wrote. Errors:
+ * those of workspace and object store.
+ */
+export async function publishChanges(kit: Kit) {
   const { run, secrets } = kit
   const formatted = await formatChanges(kit)
   await learnDeclaredSecrets(kit)

@@ -1,4 +1,5 @@
 import { LeaseLost, PlatformError } from '../../../src/base/errors.ts'
+import { cutMiddle } from '../../../src/base/text.ts'
 import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
 import { type BeyondTargets, changesBeyond } from '../../../src/plan/targets.ts'
 import type { EngineResult } from '../../../src/services/iac/contract.ts'
@@ -24,15 +25,12 @@ async function planAndCompare(kit: Kit, valid: ValidPlan): Promise<BeyondTargets
   // Random, so that no file of the repository has the name, which the ignore rules cover.
   const planFile = `whole-root-${crypto.randomUUID().slice(0, 8)}.plan`
   try {
-    const whole = await planWholeRoot(kit, planFile)
+    const whole = await planRoot(kit, { ...kit.engine.place, plan_file: planFile })
     secrets.learn(whole)
     return { made: true, changes: changesBeyond(valid.plan, whole) }
   } catch (error) {
-    run.signal.throwIfAborted()
-    if (error instanceof LeaseLost) throw error
-    const isShowable = error instanceof PlatformError
-    const reason = isShowable ? shortenReason(secrets.text(error.message)) : 'an unexpected error occurred.'
-    run.log.warn('the whole root could not be planned beside the targets', isShowable ? { reason } : { error })
+    const reason = describeRefusal(kit, error)
+    run.log.warn('the whole root could not be planned beside the targets', { error })
     return { made: false, reason }
   } finally {
     await removeRightInside(run.workspace.iacRoot, planFile).catch((error: unknown) =>
@@ -41,23 +39,33 @@ async function planAndCompare(kit: Kit, valid: ValidPlan): Promise<BeyondTargets
   }
 }
 
-/** Plans the whole root; init and validate have already run. Errors: 502 with the engine output. */
-async function planWholeRoot({ run, engine }: Kit, planFile: string): Promise<Plan> {
-  const body = { ...engine.scoped, plan_file: planFile, targets: [] }
-  requireSuccess(await runWhenStateIsFree(run, () => engine.run('plan', body)), 'plan')
-  const shown = await engine.run('show', { ...engine.place, plan_file: planFile })
-  return parsePlan(requireSuccess(shown, 'show').stdout)
+/** Thrown when the engine rejects the code, with its output. */
+export class EngineRefusal extends PlatformError {
+  constructor({ stderr }: EngineResult, step: string) {
+    super('RootPlanFailed', 502, stderr.trim() || `engine ${step} failed`)
+  }
 }
 
-function requireSuccess(result: EngineResult, step: string): EngineResult {
-  if (result.exit_code === 0) return result
-  throw new PlatformError('WholeRootPlanFailed', 502, result.stderr.trim() || `engine ${step} failed`)
+/** Plans a whole root that is initialised. Errors: `EngineRefusal`; those of `Engine.run`; 504 for a locked state. */
+export async function planRoot(
+  { run, engine }: Kit,
+  place: { workspace_path: string; plan_file: string },
+): Promise<Plan> {
+  const body = { ...engine.scoped, ...place, targets: [] }
+  const planned = await runWhenStateIsFree(run, () => engine.run('plan', body))
+  if (planned.exit_code !== 0) throw new EngineRefusal(planned, 'plan')
+  const shown = await engine.run('show', place)
+  if (shown.exit_code !== 0) throw new EngineRefusal(shown, 'show')
+  return parsePlan(shown.stdout)
 }
 
 const MAX_REASON = 300
 
-/** Shortens a text to one line, without the frame that the engine draws around errors. */
-function shortenReason(text: string): string {
-  const line = text.replaceAll(/[\s│╷╵]+/g, ' ').trim()
-  return line.length > MAX_REASON ? `${line.slice(0, MAX_REASON)}…` : line
+/** Describes an error in one masked line, without the engine's frame. Errors: those that have to end the round. */
+export function describeRefusal({ run, secrets }: Kit, error: unknown): string {
+  run.signal.throwIfAborted()
+  if (error instanceof LeaseLost) throw error
+  if (!(error instanceof PlatformError)) return 'an unexpected error occurred.'
+  const line = secrets.text(error.message).replaceAll(/[\s│╷╵]+/g, ' ')
+  return cutMiddle(line.trim(), MAX_REASON)
 }

@@ -67,10 +67,7 @@ function tell({ run, secrets }: Kit, remark: string): void {
 }
 
 /** The changes of the session, as git shows them and as addresses. */
-interface SessionCode {
-  diff: string
-  changes: CodeChanges
-}
+type SessionCode = { diff: string; changes: CodeChanges }
 
 /** Reads what the session changed; null, with a logged warning, on failure. */
 const readSessionCode = (kit: Kit): Promise<SessionCode | null> =>

@@ -184,14 +184,6 @@ const MIN_BEGINNING = 3
 /** Distance added to prefix matches, so that they rank after names that differ in few letters. */
 const OF_BEGINNINGS = 1_000
 
-interface Near {
-  path: string
-  /** Edit distance of the names, or of the whole paths. */
-  distance: number
-  /** Edit distance of the whole paths, which decides between equally near names. */
-  whole: number
-}
-
 /** Returns up to five paths that a model may have meant: same name, few different letters, then prefixes. */
 export function nearPaths(path: string, existing: readonly string[]): string[] {
   const wanted = path
@@ -206,8 +198,8 @@ export function nearPaths(path: string, existing: readonly string[]): string[] {
     .map((near) => near.path)
 }
 
-/** Returns null when the paths are unrelated. */
-function nearnessOf(wanted: string, path: string): Near | null {
+/** Returns the edit distance of names and, between equally near ones, of whole paths; null when they are unrelated. */
+function nearnessOf(wanted: string, path: string) {
   const other = path.toLowerCase()
   const [name, otherName] = [basename(wanted), basename(other)]
   const whole = editDistance(wanted, other)
