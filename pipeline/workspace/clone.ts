@@ -8,33 +8,20 @@ import { isInside, locateRoot, resolveLink } from './files/confine.ts'
 import { MASKS_FILE, WORKSPACE_MARKER } from './files/engine-files.ts'
 import type { Git } from './git/git.ts'
 
-const TIMEOUT_MS = 300_000
-
 /**
  * Clones the newest commit of the default branch without checkout. Git directory and work tree must not exist yet,
  * unlike the folders above them. Errors: 500 `git clone failed`, with git's text in the log only; 400 for an address
  * that is not public; 422 for a repository over the limits.
  * @returns the name of the default branch
  */
-export async function cloneRepository(git: Git, options: { log: Logger; signal?: AbortSignal }): Promise<string> {
-  const { log, signal } = options
-  const { directory, workTree } = git.place
-  const args = [
-    'clone',
-    '--quiet',
-    '--no-checkout',
-    '--depth=1',
-    '--no-tags',
-    '--no-recurse-submodules',
-    '--',
-    git.url,
-    directory,
-  ]
-  const output = await git.network(args, { cwd: dirname(directory), timeoutMs: TIMEOUT_MS, signal })
+export async function cloneRepository(git: Git, log: Logger): Promise<string> {
+  const { directory } = git.place
+  const options = ['--quiet', '--no-checkout', '--depth=1', '--no-tags', '--no-recurse-submodules']
+  const output = await git.network(['clone', ...options, '--', git.url, directory], { cwd: dirname(directory) })
   if (output.code !== 0) throw logCloneFailure(log, output.stopped ?? output.stderr)
   // Every call names the work tree, because the directory of a kept clone is moved.
-  await git.run(['config', '--unset-all', 'core.worktree'], { signal })
-  const head = await git.local(['rev-parse', '--symbolic-full-name', '--verify', 'HEAD'], { cwd: workTree, signal })
+  await git.run(['config', '--unset-all', 'core.worktree'])
+  const head = await git.local(['rev-parse', '--symbolic-full-name', '--verify', 'HEAD'])
   const [, branch] = /^refs\/heads\/(.+)$/.exec(head.stdout.trim()) ?? []
   if (head.code !== 0 || !branch) throw logCloneFailure(log, 'the default branch has no commit')
   return branch
@@ -109,13 +96,8 @@ const SUBMODULE = '160000'
  * repository`, also inside a committed git directory.
  * @returns the absolute path of the engine root
  */
-export async function removeUnsafeEntries(
-  git: Git,
-  iacPath: string | null,
-  options: { log: Logger; signal?: AbortSignal },
-): Promise<string> {
-  const { log, signal } = options
-  const entries = await listEntries(git, signal)
+export async function removeUnsafeEntries(git: Git, iacPath: string | null, log: Logger): Promise<string> {
+  const entries = await listEntries(git)
   const root = await realpath(git.place.workTree)
   const nested = findGitDirectories(entries)
   const isNested = (path: string) => nested.has('') || parentsOf(path).some((folder) => nested.has(folder))
@@ -125,7 +107,7 @@ export async function removeUnsafeEntries(
     if (mode === SUBMODULE) hidden.push(path)
     else if (isPluginFolder(path) || (mode === LINK && (await isUnsafeLink(root, path)))) unsafe.push(path)
   }
-  await hide(git, [...unsafe, ...hidden], signal)
+  await hide(git, [...unsafe, ...hidden])
   for (const path of unsafe) await rm(join(root, path), { force: true })
   const iacRoot = await locateRoot(root, iacPath)
   // The root is located first, because a link may lead into such a folder.
@@ -135,7 +117,7 @@ export async function removeUnsafeEntries(
         'git directory (HEAD, objects, refs)',
     )
   const inside = entries.filter(({ mode, path }) => mode !== SUBMODULE && isNested(path)).map(({ path }) => path)
-  await hide(git, inside, signal)
+  await hide(git, inside)
   for (const folder of nested) await rm(join(root, folder), { recursive: true, force: true })
   if (unsafe.length + inside.length > 0)
     log.warn('unsafe entries of the repository were taken out of the work tree', {
@@ -145,8 +127,8 @@ export async function removeUnsafeEntries(
   return iacRoot
 }
 
-async function listEntries(git: Git, signal?: AbortSignal): Promise<IndexEntry[]> {
-  const listed = await git.run(['ls-files', '--stage', '-z'], { maxOutput: MAX_LISTING, signal })
+async function listEntries(git: Git): Promise<IndexEntry[]> {
+  const listed = await git.run(['ls-files', '--stage', '-z'], { maxOutput: MAX_LISTING })
   return listed
     .split('\0')
     .filter(Boolean)
@@ -157,10 +139,10 @@ async function listEntries(git: Git, signal?: AbortSignal): Promise<IndexEntry[]
 const MAX_LISTING = 256 * 1024 * 1024
 
 /** Marks entries of the index as not present, so that git neither reads nor deletes them. */
-async function hide(git: Git, paths: readonly string[], signal?: AbortSignal): Promise<void> {
+async function hide(git: Git, paths: readonly string[]): Promise<void> {
   if (paths.length === 0) return
   const input = `${paths.join('\0')}\0`
-  await git.run(['update-index', '--skip-worktree', '-z', '--stdin'], { input, signal })
+  await git.run(['update-index', '--skip-worktree', '-z', '--stdin'], { input })
 }
 
 /** Finds folders with `HEAD` and either `objects` and `refs` or `commondir`; empty stands for the clone. */

@@ -42,10 +42,10 @@ export async function copyCommit(
   const remove = () => rm(copy, { recursive: true, force: true })
   try {
     await mkdir(copy)
-    const git = createLocalGit(config.git, { directory: original.gitDirectory, workTree: copy })
+    const git = createLocalGit(config.git, { directory: original.gitDirectory, workTree: copy }, signal)
     // Without `--staged` the index stays that of the clone.
     const args = ['restore', `--source=${commit}`, '--worktree', '--', '.', ...excludeNeverPushed(config.paths)]
-    const output = await git(args, { cwd: copy, signal })
+    const output = await git(args)
     if (output.code !== 0) throw internal('The files of the branch could not be written into a second folder.')
     await writeMarker(copy)
     await assertNoForeignBackend(iacRoot, config.paths.backend_override_filename)
@@ -77,7 +77,7 @@ export async function findBaseCommit(
   { clone, gitDirectory, defaultBranch }: Pick<Workspace, 'clone' | 'gitDirectory' | 'defaultBranch'>,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const git = createLocalGit(config.git, { directory: gitDirectory, workTree: clone })
-  const output = await git(['merge-base', `refs/remotes/origin/${defaultBranch}`, 'HEAD'], { cwd: clone, signal })
+  const git = createLocalGit(config.git, { directory: gitDirectory, workTree: clone }, signal)
+  const output = await git(['merge-base', `refs/remotes/origin/${defaultBranch}`, 'HEAD'])
   return output.code === 0 ? output.stdout.trim() : null
 }

@@ -13,7 +13,7 @@ export interface Workspace {
   readonly branch: string
   readonly defaultBranch: string
   /** Commits and pushes all changes except `isNeverPushed`. Returns the commit of the branch head. */
-  commitAndPush(signal?: AbortSignal): Promise<string>
+  commitAndPush(): Promise<string>
   head(): Promise<string>
   /** Restores the files to a commit of the branch, which is not moved. */
   restore(commit: string): Promise<void>
