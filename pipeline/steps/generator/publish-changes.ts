@@ -1,3 +1,4 @@
+import { forEachOf } from '../../../src/base/gate.ts'
 import { storeCodeChange } from '../../../src/reports/artifacts.ts'
 import { recordPush } from '../../../src/rounds/run-records.ts'
 import type { CodeText } from '../../../src/services/iac/contract.ts'
@@ -24,29 +25,13 @@ export async function publishChanges(kit: Kit) {
   await forEachOf(changes, UPLOADS, (change) =>
     storeCodeChange(run.context, run.round, { ...change, content: secrets.text(change.content) }, run.signal),
   )
-  const commit = await run.workspace.commitAndPush(run.signal)
+  const commit = await run.workspace.commitAndPush()
   for (const { path, ...change } of changes) {
     const { added, removed } = countLines(change)
     run.eventLog.activity({ type: 'file.written', path, lines_added: added, lines_removed: removed })
   }
   await recordPush(run.context.sql, run.round, commit)
   return { commit, files: changes.map(({ path }) => path), formatted }
-}
-
-/** Does the work for all items, `limit` in parallel. The first failure is thrown and stops further items. */
-async function forEachOf<Item>(items: readonly Item[], limit: number, work: (item: Item) => Promise<unknown>) {
-  const queue = items.values()
-  let failed = false
-  const worker = async () => {
-    for (const item of queue) {
-      if (failed) return
-      await work(item).catch((error: unknown) => {
-        failed = true
-        throw error
-      })
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
 }
 
 interface ChangedFile extends Versions {

@@ -1,8 +1,8 @@
-import { constants } from 'node:fs'
-import { type FileHandle, lstat, open, readdir } from 'node:fs/promises'
+import { type FileHandle, lstat, readdir } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import type { Config } from '../../../config/types.ts'
 import { ToolError } from '../../../src/agent/agent-request.ts'
+import { forEachOf } from '../../../src/base/gate.ts'
 import { distanceWithin, editDistance } from '../../../src/base/text.ts'
 import { createLocalGit, type LocalGit } from '../git/git.ts'
 import type { Workspace } from '../workspace.ts'
@@ -10,6 +10,7 @@ import { type Enclosure, resolveExistingPath } from './confine.ts'
 import { type Editor, MissingFile, missingFileError, removeFile, replaceInText, writeText } from './edit.ts'
 import { isHidden } from './engine-files.ts'
 import { grep, type Search } from './grep.ts'
+import { withRegularFile } from './private-files.ts'
 
 export type FileAccess = ReturnType<typeof createFileAccess>
 
@@ -37,14 +38,10 @@ export function createFileAccess(
     /** Reads files in parallel and returns their texts by path, without those that cannot be read. */
     readAll: async (paths: readonly string[]) => {
       const texts = new Map<string, string>()
-      const waiting = paths.values()
-      const reader = async () => {
-        for (const path of waiting) {
-          const text = await read(path).catch(() => null)
-          if (text !== null) texts.set(path, text)
-        }
-      }
-      await Promise.all(Array.from({ length: READERS }, reader))
+      await forEachOf(paths, READERS, async (path) => {
+        const text = await read(path).catch(() => null)
+        if (text !== null) texts.set(path, text)
+      })
       return texts
     },
     /** Writes a `tf` or `tfvars` file, like the next two; returns true if that changed anything. */
@@ -144,18 +141,8 @@ async function measureFile(root: string, path: string): Promise<SurveyedFile | n
 }
 
 /** Reads a regular file, cut with a note; null for anything else. The caller has checked its directories. */
-export async function readText(path: string, maxCharacters: number): Promise<string | null> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
-    nullIfUnreadable,
-  )
-  if (handle === null) return null
-  try {
-    const info = await handle.stat()
-    return info.isFile() ? await decode(handle, info.size, maxCharacters) : null
-  } finally {
-    await handle.close()
-  }
-}
+export const readText = (path: string, maxCharacters: number): Promise<string | null> =>
+  withRegularFile(path, (handle, size) => decode(handle, size, maxCharacters))
 
 async function decode(handle: FileHandle, size: number, maxCharacters: number): Promise<string> {
   // A character takes at most four bytes in UTF-8.
@@ -169,12 +156,6 @@ async function decode(handle: FileHandle, size: number, maxCharacters: number): 
     `${text.slice(0, maxCharacters)}\n(cut: the file has ${size} bytes, the first ${maxCharacters} characters ` +
     'are shown)'
   )
-}
-
-/** Returns null for a missing path, symlink, directory or socket; throws other errors. */
-function nullIfUnreadable(error: NodeJS.ErrnoException): null {
-  if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EISDIR', 'ENAMETOOLONG'].includes(error.code ?? '')) return null
-  throw error
 }
 
 const MAX_NAMED = 5

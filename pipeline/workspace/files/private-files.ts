@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'
-import { chmod, lstat, open, readdir, rm, stat } from 'node:fs/promises'
+import { chmod, type FileHandle, lstat, open, readdir, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import * as v from 'valibot'
 import { MASKS_FILE } from './engine-files.ts'
@@ -22,16 +22,26 @@ export async function writePrivateFile(path: string, content: string, { shared =
   }
 }
 
-/** Reads such a file; null when it is missing, larger than `maxBytes` or no regular file. */
-async function readPrivateFile(path: string, maxBytes: number): Promise<string | null> {
-  const entry = await lstat(path).catch(() => null)
-  if (!entry?.isFile() || entry.size > maxBytes) return null
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+/** Does work on an open regular file; null for anything else, such as a link, which is not followed, or a pipe. */
+export async function withRegularFile<Result>(
+  path: string,
+  work: (handle: FileHandle, bytes: number) => Promise<Result>,
+): Promise<Result | null> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  const handle = await open(path, flags).catch(nullIfUnreadable)
+  if (handle === null) return null
   try {
-    return await handle.readFile('utf8')
+    const info = await handle.stat()
+    return info.isFile() ? await work(handle, info.size) : null
   } finally {
     await handle.close()
   }
+}
+
+/** Returns null for a missing path, symlink, directory or socket; throws other errors. */
+function nullIfUnreadable(error: NodeJS.ErrnoException): null {
+  if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EISDIR', 'ENAMETOOLONG'].includes(error.code ?? '')) return null
+  throw error
 }
 
 /** Returns the lower-case hexadecimal SHA-256 of a regular file; null when it is missing or a link. */
@@ -52,7 +62,9 @@ export const writeMasks = (clone: string, masks: readonly string[]): Promise<voi
 
 /** Reads the values to mask; none when the file is missing or damaged. */
 export async function readMasks(clone: string): Promise<string[]> {
-  const text = await readPrivateFile(`${clone}/${MASKS_FILE}`, MAX_BYTES)
+  const text = await withRegularFile(`${clone}/${MASKS_FILE}`, async (handle, bytes) =>
+    bytes > MAX_BYTES ? null : await handle.readFile('utf8'),
+  )
   if (text === null) return []
   try {
     const parsed = v.safeParse(MasksSchema, JSON.parse(text))
