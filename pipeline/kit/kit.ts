@@ -6,6 +6,7 @@ import { declaredBlocksIn, isCode, isReadme } from '../../src/chains/shared/decl
 import type { RepositoryFile } from '../../src/chains/shared/repository.ts'
 import type { ToolBuilders } from '../../src/chains/shared/run-chain.ts'
 import type { LlmClient } from '../../src/llm/inference.ts'
+import { notifyOfEvent } from '../../src/notifications/notify.ts'
 import { planCounts } from '../../src/plan/planned-changes.ts'
 import type { ProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import { createSecretRegister, type SecretRegister } from '../../src/plan/sensitive.ts'
@@ -53,6 +54,13 @@ export function createBareKit(run: BareRun) {
     /** Absent while tracing is off. */
     trace,
   }
+}
+
+/** Notifies of an event of the round. The body must be masked; the query is, since it may hold a typed secret. */
+export function notify({ run, secrets }: BareKit, kind: Parameters<typeof notifyOfEvent>[2], body: string) {
+  const { context, round } = run
+  const session = { ...round.session, first_query: secrets.text(round.session.first_query) }
+  return notifyOfEvent(context, session, kind, { round: round.number, body })
 }
 
 /** Wraps a secret register so that the counts of every plan it learns from are recorded, if the round is. */

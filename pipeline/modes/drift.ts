@@ -10,20 +10,17 @@ import { ASSESSING, remediateDrift } from '../steps/drift/remediate-drift.ts'
 import { describeResult } from '../steps/generator/compose-result.ts'
 import { planOutsideTargets } from '../steps/plan/plan-outside-targets.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
+import { decline } from '../steps/shared/judge-request.ts'
 import { learnDeclaredSecrets } from '../steps/shared/look-at-repository.ts'
 
 /** Makes the code match the infrastructure; lock and saved plan stay. A failing plan is part of the report. */
 export async function drift(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
-  const { query } = run.round
   const before = await run.workspace.head()
   await learnDeclaredSecrets(kit)
-  await status.say('filtering', query)
+  await status.say('filtering', run.round.query)
   const scope = run.round.is_partial ? await findRequestedScope(kit) : { targets: [] }
-  if ('declined' in scope) {
-    run.conversation.push({ user: query, assistant: scope.declined })
-    return { status: 'uncompleted', message: scope.declined }
-  }
+  if ('declined' in scope) return decline(run, scope.declined)
   const conventions = await composePrompts(kit)
   const result = await remediateDrift(kit, {
     valid: null,

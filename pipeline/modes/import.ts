@@ -1,6 +1,5 @@
 import { PlatformError } from '../../src/base/errors.ts'
 import { importReportWriter } from '../../src/chains/report-writers.ts'
-import { requestsFilter } from '../../src/chains/requests-filter.ts'
 import { describePlan } from '../../src/chains/shared/plan-background.ts'
 import { leftoverBlocks, stateAlignment } from '../../src/plan/imports/alignment.ts'
 import { type ScopeInventory, takeInventory } from '../../src/plan/imports/inventory.ts'
@@ -21,6 +20,7 @@ import { converge, importSelected } from '../steps/import/import-selected.ts'
 import { type Ledger, openLedger, resumeLedger } from '../steps/import/ledger.ts'
 import type { ValidPlan } from '../steps/plan/plan.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
+import { decline, findObjection } from '../steps/shared/judge-request.ts'
 import { learnDeclaredSecrets, readDeclarations } from '../steps/shared/look-at-repository.ts'
 
 /**
@@ -37,15 +37,8 @@ export async function importResources(kit: Kit): Promise<Outcome> {
   const discovery = await discover(kit)
   if (discovery.failure !== null && !resumed) throw notListed(kit, discovery.failure)
   if (is_partial && !chosen && !resumed) {
-    const verdict = await runChain(kit, requestsFilter, {
-      request: query,
-      operation: 'import',
-      blocks: await readDeclarations(kit),
-    })
-    if (!verdict.accepted) {
-      run.conversation.push({ user: query, assistant: verdict.explanation })
-      return { status: 'uncompleted', message: verdict.explanation }
-    }
+    const objection = await findObjection(kit, 'import', readDeclarations(kit))
+    if (objection !== null) return decline(run, objection)
   }
   if (discovery.ending !== null && !resumed)
     return await endWithoutImport(

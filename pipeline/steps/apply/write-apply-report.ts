@@ -1,6 +1,5 @@
 import { LeaseLost } from '../../../src/base/errors.ts'
 import { applyReportWriter, describeApply } from '../../../src/chains/report-writers.ts'
-import { notifyOfEvent } from '../../../src/notifications/notify.ts'
 import type { PlannedChange } from '../../../src/plan/actions.ts'
 import { applyFacts } from '../../../src/reports/apply-facts.ts'
 import { storeReport } from '../../../src/reports/artifacts.ts'
@@ -9,7 +8,7 @@ import { settleApplyReport } from '../../../src/reports/settle-apply.ts'
 import type { ApplyResult } from '../../../src/rounds/applies.ts'
 import { cancelledMessage } from '../../../src/rounds/finish.ts'
 import { cancelledBy } from '../../kit/cancellation.ts'
-import type { BareKit } from '../../kit/kit.ts'
+import { type BareKit, notify } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
 import { runChain } from '../../kit/run-chain.ts'
 
@@ -37,9 +36,8 @@ export async function writeApplyReport(
   run.conversation.push({ user: round.query, assistant: document.execution_summary })
   const isExpected = document.status === 'Success' || (cancelledBy(run) !== null && result.kind === 'refused')
   if (isExpected || (options.fails && result.kind !== 'ran')) return
-  const session = { ...round.session, first_query: secrets.text(round.session.first_query) }
   const words = result.kind === 'ran' ? result.stderr.trim() || document.execution_summary : document.execution_summary
-  await notifyOfEvent(context, session, 'iac.apply.failure', { round: round.number, body: secrets.text(words) })
+  await notify(kit, 'iac.apply.failure', secrets.text(words))
 }
 
 /** Puts the user who cancelled first in the facts of an interrupted apply. */

@@ -1,5 +1,4 @@
 import { PlatformError } from '../../../src/base/errors.ts'
-import { requestsFilter } from '../../../src/chains/requests-filter.ts'
 import { driftTargets } from '../../../src/chains/target-generator.ts'
 import { type DriftOperation, driftOperations } from '../../../src/plan/drift.ts'
 import { hasMatchingTarget } from '../../../src/plan/targets.ts'
@@ -7,6 +6,7 @@ import { traceEngine } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import { planTargets, type ValidPlan } from '../plan/plan.ts'
+import { findObjection } from '../shared/judge-request.ts'
 import { readDeclarations } from '../shared/look-at-repository.ts'
 
 /** Drift that was read from a plan, or the engine output when no plan could be made. */
@@ -62,12 +62,8 @@ export function describeUnreadablePlan(error: unknown): string {
 /** Lets two models interpret a partial round. Returns the targets, or why nothing is to be done. */
 export async function findRequestedScope(kit: Kit): Promise<{ targets: string[] } | { declined: string }> {
   const request = kit.run.round.query
-  const verdict = await runChain(kit, requestsFilter, {
-    request,
-    operation: 'drift',
-    blocks: await readDeclarations(kit),
-  })
-  if (!verdict.accepted) return { declined: verdict.explanation }
+  const objection = await findObjection(kit, 'drift', readDeclarations(kit))
+  if (objection !== null) return { declined: objection }
   const answer = await runChain(kit, driftTargets, { request })
   return answer.fits ? { targets: answer.targets } : { declined: answer.explanation }
 }

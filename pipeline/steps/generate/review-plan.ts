@@ -2,7 +2,6 @@ import { waitUnlessAborted } from '../../../src/base/time.ts'
 import { complianceChecker } from '../../../src/chains/compliance-checker.ts'
 import { generateReportWriter } from '../../../src/chains/report-writers.ts'
 import { describePlan, type PlanBackground } from '../../../src/chains/shared/plan-background.ts'
-import { notifyOfEvent } from '../../../src/notifications/notify.ts'
 import { changedTypes } from '../../../src/plan/planned-changes.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import { storeComplianceCheck, storeReport } from '../../../src/reports/artifacts.ts'
@@ -20,7 +19,7 @@ import type { StatementResult } from '../../../src/rules/intent/statement.ts'
 import type { CodeFindings, Finding as RuleFinding } from '../../../src/rules/rule.ts'
 import { readSessionRequests } from '../../../src/sessions/session-requests.ts'
 import type { Finding } from '../../kit/findings.ts'
-import type { Kit } from '../../kit/kit.ts'
+import { type Kit, notify } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import { type Conventions, templatesFor } from '../shared/compose-prompts.ts'
@@ -169,19 +168,15 @@ export function lockDecision({ report, compliance }: Review, blockOnHighImpact: 
 }
 
 /** Writes the decision and notifies about each gate that locked. Errors: `SetLockError`, `LeaseLost`. */
-export async function decideLock({ run, secrets }: Kit, review: Review): Promise<void> {
-  const { context, round } = run
+export async function decideLock(kit: Kit, review: Review): Promise<void> {
+  const { context, round } = kit.run
   const { block_on_high_impact } = context.config.orchestration
   const decision = lockDecision(review, block_on_high_impact)
   if (decision !== null) await recordLockDecision(context.sql, round, decision)
   const { banner } = review.report.potential_impact
-  // The user may have typed a secret into the request.
-  const session = { ...round.session, first_query: secrets.text(round.session.first_query) }
-  const notify = (kind: 'iac.compliance.failed' | 'iac.impact.high', body: string) =>
-    notifyOfEvent(context, session, kind, { round: round.number, body })
-  const notifications: Promise<void>[] = []
-  if (!review.compliance.passed) notifications.push(notify('iac.compliance.failed', review.compliance.summary))
-  if (banner.level === 'high' && block_on_high_impact)
-    notifications.push(notify('iac.impact.high', [banner.title, banner.description].filter(Boolean).join('\n\n')))
-  await Promise.all(notifications)
+  const impact = [banner.title, banner.description].filter(Boolean).join('\n\n')
+  await Promise.all([
+    !review.compliance.passed && notify(kit, 'iac.compliance.failed', review.compliance.summary),
+    banner.level === 'high' && block_on_high_impact && notify(kit, 'iac.impact.high', impact),
+  ])
 }

@@ -1,5 +1,4 @@
 import { LeaseLost, PlatformError } from '../../../src/base/errors.ts'
-import { cutMiddle } from '../../../src/base/text.ts'
 import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
 import { type BeyondTargets, changesBeyond } from '../../../src/plan/targets.ts'
 import type { EngineResult } from '../../../src/services/iac/contract.ts'
@@ -66,6 +65,9 @@ export function describeRefusal({ run, secrets }: Kit, error: unknown): string {
   run.signal.throwIfAborted()
   if (error instanceof LeaseLost) throw error
   if (!(error instanceof PlatformError)) return 'an unexpected error occurred.'
-  const line = secrets.text(error.message).replaceAll(/[\s│╷╵]+/g, ' ')
-  return cutMiddle(line.trim(), MAX_REASON)
+  const line = secrets
+    .text(error.message)
+    .replaceAll(/[\s│╷╵]+/g, ' ')
+    .trim()
+  return line.length > MAX_REASON ? `${line.slice(0, MAX_REASON)}…` : line
 }
