@@ -122,7 +122,10 @@ const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 5_000
 const LIMIT_S = 600
 
-/** Repeats a command while another round holds the state lock. Errors: 504 after ten minutes or `job_timeout`. */
+/**
+ * Repeats a command while another round holds the state lock.
+ * @throws 504 after ten minutes, or after `services.iac.job_timeout` when that is shorter; those of the command
+ */
 export async function runWhenStateIsFree(run: Run, command: () => Promise<EngineResult>): Promise<EngineResult> {
   const limitS = Math.min(LIMIT_S, run.context.config.services.iac.job_timeout)
   const end = performance.now() + limitS * 1000

@@ -56,7 +56,12 @@ const createMeteredLlm = (llm: LlmClient, { budget, meter }: Pick<BareRun, 'budg
   ...askingWhetherItSearches(llm),
 })
 
-/** Creates the token budget of a session, of which `before` is used; `onSpend` gets the total after each call. */
+/**
+ * Creates the token budget of a session.
+ * @param limit tokens that all rounds of the session may use together
+ * @param before tokens that earlier rounds have used
+ * @param onSpend gets the tokens used so far after each call
+ */
 export function createTokenBudget(
   limit: number,
   before: number,

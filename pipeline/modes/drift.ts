@@ -59,7 +59,7 @@ export async function driftPreview(kit: Kit): Promise<Outcome> {
 
 /**
  * Reads, filters and stores drift, of everything without targets. `failure` is the engine output when drift could not
- * be read. Errors: those of its steps.
+ * be read. Errors: those of `readDrift`, of the object store and of `runAgent`.
  */
 async function lookForDrift(kit: Kit, targets: string[]) {
   const { run, status } = kit

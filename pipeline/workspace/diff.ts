@@ -74,7 +74,10 @@ async function readUntrackedFiles(checkout: Checkout) {
 /** Number of commits that are fetched before the whole history. */
 const FIRST_STEP = 200
 
-/** Finds the merge base, fetching more history if needed. Errors: 500 `Git error when merging base: …` and such. */
+/**
+ * Finds the merge base, fetching more history if needed.
+ * @throws 500 `Git error when merging base: …`, `Git error when unshallowing: …`
+ */
 export async function findMergeBase(checkout: Checkout): Promise<string> {
   const { git, branch, defaultBranch } = checkout
   const ask = () => git.local(['merge-base', `refs/remotes/origin/${defaultBranch}`, 'HEAD'])

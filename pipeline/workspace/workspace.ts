@@ -12,7 +12,10 @@ export interface Workspace {
   readonly iacRoot: string
   readonly branch: string
   readonly defaultBranch: string
-  /** Commits and pushes all changes except `isNeverPushed`. Returns the commit of the branch head. */
+  /**
+   * Commits and pushes all changes except `isNeverPushed`. Returns the commit of the branch head.
+   * @throws 500 with git's text, or with a path that must not be pushed
+   */
   commitAndPush(): Promise<string>
   head(): Promise<string>
   /** Restores the files to a commit of the branch, which is not moved. */

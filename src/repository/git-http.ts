@@ -95,7 +95,10 @@ const FLUSH = Uint8Array.of(0x30, 0x30, 0x30, 0x30)
 /** Packets between two checks of the clock. */
 const BATCH = 1_024
 
-/** Returns the first lines of a list of references, terminated. Errors: plain ones for no git, or lines over 4 KiB. */
+/**
+ * Returns the first lines of a list of references, terminated.
+ * @throws plain errors for an answer that is not git's, or has a line of more than 4 KiB among the first 64
+ */
 function takeFirstLines(answer: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   let [lines, length] = [0, 0]
   for (const { kind, start, end } of readPackets(answer)) {

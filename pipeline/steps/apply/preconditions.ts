@@ -39,7 +39,10 @@ export async function holdProject(
   }
 }
 
-/** Deletes directory and stored copy of a saved plan. Failures are logged. `inUse`: an engine may still run. */
+/**
+ * Deletes directory and stored copy of a saved plan. Failures are logged.
+ * @param options.inUse true when an engine may still work in the directory
+ */
 export async function discardSavedPlan(run: BareRun, plan: SavedPlan | null, options: { inUse: boolean }) {
   const { context, round, log } = run
   const remove = removePlanDirectory(context.config.paths, round.session.uuid, options).catch((error: unknown) =>

@@ -70,7 +70,10 @@ export async function assertUnchanged({ context, round }: BareRun, plan: SavedPl
   if (workspaceHash !== plan.workspace_sha256) throw planNotSaved(CHANGED)
 }
 
-/** Reads the values to mask from the stored copy; none on failure, because the engine hides them itself. */
+/**
+ * Reads the values to mask from the stored copy; none on failure, because the engine hides them itself.
+ * @throws the reason of the run's signal; `LeaseLost`
+ */
 export async function readArchivedMasks(run: BareRun, plan: SavedPlan): Promise<string[]> {
   if (plan.archive_key === null || run.context.config.worker.pin_key === '') return []
   return await withFallback(run, 'what the reviewed plan marks sensitive could not be read', [], async () => {

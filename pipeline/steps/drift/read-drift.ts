@@ -14,7 +14,10 @@ type DriftReading =
   | { ok: true; valid: ValidPlan; operations: DriftOperation[] }
   | { ok: false; text: string; feedback: string }
 
-/** Reads drift from a plan, made again if missing or outdated. Errors: `PlatformError` for unreadable plans. */
+/**
+ * Reads drift from a plan, made again if missing or outdated.
+ * @throws `ForeignPlan` 500 for a plan of another workspace; those of `planTargets`, except for an unreadable plan file
+ */
 export const readDrift = (kit: Kit, valid: ValidPlan | null, targets: string[]): Promise<DriftReading> =>
   traceEngine(
     kit,
@@ -59,7 +62,10 @@ export function describeUnreadablePlan(error: unknown): string {
   throw error
 }
 
-/** Lets two models interpret a partial round. Returns the targets, or why nothing is to be done. */
+/**
+ * Lets two models interpret a partial round. Returns the targets, or why nothing is to be done.
+ * @throws those of `runAgent`
+ */
 export async function findRequestedScope(kit: Kit): Promise<{ targets: string[] } | { declined: string }> {
   const request = kit.run.round.query
   const objection = await findObjection(kit, 'drift', readDeclarations(kit))

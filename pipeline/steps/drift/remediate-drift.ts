@@ -26,7 +26,10 @@ const IN_SYNC = 'No drift found; the targeted infrastructure is synchronized.'
 /** Maximum characters of drift for the model that writes the status message. */
 const MAX_MESSAGE_CHARS = 10_000
 
-/** Remediates drift until none is left or the iterations are used up. A failing plan becomes `feedback`. */
+/**
+ * Remediates drift until none is left or the iterations are used up. A failing plan becomes `feedback`.
+ * @throws those of `generateAndValidate`, of `readDrift` and of the object store
+ */
 export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftResult> {
   const { run, status } = kit
   const session = createSessionChanges(kit, task)

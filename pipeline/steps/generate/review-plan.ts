@@ -167,7 +167,10 @@ export function lockDecision({ report, compliance }: Review, blockOnHighImpact: 
   return high ? null : false
 }
 
-/** Writes the decision and notifies about each gate that locked. Errors: `SetLockError`, `LeaseLost`. */
+/**
+ * Writes the decision and notifies about each gate that locked.
+ * @throws `SetLockError` `Error updating DB session lock.`; `LeaseLost`
+ */
 export async function decideLock(kit: Kit, review: Review): Promise<void> {
   const { context, round } = kit.run
   const { block_on_high_impact } = context.config.orchestration

@@ -42,7 +42,10 @@ export async function savePlan(kit: Kit, valid: ValidPlan): Promise<void> {
   if (earlierKey !== null) await deleteCopy(run, earlierKey)
 }
 
-/** Returns the SHA-256 of the plan file; null when it is on another disk. Errors: `StalePlan` after a change. */
+/**
+ * Returns the SHA-256 of the plan file; null when it is on another disk.
+ * @throws `StalePlan` when the file is not the reviewed one, or the code has changed since it was made
+ */
 async function hashCurrentPlan({ workspace }: Run, { reference }: ValidPlan): Promise<string | null> {
   const isSameCode = reference.workspace === workspace.iacRoot && reference.revision === (await workspace.revision())
   const hash = isSameCode ? await hashFile(`${workspace.iacRoot}/${reference.plan_file}`) : null

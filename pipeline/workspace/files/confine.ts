@@ -12,7 +12,10 @@ export interface Enclosure {
   paths: Config['paths']
 }
 
-/** Returns a model's path relative to the root, empty for the root. Errors: `ToolError` for forbidden paths. */
+/**
+ * Returns a model's path relative to the root, empty for the root.
+ * @throws `ToolError` for absolute paths, paths that leave the root, and hidden files
+ */
 export function toRelativePath({ paths }: Enclosure, path: string): string {
   if (/[\0\\]/.test(path)) throw new ToolError('Paths must not contain NUL or backslashes')
   if (path.startsWith('/')) throw new ToolError(`Path '${path}' is absolute; paths are relative to the workspace root`)
@@ -68,7 +71,10 @@ function nullIfMissing(error: NodeJS.ErrnoException): null {
   throw error
 }
 
-/** Returns the real path of the engine root. Errors: 400 `iac_path '<path>' is not a directory …`. */
+/**
+ * Returns the real path of the engine root.
+ * @throws 400 `iac_path '<path>' is not a directory inside the repository`
+ */
 export async function locateRoot(clone: string, iacPath: string | null): Promise<string> {
   const root = await realpath(clone)
   const target = await realpath(join(root, iacPath ?? '.')).catch(() => null)
