@@ -1,7 +1,7 @@
 import { PlatformError } from '../../src/base/errors.ts'
 import type { Masker } from '../../src/base/masking.ts'
 import type { LlmClient, Message } from '../../src/llm/inference.ts'
-import type { RoundRecording } from './round-recorder.ts'
+import type { RoundRecording } from './recording.ts'
 import type { BareRun, TokenBudget } from './run.ts'
 
 /** Wraps a client so that every message is masked, including tool results and earlier replies. */

@@ -12,7 +12,7 @@ import type { ClaimedRound } from '../../src/rounds/round.ts'
 import type { RoundResult } from '../../src/rounds/round-result.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Meter } from './meter.ts'
-import type { RoundRecording } from './round-recorder.ts'
+import type { RoundRecording } from './recording.ts'
 
 /** The context of a run, without the model client: models are reached only through `BareRun.openModel`, which masks. */
 type RunContext = Omit<Context, 'llm'>

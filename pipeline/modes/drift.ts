@@ -5,10 +5,15 @@ import type { Kit } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
 import { type DriftResult, findCoveredDrift } from '../steps/drift/genuine-drift.ts'
-import { describeUnmatched, findRequestedScope, readDrift } from '../steps/drift/read-drift.ts'
-import { ASSESSING, remediateDrift } from '../steps/drift/remediate-drift.ts'
+import {
+  ASSESSING,
+  describeUnmatched,
+  findRequestedScope,
+  readDrift,
+  remediateDrift,
+} from '../steps/drift/remediate-drift.ts'
 import { describeResult } from '../steps/generator/compose-result.ts'
-import { planOutsideTargets } from '../steps/plan/plan-outside-targets.ts'
+import { planOutsideTargets } from '../steps/plan/plan.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
 import { decline } from '../steps/shared/judge-request.ts'
 import { learnDeclaredSecrets } from '../steps/shared/look-at-repository.ts'

@@ -13,10 +13,10 @@ import { decideLock, reviewPlan } from '../steps/generate/review-plan.ts'
 import { savePlan } from '../steps/generate/save-plan.ts'
 import { describeOthersChanges, describeResult, joinParts } from '../steps/generator/compose-result.ts'
 import { generateAndValidate } from '../steps/generator/generate-and-validate.ts'
-import type { ValidPlan } from '../steps/plan/plan.ts'
-import { planOutsideTargets } from '../steps/plan/plan-outside-targets.ts'
+import { planOutsideTargets, type ValidPlan } from '../steps/plan/plan.ts'
 import { completePlanDocument } from '../steps/plan/store-plan.ts'
-import { createSessionValidator } from '../steps/plan/validators.ts'
+import { chooseSessionTargets } from '../steps/plan/targets.ts'
+import { createChoiceValidator } from '../steps/plan/validators.ts'
 import { type Conventions, composePrompts } from '../steps/shared/compose-prompts.ts'
 import { decline, findObjection } from '../steps/shared/judge-request.ts'
 import { learnDeclaredSecrets, readDeclarations, readForStatements } from '../steps/shared/look-at-repository.ts'
@@ -45,7 +45,7 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   const conventions = await composePrompts(kit)
   const maxAttempts = run.context.config.orchestration.max_validation_iteration
   const environments = createEnvironmentCheck(kit)
-  const planned = createSessionValidator(kit)
+  const planned = createChoiceValidator(kit, chooseSessionTargets(kit))
   const validate = createEnvironmentValidator(kit, environments, { validate: planned, maxAttempts })
   const validated = await generateAndValidate(kit, {
     query,

@@ -4,7 +4,6 @@ import { recordPush } from '../../../src/rounds/run-records.ts'
 import type { CodeText } from '../../../src/services/iac/contract.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { Run } from '../../kit/run.ts'
-import { countLines } from '../../open-run.ts'
 import { readVersions, type Versions } from '../../workspace/diff.ts'
 import { createFileAccess } from '../../workspace/files/access.ts'
 import { learnDeclaredSecrets } from '../shared/look-at-repository.ts'
@@ -32,6 +31,16 @@ export async function publishChanges(kit: Kit) {
   }
   await recordPush(run.context.sql, run.round, commit)
   return { commit, files: changes.map(({ path }) => path), formatted }
+}
+
+/** Counts the lines that a file change adds and removes. */
+export function countLines(change: { new_file: boolean; content: string }): { added: number; removed: number } {
+  const lines = change.content.replace(/\n$/, '').split('\n')
+  if (change.new_file) return { added: change.content === '' ? 0 : lines.length, removed: 0 }
+  // The lines before the first hunk name the files.
+  const hunks = lines.slice(lines.findIndex((line) => line.startsWith('@@')) + 1)
+  const count = (sign: string) => hunks.filter((line) => line.startsWith(sign)).length
+  return { added: count('+'), removed: count('-') }
 }
 
 interface ChangedFile extends Versions {

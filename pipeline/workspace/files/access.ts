@@ -1,15 +1,16 @@
 import { type FileHandle, lstat, readdir } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
+import { rgPath } from '@vscode/ripgrep'
 import type { Config } from '../../../config/types.ts'
 import { ToolError } from '../../../src/agent/agent-request.ts'
 import { forEachOf } from '../../../src/base/gate.ts'
 import { distanceWithin, editDistance } from '../../../src/base/text.ts'
 import { createLocalGit, type LocalGit } from '../git/git.ts'
+import { runProcess } from '../git/run-process.ts'
 import type { Workspace } from '../workspace.ts'
 import { type Enclosure, resolveExistingPath } from './confine.ts'
 import { type Editor, MissingFile, missingFileError, removeFile, replaceInText, writeText } from './edit.ts'
-import { isHidden } from './engine-files.ts'
-import { grep, type Search } from './grep.ts'
+import { hiddenNames, isHidden } from './engine-files.ts'
 import { withRegularFile } from './private-files.ts'
 
 export type FileAccess = ReturnType<typeof createFileAccess>
@@ -195,3 +196,75 @@ const stemOf = (name: string) => name.replace(/\.[^.]*$/, '')
 
 const isBeginning = (a: string, b: string) =>
   Math.min(a.length, b.length) >= MIN_BEGINNING && (a.startsWith(b) || b.startsWith(a))
+
+interface Search {
+  query: string
+  case_sensitive?: boolean
+  /** Glob of files to search. */
+  include_pattern?: string
+  /** Glob of files to leave out. */
+  exclude_pattern?: string
+}
+
+const MAX_MATCHES = 50
+const TIMEOUT_MS = 30_000
+const MAX_OUTPUT = 512 * 1024
+
+/**
+ * Searches for a regular expression and returns at most 50 lines `file:line:text`, relative to the root. Includes dot
+ * files; ignored files only if `include_pattern` names them; never git's files or secrets. Errors: `ToolError` for an
+ * invalid pattern, and after 30 s.
+ */
+async function grep({ root, paths }: Enclosure, search: Search, signal?: AbortSignal): Promise<string[]> {
+  const args = [
+    ...[
+      '--no-config',
+      '--no-follow',
+      '--no-ignore-dot',
+      '--no-ignore-global',
+      '--hidden',
+      '--no-heading',
+      '--line-number',
+      '--with-filename',
+      '--null',
+      '--color=never',
+    ],
+    ...[
+      '--no-messages',
+      '--sort=path',
+      '--max-columns=500',
+      '--max-columns-preview',
+      '--max-filesize=5M',
+      `--max-count=${MAX_MATCHES}`,
+    ],
+    search.case_sensitive ? '--case-sensitive' : '--ignore-case',
+    ...(search.include_pattern ? [`--glob=${search.include_pattern}`] : []),
+    ...(search.exclude_pattern ? [`--glob=!${search.exclude_pattern.replace(/^!/, '')}`] : []),
+    // Later globs win, so a pattern of the model cannot bring these files back.
+    ...hiddenNames(paths).map((name) => `--iglob=!${name}`),
+    `--regexp=${search.query}`,
+    '--',
+    './',
+  ]
+  const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8', HOME: '/dev/null' }
+  const output = await runProcess({
+    file: rgPath,
+    args,
+    cwd: root,
+    env,
+    timeoutMs: TIMEOUT_MS,
+    maxOutput: MAX_OUTPUT,
+    signal,
+  })
+  signal?.throwIfAborted()
+  if (output.stopped === 'timeout')
+    throw new ToolError(`The search took longer than ${TIMEOUT_MS / 1000} s; use a simpler pattern`)
+  if (output.code === 2 && output.stdout === '')
+    throw new ToolError(`The search failed: ${describeFailure(output.stderr, root)}`)
+  return output.stdout.split('\n').filter(Boolean).slice(0, MAX_MATCHES).map(toMatchLine)
+}
+
+const toMatchLine = (line: string): string => line.replace(/^\.\//, '').replace('\0', ':')
+
+const describeFailure = (stderr: string, root: string): string =>
+  stderr.replaceAll(root, '.').trim().slice(0, 1_000) || 'the pattern is not valid'

@@ -39,7 +39,7 @@ export async function withRegularFile<Result>(
 }
 
 /** Returns null for a missing path, symlink, directory or socket; throws other errors. */
-function nullIfUnreadable(error: NodeJS.ErrnoException): null {
+export function nullIfUnreadable(error: NodeJS.ErrnoException): null {
   if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EISDIR', 'ENAMETOOLONG'].includes(error.code ?? '')) return null
   throw error
 }
