@@ -109,7 +109,11 @@ async function attempt(context: Context, claim: Claim, modes: Modes, frame: Roun
     return { status, message, commit: null, history, usage: meter.usage(), result, ...more }
   }
   try {
-    if (claim.cancelled_by !== null && mode.workspace) await endUnstarted(run)
+    if (claim.cancelled_by !== null && mode.workspace) {
+      // Cancelled before its claim: jobs of earlier attempts are stopped.
+      await settleJobs(run)
+      frame.cancelled.throwIfAborted()
+    }
     if (claim.interruptions > context.config.worker.max_restarts) return await giveUp(mode, run, claim.interruptions)
     const budget = await openBudget(context, claim, frame.eventLog)
     const { outcome, commit } = await runMode(mode, budget ? { ...run, budget } : run, frame)
@@ -127,12 +131,6 @@ async function attempt(context: Context, claim: Claim, modes: Modes, frame: Roun
     }
     return endWith('failed', `runner failed: ${describeFailure(error, context.log)}`)
   }
-}
-
-/** Ends a round that was cancelled before its claim, and stops jobs of earlier attempts. */
-async function endUnstarted(run: BareRun): Promise<void> {
-  await settleJobs(run)
-  run.cancellation?.signal.throwIfAborted()
 }
 
 /** Notes the cancellation in the last turn of the conversation, except for an apply, which has its report there. */

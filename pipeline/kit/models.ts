@@ -6,14 +6,11 @@ import type { BareRun, TokenBudget } from './run.ts'
 
 /** Wraps a client so that every message is masked, including tool results and earlier replies. */
 export const createMaskedLlm = (llm: LlmClient, masker: Masker): LlmClient => ({
+  ...llm,
   complete: (request) =>
     llm.complete({ ...request, messages: request.messages.map((message) => maskMessage(message, masker)) }),
   search: (query, options) => llm.search(masker.text(query), options),
-  ...askingWhetherItSearches(llm),
 })
-
-/** Forwards `canSearch`, for clients that wrap another one. */
-const askingWhetherItSearches = ({ canSearch }: LlmClient) => canSearch && { canSearch }
 
 function maskMessage(message: Message, masker: Masker): Message {
   if (message.role !== 'assistant') return { ...message, content: masker.text(message.content) }
@@ -36,6 +33,7 @@ function isClean(data: unknown, masker: Masker): boolean {
 
 /** Wraps a client so that calls check the token budget and searches are metered. */
 const createMeteredLlm = (llm: LlmClient, { budget, meter }: Pick<BareRun, 'budget' | 'meter'>): LlmClient => ({
+  ...llm,
   complete: async (request) => {
     budget?.check()
     const answer = await llm.complete(request)
@@ -53,7 +51,6 @@ const createMeteredLlm = (llm: LlmClient, { budget, meter }: Pick<BareRun, 'budg
       },
     })
   },
-  ...askingWhetherItSearches(llm),
 })
 
 /**

@@ -264,6 +264,7 @@ function createRecordingClient(llm: LlmClient, tape: Tape): LlmClient {
     }
   }
   return {
+    ...llm,
     complete: (request) =>
       recordCall(
         { kind: 'complete', ...chainOf(request), request: plainRequest(request) },
@@ -282,7 +283,6 @@ function createRecordingClient(llm: LlmClient, tape: Tape): LlmClient {
         (answer) => ({ answer, ...(used[0] && { used: used[0] }) }),
       )
     },
-    ...(llm.canSearch && { canSearch: llm.canSearch }),
   }
 }
 

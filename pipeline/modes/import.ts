@@ -4,6 +4,7 @@ import { describePlan } from '../../src/chains/shared/plan-background.ts'
 import { leftoverBlocks, stateAlignment } from '../../src/plan/imports/alignment.ts'
 import { type ScopeInventory, takeInventory } from '../../src/plan/imports/inventory.ts'
 import { storePreview, storeReport } from '../../src/reports/artifacts.ts'
+import { finishReport, reportSchemas } from '../../src/reports/schemas.ts'
 import { type ImportFacts, settleImportReport } from '../../src/reports/settle-import.ts'
 import type { Kit } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
@@ -143,26 +144,15 @@ async function writeImportPreviewReport({ run, secrets, status }: Kit, inventory
   const { managed, unmanaged, left_out } = inventory.counts
   const counts = `${managed} managed, ${unmanaged} not managed, ${left_out} left out`
   const nothing = `Preview of the scope ${inventory.scope_id}: ${counts}. Nothing was imported.`
-  const facts = {
-    imported: [],
-    failed: [],
-    excluded: inventory.left_out.map(({ resource_id, reason }) => ({ resource_id, details: reason })),
+  const report = {
+    summary: { selected: 0, imported: 0, failed: 0 },
+    status: 'Succeeded',
+    execution_summary: nothing,
+    imported_resources: [],
+    excluded_resources: inventory.left_out.map(({ resource_id, reason }) => ({ resource_id, details: reason })),
     state_alignment: stateAlignment([], null).text,
     recommendations: [],
-    nothing,
   }
-  const document = settleImportReport(
-    {
-      summary: { selected: 0, imported: 0, failed: 0 },
-      status: 'Succeeded',
-      execution_summary: nothing,
-      imported_resources: [],
-      excluded_resources: [],
-      state_alignment: '',
-      recommendations: [],
-    },
-    facts,
-    secrets,
-  )
+  const document = finishReport('import', reportSchemas.import, report, secrets)
   await storeReport(run.context, run.round, { type: 'import', document }, run.signal)
 }

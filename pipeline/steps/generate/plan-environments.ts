@@ -14,6 +14,7 @@ import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import { copyCommit, findBaseCommit, type WorkspaceCopy } from '../../workspace/clone.ts'
 import { createFileAccess, type SurveyedFile } from '../../workspace/files/access.ts'
+import { listFiles } from '../generator/compose-result.ts'
 import { describeRefusal, EngineRefusal, planRoot } from '../plan/plan.ts'
 import { createCheckedValidator, type PlanValidator } from '../plan/validators.ts'
 
@@ -138,10 +139,11 @@ function noteOf({ environment, verdict, facts }: EnvironmentResult): string {
 }
 
 const MAX_NAMED = 10
-const listOf = (paths: readonly string[]) => {
-  const named = paths.slice(0, MAX_NAMED).map((path) => `\`${path}\``)
-  return [...named, ...(paths.length > MAX_NAMED ? [`${paths.length - MAX_NAMED} more`] : [])].join(', ')
-}
+const listOf = (paths: readonly string[]) =>
+  listFiles(
+    paths.map((path) => `\`${path}\``),
+    MAX_NAMED,
+  )
 
 function notesOnOthers({ unconcerned, beyondLimit, ofOtherRoots }: FoundEnvironments): string[] {
   return [
