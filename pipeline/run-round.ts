@@ -129,7 +129,9 @@ async function attempt(context: Context, claim: Claim, modes: Modes, frame: Roun
       // An apply throws this only before submission, so its plan is still valid.
       return endWith('uncompleted', cancelledMessage(cancelled.by), { keeps_plan: claim.mode === 'apply' })
     }
-    return endWith('failed', `runner failed: ${describeFailure(error, context.log)}`)
+    context.log.error('round failed', { error })
+    // Only the text of a platform error is for users.
+    return endWith('failed', `runner failed: ${error instanceof PlatformError ? error.message : UNEXPECTED}`)
   }
 }
 
@@ -161,12 +163,6 @@ async function runMode(mode: RoundMode, run: BareRun, frame: RoundFrame) {
     if (run.cancellation?.signal.aborted) await settleJobs(run)
     await workspace.dispose().catch((error: unknown) => run.log.warn('the working copy was not removed', { error }))
   }
-}
-
-/** Returns the text of a platform error for users. Any other error is only logged. */
-function describeFailure(error: unknown, log: Logger): string {
-  log.error('round failed', { error })
-  return error instanceof PlatformError ? error.message : UNEXPECTED
 }
 
 const FAILED = /^runner failed: /

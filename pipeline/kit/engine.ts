@@ -205,10 +205,7 @@ export async function runJob<Kind extends IacJobKind>(
       if (cancelled.aborted) void stop()
     },
   })
-  const settled = job.then(
-    () => {},
-    () => {},
-  )
+  const settled = job.catch(() => {})
   jobs.add(settled)
   try {
     return await job
@@ -224,13 +221,12 @@ export async function runJob<Kind extends IacJobKind>(
 async function stopJob(run: BareRun, jobId: string, kind: string, limit: AbortController): Promise<void> {
   const { job_timeout } = run.context.config.services.iac
   if (!WRITES_STATE.includes(kind))
-    delay(Math.min(STOP_LIMIT_MS, job_timeout * 1000), limit.signal).then(
-      () => {
+    delay(Math.min(STOP_LIMIT_MS, job_timeout * 1000), limit.signal)
+      .then(() => {
         run.log.warn('an engine job of a cancelled round has not ended; it is left alone', { job_id: jobId, kind })
         limit.abort()
-      },
-      () => {},
-    )
+      })
+      .catch(() => {})
   await askToStop(run, jobId, limit.signal)
 }
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { sha256Hex } from '../../src/base/bytes.ts'
-import type { Json } from '../../src/base/json.ts'
+import { type Json, parseJson } from '../../src/base/json.ts'
 import type { Logger } from '../../src/base/log.ts'
 import { createMasker, type Masker } from '../../src/base/masking.ts'
 import type { InferenceRequest, LlmClient, Message } from '../../src/llm/inference.ts'
@@ -139,12 +139,8 @@ async function readLine(line: string, number: number): Promise<Line> {
   const body = seal ? `${line.slice(0, seal.index)}}` : line
   if (!seal || seal[1] !== (await sha256Hex(body)))
     throw new RecordingError(`Line ${number} of the recording was changed or cut off after it was written.`)
-  let entry: unknown
-  try {
-    entry = JSON.parse(body)
-  } catch {
-    throw new RecordingError(`Line ${number} of the recording is no JSON.`)
-  }
+  const entry = parseJson(body)
+  if (entry === undefined) throw new RecordingError(`Line ${number} of the recording is no JSON.`)
   const parsed = v.safeParse(lineSchema, entry)
   if (parsed.success) return parsed.output
   const [issue] = parsed.issues
@@ -153,15 +149,10 @@ async function readLine(line: string, number: number): Promise<Line> {
   )
 }
 
-export interface Chain {
-  /** Name of the result tool, or `text` for a chain without tools. */
-  chain: string
-  role: InferenceRequest['role']
-  tools: string[]
-}
+export type Chain = ReturnType<typeof chainOf>
 
-/** Returns the chain of a request, identified by its last tool, which ends the chain. */
-export function chainOf({ role, tools = [] }: Pick<InferenceRequest, 'role' | 'tools'>): Chain {
+/** Returns the chain of a request, identified by its last tool, which ends the chain; `text` without tools. */
+export function chainOf({ role, tools = [] }: Pick<InferenceRequest, 'role' | 'tools'>) {
   return { chain: tools.at(-1)?.name ?? 'text', role, tools: tools.map(({ name }) => name) }
 }
 

@@ -59,17 +59,13 @@ interface Cancellation {
 }
 
 /** The run of a mode that works on code. */
-export interface Run extends BareRun {
-  workspace: Workspace
-}
+export type Run = BareRun & { workspace: Workspace }
 
 /** The end of a mode. An error that a mode throws ends the round as `failed`. */
 export type Outcome = { status: 'completed' } | { status: 'uncompleted'; message: string }
 
 /** Returned when the mode has parked the round. The run must not write anything more. */
-export interface Parked {
-  status: 'parked'
-}
+export type Parked = { status: 'parked' }
 
 export type ModeHandler = (run: Run) => Promise<Outcome>
 

@@ -2,6 +2,7 @@ import { readdir, readFile, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config/types.ts'
 import { internal } from '../../src/base/errors.ts'
+import { parseJson } from '../../src/base/json.ts'
 import type { Logger } from '../../src/base/log.ts'
 import {
   deriveProjectId,
@@ -75,11 +76,8 @@ export async function assertNoForeignBackend(iacRoot: string, ownName: string): 
 
 /** Rewrites JSON, so that no key is hidden by escapes. Invalid JSON is returned as is; the engine refuses it. */
 function normaliseJson(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text))
-  } catch {
-    return text
-  }
+  const json = parseJson(text)
+  return json === undefined ? text : JSON.stringify(json)
 }
 
 /**

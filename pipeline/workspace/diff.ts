@@ -1,4 +1,4 @@
-import { access, realpath } from 'node:fs/promises'
+import { lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config/types.ts'
 import { internal } from '../../src/base/errors.ts'
@@ -83,7 +83,8 @@ export async function findMergeBase(checkout: Checkout): Promise<string> {
   const ask = () => git.local(['merge-base', `refs/remotes/origin/${defaultBranch}`, 'HEAD'])
   let output = await ask()
   for (const depth of [`--deepen=${FIRST_STEP}`, '--unshallow']) {
-    if (output.code === 0 || !(await isShallow(git.place.directory))) break
+    const shallow = await lstat(join(git.place.directory, 'shallow')).catch(() => null)
+    if (output.code === 0 || shallow === null) break
     const branches = branch === defaultBranch ? [branch] : [defaultBranch, branch]
     const refspecs = branches.map((name) => `+refs/heads/${name}:refs/remotes/origin/${name}`)
     const fetched = await git.network(['fetch', '--quiet', '--no-tags', depth, 'origin', ...refspecs])
@@ -93,12 +94,6 @@ export async function findMergeBase(checkout: Checkout): Promise<string> {
   if (output.code !== 0) throw internal(`Git error when merging base: ${describeGitFailure(git, output)}`)
   return output.stdout.trim()
 }
-
-const isShallow = (directory: string): Promise<boolean> =>
-  access(join(directory, 'shallow')).then(
-    () => true,
-    () => false,
-  )
 
 /** The whole text of a file now, and in the last commit. */
 export interface Versions {

@@ -133,12 +133,8 @@ const isHiddenFromModels = (paths: Enclosure['paths']) => (segment: string) =>
 
 /** Returns null for anything but a regular file, for example a link, a submodule or a missing file. */
 async function measureFile(root: string, path: string): Promise<SurveyedFile | null> {
-  try {
-    const info = await lstat(join(root, path))
-    return info.isFile() ? { path, bytes: info.size } : null
-  } catch {
-    return null
-  }
+  const info = await lstat(join(root, path)).catch(() => null)
+  return info?.isFile() ? { path, bytes: info.size } : null
 }
 
 /** Reads a regular file, cut with a note; null for anything else. The caller has checked its directories. */

@@ -3,6 +3,7 @@ import { constants, createReadStream } from 'node:fs'
 import { chmod, type FileHandle, lstat, open, readdir, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import * as v from 'valibot'
+import { parseJson } from '../../../src/base/json.ts'
 import { MASKS_FILE } from './engine-files.ts'
 
 /** Removes a file directly inside a directory, if it exists. Only the last part of `name` is used. */
@@ -65,24 +66,18 @@ export async function readMasks(clone: string): Promise<string[]> {
   const text = await withRegularFile(`${clone}/${MASKS_FILE}`, async (handle, bytes) =>
     bytes > MAX_BYTES ? null : await handle.readFile('utf8'),
   )
-  if (text === null) return []
-  try {
-    const parsed = v.safeParse(MasksSchema, JSON.parse(text))
-    return parsed.success ? parsed.output : []
-  } catch {
-    return []
-  }
+  const parsed = v.safeParse(MasksSchema, parseJson(text ?? ''))
+  return parsed.success ? parsed.output : []
 }
 
 /** The mode bit of a folder whose files belong to its group, when worker and iac sidecar have different accounts. */
 const SETGID = 0o2000
 
 /** True if the engine may run under another account of the same group: the upload folder has the setgid bit. */
-export const isShared = async (uploadFolder: string): Promise<boolean> =>
-  await stat(uploadFolder).then(
-    ({ mode }) => (mode & SETGID) !== 0,
-    () => false,
-  )
+export async function isShared(uploadFolder: string): Promise<boolean> {
+  const folder = await stat(uploadFolder).catch(() => null)
+  return folder !== null && (folder.mode & SETGID) !== 0
+}
 
 /** Gives the group access to new files when the upload folder is shared. Returns true if it is. */
 export async function adoptSharedMode(uploadFolder: string): Promise<boolean> {

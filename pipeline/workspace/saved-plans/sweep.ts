@@ -62,7 +62,10 @@ async function* sessionFolders(uploadFolder: string, log: Logger): AsyncGenerato
   })
   for await (const entry of folder) {
     if (!entry.isDirectory()) continue
-    if (entry.name.startsWith(LEAVING)) await removeFolder(join(uploadFolder, entry.name), log)
+    if (entry.name.startsWith(LEAVING))
+      await rm(join(uploadFolder, entry.name), { recursive: true, force: true }).catch((error: unknown) =>
+        log.warn('leftovers could not be removed', { error }),
+      )
     if (!isUuid(entry.name) || entry.name !== entry.name.toLowerCase()) continue
     batch.push(entry.name)
     if (batch.length < BATCH) continue
@@ -70,12 +73,6 @@ async function* sessionFolders(uploadFolder: string, log: Logger): AsyncGenerato
     batch = []
   }
   if (batch.length > 0) yield batch
-}
-
-async function removeFolder(path: string, log: Logger): Promise<void> {
-  await rm(path, { recursive: true, force: true }).catch((error: unknown) =>
-    log.warn('leftovers could not be removed', { error }),
-  )
 }
 
 async function sweepSession(uploadFolder: string, standing: Standing, options: SweepOptions): Promise<number> {

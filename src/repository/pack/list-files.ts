@@ -69,15 +69,8 @@ function treeOf(objects: PackObjects, commit: string): string {
   return tree
 }
 
-interface TreeEntry {
-  isTree: boolean
-  name: Uint8Array
-  /** Returns the hexadecimal hash, computed on demand. */
-  hash(): string
-}
-
 /** Yields the entries of a tree: `<mode> <name>`, NUL, and 20 bytes of hash. */
-function* readTree(tree: Uint8Array): Generator<TreeEntry> {
+function* readTree(tree: Uint8Array) {
   for (let start = 0; start < tree.length; ) {
     const space = tree.indexOf(SPACE, start)
     const end = tree.indexOf(0, space + 1)
@@ -86,6 +79,7 @@ function* readTree(tree: Uint8Array): Generator<TreeEntry> {
     yield {
       isTree: isTreeMode(tree.subarray(start, space)),
       name: tree.subarray(space + 1, end),
+      /** Returns the hexadecimal hash, computed on demand. */
       hash: () => toHex(tree.subarray(end + 1, next)),
     }
     start = next
