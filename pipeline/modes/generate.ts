@@ -20,7 +20,6 @@ import { createChoiceValidator } from '../steps/plan/validators.ts'
 import { type Conventions, composePrompts } from '../steps/shared/compose-prompts.ts'
 import { decline, findObjection } from '../steps/shared/judge-request.ts'
 import { learnDeclaredSecrets, readDeclarations, readForStatements } from '../steps/shared/look-at-repository.ts'
-import { createFileAccess } from '../workspace/files/access.ts'
 
 /** Turns a request into a saved plan; a declined or answered one ends `uncompleted` and changes nothing. */
 export async function generate(kit: Kit): Promise<Outcome> {
@@ -95,9 +94,13 @@ export async function checkDrift(kit: Kit, valid: ValidPlan, conventions: Conven
 }
 
 /** Records the written changes; without a changed file the drift has disappeared by itself. */
-async function recordWritten({ run, secrets }: Kit, written: readonly DriftOperation[], files: readonly string[]) {
+async function recordWritten(
+  { run, secrets, openFiles }: Kit,
+  written: readonly DriftOperation[],
+  files: readonly string[],
+) {
   if (files.length === 0) return
-  const access = createFileAccess(run.context.config, run.workspace)
+  const access = openFiles()
   const texts = await Promise.all(files.map(async (path) => ({ path, text: await access.read(path).catch(() => '') })))
   const fileOf = ({ address }: DriftOperation): string => {
     const [type = '', name = ''] = withoutIndexes(address).split('.').slice(-2)

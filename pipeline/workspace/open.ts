@@ -58,21 +58,22 @@ async function checkOut(config: Config, round: ClaimedRound, place: GitPlace, op
   const base = await checkOutBranch(git, { branch, defaultBranch, round, log })
   const iacRoot = await removeUnsafeEntries(git, root_path, log)
   await writeMarker(place.workTree)
-  return { git, clone: place.workTree, iacRoot, branch, defaultBranch, base, paths: config.paths, log }
+  return { git, iacRoot, branch, defaultBranch, base, paths: config.paths }
 }
 
 function createWorkspace(checkout: Checkout): Workspace {
-  const { clone, iacRoot, branch, defaultBranch, git } = checkout
+  const { iacRoot, branch, defaultBranch, git } = checkout
+  const { directory: gitDirectory, workTree: clone } = git.place
   // Keeping moves the directory away, so its last commit is stored for later calls of `head`.
   let keptHead: string | null = null
   // The branch only grows during a run, so the merge base stays the same.
   let base: Promise<string> | null = null
   return {
     clone,
-    gitDirectory: git.place.directory,
+    gitDirectory,
     iacRoot,
     branch,
-    defaultBranch: defaultBranch,
+    defaultBranch,
     commitAndPush: () => commitAndPush(checkout),
     head: async () => keptHead ?? (await readHead(checkout)),
     restore: (commit) => restoreFiles(checkout, commit),

@@ -1,5 +1,4 @@
 import type { Config } from '../../config/types.ts'
-import type { Logger } from '../../src/base/log.ts'
 import type { Git } from './git/git.ts'
 
 /** The working copy of one run. Paths in arguments and results have slashes and are relative to `iacRoot`. */
@@ -43,12 +42,10 @@ export interface FileChange {
 /** A clone with its session branch checked out. */
 export interface Checkout {
   git: Git
-  clone: string
   iacRoot: string
   branch: string
   defaultBranch: string
   /** The commit at which the run begins. */
   base: string
   paths: Config['paths']
-  log: Logger
 }

@@ -13,7 +13,7 @@ import type { Finding } from '../../kit/attempts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import { copyCommit, findBaseCommit, type WorkspaceCopy } from '../../workspace/clone.ts'
-import { createFileAccess, type SurveyedFile } from '../../workspace/files/access.ts'
+import type { SurveyedFile } from '../../workspace/files/access.ts'
 import { listFiles } from '../generator/compose-result.ts'
 import { describeRefusal, EngineRefusal, planRoot } from '../plan/plan.ts'
 import { createCheckedValidator, type PlanValidator } from '../plan/validators.ts'
@@ -208,11 +208,11 @@ const MAX_PLANNED = 5
 const MAX_BYTES = 128 * 1024
 
 /** Finds environments whose file, or a variable in it, the session changes; none, and a log entry, on failure. */
-function findEnvironments({ run }: Kit): Promise<FoundEnvironments> {
+function findEnvironments({ run, openFiles }: Kit): Promise<FoundEnvironments> {
   return withFallback(run, 'the files of other environments could not be looked at', NONE, async () => {
     const changes = readVariableChanges(await run.workspace.branchDiff())
     if (changes.names.size + changes.files.size === 0) return NONE
-    const access = createFileAccess(run.context.config, run.workspace)
+    const access = openFiles()
     const surveyed = await access.survey(run.signal)
     const candidates = surveyed.filter(
       ({ path, bytes }) => isVariableFile(path) && !isLoadedByItself(path) && bytes <= MAX_BYTES,

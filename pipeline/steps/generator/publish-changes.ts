@@ -5,7 +5,6 @@ import type { CodeText } from '../../../src/services/iac/contract.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { Run } from '../../kit/run.ts'
 import { readVersions, type Versions } from '../../workspace/diff.ts'
-import { createFileAccess } from '../../workspace/files/access.ts'
 import { learnDeclaredSecrets } from '../shared/look-at-repository.ts'
 
 /** Number of artifacts of an attempt that are uploaded in parallel. */
@@ -57,7 +56,8 @@ const MAX_BYTES = 7 * 1024 * 1024
  * formatted before, to keep the reviewed change small. Returns the changed paths; none when the iac service cannot
  * format or fails. Errors: the reason of the run's signal.
  */
-export async function formatChanges({ run }: Kit): Promise<string[]> {
+export async function formatChanges(kit: Kit): Promise<string[]> {
+  const { run } = kit
   const { iac } = run.context
   if (!iac.fmt) return []
   const started = performance.now()
@@ -67,7 +67,7 @@ export async function formatChanges({ run }: Kit): Promise<string[]> {
       const texts = files.flatMap(textsOf)
       const formatted = await iac.fmt(run.workspace.iacRoot, texts, run.signal)
       if (formatted === null) break
-      written.push(...(await writeFormatted(run, files, formatted)))
+      written.push(...(await writeFormatted(kit, files, formatted)))
     }
     if (written.length > 0) run.log.info('changed files were formatted', { files: written.length })
   } catch (error) {
@@ -115,8 +115,8 @@ function batchesOf(files: readonly ChangedFile[]): ChangedFile[][] {
 }
 
 /** Writes formatted files whose committed version was formatted. Returns their paths. */
-async function writeFormatted(run: Run, files: readonly ChangedFile[], formatted: readonly string[]) {
-  const access = createFileAccess(run.context.config, run.workspace)
+async function writeFormatted({ openFiles }: Kit, files: readonly ChangedFile[], formatted: readonly string[]) {
+  const access = openFiles()
   const answers = formatted.values()
   const written: string[] = []
   for (const { path, current, committed } of files) {
