@@ -1,8 +1,7 @@
-import { PlatformError } from '../../src/base/errors.ts'
 import type { Masker } from '../../src/base/masking.ts'
 import type { LlmClient, Message } from '../../src/llm/inference.ts'
 import type { RoundRecording } from './recording.ts'
-import type { BareRun, TokenBudget } from './run.ts'
+import type { BareRun } from './run.ts'
 
 /** Wraps a client so that every message is masked, including tool results and earlier replies. */
 export const createMaskedLlm = (llm: LlmClient, masker: Masker): LlmClient => ({
@@ -52,34 +51,6 @@ const createMeteredLlm = (llm: LlmClient, { budget, meter }: Pick<BareRun, 'budg
     })
   },
 })
-
-/**
- * Creates the token budget of a session.
- * @param limit tokens that all rounds of the session may use together
- * @param before tokens that earlier rounds have used
- * @param onSpend gets the tokens used so far after each call
- */
-export function createTokenBudget(
-  limit: number,
-  before: number,
-  onSpend: (used: number) => void = () => {},
-): TokenBudget {
-  let used = before
-  return {
-    check: () => {
-      if (used < limit) return
-      throw new PlatformError(
-        'TokenBudgetExceeded',
-        429,
-        `the session has used ${used} tokens, its limit is ${limit} (llm.max_session_tokens).`,
-      )
-    },
-    spend: ({ input_tokens, output_tokens }) => {
-      used += input_tokens + output_tokens
-      onSpend(used)
-    },
-  }
-}
 
 /** Creates `BareRun.openModel`: metering inside, then recording, then masking around both. */
 export const createModelOpener =

@@ -12,7 +12,7 @@ import { runChain } from '../kit/run-chain.ts'
 import {
   type Discovery,
   discover,
-  NOT_SELECTED,
+  notSelected,
   type Selection,
   selectChosen,
   selectResources,
@@ -81,7 +81,7 @@ function repeatSelection(kit: Kit, discovery: Discovery, ledger: Ledger): Select
   const others = is_partial ? ids.filter((id) => !ledger.has(id)) : []
   return {
     ids: [],
-    excluded: [...withheld, ...others.map((resourceId) => ({ resource_id: resourceId, details: NOT_SELECTED }))],
+    excluded: [...withheld, ...notSelected(others)],
     missing: [],
     ending: null,
   }

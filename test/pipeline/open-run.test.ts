@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createMeter } from '../../pipeline/kit/meter.ts'
-import { createTokenBudget } from '../../pipeline/kit/models.ts'
+import { createMeter, createTokenBudget } from '../../pipeline/kit/meter.ts'
 import { createObserver, watchUploads } from '../../pipeline/run-round.ts'
 import { countLines } from '../../pipeline/steps/generator/publish-changes.ts'
 import type { ObjectStore } from '../../src/data/storage/object-store.ts'

@@ -1,7 +1,7 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { delay } from '../../../src/base/http.ts'
 import { isStateLocked, readManagedState } from '../../../src/plan/state/managed-state.ts'
-import { compareStates, describeMoves, type EngineState, hasMoved, parseState } from '../../../src/plan/state/state.ts'
+import { compareStates, describeMoves, type EngineState, hasMoved } from '../../../src/plan/state/state.ts'
 import type { ApplyResult } from '../../../src/rounds/applies.ts'
 import { claimProject, parkRound } from '../../../src/rounds/transitions.ts'
 import { fetchArchive } from '../../../src/saved-plans/encrypted-archive.ts'
@@ -20,8 +20,7 @@ import {
   removePlanDirectory,
 } from '../../workspace/saved-plans/plan-directory.ts'
 import { hashWorkspace } from '../../workspace/saved-plans/workspace-hash.ts'
-import { readZipEntry } from '../../workspace/saved-plans/zip.ts'
-import { deleteCopy, MAX_STATE_BYTES } from '../generate/save-plan.ts'
+import { deleteCopy, readPriorState } from '../generate/save-plan.ts'
 
 /** Maximum wait for another round that applies to the same project, unless engine jobs have a shorter limit. */
 const PROJECT_LIMIT_S = 600
@@ -131,12 +130,7 @@ const readCurrentState = (run: BareRun, projectId: string): Promise<EngineState 
 
 /** Describes the changes since the state in the plan file; empty when the plan file holds none. */
 async function describeMovesSince({ context }: BareRun, { iacRoot }: PlanDirectory, now: EngineState): Promise<string> {
-  const prior = await readZipEntry(
-    `${iacRoot}/${context.config.paths.session_plan_filename}`,
-    'tfstate',
-    MAX_STATE_BYTES,
-  )
-  const before = prior === null ? null : parseState(prior)
+  const before = await readPriorState(`${iacRoot}/${context.config.paths.session_plan_filename}`)
   return before === null ? '' : describeMoves(compareStates(before, now))
 }
 
