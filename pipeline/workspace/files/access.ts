@@ -197,9 +197,9 @@ interface Search {
   query: string
   case_sensitive?: boolean
   /** Glob of files to search. */
-  include_pattern?: string
+  include_pattern?: string | null
   /** Glob of files to leave out. */
-  exclude_pattern?: string
+  exclude_pattern?: string | null
 }
 
 const MAX_MATCHES = 50

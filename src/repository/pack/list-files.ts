@@ -44,16 +44,13 @@ export async function listFiles(
       characters += path.length
       if (path.length > MAX_PATH || characters > MAX_CHARACTERS)
         throw new Error('the paths of the repository are too long')
-      if (entry.isTree) pending.push(below(directory, path, entry.hash()))
-      else files.push(path)
+      if (!entry.isTree) files.push(path)
+      else if (directory.depth < MAX_DEPTH)
+        pending.push({ hash: entry.hash(), prefix: `${path}/`, depth: directory.depth + 1 })
+      else throw new Error(`the repository is more than ${MAX_DEPTH} directories deep`)
     }
   }
   return files
-}
-
-function below({ depth }: Pending, path: string, hash: string): Pending {
-  if (depth >= MAX_DEPTH) throw new Error(`the repository is more than ${MAX_DEPTH} directories deep`)
-  return { hash, prefix: `${path}/`, depth: depth + 1 }
 }
 
 function contentsOf(objects: PackObjects, hash: string, kind: 'commit' | 'tree'): Uint8Array {
