@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { type Browser, chromium, type Page, request } from '@playwright/test'
 import { buildConsole } from '../console/build/build.ts'
-import type { SessionSummary } from '../console/client/api/calls.ts'
+import type { SessionSummary } from '../console/client/api/client.ts'
 import { withTemporaryFolder } from '../dev/files.ts'
 import { listen } from '../dev/server.ts'
 import { createMasker } from '../src/base/masking.ts'
@@ -30,10 +30,7 @@ export const benchConsole = (options: { size: number; seconds: number }): Promis
       const figures: Figure[] = [{ name: 'a bare page: largest paint', value: bare, unit: 'ms' }]
       for (const screen of SCREENS(id)) figures.push(...(await measureScreen(browser, stack.url, screen, bare)))
       figures.push(...(await measureScrolling(browser, stack.url, { id, ...options })))
-      return {
-        title: 'Console (a quarter of the speed, 1.6 Mbit/s, 150 ms; scrolling at full speed)',
-        figures,
-      }
+      return { title: 'Console (a quarter of the speed, 1.6 Mbit/s, 150 ms; scrolling at full speed)', figures }
     } finally {
       await browser.close()
       await stack.stop()
@@ -85,14 +82,12 @@ async function measureBare(browser: Browser): Promise<number> {
   return largest_paint_ms
 }
 
-interface Scrolling {
-  id: string
-  /** Number of sessions, and of resources in the plan. */
-  size: number
-  seconds: number
-}
-
-async function measureScrolling(browser: Browser, url: string, { id, size, seconds }: Scrolling): Promise<Figure[]> {
+/** @param options.size number of sessions, and of resources in the plan */
+async function measureScrolling(
+  browser: Browser,
+  url: string,
+  { id, size, seconds }: { id: string; size: number; seconds: number },
+): Promise<Figure[]> {
   const facts = { plan: parsePlan(largePlanText(size)), targets: [], masker: createMasker([]) }
   const document = await writePlanDocument(facts)
   const page = await openPage(browser, { slow: false })
@@ -145,18 +140,11 @@ function session(number: number): SessionSummary {
 
 /** A mid-range phone in a mobile network: a quarter of this machine's speed, 1.6 Mbit/s, 150 ms. */
 const SLOW_CPU = 4
-const SLOW_NETWORK = {
-  offline: false,
-  latency: 150,
-  downloadThroughput: 1_600_000 / 8,
-  uploadThroughput: 750_000 / 8,
-}
+const SLOW_NETWORK = { offline: false, latency: 150, downloadThroughput: 1_600_000 / 8, uploadThroughput: 750_000 / 8 }
 
 async function openBrowser(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: await findChromium(),
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-  })
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  return chromium.launch({ executablePath: await findChromium(), args })
 }
 
 /** Opens a page with an empty cache that records its largest paint, layout shifts and slowest interaction. */

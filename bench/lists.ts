@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
 import { migrate } from '../src/data/db/migrate.ts'
 import { connect } from '../src/data/db/pool.ts'
 import type { Sql } from '../src/data/db/sql.ts'
 import { listSessions, type SessionFilter } from '../src/sessions/list.ts'
-import type { SessionSelection } from '../src/sessions/lists/selection.ts'
+import type { SessionSelection } from '../src/sessions/lists/matches.ts'
 import { countTotals } from '../src/sessions/lists/totals.ts'
-import { projectRoot } from './lib/process.ts'
 import { type Figure, quantiles, type Section, timed } from './lib/report.ts'
 import { withPostgres } from './lib/stack.ts'
 import { seedSessions } from './seed-sessions.ts'
@@ -97,7 +97,7 @@ export async function benchLists(options: { sizes: readonly number[]; runs: numb
     }
     await sql.end({ timeout: 1 })
   })
-  const results = join(projectRoot, 'bench/results')
+  const results = join(PROJECT_ROOT, 'bench/results')
   await mkdir(results, { recursive: true })
   await writeFile(join(results, 'lists-plans.txt'), plans.join('\n'))
   return {

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { RESOURCES } from '../dev/cloud/account.ts'
+import { RESOURCES } from '../dev/cloud.ts'
 import type { AllResult, DemoResult } from '../dev/demo/result.ts'
 import { withTemporaryFolder } from '../dev/files.ts'
-import { projectRoot } from './lib/process.ts'
+import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
+import { findInstalledEngine } from '../sidecars/iac/engine/find.ts'
 import { type Figure, percentile, type Section } from './lib/report.ts'
 
 const run = promisify(execFile)
@@ -78,21 +79,12 @@ async function repeat<T>(runs: number, work: () => Promise<T>): Promise<T[]> {
 const runDemo = <Result>(...args: string[]): Promise<Result> =>
   withTemporaryFolder(async (folder) => {
     const { stdout } = await run(process.execPath, ['dev/demo.ts', ...args, '--json', '--data', folder], {
-      cwd: projectRoot,
+      cwd: PROJECT_ROOT,
       env: { ...process.env, PLATFORM_PORT: undefined },
       maxBuffer: 2 ** 26,
     })
     return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '{}') as Result
   })
-
-/** An engine in its own folder with local state, without the platform. */
-interface HandEngine {
-  /** Writes files by path relative to the root. */
-  write(files: Record<string, string>): Promise<void>
-  remove(file: string): Promise<void>
-  /** Runs commands one after the other and returns their total time in seconds, whether they succeed or not. */
-  measure(commands: readonly (readonly string[])[]): Promise<number>
-}
 
 const COMMANDS = {
   init: ['init', '-no-color', '-input=false'],
@@ -103,37 +95,36 @@ const COMMANDS = {
   pull: ['state', 'pull'],
 } as const
 
-/** Runs `work` with an engine in a new folder, which is removed at the end. */
-const withHandEngine = <T>(work: (engine: HandEngine) => Promise<T>): Promise<T> =>
-  withTemporaryFolder(async (cwd) => {
-    const binary = process.env.IAC_BINARY || (await onPath('tofu')) || 'terraform'
-    const env = { ...process.env, CHECKPOINT_DISABLE: '1' }
-    return await work({
-      write: async (files) => {
-        for (const [name, text] of Object.entries(files)) {
-          await mkdir(dirname(join(cwd, name)), { recursive: true })
-          await writeFile(join(cwd, name), text)
-        }
-      },
-      remove: (file) => rm(join(cwd, file)),
-      measure: async (commands) => {
-        const started = performance.now()
-        for (const args of commands) await run(binary, [...args], { cwd, maxBuffer: 2 ** 24, env }).catch(() => {})
-        return (performance.now() - started) / 1000
-      },
-    })
-  })
+/** An engine in its own folder with local state, without the platform. */
+type HandEngine = ReturnType<typeof handEngine>
 
-const onPath = (name: string): Promise<string | null> =>
-  run(name, ['version']).then(
-    () => name,
-    () => null,
-  )
+function handEngine(cwd: string, binary: string) {
+  const env = { ...process.env, CHECKPOINT_DISABLE: '1' }
+  return {
+    write: async (files: Record<string, string>): Promise<void> => {
+      for (const [name, text] of Object.entries(files)) await writeFile(join(cwd, name), text)
+    },
+    remove: (file: string) => rm(join(cwd, file)),
+    /** Runs commands one after the other and returns their total time in seconds, whether they succeed or not. */
+    measure: async (commands: readonly (readonly string[])[]): Promise<number> => {
+      const started = performance.now()
+      for (const args of commands) await run(binary, [...args], { cwd, maxBuffer: 2 ** 24, env }).catch(() => {})
+      return (performance.now() - started) / 1000
+    },
+  }
+}
+
+/** Runs `work` with an engine in a new folder, which is removed at the end. */
+const withHandEngine = (work: (engine: HandEngine) => Promise<number>): Promise<number> =>
+  withTemporaryFolder(async (cwd) => {
+    const binary = process.env.IAC_BINARY || (await findInstalledEngine(process.env.PATH ?? '')) || 'terraform'
+    return await work(handEngine(cwd, binary))
+  })
 
 const { init, validate, plan, show, apply, pull } = COMMANDS
 
 async function sample(name: string): Promise<Record<string, string>> {
-  const folder = join(projectRoot, 'dev/samples', name)
+  const folder = join(PROJECT_ROOT, 'dev/samples', name)
   const files = (await readdir(folder)).filter((file) => file.endsWith('.tf'))
   return Object.fromEntries(
     await Promise.all(files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')])),

@@ -3,12 +3,12 @@ import { closeSync, openSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
 import { migrate } from '../src/data/db/migrate.ts'
 import { serve } from '../src/runtime/serve.ts'
 import { createIssuer, type Issuer } from '../test/helpers/issuer.ts'
 import { installRuntimes, type Runtime } from '../test/suites/runtimes/install.ts'
 import { startStores } from '../test/suites/runtimes/stores.ts'
-import { processorTime, projectRoot } from './lib/process.ts'
 import { type Figure, percentile, type Section } from './lib/report.ts'
 import { seedSessions } from './seed-sessions.ts'
 
@@ -78,6 +78,7 @@ async function benchRuntime(
   options: { turns: number; turn_ms: number },
 ): Promise<Figure[]> {
   const servers: StartedServer[] = []
+  const headers = { authorization: `Bearer ${token}` }
   const start = async (entry: string, args: readonly string[] = []) => {
     const logPath = `${env.PLATFORM_CONFIG}.${runtime.name}.log`
     const server = await startServer(runtime, entry, { args, env, logPath })
@@ -89,9 +90,9 @@ async function benchRuntime(
     const bare = await start('bench/bare-server.ts')
     const figures: Figure[] = []
     for (const route of ROUTES) {
-      const measure = (server: StartedServer) => measureTurn(server, route, token, options.turn_ms)
+      const measure = ({ url }: StartedServer) => measureRequestsPerSecond(url + route, headers, options.turn_ms)
       for (const server of [core, bare]) await measure(server)
-      const turns: { core: Turn; bare: Turn }[] = []
+      const turns: Turn[] = []
       for (let turn = 0; turn < options.turns; turn++)
         turns.push({ core: await measure(core), bare: await measure(bare) })
       figures.push(...figuresOf(`${runtime.name}: ${route}`, turns))
@@ -102,25 +103,18 @@ async function benchRuntime(
   }
 }
 
-type Turn = Awaited<ReturnType<typeof measureTurn>>
-
-async function measureTurn(server: StartedServer, route: string, token: string, ms: number) {
-  const before = processorTime(server.pid)
-  const per_second = await measureRequestsPerSecond(server.url + route, { authorization: `Bearer ${token}` }, ms)
-  /** Processor time of the server per request, in microseconds. */
-  const processor_us = ((processorTime(server.pid) - before) * 1000) / ((per_second * ms) / 1000)
-  return { per_second, processor_us }
+/** Requests per second of both servers, one after the other. */
+interface Turn {
+  core: number
+  bare: number
 }
 
-function figuresOf(name: string, turns: readonly { core: Turn; bare: Turn }[]): Figure[] {
-  const median = (pick: (turn: { core: Turn; bare: Turn }) => number) => percentile(turns.map(pick), 0.5)
-  const ratio = median(({ core, bare }) => core.per_second / bare.per_second)
+function figuresOf(name: string, turns: readonly Turn[]): Figure[] {
+  const median = (pick: (turn: Turn) => number) => percentile(turns.map(pick), 0.5)
   return [
-    { name, value: median(({ core }) => core.per_second), unit: '/s' },
-    { name: `${name}, bare`, value: median(({ bare }) => bare.per_second), unit: '/s' },
-    { name: `${name}, ratio`, value: ratio, unit: 'x', aim: AIM, at_least: true },
-    { name: `${name}, processor time`, value: median(({ core }) => core.processor_us), unit: 'us' },
-    { name: `${name}, processor time, bare`, value: median(({ bare }) => bare.processor_us), unit: 'us' },
+    { name, value: median(({ core }) => core), unit: '/s' },
+    { name: `${name}, bare`, value: median(({ bare }) => bare), unit: '/s' },
+    { name: `${name}, ratio`, value: median(({ core, bare }) => core / bare), unit: 'x', aim: AIM, at_least: true },
   ]
 }
 
@@ -139,7 +133,7 @@ async function startServer(
 ) {
   const log = openSync(options.logPath, 'w')
   const child = spawn(runtime.command, [...runtime.args, ...options.args, entry], {
-    cwd: projectRoot,
+    cwd: PROJECT_ROOT,
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...options.env },
     stdio: ['ignore', log, log],
   })
@@ -147,7 +141,7 @@ async function startServer(
   for (const end = performance.now() + START_LIMIT_MS; performance.now() < end; await sleep(100)) {
     const text = await readFile(options.logPath, 'utf8')
     const url = /"message":"core ready".*?"address":"([^"]+)"/.exec(text)?.[1]
-    if (url && child.pid) return { url, pid: child.pid, stop: () => child.kill('SIGKILL') }
+    if (url) return { url, stop: () => child.kill('SIGKILL') }
     if (child.exitCode !== null) break
   }
   child.kill('SIGKILL')

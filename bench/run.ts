@@ -1,9 +1,9 @@
-import { parseArgs } from 'node:util'
+import { FLAG, parseOptions, runCommand, TEXT, UsageError } from '../dev/command.ts'
 import { addEngineForStack } from '../dev/engine/provide.ts'
+import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
 import { benchConsole } from './console.ts'
 import { benchEnqueue } from './enqueue.ts'
 import { benchHostile } from './hostile.ts'
-import { projectRoot } from './lib/process.ts'
 import { formatSection, type Section, writeResults } from './lib/report.ts'
 import { benchLists } from './lists.ts'
 import { benchDemo, benchModes } from './modes.ts'
@@ -11,8 +11,7 @@ import { benchPlanDocument } from './plan-document.ts'
 import { benchRequests } from './requests.ts'
 import { benchSandbox } from './sandbox.ts'
 import { benchStack } from './stack.ts'
-import { benchStreams } from './streams.ts'
-import { benchWatchers } from './watchers.ts'
+import { benchStreams, benchWatchers } from './streams.ts'
 
 const HELP = `npm run bench [-- options]
 
@@ -24,15 +23,7 @@ Measures what is ours, prints a table and writes bench/results/<time>.json.
   --help
 `
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-})
-const quick = values.quick
-const parts: Record<string, () => Promise<Section>> = {
+const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
   enqueue: () => benchEnqueue({ rounds: quick ? 30 : 200 }),
   stack: () => benchStack(),
   demo: () => benchDemo({ runs: quick ? 1 : 5 }),
@@ -47,25 +38,28 @@ const parts: Record<string, () => Promise<Section>> = {
   'plan-document': () => benchPlanDocument({ size: quick ? 1_000 : 10_000, runs: quick ? 1 : 5 }),
   console: () => benchConsole({ size: quick ? 1_000 : 10_000, seconds: quick ? 1 : 5 }),
   streams5000: () => benchStreams({ streams: quick ? 500 : 5_000, idle_s: quick ? 3 : 10 }),
-}
+})
 /** Parts that run only if the command line names them. */
 const ON_DEMAND = ['streams5000', 'lists1000000']
-const names = values.only?.split(',') ?? Object.keys(parts).filter((name) => !ON_DEMAND.includes(name))
-const unknown = names.filter((name) => !(name in parts))
-if (values.help || unknown.length > 0) {
-  if (unknown.length > 0) console.error(`There is no ${unknown.join(', ')}.\n`)
-  console.log(HELP)
-  process.exit(values.help ? 0 : 2)
-}
-await addEngineForStack()
 
-const sections: Section[] = []
-for (const name of names) {
-  const section = await parts[name]?.()
-  if (!section) continue
-  console.log(formatSection(section))
-  sections.push(section)
+const run = async (args: string[]) => {
+  const { values } = parseOptions(args, { only: TEXT, quick: FLAG })
+  if (values.help) return null
+  const parts = partsOf(values.quick ?? false)
+  const names = values.only?.split(',') ?? Object.keys(parts).filter((name) => !ON_DEMAND.includes(name))
+  const unknown = names.filter((name) => !(name in parts))
+  if (unknown.length > 0) throw new UsageError(`There is no ${unknown.join(', ')}.`)
+  await addEngineForStack()
+  const sections: Section[] = []
+  for (const name of names) {
+    const section = await parts[name]?.()
+    if (!section) continue
+    console.log(formatSection(section))
+    sections.push(section)
+  }
+  const path = await writeResults(sections, `${PROJECT_ROOT}bench/results`)
+  console.log(`written: ${path.slice(PROJECT_ROOT.length)}`)
+  return 0
 }
-const path = await writeResults(sections, `${projectRoot}bench/results`)
-console.log(`written: ${path.slice(projectRoot.length)}`)
-process.exit(0)
+
+process.exit(await runCommand('npm run bench', HELP, run))

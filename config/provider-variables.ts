@@ -59,19 +59,11 @@ const PROVIDERS: Record<string, ProviderVariables> = {
 
 const UNCHECKED = ['HOSTED_VLLM_API_BASE', 'HOSTED_VLLM_API_KEY', 'CUSTOM_OPENAI_API_BASE', 'CUSTOM_OPENAI_API_KEY']
 
-const variablesOf = (provider: string) => (Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined)
-
-/** Returns the variables to report when credentials of a provider are missing; null if it cannot be checked. */
-export function requiredVariables(provider: string): string[] | null {
-  const variables = variablesOf(provider)
-  return variables ? [...(variables.reported ?? variables.anyOf[0] ?? [])] : null
-}
-
-/** Returns those variables if no set is complete; none when one is, or when the provider cannot be checked. */
-export function missingVariables(provider: string, exists: (name: string) => boolean): string[] {
-  const variables = variablesOf(provider)
+/** Returns the variables to report if no set is complete; none when one is, or when the provider cannot be checked. */
+export function missingVariables(provider: string, exists: (name: string) => boolean): readonly string[] {
+  const variables = Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined
   if (!variables || variables.anyOf.some((set) => set.every(exists))) return []
-  return requiredVariables(provider) ?? []
+  return variables.reported ?? variables.anyOf[0] ?? []
 }
 
 export const providerVariables: readonly string[] = [

@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
 import type { ComponentType } from 'preact'
 import { pickSearch } from './client/use-address.ts'
-import { Broken, NotFound } from './ui/shell/errors.tsx'
+import { Broken, NotFound } from './ui/page.tsx'
 import { Frame } from './ui/shell/frame.tsx'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: Broken })

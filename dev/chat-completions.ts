@@ -19,8 +19,8 @@ const message = v.pipe(
     role,
     text,
     /** Id of the call that this message answers; null for all other messages. */
-    answers: tool_call_id ?? null,
-    calls: tool_calls ?? [],
+    answers: tool_call_id,
+    calls: tool_calls,
   })),
 )
 const tool = v.pipe(
@@ -35,15 +35,9 @@ const tool = v.pipe(
 )
 const request = v.object({
   model: v.string(),
-  stream: v.pipe(
-    v.nullish(v.boolean(), false),
-    v.transform((value) => value ?? false),
-  ),
+  stream: v.nullish(v.boolean(), false),
   messages: v.pipe(v.array(message), v.minLength(1, 'messages: a list that is not empty is required')),
-  tools: v.pipe(
-    v.nullish(v.array(tool), []),
-    v.transform((value) => value ?? []),
-  ),
+  tools: v.nullish(v.array(tool), []),
 })
 
 /** The parts of a chat-completions request that counterparts of the platform read. */

@@ -3,9 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { answerBucket } from './object-store/buckets.ts'
 import { type Disk, openDisk } from './object-store/disk.ts'
-import { answerObject, type Uploads } from './object-store/objects.ts'
+import { answerBucket, answerObject, type Uploads } from './object-store/requests.ts'
 import { type Call, denied, S3Error, toXml } from './object-store/s3.ts'
 import {
   type Credentials,
@@ -89,15 +88,9 @@ async function answer(store: Store, request: ServerRequest): Promise<ServerAnswe
 async function answerTokenService(signer: Signer, request: ServerRequest, now: Date): Promise<ServerAnswer> {
   const body = await request.body()
   verifyHeader(request, signer, now, { service: 'sts', payloadHash: sha256(body) })
-  const keys = assumeRole(signer, new URLSearchParams(body.toString('utf8')), now)
-  const credentials = {
-    AccessKeyId: keys.access_key,
-    SecretAccessKey: keys.secret_key,
-    SessionToken: keys.session_token,
-    Expiration: keys.expires.toISOString(),
-  }
+  const Credentials = assumeRole(signer, new URLSearchParams(body.toString('utf8')), now)
   const namespace = 'https://sts.amazonaws.com/doc/2011-06-15/'
-  const text = toXml('AssumeRoleResponse', { AssumeRoleResult: { Credentials: credentials } }, namespace)
+  const text = toXml('AssumeRoleResponse', { AssumeRoleResult: { Credentials } }, namespace)
   return { status: 200, headers: { 'content-type': 'text/xml' }, body: text }
 }
 
@@ -134,11 +127,7 @@ function failure(error: unknown, { method, path }: ServerRequest): ServerAnswer 
 }
 
 /** Adds the headers that let web pages of these origins read an answer. */
-function readable(
-  { status, headers = {}, body }: ServerAnswer,
-  request: ServerRequest,
-  origins: readonly string[],
-): ServerAnswer {
+function readable({ status, headers = {}, body }: ServerAnswer, request: ServerRequest, origins: readonly string[]) {
   const cors = corsHeaders(request, origins)
   const exposed = [...EXPOSED, ...Object.keys(headers).filter((name) => name.startsWith('x-amz-meta-'))]
   const shared = cors['access-control-allow-origin']

@@ -10,10 +10,7 @@ export interface Running {
 }
 
 /** Listens on the loopback address. Port 0 means a free port. Errors: `EADDRINUSE`. */
-export async function listen(
-  server: Server,
-  options: { port?: number; scheme?: 'http' | 'https' } = {},
-): Promise<Running> {
+export async function listen(server: Server, options: { port?: number; scheme?: 'http' | 'https' } = {}) {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(options.port ?? 0, '127.0.0.1', () => {
@@ -26,7 +23,7 @@ export async function listen(
     url: `${options.scheme ?? 'http'}://127.0.0.1:${port}`,
     port,
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
       }),

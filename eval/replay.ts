@@ -8,7 +8,7 @@ import { CLOUDS } from '../src/base/vocabulary.ts'
 import { createReplayLlm, REPLAY_MODELS, type ReplayLlm, startReplayModel } from './replay/answers.ts'
 import { playScenario, repositorySlug } from './sample.ts'
 import { loadScenarios, MODES, readScenario, type Scenario } from './scenario/scenario.ts'
-import { startEvalStack } from './stack.ts'
+import { modelVariables, startEvalStack } from './stack.ts'
 
 const HELP = `Plays a recorded round again, without a model, and says whether it ends the same.
 
@@ -70,10 +70,7 @@ async function filesOf(folder: string): Promise<Record<string, string>> {
   )
 }
 
-async function replay(
-  file: string,
-  values: { repo?: string; scenario?: string; limit?: string; data?: string },
-): Promise<number> {
+async function replay(file: string, values: { repo?: string; scenario?: string; limit?: string; data?: string }) {
   const limitS = positive('limit', values.limit) ?? 300
   const recording = await readRecording(await readFile(file, 'utf8'))
   const scenario = await scenarioOf(recording, values)
@@ -107,13 +104,7 @@ async function replay(
 /** Removes variables from the shell's environment that would choose another model or configuration. */
 function createReplayEnvironment(url: string): Record<string, string | undefined> {
   const kept = Object.entries(process.env).filter(([name]) => !/^(PLATFORM_|OPENAI_|ANTHROPIC_)/.test(name))
-  return {
-    ...Object.fromEntries(kept),
-    PLATFORM_LLM_MODEL: `openai/${REPLAY_MODELS.main}`,
-    PLATFORM_LLM_SMALL_MODEL: `openai/${REPLAY_MODELS.small}`,
-    OPENAI_BASE_URL: `${url}/v1`,
-    OPENAI_API_KEY: 'not-needed',
-  }
+  return { ...Object.fromEntries(kept), ...modelVariables(url, REPLAY_MODELS) }
 }
 
 function tell(

@@ -6,7 +6,7 @@ import { dataFolder } from '../dev/stack/data-folder.ts'
 import { fits } from '../src/rules/intent/glob.ts'
 import { printStatistics, runHelper } from './hand/helpers.ts'
 import { type HandEndpoint, handVariables, openEndpoint, PATIENCE_S, serve } from './hand/server.ts'
-import { loadIacEval } from './iac-eval/load.ts'
+import { loadIacEval } from './iac-eval.ts'
 import { type EvalOptions, HELP, readOptions } from './options.ts'
 import { runSample } from './sample.ts'
 import { hashOf, loadScenarios, type Scenario } from './scenario/scenario.ts'
@@ -87,13 +87,10 @@ async function measure(options: EvalOptions, suite: Suite, endpoint: HandEndpoin
   }
 }
 
-interface Setting extends Suite {
-  folder: string
-  stack: EvalStack
-  endpoint: HandEndpoint | null
-}
-
-async function evaluate(options: EvalOptions, setting: Setting): Promise<Summary> {
+async function evaluate(
+  options: EvalOptions,
+  setting: Suite & { folder: string; stack: EvalStack; endpoint: HandEndpoint | null },
+): Promise<Summary> {
   const { all, scenarios, folder, stack, endpoint, signal } = setting
   const { name: model, scripted } = stack.model
   if (!options.scripted && scripted)
@@ -122,11 +119,7 @@ async function evaluate(options: EvalOptions, setting: Setting): Promise<Summary
   return summarise(results, { model, scripted, engine: stack.engine, k: options.k, skipped, stopped })
 }
 
-function tell(
-  { scenario, sample, passed, duration_s, failures, cost_usd }: SampleResult,
-  done: number,
-  total: number,
-): void {
+function tell({ scenario, sample, passed, duration_s, failures, cost_usd }: SampleResult, done: number, total: number) {
   const cost = cost_usd === null ? '' : `, ${cost_usd.toFixed(4)} USD`
   console.error(
     `[${done}/${total}] ${passed ? 'pass' : 'FAIL'} ${scenario} #${sample} (${duration_s.toFixed(1)} ` +

@@ -2,16 +2,14 @@ import { fileURLToPath } from 'node:url'
 import { createApi, follow, type Session } from '../dev/demo/api.ts'
 import { collect } from '../dev/demo/collect.ts'
 import { EngineRefused } from '../dev/sample-state/engine-root.ts'
-import { changeByHand, stateObjects } from '../dev/sample-state/state-objects.ts'
+import { makePast, stateObjects } from '../dev/sample-state/prepare.ts'
 import { PlatformError } from '../src/base/errors.ts'
 import { parsePlan } from '../src/plan/plan.ts'
 import { deriveProjectId } from '../src/plan/state/managed-state.ts'
-import type { BranchRoot, EngineRoots } from './engine-root.ts'
-import { checkPolicy } from './iac-eval/opa.ts'
-import { collectEvidence } from './scenario/evidence.ts'
-import { findUnmet, needsPlan, type Outcome } from './scenario/expectations.ts'
+import { checkPolicy } from './iac-eval.ts'
+import { collectEvidence, findUnmet, needsPlan, type Outcome } from './scenario/expectations.ts'
 import type { Scenario } from './scenario/scenario.ts'
-import type { EvalStack } from './stack.ts'
+import type { BranchRoot, EngineRoots, EvalStack } from './stack.ts'
 
 /** The result of a sample, without the fields that only the caller knows. */
 export interface SampleMeasurement {
@@ -80,12 +78,7 @@ interface Watcher {
 }
 
 /** Makes a repository and a state for the scenario and plays all its rounds. */
-export async function playScenario(
-  stack: EvalStack,
-  scenario: Scenario,
-  signal: AbortSignal,
-  watcher: Watcher = {},
-): Promise<{ uri: string; session: Session }> {
+export async function playScenario(stack: EvalStack, scenario: Scenario, signal: AbortSignal, watcher: Watcher = {}) {
   const name = `${repositorySlug(scenario.name)}-${crypto.randomUUID().slice(0, 8)}`
   const uri = await stack.git_host.addRepository({ owner: OWNER, name, content: contentOf(scenario) })
   await seedState(stack.roots, scenario, uri, signal)
@@ -101,34 +94,15 @@ const contentOf = ({ repository }: Scenario) =>
     : { folder: fileURLToPath(new URL(`../dev/samples/${repository.sample}`, import.meta.url)) }
 
 async function seedState(roots: EngineRoots, scenario: Scenario, uri: string, signal: AbortSignal): Promise<void> {
-  const { seed: past, iac_path, scope: scope_id, cloud } = scenario
-  if (!past) return
-  const root = await roots.open({ uri, branch: START_BRANCH, iac_path, scope_id, cloud })
-  try {
-    if (past.state === 'imported') await root.importCommented(signal)
-    else await root.apply(signal)
-  } finally {
-    await root.dispose()
-  }
-  if (past.changed.length === 0) return
-  const objects = stateObjects(roots.config.storage)
+  const { seed, iac_path, scope: scope_id, cloud } = scenario
+  if (!seed) return
   const id = await deriveProjectId(uri, scope_id, iac_path)
-  const state = await objects.read(id)
-  if (!state) throw new Error(`${scenario.name}: the root was applied and has no state`)
-  const changes = past.changed.map(({ name, attribute, from, to }) => {
-    return { type: 'terraform_data', name, attribute, values: [from, to] as const }
-  })
-  await objects.write(id, changeByHand(state, changes))
+  const root = await roots.open({ uri, branch: START_BRANCH, iac_path, scope_id, cloud })
+  await makePast(root, seed, stateObjects(roots.config.storage), id, signal)
 }
 
 /** Plays all rounds. A later round is started only when all earlier ones completed. */
-async function playRounds(
-  stack: EvalStack,
-  scenario: Scenario,
-  uri: string,
-  signal: AbortSignal,
-  watcher: Watcher,
-): Promise<Session> {
+async function playRounds(stack: EvalStack, scenario: Scenario, uri: string, signal: AbortSignal, watcher: Watcher) {
   const api = createApi(stack.url, signal)
   const route = scenario.mode.replace(/^(partial|full)-/, '') as 'generate' | 'drift' | 'import'
   watcher.beginRound?.(1)
@@ -154,13 +128,7 @@ async function playRounds(
 }
 
 /** Finds the unmet expectations of an ended session as texts. No model is used. */
-export async function judge(
-  stack: EvalStack,
-  scenario: Scenario,
-  uri: string,
-  session: Session,
-  signal: AbortSignal,
-): Promise<string[]> {
+export async function judge(stack: EvalStack, scenario: Scenario, uri: string, session: Session, signal: AbortSignal) {
   const api = createApi(stack.url, signal)
   const collected = await collect(session, await api.metadataPrefix(), signal)
   const planned = needsPlan(scenario.expect) || scenario.rego !== undefined
@@ -182,12 +150,7 @@ export async function judge(
 }
 
 /** Opens the root on the session's branch; null if the branch was never pushed. */
-async function branchRoot(
-  { roots }: EvalStack,
-  scenario: Scenario,
-  uri: string,
-  session: Session,
-): Promise<BranchRoot | null> {
+async function branchRoot({ roots }: EvalStack, scenario: Scenario, uri: string, session: Session) {
   const { iac_path, scope: scope_id, cloud } = scenario
   return await roots.open({ uri, branch: session.workspace.branch, iac_path, scope_id, cloud }).catch(() => null)
 }
@@ -207,19 +170,15 @@ async function policyFailures(rego: string, plan: Outcome['plan'], signal: Abort
   return await checkPolicy(rego, plan.document, signal)
 }
 
-type Usage = Pick<SampleMeasurement, 'attempts' | 'input_tokens' | 'cached_tokens' | 'output_tokens' | 'cost_usd'>
-
 /** Adds up what the finished rounds used. */
-function sumUsage(session: Session | null): Usage {
-  const total: Usage = { attempts: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_usd: 0 }
-  for (const { usage } of session?.rounds ?? []) {
-    if (!usage) continue
-    const { cached_tokens, cost_usd } = usage
-    total.attempts += usage.validation_attempts
-    total.input_tokens += usage.input_tokens
-    total.cached_tokens += cached_tokens
-    total.output_tokens += usage.output_tokens
-    total.cost_usd = total.cost_usd === null || cost_usd === null ? null : total.cost_usd + cost_usd
+function sumUsage(session: Session | null) {
+  const used = session?.rounds.flatMap(({ usage }) => usage ?? []) ?? []
+  const sum = (pick: (usage: (typeof used)[number]) => number) => used.reduce((total, one) => total + pick(one), 0)
+  return {
+    attempts: sum((usage) => usage.validation_attempts),
+    input_tokens: sum((usage) => usage.input_tokens),
+    cached_tokens: sum((usage) => usage.cached_tokens),
+    output_tokens: sum((usage) => usage.output_tokens),
+    cost_usd: used.some(({ cost_usd }) => cost_usd === null) ? null : sum(({ cost_usd }) => cost_usd ?? 0),
   }
-  return total
 }

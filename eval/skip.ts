@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { Cloud } from '../src/base/vocabulary.ts'
-import type { EngineRoots } from './engine-root.ts'
-import { hasOpa } from './iac-eval/opa.ts'
+import { hasOpa } from './iac-eval.ts'
 import type { ProviderName, Scenario } from './scenario/scenario.ts'
+import type { EngineRoots } from './stack.ts'
 import type { Skipped } from './summary.ts'
 
 interface SkipOptions {
@@ -13,10 +13,7 @@ interface SkipOptions {
 }
 
 /** Selects the runnable scenarios, and gives the reason for the others. Each provider is downloaded once. */
-export async function selectRunnable(
-  scenarios: readonly Scenario[],
-  options: SkipOptions,
-): Promise<{ runnable: Scenario[]; skipped: Skipped[] }> {
+export async function selectRunnable(scenarios: readonly Scenario[], options: SkipOptions) {
   const runnable: Scenario[] = []
   const skipped: Skipped[] = []
   const probe = createProbe(options)
@@ -52,13 +49,13 @@ const LIMIT_MS = 180_000
 
 function createProbe({ roots, signal }: SkipOptions): Probe {
   const faults = new Map<ProviderName, Promise<string | null>>()
+  const probeOnce: Probe = async (provider, cloud) => {
+    const text = await readFile(new URL(`./providers/${provider}.tf`, import.meta.url), 'utf8')
+    return await roots.initFault({ 'main.tf': text }, cloud, AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]))
+  }
   return (provider, cloud) => {
     const probing = faults.get(provider) ?? probeOnce(provider, cloud)
     faults.set(provider, probing)
     return probing
-  }
-  async function probeOnce(provider: ProviderName, cloud: Cloud): Promise<string | null> {
-    const text = await readFile(new URL(`./providers/${provider}.tf`, import.meta.url), 'utf8')
-    return await roots.initFault({ 'main.tf': text }, cloud, AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]))
   }
 }

@@ -1,5 +1,4 @@
-import { mkdirSync } from 'node:fs'
-import { appendFile, open } from 'node:fs/promises'
+import { appendFile, mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { ApiError } from '../dev/demo/api.ts'
 import { readText } from '../dev/files.ts'
@@ -26,26 +25,20 @@ export interface SuiteOptions extends Caps {
   now(): Date
   signal: AbortSignal
 }
-interface SuiteEnd {
-  /** Results of the selected scenarios, also those of earlier runs. */
-  results: SampleResult[]
-  /** Reason why not all samples were run; null if they were. */
-  stopped: string | null
-}
-
 type Job = { scenario: Scenario; hash: string; sample: number }
 
 /**
  * Runs the unfinished samples: the first sample of every scenario before the second one of any. Errors: the first one
  * of the harness, thrown when the running samples have ended.
+ * @returns the results, also of earlier runs; `stopped` is the reason why not all samples were run, or null
  */
-export async function runSuite(options: SuiteOptions): Promise<SuiteEnd> {
+export async function runSuite(options: SuiteOptions) {
   const { scenarios, samples, model, store } = options
   const hashes = new Map(scenarios.map((scenario) => [scenario.name, hashOf(scenario)]))
   const all: Job[] = Array.from({ length: samples }, (_, index) =>
     scenarios.map((scenario) => ({ scenario, hash: hashes.get(scenario.name) ?? '', sample: index + 1 })),
   ).flat()
-  const nameOf = ({ scenario, hash, sample }: Job) => keyOf({ scenario: scenario.name, hash, model, sample })
+  const nameOf = (job: Job) => keyOf(idOf(job, model))
   const wanted = new Set(all.map(nameOf))
   const finished = () => store.results.filter((result) => wanted.has(keyOf(result)))
   const finishedKeys = new Set(finished().map(keyOf))
@@ -60,11 +53,8 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteEnd> {
       waiting.shift()
       state.running++
       try {
-        const result = {
-          ...(await measure(options, job)),
-          ...idOf(job, model),
-          finished_at: options.now().toISOString(),
-        }
+        const measured = await measure(options, job)
+        const result = { ...measured, ...idOf(job, model), finished_at: options.now().toISOString() }
         await store.add(result)
         options.progress(result, finished().length, all.length)
       } catch (error) {
@@ -89,15 +79,10 @@ async function measure({ run }: SuiteOptions, { scenario, sample }: Job): Promis
     return await run(scenario, sample)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    const nothing = { attempts: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_usd: 0 }
-    const durationS = Math.round(performance.now() - began) / 1000
     return {
-      passed: false,
-      failures: [error.message],
-      status: 'refused',
-      session_id: null,
-      ...nothing,
-      duration_s: durationS,
+      ...{ passed: false, failures: [error.message], status: 'refused', session_id: null },
+      ...{ attempts: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_usd: 0 },
+      duration_s: Math.round(performance.now() - began) / 1000,
     }
   }
 }
@@ -140,17 +125,12 @@ export interface SampleResult extends SampleMeasurement {
 
 export type ResultStore = Awaited<ReturnType<typeof openResults>>
 
-const keyOf = ({
-  scenario,
-  hash,
-  model,
-  sample,
-}: Pick<SampleResult, 'scenario' | 'hash' | 'model' | 'sample'>): string =>
+const keyOf = ({ scenario, hash, model, sample }: ReturnType<typeof idOf>): string =>
   JSON.stringify([scenario, hash, model, sample])
 
 /** Reads earlier results, and appends new ones. An unfinished last line is ignored, so that its sample runs again. */
 export async function openResults(path: string) {
-  mkdirSync(dirname(path), { recursive: true })
+  await mkdir(dirname(path), { recursive: true })
   const text = (await readText(path)) ?? ''
   const byKey = new Map<string, SampleResult>()
   for (const line of text.split('\n')) {
@@ -164,13 +144,7 @@ export async function openResults(path: string) {
     results: results as readonly SampleResult[],
     add: async (result: SampleResult): Promise<void> => {
       results.push(result)
-      const file = await open(path, 'a', 0o600)
-      try {
-        await file.writeFile(`${JSON.stringify(result)}\n`)
-        await file.sync()
-      } finally {
-        await file.close()
-      }
+      await appendFile(path, `${JSON.stringify(result)}\n`, { mode: 0o600, flush: true })
     },
   }
 }

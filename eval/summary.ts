@@ -1,54 +1,22 @@
 import type { SampleResult } from './suite.ts'
 
-interface Totals {
-  /** Mean over the samples. */
-  attempts: number
-  duration_s: number
-  input_tokens: number
-  output_tokens: number
-  /** US dollars of all samples; null when the price of a model is not known. */
-  cost_usd: number | null
-}
-interface ScenarioSummary extends Totals {
-  scenario: string
-  samples: number
-  passed: number
-  pass_at_1: number
-  /** Wilson's interval over the samples. */
-  pass_at_1_ci: Interval | null
-  /** Null with fewer than k samples. */
-  pass_at_k: number | null
-  /** The failures of the first sample that has any. */
-  failures: string[]
-}
 export interface Skipped {
   scenario: string
   reason: string
 }
-export interface Summary {
+interface About {
   model: string
   scripted: boolean
   engine: { name: string; version: string }
   k: number
-  samples: number
-  passed: number
-  /** Means over scenarios. Each scenario has the same weight. */
-  pass_at_1: number | null
-  pass_at_k: number | null
-  /** Percentile bootstrap interval over scenarios. */
-  pass_at_1_ci: Interval | null
-  pass_at_k_ci: Interval | null
-  totals: Totals
-  scenarios: ScenarioSummary[]
   skipped: Skipped[]
   /** Reason why not all samples were run; null if they were. */
   stopped: string | null
 }
+export type Summary = ReturnType<typeof summarise>
 
-export function summarise(
-  results: readonly SampleResult[],
-  about: Pick<Summary, 'model' | 'scripted' | 'engine' | 'k' | 'skipped' | 'stopped'>,
-): Summary {
+/** Sums up a run, over its samples and for each scenario. */
+export function summarise(results: readonly SampleResult[], about: About) {
   const byName = Object.entries(Object.groupBy(results, ({ scenario }) => scenario)).sort(([a], [b]) =>
     a < b ? -1 : 1,
   )
@@ -59,6 +27,7 @@ export function summarise(
     ...about,
     samples: results.length,
     passed: results.filter(({ passed }) => passed).length,
+    /** Means over scenarios, each with the same weight, and percentile bootstrap intervals over scenarios. */
     pass_at_1: mean(firsts),
     pass_at_1_ci: bootstrapMean(firsts),
     pass_at_k: mean(kth),
@@ -68,7 +37,7 @@ export function summarise(
   }
 }
 
-function ofScenario(scenario: string, results: readonly SampleResult[], k: number): ScenarioSummary {
+function ofScenario(scenario: string, results: readonly SampleResult[], k: number) {
   const samples = results.length
   const passed = results.filter((result) => result.passed).length
   return {
@@ -76,23 +45,28 @@ function ofScenario(scenario: string, results: readonly SampleResult[], k: numbe
     samples,
     passed,
     pass_at_1: passed / samples,
+    /** Wilson's interval over the samples. */
     pass_at_1_ci: wilson(passed, samples),
+    /** Null with fewer than k samples. */
     pass_at_k: passAtK(samples, passed, k),
     ...totalsOf(results),
+    /** The failures of the first sample that has any. */
     failures: results.find(({ failures }) => failures.length > 0)?.failures ?? [],
   }
 }
 
-function totalsOf(results: readonly SampleResult[]): Totals {
+function totalsOf(results: readonly SampleResult[]) {
   const sum = (pick: (result: SampleResult) => number) => results.reduce((total, result) => total + pick(result), 0)
   const round = (value: number, digits: number) => Number(value.toFixed(digits))
   const costs = sum(({ cost_usd }) => cost_usd ?? 0)
   const hasPrices = results.every(({ cost_usd }) => cost_usd !== null)
   return {
+    /** Means over the samples. */
     attempts: round(mean(results.map(({ attempts }) => attempts)) ?? 0, 2),
     duration_s: round(mean(results.map(({ duration_s }) => duration_s)) ?? 0, 1),
     input_tokens: sum(({ input_tokens }) => input_tokens),
     output_tokens: sum(({ output_tokens }) => output_tokens),
+    /** US dollars of all samples; null when the price of a model is not known. */
     cost_usd: hasPrices ? round(costs, 6) : null,
   }
 }
@@ -102,19 +76,13 @@ const range = (interval: Interval | null): string =>
   interval ? `${percent(interval.low)}-${percent(interval.high)}` : '-'
 
 export function renderTable(summary: Summary): string[] {
-  const head = [
-    'scenario',
-    'passed',
-    'pass@1',
-    '95% CI',
-    `pass@${summary.k}`,
-    'attempts',
-    'tokens in',
-    'out',
-    'USD',
-    's',
-  ]
-  const row = (name: string, one: Summary | ScenarioSummary, totals: Totals) => [
+  const { k } = summary
+  const head = ['scenario', 'passed', 'pass@1', '95% CI', `pass@${k}`, 'attempts', 'tokens in', 'out', 'USD', 's']
+  const row = (
+    name: string,
+    one: Summary | ReturnType<typeof ofScenario>,
+    totals: ReturnType<typeof totalsOf>,
+  ): string[] => [
     name,
     `${one.passed}/${one.samples}`,
     percent(one.pass_at_1),
@@ -135,7 +103,7 @@ export function renderTable(summary: Summary): string[] {
     ...alignColumns([head, ...rows, last]),
     '',
     `pass@1 of a scenario: Wilson interval over its samples. Means over ${summary.scenarios.length} ` +
-      `scenarios: bootstrap over scenarios; pass@${summary.k} ${range(summary.pass_at_k_ci)}.`,
+      `scenarios: bootstrap over scenarios; pass@${k} ${range(summary.pass_at_k_ci)}.`,
     ...(failures.length > 0 ? ['', 'Not as expected:', ...failures] : []),
     ...(summary.skipped.length > 0
       ? ['', `Skipped (${summary.skipped.length}):`, ...listSkipped(summary.skipped)]

@@ -56,36 +56,29 @@ async function identify(c: Context<AppEnv>): Promise<User> {
 /** Returns the reason of a refused sign-in, without the common prefix of these texts. */
 const reasonOf = (error: PlatformError): string => error.message.replace(/^Token validation failed: /, '')
 
-const notOwnerError = () => forbidden('Not the session owner')
+/**
+ * Makes a function that returns the session of a uuid to its owner and to those whom `isAllowed` accepts. It throws 404
+ * for an unknown session, else 403.
+ */
+const sessionFor =
+  (isAllowed: (user: User) => boolean) =>
+  async (c: Context<AppEnv>, uuid: string): Promise<SessionFacts> => {
+    const { platform, user, log } = c.var
+    const session = await findSession(platform.sql, uuid)
+    if (!session) throw sessionNotFound(uuid)
+    c.set('log', log.with({ session_id: session.uuid }))
+    if (session.user_id !== user.id && !isAllowed(user)) throw forbidden('Not the session owner')
+    return session
+  }
 
-/** Returns the session if the caller owns it or has any panel role. Throws 404 for an unknown session, else 403. */
-export async function requireReadableSession(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
-  const session = await requireSession(c, uuid)
-  if (session.user_id !== c.var.user.id && c.var.user.panel_role === null) throw notOwnerError()
-  return session
-}
+/** Returns the session if the caller owns it or has any panel role. */
+export const requireReadableSession = sessionFor(({ panel_role }) => panel_role !== null)
 
-/** Returns the session if the caller owns it. Throws 404 for an unknown session, else 403. */
-export async function requireOwnSession(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
-  const session = await requireSession(c, uuid)
-  if (session.user_id !== c.var.user.id) throw notOwnerError()
-  return session
-}
+/** Returns the session if the caller owns it. */
+export const requireOwnSession = sessionFor(() => false)
 
-/** Returns the session if the caller owns it or is at least editor. Throws 404 for an unknown session, else 403. */
-export async function requireSessionToManage(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
-  const session = await requireSession(c, uuid)
-  const { id, panel_role } = c.var.user
-  if (session.user_id !== id && (panel_role === null || panel_role === 'viewer')) throw notOwnerError()
-  return session
-}
-
-async function requireSession(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
-  const session = await findSession(c.var.platform.sql, uuid)
-  if (!session) throw sessionNotFound(uuid)
-  c.set('log', c.var.log.with({ session_id: session.uuid }))
-  return session
-}
+/** Returns the session if the caller owns it or is at least editor. */
+export const requireSessionToManage = sessionFor(({ panel_role }) => panel_role === 'editor' || panel_role === 'admin')
 
 /** Returns the caller as an actor of the audit record. Only for routes that require a signed-in caller. */
 export const actorOf = (c: Context<AppEnv>): Actor => userActor(c.var.user, c.var.address)

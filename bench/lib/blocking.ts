@@ -1,4 +1,5 @@
-import { residentMegabytes } from './process.ts'
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The longest block of the event loop by a piece of work, and its memory. */
 export interface Blocking {
@@ -8,15 +9,14 @@ export interface Blocking {
   busy_ms: number
   /** Peak growth of resident memory in MB. */
   memory_mb: number
-  seconds: number
 }
 
 /** Runs `work` and measures the event loop of this process meanwhile. Errors: those of `work`. */
 export async function measureBlocking(work: () => Promise<unknown>): Promise<Blocking> {
   globalThis.gc?.()
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await sleep(100)
   const before = residentMegabytes(process.pid)
-  const found: Blocking = { delay_ms: 0, busy_ms: 0, memory_mb: 0, seconds: 0 }
+  const found: Blocking = { delay_ms: 0, busy_ms: 0, memory_mb: 0 }
   let [turn, busy] = [performance.now(), busyTime()]
   const look = () => {
     const [now, busyNow] = [performance.now(), busyTime()]
@@ -27,16 +27,14 @@ export async function measureBlocking(work: () => Promise<unknown>): Promise<Blo
     busy = busyTime()
   }
   const timer = setInterval(look, 1)
-  const started = performance.now()
   try {
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await sleep(5)
     await work()
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await sleep(5)
   } finally {
     clearInterval(timer)
   }
   look()
-  found.seconds = (performance.now() - started) / 1000
   return found
 }
 
@@ -44,4 +42,14 @@ export async function measureBlocking(work: () => Promise<unknown>): Promise<Blo
 function busyTime(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
+}
+
+/** Reads the resident memory of a process in MB (10^6 bytes); NaN if not on Linux. */
+export function residentMegabytes(pid: number): number {
+  try {
+    const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    return kilobytes === undefined ? Number.NaN : (Number(kilobytes) * 1024) / 1e6
+  } catch {
+    return Number.NaN
+  }
 }

@@ -4,7 +4,7 @@ import { startPostgres } from '../../dev/postgres.ts'
 import { type Stack, type StackOptions, startStack } from '../../dev/stack/start-stack.ts'
 import { connect } from '../../src/data/db/pool.ts'
 import type { Sql } from '../../src/data/db/sql.ts'
-import { residentMegabytes } from './process.ts'
+import { residentMegabytes } from './blocking.ts'
 
 export const startBenchStack = (folder: string, options: Pick<StackOptions, 'before_core'> = {}): Promise<Stack> =>
   startStack({ folder, env: { ...process.env, PLATFORM_PORT: undefined }, embedded: true, ...options })

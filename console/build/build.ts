@@ -122,16 +122,13 @@ const screenScripts = (scripts: Script[], first: Script[], addressOf: (name: str
 /** The template of `config.json`, with the address of the API, for a console that is not served by its core. */
 const EXAMPLE_CONFIG = { api_url: 'https://platform.example.com/api/v1', examples: [] }
 
-const toBrotli = promisify(brotliCompress)
-const toGzip = promisify(gzip)
-
 /** @param path below `/console/`, for example `assets/main-1A2B3C4D.js` */
 async function compress(folder: string, path: string) {
   const file = join(folder, path)
   const body = await readFile(file)
   const [br, gz] = await Promise.all([
-    toBrotli(body, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
-    toGzip(body, { level: 9 }),
+    promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
+    promisify(gzip)(body, { level: 9 }),
   ])
   await Promise.all([writeFile(`${file}.br`, br), writeFile(`${file}.gz`, gz)])
   return { path, bytes: body.length, gzip_bytes: gz.length }

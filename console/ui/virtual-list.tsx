@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
 interface VirtualListProps<Item> {
@@ -62,4 +62,42 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
       </ul>
     </section>
   )
+}
+
+/**
+ * Moves the focus through the rows of a long list that is drawn in part: arrows, j and k, Home and End.
+ * @param target the selector of what has the focus in a row, which is the element with `data-index`
+ * @param show scrolls to a row, so that it is drawn
+ */
+export function useListKeys(
+  box: RefObject<HTMLElement | null>,
+  count: number,
+  target: string,
+  show: (index: number) => void,
+) {
+  /** The row to focus once it is drawn. Further keys count from there. */
+  const pending = useRef<number | null>(null)
+  const focus = () => {
+    const element = box.current?.querySelector<HTMLElement>(`[data-index="${pending.current}"] ${target}`)
+    if (!element) return
+    pending.current = null
+    element.focus({ preventScroll: true })
+  }
+  // After every drawing, because the row is drawn later.
+  useEffect(focus)
+  const moveTo = (index: number) => {
+    pending.current = Math.max(0, Math.min(count - 1, index))
+    show(pending.current)
+    focus()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const row = (event.target as HTMLElement).closest(target)?.closest<HTMLElement>('[data-index]')
+    if (!row || event.altKey || event.ctrlKey || event.metaKey) return
+    const at = pending.current ?? Number(row.dataset.index)
+    const to = { Home: 0, End: count - 1, ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1 }[event.key]
+    if (to === undefined || to === at) return
+    event.preventDefault()
+    moveTo(to)
+  }
+  return { moveTo, onKeyDown }
 }

@@ -1,4 +1,5 @@
-import type { Cloud, SessionSummary } from '../client/api/calls.ts'
+import type { Cloud, SessionSummary } from '../client/api/client.ts'
+import type { Spend } from '../client/sessions/use-session.ts'
 
 const NUMBER = new Intl.NumberFormat('en-GB')
 const DOLLARS = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const
@@ -13,6 +14,12 @@ export const formatMoney = (usd: number | null): string => {
   if (usd === null) return 'unknown'
   return (usd !== 0 && usd < 0.1 ? SMALL_MONEY : MONEY).format(usd)
 }
+
+/** Returns `1,234 tokens` and, if known, `$0.12`. */
+export const formatSpend = ({ tokens, cost_usd }: Spend): string[] => [
+  `${formatNumber(tokens)} tokens`,
+  ...(cost_usd === null ? [] : [formatMoney(cost_usd)]),
+]
 
 /** Formats bytes in steps of a thousand: `1.2 MB`. */
 export function formatBytes(bytes: number): string {
@@ -51,6 +58,8 @@ export function formatAgo(iso: string, now: number): string {
   const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? ['second', 1]
   return AGO.format(-Math.round(seconds / size), unit)
 }
+
+export const upperFirst = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
 
 /** Returns `1 resource`, `3 resources`. */
 export const plural = (count: number, one: string, many = `${one}s`): string =>

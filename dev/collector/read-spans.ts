@@ -51,8 +51,8 @@ function readSpan(message: Uint8Array, resource: Record<string, Value>): Receive
     else if (field.number === 2) span.span_id = hex(field)
     else if (field.number === 4) span.parent_id = hex(field) || null
     else if (field.number === 5) span.name = textOf(field)
-    else if (field.number === 7) span.start_ms = Number(readFixed64(field)) / 1e6
-    else if (field.number === 8) span.end_ms = Number(readFixed64(field)) / 1e6
+    else if (field.number === 7) span.start_ms = millisecondsOf(field)
+    else if (field.number === 8) span.end_ms = millisecondsOf(field)
     else if (field.number === 9) Object.assign(span.attributes, Object.fromEntries([readAttribute(field)]))
     else if (field.number === 10) span.droppedAttributes = Number(numberOf(field))
     else if (field.number === 15) Object.assign(span, readStatus(field))
@@ -86,11 +86,12 @@ function readValue(any: Field): Value {
     if (field.number === 1) return textOf(field)
     if (field.number === 2) return numberOf(field) !== 0n
     if (field.number === 3) return Number(BigInt.asIntN(64, numberOf(field)))
-    if (field.number === 4) return doubleOf(field)
+    if (field.number === 4) return eightBytes(field).getFloat64(0, true)
   }
   return null
 }
 
+const millisecondsOf = (field: Field): number => Number(eightBytes(field).getBigUint64(0, true)) / 1e6
 const hex = (field: Field): string => Buffer.from(bytesOf(field)).toString('hex')
 
 /** A field of a protobuf message. The value is a number for the fixed and variable kinds, bytes for the others. */
@@ -147,17 +148,9 @@ const numberOf = ({ value }: Field): bigint => {
   if (typeof value !== 'bigint') throw new RangeError('a field is no number where one should be')
   return value
 }
-/** Reads a little-endian field of eight bytes. */
-function readFixed64(field: Field): bigint {
-  const bytes = eight(field)
-  return new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true)
-}
-function doubleOf(field: Field): number {
-  const bytes = eight(field)
-  return new DataView(bytes.buffer, bytes.byteOffset, 8).getFloat64(0, true)
-}
-function eight(field: Field): Uint8Array {
+/** Returns a view of a little-endian field of eight bytes. */
+function eightBytes(field: Field): DataView {
   const bytes = bytesOf(field)
   if (bytes.length !== 8) throw new RangeError('a field has another length')
-  return bytes
+  return new DataView(bytes.buffer, bytes.byteOffset, 8)
 }

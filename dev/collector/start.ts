@@ -1,17 +1,12 @@
 import { join } from 'node:path'
 import type { SeedPrompt } from '../../src/prompts/parse-seed.ts'
-import { BodyTooLarge, type Running, type ServerAnswer, type ServerRequest, startServer } from '../server.ts'
+import { BodyTooLarge, type ServerAnswer, type ServerRequest, startServer } from '../server.ts'
 import { answerRegistry, dropOutdated, loadPrompts, type PromptStore } from './prompt-store.ts'
 import { type ReceivedSpan, readSpans } from './read-spans.ts'
 
 const MAX_BODY = 64 * 1024 * 1024
 
-export interface Collector extends Running {
-  /** The value for `telemetry.collector_url`. */
-  collector_url: string
-  spans: SpanStore
-  prompts: PromptStore
-}
+export type Collector = Awaited<ReturnType<typeof startCollector>>
 
 export interface CollectorOptions {
   port?: number
@@ -24,8 +19,9 @@ export interface CollectorOptions {
 /**
  * Starts a collector of spans (OTLP over HTTP, protobuf) and a registry of prompts at one address, as the platform
  * expects. One route is an addition: `GET /v1/sessions/<id>/spans` returns the spans of a session.
+ * @returns `collector_url` is the value for `telemetry.collector_url`
  */
-export async function startCollector(options: CollectorOptions = {}): Promise<Collector> {
+export async function startCollector(options: CollectorOptions = {}) {
   const prompts = await loadPrompts(options.data_dir === undefined ? null : join(options.data_dir, 'prompts.json'))
   if (options.shipped) dropOutdated(prompts, options.shipped)
   const spans = createSpanStore()

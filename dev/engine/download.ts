@@ -1,9 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
-import { unzip } from '../../sidecars/iac/zip.ts'
+import { unzip } from '../../sidecars/iac/engine/download.ts'
 import { type Fetch, send, TRANSIENT_STATUSES } from '../../src/base/http.ts'
 import type { Release, Target } from './release.ts'
 
@@ -30,8 +28,8 @@ export async function keptEngine(download: Download): Promise<string | null> {
   const program = join(folder, download.target.program)
   const expected = await readFile(`${program}.sha256`, 'utf8').catch(() => null)
   if (expected === null) return null
-  const actual = await sha256OfFile(program).catch(() => null)
-  return actual === expected.trim() ? folder : null
+  const bytes = await readFile(program).catch(() => null)
+  return bytes !== null && sha256(bytes) === expected.trim() ? folder : null
 }
 
 /**
@@ -112,12 +110,6 @@ async function removeLeftovers(cache: string): Promise<void> {
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-async function sha256OfFile(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash)
-  return hash.digest('hex')
-}
-
 /**
  * Checks that a key has signed a document.
  * @param signature detached, in binary form
@@ -157,12 +149,7 @@ const RETRIES = 2
  * @param maxBytes largest size that is accepted
  * @throws Error with a reason that completes "could not be fetched"
  */
-async function fetchFile(
-  url: string,
-  maxBytes: number,
-  { fetch, stallMs, signal }: Transfer,
-  progress?: Progress,
-): Promise<Uint8Array<ArrayBuffer>> {
+async function fetchFile(url: string, maxBytes: number, { fetch, stallMs, signal }: Transfer, progress?: Progress) {
   const response = await send(watched(fetch, stallMs, progress), {
     url,
     timeoutMs: ATTEMPT_MS,

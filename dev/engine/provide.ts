@@ -57,11 +57,7 @@ export async function provideEngine(wanted: EngineRequest): Promise<string | nul
   return (await keptEngine(download)) ?? (await fetchEngine(download, env, output))
 }
 
-async function fetchEngine(
-  download: Download,
-  env: EngineRequest['env'],
-  output: EngineRequest['output'],
-): Promise<string> {
+async function fetchEngine(download: Download, env: EngineRequest['env'], output: EngineRequest['output']) {
   const { version, baseUrl } = download.release
   const line = createProgressLine(output, `No engine is on PATH: fetching OpenTofu ${version} from ${hostOf(baseUrl)}`)
   const withoutProxy = useProxy(env)

@@ -186,11 +186,7 @@ async function checkBranches(repository: Repository, pulls: Pull[], input: Pick<
 }
 
 /** Merges and returns the id of the merge commit; null if the branches conflict or the base has moved meanwhile. */
-const tryMerge = (
-  repository: Repository,
-  pull: Pull,
-  { message, push = false }: { message: string; push?: boolean },
-): Promise<string | null> =>
+const tryMerge = (repository: Repository, pull: Pull, { message, push = false }: { message: string; push?: boolean }) =>
   withTemporaryFolder(async (cwd) => {
     await gitOrThrow(['clone', '--quiet', '--shared', '--no-checkout', repository.path, cwd])
     await gitOrThrow(['checkout', '--quiet', '--detach', pull.base_sha], { cwd })

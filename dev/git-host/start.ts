@@ -10,7 +10,7 @@ import { createGunzip } from 'node:zlib'
 import { createAdaptorServer } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
-import { listen, type Running } from '../server.ts'
+import { listen } from '../server.ts'
 import { loadCertificates } from './certificates.ts'
 import { createGitEnvironment, GIT_OPTIONS } from './git.ts'
 import { indexPage, pullPage, repositoryPage } from './pages.ts'
@@ -30,19 +30,7 @@ const SAMPLES = ['web-platform', 'data-platform', 'network-baseline', 'legacy-ac
   content: { folder: fileURLToPath(new URL(`../samples/${name}`, import.meta.url)) },
 }))
 
-export interface GitHost extends Running {
-  /** Base address of the REST API, for `git.api_url`. */
-  api_url: string
-  ca_file: string
-  caPem: string
-  /** `host:port`, for `git.allow_private_hosts`. */
-  host: string
-  repositories: string[]
-  /** Adds a repository and returns its clone address. An existing one is not changed. */
-  addRepository(options: NewRepository): Promise<string>
-  /** Returns the absolute path of the bare repository behind a clone address. */
-  pathOf(cloneUrl: string): string
-}
+export type GitHost = Awaited<ReturnType<typeof startGitHost>>
 
 /**
  * Starts a git host for one machine: smart HTTP over TLS, GitHub's pull-request API below `/api/v3`, and pages for
@@ -56,7 +44,7 @@ export async function startGitHost(options: {
   user: string
   token: string
   samples?: boolean
-}): Promise<GitHost> {
+}) {
   const { data_dir, user, token } = options
   const certificates = await loadCertificates(join(data_dir, 'tls'))
   const samples = options.samples === false ? [] : SAMPLES
@@ -73,13 +61,17 @@ export async function startGitHost(options: {
   const address = ({ owner, name }: { owner: string; name: string }) => `${running.url}/${owner}/${name}.git`
   return {
     ...running,
+    /** Base address of the REST API, for `git.api_url`. */
     api_url: `${running.url}/api/v3`,
     ca_file: certificates.ca_file,
     caPem: certificates.caPem,
+    /** `host:port`, for `git.allow_private_hosts`. */
     host: new URL(running.url).host,
     repositories: samples.map(address),
-    addRepository: async (repository) => address(await createRepository(data_dir, repository)),
-    pathOf: (cloneUrl) => join(data_dir, 'repositories', new URL(cloneUrl).pathname.slice(1)),
+    /** Adds a repository and returns its clone address. An existing one is not changed. */
+    addRepository: async (repository: NewRepository) => address(await createRepository(data_dir, repository)),
+    /** Returns the absolute path of the bare repository behind a clone address. */
+    pathOf: (cloneUrl: string) => join(data_dir, 'repositories', new URL(cloneUrl).pathname.slice(1)),
   }
 }
 
@@ -120,11 +112,7 @@ function createApp(site: Site) {
 
 const withoutSuffix = (name: string) => name.replace(/\.git$/, '')
 
-async function serveGit(
-  site: Site,
-  c: Context<HostEnv, '/:owner/:name/*'>,
-  asked: string | undefined,
-): Promise<Response> {
+async function serveGit(site: Site, c: Context<HostEnv, '/:owner/:name/*'>, asked: string | undefined) {
   const service = SERVICES.find((candidate) => candidate === asked)
   const repository = await findRepository(site.data_dir, c.req.param('owner'), withoutSuffix(c.req.param('name')))
   const mayRead = repository !== null && !repository.private && service !== 'git-receive-pack'

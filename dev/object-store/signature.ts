@@ -1,13 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { ServerRequest } from '../server.ts'
 import { denied, S3Error } from './s3.ts'
 
-export interface SignedRequest {
-  method: string
-  /** The path exactly as received. */
-  path: string
-  query: string
-  headers: Record<string, string>
-}
+export type SignedRequest = Omit<ServerRequest, 'body'>
 export interface Credentials {
   access_key: string
   secret_key: string

@@ -11,11 +11,6 @@ export interface Signer extends Credentials {
   policy: Policy | null
 }
 
-interface TemporaryKeys extends Credentials {
-  session_token: string
-  expires: Date
-}
-
 /** Prefix of a temporary key's identifier, as in AWS. */
 const PREFIX = 'ASIA'
 
@@ -24,11 +19,12 @@ const PREFIX = 'ASIA'
  * the secret key is derived from the token, so the keys survive a restart of the store.
  * @param policy text of the session policy; null allows everything that the owner may do
  */
-function issueKeys(owner: Credentials, policy: string | null, expires: Date): TemporaryKeys {
-  const access_key = PREFIX + randomBytes(8).toString('hex').toUpperCase()
-  const body = Buffer.from(JSON.stringify({ access_key, policy, expires: expires.toISOString() })).toString('base64url')
-  const session_token = `${body}.${sign(owner, 'token', body)}`
-  return { access_key, secret_key: sign(owner, 'secret', body), session_token, expires }
+function issueKeys(owner: Credentials, policy: string | null, expires: Date) {
+  const AccessKeyId = PREFIX + randomBytes(8).toString('hex').toUpperCase()
+  const claims = { access_key: AccessKeyId, policy, expires: expires.toISOString() }
+  const body = Buffer.from(JSON.stringify(claims)).toString('base64url')
+  const SessionToken = `${body}.${sign(owner, 'token', body)}`
+  return { AccessKeyId, SecretAccessKey: sign(owner, 'secret', body), SessionToken, Expiration: claims.expires }
 }
 
 const sign = (owner: Credentials, purpose: string, body: string): string =>
@@ -65,7 +61,7 @@ const LIFETIME = { min: 900, max: 43_200, default: 3_600 }
  * Answers `AssumeRole` with temporary keys that the session policy limits. The role is ignored, because this store has
  * none: the keys come from the owner. Errors: `S3Error`.
  */
-export function assumeRole(signer: Signer, fields: URLSearchParams, now: Date): TemporaryKeys {
+export function assumeRole(signer: Signer, fields: URLSearchParams, now: Date) {
   if (fields.get('Action') !== 'AssumeRole') throw new S3Error(400, 'InvalidAction', 'Only AssumeRole is known here.')
   if (!signer.isOwner) throw denied('Temporary keys cannot make further ones.')
   const seconds = Number(fields.get('DurationSeconds') ?? LIFETIME.default)

@@ -1,31 +1,9 @@
 import * as v from 'valibot'
 import { readHcl } from '../../src/hcl/read.ts'
 import type { HclBlock, HclBody } from '../../src/hcl/tree.ts'
+import { type Attribute, type Block, isSettable, readBlock } from '../../src/plan/schema/read-schema.ts'
 
-/** The part of `providers schema -json` that says which arguments exist. */
-const Attribute = v.object({
-  type: v.optional(v.unknown()),
-  required: v.optional(v.boolean(), false),
-  optional: v.optional(v.boolean(), false),
-  computed: v.optional(v.boolean(), false),
-  deprecated: v.optional(v.boolean(), false),
-})
-type Attribute = v.InferOutput<typeof Attribute>
-
-interface Block {
-  attributes: Record<string, Attribute>
-  block_types: Record<string, { block: Block; min_items: number }>
-  deprecated: boolean
-}
-const Block: v.GenericSchema<unknown, Block> = v.object({
-  attributes: v.optional(v.record(v.string(), Attribute), {}),
-  block_types: v.optional(
-    v.record(v.string(), v.object({ block: v.lazy(() => Block), min_items: v.optional(v.number(), 0) })),
-    {},
-  ),
-  deprecated: v.optional(v.boolean(), false),
-})
-const Types = v.optional(v.record(v.string(), v.object({ block: Block })), {})
+const Types = v.optional(v.record(v.string(), v.unknown()), {})
 const Document = v.object({
   provider_schemas: v.record(v.string(), v.object({ resource_schemas: Types, data_source_schemas: Types })),
 })
@@ -40,7 +18,12 @@ export function readProviderSchema(document: unknown): ProviderSchema {
   const providers = Object.values(v.parse(Document, document).provider_schemas)
   const types = (key: 'resource_schemas' | 'data_source_schemas') =>
     new Map(
-      providers.flatMap((provider) => Object.entries(provider[key]).map(([type, { block }]) => [type, block] as const)),
+      providers
+        .flatMap((provider) => Object.entries(provider[key]))
+        .flatMap(([type, schema]) => {
+          const block = readBlock(schema)
+          return block === null ? [] : [[type, block] as const]
+        }),
     )
   return { resource: types('resource_schemas'), data: types('data_source_schemas') }
 }
@@ -79,13 +62,10 @@ function judged(known: Block, body: HclBody, path: string, line: number, top: bo
       problems(known, name, false).map((problem) => ({ path: at(name), line: where, problem })),
     ),
     ...blocks.flatMap((block) => {
-      const inner = known.block_types[block.type]
-      const own = problems(known, block.type, true).map((problem) => ({
-        path: at(block.type),
-        line: block.line,
-        problem,
-      }))
-      return inner === undefined ? own : [...own, ...judged(inner.block, block.body, at(block.type), block.line, false)]
+      const { type, line: where } = block
+      const inner = known.block_types?.[type]?.block
+      const own = problems(known, type, true).map((problem) => ({ path: at(type), line: where, problem }))
+      return inner === undefined ? own : [...own, ...judged(inner, block.body, at(type), where, false)]
     }),
     ...requiredBy(known)
       .filter((name) => !names.has(name))
@@ -93,7 +73,7 @@ function judged(known: Block, body: HclBody, path: string, line: number, top: bo
   ]
 }
 
-const requiredBy = ({ attributes, block_types }: Block): string[] => [
+const requiredBy = ({ attributes = {}, block_types = {} }: Block): string[] => [
   ...Object.keys(attributes).filter((name) => attributes[name]?.required),
   ...Object.keys(block_types).filter((name) => (block_types[name]?.min_items ?? 0) > 0),
 ]
@@ -104,14 +84,14 @@ function unrollDynamic(block: HclBlock): HclBlock {
   return content === undefined ? block : { ...content, type: block.labels[0] ?? '', line: block.line }
 }
 
-function problems(known: Block, name: string, asBlock: boolean): string[] {
-  const attribute = Object.hasOwn(known.attributes, name) ? known.attributes[name] : undefined
-  const block = Object.hasOwn(known.block_types, name) ? known.block_types[name] : undefined
+function problems({ attributes = {}, block_types = {} }: Block, name: string, asBlock: boolean): string[] {
+  const attribute = Object.hasOwn(attributes, name) ? attributes[name] : undefined
+  const block = Object.hasOwn(block_types, name) ? block_types[name] : undefined
   if (block !== undefined)
-    return asBlock ? (block.block.deprecated ? ['is deprecated'] : []) : ['is a block, not an argument']
+    return asBlock ? (block.block?.deprecated ? ['is deprecated'] : []) : ['is a block, not an argument']
   if (attribute === undefined) return ['does not exist']
   if (asBlock && !isListOfObjects(attribute)) return ['is an argument, not a block']
-  if (!attribute.required && !attribute.optional) return ['cannot be set']
+  if (!isSettable(attribute)) return ['cannot be set']
   return attribute.deprecated ? ['is deprecated'] : []
 }
 

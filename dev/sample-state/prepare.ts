@@ -1,8 +1,9 @@
 import { join } from 'node:path'
+import { AwsClient } from 'aws4fetch'
+import type { StorageConfig } from '../../config/types.ts'
 import { deriveProjectId } from '../../src/plan/state/managed-state.ts'
 import { EXAMPLES, type ExampleName, SCOPE, uriOfSample } from '../scripted-model/examples.ts'
 import { connectStackEngine } from './engine-root.ts'
-import { changeByHand, type ManualChange, stateObjects } from './state-objects.ts'
 
 /**
  * Makes states on a running stack with an embedded object store and git host. The stack's iac sidecar applies or
@@ -19,18 +20,10 @@ export async function createSampleStates(folder: string, repositories: readonly 
   }
   const idOf = ({ sample, iac_path }: SampleRoot) => deriveProjectId(uriOf(sample), SCOPE, iac_path)
   const build = async ({ sample, iac_path, past }: SampleRoot, id: string, signal?: AbortSignal) => {
-    if (past.kind === 'none') return
+    if (past === null) return
     const source = join(folder, 'git-host/repositories/samples', `${sample}.git`)
     const place = { source, uri: uriOf(sample), branch: 'main', iac_path, scope_id: SCOPE, cloud: 'aws' } as const
-    const root = await engine.open(place)
-    try {
-      if (past.kind === 'imported') return await root.importCommented(signal)
-      await root.apply(signal)
-    } finally {
-      await root.dispose()
-    }
-    const state = await objects.read(id)
-    if (state && past.changes.length > 0) await objects.write(id, changeByHand(state, past.changes))
+    await makePast(await engine.open(place), past, objects, id, signal)
   }
   /** Resets the root's state to its history. */
   const reset = async (root: SampleRoot, signal?: AbortSignal): Promise<void> => {
@@ -53,47 +46,56 @@ export async function createSampleStates(folder: string, repositories: readonly 
   }
 }
 
-/** The history of a sample root before a request works on it. */
-type Past =
-  /** It was never applied. */
-  | { kind: 'none' }
-  /** It was applied, and then settings were changed outside of the code. */
-  | { kind: 'applied'; changes: readonly ManualChange[] }
-  /** The blocks with an identifier of the account in a comment were imported. */
-  | { kind: 'imported' }
+/** The history of a root before a request works on it. */
+export interface Past {
+  /** `applied`: the code was applied. `imported`: the blocks with an identifier in a comment were imported. */
+  state: 'applied' | 'imported'
+  /** What was changed outside of the code afterwards. */
+  changed: readonly ManualChange[]
+}
+
+/** Makes the state of an opened root with this past, and disposes of the root. Errors: the engine made no state. */
+export async function makePast(
+  root: Awaited<ReturnType<Awaited<ReturnType<typeof connectStackEngine>>['open']>>,
+  { state: wanted, changed }: Past,
+  objects: ReturnType<typeof stateObjects>,
+  projectId: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  try {
+    if (wanted === 'imported') await root.importCommented(signal)
+    else await root.apply(signal)
+  } finally {
+    await root.dispose()
+  }
+  if (changed.length === 0) return
+  const state = await objects.read(projectId)
+  if (!state) throw new Error('the root was applied and has no state')
+  await objects.write(projectId, changeByHand(state, changed))
+}
 
 interface SampleRoot {
   sample: string
   iac_path: string | null
-  past: Past
+  /** Null if it was never applied. */
+  past: Past | null
 }
-
-const setting = (
-  name: string,
-  attribute: string,
-  ...values: [ManualChange['values'][0], ManualChange['values'][1]]
-): ManualChange => ({
-  type: 'terraform_data',
-  name,
-  attribute,
-  values,
-})
 
 const PASTS: Record<string, Past> = {
   'network-baseline': {
-    kind: 'applied',
-    changes: [
-      setting('flow_logs', 'retention_days', 30, 90),
-      setting('office_tunnel', 'idle_timeout_minutes', 240, 30),
+    state: 'applied',
+    changed: [
+      { name: 'flow_logs', attribute: 'retention_days', from: 30, to: 90 },
+      { name: 'office_tunnel', attribute: 'idle_timeout_minutes', from: 240, to: 30 },
     ],
   },
-  'legacy-accounts': { kind: 'imported' },
-  'data-platform': { kind: 'applied', changes: [] },
+  'legacy-accounts': { state: 'imported', changed: [] },
+  'data-platform': { state: 'applied', changed: [] },
 }
 
 const rootOf = (name: ExampleName): SampleRoot => {
   const { sample, iac_path } = EXAMPLES[name]
-  return { sample, iac_path, past: PASTS[sample] ?? { kind: 'none' } }
+  return { sample, iac_path, past: PASTS[sample] ?? null }
 }
 
 /** Returns the root of an example; null if its state does not matter. */
@@ -102,3 +104,69 @@ export const rootOfExample = (name: ExampleName): SampleRoot | null =>
 
 /** The roots that are prepared when the stack starts. */
 export const ROOTS_AT_START: readonly SampleRoot[] = (['full-drift', 'full-import', 'blocked'] as const).map(rootOf)
+
+/** The part of a state document (version 4) that is read here. Everything else is kept as it is. */
+export interface StateDocument {
+  serial: number
+  resources: { type: string; name: string; instances: { attributes: Record<string, unknown> }[] }[]
+}
+
+const LIMIT_MS = 10_000
+
+/** Gives access to the state documents of the engine in the embedded object store. */
+export function stateObjects(storage: StorageConfig) {
+  const { access_key, secret_key, region } = storage
+  const keys = { accessKeyId: access_key, secretAccessKey: secret_key }
+  const client = new AwsClient({ ...keys, service: 's3', region, retries: 0 })
+  const call = async (method: string, projectId: string, options: { ending?: string; body?: string } = {}) => {
+    const bucketUrl = `${storage.endpoint_url}/${storage.engine_state_bucket}`
+    const url = `${bucketUrl}/${projectId}/${storage.engine_state_filename}${options.ending ?? ''}`
+    const response = await client.fetch(url, { method, body: options.body, signal: AbortSignal.timeout(LIMIT_MS) })
+    const text = await response.text()
+    if (!response.ok && response.status !== 404)
+      throw new Error(`the object store answered ${response.status} to ${method} of a sample's state`)
+    return response.ok ? text : null
+  }
+  return {
+    /** Reads a state document; null when there is none. */
+    read: async (projectId: string): Promise<StateDocument | null> =>
+      JSON.parse((await call('GET', projectId)) ?? 'null'),
+    write: (projectId: string, state: StateDocument) =>
+      call('PUT', projectId, { body: JSON.stringify(state, null, 2) }),
+    /** Removes the document, and the lock that a killed engine may have left. */
+    remove: async (projectId: string): Promise<void> => {
+      for (const ending of ['', '.tflock']) await call('DELETE', projectId, { ending })
+    },
+  }
+}
+
+/** A setting of a built-in resource that was changed outside of the code, from one value to the other or back. */
+export interface ManualChange {
+  name: string
+  attribute: string
+  from: string | number | boolean
+  to: string | number | boolean
+}
+
+/** Edits a state as a refresh does after changes outside of the code. Errors: the resource or attribute is missing. */
+export function changeByHand(state: StateDocument, changes: readonly ManualChange[]): StateDocument {
+  const edited = structuredClone(state)
+  for (const { name, attribute, from, to } of changes) {
+    const resource = edited.resources.find((one) => one.type === 'terraform_data' && one.name === name)
+    const attributes = resource?.instances[0]?.attributes
+    // The built-in resource repeats its input as its output.
+    const values = [attributes?.input, attributes?.output].map(dynamicValue)
+    for (const value of values) {
+      if (!value || !(attribute in value)) throw new Error(`the state of terraform_data.${name} holds no ${attribute}`)
+      value[attribute] = value[attribute] === from ? to : from
+    }
+  }
+  return { ...edited, serial: state.serial + 1 }
+}
+
+/** Reads a value of a dynamic type, which is stored together with its type. */
+function dynamicValue(attribute: unknown): Record<string, unknown> | null {
+  if (typeof attribute !== 'object' || attribute === null || !('value' in attribute)) return null
+  const { value } = attribute
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
+}

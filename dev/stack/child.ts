@@ -3,7 +3,8 @@ import { createWriteStream, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { identify, isAlive } from '../../src/runtime/process-identity.ts'
+import { endsWithin, waitUnlessAborted, withTimeLimit } from '../../src/base/time.ts'
+import { identify, isAlive, signalGroup } from '../../src/runtime/process-identity.ts'
 import type { RunningPostgres } from '../postgres.ts'
 import { PROJECT_ROOT } from './data-folder.ts'
 
@@ -41,14 +42,6 @@ export function startChild(options: {
   }
   for (const stream of [process_.stdout, process_.stderr]) createInterface({ input: stream }).on('line', take)
   const ended = ending(process_, () => log.end())
-  /** Resolves when a line with this text was written; rejects if the process ends before. */
-  const lineWith = async (text: string): Promise<void> => {
-    const early = kept.some((line) => line.includes(text))
-    if (early) return
-    const found = Promise.withResolvers<void>()
-    waiting.set(text, found.resolve)
-    await Promise.race([found.promise, ended.then((how) => Promise.reject(new Error(`${name} ${how}`)))])
-  }
   return {
     name,
     pid: process_.pid ?? 0,
@@ -56,7 +49,12 @@ export function startChild(options: {
     lastLines: () => kept.slice(-15),
     /** Resolves with a description when the process ends. */
     ended,
-    lineWith,
+    /** Resolves when a line with this text was written. */
+    lineWith: (text: string) =>
+      new Promise<void>((resolve) => {
+        if (kept.some((line) => line.includes(text))) resolve()
+        else waiting.set(text, resolve)
+      }),
     /** Sends SIGTERM, and SIGKILL to the whole process group if it still runs after the limit. */
     stop: (limitMs: number) => stop(process_, ended, limitMs),
   }
@@ -76,15 +74,9 @@ function ending(process_: ChildProcess, after: () => void): Promise<string> {
 async function stop(process_: ChildProcess, ended: Promise<string>, limitMs: number): Promise<void> {
   if (process_.pid === undefined || process_.exitCode !== null || process_.signalCode !== null) return
   process_.kill('SIGTERM')
-  const timer = new AbortController()
-  const late = sleep(limitMs, 'late', { signal: timer.signal }).catch(() => '')
-  if ((await Promise.race([ended, late])) === 'late') {
-    try {
-      process.kill(-process_.pid, 'SIGKILL')
-    } catch {}
-    await ended
-  }
-  timer.abort()
+  if (await endsWithin(limitMs, ended)) return
+  signalGroup(process_.pid, 'SIGKILL')
+  await ended
 }
 
 export type Closer = () => Promise<void>
@@ -120,31 +112,18 @@ export async function answers(child: Child, url: string, cancel: AbortSignal | u
 }
 
 /** Waits for `ready`. Fails when the process ends, after a minute, or on the signal. */
-export async function withinLimit(
-  child: Child,
-  ready: Promise<unknown>,
-  cancel: AbortSignal | undefined,
-): Promise<void> {
-  const timer = new AbortController()
-  const signal = cancel ? AbortSignal.any([timer.signal, cancel]) : timer.signal
-  const late = sleep(START_LIMIT_MS, `is not ready after ${START_LIMIT_MS / 1000} s`, { signal }).catch(
-    () => 'was stopped before it was ready',
-  )
-  const outcome = await Promise.race([ready.then(() => null).catch((error: Error) => error.message), child.ended, late])
-  timer.abort()
-  cancel?.throwIfAborted()
-  if (outcome !== null) throw new ProcessFailed(child, outcome)
+export async function withinLimit(child: Child, ready: Promise<unknown>, cancel: AbortSignal | undefined) {
+  const failed = (how: string) => new ProcessFailed(child, how)
+  const died = child.ended.then((how) => Promise.reject(failed(how)))
+  const first = Promise.race([ready, died])
+  const late = () => failed(`is not ready after ${START_LIMIT_MS / 1000} s`)
+  await withTimeLimit(START_LIMIT_MS, cancel ? waitUnlessAborted(first, cancel) : first, late)
 }
 
 /** A process ended during the start. The text names it and ends with its last output. */
 class ProcessFailed extends Error {
   constructor(child: Watched, how: string) {
-    super(
-      [
-        `The process ${child.name} ${how.replace(`${child.name} `, '')}.`,
-        ...child.lastLines().map((line) => `  ${line}`),
-      ].join('\n'),
-    )
+    super([`The process ${child.name} ${how}.`, ...child.lastLines().map((line) => `  ${line}`)].join('\n'))
   }
 }
 

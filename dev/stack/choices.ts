@@ -85,9 +85,8 @@ export async function readDocument(path: string): Promise<Document> {
     )
   }
   if (value === null || value === undefined) return {}
-  if (typeof value !== 'object' || Array.isArray(value))
-    throw new Error(`The configuration file ${path} must hold a mapping.`)
-  return value as Document
+  if (!isJsonObject(value)) throw new Error(`The configuration file ${path} must hold a mapping.`)
+  return value
 }
 
 function ownStorage(env: Env, own: Document | null): Document | null {
@@ -101,21 +100,21 @@ function ownStorage(env: Env, own: Document | null): Document | null {
   return provider !== undefined || configured !== undefined ? {} : null
 }
 
-interface ScriptedNames {
+interface ModelNames {
   model: string
   small_model: string
 }
-const SCRIPTED: ScriptedNames = { model: `openai/${MODEL}`, small_model: `openai/${MODEL}` }
+const SCRIPTED: ModelNames = { model: `openai/${MODEL}`, small_model: `openai/${MODEL}` }
 
 /** Returns the model names if the scripted model was chosen; null for another model or none. */
-function scriptedNames(chosen: Document | null, own: Document | null): ScriptedNames | null {
+function scriptedNames(chosen: Document | null, own: Document | null): ModelNames | null {
   const { model, small_model = model } = { ...section(own ?? {}, 'llm'), ...chosen }
   const is = (name: unknown): name is string => typeof name === 'string' && name.endsWith(`/${MODEL}`)
   return is(model) && is(small_model) ? { model, small_model } : null
 }
 
 /** The models for a provider whose key is set, if no model was chosen. */
-const BY_KEY: Record<string, { model: string; small_model: string }> = {
+const BY_KEY: Record<string, ModelNames> = {
   ANTHROPIC_API_KEY: { model: 'anthropic/claude-sonnet-5', small_model: 'anthropic/claude-haiku-4-5' },
   OPENAI_API_KEY: { model: 'openai/gpt-5.2', small_model: 'openai/gpt-5-mini' },
 }

@@ -1,8 +1,14 @@
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { identify, isAlive, isGroupAlive, signalGroup } from '../../src/runtime/process-identity.ts'
+import {
+  identify,
+  isAlive,
+  isGroupAlive,
+  type ProcessIdentity,
+  signalGroup,
+} from '../../src/runtime/process-identity.ts'
 
 export const PROJECT_ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -10,12 +16,7 @@ export const PROJECT_ROOT = fileURLToPath(new URL('../../', import.meta.url))
 export const dataFolder = (given?: string, otherwise = '.platform'): string =>
   resolve(PROJECT_ROOT, given?.trim() || otherwise)
 
-interface ProcessRecord {
-  name: string
-  pid: number
-  /** Start time of the process according to the kernel, which differs when a process number is reused. */
-  started: string
-}
+type ProcessRecord = ProcessIdentity & { name: string }
 
 /** The engine, and the isolation of its commands: `bubblewrap` or `none`, `isolated` or `host`. */
 export interface StackEngine {
@@ -103,9 +104,7 @@ export async function takeFolder(folder: string, say: (line: string) => void) {
 /** Creates the record. Returns false if the file exists, so it acts as a lock. */
 function create(folder: string, record: StackRecord): boolean {
   try {
-    const file = openSync(recordFile(folder), 'wx', 0o600)
-    writeSync(file, JSON.stringify(record))
-    closeSync(file)
+    writeFileSync(recordFile(folder), JSON.stringify(record), { flag: 'wx', mode: 0o600 })
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readSeedPrompts } from '../../src/runtime/prompts.ts'
 import { startCache } from '../cache.ts'
-import { cloudVariables, startCloud } from '../cloud/start.ts'
+import { cloudVariables, startCloud } from '../cloud.ts'
 import { startCollector } from '../collector/start.ts'
 import { startGitHost } from '../git-host/start.ts'
 import { startObjectStore } from '../object-store.ts'
@@ -38,22 +38,14 @@ export interface StackOptions {
   signal?: AbortSignal
 }
 
-export interface Stack extends ReadyStack {
-  addresses: Embedded
-  choices: Choices
-  gitCredentials: { user: string; token: string } | null
-  children: readonly { name: string; pid: number }[]
-  /** Resolves with a text when a process of the stack has ended by itself and all others were stopped. */
-  failed: Promise<string>
-  stop(): Promise<void>
-}
+export type Stack = Awaited<ReturnType<typeof startStack>>
 
 /**
  * Starts the embedded services, then iac sidecar, worker and core as processes, and waits until all are ready. After
  * any failure everything is stopped again. Errors: folder in use, busy port, a process that ends during the start (with
  * its last lines).
  */
-export async function startStack(options: StackOptions): Promise<Stack> {
+export async function startStack(options: StackOptions) {
   const say = (line: string) => options.onLine?.('stack', line)
   const choices = await readChoices(options.env, options.embedded ?? false)
   const ownership = await takeFolder(options.folder, say)
@@ -87,8 +79,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       choices,
       gitCredentials: embedded.git_host && { user: GIT_USER, token: secrets.git_token },
       children: processes.map(({ name, pid }) => ({ name, pid })),
+      /** Resolves with a text when a process of the stack has ended by itself and all others were stopped. */
       failed: firstDeath(database ? [...processes, database] : processes, stop),
-      stop,
+      stop: (): Promise<void> => stop(),
     }
   } catch (error) {
     await stop()
@@ -113,7 +106,7 @@ async function startServices(folder: string, choices: Choices, secrets: StackSec
   const objects = { ...keys, data_dir: join(folder, 'objects') }
   const host = { data_dir: join(folder, 'git-host'), user: GIT_USER, token: secrets.git_token }
   const collector = { data_dir: join(folder, 'collector'), shipped: await readSeedPrompts() }
-  const results = await Promise.allSettled([
+  const starting = [
     choices.database ? null : opened(database),
     onPort(choices.cache, 'cache', (port) => startCache({ port, token: secrets.cache_token })),
     onPort(choices.storage !== null, 'object store', (port) => startObjectStore({ port, ...objects })),
@@ -122,12 +115,10 @@ async function startServices(folder: string, choices: Choices, secrets: StackSec
     onPort(choices.cloud, 'sample account', (port) => startCloud({ port })),
     onPort(choices.collector, 'collector', (port) => startCollector({ port, ...collector })),
     ports.reserve('iac sidecar'),
-  ])
-  const failed = results.find((result) => result.status === 'rejected')
-  if (failed) throw failed.reason
-  const [postgres, cache, store, git_host, model, cloud, spans, iac_port] = results.map(
-    (result) => (result as PromiseFulfilledResult<unknown>).value,
-  ) as Settled<typeof results>
+  ] as const
+  // A failure is told only when all have ended, so that each one that has started is closed.
+  await Promise.allSettled(starting)
+  const [postgres, cache, store, git_host, model, cloud, spans, iac_port] = await Promise.all(starting)
   const embedded: Embedded = {
     databaseUrl: postgres?.url ?? null,
     cacheUrl: cache?.platform_url ?? null,
@@ -140,7 +131,6 @@ async function startServices(folder: string, choices: Choices, secrets: StackSec
   }
   return { embedded, database: postgres && watchDatabase(postgres, closers) }
 }
-type Settled<T> = { -readonly [K in keyof T]: T[K] extends PromiseSettledResult<infer Value> ? Value : never }
 
 interface Parts {
   choices: Choices

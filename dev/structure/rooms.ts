@@ -171,6 +171,7 @@ export const ROOMS: readonly Room[] = [
     holds: 'the small sidecars, the frame that all four share, and `main.ts`, which starts one by its name',
     imports: [
       'src/base/http.ts',
+      'src/base/json.ts',
       'src/base/limited-json.ts',
       'src/base/log.ts',
       'src/runtime/process-identity.ts',
@@ -190,6 +191,8 @@ export const ROOMS: readonly Room[] = [
       'src/base/http.ts',
       'src/base/json.ts',
       'src/base/log.ts',
+      'src/base/text.ts',
+      'src/base/time.ts',
       'src/hcl',
       'src/runtime/fetch.ts',
       'src/runtime/files.ts',

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { type ChatRequest, type ChatTool, readChatRequest } from '../../dev/chat-completions.ts'
+import { isJsonObject, parseJson } from '../../src/base/json.ts'
 import { CHAINS } from '../../src/chains/index.ts'
 
 const schema = v.strictObject({
@@ -23,7 +24,7 @@ export class AnswerFault extends Error {}
  * unknown tools and empty answers; `as_is` allows the last two.
  */
 export function readAnswer(source: string, tools: readonly ChatTool[]): HandAnswer {
-  const parsed = v.safeParse(schema, parseJson(source))
+  const parsed = v.safeParse(schema, readJson(source))
   if (!parsed.success)
     throw new AnswerFault(
       `The answer has the form {"text": "...", "tool_calls": [{"name": "...", "arguments": {...}}]}: ${parsed.issues
@@ -39,7 +40,7 @@ export function readAnswer(source: string, tools: readonly ChatTool[]): HandAnsw
   return answer
 }
 
-function parseJson(source: string): unknown {
+function readJson(source: string): unknown {
   try {
     return JSON.parse(source) as unknown
   } catch (error) {
@@ -53,17 +54,8 @@ function callFaults(call: HandAnswer['calls'][number], tools: readonly ChatTool[
   const names = tools.map(({ name }) => name)
   if (!names.includes(call.name))
     return [`This call offers no tool "${call.name}"; it offers ${names.join(', ') || 'none'}.`]
-  const value = objectIn(call.arguments)
-  return value ? [] : [`The arguments of ${call.name} are no JSON object: ${call.arguments.slice(0, 80)}`]
-}
-
-function objectIn(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-  } catch {
-    return false
-  }
+  if (isJsonObject(parseJson(call.arguments))) return []
+  return [`The arguments of ${call.name} are no JSON object: ${call.arguments.slice(0, 80)}`]
 }
 
 /** Estimates tokens at four characters each. */
@@ -106,17 +98,14 @@ export interface Measured {
   prefix_chars: number
 }
 
-/** Remembers requests, and measures the common beginning of a new one with them. */
+/** Returns a function that measures a request and remembers it for later ones. */
 export function createPrefixes() {
   const seen: { model: string; text: string }[] = []
-  return {
-    /** Measures a request and remembers it, before it is answered. */
-    add(request: HandRequest): Measured {
-      const text = cacheText(request)
-      const lengths = seen.filter(({ model }) => model === request.model).map((one) => commonLength(one.text, text))
-      seen.push({ model: request.model, text })
-      return { input_chars: text.length, prefix_chars: Math.max(0, ...lengths) }
-    },
+  return (request: HandRequest): Measured => {
+    const text = cacheText(request)
+    const lengths = seen.filter(({ model }) => model === request.model).map((one) => commonLength(one.text, text))
+    seen.push({ model: request.model, text })
+    return { input_chars: text.length, prefix_chars: Math.max(0, ...lengths) }
   }
 }
 

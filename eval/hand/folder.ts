@@ -5,13 +5,6 @@ import { AnswerFault, type HandAnswer, type HandRequest, readAnswer, readRequest
 import { readWhole } from './readable.ts'
 import type { CallRecord } from './statistics.ts'
 
-/** The endpoint that uses a folder. */
-interface EndpointRecord {
-  url: string
-  pid: number
-  open: boolean
-}
-
 /**
  * The folder that an endpoint shares with the people who answer. Each call has a folder `calls/<number>` with
  * - `request.json`: the body of the request
@@ -25,7 +18,14 @@ export type HandFolder = ReturnType<typeof openHandFolder>
 export function openHandFolder(path: string) {
   const file = (call: number, name: string) => join(path, 'calls', String(call).padStart(4, '0'), name)
   const half = new Map<number, string>()
-  const all = async () => await callNumbers(join(path, 'calls'))
+  const all = async (): Promise<number[]> => {
+    await mkdir(join(path, 'calls'), { recursive: true })
+    const names = await readdir(join(path, 'calls'))
+    return names
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .sort((a, b) => a - b)
+  }
   const isWaiting = async (call: number) => {
     const [request, ended, answered] = await Promise.all(
       ['request.txt', 'end.json', 'answer.json'].map((name) => readText(file(call, name))),
@@ -96,17 +96,10 @@ export function openHandFolder(path: string) {
       const texts = await Promise.all((await all()).map((call) => readText(file(call, 'end.json'))))
       return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text)]))
     },
-    setEndpoint: (record: EndpointRecord): Promise<void> =>
+    /** Records the endpoint that uses the folder. */
+    setEndpoint: (record: { url: string; pid: number; open: boolean }): Promise<void> =>
       writeAtomically(join(path, 'endpoint.json'), `${JSON.stringify(record)}\n`),
-    endpoint: async (): Promise<EndpointRecord | null> =>
+    endpoint: async (): Promise<{ pid: number; open: boolean } | null> =>
       JSON.parse((await readText(join(path, 'endpoint.json'))) ?? 'null'),
   }
-}
-
-async function callNumbers(folder: string): Promise<number[]> {
-  await mkdir(folder, { recursive: true })
-  return (await readdir(folder))
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .sort((a, b) => a - b)
 }

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlive } from '../../dev/postgres.ts'
+import type { HandChoice, HandTask } from '../options.ts'
 import { AnswerFault } from './answer.ts'
 import { type HandFolder, openHandFolder } from './folder.ts'
-import type { HandChoice, HandTask } from './options.ts'
 import { renderStatistics, summariseCalls } from './statistics.ts'
 
 /** The tasks of `--hand` other than playing and serving. */

@@ -8,33 +8,23 @@ interface Shown {
   keys: string[]
 }
 
-/** Renders requests as text without what earlier texts have shown. */
-interface Reader {
-  /** Renders the next call, with references to omitted parts. */
-  next(call: number, request: HandRequest): string
-}
-
-/** Makes a reader that has shown nothing yet. */
-export function createReader(): Reader {
+/** Returns a function that renders calls, with references to what it has shown in earlier ones. */
+export function createReader() {
   const shown: Shown[] = []
-  return {
-    next: (call, request) => {
-      const keys = messageKeys(request)
-      const text = write(call, request, { tools: toolsText(request, shown), ...messagesText(request, keys, shown) })
-      shown.push({ call, request, keys })
-      return text
-    },
+  return (call: number, request: HandRequest): string => {
+    const keys = messageKeys(request)
+    const text = write(call, request, toolsText(request, shown), messagesText(request, keys, shown))
+    shown.push({ call, request, keys })
+    return text
   }
 }
 
 /** Renders a whole request, with nothing left out. */
 export const readWhole = (call: number, request: HandRequest): string =>
-  write(call, request, { tools: definitions(request.tools), messages: request.messages.map(messageText).join('\n') })
+  write(call, request, definitions(request.tools), request.messages.map(messageText).join('\n'))
 
-const write = (call: number, { model, chain, messages }: HandRequest, parts: { tools: string; messages: string }) =>
-  [`CALL ${call}: ${chain}, model ${model}, ${messages.length} messages`, '', parts.tools, '', parts.messages].join(
-    '\n',
-  )
+const write = (call: number, { model, chain, messages }: HandRequest, tools: string, said: string): string =>
+  [`CALL ${call}: ${chain}, model ${model}, ${messages.length} messages`, '', tools, '', said].join('\n')
 
 /** Renders the definitions of the tools, or the number of an earlier call with the same ones. */
 function toolsText({ tools, chain }: HandRequest, shown: readonly Shown[]): string {
@@ -58,19 +48,15 @@ const definition = ({ name, description, parameters }: ChatTool): string =>
   `- ${name}: ${description}\n  arguments: ${JSON.stringify(parameters)}`
 
 /** Renders the messages that the nearest earlier call does not have. */
-function messagesText(
-  { model, messages }: HandRequest,
-  keys: readonly string[],
-  shown: readonly Shown[],
-): { messages: string } {
+function messagesText({ model, messages }: HandRequest, keys: readonly string[], shown: readonly Shown[]): string {
   const nearest = shown
     .filter(({ request }) => request.model === model)
     .map((earlier) => ({ call: earlier.call, same: commonCount(earlier.keys, keys) }))
     .reduce((best, one) => (one.same >= best.same ? one : best), { call: 0, same: 0 })
   const text = messages.slice(nearest.same).map(messageText).join('\n')
-  if (nearest.same === 0) return { messages: text }
+  if (nearest.same === 0) return text
   const what = nearest.same === 1 ? 'The first message is' : `The first ${nearest.same} messages are`
-  return { messages: `(${what} as in call ${nearest.call}; --show ${nearest.call} prints them.)\n${text}` }
+  return `(${what} as in call ${nearest.call}; --show ${nearest.call} prints them.)\n${text}`
 }
 
 function commonCount(a: readonly string[], b: readonly string[]): number {

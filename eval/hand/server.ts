@@ -5,9 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { stringify } from 'yaml'
 import { type ChatAnswer, chatCompletion, chatCompletionEvents, chatError } from '../../dev/chat-completions.ts'
 import { writeAtomically } from '../../dev/files.ts'
-import { BodyTooLarge, listen, type Running, readBody } from '../../dev/server.ts'
+import { BodyTooLarge, listen, readBody } from '../../dev/server.ts'
 import { section } from '../../dev/stack/choices.ts'
-import { readConfiguration } from '../stack.ts'
+import type { HandChoice } from '../options.ts'
+import { modelVariables, readConfiguration } from '../stack.ts'
 import {
   createPrefixes,
   type HandAnswer,
@@ -19,9 +20,8 @@ import {
   tokensOf,
 } from './answer.ts'
 import { type HandFolder, openHandFolder } from './folder.ts'
-import type { HandChoice } from './options.ts'
 import { createReader } from './readable.ts'
-import type { CallRecord } from './statistics.ts'
+import { recordOf } from './statistics.ts'
 
 /** The endpoint's model names, without their provider. */
 export const HAND_MODELS = { main: 'hand', small: 'hand-small' } as const
@@ -38,11 +38,7 @@ export interface HandOptions {
   aliveMs?: number
   onCall?(call: number, chain: string): void
 }
-export interface HandEndpoint extends Running {
-  folder: HandFolder
-  /** Names the round of the following calls. Until then rounds are identified by their first chain. */
-  beginRound(name: string): void
-}
+export type HandEndpoint = Awaited<ReturnType<typeof startHandEndpoint>>
 
 const MAX_BODY = 64 * 1024 * 1024
 const AUTOMATIC: HandAnswer = { text: 'Working on it.', calls: [] }
@@ -51,7 +47,7 @@ const AUTOMATIC: HandAnswer = { text: 'Working on it.', calls: [] }
  * Starts an endpoint of chat completions at `/v1` that waits for answers in files. A client that disconnects aborts its
  * call. Blanks, or comments in a stream, keep the connection of a waiting call alive. Errors: `EADDRINUSE`.
  */
-export async function startHandEndpoint(options: HandOptions): Promise<HandEndpoint> {
+export async function startHandEndpoint(options: HandOptions) {
   const folder = openHandFolder(options.folder)
   await endForgotten(folder)
   const play = createPlay(options, folder, await folder.nextNumber())
@@ -77,6 +73,7 @@ export async function startHandEndpoint(options: HandOptions): Promise<HandEndpo
   return {
     ...running,
     folder,
+    /** Names the round of the following calls. Until then rounds are identified by their first chain. */
     beginRound: play.beginRound,
     close: async () => {
       await running.close()
@@ -97,8 +94,8 @@ async function endForgotten(folder: HandFolder): Promise<void> {
 
 /** Makes the state that the endpoint keeps from call to call. */
 function createPlay(options: HandOptions, folder: HandFolder, first: number) {
-  const prefixes = createPrefixes()
-  const reader = createReader()
+  const measure = createPrefixes()
+  const render = createReader()
   const underWay = new Set<Promise<void>>()
   const rounds = createRounds()
   let next = first
@@ -106,8 +103,8 @@ function createPlay(options: HandOptions, folder: HandFolder, first: number) {
     const call = next++
     const round = rounds.of(request)
     const began = performance.now()
-    const measured = prefixes.add(request)
-    await folder.begin(call, body, reader.next(call, request))
+    const measured = measure(request)
+    await folder.begin(call, body, render(call, request))
     options.onCall?.(call, request.chain)
     const keepAlive = beginResponse(request, response, options.aliveMs ?? 10_000)
     const automatic = options.autoStatus && request.chain === STATUS_TEXT
@@ -126,7 +123,7 @@ function createPlay(options: HandOptions, folder: HandFolder, first: number) {
       underWay.add(serving)
       await serving.finally(() => underWay.delete(serving))
     },
-    settled: async () => void (await Promise.allSettled(underWay)),
+    settled: () => Promise.allSettled(underWay),
   }
 }
 
@@ -179,29 +176,9 @@ function createRounds() {
       name = given
     },
     of: ({ chain, messages }: HandRequest): string => {
-      if (name !== null) return name
-      const isFirst = !messages.some((message) => message.calls.length > 0)
-      if (chain === 'requests_filter' && isFirst) count++
-      return `round ${Math.max(count, 1)}`
+      if (chain === 'requests_filter' && messages.every(({ calls }) => calls.length === 0)) count++
+      return name ?? `round ${Math.max(count, 1)}`
     },
-  }
-}
-
-function recordOf(
-  call: number,
-  round: string,
-  request: HandRequest,
-  { answer, waitedMs, ...measured }: Measured & { answer: HandAnswer | null; waitedMs: number },
-): CallRecord {
-  return {
-    ...{ call, round, chain: request.chain, model: request.model },
-    tools: request.tools.map(({ name }) => name),
-    called: answer?.calls.map(({ name }) => name) ?? [],
-    ...measured,
-    output_chars: answer ? outputChars(answer) : 0,
-    waited_ms: waitedMs,
-    end: answer ? 'answered' : 'aborted',
-    at: new Date().toISOString(),
   }
 }
 
@@ -220,12 +197,7 @@ export async function openEndpoint(choice: HandChoice, fresh: boolean): Promise<
 }
 
 /** Makes the variables that connect a stack to the endpoint. */
-export const handVariables = (url: string): Record<string, string> => ({
-  OPENAI_BASE_URL: `${url}/v1`,
-  OPENAI_API_KEY: 'hand',
-  PLATFORM_LLM_MODEL: `openai/${HAND_MODELS.main}`,
-  PLATFORM_LLM_SMALL_MODEL: `openai/${HAND_MODELS.small}`,
-})
+export const handVariables = (url: string) => modelVariables(url, HAND_MODELS)
 
 /** Serves until the signal fires. Prints the lines that start a stack with the endpoint. */
 export async function serve(choice: HandChoice, options: { fresh: boolean; signal: AbortSignal }): Promise<void> {

@@ -1,44 +1,50 @@
 import { alignColumns } from '../summary.ts'
-import { STATUS_TEXT, tokensOf } from './answer.ts'
+import { type HandAnswer, type HandRequest, type Measured, outputChars, STATUS_TEXT, tokensOf } from './answer.ts'
 
-/** The record of a call. */
-export interface CallRecord {
-  call: number
-  /** Scenario, sample and round of the call, for example `builtin/queue #1, round 2`. */
-  round: string
-  chain: string
-  model: string
-  /** Names of the tools that were offered. */
-  tools: string[]
-  /** Names of the tools that the answer calls, in order. */
-  called: string[]
-  input_chars: number
-  prefix_chars: number
-  output_chars: number
-  waited_ms: number
-  /** `aborted`: the client disconnected before there was an answer. */
-  end: 'answered' | 'aborted'
-  at: string
+export type CallRecord = ReturnType<typeof recordOf>
+
+/**
+ * Makes the record of a call that has ended.
+ * @param round scenario, sample and round, for example `builtin/queue #1, round 2`
+ * @param outcome its measures and its answer; null if the client disconnected before there was one
+ */
+export function recordOf(
+  call: number,
+  round: string,
+  request: HandRequest,
+  outcome: Measured & { answer: HandAnswer | null; waitedMs: number },
+) {
+  const { answer, waitedMs, ...measured } = outcome
+  return {
+    ...{ call, round, chain: request.chain, model: request.model },
+    /** Names of the tools that were offered. */
+    tools: request.tools.map(({ name }) => name),
+    /** Names of the tools that the answer calls, in order. */
+    called: answer?.calls.map(({ name }) => name) ?? [],
+    ...measured,
+    output_chars: answer ? outputChars(answer) : 0,
+    waited_ms: waitedMs,
+    end: answer ? 'answered' : 'aborted',
+    at: new Date().toISOString(),
+  }
 }
 
 type Sums = ReturnType<typeof sumsOf>
 
 export function summariseCalls(calls: readonly CallRecord[]) {
   const real = calls.filter(({ chain }) => chain !== STATUS_TEXT)
-  const groups = (all: readonly CallRecord[], key: 'round' | 'chain') => {
-    const names = [...new Set(all.map((one) => one[key]))]
-    return names.map((name) => [name, sumsOf(all.filter((one) => one[key] === name))] as const)
-  }
-  const called: Record<string, number> = {}
-  for (const name of calls.flatMap((one) => one.called)) called[name] = (called[name] ?? 0) + 1
+  const called = Map.groupBy(
+    calls.flatMap((one) => one.called),
+    (name) => name,
+  )
   return {
     /** Sums of all calls without status texts, as in the rounds. */
     total: sumsOf(real),
-    rounds: groups(real, 'round').map(([round, sums]) => ({ round, ...sums })),
+    rounds: [...Map.groupBy(real, ({ round }) => round)].map(([round, of]) => ({ round, ...sumsOf(of) })),
     /** Status texts are a chain of their own here. */
-    chains: groups(calls, 'chain').map(([chain, sums]) => ({ chain, ...sums })),
+    chains: [...Map.groupBy(calls, ({ chain }) => chain)].map(([chain, of]) => ({ chain, ...sumsOf(of) })),
     /** Calls of each tool in the answers. */
-    called,
+    called: Object.fromEntries([...called].map(([name, of]) => [name, of.length])),
     calls: [...calls],
   }
 }
@@ -76,13 +82,9 @@ const COLUMNS: [head: string, cell: (sums: Sums) => string][] = [
 const HEAD = COLUMNS.map(([head]) => head)
 const cells = (sums: Sums): string[] => COLUMNS.map(([, cell]) => cell(sums))
 
-export function renderStatistics({
-  total,
-  rounds,
-  chains,
-  called,
-  calls,
-}: ReturnType<typeof summariseCalls>): string[] {
+export function renderStatistics(statistics: ReturnType<typeof summariseCalls>): string[] {
+  const { total, rounds, chains, called, calls } = statistics
+  const counts = Object.entries(called).map(([name, count]) => `${name} ${count}`)
   const each = calls.map((one) => [
     `${one.call} ${one.chain}`,
     one.end === 'aborted' ? 'aborted' : one.called.join(' ') || 'text',
@@ -99,10 +101,6 @@ export function renderStatistics({
       ['all', ...cells(total)],
     ]),
     '',
-    `tools called: ${
-      Object.entries(called)
-        .map(([name, count]) => `${name} ${count}`)
-        .join(', ') || 'none'
-    }`,
+    `tools called: ${counts.join(', ') || 'none'}`,
   ]
 }

@@ -1,7 +1,9 @@
-import { OpenAPIHono } from '@hono/zod-openapi'
+import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { ActivitySchema, OutputSchema } from '../../src/events/round-event.ts'
+import { PlanDocumentSchema } from '../../src/plan/document/plan-document.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { planDocumentJsonSchema } from '../schemas/plan-document.ts'
+
+export type { PlanDocument } from '../../src/plan/document/plan-document.ts'
 
 const DESCRIPTION =
   'Turns a request in plain words and a git repository into infrastructure code, a validated plan and ' +
@@ -39,6 +41,16 @@ export function describeApi(endpoints: readonly Endpoint[], version: string): st
     ],
   })
   return JSON.stringify(nullableReferences(document))
+}
+
+/** Returns the JSON Schema (2020-12) of a plan document, without `$schema`, as OpenAPI 3.1 has it in its components. */
+export function planDocumentJsonSchema(): Record<string, unknown> {
+  const { $schema: _, ...schema } = z.toJSONSchema(PlanDocumentSchema, {
+    io: 'input',
+    // A value of the plan may be any JSON, for which the schema has no constraint.
+    unrepresentable: 'any',
+  })
+  return schema
 }
 
 /** Writes nullable references as alternatives. The library writes them as `allOf`, which null does not satisfy. */

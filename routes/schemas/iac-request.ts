@@ -3,7 +3,7 @@ import { CLOUDS } from '../../src/base/vocabulary.ts'
 import { PREVIEW_FIRST } from '../../src/rounds/previews.ts'
 import {
   boolean,
-  filledListOf,
+  listOf,
   OPTIONAL_BOOLEAN,
   optional,
   repositoryPath,
@@ -101,18 +101,16 @@ export const GenerateRequest = withRule(iac, iacRule).openapi('GenerateRequest',
   example: EXAMPLE,
 })
 
+const flag = (description: string) =>
+  optional(boolean())
+    .transform((value) => value ?? false)
+    .openapi({ ...OPTIONAL_BOOLEAN, default: false, description })
+
 const partial = iac.extend({
-  is_partial: optional(boolean())
-    .transform((value) => value ?? false)
-    .openapi({ ...OPTIONAL_BOOLEAN, default: false, description: 'Only what `q` names, instead of the whole root.' }),
-  preview: optional(boolean())
-    .transform((value) => value ?? false)
-    .openapi({
-      ...OPTIONAL_BOOLEAN,
-      default: false,
-      description:
-        'Only look: neither code nor state is changed, nothing is pushed, and lock and pinned plan stay as they are.',
-    }),
+  is_partial: flag('Only what `q` names, instead of the whole root.'),
+  preview: flag(
+    'Only look: neither code nor state is changed, nothing is pushed, and lock and pinned plan stay as they are.',
+  ),
 })
 
 /** The most identifiers that one request may choose, and the longest one that the engine accepts. */
@@ -120,7 +118,7 @@ const MAX_CHOSEN = 1_000
 const MAX_IDENTIFIER = 4_096
 
 const chosen = partial.extend({
-  resource_ids: optional(filledListOf(text({ min: 1, max: MAX_IDENTIFIER }), MAX_CHOSEN)).openapi({
+  resource_ids: optional(listOf(text({ min: 1, max: MAX_IDENTIFIER }), { min: 1, max: MAX_CHOSEN })).openapi({
     type: ['array', 'null'],
     items: { type: 'string', minLength: 1, maxLength: MAX_IDENTIFIER },
     minItems: 1,

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { OPERATION_ROLES, PANEL_ROLES, type User as UserRow } from '../../src/access/users.ts'
+import { OPERATION_ROLES, PANEL_ROLES } from '../../src/access/users.ts'
 import { examplePage, pageOf } from './page.ts'
 
 const USER = { id: 7, email: 'ada@example.org', display_name: 'Ada' }
@@ -12,9 +12,7 @@ export const User = z
     operation_role: z.enum(OPERATION_ROLES),
     panel_role: z.enum(PANEL_ROLES).nullable().describe('null: no access to the admin panel.'),
   })
-  .openapi('User', {
-    example: { ...USER, operation_role: 'developer', panel_role: null },
-  })
+  .openapi('User', { example: { ...USER, operation_role: 'developer', panel_role: null } })
 
 const EXAMPLE = {
   ...USER,
@@ -32,16 +30,3 @@ export const AdminUser = User.extend({
 }).openapi('AdminUser', { example: EXAMPLE })
 
 export const UserPage = pageOf(AdminUser).openapi('UserPage', { example: examplePage(EXAMPLE) })
-
-export const toAdminUser = ({
-  updated_at: _,
-  issuer,
-  subject,
-  created_at,
-  ...user
-}: UserRow): z.input<typeof AdminUser> => ({
-  ...user,
-  issuer,
-  subject,
-  created_at,
-})

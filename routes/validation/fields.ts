@@ -2,10 +2,10 @@ import { z } from '@hono/zod-openapi'
 import { checkIacPath, checkRepositoryUri } from '../../src/repository/check-input.ts'
 import type { CustomParams } from './validate.ts'
 
-type Add = { addIssue(issue: { code: 'custom'; message: string; params?: CustomParams; input?: unknown }): void }
+type Add = { addIssue(issue: { code: 'custom'; message: string; params?: CustomParams }): void }
 
 const fail = (ctx: Add, type: string, message: string, detail?: Record<string, unknown>) => {
-  ctx.addIssue({ code: 'custom', message, params: detail ? { type, ctx: detail } : { type } })
+  ctx.addIssue({ code: 'custom', message, params: { type, ctx: detail } })
   return z.NEVER
 }
 const refuse = (ctx: Add, message: string) => {
@@ -65,12 +65,8 @@ export const uuid = () =>
     .openapi({ type: 'string', format: 'uuid' })
 
 /** Makes a schema for a list. Its items are checked only if there are not too many. */
-export const listOf = <T extends z.ZodType>(item: T, max: number) =>
-  z.array(z.unknown()).max(max).pipe(z.array(item).max(max))
-
-/** Makes a schema for a list that must not be empty. */
-export const filledListOf = <T extends z.ZodType>(item: T, max: number) =>
-  z.array(z.unknown()).min(1).max(max).pipe(z.array(item).min(1).max(max))
+export const listOf = <T extends z.ZodType>(item: T, { min = 0, max }: { min?: number; max: number }) =>
+  z.array(z.unknown()).min(min).max(max).pipe(z.array(item))
 
 /** Makes a schema for a key that may be omitted or null. */
 export const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../../src/base/json.ts'
+
 /** One entry of a 422 response. `ctx` holds the exceeded limit or the reason, if any. */
 export interface Problem {
   type: string
@@ -42,8 +44,8 @@ export class ProblemList {
   }
 }
 
-/** Keys whose values may hold a secret. They are shown as null where a request is echoed. */
-const SECRET_KEYS = ['repo_uri'] as const
+/** The key whose value may hold a secret. It is shown as null where a request is echoed. */
+export const SECRET_KEY = 'repo_uri'
 /** A password or token in an address, under any key. It is matched in linear time. */
 const SECRET_ADDRESS = /:\/\/[^\s/"@:]*:[^\s/"@]*@/
 const MAX_LENGTH = 4_096
@@ -51,7 +53,8 @@ const MAX_LENGTH = 4_096
 /** Returns the part of a request that a 422 response shows, with null for secrets and very long or unusual values. */
 export function echo(value: unknown): unknown {
   if (remaining(value, MAX_LENGTH) < 0) return null
-  const visible = withoutSecretKeys(value)
+  const visible =
+    isJsonObject(value) && Object.hasOwn(value, SECRET_KEY) ? { ...value, [SECRET_KEY]: null } : (value ?? null)
   const text = JSON.stringify(visible) ?? ''
   return text.length > MAX_LENGTH || SECRET_ADDRESS.test(text) ? null : visible
 }
@@ -70,13 +73,4 @@ function remaining(value: unknown, budget: number): number {
     left = remaining(member, left - (Array.isArray(value) ? 0 : key.length))
   }
   return left
-}
-
-export const isSecretKey = (key: PropertyKey | undefined) => SECRET_KEYS.some((secret) => secret === key)
-
-function withoutSecretKeys(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value ?? null
-  const shown: Record<string, unknown> = { ...value }
-  for (const key of SECRET_KEYS) if (Object.hasOwn(shown, key)) shown[key] = null
-  return shown
 }

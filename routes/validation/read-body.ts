@@ -26,7 +26,9 @@ export const NOT_JSON = Symbol('not json')
  * than the route accepts and for too many values.
  */
 export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
-  const bytes = await readLimited(request, maxBytes)
+  const refusal = () => tooLarge(`is larger than ${maxBytes} bytes (${sizeText(maxBytes)})`)
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw refusal()
+  const bytes = await readStream(request.body, maxBytes, refusal)
   if (bytes.byteLength === 0) return undefined
   if (!isJson(request.headers.get('content-type'))) return NOT_JSON
   try {
@@ -35,15 +37,8 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
     if (error instanceof JsonTooLarge && error.limit === 'values') throw tooLarge(error.message)
     if (error instanceof TypeError) throw badRequest('There was an error parsing the body', error)
     const reason = error instanceof JsonTooLarge ? error.message : 'is not valid JSON'
-    throw new InvalidRequest([
-      {
-        type: 'json_invalid',
-        loc: ['body', position(error)],
-        msg: 'JSON decode error',
-        input: {},
-        ctx: { error: `the body ${reason}` },
-      },
-    ])
+    const problem = { type: 'json_invalid', loc: ['body', position(error)], msg: 'JSON decode error', input: {} }
+    throw new InvalidRequest([{ ...problem, ctx: { error: `the body ${reason}` } }])
   }
 }
 
@@ -54,10 +49,4 @@ const isJson = (contentType: string | null) =>
 function position(error: unknown): number {
   const offset = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
   return offset ? Number(offset) : 0
-}
-
-async function readLimited(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const refusal = () => tooLarge(`is larger than ${maxBytes} bytes (${sizeText(maxBytes)})`)
-  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw refusal()
-  return await readStream(request.body, maxBytes, refusal)
 }

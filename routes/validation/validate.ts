@@ -2,7 +2,7 @@ import type { RouteConfig } from '@hono/zod-openapi'
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { AppEnv } from '../env.ts'
-import { echo, InvalidRequest, isSecretKey, type Problem, ProblemList } from './problem.ts'
+import { echo, InvalidRequest, type Problem, ProblemList, SECRET_KEY } from './problem.ts'
 import { NOT_JSON, readJson } from './read-body.ts'
 
 /**
@@ -89,7 +89,7 @@ const MISSING: ProblemText = { type: 'missing', msg: 'Field required' }
 /** Makes one entry of the response. Its `input` is the value of a wrong key, or the object that lacks the key. */
 function entry(source: Source, raw: unknown, path: readonly PropertyKey[], problem: ProblemText): Problem {
   const subject = problem.type === 'missing' ? valueAt(raw, path.slice(0, -1)) : valueAt(raw, path)
-  const input = problem.type !== 'missing' && isSecretKey(path.at(-1)) ? null : echo(subject)
+  const input = problem.type !== 'missing' && path.at(-1) === SECRET_KEY ? null : echo(subject)
   const loc = [source, ...path.map((part) => (typeof part === 'number' ? part : String(part)))]
   return { type: problem.type, loc, msg: problem.msg, input, ...(problem.ctx ? { ctx: problem.ctx } : {}) }
 }
@@ -97,28 +97,19 @@ function entry(source: Source, raw: unknown, path: readonly PropertyKey[], probl
 function describeIssue(issue: Issue, value: unknown): ProblemText {
   switch (issue.code) {
     case 'invalid_type':
-      return wrongType(issue.expected)
+      return WRONG_TYPES[issue.expected] ?? NOT_AN_OBJECT
     case 'invalid_value':
       return notInEnum(issue.values.map(String))
     case 'too_small':
       return EMPTY_LIST
     case 'too_big':
       return tooMany(Number(issue.maximum), value)
-    case 'custom': {
-      const params = issue.params as CustomParams | undefined
-      if (params) return { type: params.type, msg: issue.message, ctx: params.ctx }
-      return valueError(issue.message)
-    }
-    default:
-      return valueError(issue.message)
   }
+  const params = issue.code === 'custom' ? (issue.params as CustomParams | undefined) : undefined
+  return params ? { type: params.type, msg: issue.message, ctx: params.ctx } : valueError(issue.message)
 }
 
-export const valueError = (text: string): ProblemText => ({
-  type: 'value_error',
-  msg: `Value error, ${text}`,
-  ctx: { error: {} },
-})
+export const valueError = (text: string) => ({ type: 'value_error', msg: `Value error, ${text}`, ctx: { error: {} } })
 
 const WRONG_TYPES: Record<string, ProblemText> = {
   string: { type: 'string_type', msg: 'Input should be a valid string' },
@@ -128,7 +119,6 @@ const NOT_AN_OBJECT: ProblemText = {
   type: 'model_attributes_type',
   msg: 'Input should be a valid dictionary or object to extract fields from',
 }
-const wrongType = (expected: string): ProblemText => WRONG_TYPES[expected] ?? NOT_AN_OBJECT
 
 function notInEnum(values: string[]): ProblemText {
   const quoted = values.map((value) => `'${value}'`)

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import type { BigIntStats } from 'node:fs'
+import { lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
-import { type HeldLock, withFileLock } from './file-lock.ts'
+import { parseJson } from '../../src/base/json.ts'
+import { identify as identifyProcess, isAlive } from '../../src/runtime/process-identity.ts'
 
 /** Users and their roles in one JSON file, which other processes may write too. */
 export interface RoleStore {
@@ -60,20 +64,15 @@ async function replace(path: string, text: string, lock: HeldLock): Promise<void
 }
 
 /** One user of the store, as the API returns it. */
-interface User {
-  id: string
-  email: string | null
-  name: string | null
-  roles: string[]
-}
-export type Users = Map<string, User>
-
-const user = v.object({
+const User = v.object({
   id: v.string(),
   email: v.nullish(v.string(), null),
   name: v.nullish(v.string(), null),
   roles: v.array(v.string()),
 })
+type User = v.InferOutput<typeof User>
+export type Users = Map<string, User>
+
 // `v.record` would drop names like `constructor`, and with them users.
 const document = v.object({
   users: v.custom<Record<string, unknown>>(
@@ -88,19 +87,15 @@ export class DamagedStore extends Error {
 
 /** Parses the text of a role store. Errors: `DamagedStore`. */
 function parseStore(text: string): Users {
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch {
-    throw new DamagedStore('the file is no JSON')
-  }
+  const json = parseJson(text)
+  if (json === undefined) throw new DamagedStore('the file is no JSON')
   const parsed = v.safeParse(document, json)
   if (!parsed.success) throw new DamagedStore('it holds no users')
   return new Map(Object.entries(parsed.output.users).map(([key, value]) => [key, readUser(value)]))
 }
 
 function readUser(value: unknown): User {
-  const parsed = v.safeParse(user, value)
+  const parsed = v.safeParse(User, value)
   if (!parsed.success)
     throw new DamagedStore(`the ${v.getDotPath(parsed.issues[0]) ?? 'record'} of a user has another form`)
   return parsed.output
@@ -146,4 +141,90 @@ export function noticeUser(users: Users, id: string, email: string | null): bool
   if (existing && (existing.email !== null || email === null)) return false
   users.set(id, existing ? { ...existing, email } : { id, email, name: null, roles: [] })
   return true
+}
+
+/** Age of an abandoned lock: holders need milliseconds. Used only for holders on another host or in a container. */
+const STALE_MS = 4_000
+
+interface HeldLock {
+  /** Reports whether the lock is still the holder's. A suspended holder may have lost it to another host. */
+  isHeld(): Promise<boolean>
+}
+
+/** The process that holds a lock, as the lock file names it. */
+const Holder = v.object({ host: v.string(), pid: v.number(), started: v.string() })
+type Holder = v.InferOutput<typeof Holder>
+
+/**
+ * Runs `work` under the lock file, one process at a time.
+ * Errors: `The role store stays locked by another process.` after five seconds; those of `work`.
+ */
+export async function withFileLock<T>(path: string, work: (lock: HeldLock) => Promise<T>): Promise<T> {
+  const deadline = performance.now() + 5_000
+  let own = await tryLock(path)
+  while (own === null) {
+    if (performance.now() > deadline) throw new Error('The role store stays locked by another process.')
+    const found = await identify(path)
+    if (found?.isStale) await removeLock(path, found.name)
+    await sleep(20)
+    own = await tryLock(path)
+  }
+  const name = own
+  try {
+    return await work({ isHeld: async () => (await identify(path))?.name === name })
+  } finally {
+    await removeLock(path, name)
+  }
+}
+
+/** Creates the lock file and returns its identity; null when it exists already. */
+async function tryLock(path: string): Promise<string | null> {
+  const handle = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') return null
+    throw error
+  })
+  if (!handle) return null
+  try {
+    await handle.writeFile(JSON.stringify({ host: hostname(), ...identifyProcess(process.pid) } satisfies Holder))
+    return nameOf(await handle.stat({ bigint: true }))
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Returns the identity that distinguishes a lock file from a later one at the same path. */
+const nameOf = ({ ino, mtimeNs }: BigIntStats): string => `${ino.toString(36)}-${mtimeNs.toString(36)}`
+
+/** Returns the identity of a lock file and whether its holder is gone; null when there is none. */
+async function identify(path: string): Promise<{ name: string; isStale: boolean } | null> {
+  const entry = await lstat(path, { bigint: true }).catch(() => null)
+  if (!entry) return null
+  const holder = entry.isFile() ? await readHolder(path) : null
+  const isOld = Date.now() - Number(entry.mtimeMs) > STALE_MS
+  const isKnown = holder?.host === hostname() && holder.started !== ''
+  return { name: nameOf(entry), isStale: entry.isFile() && (isKnown ? !isAlive(holder) : isOld) }
+}
+
+/** Reads the holder that a lock file names; null for one that is being written. */
+async function readHolder(path: string): Promise<Holder | null> {
+  const parsed = v.safeParse(Holder, parseJson(await readFile(path, 'utf8').catch(() => '')))
+  return parsed.success ? parsed.output : null
+}
+
+/**
+ * Removes the lock of this identity, and never one that has taken its place: only the creator of the claim file, which
+ * has the identity in its name, may remove that lock, be it the holder at its end or another process that found the lock
+ * stale. As long as the lock is there, nobody else can put another one in its place.
+ */
+async function removeLock(path: string, name: string): Promise<void> {
+  const claim = `${path}.${name}`
+  if ((await tryLock(claim)) === null) {
+    if ((await identify(claim))?.isStale) await rm(claim, { force: true })
+    return
+  }
+  try {
+    if ((await identify(path))?.name === name) await rm(path, { force: true })
+  } finally {
+    await rm(claim, { force: true })
+  }
 }

@@ -1,6 +1,6 @@
 import { availableParallelism, tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { checkSettings } from '../shared/settings.ts'
+import { checkSettings, listOf, textOf } from '../shared/settings.ts'
 import { PROVIDER_PATTERN } from './limits/providers.ts'
 import { type EgressEntry, parseEgressEntry } from './sandbox/egress.ts'
 import { ENGINE_PROVIDERS } from './types.ts'
@@ -8,14 +8,11 @@ import { ENGINE_PROVIDERS } from './types.ts'
 /** The settings of the service. Limits are in bytes. */
 export type IacSettings = ReturnType<typeof readSettings>
 
-const SANDBOX_CHOICES = ['auto', 'bubblewrap', 'required', 'none'] as const
-const STATE_CLOUDS = ['auto', 'none', ...ENGINE_PROVIDERS] as const
-
 const MEBIBYTE = 1024 * 1024
 
 /** Creates readers of variables. They add errors to `problems`; the first value of a choice is its default. */
 function createReaders(env: Record<string, string | undefined>, problems: string[]) {
-  const text = (name: string) => env[name]?.trim() ?? ''
+  const text = (name: string) => textOf(env, name)
   const number = (name: string, fallback: number, minimum: number, maximum: number, whole = true) => {
     if (text(name) === '') return fallback
     const value = Number(text(name))
@@ -30,11 +27,7 @@ function createReaders(env: Record<string, string | undefined>, problems: string
     problems.push(`${name} must be true or false, got '${text(name)}'`)
     return false
   }
-  const list = (name: string) =>
-    text(name)
-      .split(',')
-      .map((entry) => entry.trim())
-      .filter((entry) => entry !== '')
+  const list = (name: string) => listOf(env, name)
   const choice = <Value extends string>(name: string, values: readonly Value[]): Value => {
     const value = text(name).toLowerCase()
     const known = values.find((each) => each === value)
@@ -81,7 +74,7 @@ export const readSettings = (env: Record<string, string | undefined>) =>
       /** Limit of one workspace; 0 sets none. */
       maxWorkspaceBytes: number('IAC_MAX_WORKSPACE_MIB', 4096, 0, 1_048_576) * MEBIBYTE,
       /** `auto` uses a sandbox where it works, `required` also demands a network of its own for it. */
-      sandbox: choice('IAC_SANDBOX', SANDBOX_CHOICES),
+      sandbox: choice('IAC_SANDBOX', ['auto', 'bubblewrap', 'required', 'none']),
       /** Targets beside public addresses that engines in a sandbox may reach. */
       egressAllow: readEgress(list('IAC_EGRESS_ALLOW'), problems),
       /** Memory of one engine command with everything that it starts. */
@@ -93,7 +86,7 @@ export const readSettings = (env: Record<string, string | undefined>) =>
       /** Absolute paths of additional files and folders that engines in a sandbox can read. */
       engineFiles: list('IAC_ENGINE_FILES'),
       /** The cloud whose credentials the state needs beside that of the request; `auto` reads it from the override file. */
-      stateCloud: choice('IAC_STATE_CLOUD', STATE_CLOUDS),
+      stateCloud: choice('IAC_STATE_CLOUD', ['auto', 'none', ...ENGINE_PROVIDERS]),
     }
     checkLimits(settings, text('TF_CLI_CONFIG_FILE') || text('TERRAFORM_CONFIG'), problems)
     return settings
@@ -109,16 +102,11 @@ function readEgress(entries: readonly string[], problems: string[]): EgressEntry
 }
 
 function checkLimits(
-  {
-    engineFiles,
-    allowedProviders,
-    providerMirror,
-    mirrorAndRegistry,
-    offline,
-  }: Pick<IacSettings, 'engineFiles' | 'allowedProviders' | 'providerMirror' | 'mirrorAndRegistry' | 'offline'>,
+  settings: Pick<IacSettings, 'engineFiles' | 'allowedProviders' | 'providerMirror' | 'mirrorAndRegistry' | 'offline'>,
   cliConfigFile: string,
   problems: string[],
 ): void {
+  const { engineFiles, allowedProviders, providerMirror, mirrorAndRegistry, offline } = settings
   for (const path of engineFiles)
     if (!isAbsolute(path)) problems.push(`IAC_ENGINE_FILES holds '${path}', which is no absolute path`)
   for (const pattern of allowedProviders)

@@ -1,5 +1,5 @@
 import type { ProcessIdentity } from '../../src/runtime/process-identity.ts'
-import type { Problem } from '../shared/problem.ts'
+import type { Problem } from '../shared/http.ts'
 
 /** Kinds that are additions to the contract, which a replacement of this service may omit. */
 export const ADDITIONS = ['schema', 'diagnostics', 'fmt'] as const

@@ -5,22 +5,9 @@ import type { Logger } from '../../src/base/log.ts'
 import { reasonOf, SettingsError } from '../shared/settings.ts'
 
 export const CLOUDS = ['azure', 'gcp', 'aws', 'oci', 'kubernetes'] as const
-type Cloud = (typeof CLOUDS)[number]
-
-/** The facts about one repository. Null means unknown; nothing is guessed. */
-interface Entry {
-  repo_url: string
-  engine_provider: Cloud | null
-  scope_id: string | null
-}
-
-/** Finds an entry by its identifier, else by the address of its repository. */
-export interface Catalogue {
-  find(identifier: string): Entry | null
-  readonly size: number
-}
 
 const text = (maximum: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(maximum))
+/** The facts about one repository. Null means unknown; nothing is guessed. */
 const entry = v.strictObject({
   repo_url: v.pipe(text(2048), v.regex(/^https:\/\/[^\s/]+\/\S+$/, 'must be an https URL of a repository')),
   engine_provider: v.nullish(v.picklist(CLOUDS), null),
@@ -28,13 +15,15 @@ const entry = v.strictObject({
 })
 const document = v.strictObject({ repositories: v.record(text(1024), entry) })
 
+export type Catalogue = ReturnType<typeof parseCatalogue>
+
 /** Parses the YAML mapping `repositories` of identifiers. Errors: `Error` whose message names every wrong field. */
-export function parseCatalogue(yaml: string): Catalogue {
+export function parseCatalogue(yaml: string) {
   const parsed = v.safeParse(document, readYaml(yaml))
   if (!parsed.success)
     throw new Error(parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'document'}: ${issue.message}`).join('; '))
   const entries = new Map(Object.entries(parsed.output.repositories))
-  const byUrl = new Map<string, Entry | null>()
+  const byUrl = new Map<string, v.InferOutput<typeof entry> | null>()
   for (const known of entries.values()) {
     const address = canonical(known.repo_url)
     // Two roots of one repository may lie in different clouds: the address alone does not identify one.
@@ -42,7 +31,8 @@ export function parseCatalogue(yaml: string): Catalogue {
   }
   return {
     size: entries.size,
-    find: (identifier) => entries.get(identifier) ?? byUrl.get(canonical(identifier)) ?? null,
+    /** Finds an entry by its identifier, else by the address of its repository. */
+    find: (identifier: string) => entries.get(identifier) ?? byUrl.get(canonical(identifier)) ?? null,
   }
 }
 

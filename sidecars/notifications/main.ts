@@ -1,10 +1,11 @@
-import type { LogLevel } from '../../src/base/log.ts'
+import type { Hono } from 'hono'
+import { OutboundError } from '../../src/base/http.ts'
+import type { Logger, LogLevel } from '../../src/base/log.ts'
+import { createSidecarApp, problemResponse, readBody } from '../shared/http.ts'
 import { runService } from '../shared/run-service.ts'
-import { checkSettings, type Environment, type ServerSettings, serverSettings, textOf } from '../shared/settings.ts'
-import { createNotificationsApp } from './app.ts'
+import { checkSettings, type Environment, listOf, serverSettings, textOf } from '../shared/settings.ts'
 import { chatChannel, type EmailSettings, emailChannel, isAddress, webhookChannel } from './channels.ts'
-import { createDeliveries } from './deliveries.ts'
-import type { Channel } from './message.ts'
+import { type Channel, ChannelError, createDeliveries, type Deliveries, Notification } from './message.ts'
 
 export const main = (): Promise<void> =>
   runService({
@@ -29,15 +30,10 @@ function openChannel(settings: ChannelSettings): Channel {
   }
 }
 
-export type ChannelSettings =
+type ChannelSettings =
   | { channel: 'chat'; webhookUrl: string }
   | ({ channel: 'email' } & EmailSettings)
   | { channel: 'webhook'; url: string; secret: string }
-
-interface NotificationsSettings extends ServerSettings {
-  logLevel: LogLevel
-  channel: ChannelSettings
-}
 
 const LEVELS: ReadonlyMap<string, LogLevel> = new Map([
   ['notset', 'debug'],
@@ -51,7 +47,7 @@ const LEVELS: ReadonlyMap<string, LogLevel> = new Map([
 ])
 
 /** Reads the settings. Errors: `SettingsError`; no message holds the value of a credential. */
-export const readSettings = (env: Environment): NotificationsSettings =>
+export const readSettings = (env: Environment) =>
   checkSettings((problems) => {
     const level = textOf(env, 'LOG_LEVEL') || 'INFO'
     const logLevel = LEVELS.get(level.toLowerCase())
@@ -78,10 +74,7 @@ function readChannel(env: Environment, problems: string[]): ChannelSettings {
 
 function readEmail(env: Environment, problems: string[]): ChannelSettings {
   const from = textOf(env, 'NOTIFICATIONS_EMAIL_FROM')
-  const to = textOf(env, 'NOTIFICATIONS_EMAIL_TO')
-    .split(',')
-    .map((address) => address.trim())
-    .filter((address) => address !== '')
+  const to = listOf(env, 'NOTIFICATIONS_EMAIL_TO')
   if (!isAddress(from)) problems.push('NOTIFICATIONS_EMAIL_FROM must be an e-mail address')
   if (to.length === 0)
     problems.push('NOTIFICATIONS_EMAIL_TO must name at least one recipient for notifications without an audience')
@@ -95,4 +88,33 @@ function readUrl(env: Environment, name: string, protocol: RegExp, problems: str
   if (value === '') problems.push(`${name} is not set; the notifications service cannot deliver anything without it`)
   else if (!URL.canParse(value) || !protocol.test(new URL(value).protocol)) problems.push(`${name} is no valid address`)
   return value
+}
+
+/** Creates the HTTP routes of `contracts/notifications.v1.yaml`. */
+export function createNotificationsApp(options: { token: string; deliveries: Deliveries; log: Logger }): Hono {
+  const { deliveries, log } = options
+  const app = createSidecarApp({ token: options.token, log })
+  app.post('/v1/notify', async (c) => {
+    // Room for 256 names of 4 KiB each and a full message; the contract sets no limit for the names of an audience.
+    const body = await readBody(c, Notification, { maxBytes: 2 * 1024 * 1024, typed: true })
+    if (!body.ok) return body.response
+    const { kind, severity } = body.value
+    try {
+      const deliveryId = await deliveries.deliver(body.value)
+      log.info('notification delivered', { kind, severity, delivery_id: deliveryId })
+      return c.json({ delivery_id: deliveryId }, 202)
+    } catch (error) {
+      log.error('notification not delivered', { kind, severity, reason: reasonOf(error) })
+      return problemResponse(502, 'Downstream channel error')
+    }
+  })
+  return app
+}
+
+/** Returns the codes of an error. A library's message may quote the address of the channel, a credential. */
+function reasonOf(error: unknown): string {
+  if (error instanceof ChannelError) return error.message
+  if (error instanceof OutboundError) return error.kind
+  const code = error instanceof Error && 'code' in error ? error.code : null
+  return typeof code === 'string' ? code : 'unknown error'
 }

@@ -3,6 +3,13 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** Returns the trimmed value of a variable; empty when it is not set. */
 export const textOf = (env: Environment, name: string): string => env[name]?.trim() ?? ''
 
+/** Returns the entries of a variable, which commas separate; trimmed, without empty ones. */
+export const listOf = (env: Environment, name: string): string[] =>
+  textOf(env, name)
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+
 export interface ServerSettings {
   host: string
   port: number

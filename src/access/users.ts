@@ -18,7 +18,6 @@ export interface User {
   operation_role: OperationRole
   panel_role: PanelRole | null
   created_at: string
-  updated_at: string
 }
 
 export interface Identity {
@@ -42,7 +41,8 @@ export async function resolveUser(sql: Db, identity: Identity, address: string |
     throw new PlatformError('InvalidToken', 401, 'Token validation failed: issuer or subject is not acceptable')
   const email = toColumnText(identity.email)
   const displayName = toColumnText(identity.display_name)
-  const [existing] = await sql<User[]>`SELECT * FROM users WHERE issuer = ${issuer} AND subject = ${subject}`
+  const [existing] = await sql<User[]>`
+    SELECT ${USER_COLUMNS(sql)} FROM users WHERE issuer = ${issuer} AND subject = ${subject}`
   const current =
     existing &&
     (email === null || email === existing.email) &&
@@ -53,7 +53,7 @@ export async function resolveUser(sql: Db, identity: Identity, address: string |
 }
 
 const USER_COLUMNS = (sql: Db): Query =>
-  sql`id, issuer, subject, email, display_name, operation_role, panel_role, created_at, updated_at`
+  sql`id, email, display_name, operation_role, panel_role, issuer, subject, created_at`
 
 async function writeUser(sql: Db, identity: Identity, address: string | null): Promise<User> {
   const { issuer, subject, email, display_name: displayName } = identity
@@ -113,18 +113,14 @@ function toColumnText(claim: string | null): string | null {
   return text?.trim() ? [...text].slice(0, 254).join('') : null
 }
 
-export interface UserFilter {
-  /** Starts at 1. */
-  page: number
-  page_size: number
-  /** Part of the e-mail or the display name, case-insensitive and without wildcards. Not blank. */
-  search?: string
-}
-
-/** Lists users, oldest first. A page beyond the end is empty; `total` is the number of all matching users. */
+/**
+ * Lists users, oldest first. A page beyond the end is empty; `total` is the number of all matching users.
+ * @param filter.page counted from 1
+ * @param filter.search part of the e-mail or the display name, case-insensitive and without wildcards. Not blank
+ */
 export async function listUsers(
   sql: Sql,
-  { page, page_size, search }: UserFilter,
+  { page, page_size, search }: { page: number; page_size: number; search?: string },
 ): Promise<{ items: User[]; total: number }> {
   const where = () =>
     search === undefined
@@ -132,7 +128,8 @@ export async function listUsers(
       : sql`(email ILIKE ${containing(search)} OR display_name ILIKE ${containing(search)})`
   const offset = Math.min((page - 1) * page_size, Number.MAX_SAFE_INTEGER)
   const [items, [counted]] = await Promise.all([
-    sql<User[]>`SELECT * FROM users WHERE ${where()} ORDER BY id LIMIT ${page_size} OFFSET ${offset}`,
+    sql<User[]>`
+      SELECT ${USER_COLUMNS(sql)} FROM users WHERE ${where()} ORDER BY id LIMIT ${page_size} OFFSET ${offset}`,
     sql<{ total: number }[]>`SELECT count(*) AS total FROM users WHERE ${where()}`,
   ])
   return { items: [...items], total: counted?.total ?? 0 }

@@ -31,13 +31,6 @@ export interface GeneratorValues {
   providerSchema: string
 }
 
-/** The generator's account of its work. */
-export interface GeneratorAnswer {
-  summary: string
-  /** Decisions of the generator where the task was open, one statement each. */
-  assumptions: string[]
-}
-
 const MODE: Record<Operation, string> = {
   generate:
     'The task is a request for a change. Deliver all of it and nothing beside it. Where the request leaves a ' +
@@ -57,6 +50,9 @@ const schema = v.object({
   summary: requiredText('What was built or changed and in which files, in one short paragraph'),
   assumptions: looseList('What the task left open and you decided, one statement each; empty when there was nothing'),
 })
+
+/** The generator's account of its work. */
+export type GeneratorAnswer = Omit<v.InferOutput<typeof schema>, 'status'>
 
 /** Writes the code. A repair continues the conversation of the previous attempt. */
 export const iacGenerator = defineChain({
@@ -193,18 +189,19 @@ export const writeUnmetQuery = (unmet: string) =>
   fence('missing', unmet)
 
 /** Returns the note before the query of a later attempt. */
-export const writeAttemptNote = (note: {
+export function writeAttemptNote({
+  attempt,
+  maxAttempts,
+  isRepeated,
+}: {
   attempt: number
   maxAttempts: number
   /** True if the findings are those of the previous attempt. */
   isRepeated: boolean
-}): string =>
-  [
-    ...(note.isRepeated
-      ? ['These findings are the same as before: the last attempt changed nothing of their cause.']
-      : []),
-    `This is attempt ${note.attempt} of ${note.maxAttempts}.`,
-  ].join(' ')
+}): string {
+  const repeated = 'These findings are the same as before: the last attempt changed nothing of their cause. '
+  return `${isRepeated ? repeated : ''}This is attempt ${attempt} of ${maxAttempts}.`
+}
 
 const MAX_NAMED = 20
 

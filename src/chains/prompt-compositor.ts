@@ -5,12 +5,6 @@ import { bullets, renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { explanation, textList } from './shared/result-fields.ts'
 
-/** Names of resource templates, and lines of the list of abbreviations. */
-export interface Selection {
-  templates: string[]
-  abbreviations: string[]
-}
-
 export interface CompositorValues {
   request: string
   /** The pass: the first selects from the request, the second adds dependencies of that selection. */
@@ -22,6 +16,9 @@ const schema = v.object({
   abbreviations: textList('Lines of the list of abbreviations that are needed, copied verbatim'),
   explanation: explanation('Why these were chosen'),
 })
+
+/** Names of resource templates, and lines of the list of abbreviations. */
+export type Selection = Omit<v.InferOutput<typeof schema>, 'explanation'>
 
 /** Selects the reference material that the generator needs for a request. */
 export const promptCompositor = defineChain({

@@ -142,9 +142,8 @@ export const driftReportWriter = defineChain({
 
 const MAX_DRIFT_CHARS = 400_000
 
-function describeDrift(text: string, operations: readonly DriftOperation[]): string {
-  return cutMiddle(joinParts(text, operations.length > 0 && JSON.stringify(operations, null, 2)), MAX_DRIFT_CHARS)
-}
+const describeDrift = (text: string, operations: readonly DriftOperation[]): string =>
+  cutMiddle(joinParts(text, operations.length > 0 && JSON.stringify(operations, null, 2)), MAX_DRIFT_CHARS)
 
 /** Writes the report on an apply from engine output in the form of `describeApply`. */
 export const applyReportWriter = defineChain({
@@ -213,17 +212,12 @@ const MAX_IMPORT_CHARS = 500_000
 function listImports({ facts: { imported, failed, excluded, nothing }, plan }: ImportReportValues) {
   const excludedIds = excluded.slice(0, MAX_EXCLUDED).map(({ resource_id }) => resource_id)
   const more = excluded.length - excludedIds.length
+  const reasons = Map.groupBy(excluded, ({ details }) => details)
   return {
     selected_resource_ids: [...imported, ...failed].map(({ resource_id }) => resource_id),
     excluded_resource_ids: more > 0 ? [...excludedIds, `and ${more} more`] : excludedIds,
-    reasons_of_exclusion: countReasons(excluded.map(({ details }) => details)),
+    reasons_of_exclusion: Object.fromEntries([...reasons].map(([reason, { length }]) => [reason, length])),
     import_results: { imported: imported.map((pair) => ({ ...pair, error: null })), failed },
     ...(plan === null ? { summary: nothing ?? '' } : { plan_after_import: plan }),
   }
-}
-
-function countReasons(reasons: readonly string[]): Record<string, number> {
-  const counts = new Map<string, number>()
-  for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1)
-  return Object.fromEntries(counts)
 }

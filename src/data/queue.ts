@@ -20,9 +20,7 @@ const ROUND_QUEUE = 'rounds'
 const HOURS = 60 * 60
 const SWEEP_MS = 1_000
 
-interface RoundMessage {
-  round_id: number
-}
+type RoundMessage = { round_id: number }
 
 /** Options of the queue. A message may arrive twice without harm, because the lease decides who runs the round. */
 const QUEUE_OPTIONS = {
@@ -35,23 +33,16 @@ const QUEUE_OPTIONS = {
   deleteAfterSeconds: 1 * HOURS,
 }
 
-export interface SendingQueue extends RoundQueue {
-  close(): Promise<void>
-}
+export type SendingQueue = Awaited<ReturnType<typeof startSendingQueue>>
 
 /** Starts the sending half of the queue, which every process has. Creates the queue's schema if absent. */
-export async function startSendingQueue(sql: Sql, log: Logger): Promise<SendingQueue> {
+export async function startSendingQueue(sql: Sql, log: Logger) {
   const boss = await startBoss(sql, log, { supervise: false })
-  return {
+  const queue: RoundQueue = {
     enqueue: (tx, roundId) => send(boss, tx, roundId),
     healthy: async () => (await boss.getQueue(ROUND_QUEUE)) !== null,
-    close: () => boss.stop({ graceful: false, close: false }),
   }
-}
-
-export interface WorkingQueue {
-  /** Accepts no more rounds and aborts the running ones after `finishMs`; they have `handBackMs` to be requeued. */
-  stop(limits: { finishMs: number; handBackMs: number }): Promise<void>
+  return { ...queue, close: () => boss.stop({ graceful: false, close: false }) }
 }
 
 /**
@@ -64,7 +55,7 @@ export async function startWorkingQueue(
   sql: Sql,
   log: Logger,
   options: { concurrency: number; handle: (roundId: number, signal: AbortSignal) => Promise<void> },
-): Promise<WorkingQueue> {
+) {
   const boss = await startBoss(sql, log, { supervise: true })
   const stopping = new AbortController()
   const running = new Set<Promise<void>>()
@@ -86,7 +77,8 @@ export async function startWorkingQueue(
     sweep(boss, sql, log).catch((error) => log.warn('the look for interrupted rounds failed', { error }))
   }, SWEEP_MS)
   return {
-    stop: async (limits) => {
+    /** Accepts no more rounds and aborts the running ones after `finishMs`; they have `handBackMs` to be requeued. */
+    stop: async (limits: { finishMs: number; handBackMs: number }) => {
       closing = true
       clearInterval(sweeper)
       await boss.offWork(ROUND_QUEUE, { wait: false })

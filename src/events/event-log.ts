@@ -68,21 +68,12 @@ const BATCH = 200
 /** Milliseconds for which the end of a round waits for its last entries. */
 const CLOSE_MS = 1_000
 
-/** Entries that wait to be stored. */
-interface WriteQueue<Entry> {
-  /** Runs this before the first write. */
-  first(work: () => Promise<void>): void
-  add(entries: readonly Entry[]): void
-  /** Resolves when all entries are stored, or after a second. Nothing is stored after that. */
-  close(): Promise<void>
-}
-
 /**
  * Writes entries in batches, one batch at a time, the first at once. A failed batch stays in the queue until the next
  * entry or the closing; the first failure is logged.
  * @param write its error `LeaseLost` closes the queue
  */
-function createQueue<Entry>(write: (entries: readonly Entry[]) => Promise<void>, log: Logger): WriteQueue<Entry> {
+function createQueue<Entry>(write: (entries: readonly Entry[]) => Promise<void>, log: Logger) {
   const entries: Entry[] = []
   let before = async () => {}
   let writing: Promise<void> | null = null
@@ -121,6 +112,7 @@ function createQueue<Entry>(write: (entries: readonly Entry[]) => Promise<void>,
     if (entries.length > 0 && !isOver) writing ??= writeAll()
     return writing ?? Promise.resolve()
   }
+  /** Resolves when all entries are stored, or after a second. Nothing is stored after that. */
   const close = async () => {
     // If the running write fails, it is retried once.
     const all = start().then(() => start())
@@ -134,6 +126,7 @@ function createQueue<Entry>(write: (entries: readonly Entry[]) => Promise<void>,
     for (const entry of added) entries.push(entry)
     void start()
   }
+  /** Runs this before the first write. */
   const first = (work: () => Promise<void>) => {
     before = work
   }

@@ -2,8 +2,8 @@ import type { TerminalStatus } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Sql } from '../data/db/sql.ts'
 import { assertHeld, type ClaimedRound, heldSessionQuery } from '../rounds/round.ts'
-import { type Frame, toFrame } from './feed.ts'
 import type { ChannelLimit } from './limits.ts'
+import { type Frame, toFrame } from './reader-backlog.ts'
 import type { EventChannel, RoundEvent } from './round-event.ts'
 
 /** The NOTIFY channel of new events. The payload is their channel and session, `activity:<uuid>`. */

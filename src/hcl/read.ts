@@ -32,6 +32,19 @@ export function withoutLayout(code: string): string {
   return parts.join('')
 }
 
+/** Returns the names of each traversal in code: `a`, `b`, `c` for `a.b[0].c`; none for comments and literal texts. */
+export function traversalsIn(code: string): string[][] {
+  const scanner = new HclScanner(code, { recovers: true })
+  const traversals: string[][] = []
+  let isMember = false
+  for (let token = scanner.next(); token.kind !== 'eof'; token = scanner.next()) {
+    if (token.kind === 'identifier' && isMember) traversals.at(-1)?.push(token.text)
+    else if (token.kind === 'identifier') traversals.push([token.text])
+    isMember = token.kind === 'symbol' && token.text === '.'
+  }
+  return traversals.filter(({ length }) => length > 1)
+}
+
 /** Yields every block of a body, at any depth. */
 export function* blocksWithin(body: HclBody): Generator<HclBlock> {
   for (const block of body.blocks) {

@@ -1,6 +1,7 @@
 import { readStaffEmails, type User } from '../access/users.ts'
 import { unavailable } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
+import { cutEnd } from '../base/text.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../data/db/sql.ts'
 import type { SessionFacts } from '../rounds/round.ts'
@@ -76,13 +77,9 @@ const LINE_BREAKS = /[\p{Cc}\u2028\u2029]+/gu
 
 /** Cuts subject and body to the limits of the sidecar's contract, because longer messages are refused. */
 const cutToLimits = (subject: string, body: string): Pick<Notification, 'subject' | 'body'> => ({
-  subject: shorten(subject.replace(LINE_BREAKS, ' ').trim(), MAX_SUBJECT) || '-',
-  body: body.trim() === '' ? '-' : shorten(body, MAX_BODY),
+  subject: cutEnd(subject.replace(LINE_BREAKS, ' ').trim(), MAX_SUBJECT) || '-',
+  body: body.trim() === '' ? '-' : cutEnd(body, MAX_BODY),
 })
-
-/** Cuts a text to `limit` UTF-16 units including the ellipsis, without splitting a surrogate pair. */
-const shorten = (text: string, limit: number): string =>
-  text.length <= limit ? text : `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 
 /** Returns the facts about a session for a message, without blank and unknown ones. */
 function describeSession(session: SessionFacts, round: number): Record<string, unknown> {

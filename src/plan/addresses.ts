@@ -9,7 +9,7 @@ export const namesResource = (text: string, address: string): boolean =>
   containsWhole(text, localName(address), /[\w-]/, /[\w-]/)
 
 /** Returns `type.name` of a resource address; any other address without its modules and indexes. */
-const localName = (address: string) => withoutIndexes(address).replace(/^(module\.[^.]+\.)+(?=.)/, '')
+export const localName = (address: string) => withoutIndexes(address).replace(/^(module\.[^.]+\.)+(?=.)/, '')
 
 /** Removes the indexes of modules and instances: `module.a[0].x.y["k"]` becomes `module.a.x.y`. */
 export const withoutIndexes = (address: string) => address.replace(/\[("(\\.|[^"\\])*"|\d+)\]/g, '')

@@ -71,18 +71,14 @@ function isOwnInstance({ key }: AddressPart, { own, inCode, place }: Repeated, b
   if (key === null || inCode === undefined) return false
   const isNumber = !key.startsWith('"')
   const expression = memberOf(inCode, isNumber ? 'count_expression' : 'for_each_expression')
-  const declarations = declarationsOf(referencesIn(expression), place, blocks)
-  const anything: Sides = { code: null, infrastructure: null }
-  if (isNumber)
-    return (
-      (own !== undefined && changesCount(own, 'count')) ||
-      declarations.some(({ block, name }) => changesCount(block, name))
-    )
+  const lines = declarationsOf(referencesIn(expression), place, blocks)
+  if (own !== undefined) lines.push({ block: own, name: isNumber ? 'count' : 'for_each' })
+  if (isNumber) return lines.some(({ block, name }) => changesCount(block, name))
   const text = readText(key)
   if (text === null) return false
+  const anything: Sides = { code: null, infrastructure: null }
   return (
-    (own !== undefined && (removesKey(own, text) || changesValue(own, 'for_each', anything))) ||
-    declarations.some(({ block }) => removesKey(block, text))
+    lines.some(({ block }) => removesKey(block, text)) || (own !== undefined && changesValue(own, 'for_each', anything))
   )
 }
 

@@ -9,7 +9,7 @@ import {
   pollUntilReady,
   pullNumber,
 } from './host.ts'
-import { parseAzureRepository } from './repository-path.ts'
+import { readRepositoryPath } from './repository-path.ts'
 
 const API_VERSION = '7.1-preview'
 const MAX_DESCRIPTION = 4_000
@@ -23,8 +23,7 @@ const completionSchema = v.object({ status: v.optional(v.string()), mergeStatus:
 /** Client for Azure DevOps Services, or a server with the same paths. */
 export const azureDevopsHost: HostFactory = (access, uri) => {
   const { git } = access
-  const { organization, project, repository } = parseAzureRepository(git, uri)
-  const [org, within, repo] = [organization, project, repository].map(encodeURIComponent)
+  const [org, within, , repo] = readRepositoryPath(git, uri).map(encodeURIComponent)
   const api = git.api_url || `https://${git.host}`
   const pulls = `${api}/${org}/${within}/_apis/git/repositories/${repo}/pullrequests`
   const calls = createCalls(access, {

@@ -13,7 +13,7 @@ import {
   pollUntilReady,
   pullNumber,
 } from './host.ts'
-import { parseGithubRepository } from './repository-path.ts'
+import { readRepositoryPath } from './repository-path.ts'
 
 const MAX_DESCRIPTION = 65_536
 
@@ -33,13 +33,13 @@ const PULL = `${PULLS}/{pull_number}`
 
 /** Client for GitHub or an Enterprise server, over the REST interface. */
 export const githubHost: HostFactory = (access, uri) => {
-  const repository = parseGithubRepository(access.git, uri)
+  const [owner, repo] = readRepositoryPath(access.git, uri)
   const octokit = createOctokit(access)
   const calls =
     (late: string, signal: AbortSignal) =>
     async <Schema extends v.GenericSchema>(schema: Schema, route: string, parameters: object) => {
       const request = { signal, fetch: createOctokitFetch(access, signal, late) }
-      const { data } = await octokit.request(route, { ...repository, ...parameters, request }).catch(rethrowCause)
+      const { data } = await octokit.request(route, { owner, repo, ...parameters, request }).catch(rethrowCause)
       return checkAnswer(schema, data)
     }
   return {

@@ -9,7 +9,7 @@ import {
   pullNumber,
   refusedWith,
 } from './host.ts'
-import { parseGitlabProject } from './repository-path.ts'
+import { readRepositoryPath } from './repository-path.ts'
 
 const MAX_TITLE = 255
 const MAX_DESCRIPTION = 1_048_576
@@ -22,9 +22,8 @@ const mergedSchema = v.object({ state: v.optional(v.literal('merged')) })
 /** Client for gitlab.com or a self-hosted server. */
 export const gitlabHost: HostFactory = (access, uri) => {
   const { git } = access
-  const { namespace, project } = parseGitlabProject(git, uri)
   const api = git.api_url || `https://${git.host}/api/v4`
-  const requests = `${api}/projects/${encodeURIComponent(`${namespace}/${project}`)}/merge_requests`
+  const requests = `${api}/projects/${encodeURIComponent(readRepositoryPath(git, uri).join('/'))}/merge_requests`
   const calls = createCalls(access, { headers: { 'private-token': git.token } })
   return {
     maxDescription: MAX_DESCRIPTION,

@@ -1,35 +1,20 @@
-import type { GitConfig } from '../../config/types.ts'
-import { badRequest, type PlatformError } from '../base/errors.ts'
+import type { GitConfig, GitProvider } from '../../config/types.ts'
+import { badRequest } from '../base/errors.ts'
 
-/** Reads owner and name, decoding escapes. Errors: 400 `Malformed repository URL '…'`, also for other hosts. */
-export function parseGithubRepository(git: GitConfig, uri: string): { owner: string; repo: string } {
-  const { segments, malformed } = splitUri(git, uri)
-  const [owner, repo] = segments
-  if (!owner || !repo) throw malformed
-  return { owner, repo }
+/** The path of a repository at each provider; subgroups of GitLab are not supported. */
+const FORMS: Record<GitProvider, (segments: readonly string[]) => boolean> = {
+  GITHUB: ({ length }) => length >= 2,
+  GITLAB: ({ length }) => length === 2,
+  AZURE_DEVOPS: ({ length, 2: marker }) => length === 4 && marker === '_git',
 }
 
-/** Does the same for GitLab; subgroups are not supported. */
-export function parseGitlabProject(git: GitConfig, uri: string): { namespace: string; project: string } {
-  const { segments, malformed } = splitUri(git, uri)
-  const [namespace, project] = segments
-  if (segments.length !== 2 || !namespace || !project) throw malformed
-  return { namespace, project }
-}
-
-/** Does the same for Azure DevOps: `host/organization/project/_git/repository`. */
-export function parseAzureRepository(
-  git: GitConfig,
-  uri: string,
-): { organization: string; project: string; repository: string } {
-  const { segments, malformed } = splitUri(git, uri)
-  const [organization, project, marker, repository] = segments
-  if (segments.length !== 4 || marker !== '_git' || !organization || !project || !repository) throw malformed
-  return { organization, project, repository }
-}
-
-/** Splits an address into path segments; credentials, query, fragment and `.git` are removed, also in error texts. */
-function splitUri(git: GitConfig, uri: string): { segments: string[]; malformed: PlatformError } {
+/**
+ * Returns the segments of a repository's path at its provider, with escapes decoded: `<owner>/<name>` at GitHub,
+ * `<namespace>/<project>` at GitLab, `<organization>/<project>/_git/<repository>` at Azure DevOps. Credentials, query,
+ * fragment and `.git` are removed, also in error texts.
+ * Errors: 400 `Malformed repository URL '…'`, also for other hosts.
+ */
+export function readRepositoryPath(git: GitConfig, uri: string): string[] {
   const withoutCredentials = uri
     .trim()
     .replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
@@ -37,11 +22,12 @@ function splitUri(git: GitConfig, uri: string): { segments: string[]; malformed:
     .replace(/^[^/]*@/, '')
     .replace(/\/+$/, '')
     .replace(/\.git$/, '')
-  const malformed = badRequest(`Malformed repository URL '${withoutCredentials}'`)
   const [host = '', ...raw] = withoutCredentials.split('/')
   const segments = raw.map(decodeSegment)
-  if (host.toLowerCase().replace(/:443$/, '') !== git.host.toLowerCase() || !segments.every(isName)) throw malformed
-  return { segments, malformed }
+  const isHost = host.toLowerCase().replace(/:443$/, '') === git.host.toLowerCase()
+  if (!isHost || !segments.every(isName) || !FORMS[git.provider](segments))
+    throw badRequest(`Malformed repository URL '${withoutCredentials}'`)
+  return segments
 }
 
 function decodeSegment(segment: string): string {

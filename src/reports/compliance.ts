@@ -1,5 +1,5 @@
 import { joinNames } from '../base/text.ts'
-import type { Severity } from '../base/vocabulary.ts'
+import { SEVERITIES, type Severity } from '../base/vocabulary.ts'
 import type { CodeFindings } from '../rules/rule.ts'
 import type { ComplianceFindings, ComplianceReport } from './schemas.ts'
 
@@ -29,14 +29,13 @@ export const emptyCompliance = (): ComplianceReport => ({
   checked_rules: [],
 })
 
-const ORDER: readonly Severity[] = ['critical', 'error', 'warning', 'info']
 const MAX_NAMED = 5
 
 /** Summarises the findings: `Code checked 61 rules: 1 critical, 2 warnings. Blocking: aws.network.open-all-ports.` */
 function summariseRules({ checked_rules, findings }: CodeFindings): string {
   const checked = `Code checked ${checked_rules.length} ${checked_rules.length === 1 ? 'rule' : 'rules'}`
   if (findings.length === 0) return `${checked}: no findings.`
-  const counts = ORDER.flatMap((severity) => {
+  const counts = SEVERITIES.toReversed().flatMap((severity) => {
     const count = findings.filter((finding) => finding.severity === severity).length
     return count === 0 ? [] : [`${count} ${NAMES[severity][count === 1 ? 0 : 1]}`]
   })

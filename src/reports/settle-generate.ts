@@ -1,7 +1,7 @@
 import type { Masker } from '../base/masking.ts'
 import { cutMiddle, joinNames } from '../base/text.ts'
 import { type PlannedChange, toReportAction, toReportCounts } from '../plan/actions.ts'
-import { stripBackticks, withoutIndexes } from '../plan/addresses.ts'
+import { localName, stripBackticks, withoutIndexes } from '../plan/addresses.ts'
 import { type CriticalChange, criticalChanges, higherImpact, impactFloor } from '../plan/impact.ts'
 import type { Plan } from '../plan/plan.ts'
 import { planCounts, plannedChanges } from '../plan/planned-changes.ts'
@@ -10,7 +10,6 @@ import { emptyResult, type RoundResult } from '../rounds/round-result.ts'
 import { describeResults, INTENT_TITLE, isIntentTitle } from '../rules/intent/describe.ts'
 import type { StatementResult } from '../rules/intent/statement.ts'
 import { finishReport, type GenerateReport, generateReport } from './schemas.ts'
-import { settleCosts } from './settle-costs.ts'
 
 type Entry = GenerateReport['detailed_changes'][number]
 type Banner = GenerateReport['potential_impact']['banner']
@@ -77,7 +76,7 @@ function settleChanges(narrated: readonly Entry[], changes: readonly PlannedChan
 /** Finds the model's entry by full address, address without indexes, type and name, or name. */
 function findEntry(narrated: readonly Entry[], address: string): Entry | undefined {
   const resource = withoutIndexes(address)
-  const local = resource.replace(/^(module\.[^.]+\.)+/, '')
+  const local = localName(address)
   const name = local.split('.').at(-1)
   for (const form of [address, resource, local, name]) {
     const entry = narrated.find((candidate) => stripBackticks(candidate.name) === form)
@@ -138,4 +137,59 @@ function backgroundPoints(result: Pick<RoundResult, keyof typeof TITLES>): { tit
       title: TITLES[part],
       description: cutMiddle([leads[part], ...result[part].map((item) => `- ${item}`)].join('\n'), MAX_CHARS),
     }))
+}
+
+type Costs = GenerateReport['estimated_costs']
+type CostRow = Costs['breakdown'][number]
+
+/** Smallest significant difference of amounts, because models round. */
+const SAME = 0.005
+const toCents = (value: number) => Math.round(value * 100) / 100
+
+/**
+ * Settles the costs of a report. The total becomes the sum of the rows' fixed amounts; amounts of usage-priced or free
+ * rows move to their notes. The introduction states corrections and amounts in other currencies. A total without rows
+ * is kept and labelled so.
+ */
+export function settleCosts(costs: Costs): Costs {
+  const { currency, total_fixed_monthly_cost: told, breakdown } = costs
+  const rows = breakdown.map((row) => settleRow(row, currency))
+  const total = rows.length === 0 ? told : toCents(rows.reduce((sum, row) => sum + row.fixed_monthly_cost, 0))
+  const others = foreignCurrencies(breakdown, currency)
+  const remarks = [
+    Math.abs(total - told) >= SAME
+      ? `The total is the sum of the fixed amounts, ${money(currency, total)}; the estimate itself gave ` +
+        `${money(currency, told)}.`
+      : '',
+    rows.length === 0 && told !== 0 ? 'The estimate does not say what the total consists of.' : '',
+    others.length > 0
+      ? `Notes name amounts in ${others.join(' and ')}; every amount of the table counts as ${currency}, none was ` +
+        'converted.'
+      : '',
+  ]
+  const introduction = [costs.introduction_paragraph.trim(), ...remarks].filter((text) => text !== '').join(' ')
+  return { ...costs, total_fixed_monthly_cost: total, introduction_paragraph: introduction, breakdown: rows }
+}
+
+function settleRow(row: CostRow, currency: string): CostRow {
+  if (row.pricing_model === 'fixed' || row.fixed_monthly_cost === 0) return row
+  const remark = `${money(currency, row.fixed_monthly_cost)} is not fixed and is not part of the total.`
+  return { ...row, fixed_monthly_cost: 0, notes: [row.notes.trim(), remark].filter((text) => text !== '').join(' ') }
+}
+
+const money = (currency: string, amount: number): string => `${currency} ${amount.toFixed(2)}`
+
+const SIGNS: Record<string, string> = { '€': 'EUR', '£': 'GBP', '¥': 'JPY' }
+const CODES = 'USD|EUR|GBP|JPY|CHF|CAD|AUD|INR|BRL|CNY|SEK|NOK|DKK|PLN'
+const AMOUNT = new RegExp(`([€£¥])\\s?\\d|\\d\\s?([€£¥])|\\b(${CODES})\\s?\\d|\\d\\s?(${CODES})\\b`, 'g')
+
+/** Returns the distinct currencies of amounts in notes, except the report's own. */
+function foreignCurrencies(rows: readonly CostRow[], currency: string): string[] {
+  const named = rows.flatMap(({ notes }) =>
+    [...notes.matchAll(AMOUNT)].map(([, before, after, code, codeAfter]) => {
+      const sign = before ?? after
+      return sign === undefined ? (code ?? codeAfter ?? '') : (SIGNS[sign] ?? '')
+    }),
+  )
+  return [...new Set(named)].filter((name) => name !== '' && name !== currency)
 }

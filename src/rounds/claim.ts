@@ -74,18 +74,12 @@ async function discardEarlierAttempt(tx: Transaction, claim: Claim, wasParked: b
 
 const RENEW_EVERY_MS = 1_500
 
-export interface Lease {
-  /** Fires with `LeaseLost` when another worker has claimed the round or may have done so. */
-  signal: AbortSignal
-  stop(): void
-}
-
 /**
  * Extends the lease of a round every 1.5 s while the round runs. The lease counts as lost when it could not be extended
- * for 6 s, because from then on another worker may claim the round.
+ * for 6 s, because from then on another worker may claim the round; then the signal fires with `LeaseLost`.
  * @param onCancel called with the cancelling user at each extension that finds the round cancelled
  */
-export function keepLease(sql: Sql, round: ClaimedRound, log: Logger, onCancel: (by: string) => void): Lease {
+export function keepLease(sql: Sql, round: ClaimedRound, log: Logger, onCancel: (by: string) => void) {
   const lost = new AbortController()
   let heldUntil = performance.now() + LEASE_SECONDS * 1000
   let renewing = false

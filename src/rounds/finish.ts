@@ -47,7 +47,8 @@ export async function finishRound(
     await tx`SELECT id FROM sessions WHERE id = ${round.session.id} FOR UPDATE`
     const by = await readCancelledBy(tx, round.id)
     const own = round.preview ? { ...end, commit: null } : end
-    const present = by === null ? own : asCancelled(own, by)
+    const present: RoundEnd =
+      by === null ? own : { ...own, status: 'uncompleted', message: cancelledMessage(by), commit: null }
     await writeEnd(context.queue, tx, round, present)
     if (by !== null) await restoreLock(tx, round)
     return present
@@ -84,13 +85,6 @@ export async function finishDespiteOutages(
   return await finishRound(context, round, end)
 }
 
-const asCancelled = (end: RoundEnd, by: string): RoundEnd => ({
-  ...end,
-  status: 'uncompleted',
-  message: cancelledMessage(by),
-  commit: null,
-})
-
 /** Writes all changes of a round's end in a transaction that has locked the session. Throws `LeaseLost`. */
 export async function writeEnd(
   queue: Context['queue'],
@@ -101,7 +95,9 @@ export async function writeEnd(
   const { status, message, commit } = end
   const usage = end.usage === null ? null : JSON.stringify(end.usage)
   await endRound(tx, round, { status, message, commit, usage, result: writeResult(end.result) })
-  if (end.history) await saveHistory(tx, round.session.id, end.history)
+  if (end.history)
+    await tx`
+      UPDATE histories SET payload = ${storableJson(end.history)}::jsonb WHERE session_id = ${round.session.id}`
   if (round.mode !== 'apply') return
   await recordAudit(tx, {
     action: 'apply_ended',
@@ -121,7 +117,3 @@ function writeResult(result?: RoundResult): string | null {
 
 const isEmpty = (part: RoundResult[keyof RoundResult]): boolean =>
   typeof part === 'string' || Array.isArray(part) ? part.length === 0 : part === undefined
-
-async function saveHistory(tx: Transaction, sessionId: number, history: readonly Turn[]): Promise<void> {
-  await tx`UPDATE histories SET payload = ${storableJson(history)}::jsonb WHERE session_id = ${sessionId}`
-}

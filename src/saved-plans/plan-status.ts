@@ -79,28 +79,21 @@ export async function readNewestPlan(sql: Db, uuid: string): Promise<NewestPlan 
     LEFT JOIN rounds e ON e.id = p.ended_by
     WHERE s.uuid = ${uuid} ORDER BY p.saved_at DESC LIMIT 1`
   if (!row) return null
-  const { round_id, project_id, current, reviewed } = row
-  return { round_id, project_id, current, reviewed, status: toStatus(row) }
-}
-
-function toStatus(row: Row): SavedPlanStatus {
-  const { plan_sha256, commit, engine, state, saved_at, round, has_copy, targets, verified_at, checks } = row
+  const {
+    round_id,
+    project_id,
+    current,
+    reviewed,
+    end_reason,
+    ended_by,
+    in_flight,
+    last_status,
+    last_commit,
+    ...stored
+  } = row
   const fault = findFault(row)
-  return {
-    plan_sha256,
-    commit,
-    engine,
-    state,
-    saved_at,
-    round,
-    valid: fault === null,
-    reason: fault?.reason ?? null,
-    explanation: fault?.explanation ?? null,
-    has_copy,
-    targets,
-    verified_at,
-    checks,
-  }
+  const { reason, explanation } = fault ?? { reason: null, explanation: null }
+  return { round_id, project_id, current, reviewed, status: { ...stored, valid: fault === null, reason, explanation } }
 }
 
 type Fault = { reason: NonNullable<SavedPlanStatus['reason']>; explanation: string }

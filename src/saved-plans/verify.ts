@@ -6,6 +6,7 @@ import { hasMoved, type StateVersion } from '../plan/state/state.ts'
 import { readBranchHead } from '../repository/head.ts'
 import type { EngineInfo } from '../services/iac/contract.ts'
 import {
+  CHECK_NAMES,
   describeNewerCommit,
   type NewestPlan,
   type PlanCheck,
@@ -44,14 +45,9 @@ export interface Verification {
 export async function verifySavedPlan(context: Needs, session: Session): Promise<Verification> {
   const newest = await readNewestPlan(context.sql, session.uuid)
   if (!newest?.current) throw noSavedPlan(session.uuid, newest)
-  const checks = await Promise.all([
-    checkCommit(context, session, newest),
-    checkEngine(context, newest),
-    checkState(context, newest),
-    checkReviewed(newest),
-    checkLock(context, session, newest),
-    checkCopy(newest),
-  ])
+  const checks = await Promise.all(
+    CHECK_NAMES.map(async (name) => ({ name, ...(await CHECKS[name](context, newest, session)) })),
+  )
   const [stored] = await context.sql<{ verified_at: string }[]>`
     UPDATE saved_plans SET verified_at = clock_timestamp(), checks = ${JSON.stringify(checks)}::jsonb
     WHERE round_id = ${newest.round_id} AND ended_at IS NULL AND plan_sha256 = ${newest.status.plan_sha256}
@@ -81,7 +77,7 @@ async function ask(
   name: PlanCheck['name'],
   failed: string,
   question: (signal: AbortSignal) => Promise<Finding>,
-): Promise<PlanCheck> {
+): Promise<Finding> {
   const limit = new AbortController()
   const late = () => {
     const error = new Error(`no answer within ${LIMIT_MS} ms`)
@@ -89,14 +85,14 @@ async function ask(
     return error
   }
   try {
-    return { name, ...(await withTimeLimit(LIMIT_MS, question(limit.signal), late)) }
+    return await withTimeLimit(LIMIT_MS, question(limit.signal), late)
   } catch (error) {
     log.warn('a saved plan could not be compared', { check: name, error })
-    return { name, ...unknown(failed) }
+    return unknown(failed)
   }
 }
 
-async function checkCommit(context: Needs, { workspace }: Session, { status }: NewestPlan): Promise<PlanCheck> {
+async function checkCommit(context: Needs, { status }: NewestPlan, { workspace }: Session): Promise<Finding> {
   return await ask(context, 'commit', 'The repository could not be read.', async (signal) => {
     const head = await readBranchHead(context, workspace.uri, workspace.branch, { timeoutMs: LIMIT_MS, signal })
     if (head === null) return unknown('The repository does not have the session branch.')
@@ -105,9 +101,8 @@ async function checkCommit(context: Needs, { workspace }: Session, { status }: N
   })
 }
 
-async function checkEngine(context: Needs, { status: { engine } }: NewestPlan): Promise<PlanCheck> {
-  if (engine === null)
-    return { name: 'engine', ...unknown('The iac service did not tell its engine when the plan was made.') }
+async function checkEngine(context: Needs, { status: { engine } }: NewestPlan): Promise<Finding> {
+  if (engine === null) return unknown('The iac service did not tell its engine when the plan was made.')
   return await ask(context, 'engine', 'The iac service could not be asked for its engine.', async (signal) => {
     const other = describeOtherEngine(engine, await context.iac.engine(signal))
     return other === null
@@ -116,14 +111,10 @@ async function checkEngine(context: Needs, { status: { engine } }: NewestPlan): 
   })
 }
 
-async function checkState(context: Needs, { project_id, status: { state } }: NewestPlan): Promise<PlanCheck> {
+async function checkState(context: Needs, { project_id, status: { state } }: NewestPlan): Promise<Finding> {
   if (!context.stateStore)
-    return {
-      name: 'state',
-      ...unknown('The state is kept by a backend of the repository, which the platform does not read.'),
-    }
-  if (state === null)
-    return { name: 'state', ...unknown('It is not known from which version of the state the plan was made.') }
+    return unknown('The state is kept by a backend of the repository, which the platform does not read.')
+  if (state === null) return unknown('It is not known from which version of the state the plan was made.')
   return await ask(context, 'state', 'The state could not be read.', async (signal) => {
     const now = await readManagedState(context, project_id, signal)
     if (now === null) return unknown('The state could not be read.')
@@ -134,34 +125,34 @@ async function checkState(context: Needs, { project_id, status: { state } }: New
   })
 }
 
-function checkReviewed({ reviewed, status: { round } }: NewestPlan): PlanCheck {
-  const finding = reviewed
-    ? holds(`Round ${round}, which sealed the plan, has completed.`)
-    : broken(`Round ${round}, which sealed the plan, has not completed.`)
-  return { name: 'reviewed', ...finding }
-}
-
 /** Checks the locks. That of the session refuses an apply; for that of the state, an apply waits a moment. */
-async function checkLock(context: Needs, session: Session, { project_id }: NewestPlan): Promise<PlanCheck> {
-  if (session.is_blocked) return { name: 'lock', ...broken('The session is locked, so that it takes no apply.') }
-  return await ask(
-    context,
-    'lock',
-    'The session is not locked; the lock of the state could not be seen.',
-    async (at) => {
-      const isLocked = await isStateLocked(context, project_id, at)
-      if (isLocked === null) return holds('The session is not locked.')
-      if (isLocked) return broken('Another run has locked the state at this moment.')
-      return holds('Neither the session nor the state is locked.')
-    },
-  )
+async function checkLock(context: Needs, { project_id }: NewestPlan, session: Session): Promise<Finding> {
+  if (session.is_blocked) return broken('The session is locked, so that it takes no apply.')
+  const failed = 'The session is not locked; the lock of the state could not be seen.'
+  return await ask(context, 'lock', failed, async (signal) => {
+    const isLocked = await isStateLocked(context, project_id, signal)
+    if (isLocked === null) return holds('The session is not locked.')
+    if (isLocked) return broken('Another run has locked the state at this moment.')
+    return holds('Neither the session nor the state is locked.')
+  })
 }
 
-function checkCopy({ status: { has_copy } }: NewestPlan): PlanCheck {
-  const finding = has_copy
-    ? holds('An encrypted copy of the plan is stored.')
-    : unknown('The plan is on the disk of a worker alone, which cannot be looked at from here.')
-  return { name: 'copy', ...finding }
+const CHECKS: Record<
+  PlanCheck['name'],
+  (context: Needs, plan: NewestPlan, session: Session) => Finding | Promise<Finding>
+> = {
+  commit: checkCommit,
+  engine: checkEngine,
+  state: checkState,
+  reviewed: (_, { reviewed, status: { round } }) =>
+    reviewed
+      ? holds(`Round ${round}, which sealed the plan, has completed.`)
+      : broken(`Round ${round}, which sealed the plan, has not completed.`),
+  lock: checkLock,
+  copy: (_, { status: { has_copy } }) =>
+    has_copy
+      ? holds('An encrypted copy of the plan is stored.')
+      : unknown('The plan is on the disk of a worker alone, which cannot be looked at from here.'),
 }
 
 const toSentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

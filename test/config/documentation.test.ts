@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { requiredVariables } from '../../config/provider-variables.ts'
+import { missingVariables } from '../../config/provider-variables.ts'
 import { databaseSchema, redisSchema, telemetrySchema } from '../../config/sections/connections.ts'
 import { gitSchema } from '../../config/sections/git.ts'
 import { httpSchema } from '../../config/sections/http.ts'
@@ -97,7 +97,7 @@ describe('docs/configuration.md', () => {
       .filter(({ field }) => field.endsWith('_env'))
       .map(({ field }) => [String(values[field]), 'value'.repeat(7)])
     const providers = ['openai', 'perplexity']
-      .flatMap((provider) => requiredVariables(provider) ?? [])
+      .flatMap((provider) => missingVariables(provider, () => false))
       .map((name) => [name, 'key'])
     const config = await load(stringify(nested), Object.fromEntries([...named, ...providers]))
     for (const { path, field, fallback } of examples)

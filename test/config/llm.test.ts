@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { providerVariables, requiredVariables } from '../../config/provider-variables.ts'
+import { missingVariables, providerVariables } from '../../config/provider-variables.ts'
 import { load, problemsOf, yaml } from './support.ts'
 
 const missing = (names: string) =>
@@ -30,7 +30,7 @@ describe('credentials of the models', () => {
     ['ollama_chat', 'OLLAMA_API_BASE'],
   ])('%s needs %s', async (provider, names) => {
     expect(await problemsOf(models(`${provider}/some-model`), UNSET)).toEqual([missing(names)])
-    const env = { ...UNSET, ...Object.fromEntries((requiredVariables(provider) ?? []).map((name) => [name, 'x'])) }
+    const env = { ...UNSET, ...Object.fromEntries(missingVariables(provider, () => false).map((name) => [name, 'x'])) }
     await expect(load(models(`${provider}/some-model`), env)).resolves.toBeDefined()
   })
 

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { attributeOf, blocksWithin, readHcl, readHeader, textOf, withoutLayout } from '../../src/hcl/read.ts'
+import {
+  attributeOf,
+  blocksWithin,
+  readHcl,
+  readHeader,
+  textOf,
+  traversalsIn,
+  withoutLayout,
+} from '../../src/hcl/read.ts'
 
 const headers = (code: string) => readHcl(code).body.blocks.map(({ type, labels }) => [type, ...labels].join(' '))
 /** The start of a template, apart from the templates of this file. */
@@ -166,4 +174,13 @@ it.each([
   ['resource /* x */ "a"\t"b"   {}', 'resource "a" "b" {}'],
 ])('withoutLayout keeps what matters of %j', (code, expected) => {
   expect(withoutLayout(code)).toBe(expected)
+})
+
+it('traversalsIn finds names in expressions and templates, not in comments and texts', () => {
+  const code = `a = data.aws_vpc.main[var.at].id # local.x\nb = "${open}module.net["k"].out} self.y"\nc = true\n`
+  expect(traversalsIn(code)).toEqual([
+    ['data', 'aws_vpc', 'main'],
+    ['var', 'at', 'id'],
+    ['module', 'net', 'out'],
+  ])
 })

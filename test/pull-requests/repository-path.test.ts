@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  parseAzureRepository,
-  parseGithubRepository,
-  parseGitlabProject,
-} from '../../src/pull-requests/repository-path.ts'
+import { readRepositoryPath } from '../../src/pull-requests/repository-path.ts'
 import { gitConfig } from '../repository/support.ts'
 
 const github = gitConfig()
@@ -25,18 +21,16 @@ describe('a repository has its name', () => {
     'https://github.com/Acme/Infra?tab=readme',
     'https://github.com/Acme/Infra.git#readme',
     'https://github.com/Acme/Infra/tree/main',
-  ])('at GitHub: %s', (uri) => expect(parseGithubRepository(github, uri)).toEqual({ owner: 'Acme', repo: 'Infra' }))
+  ])('at GitHub: %s', (uri) => expect(readRepositoryPath(github, uri).slice(0, 2)).toEqual(['Acme', 'Infra']))
 
   it('at GitLab, with letter case and dots', () => {
-    expect(parseGitlabProject(gitlab, 'https://oauth2@gitlab.com/Acme.Group/my.infra.git')).toEqual({
-      namespace: 'Acme.Group',
-      project: 'my.infra',
-    })
+    const names = ['Acme.Group', 'my.infra']
+    expect(readRepositoryPath(gitlab, 'https://oauth2@gitlab.com/Acme.Group/my.infra.git')).toEqual(names)
   })
 
   it('at Azure DevOps, with blanks', () => {
-    const name = { organization: 'acme', project: 'My Project', repository: 'Infra Code' }
-    expect(parseAzureRepository(azure, 'https://acme@dev.azure.com/acme/My%20Project/_git/Infra%20Code')).toEqual(name)
+    const name = ['acme', 'My Project', '_git', 'Infra Code']
+    expect(readRepositoryPath(azure, 'https://acme@dev.azure.com/acme/My%20Project/_git/Infra%20Code')).toEqual(name)
   })
 })
 
@@ -54,7 +48,7 @@ describe('a malformed address', () => {
     ['https://github.com/%2e%2e/user', 'github.com/%2e%2e/user'],
     ['https://github.com/Acme/a%2fb', 'github.com/Acme/a%2fb'],
     ['https://github.com/Acme/%zz', 'github.com/Acme/%zz'],
-  ])('at GitHub: %s', (uri, shown) => expect(() => parseGithubRepository(github, uri)).toThrow(malformed(shown)))
+  ])('at GitHub: %s', (uri, shown) => expect(() => readRepositoryPath(github, uri)).toThrow(malformed(shown)))
 
   it.each([
     'gitlab.com/Acme',
@@ -62,7 +56,7 @@ describe('a malformed address', () => {
     'github.com/Acme/Infra',
     'gitlab.com/../Infra',
   ])('at GitLab: %s', (address) =>
-    expect(() => parseGitlabProject(gitlab, `https://${address}`)).toThrow(malformed(address)))
+    expect(() => readRepositoryPath(gitlab, `https://${address}`)).toThrow(malformed(address)))
 
   it.each([
     'dev.azure.com/acme/infra',
@@ -72,5 +66,5 @@ describe('a malformed address', () => {
     'acme.visualstudio.com/project/_git/infra/x',
     'dev.azure.com/../project/_git/infra',
   ])('at Azure DevOps: %s', (address) =>
-    expect(() => parseAzureRepository(azure, `https://${address}`)).toThrow(malformed(address)))
+    expect(() => readRepositoryPath(azure, `https://${address}`)).toThrow(malformed(address)))
 })

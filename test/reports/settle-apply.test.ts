@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createMasker } from '../../src/base/masking.ts'
 import type { PlannedChange } from '../../src/plan/actions.ts'
-import { applyFacts } from '../../src/reports/apply-facts.ts'
-import { settleApplyReport } from '../../src/reports/settle-apply.ts'
+import { applyFacts, settleApplyReport } from '../../src/reports/settle-apply.ts'
 import type { ApplyResult } from '../../src/rounds/applies.ts'
 
 const change = (address: string, action: PlannedChange['action'] = 'create'): PlannedChange => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { settleCosts } from '../../src/reports/settle-costs.ts'
+import { settleCosts } from '../../src/reports/settle-generate.ts'
 
 type Costs = Parameters<typeof settleCosts>[0]
 type Row = Costs['breakdown'][number]

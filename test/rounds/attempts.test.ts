@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
-import { insertPlan } from '../../src/reports/artifact-rows.ts'
+import { insertPlan } from '../../src/reports/artifacts.ts'
 import {
   type AttemptDiagnostic,
   type AttemptEnd,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
 import { readEvidenceRows } from '../../src/pull-requests/evidence/read-evidence.ts'
-import { insertPreview, insertReport } from '../../src/reports/artifact-rows.ts'
+import { insertPreview, insertReport } from '../../src/reports/artifacts.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { readSessionRequests } from '../../src/sessions/session-requests.ts'

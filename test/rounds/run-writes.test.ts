@@ -6,7 +6,7 @@ import {
   insertPlan,
   insertReport,
   setPlanDocument,
-} from '../../src/reports/artifact-rows.ts'
+} from '../../src/reports/artifacts.ts'
 import { claimForRun } from '../../src/rounds/claim.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/data/db/pool.ts'
-import { insertCodeChange, insertComplianceCheck, insertPlan, insertReport } from '../../src/reports/artifact-rows.ts'
+import { insertCodeChange, insertComplianceCheck, insertPlan, insertReport } from '../../src/reports/artifacts.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
 import { sessionAggregateKey } from '../../src/rounds/round.ts'

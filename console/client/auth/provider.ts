@@ -1,8 +1,5 @@
 import { ErrorResponse, ErrorTimeout, type User, UserManager, WebStorageStateStore } from 'oidc-client-ts'
-import type { Components } from '../api/calls.ts'
-import { SignInFailed } from '../api/errors.ts'
-
-type AuthConfig = Components['AuthConfig']
+import { type Components, SignInFailed } from '../api/client.ts'
 
 /** The number of seconds before its expiry at which a token is renewed. */
 const RENEW_BEFORE_S = 60
@@ -15,7 +12,7 @@ const TIMEOUT_S = 10
  * Creates the authorization code flow with PKCE, with tokens stored for this tab. Without a valid refresh token, a
  * hidden frame renews them.
  */
-export function createProvider(config: AuthConfig) {
+export function createProvider(config: Components['AuthConfig']) {
   const manager = createManager(config)
   let renewing: Promise<string | null> | undefined
   let renewedAt = Number.NEGATIVE_INFINITY
@@ -62,7 +59,7 @@ export function createProvider(config: AuthConfig) {
   }
 }
 
-function createManager(config: AuthConfig): UserManager {
+function createManager(config: Components['AuthConfig']): UserManager {
   const address = (name: string) => new URL(`/console/${name}`, location.origin).href
   return new UserManager({
     authority: config.issuer_url,

@@ -1,7 +1,17 @@
 import { type QueryClient, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/preact-query'
-import { calls, type PlanDocument, type Round, type RoundBody, type Session, type Status } from '../api/calls.ts'
-import type { Api } from '../api/client.ts'
-import { ApiError, Unreachable } from '../api/errors.ts'
+import {
+  type Api,
+  ApiError,
+  type AttemptResult,
+  calls,
+  type PlanDocument,
+  ROUND_CALLS,
+  type Round,
+  type RoundBody,
+  type Session,
+  type Status,
+  Unreachable,
+} from '../api/client.ts'
 import { parseJson } from '../json.ts'
 import { meQuery, type Platform, usePlatform } from '../platform.ts'
 
@@ -10,8 +20,6 @@ export interface ReadSession {
   session: Session
   is_own: boolean
 }
-
-const IDLE_MS = 10_000
 
 export const sessionKey = (id: string) => ['session', id] as const
 
@@ -25,8 +33,7 @@ export function useSession(id: string) {
   return useQuery({
     ...sessionQuery(api, client, id),
     // Another user may request the next round; while one runs, its stream reports every change.
-    refetchInterval: ({ state }: { state: { data?: ReadSession } }) =>
-      state.data?.session.in_flight ? false : IDLE_MS,
+    refetchInterval: ({ state }: { state: { data?: ReadSession } }) => (state.data?.session.in_flight ? false : 10_000),
   })
 }
 
@@ -46,12 +53,7 @@ async function readSession(api: Api, client: QueryClient, id: string, signal: Ab
   }
 }
 
-/** Returns a function that reads a session again. */
-export function useRefreshSession() {
-  const client = useQueryClient()
-  return (id: string) => refreshSession(client, id)
-}
-
+/** Reads a session and the lists of sessions again. */
 export async function refreshSession(client: QueryClient, id: string): Promise<void> {
   await Promise.all([sessionKey(id), ['sessions']].map((queryKey) => client.invalidateQueries({ queryKey })))
 }
@@ -63,11 +65,11 @@ export function useSessionCall<Answer>(
   onSuccess?: () => void,
 ) {
   const { api } = usePlatform()
-  const refresh = useRefreshSession()
+  const client = useQueryClient()
   return useMutation({
     mutationFn: () => call(api, { body: { session_id: id } }),
     onSuccess,
-    onSettled: () => refresh(id),
+    onSettled: () => refreshSession(client, id),
   })
 }
 
@@ -78,9 +80,31 @@ export const lastStatus = (round: Round) => round.statuses.at(-1) ?? null
 
 export const hasEnded = (round: Round): boolean => TERMINAL.includes(lastStatus(round)?.status)
 
+/** The tokens and US dollars of model calls. Null dollars: the price of a call is unknown. */
+export interface Spend {
+  tokens: number
+  cost_usd: number | null
+}
+
+type Measured = Pick<AttemptResult, 'input_tokens' | 'output_tokens' | 'cost_usd'>
+
+/** Returns the sum of rounds or attempts; null when there are none. */
+export function sumSpend(parts: readonly Measured[]): Spend | null {
+  if (parts.length === 0) return null
+  const spend: Spend = { tokens: 0, cost_usd: 0 }
+  for (const { input_tokens, output_tokens, cost_usd } of parts) {
+    spend.tokens += (input_tokens ?? 0) + (output_tokens ?? 0)
+    spend.cost_usd = spend.cost_usd === null || cost_usd === null ? null : spend.cost_usd + cost_usd
+  }
+  return spend
+}
+
+/** Returns the cost of a round; while it runs, that of its ended attempts. */
+export const spendOf = ({ usage, attempts }: Round): Spend | null =>
+  sumSpend(usage ? [usage] : attempts.filter(({ input_tokens }) => input_tokens !== null))
+
 /** The number of recent sessions that are read for repository suggestions. */
 const LOOKED_AT = 50
-const WHILE_ONE_RUNS_MS = 5_000
 
 /** Reads the caller's own sessions, the last active first. */
 export function useRecentSessions() {
@@ -89,7 +113,7 @@ export function useRecentSessions() {
     queryKey: ['sessions', 'recent'],
     queryFn: async ({ signal }) =>
       (await calls.listSessions(api, { query: { page_size: LOOKED_AT, sort: 'last_activity' }, signal })).items,
-    refetchInterval: ({ state }) => (state.data?.some(({ in_flight }) => in_flight) ? WHILE_ONE_RUNS_MS : false),
+    refetchInterval: ({ state }) => (state.data?.some(({ in_flight }) => in_flight) ? 5_000 : false),
   })
 }
 
@@ -110,8 +134,7 @@ export function useRoundRequest(sessionId: string) {
   return useMutation({
     mutationFn: async ({ mode, kind: _, ...body }: RoundRequest): Promise<number | null> => {
       const known = lastNumber(client.getQueryData(sessionKey(sessionId)))
-      const call = mode === 'drift' ? calls.drift : calls.importResources
-      await call(api, { body: { ...body, session_id: sessionId } })
+      await ROUND_CALLS[mode](api, { body: { ...body, session_id: sessionId } })
       await refreshSession(client, sessionId)
       const number = lastNumber(client.getQueryData(sessionKey(sessionId)))
       return number > known ? number : null
@@ -141,14 +164,12 @@ export class LinkExpired extends Error {
   override message = 'The link to this document has expired.'
 }
 
-const TIMEOUT_MS = 60_000
-
 /**
  * Reads an artifact by its presigned URL, without the token. Throws `LinkExpired`, `Unreachable` or `AbortError`.
  * @param prefix the prefix of metadata names in headers, from the sign-in configuration
  */
 export async function readArtifact(url: string, prefix: string, signal: AbortSignal): Promise<Artifact> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(60_000)])
   const reached = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       throw signal.aborted ? error : new Unreachable({ cause: error })

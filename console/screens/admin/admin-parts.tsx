@@ -2,8 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { ComponentChildren, ComponentProps } from 'preact'
 import type { Address } from '../../client/use-address.ts'
 import { Button } from '../../ui/kit.tsx'
-import { Page } from '../../ui/page.tsx'
-import { PanelGate } from '../../ui/shell/errors.tsx'
+import { Page, PanelGate } from '../../ui/page.tsx'
 import { plural } from '../../ui/words.ts'
 
 const TABS = [

@@ -1,13 +1,12 @@
 import { useCallback, useId, useMemo, useState } from 'preact/hooks'
-import type { Round } from '../../client/api/calls.ts'
+import type { Round } from '../../client/api/client.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { useArtifact } from '../../client/sessions/use-session.ts'
 import { CodeDiff, CodeFile } from '../../ui/code/code-view.tsx'
 import { Scrolling, SearchField, Unfold } from '../../ui/controls.tsx'
-import { Badge, ErrorNotice, Notice, Origin, ReportBadge, Skeleton, type Tone } from '../../ui/kit.tsx'
+import { Ago, Badge, ErrorNotice, Notice, Origin, ReportBadge, Skeleton, type Tone } from '../../ui/kit.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { FirstOf, Table } from '../../ui/table.tsx'
-import { Ago } from '../../ui/time.tsx'
 import { excerpt, formatNumber, plural, visibleText } from '../../ui/words.ts'
 import { ReadDocument, SessionLink, useOpenSession } from '../session/open-session.tsx'
 import { blockOf } from './code-block.ts'
@@ -156,8 +155,6 @@ function Entries({ report, round, draft }: ResultProps & { report: DriftReport }
   )
 }
 
-const MAX_SHOWN = 200_000
-
 /** Shows the stored documents of the page; each is read when it is opened. */
 function Raw({ round }: { round: Round }) {
   const plans = round.plans.map(({ url, targets, document_url }, index) => ({
@@ -197,7 +194,7 @@ function Text({ url, name }: { url: string; name: string }) {
   if (!data) return <Skeleton lines={4} />
   return (
     <Scrolling class="drift-text" label={name}>
-      <pre>{excerpt(data.text, MAX_SHOWN)}</pre>
+      <pre>{excerpt(data.text, 200_000)}</pre>
     </Scrolling>
   )
 }

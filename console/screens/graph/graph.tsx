@@ -1,9 +1,9 @@
 import { lazy, Suspense } from 'preact/compat'
 import { useCallback, useMemo, useState } from 'preact/hooks'
-import type { PlanDocument, PlannedResource, Round } from '../../client/api/calls.ts'
+import type { PlanDocument, PlannedResource, Round } from '../../client/api/client.ts'
 import { objectOf } from '../../client/json.ts'
 import { hasDocument, lastDocument } from '../../client/sessions/use-session.ts'
-import { Check, Scrolling, SearchField, Unfold } from '../../ui/controls.tsx'
+import { Check, Form, Scrolling, SearchField, Unfold } from '../../ui/controls.tsx'
 import { ActionBadge, Badge, Button, Empty, Notice, Origin, Skeleton, Term } from '../../ui/kit.tsx'
 import { FirstOf, Table } from '../../ui/table.tsx'
 import { useMedia } from '../../ui/use-media.ts'
@@ -277,13 +277,7 @@ function ResourceTable({ view }: { view: View }) {
     <section class="graph-table" aria-labelledby="graph-table">
       <h3 id="graph-table">As a table</h3>
       <search>
-        <form
-          class="graph-search"
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (found[0] !== undefined) choose(found[0])
-          }}
-        >
+        <Form class="graph-search" send={() => found[0] !== undefined && choose(found[0])}>
           <label for="graph-search">Find a resource</label>
           <SearchField
             id="graph-search"
@@ -299,7 +293,7 @@ function ResourceTable({ view }: { view: View }) {
           <span class="small quiet" role="status">
             {found.length === 0 ? 'No resource matches.' : `${plural(found.length, 'resource')} listed`}
           </span>
-        </form>
+        </Form>
       </search>
       <Scrolling class="scroll-x" label="Table of the resources">
         <FirstOf items={found}>
@@ -344,11 +338,9 @@ function Row({ view: { graph, chosen, blast, choose }, index }: { view: View; in
   )
 }
 
-const NAMED = 3
-
 function describeNeeds(graph: Graph, index: number): string {
   const needs = graph.needs[index] ?? []
-  const names = needs.slice(0, NAMED).map((other) => {
+  const names = needs.slice(0, 3).map((other) => {
     const resource = graph.resources[other]
     return resource ? excerpt(keyOf(resource), 80) : ''
   })

@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
-import { calls } from '../../client/api/calls.ts'
+import { calls } from '../../client/api/client.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { useMe, usePlatform } from '../../client/platform.ts'
 import { useRecentSessions } from '../../client/sessions/use-session.ts'
 import { useAnySearch } from '../../client/use-address.ts'
-import { Field, type Options, SelectField, TextField } from '../../ui/field.tsx'
+import { COMMAND, Form, type Options, SelectField, TextArea, TextField } from '../../ui/controls.tsx'
 import { Button, Copy, ErrorNotice, MEANINGS, Notice } from '../../ui/kit.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -93,9 +93,6 @@ const List = ({ title, items }: { title: string; items: readonly string[] }) => 
 /** Returns the address of the API's own pages: `/api/docs` for `/api/v1`. */
 const docsOf = (api: string): string => api.replace(/\/v1$/, '/docs')
 
-const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform)
-const COMMAND = IS_MAC ? '⌘' : 'Ctrl'
-
 const KEYS: [keys: string[], does: string][] = [
   [[COMMAND, 'K'], 'Go anywhere: a screen, a session by its id, or requests by their words.'],
   [['Tab'], 'Go on to the next field or button; with Shift back.'],
@@ -137,15 +134,7 @@ function Question() {
         Your question is sent to all users with at least the panel role editor, and to you. It includes your e-mail
         address.
       </p>
-      <form
-        class="help-form"
-        noValidate
-        aria-labelledby="help-ask"
-        onSubmit={(event) => {
-          event.preventDefault()
-          send()
-        }}
-      >
+      <Form class="help-form" noValidate aria-labelledby="help-ask" send={send}>
         <TextField
           id="help-subject"
           label="Subject"
@@ -156,18 +145,16 @@ function Question() {
           value={question.subject}
           change={(subject) => change({ subject })}
         />
-        <Field id="help-body" label="Your question" error={faults.body} hint="Do not include passwords or keys.">
-          {(control) => (
-            <textarea
-              {...control}
-              dir="auto"
-              rows={5}
-              aria-required
-              value={question.body}
-              onInput={({ currentTarget }) => change({ body: currentTarget.value })}
-            />
-          )}
-        </Field>
+        <TextArea
+          id="help-body"
+          label="Your question"
+          error={faults.body}
+          hint="Do not include passwords or keys."
+          rows={5}
+          aria-required
+          value={question.body}
+          change={(body) => change({ body })}
+        />
         <div class="help-pair">
           <SelectField
             id="help-severity"
@@ -187,7 +174,7 @@ function Question() {
             {message.isPending ? 'Sending' : 'Send question'}
           </Button>
         </p>
-      </form>
+      </Form>
     </section>
   )
 }
@@ -249,18 +236,10 @@ function Outcome({ message: { data, error }, question }: OutcomeProps) {
   return kind === 'other' && <ErrorNotice error={error} title="Your question was not sent. It is kept here." />
 }
 
-const LONGEST_NAME = 60
-const OFFERED = 20
-
-interface AboutProps {
-  session_id: string | null
-  change: (part: Partial<Message>) => void
-}
-
-function About({ session_id, change }: AboutProps) {
-  const sessions = useRecentSessions().data?.slice(0, OFFERED) ?? []
+function About({ session_id, change }: { session_id: string | null; change: (part: Partial<Message>) => void }) {
+  const sessions = useRecentSessions().data?.slice(0, 20) ?? []
   const isListed = !session_id || sessions.some(({ uuid }) => uuid === session_id)
-  const cut = (text: string) => shorten(visibleText(text), LONGEST_NAME)
+  const cut = (text: string) => shorten(visibleText(text), 60)
   const options: Options = [
     ['', 'None'],
     ...(isListed ? [] : [[session_id, cut(session_id)] as const]),

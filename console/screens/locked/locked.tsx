@@ -1,15 +1,15 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/preact-query'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { calls, type Session, type SessionSummary } from '../../client/api/calls.ts'
-import { messageOf } from '../../client/api/errors.ts'
+import { calls, messageOf, type Session, type SessionSummary } from '../../client/api/client.ts'
 import { hasPanelRole, useMe, usePlatform } from '../../client/platform.ts'
 import { refreshSession, useJsonArtifact, useSession } from '../../client/sessions/use-session.ts'
 import { useAddress } from '../../client/use-address.ts'
-import { Confirm } from '../../ui/dialog.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { Form, TextField } from '../../ui/controls.tsx'
 import {
+  Ago,
   Badge,
   Button,
+  Confirm,
   Empty,
   ErrorNotice,
   Notice,
@@ -20,16 +20,11 @@ import {
   Term,
   type Tone,
 } from '../../ui/kit.tsx'
-import { Page } from '../../ui/page.tsx'
-import { PanelGate, QueryContent } from '../../ui/shell/errors.tsx'
-import { Ago } from '../../ui/time.tsx'
+import { Page, PanelGate, QueryContent } from '../../ui/page.tsx'
 import { CLOUDS, excerpt, oneLine, plural, repositoryName, shorten, visibleText } from '../../ui/words.ts'
 import { readCompliance } from '../review/report/compliance.ts'
 import { readImpact, reviewedRound } from '../review/report/generate-report.ts'
 import { SessionLink } from '../session/open-session.tsx'
-
-const PAGE_SIZE = 10
-const REFRESH_MS = 20_000
 
 /** Shows the locked sessions. */
 export function Screen() {
@@ -61,12 +56,12 @@ function Inbox() {
     queryKey: ['sessions', 'locked'],
     queryFn: ({ pageParam, signal }) =>
       calls.listAllSessions(api, {
-        query: { locked: true, sort: 'last_activity', page: pageParam, page_size: PAGE_SIZE },
+        query: { locked: true, sort: 'last_activity', page: pageParam, page_size: 10 },
         signal,
       }),
     initialPageParam: 1,
     getNextPageParam: ({ page, total_pages }) => (page < total_pages ? page + 1 : undefined),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: 20_000,
   })
   const tell = (text: string) => {
     setDone(text)
@@ -157,13 +152,7 @@ function LockOne({ given, onLocked }: LockOneProps) {
   return (
     <details class="card" open={given !== '' || undefined}>
       <summary>Lock a session</summary>
-      <form
-        class="locked-form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          search.mutate(text)
-        }}
-      >
+      <Form class="locked-form" send={() => search.mutate(text)}>
         <TextField
           id="lock-session"
           label="Session"
@@ -177,7 +166,7 @@ function LockOne({ given, onLocked }: LockOneProps) {
         <Button type="submit" busy={search.isPending}>
           Lock…
         </Button>
-      </form>
+      </Form>
       <Confirm
         open={session !== null}
         title="Lock this session?"

@@ -1,4 +1,4 @@
-import type { Round, Session } from '../../client/api/calls.ts'
+import type { Round, Session } from '../../client/api/client.ts'
 import { hasEnded } from '../../client/sessions/use-session.ts'
 
 export type Mode = 'generate' | 'drift' | 'import' | 'apply'

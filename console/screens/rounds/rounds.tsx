@@ -1,14 +1,12 @@
-import { useMutation } from '@tanstack/preact-query'
+import { useMutation, useQueryClient } from '@tanstack/preact-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'preact/hooks'
-import { calls, type RoundBody } from '../../client/api/calls.ts'
-import { ApiError, problemsByField } from '../../client/api/errors.ts'
+import { ApiError, problemsByField, ROUND_CALLS, type RoundBody } from '../../client/api/client.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { useMe, usePlatform } from '../../client/platform.ts'
-import { hasEnded, useRefreshSession } from '../../client/sessions/use-session.ts'
+import { hasEnded, refreshSession } from '../../client/sessions/use-session.ts'
 import { useAnySearch } from '../../client/use-address.ts'
-import { Check } from '../../ui/controls.tsx'
-import { Field } from '../../ui/field.tsx'
+import { Check, Form, TextArea } from '../../ui/controls.tsx'
 import { Button, Empty, ErrorNotice, Notice, Term } from '../../ui/kit.tsx'
 import { useOpenSession } from '../session/open-session.tsx'
 import { answersOf } from './conversation.ts'
@@ -81,23 +79,23 @@ function Composer() {
         Its last round failed, which ends the session. Its code is on its branch.
       </Notice>
     )
-  return <Form />
+  return <RequestForm />
 }
 
-function Form() {
+function RequestForm() {
   const { session } = useOpenSession()
   const { data: me } = useMe()
   const { value: draft, change, clear, set } = useDraft(`ask.${session.uuid}`, EMPTY)
   const { api } = usePlatform()
-  const refresh = useRefreshSession()
+  const client = useQueryClient()
   const navigate = useNavigate()
   const send = useMutation({
-    mutationFn: () => ROUTES[draft.mode](api, { body: bodyOf(draft, session.uuid) }),
+    mutationFn: () => ROUND_CALLS[draft.mode](api, { body: bodyOf(draft, session.uuid) }),
     onSuccess: async () => {
       // The draft is deleted only after the platform has accepted it.
       clear()
       set({ ...EMPTY, mode: draft.mode })
-      await refresh(session.uuid)
+      await refreshSession(client, session.uuid)
       // Without a round in the address, the newest one opens.
       await navigate({ to: '.', search: {}, replace: true })
     },
@@ -109,38 +107,32 @@ function Form() {
       : null
   const problems = problemsByField(send.error)
   const isField = problems.q !== undefined
-  const submit = (event?: Event) => {
-    event?.preventDefault()
+  const submit = () => {
     if (refusal === null && !send.isPending) send.mutate()
   }
   return (
-    <form class="card rounds-composer" aria-label="Next request" onSubmit={submit}>
-      <Field
+    <Form class="card rounds-composer" aria-label="Next request" send={submit}>
+      <TextArea
         id="ask"
         label="Next request"
         hint="It builds on the rounds of this session, on the same branch. Ctrl+Enter sends."
         error={problems.q}
-      >
-        {(control) => (
-          <textarea
-            {...control}
-            rows={3}
-            dir="auto"
-            value={draft.q}
-            placeholder={PLACEHOLDERS[draft.mode]}
-            onInput={({ currentTarget }) => change({ q: currentTarget.value })}
-            onKeyDown={(event) => {
-              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event)
-            }}
-          />
-        )}
-      </Field>
+        rows={3}
+        value={draft.q}
+        placeholder={PLACEHOLDERS[draft.mode]}
+        change={(q) => change({ q })}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+          event.preventDefault()
+          submit()
+        }}
+      />
       <ModeChoice draft={draft} change={change} />
       {send.error && !isField && (
         <ErrorNotice
           error={send.error}
           title={send.error instanceof ApiError ? 'The request was not accepted' : 'The request was not sent'}
-          retry={() => submit()}
+          retry={submit}
         />
       )}
       <div class="rounds-send">
@@ -157,7 +149,7 @@ function Form() {
           {draft.preview && draft.mode !== 'generate' ? 'Preview' : 'Send'}
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }
 
@@ -167,9 +159,7 @@ const PLACEHOLDERS: Record<RequestDraft['mode'], string> = {
   import: 'Import all the infrastructure',
 }
 
-const ROUTES = { generate: calls.generate, drift: calls.drift, import: calls.importResources }
-
-const EMPTY = { mode: 'generate' as keyof typeof ROUTES, q: '', preview: false, is_partial: false }
+const EMPTY = { mode: 'generate' as keyof typeof ROUND_CALLS, q: '', preview: false, is_partial: false }
 type RequestDraft = typeof EMPTY
 
 /** Returns the body of the request. Generate has neither preview nor part; an import preview lists everything. */

@@ -1,11 +1,9 @@
-import type { ComponentChildren } from 'preact'
-import type { OutputEvent, Round, Session } from '../../client/api/calls.ts'
+import type { OutputEvent, Round, Session } from '../../client/api/client.ts'
 import { hasEnded, lastStatus, usePlanDocument } from '../../client/sessions/use-session.ts'
 import { type RoundEvents, useOutput } from '../../client/sessions/use-streams.ts'
 import { Scrolling } from '../../ui/controls.tsx'
-import { Badge, Notice, Origin, type Tone } from '../../ui/kit.tsx'
+import { Badge, Elapsed, Notice, Origin, type Tone } from '../../ui/kit.tsx'
 import { FirstOf, Table } from '../../ui/table.tsx'
-import { Elapsed } from '../../ui/time.tsx'
 import { VirtualList } from '../../ui/virtual-list.tsx'
 import { excerpt, formatNumber, plural, visibleText } from '../../ui/words.ts'
 import { ReadDocument, RoundPicker, type SelectedRound, SessionLink, useOpenSession } from '../session/open-session.tsx'
@@ -56,7 +54,15 @@ function usePlannedSteps({ uuid, seal, rounds }: Session, round: Round): number 
 function Result({ round }: { round: Round }) {
   const last = lastStatus(round)
   const end = endWithoutReport(round)
-  if (end) return <EndedWithout end={end} message={last?.message ?? null} />
+  if (end) {
+    const [tone, title, advice] = ENDS[end]
+    return (
+      <Notice tone={tone} title={title}>
+        {last?.message && <p>{excerpt(last.message, 2_000)}</p>}
+        <p>{advice}</p>
+      </Notice>
+    )
+  }
   return (
     <ReadDocument
       url={round.reports.findLast(({ type }) => type === 'apply')?.url ?? null}
@@ -103,7 +109,7 @@ function ProgressList({ progress, planned, output, isOver }: ProgressListProps) 
       {progress.errors.length > 0 && (
         <details>
           <summary>Errors of the engine: {plural(progress.errors.length, 'error')}</summary>
-          {progress.errors.slice(0, MOST_ERRORS).map((text, index) => (
+          {progress.errors.slice(0, 20).map((text, index) => (
             <pre key={index} class="small">
               {excerpt(text, 4_000)}
             </pre>
@@ -114,7 +120,6 @@ function ProgressList({ progress, planned, output, isOver }: ProgressListProps) 
   )
 }
 
-const MOST_ERRORS = 20
 /** The length of a list above which only the visible part is drawn. */
 const LONG = 12
 
@@ -288,7 +293,7 @@ function Advice({ texts }: { texts: readonly unknown[] }) {
   )
 }
 
-const ENDS: Record<'cancelled' | 'failed' | 'lost', [tone: Tone, title: string, advice: ComponentChildren]> = {
+const ENDS: Record<'cancelled' | 'failed' | 'lost', [tone: Tone, title: string, advice: string]> = {
   cancelled: [
     'neutral',
     'Stopped before it started',
@@ -305,14 +310,4 @@ const ENDS: Record<'cancelled' | 'failed' | 'lost', [tone: Tone, title: string, 
     'There is no report of this apply',
     'The round ended without one. A further round shows how code and cloud differ now.',
   ],
-}
-
-function EndedWithout({ end, message }: { end: keyof typeof ENDS; message: string | null }) {
-  const [tone, title, advice] = ENDS[end]
-  return (
-    <Notice tone={tone} title={title}>
-      {message && <p>{excerpt(message, 2_000)}</p>}
-      <p>{advice}</p>
-    </Notice>
-  )
 }

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useMemo } from 'preact/hooks'
-import type { Round } from '../../client/api/calls.ts'
+import type { Round } from '../../client/api/client.ts'
 import { type ReadSession, useJsonArtifact } from '../../client/sessions/use-session.ts'
 import type { LiveStatus } from '../../client/sessions/use-streams.ts'
 import { type SearchOf, useAnySearch, useSearchChange } from '../../client/use-address.ts'
-import { Select } from '../../ui/controls.tsx'
+import { NamedSelect } from '../../ui/controls.tsx'
 import { ErrorNotice, Notice, Skeleton } from '../../ui/kit.tsx'
 import { excerpt, visibleText } from '../../ui/words.ts'
 import type { Refusal } from '../seal/apply-readiness.ts'
@@ -48,12 +48,12 @@ export function RoundPicker({ round, rounds, select }: SelectedRound) {
   const nameOf = ({ number, query, preview }: Round) =>
     `${number} · ${preview ? 'Preview · ' : ''}${excerpt(query, 50)}`
   return (
-    <Select
+    <NamedSelect
       class="round-picker"
-      name={<span class="small quiet">Round</span>}
+      label={<span class="small quiet">Round</span>}
       value={round.number}
       options={rounds.toReversed().map((other) => [other.number, nameOf(other)])}
-      onSelect={(number) => select(Number(number))}
+      change={(number) => select(Number(number))}
     />
   )
 }

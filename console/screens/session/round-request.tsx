@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import { problemsByField } from '../../client/api/errors.ts'
+import { problemsByField } from '../../client/api/client.ts'
 import type { RoundRequest, useRoundRequest } from '../../client/sessions/use-session.ts'
-import { Field } from '../../ui/field.tsx'
+import { Form, TextArea } from '../../ui/controls.tsx'
 import { Button, ErrorNotice, Notice } from '../../ui/kit.tsx'
 
 /** The last request of a round from this screen, and the function for the next one. */
@@ -27,7 +27,7 @@ export const RoundButton = ({ request, ask, round, primary, children }: RoundBut
   </Button>
 )
 
-interface SentenceFormProps extends Requests {
+interface SentenceProps extends Requests {
   mode: RoundRequest['mode']
   label: string
   hint: string
@@ -39,41 +39,17 @@ interface SentenceFormProps extends Requests {
 }
 
 /** Shows a form that limits a round to what a sentence names. */
-export function SentenceForm({
-  request,
-  ask,
-  mode,
-  label,
-  hint,
-  action,
-  sentence,
-  change,
-  ...rest
-}: SentenceFormProps) {
+export function SentenceForm({ request, ask, mode, label, hint, action, sentence, change, ...rest }: SentenceProps) {
   const id = useId().replaceAll(':', '')
   const q = sentence.trim()
   const busy = isAsking(request, 'named')
-  const submit = (event: Event) => {
-    event.preventDefault()
-    if (q !== '') ask({ mode, kind: 'named', is_partial: true, q })
-  }
   return (
-    <form {...rest} onSubmit={submit}>
-      <Field id={id} label={label} hint={hint} error={problemsByField(request.error).q}>
-        {(control) => (
-          <textarea
-            {...control}
-            rows={2}
-            dir="auto"
-            value={sentence}
-            onInput={({ currentTarget }) => change(currentTarget.value)}
-          />
-        )}
-      </Field>
+    <Form {...rest} send={() => q !== '' && ask({ mode, kind: 'named', is_partial: true, q })}>
+      <TextArea {...{ id, label, hint, change }} value={sentence} error={problemsByField(request.error).q} rows={2} />
       <Button type="submit" busy={busy} disabled={q === '' && !busy}>
         {action}
       </Button>
-    </form>
+    </Form>
   )
 }
 

@@ -1,7 +1,7 @@
-import type { Cloud, RoundBody, SessionSummary } from '../../client/api/calls.ts'
-import { ApiError, problemsByField } from '../../client/api/errors.ts'
+import { ApiError, type Cloud, problemsByField, type RoundBody, type SessionSummary } from '../../client/api/client.ts'
 import type { Example } from '../../client/platform.ts'
-import { type ModeName, modeOf, modeOfExample } from './modes.ts'
+
+import { upperFirst } from '../../ui/words.ts'
 
 /** The form, by the API's names of its fields. */
 export interface Fields {
@@ -50,10 +50,8 @@ export function lastOn(sessions: readonly SessionSummary[], uri: string, path?: 
 /** Returns an engine root as it is sent: blank for the root of the repository. */
 export const rootOf = (path: string): string => (path.trim() === '.' ? '' : path.trim())
 
-type Address = 'none' | 'unfinished' | 'secret' | 'complete'
-
 /** Classifies the address of a repository. One with a password must not leave the browser. */
-export function readAddress(text: string): Address {
+export function readAddress(text: string): 'none' | 'unfinished' | 'secret' | 'complete' {
   const uri = text.trim()
   if (uri === '') return 'none'
   const parsed = URL.parse(uri)
@@ -118,7 +116,59 @@ export function readRefusal(error: unknown): { fields: Partial<Record<FieldName,
 }
 
 /** Returns a platform rule as a sentence, without its technical words. */
-export const toSentence = (text: string): string => {
-  const plain = text.replaceAll(/(?:Value error, )/g, '')
-  return `${plain.slice(0, 1).toUpperCase()}${plain.slice(1)}`
+export const toSentence = (text: string): string => upperFirst(text.replaceAll('Value error, ', ''))
+
+/**
+ * Returns a mode. Its name begins with its operation; what follows is partial, full or preview.
+ * @param fallback the request that is sent for an empty text; null where the text is required
+ */
+function mode<const Name extends string>(name: Name, title: string, says: string, fallback: string | null = null) {
+  const [operation, kind] = name.split('-') as [Example['mode'], string?]
+  return { name, operation, is_partial: kind === 'partial', preview: kind === 'preview', title, says, fallback }
 }
+
+/** The modes of a first request. Apply is not one of them: it needs a session with a reviewed plan. */
+export const MODES = [
+  mode(
+    'generate',
+    'Write the change',
+    'Writes code until the plan passes all checks. You review it; nothing is applied.',
+  ),
+  mode(
+    'drift-partial',
+    'Remediate what I name',
+    'Changes the code of what you name until it matches what really runs.',
+  ),
+  mode(
+    'drift-full',
+    'Remediate everything',
+    'The same for the whole engine root, regardless of the text.',
+    'Bring everything in line with what really runs.',
+  ),
+  mode('drift-preview', 'Preview', 'Reports the drift. Changes nothing.', 'What differs from what really runs?'),
+  mode('import-partial', 'Import what I name', 'Adopts the unmanaged resources that you name into code and state.'),
+  mode(
+    'import-full',
+    'Import everything',
+    'The same for the whole scope, regardless of the text.',
+    'Import all the infrastructure',
+  ),
+  mode(
+    'import-preview',
+    'Preview',
+    'Lists the resources of the scope to select from. Changes nothing.',
+    'What does nobody manage yet?',
+  ),
+] as const
+
+export type Mode = (typeof MODES)[number]
+export type ModeName = Mode['name']
+
+/** Returns the mode of this name; generate for a name from another version of the console. */
+export const modeOf = (name: string): Mode => MODES.find((known) => known.name === name) ?? MODES[0]
+
+export const modeOfExample = ({ mode: operation, is_partial, preview }: Example): Mode =>
+  MODES.find(
+    (known) =>
+      known.operation === operation && known.preview === preview && (preview || known.is_partial === is_partial),
+  ) ?? MODES[0]

@@ -1,14 +1,14 @@
 import { useMutation, useQueryClient } from '@tanstack/preact-query'
 import { Link, useNavigate } from '@tanstack/react-router'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { calls } from '../../client/api/calls.ts'
-import { ApiError, Unreachable } from '../../client/api/errors.ts'
+import { ApiError, ROUND_CALLS, Unreachable } from '../../client/api/client.ts'
 import { useDraft } from '../../client/drafts.ts'
-import { usePlatform, useStore } from '../../client/platform.ts'
+import { type Example, useMe, usePlatform, useStore } from '../../client/platform.ts'
 import type { useRecentSessions } from '../../client/sessions/use-session.ts'
-import { Badge, Button, ErrorNotice, Notice, Skeleton, StatusBadge, Term } from '../../ui/kit.tsx'
+import { COMMAND, Form, TextArea } from '../../ui/controls.tsx'
+import { Ago, Badge, Button, ErrorNotice, Notice, Skeleton, StatusBadge, Term } from '../../ui/kit.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Ago } from '../../ui/time.tsx'
 import { excerpt, repositoryName, visibleText } from '../../ui/words.ts'
 import { SessionLink } from '../session/open-session.tsx'
 import {
@@ -17,14 +17,17 @@ import {
   type FormInput,
   findMissing,
   idOf,
+  MODES,
+  type Mode,
+  type ModeName,
+  modeOf,
+  modeOfExample,
   readRefusal,
   toBody,
+  toInput,
   withoutSecret,
 } from './form.ts'
-import { ModeCards } from './mode-cards.tsx'
-import { modeOf } from './modes.ts'
 import { PlaceFields, PlaceStatus } from './place-fields.tsx'
-import { Examples, Sentence } from './sentence.tsx'
 import { usePlace } from './use-place.ts'
 
 /** Shows the first screen: request, place, and mode. */
@@ -42,14 +45,11 @@ export function Screen() {
       title="What should change?"
       lead="Say it in a sentence. Nothing is applied before you have reviewed the plan."
     >
-      <form
+      <Form
         class="start-form"
         noValidate
         aria-label="New request"
-        onSubmit={(event) => {
-          event.preventDefault()
-          submit()
-        }}
+        send={submit}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.isComposing) return
           event.preventDefault()
@@ -75,14 +75,13 @@ export function Screen() {
             This opens a session and starts its first round, which changes nothing in the cloud.
           </span>
         </p>
-      </form>
+      </Form>
       <Next open={place.recent.isSuccess && !place.hasSessions} />
       <Recent recent={place.recent} />
     </Page>
   )
 }
 
-const CALLS = { generate: calls.generate, drift: calls.drift, import: calls.importResources }
 const KEY = ['request']
 
 type Errors = Partial<Record<FieldName, { text: string; value: string }>>
@@ -104,7 +103,7 @@ function useRequest(fields: Fields, done: () => void) {
   const request = useMutation({
     mutationKey: KEY,
     mutationFn: async (sent: Fields) => {
-      const { session_id } = await CALLS[modeOf(sent.mode).operation](api, { body: toBody(sent) })
+      const { session_id } = await ROUND_CALLS[modeOf(sent.mode).operation](api, { body: toBody(sent) })
       void client.invalidateQueries({ queryKey: ['sessions'] })
       done()
       await navigate({ to: '/sessions/$sessionId', params: { sessionId: session_id } })
@@ -219,5 +218,160 @@ function Recent({ recent: { data, error, refetch } }: { recent: ReturnType<typeo
         <Link to="/sessions">All sessions</Link>
       </p>
     </section>
+  )
+}
+
+interface SentenceProps {
+  fields: Fields
+  change: (input: FormInput) => void
+  error: string | undefined
+}
+
+/** Shows the field for the request in plain words. */
+function Sentence({ fields, change, error }: SentenceProps) {
+  const area = useRef<HTMLTextAreaElement>(null)
+  const { fallback, operation } = modeOf(fields.mode)
+  useEffect(() => {
+    // On touch screens, the focus would open a keyboard that covers half of the page.
+    if (matchMedia('(pointer: fine)').matches) area.current?.focus({ preventScroll: true })
+  }, [])
+  return (
+    <TextArea
+      id={idOf('q')}
+      label="Your request"
+      optional={fallback !== null}
+      error={error}
+      hint={
+        <>
+          <kbd>Enter</kbd> begins a new line, <kbd>{COMMAND}</kbd> <kbd>Enter</kbd> sends. In the fields below{' '}
+          <kbd>Enter</kbd> sends.
+        </>
+      }
+      area={area}
+      class="start-sentence"
+      rows={3}
+      aria-required={fallback === null}
+      value={fields.q}
+      placeholder={fallback ?? (operation === 'generate' ? 'Add a private bucket for build logs.' : 'The log buckets.')}
+      change={(q) => change({ q })}
+    />
+  )
+}
+
+/** Shows requests that the operator suggests: one click fills in the whole form, and another restores it. */
+function Examples({ input, set }: { input: FormInput; set: (input: FormInput) => void }) {
+  const { examples } = usePlatform().config
+  const me = useMe()
+  const list = useRef<HTMLElement>(null)
+  const [before, setBefore] = useState<FormInput | null>(null)
+  const [filled, setFilled] = useState('')
+  if (examples.length === 0) return null
+  const choose = (example: Example) => {
+    const isOwn = (input.q ?? '').trim() !== '' && input.q !== filled
+    if (isOwn) setBefore(input)
+    setFilled(example.text)
+    set(toInput(example))
+    list.current?.hidePopover()
+    document.getElementById(idOf('q'))?.focus()
+  }
+  const undo = () => {
+    if (before) set(before)
+    setBefore(null)
+  }
+  return (
+    <div class="start-examples">
+      {before && (
+        <Button kind="quiet" small onClick={undo}>
+          Restore my text
+        </Button>
+      )}
+      <Button small popovertarget="start-examples">
+        Examples
+      </Button>
+      <section ref={list} id="start-examples" popover="auto" class="start-list" aria-label="Examples">
+        {examples.map((example) => {
+          const { operation, title } = modeOfExample(example)
+          const isLocked = operation === 'drift' && me.data?.operation_role === 'developer'
+          return (
+            <button
+              key={`${example.mode} ${example.text}`}
+              type="button"
+              class="start-example"
+              disabled={isLocked}
+              onClick={() => choose(example)}
+            >
+              <span dir="auto">{visibleText(example.text)}</span>{' '}
+              <span class="small quiet">
+                {modeOfExample(example) === MODES[0] ? '' : `${operation}: `}
+                {title} · {visibleText(repositoryName(example.repo_uri))}
+                {isLocked && ' · needs the operation role devops'}
+              </span>
+            </button>
+          )
+        })}
+      </section>
+    </div>
+  )
+}
+
+interface ModeCardsProps {
+  chosen: ModeName
+  choose: (mode: ModeName) => void
+}
+
+/** Shows the modes in three columns. */
+function ModeCards(props: ModeCardsProps) {
+  const me = useMe()
+  const mayDrift = me.data?.operation_role !== 'developer'
+  return (
+    <fieldset class="start-modes">
+      <legend class="field-label">Mode</legend>
+      <Column {...props} operation="generate" title="Change">
+        <p class="start-apply small quiet">
+          Apply comes later: it carries out the <Term name="saved plan" /> that you reviewed, from the{' '}
+          <Link to="/sessions">session</Link> that made it.
+        </p>
+      </Column>
+      <Column {...props} operation="drift" title={<Term name="drift">Drift</Term>} locked={!mayDrift} />
+      <Column {...props} operation="import" title="Import" />
+    </fieldset>
+  )
+}
+
+interface ColumnProps extends ModeCardsProps {
+  operation: Mode['operation']
+  title: ComponentChildren
+  locked?: boolean
+  children?: ComponentChildren
+}
+
+function Column({ operation, title, locked = false, chosen, choose, children }: ColumnProps) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset inside of a fieldset would be read as a second question
+    <div class="start-column" role="group" aria-label={operation}>
+      <p class="start-column-title">{title}</p>
+      {locked && (
+        <p class="small start-warn" id="start-locked">
+          Needs the operation role devops; yours is developer. An administrator can change it.
+        </p>
+      )}
+      {MODES.filter((mode) => mode.operation === operation).map(({ name, title, says }) => (
+        <label key={name} class="start-mode">
+          <input
+            type="radio"
+            name="mode"
+            value={name}
+            checked={name === chosen}
+            disabled={locked && name !== chosen}
+            aria-describedby={locked ? 'start-locked' : undefined}
+            onChange={() => choose(name)}
+          />
+          <span>
+            <b>{title}</b> <span class="small quiet">{says}</span>
+          </span>
+        </label>
+      ))}
+      {children}
+    </div>
   )
 }

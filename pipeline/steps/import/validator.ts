@@ -1,8 +1,8 @@
 import { PlatformError } from '../../../src/base/errors.ts'
-import { importAddresses } from '../../../src/chains/import-addresses.ts'
+import { importAddresses } from '../../../src/chains/import-chains.ts'
 import { actionOf } from '../../../src/plan/actions.ts'
-import { awsImportId } from '../../../src/plan/imports/aws-import-forms.ts'
-import { identityOf, providerRegion } from '../../../src/plan/imports/identifiers.ts'
+import { awsImportId, providerRegion } from '../../../src/plan/imports/aws-import-forms.ts'
+import { identityOf } from '../../../src/plan/imports/inventory.ts'
 import {
   checkPairs,
   type Failure,

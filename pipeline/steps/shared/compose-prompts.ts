@@ -1,7 +1,11 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { type CompositorValues, promptCompositor, type Selection } from '../../../src/chains/prompt-compositor.ts'
-import { fittingAbbreviations, fittingTemplates, templateNames } from '../../../src/chains/shared/catalogue.ts'
-import { providersInPlay } from '../../../src/chains/shared/providers.ts'
+import {
+  fittingAbbreviations,
+  fittingTemplates,
+  providersInPlay,
+  templateNames,
+} from '../../../src/chains/shared/catalogue.ts'
 import { declaredTypes, mentionedTypes } from '../../../src/plan/schema/read-schema.ts'
 import { withoutBullet } from '../../../src/prompts/layout.ts'
 import type { Kit } from '../../kit/kit.ts'

@@ -33,9 +33,7 @@ export const postAuthorize = endpoint({
     'While the service is disabled, every request is granted. For every signed-in user.',
   request: { body: AuthorizeRequest },
   answer: json(Decision, 'The decision.'),
-  errors: [...sidecarErrors('authz', 15)],
+  errors: sidecarErrors('authz', 15),
   gate: requireUser,
-  handle: async (c, { body }) => {
-    return await authorize(c.var.platform, c.var.user, body)
-  },
+  handle: (c, { body }) => authorize(c.var.platform, c.var.user, body),
 })

@@ -35,7 +35,5 @@ export const getAuthConfig = endpoint({
   summary: 'How to sign in',
   description: 'The settings of a public PKCE client. The only route that requires no token.',
   answer: json(AuthConfig, 'The configuration.'),
-  handle: async (c) => {
-    return signInConfig(c.var.platform)
-  },
+  handle: async (c) => signInConfig(c.var.platform),
 })

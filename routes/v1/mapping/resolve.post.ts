@@ -40,11 +40,7 @@ export const postResolve = endpoint({
     'For every signed-in user.',
   request: { body: MappingRequest },
   answer: json(MappingAnswer, 'What is known.'),
-  errors: [...sidecarErrors('mapping', 10)],
+  errors: sidecarErrors('mapping', 10),
   gate: requireUser,
-  handle: async (c, { body }) => {
-    const { identifier, engine_provider } = body
-    const question = engine_provider === undefined ? { identifier } : { identifier, engine_provider }
-    return await resolveRepository(c.var.platform, question)
-  },
+  handle: (c, { body }) => resolveRepository(c.var.platform, body),
 })

@@ -14,7 +14,7 @@ export const NotificationRequest = z
     severity: z.enum(SEVERITIES),
     subject: line({ min: 1, max: 256 }).describe('A single line, without control characters.'),
     body: text({ min: 1, max: 16_384 }).describe('Markdown permitted.'),
-    links: optional(listOf(Link, 32)).openapi({
+    links: optional(listOf(Link, { max: 32 })).openapi({
       type: ['array', 'null'],
       items: {
         type: 'object',
@@ -74,8 +74,6 @@ export const postNotification = endpoint({
     const { links, context, ...message } = body
     const { platform, user, log } = c.var
     const notification = { ...message, ...(links ? { links } : {}), ...(context ? { context } : {}) }
-    return {
-      delivery_id: await notifyForUser({ ...platform, log }, user, notification),
-    }
+    return { delivery_id: await notifyForUser({ ...platform, log }, user, notification) }
   },
 })

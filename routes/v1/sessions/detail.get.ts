@@ -1,8 +1,10 @@
 import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
 import { sessionNotFound } from '../../../src/base/errors.ts'
 import { loadAggregate } from '../../../src/sessions/aggregate.ts'
 import { requireReadableSession, requireUser } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
+import type { AppEnv } from '../../env.ts'
 import { json, STORE_ERROR } from '../../openapi/answers.ts'
 import { toSeal } from '../../schemas/seal.ts'
 import { SessionAggregate } from '../../schemas/session.ts'
@@ -20,6 +22,14 @@ export const DetailQuery = z.object({
     }),
 })
 
+/** Reads a session in the form of the API. Throws 404 for an unknown one. */
+export async function readDetail(c: Context<AppEnv>, { id, include_history }: z.output<typeof DetailQuery>) {
+  const aggregate = await loadAggregate(c.var.platform, id, { includeHistory: include_history })
+  if (!aggregate) throw sessionNotFound(id)
+  const { saved_plan, ...detail } = aggregate
+  return { ...detail, seal: saved_plan && toSeal(saved_plan) }
+}
+
 export const getSession = endpoint({
   method: 'get',
   path: '/v1/sessions',
@@ -32,10 +42,7 @@ export const getSession = endpoint({
   errors: [403, 404, STORE_ERROR],
   gate: requireUser,
   handle: async (c, { query }) => {
-    const session = await requireReadableSession(c, query.id)
-    const aggregate = await loadAggregate(c.var.platform, session.uuid, { includeHistory: query.include_history })
-    if (!aggregate) throw sessionNotFound(session.uuid)
-    const { saved_plan, ...detail } = aggregate
-    return { ...detail, seal: saved_plan && toSeal(saved_plan) }
+    const { uuid } = await requireReadableSession(c, query.id)
+    return readDetail(c, { ...query, id: uuid })
   },
 })

@@ -60,7 +60,7 @@ export const getSessionList = endpoint({
   answer: json(SessionPage, 'One page.'),
   gate: requireUser,
   handle: async (c, { query }) => {
-    const result = await listSessions(c.var.platform.sql, { ...query, owner_id: c.var.user.id })
-    return toPage(result, query)
+    const { platform, user } = c.var
+    return toPage(await listSessions(platform.sql, { ...query, owner_id: user.id }), query)
   },
 })

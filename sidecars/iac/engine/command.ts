@@ -39,26 +39,28 @@ export function withoutOwnSettings(service: Environment): Environment {
   return Object.fromEntries(Object.entries(service).filter(([name]) => !/^(PLATFORM|IAC)_/i.test(name)))
 }
 
-/** Restrictions of the operator for every engine command. */
-interface EngineRestrictions {
-  /** Path of the engine's CLI configuration; null keeps the engine's own. */
-  cliConfig: string | null
-  offline: boolean
-  offlineHosts: string
-}
-
-/** The discard port, on which nothing listens: a connection is refused at once instead of timing out. */
-const NOWHERE = 'http://127.0.0.1:9'
-
-/** Returns the environment of a job's command. The scope of the request replaces the service's own. */
+/**
+ * Returns the environment of a job's command. The scope of the request replaces the service's own.
+ * @param options.cliConfig path of the engine's CLI configuration; null keeps the engine's own
+ */
 export function engineEnvironment(
   service: Environment,
   kind: JobKind,
   request: JobRequest,
-  options: EngineRestrictions & { pluginCache: string | null },
+  options: { cliConfig: string | null; offline: boolean; offlineHosts: string; pluginCache: string | null },
 ): Environment {
-  const { pluginCache } = options
-  const environment = restrict(withoutOwnSettings(service), options)
+  const { cliConfig, offline, offlineHosts, pluginCache } = options
+  const environment = withoutOwnSettings(service)
+  if (cliConfig !== null) environment.TF_CLI_CONFIG_FILE = cliConfig
+  if (offline) {
+    // On the discard port nothing listens: a connection is refused at once instead of timing out.
+    for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'])
+      environment[name] = 'http://127.0.0.1:9'
+    environment.NO_PROXY = offlineHosts
+    environment.no_proxy = offlineHosts
+    // Git reads local paths only.
+    environment.GIT_ALLOW_PROTOCOL = 'file'
+  }
   environment.TF_IN_AUTOMATION = '1'
   environment.CHECKPOINT_DISABLE = '1'
   delete environment.TF_PLUGIN_CACHE_DIR
@@ -69,29 +71,13 @@ export function engineEnvironment(
   return environment
 }
 
-/** Applies the restrictions. An offline engine gets a proxy that does not exist, and git may read local paths only. */
-function restrict(environment: Environment, { cliConfig, offline, offlineHosts }: EngineRestrictions): Environment {
-  if (cliConfig !== null) environment.TF_CLI_CONFIG_FILE = cliConfig
-  if (!offline) return environment
-  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'])
-    environment[name] = NOWHERE
-  environment.NO_PROXY = offlineHosts
-  environment.no_proxy = offlineHosts
-  environment.GIT_ALLOW_PROTOCOL = 'file'
-  return environment
-}
-
-/** Variables that name the engine's own configuration; the second is the older name. */
-const VARIABLES = ['TF_CLI_CONFIG_FILE', 'TERRAFORM_CONFIG']
-
 /** Drops and logs variables without a configuration file, or with a relative path, which a repository could fill. */
 export async function withoutMissingCliConfig(env: Environment, log: Logger): Promise<Environment> {
   const kept = { ...env }
-  for (const name of VARIABLES) {
-    const path = env[name]
-    if (path === undefined) continue
-    const reason = path.trim() === '' ? null : await findFault(path)
-    if (reason === null && path.trim() !== '') continue
+  for (const name of ['TF_CLI_CONFIG_FILE', 'TERRAFORM_CONFIG']) {
+    const path = env[name]?.trim() === '' ? undefined : env[name]
+    const reason = path === undefined ? null : await findFault(path)
+    if (path !== undefined && reason === null) continue
     delete kept[name]
     if (reason !== null) log.warn(`${name} ${reason}; engines run without it`)
   }

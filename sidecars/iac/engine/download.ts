@@ -1,32 +1,25 @@
 import { createHash } from 'node:crypto'
 import { lstat, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { inflateRawSync } from 'node:zlib'
 import { type Fetch, send } from '../../../src/base/http.ts'
 import type { Logger } from '../../../src/base/log.ts'
 import { replaceFile } from '../../../src/runtime/files.ts'
 import { reasonOf, SettingsError } from '../../shared/settings.ts'
-import { unzip } from '../zip.ts'
-
-export interface PinnedRelease {
-  version: string
-  /** SHA-256 of the zip archive by `<os>_<architecture>`. */
-  checksums: Record<string, string>
-}
 
 /** The release that `IAC_DOWNLOAD=true` fetches. A new version needs the checksums of its SHA256SUMS. */
-export const PINNED_OPENTOFU: PinnedRelease = {
+export const PINNED_OPENTOFU: { version: string; checksums: Record<string, string> } = {
   version: '1.12.6',
+  /** SHA-256 of the zip archive by `<os>_<architecture>`. */
   checksums: {
     linux_amd64: '5dc43da4f750f33873dc25e94587128709e819e544b7be9016b255316153c3a8',
     linux_arm64: 'e573979ba68a17fe7b881752051a694a7efcd970e39521f6a25775197861ed4d',
   },
 }
-const RELEASES = 'https://github.com/opentofu/opentofu/releases/download'
 const MAX_ARCHIVE = 256 * 1024 * 1024
 const MAX_BINARY = 512 * 1024 * 1024
-const TIMEOUT_MS = 300_000
 
-export interface EngineDownload {
+interface EngineDownload {
   folder: string
   /** Base URL of a mirror with the layout of the project's releases; empty for the project's own. */
   baseUrl: string
@@ -34,7 +27,7 @@ export interface EngineDownload {
   target: string
   fetch: Fetch
   log: Logger
-  release?: PinnedRelease
+  release?: typeof PINNED_OPENTOFU
 }
 
 /**
@@ -73,7 +66,8 @@ async function fetchArchive(
   options: EngineDownload,
   { version, name, expected }: { version: string; name: string; expected: string },
 ): Promise<Buffer> {
-  const base = `${options.baseUrl.replace(/\/+$/, '') || RELEASES}/v${version}`
+  const releases = options.baseUrl.replace(/\/+$/, '') || 'https://github.com/opentofu/opentofu/releases/download'
+  const base = `${releases}/v${version}`
   const get = (file: string, maxBytes: number) => fetchFile(options.fetch, `${base}/${file}`, maxBytes)
   options.log.info('fetching the engine', { url: `${base}/${name}` })
   const sums = new TextDecoder().decode(await get(`tofu_${version}_SHA256SUMS`, 1024 * 1024))
@@ -88,15 +82,12 @@ async function fetchArchive(
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Permissions with which other users may write. */
-const WRITABLE_BY_OTHERS = 0o022
-
 /** Reads a regular file that only this user can change; null if missing, empty if of another kind or too large. */
 async function readOwnFile(path: string, maxBytes: number): Promise<Buffer | null> {
   const found = await lstat(path).catch(() => null)
   if (found === null) return null
   const isOwn = process.getuid === undefined || found.uid === process.getuid()
-  const isAlone = found.isFile() && found.nlink === 1 && (found.mode & WRITABLE_BY_OTHERS) === 0
+  const isAlone = found.isFile() && found.nlink === 1 && (found.mode & 0o022) === 0
   if (!isOwn || !isAlone || found.size > maxBytes) return Buffer.alloc(0)
   return readFile(path).catch(() => Buffer.alloc(0))
 }
@@ -109,7 +100,7 @@ async function install(path: string, content: Uint8Array, mode: number): Promise
 
 async function fetchFile(fetch: Fetch, url: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    const response = await send(fetch, { url, timeoutMs: TIMEOUT_MS, retries: 2, redirect: 'follow', maxBytes })
+    const response = await send(fetch, { url, timeoutMs: 300_000, retries: 2, redirect: 'follow', maxBytes })
     if (response.status !== 200)
       throw new SettingsError(`The engine could not be fetched: ${url} answered ${response.status}.`)
     return response.body
@@ -117,4 +108,41 @@ async function fetchFile(fetch: Fetch, url: string, maxBytes: number): Promise<U
     if (error instanceof SettingsError) throw error
     throw new SettingsError(`The engine could not be fetched from ${url}: ${reasonOf(error)}.`)
   }
+}
+
+/** Unpacks the `wanted` files of a zip archive in memory; null for no archive, or with a file beyond `maxBytes`. */
+export function unzip(
+  archive: Buffer,
+  wanted: (name: string) => boolean,
+  maxBytes: number,
+): Map<string, Buffer> | null {
+  const end = archive.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]))
+  if (end < 0 || end + 22 > archive.length) return null
+  const files = new Map<string, Buffer>()
+  let at = archive.readUInt32LE(end + 16)
+  try {
+    for (let count = archive.readUInt16LE(end + 10); count > 0; count--) {
+      if (archive.readUInt32LE(at) !== 0x02014b50) return null
+      const lengths = [28, 30, 32].map((offset) => archive.readUInt16LE(at + offset))
+      const [nameLength = 0, extraLength = 0, commentLength = 0] = lengths
+      const name = archive.toString('utf8', at + 46, at + 46 + nameLength)
+      if (wanted(name)) files.set(name, unpack(archive, at, maxBytes))
+      at += 46 + nameLength + extraLength + commentLength
+    }
+  } catch {
+    return null
+  }
+  return files
+}
+
+function unpack(archive: Buffer, entry: number, maxBytes: number): Buffer {
+  const method = archive.readUInt16LE(entry + 10)
+  const packed = archive.readUInt32LE(entry + 20)
+  const local = archive.readUInt32LE(entry + 42)
+  if (archive.readUInt32LE(local) !== 0x04034b50) throw new Error('the archive is damaged')
+  const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28)
+  const data = archive.subarray(start, start + packed)
+  if (method === 0) return data
+  if (method === 8) return inflateRawSync(data, { maxOutputLength: maxBytes })
+  throw new Error(`compression method ${method} is not supported`)
 }

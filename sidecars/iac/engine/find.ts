@@ -8,16 +8,10 @@ import { SettingsError } from '../../shared/settings.ts'
 import type { Engine } from '../types.ts'
 import { withoutOwnSettings } from './command.ts'
 
-const run = promisify(execFile)
-
-async function isProgram(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK)
-    return (await stat(path)).isFile()
-  } catch {
-    return false
-  }
-}
+const isProgram = (path: string): Promise<boolean> =>
+  access(path, constants.X_OK)
+    .then(async () => (await stat(path)).isFile())
+    .catch(() => false)
 
 /** Returns the absolute path of a program; null when no absolute folder of `path` holds it. */
 export async function findOnPath(name: string, path: string): Promise<string | null> {
@@ -62,12 +56,9 @@ export async function probeEngine(
   log: Logger,
 ): Promise<Engine> {
   try {
-    const options = {
-      timeout: 30_000,
-      env: { ...withoutOwnSettings(env), CHECKPOINT_DISABLE: '1' },
-      maxBuffer: 1024 * 1024,
-    }
-    const { stdout } = await run(binary, ['version'], options)
+    const limits = { timeout: 30_000, maxBuffer: 1024 * 1024 }
+    const options = { ...limits, env: { ...withoutOwnSettings(env), CHECKPOINT_DISABLE: '1' } }
+    const { stdout } = await promisify(execFile)(binary, ['version'], options)
     // OpenTofu writes warnings about its configuration before the line with its version.
     const [line, name, version] = /^(\S+) v?(\d\S*)/m.exec(stdout) ?? []
     const first = stdout.split('\n', 1)[0]?.trim()
@@ -79,8 +70,8 @@ export async function probeEngine(
   }
 }
 
-const SYSTEMS: Partial<Record<NodeJS.Platform, string>> = { win32: 'windows' }
 const ARCHITECTURES: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd64', ia32: '386' }
+const system = process.platform === 'win32' ? 'windows' : process.platform
 
 /** This machine in the notation of engine and provider releases: `linux_amd64`. */
-export const PLATFORM = `${SYSTEMS[process.platform] ?? process.platform}_${ARCHITECTURES[process.arch] ?? process.arch}`
+export const PLATFORM = `${system}_${ARCHITECTURES[process.arch] ?? process.arch}`

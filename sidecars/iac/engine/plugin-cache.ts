@@ -1,5 +1,6 @@
 import { lstat, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { endsWithin } from '../../../src/base/time.ts'
 import { readTail } from '../output/files.ts'
 
 /** A lock that is given in the order of the requests for it. */
@@ -11,18 +12,11 @@ export class Turns {
     const before = this.#last
     const { promise, resolve: release } = Promise.withResolvers<void>()
     this.#last = promise
-    const late = Promise.withResolvers<'late'>()
-    const timer = setTimeout(() => late.resolve('late'), ms)
-    const outcome = await Promise.race([before, late.promise])
-    clearTimeout(timer)
-    if (outcome !== 'late') return release
+    if (await endsWithin(ms, before)) return release
     before.then(release)
     return null
   }
 }
-
-/** Longest wait for the cache: an `init` that fills it may download for minutes, one without it starts at once. */
-const CACHE_TURN_MS = 15_000
 
 /** The folder in which engines keep providers between workspaces. */
 export interface PluginCache {
@@ -34,7 +28,7 @@ export interface PluginCache {
 /** Runs the engine with a plugin cache, or without one; returns the exit code. */
 export type RunOnce = (cache: PluginCache | null) => Promise<number>
 
-export interface InitOptions {
+interface InitOptions {
   turns: Turns
   /** Path of the errors of the last run. */
   stderr: string
@@ -52,7 +46,8 @@ export interface InitOptions {
 export async function runInit(run: RunOnce, cache: PluginCache, options: InitOptions): Promise<number> {
   const { turns, stderr } = options
   if (!cache.isWritable) return runReadingCache(run, cache, options)
-  const release = await turns.take(CACHE_TURN_MS)
+  // An `init` that fills the cache may download for minutes, one without it starts at once.
+  const release = await turns.take(15_000)
   if (!release) return run(null)
   try {
     const code = await run(cache)
@@ -81,7 +76,9 @@ async function runReadingCache(
     if (filled !== 0) return filled
     await takeOver(incoming, cache.path, mirror)
     // The workspace refers to the removed folder, and the engine keeps what is installed already.
-    await removeInstalled(workspace)
+    const data = join(workspace, '.terraform')
+    const entry = await lstat(data).catch(() => null)
+    if (entry?.isDirectory()) await rm(join(data, 'providers'), { recursive: true, force: true })
     const linked = await run(cache)
     return linked === 0 ? 0 : await run(null)
   } finally {
@@ -116,11 +113,5 @@ async function takeOver(from: string, to: string, mirror: string, level = 1): Pr
 async function leadsInto(link: string, mirror: string): Promise<boolean> {
   if (mirror === '') return false
   const [target, folder] = await Promise.all([link, mirror].map((path) => realpath(path).catch(() => '')))
-  return target !== '' && folder !== '' && (target ?? '').startsWith(`${folder}/`)
-}
-
-async function removeInstalled(workspace: string): Promise<void> {
-  const data = join(workspace, '.terraform')
-  const entry = await lstat(data).catch(() => null)
-  if (entry?.isDirectory()) await rm(join(data, 'providers'), { recursive: true, force: true })
+  return Boolean(folder) && target?.startsWith(`${folder}/`) === true
 }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { close, fstat, open } from 'node:fs'
 import { constants } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import {
   childrenOf,
@@ -43,7 +44,7 @@ export interface EngineCommand {
 }
 
 /** The start of a command, directly or through the programs that build its sandbox. */
-export interface Launch {
+interface Launch {
   /** The program to start and its arguments. */
   command: readonly string[]
   env: Record<string, string | undefined>
@@ -53,9 +54,6 @@ export interface Launch {
   growing?: readonly string[]
 }
 
-const SIZE_CHECK_MS = 500
-/** The pause between disk measurements, as a multiple of the time that one takes. */
-const DISK_CHECK_SHARE = 10
 /** Longest time until a killed process ends: it must first return from the kernel, for example from a slow write. */
 const KILLED_WITHIN_MS = 5000
 
@@ -92,16 +90,16 @@ async function supervise(command: EngineCommand, launch: Launch, out: number, er
   const identity = { ...identify(pid), ...(launch.isBoxed && command.savesState ? { interrupts_itself: true } : {}) }
   command.onStarted(identity)
   const brake = createBrake(pid, launch.isBoxed, command)
-  const shutDown = () => brake.stop(new JobFault(503, SHUT_DOWN))
-  const cancel = () => brake.cancel()
-  command.signal.addEventListener('abort', shutDown, { once: true })
-  command.cancelled?.addEventListener('abort', cancel, { once: true })
+  const ended = new AbortController()
+  const whileRunning = { once: true, signal: ended.signal }
+  command.signal.addEventListener('abort', () => brake.stop(new JobFault(503, SHUT_DOWN)), whileRunning)
+  command.cancelled?.addEventListener('abort', () => brake.cancel(), whileRunning)
   const limit = setTimeout(
     () => brake.stop(new JobFault(504, `The engine did not finish within ${command.timeoutMs / 1000}s.`)),
     command.timeoutMs,
   )
   const isOver = async () => (await fileSize(out)) + (await fileSize(err)) > command.maxBytes
-  const stopWatching = watch(command, launch, isOver, (reason) => brake.stop(reason))
+  void watch(command, launch, isOver, brake.stop, ended.signal)
   try {
     const [code, by] = await exited
     if (signalGroup(pid, 'SIGKILL')) await waitForGroupEnd(identity, KILLED_WITHIN_MS)
@@ -111,9 +109,7 @@ async function supervise(command: EngineCommand, launch: Launch, out: number, er
   } finally {
     clearTimeout(limit)
     brake.release()
-    stopWatching()
-    command.signal.removeEventListener('abort', shutDown)
-    command.cancelled?.removeEventListener('abort', cancel)
+    ended.abort()
   }
 }
 
@@ -159,46 +155,32 @@ function interrupt(pid: number, isBoxed: boolean): void {
   for (const engine of engines) signalProcess(engine, 'SIGINT')
 }
 
-/** Checks the size of output and disk while a command runs; returns the function that ends this. */
-function watch(
+/** Checks the size of output and disk, every half second until a command has ended. */
+async function watch(
   { maxBytes, maxDiskBytes, cwd }: EngineCommand,
   { growing = [cwd] }: Launch,
   isOver: () => Promise<boolean>,
   stop: (reason: JobFault) => void,
-): () => void {
-  let timer: NodeJS.Timeout
+  ended: AbortSignal,
+): Promise<void> {
+  const mib = Math.round(maxDiskBytes / 1024 ** 2)
+  const tooMuchDisk = `The engine used more than ${mib} MiB of disk in its workspace (IAC_MAX_WORKSPACE_MIB).`
   let measureAfter = 0
-  let ended = false
   const look = async () => {
     if (await isOver()) stop(tooMuchOutput(maxBytes))
-    if (maxDiskBytes > 0 && performance.now() >= measureAfter) {
-      const started = performance.now()
-      const used = await Promise.all(growing.map((folder) => measureDiskUse(folder, maxDiskBytes)))
-      if (used.reduce((sum, each) => sum + each, 0) > maxDiskBytes) stop(tooMuchDisk(maxDiskBytes))
-      measureAfter = performance.now() + (performance.now() - started) * DISK_CHECK_SHARE
-    }
+    if (maxDiskBytes === 0 || performance.now() < measureAfter) return
+    const started = performance.now()
+    const used = await Promise.all(growing.map((folder) => measureDiskUse(folder, maxDiskBytes)))
+    if (used.reduce((sum, each) => sum + each, 0) > maxDiskBytes) stop(new JobFault(500, tooMuchDisk))
+    // Measurements take a tenth of the time at most.
+    measureAfter = performance.now() + (performance.now() - started) * 10
   }
-  const schedule = () => {
-    timer = setTimeout(
-      () =>
-        void look()
-          .catch(() => undefined)
-          .then(() => ended || schedule()),
-      SIZE_CHECK_MS,
-    )
-  }
-  schedule()
-  return () => {
-    ended = true
-    clearTimeout(timer)
+  for (;;) {
+    await delay(500, null, { signal: ended }).catch(() => undefined)
+    if (ended.aborted) return
+    await look().catch(() => undefined)
   }
 }
-
-const tooMuchDisk = (maxBytes: number) =>
-  new JobFault(
-    500,
-    `The engine used more than ${Math.round(maxBytes / 1024 ** 2)} MiB of disk in its workspace (IAC_MAX_WORKSPACE_MIB).`,
-  )
 
 const tooMuchOutput = (maxBytes: number) => new JobFault(500, `The engine wrote more than ${maxBytes} bytes of output.`)
 
@@ -217,7 +199,7 @@ async function waitForGroupEnd(leader: EngineProcess, ms: number): Promise<boole
   const until = performance.now() + ms
   for (let pause = 5; isGroupAlive(leader); pause = Math.min(pause * 2, 100)) {
     if (performance.now() >= until) return false
-    await new Promise((resolve) => setTimeout(resolve, pause))
+    await delay(pause)
   }
   return true
 }

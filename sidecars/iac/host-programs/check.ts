@@ -3,11 +3,9 @@ import { join, relative, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { findBoundary, holdsKeysAlone } from '../limits/workspace.ts'
 import { JobFault, type JobKind, SHUT_DOWN } from '../types.ts'
-import { refusalText, tooLargeText } from './findings.ts'
+import { refusalText, SMALL, TooLarge, tooLargeText } from './findings.ts'
 import { type Inspection, inspect } from './inspect.ts'
-import { SMALL, TooLarge } from './limits.ts'
-import { findLinks } from './links.ts'
-import { findShipped } from './shipped.ts'
+import { findLinks, findShipped } from './workspace-files.ts'
 
 interface CheckOptions {
   env: Readonly<Record<string, string | undefined>>

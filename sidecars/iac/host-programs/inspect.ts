@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises'
 import { basename, isAbsolute, join, relative, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { MAX_TOKENS } from '../../../src/hcl/read.ts'
-import { type ConfigFile, isWithin, listConfigFiles, readLimited } from './config-files.ts'
+import { type ConfigFile, isWithin, listConfigFiles, readLimited, readPlanSnapshot } from './config-files.ts'
 import {
   blocksOf,
   type ConfigNode,
@@ -10,18 +10,25 @@ import {
   entriesNamed,
   entriesOf,
   parseHclTree,
+  parseJsonTree,
   TooManyTokens,
 } from './config-tree.ts'
-import { type FileScan, type Finding, refusalText, tooLargeText, unreadableText } from './findings.ts'
-import { parseJsonTree } from './json-tree.ts'
-import { inMib, LIMITS, type Sizes, TooLarge } from './limits.ts'
-import { readPlanSnapshot } from './plan-snapshot.ts'
-import { findBackends, judgeBackend } from './rules/backends.ts'
+import {
+  type FileScan,
+  type Finding,
+  inMib,
+  LIMITS,
+  refusalText,
+  type Sizes,
+  TooLarge,
+  tooLargeText,
+  unreadableText,
+} from './findings.ts'
+import { findBackends, findProviders, judgeBackend } from './rules/connections.ts'
 import { findFiles } from './rules/files.ts'
 import { findSources } from './rules/modules.ts'
 import { localFolder, type Place } from './rules/place.ts'
 import { findPrograms } from './rules/programs.ts'
-import { findProviders } from './rules/providers.ts'
 
 /** The input of an inspection, as plain data for another thread. All paths are absolute. */
 export interface Inspection {

@@ -1,8 +1,7 @@
 import { STATUS_CODES } from 'node:http'
-import type * as v from 'valibot'
+import * as v from 'valibot'
 import { delay, type Fetch, OutboundError, type OutboundResponse, retryAfter, send } from '../../../src/base/http.ts'
-import { checkShape } from './inputs.ts'
-import { InventoryError, type InventoryRequest, RefusedError } from './types.ts'
+import { checkShape, InventoryError, type InventoryRequest, RefusedError } from './request.ts'
 
 type HeaderFields = Record<string, string>
 
@@ -28,8 +27,6 @@ export interface Question {
   retries?: number
 }
 
-const TIMEOUT_MS = 60_000
-const MAX_BYTES = 32 * 1024 * 1024
 const RETRIES = 6
 /** Fewer retries without a connection: a wrong address stays wrong, a restart takes only seconds. */
 const NETWORK_RETRIES = 3
@@ -87,8 +84,8 @@ const attemptOnce = (question: Question, headers: HeaderFields): Promise<Outboun
     method: question.method ?? 'GET',
     headers,
     ...(question.json === undefined ? { body: question.body ?? null } : { json: question.json }),
-    timeoutMs: question.timeoutMs ?? TIMEOUT_MS,
-    maxBytes: MAX_BYTES,
+    timeoutMs: question.timeoutMs ?? 60_000,
+    maxBytes: 32 * 1024 * 1024,
     signal: question.request.signal,
   }).catch((error: unknown) => {
     if (error instanceof OutboundError) return error
@@ -118,19 +115,15 @@ function refusalOf({ source, secrets = [] }: Question, headers: HeaderFields, an
   const text = hidden
     .filter((secret) => secret.length >= 6)
     .reduce((shown, secret) => shown.replaceAll(secret, '(sensitive value)'), answer.text())
-  return new RefusedError(
-    source,
-    answer.status,
-    codeOf(text, answer.headers),
-    messageOf(text) || statusText(answer.status),
-  )
+  const { status } = answer
+  // Redirects are never followed.
+  const usual = status < 400 ? 'moved elsewhere' : (STATUS_CODES[status] ?? 'no message')
+  return new RefusedError(source, status, codeOf(text, answer.headers), messageOf(text) || usual)
 }
 
 const CREDENTIAL_HEADER = /^(authorization|cookie|proxy-authorization)$|token|secret|api-key/i
 /** Returns the words of a credential header, without OCI's list of signed headers, which are no secret. */
 const wordsOf = (value: string) => [value, ...value.replace(/\bheaders="[^"]*"/, '').split(/[\s,"]+/)]
-/** Returns the usual words for a status. Redirects are never followed. */
-const statusText = (status: number) => (status < 400 ? 'moved elsewhere' : (STATUS_CODES[status] ?? 'no message'))
 
 /** Returns the message, with the system's code such as `ECONNREFUSED` if there is one. */
 function reasonOf(error: OutboundError): string {
@@ -153,13 +146,12 @@ export interface Page<Item> {
   next: string | null | undefined
 }
 
-/** Reads all pages; `read` gets null, then the last cursor. Errors: `InventoryError` beyond `maxPages` or in a loop. */
-export async function readPages<Item>(options: {
-  source: string
-  maxPages: number
-  read: (cursor: string | null) => Promise<Page<Item>>
-}): Promise<Item[]> {
-  const { source, maxPages, read } = options
+/** Reads all pages of a source; `read` gets null, then the last cursor. Errors: `InventoryError` for more, for a loop. */
+export async function readPages<Item>(
+  source: string,
+  read: (cursor: string | null) => Promise<Page<Item>>,
+  maxPages = 200,
+): Promise<Item[]> {
   const all: Item[] = []
   const seen = new Set<string>()
   let cursor: string | null = null
@@ -227,3 +219,41 @@ const fromXml = (text: string, element: string) =>
 
 /** Returns a short text that is neither a page nor a document, else empty. */
 const plainMessage = (text: string) => (/^\s*[<{[]/.test(text) || text.length > MAX_MESSAGE ? '' : text)
+
+export interface Expiring<Value> {
+  value: Value
+  /** Milliseconds since 1970. */
+  expiresAt: number
+}
+
+export type AccessToken = Expiring<string>
+export type ObtainToken = () => Promise<AccessToken>
+
+const EARLY_MS = 5 * 60_000
+
+/** Keeps a token in memory for one discovery, and renews it five minutes before it expires. */
+export function keepToken<Value>(
+  request: InventoryRequest,
+  obtain: () => Promise<Expiring<Value>>,
+): () => Promise<Value> {
+  let held: Expiring<Value> | null = null
+  return async () => {
+    if (held === null || held.expiresAt - EARLY_MS <= request.now().getTime()) held = await obtain()
+    return held.value
+  }
+}
+
+/** A text that is valid in an `Authorization` header. */
+export const tokenText = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/))
+
+/** The answer of a token endpoint (RFC 6749, section 5.1). Some write the lifetime, in seconds, as text. */
+export const tokenAnswer = v.object({
+  access_token: tokenText,
+  expires_in: v.optional(v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,9}$/), v.transform(Number))])),
+})
+
+/** Returns the token of an answer, which lives for an hour unless the answer says how long. */
+export const asAccessToken = (
+  { access_token: value, expires_in = 3600 }: v.InferOutput<typeof tokenAnswer>,
+  request: InventoryRequest,
+): AccessToken => ({ value, expiresAt: request.now().getTime() + expires_in * 1000 })

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import type { Fetch } from '../../../src/base/http.ts'
+import { isJsonObject, itemsOf, type Json } from '../../../src/base/json.ts'
 import type { LogFields, Logger } from '../../../src/base/log.ts'
 import { engineArguments, withoutOwnSettings } from '../engine/command.ts'
 import { type RunOnce, runInit, Turns } from '../engine/plugin-cache.ts'
 import { checkHostPrograms } from '../host-programs/check.ts'
 import { discover } from '../inventory/discover.ts'
-import { explainMissingVersions } from '../limits/mirror.ts'
-import type { CliConfig } from '../limits/providers.ts'
+import { kubernetesIdentifiers } from '../inventory/kubernetes/identifier.ts'
+import { type CliConfig, explainMissingVersions } from '../limits/providers.ts'
 import { refuseByLimits, refuseLinkedPlan, refuseOwnFolders } from '../limits/refuse.ts'
 import { isInitialised, noteInitialised } from '../limits/workspace.ts'
 import { type OutputFiles, readTail, removeOutput, writeOutput } from '../output/files.ts'
@@ -21,7 +22,6 @@ import { ADDITIONS, CANCELLED, type Engine, JobFault, type JobKind, type JobReco
 import { runFormatJob } from './format.ts'
 import { type TakenPlan, takePlan } from './plan-copy.ts'
 import type { ExecuteJob, Supervision } from './service.ts'
-import { stateResourceIds } from './state-ids.ts'
 import type { JobStore } from './store.ts'
 
 /** The core waits at most half a minute for an addition, and no other job of the workspace runs meanwhile. */
@@ -205,4 +205,38 @@ async function extractIds(output: OutputFiles, exitCode: number): Promise<number
   return extracted.ok
     ? writeOutput(output, 0, JSON.stringify(extracted.ids), '')
     : writeOutput(output, 1, '', extracted.text)
+}
+
+type Extraction = { ok: true; ids: string[] } | { ok: false; text: string }
+
+/**
+ * Lists the identifiers in a state document: `arn`, else `id`, and for Kubernetes those of the inventory, because an id
+ * such as `shop/web` does not distinguish a Deployment from a Service.
+ */
+export function stateResourceIds(document: string): Extraction {
+  if (document.trim() === '') return { ok: true, ids: [] }
+  const unparsable: Extraction = { ok: false, text: 'state pull returned an unparsable state document' }
+  let state: Json
+  try {
+    state = JSON.parse(document)
+  } catch {
+    return unparsable
+  }
+  if (!isJsonObject(state)) return unparsable
+  const ids = new Set<string>()
+  for (const resource of itemsOf(state.resources)) {
+    if (!isJsonObject(resource) || resource.mode !== 'managed') continue
+    for (const instance of itemsOf(resource.instances)) {
+      if (!isJsonObject(instance) || !isJsonObject(instance.attributes)) continue
+      const id = identifierOf(instance.attributes)
+      if (id !== null) ids.add(id)
+      for (const name of kubernetesIdentifiers(String(resource.type), instance.attributes)) ids.add(name)
+    }
+  }
+  return { ok: true, ids: [...ids] }
+}
+
+function identifierOf(attributes: Record<string, unknown>): string | null {
+  for (const value of [attributes.arn, attributes.id]) if (typeof value === 'string' && value !== '') return value
+  return null
 }

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { STATUS_CODES } from 'node:http'
 import { join } from 'node:path'
 import { replaceFile } from '../../../src/runtime/files.ts'
-import { problem } from '../../shared/problem.ts'
+import { problem } from '../../shared/http.ts'
 import type { OutputFiles } from '../output/files.ts'
 import { CANCELLED, CANCELLED_EARLY, JobFault, type JobKind, type JobRecord, SHUT_DOWN } from '../types.ts'
 

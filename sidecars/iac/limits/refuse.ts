@@ -34,7 +34,7 @@ export async function refuseByLimits(
 }
 
 /** More entries than any real workspace has. A folder with more counts as too large, so that the walk ends. */
-const MAX_ENTRIES = 500_000
+export const MAX_ENTRIES = 500_000
 
 /** Measures the files in a folder in bytes, until `stopAt`. Skips links: they lead to the shared plugin cache. */
 export async function measureDiskUse(folder: string, stopAt: number): Promise<number> {

@@ -1,6 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { matcherOf, replace } from './masking.ts'
-import type { Matcher } from './matcher.ts'
+import { type Matcher, matcherOf, replace } from './masking.ts'
 
 /** Bytes of a stream that are read at once; a longer line is returned in parts. */
 const CHUNK = 256 * 1024

@@ -1,11 +1,30 @@
 import { lstat, readlink } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { ETC } from './files.ts'
 import type { Helpers } from './helpers.ts'
 import { prlimitArguments, type ResourceLimits } from './resources.ts'
 
 /** Paths inside the sandbox. The engine keeps its name, which is part of its messages. */
 export const INSIDE = { engine: '/engine', home: '/home/engine', tmp: '/tmp', uid: 1000 }
+
+/** Files of `/etc` that programs read: certificates and names of services, nothing specific to the machine. */
+const ETC = [
+  'ssl',
+  'pki',
+  'ca-certificates',
+  'ca-certificates.conf',
+  'nsswitch.conf',
+  'protocols',
+  'services',
+  'localtime',
+  'mime.types',
+  'ld.so.cache',
+  'ld.so.conf',
+  'ld.so.conf.d',
+  'alternatives',
+].map((name) => `/etc/${name}`)
+
+/** Paths of the machine that every sandbox has at the same place, read-only. */
+export const SHARED_PATHS = ['/usr', ...ETC]
 
 /** The files that one command sees. All paths are absolute and real. */
 export interface View {
@@ -55,27 +74,17 @@ const OWN_ETC = ['passwd', 'group', 'hosts', 'resolv.conf']
 export async function wrapCommand(wrapping: Wrapping): Promise<string[]> {
   const { helpers, network, groups, runAs, savesState } = wrapping
   const sources = createSources(runAs !== null, wrapping.view.shared)
-  const box = [sources.of(helpers.bwrap), ...(await boxArguments(wrapping, sources)), '--', ...innerCommand(wrapping)]
+  const interrupted = savesState ? [helpers.setpriv, '--pdeathsig', 'INT', '--'] : []
+  // This becomes process 1 inside: no other process then knows the environment, and all end with it.
+  const inner = [...interrupted, helpers.prlimit, ...prlimitArguments(wrapping.limits), '--', ...wrapping.command]
+  const box = [sources.of(helpers.bwrap), ...(await boxArguments(wrapping, sources)), '--', ...inner]
   const user = runAs === null ? [] : [`--reuid=${runAs.uid}`, `--regid=${runAs.gid}`, '--clear-groups']
   const death = savesState ? ['--pdeathsig', 'KILL'] : []
   const asUser = user.length + death.length > 0 ? [helpers.setpriv, ...user, ...death, '--', ...box] : box
-  const staged =
-    runAs === null
-      ? asUser
-      : [
-          helpers.unshare,
-          '--mount',
-          '--',
-          helpers.sh,
-          '-c',
-          STAGE,
-          helpers.mount,
-          ...(await stageArguments(sources.all)),
-          '--',
-          ...asUser,
-        ]
+  const stage =
+    runAs === null ? [] : [helpers.unshare, '--mount', '--', ...(await stageArguments(helpers, sources.all))]
   const entered = groups.length === 0 ? [] : [helpers.sh, '-c', ENTER, 'enter', ...groups, '--']
-  return [...entered, ...network, ...staged]
+  return [...entered, ...network, ...stage, ...asUser]
 }
 
 /** Writes the process id of the shell, which the executed program keeps, into files of control groups. */
@@ -99,19 +108,16 @@ done
 shift
 exec "$@"`
 
-interface Sources {
-  /** Returns the path at which bubblewrap can reach a path. */
-  of(path: string): string
-  /** The mounts for that, in this order. */
-  all: string[]
-}
+type Sources = ReturnType<typeof createSources>
 
 /** Creates the sources. `shared` is mounted as a whole, because every command needs several parts of it. */
-function createSources(staged: boolean, shared: string): Sources {
+function createSources(staged: boolean, shared: string) {
   const all = [shared]
   return {
+    /** The mounts that `of` needs, in this order. */
     all,
-    of: (path) => {
+    /** Returns the path at which bubblewrap can reach a path. */
+    of: (path: string): string => {
       if (!staged || path.startsWith('/usr/')) return path
       if (path.startsWith(`${shared}/`)) return join('/run/0', relative(shared, path))
       const known = all.indexOf(path)
@@ -120,17 +126,11 @@ function createSources(staged: boolean, shared: string): Sources {
   }
 }
 
-async function stageArguments(paths: readonly string[]): Promise<string[]> {
+async function stageArguments({ sh, mount }: Helpers, paths: readonly string[]): Promise<string[]> {
   const folders = await Promise.all(
     paths.map(async (path, index) => ((await lstat(path)).isDirectory() ? [String(index)] : [])),
   )
-  return [folders.flat().join(' '), ...paths]
-}
-
-/** Builds the command for process 1 inside: no other process then knows the environment, and all end with it. */
-function innerCommand({ helpers, limits, command, savesState }: Wrapping): string[] {
-  const interrupted = savesState ? [helpers.setpriv, '--pdeathsig', 'INT', '--'] : []
-  return [...interrupted, helpers.prlimit, ...prlimitArguments(limits), '--', ...command]
+  return [sh, '-c', STAGE, mount, folders.flat().join(' '), ...paths, '--']
 }
 
 async function boxArguments(wrapping: Wrapping, sources: Sources): Promise<string[]> {
@@ -176,11 +176,5 @@ async function systemArguments(): Promise<string[]> {
       return entry?.isDirectory() ? ['--ro-bind', `/${name}`, `/${name}`] : []
     }),
   )
-  return [
-    '--ro-bind',
-    '/usr',
-    '/usr',
-    ...folders.flat(),
-    ...ETC.flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
-  ]
+  return ['--ro-bind', '/usr', '/usr', ...folders.flat(), ...ETC.flatMap((path) => ['--ro-bind-try', path, path])]
 }

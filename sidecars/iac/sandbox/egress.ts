@@ -1,6 +1,6 @@
-import { lookup } from 'node:dns/promises'
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
+import { resolveHost } from '../../../src/runtime/fetch.ts'
 
 /** One entry of `IAC_EGRESS_ALLOW`. A name is resolved when the rules are built. */
 export interface EgressEntry {
@@ -59,7 +59,7 @@ export const hostEntries = (list: string): EgressEntry[] =>
 const DEFAULT_PORTS: Record<string, number> = { 'http:': 80, 'https:': 443 }
 
 /** Networks without public addresses, and IPv6 addresses that embed such an IPv4 address. */
-const CLOSED_V4 = [
+const CLOSED = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -70,8 +70,6 @@ const CLOSED_V4 = [
   '198.18.0.0/15',
   '224.0.0.0/4',
   '240.0.0.0/4',
-]
-const CLOSED_V6 = [
   '::/96',
   '64:ff9b::/96',
   '64:ff9b:1::/48',
@@ -86,17 +84,14 @@ const CLOSED_V6 = [
 /** The address at which pasta resolves names for the engine, by the machine's own resolver. */
 export const RESOLVER = '169.254.53.53'
 
-const ALLOWED_FIRST = 50
-const CLOSED_AFTER = 100
-
 /** Returns the rules that close non-public networks and this machine. They precede the routing table. */
 export const closedRules = (own: readonly string[] = ownNetworks()): string[] =>
-  [...CLOSED_V4, ...CLOSED_V6, ...own].map((network) => `to ${network} prohibit priority ${CLOSED_AFTER}`)
+  [...CLOSED, ...own].map((network) => `to ${network} prohibit priority 100`)
 
 /** Returns the rules that come first: the resolver and the allowed entries without loopback. Errors: name look-ups. */
 export async function allowedRules(
   entries: readonly EgressEntry[],
-  resolve: (name: string) => Promise<string[]> = resolveName,
+  resolve: (name: string) => Promise<string[]> = resolveHost,
 ): Promise<string[]> {
   const rules = ['udp', 'tcp'].map((protocol) => allow(RESOLVER, 53, protocol))
   for (const { target, port } of entries) {
@@ -112,7 +107,7 @@ export async function allowedRules(
 export const isName = (target: string): boolean => !ipaddr.isValid(target.split('/', 1)[0] ?? '')
 
 const allow = (target: string, port: number | null, protocol: string | null): string =>
-  `to ${target}${port === null ? '' : ` ipproto ${protocol} dport ${port}`} lookup main priority ${ALLOWED_FIRST}`
+  `to ${target}${port === null ? '' : ` ipproto ${protocol} dport ${port}`} lookup main priority 50`
 
 /** Returns the addresses of this machine and their networks: its neighbours are as private as itself. */
 export function ownNetworks(interfaces: NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces()): string[] {
@@ -129,6 +124,3 @@ export function ownNetworks(interfaces: NodeJS.Dict<NetworkInterfaceInfo[]> = ne
   })
   return [...new Set(networks)]
 }
-
-const resolveName = async (name: string): Promise<string[]> =>
-  (await lookup(name, { all: true })).map(({ address }) => address)

@@ -39,9 +39,6 @@ const BACKENDS: Record<string, EngineProvider> = {
   kubernetes: 'kubernetes',
 }
 
-/** The operator's additional variables; names may end in `*`. */
-type ExtraNames = readonly string[]
-
 /** Returns the clouds whose credentials a job gets: that of the request, and that of the state if it opens it. */
 export function cloudsOf(kind: JobKind, request: JobRequest, stateCloud: EngineProvider | null): EngineProvider[] {
   const asked = CLOUD_KINDS.includes(kind) && request.engine_provider !== undefined ? [request.engine_provider] : []
@@ -49,12 +46,15 @@ export function cloudsOf(kind: JobKind, request: JobRequest, stateCloud: EngineP
   return [...new Set([...asked, ...state])]
 }
 
-/** Returns the variables that a command may see, without tokens of the platform and credentials of other clouds. */
+/**
+ * Returns the variables that a command may see, without tokens of the platform and credentials of other clouds.
+ * @param extra the operator's additional variables; names may end in `*`
+ */
 export function allowedVariables(
   service: Environment,
   kind: JobKind,
   clouds: readonly EngineProvider[],
-  extra: ExtraNames,
+  extra: readonly string[],
 ): Record<string, string> {
   const matchesExtra = (name: string) =>
     extra.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern))
@@ -71,35 +71,31 @@ export function allowedVariables(
 }
 
 /** Lists files and folders outside of the workspace that these variables name, separated by colons. */
-export async function namedFiles(variables: Readonly<Record<string, string>>): Promise<string[]> {
+export async function namedFiles(variables: Environment): Promise<string[]> {
   const paths = Object.values(variables)
-    .flatMap((value) => (value.startsWith('/') ? value.split(':') : []))
+    .flatMap((value) => (value?.startsWith('/') ? value.split(':') : []))
     .filter((path) => isAbsolute(path) && path !== '/' && path.length < 4096 && !path.includes('\0'))
   const found = await Promise.all(
-    [...new Set(paths)].map(async (path) =>
+    [...new Set(paths)].map((path) =>
       stat(path).then(
-        () => [path],
-        () => [],
+        () => path,
+        () => null,
       ),
     ),
   )
-  return found.flat()
+  return found.filter((path) => path !== null)
 }
 
 /** Returns the folders with credentials of these clouds, relative to the home folder of the service. */
 export const homeFolders = (clouds: readonly EngineProvider[]): string[] => clouds.map((cloud) => CLOUDS[cloud].home)
 
 const OWN_KEYS = new Set(['access_key', 'sas_token', 'credentials', 'token', 'shared_credentials_files'])
-const MAX_BYTES = 64 * 1024
 
 /** Returns the cloud of the state by the override file; null if its backend has own keys, or the file is missing. */
 export async function readStateCloud(workspace: string, overrideName: string): Promise<EngineProvider | null> {
   const path = join(workspace, overrideName)
-  const size = await stat(path).then(
-    (entry) => (entry.isFile() ? entry.size : Number.POSITIVE_INFINITY),
-    () => 0,
-  )
-  if (size === 0 || size > MAX_BYTES) return null
+  const entry = await stat(path).catch(() => null)
+  if (!entry?.isFile() || entry.size > 64 * 1024) return null
   const text = await readFile(path, 'utf8').catch(() => '')
   const backend = [...blocksWithin(readHcl(text).body)].find(({ type }) => type === 'backend')
   const [type = ''] = backend?.labels ?? []
@@ -110,13 +106,10 @@ export async function readStateCloud(workspace: string, overrideName: string): P
 /** The default of `paths.backend_override_filename`, in which the worker declares the state store. */
 export const OVERRIDE_NAME = 'backend_override.tf'
 
-/** The part of the service that an engine command sees: its environment, and files outside of the workspace. */
-interface Surroundings {
-  env(pluginCache: string | null): Record<string, string | undefined>
-  access(cache: PluginCache | null): Access
-}
-
-/** Selects what a job may see: in a sandbox by an allow-list, else all but the platform's own settings. */
+/**
+ * Selects what a job may see: in a sandbox by an allow-list, else all but the platform's own settings. Returns what
+ * gives the environment of a command, and the files outside of the workspace that it may use.
+ */
 export async function prepareSurroundings(
   options: {
     settings: IacSettings
@@ -126,7 +119,7 @@ export async function prepareSurroundings(
   },
   kind: JobKind,
   request: JobRequest,
-): Promise<Surroundings> {
+) {
   const { settings, executor, env } = options
   // Only an init installs providers, and it sees later additions to the mirror.
   if (kind === 'init') await options.cliConfig?.refresh()
@@ -134,12 +127,13 @@ export async function prepareSurroundings(
   const clouds = cloudsOf(kind, request, await stateCloudOf(settings, request.workspace_path))
   const variables =
     executor.boundary.sandbox === 'none'
-      ? definedOnly(withoutOwnSettings(env))
+      ? withoutOwnSettings(env)
       : allowedVariables(env, kind, clouds, settings.engineEnv)
   const files = await namedFiles(variables)
   return {
-    env: (pluginCache) => engineEnvironment(variables, kind, request, { ...settings, cliConfig, pluginCache }),
-    access: (cache) => ({
+    env: (pluginCache: string | null) =>
+      engineEnvironment(variables, kind, request, { ...settings, cliConfig, pluginCache }),
+    access: (cache: PluginCache | null): Access => ({
       readable: [settings.providerMirror, settings.pluginCacheDir].filter(isAbsolute),
       private: [...files, ...settings.engineFiles, settings.backendConfig, cliConfig ?? ''].filter(isAbsolute),
       writable: cache?.isWritable ? [cache.path] : [],
@@ -152,6 +146,3 @@ function stateCloudOf({ stateCloud }: IacSettings, workspace: string) {
   if (stateCloud === 'auto') return readStateCloud(workspace, OVERRIDE_NAME)
   return stateCloud === 'none' ? null : stateCloud
 }
-
-const definedOnly = (variables: Readonly<Record<string, string | undefined>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(variables).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))

@@ -3,9 +3,6 @@ import { delimiter } from 'node:path'
 import { promisify } from 'node:util'
 import { findOnPath } from '../engine/find.ts'
 
-const run = promisify(execFile)
-const HELP_MS = 10_000
-
 /** Absolute paths of the programs that build the sandbox; empty for one that is not installed. */
 export type Helpers = Record<Name, string>
 
@@ -43,6 +40,6 @@ export async function findHelpers(
 
 /** Reports whether this bubblewrap knows an option. Before 0.8 it cannot forbid nested user namespaces. */
 export async function knowsOption(bwrap: string, option: string): Promise<boolean> {
-  const { stdout, stderr } = await run(bwrap, ['--help'], { timeout: HELP_MS })
+  const { stdout, stderr } = await promisify(execFile)(bwrap, ['--help'], { timeout: 10_000 })
   return `${stdout}${stderr}`.includes(option)
 }

@@ -8,9 +8,9 @@ import { readTail } from '../output/files.ts'
 import { JobFault } from '../types.ts'
 import { INSIDE, type Mount, type View, wrapCommand } from './bubblewrap.ts'
 import type { Access, Executor } from './executor.ts'
-import { handOver, handOverAll, isReadableInside, shareWithGroup, type User } from './files.ts'
+import { handOver, handOverAll, isReadableInside, shareWithGroup, type User } from './file-permissions.ts'
 import type { Helpers } from './helpers.ts'
-import type { NetworkNamespace } from './network.ts'
+import { type NetworkNamespace, SYSTEM_PATH } from './network.ts'
 import type { ControlGroups, JobGroup, ResourceLimits } from './resources.ts'
 
 export interface SandboxParts {
@@ -31,9 +31,6 @@ export interface SandboxParts {
   limits: ResourceLimits
   graceMs: number
 }
-
-const PATH = '/usr/local/bin:/usr/bin:/bin'
-const OUT_OF_MEMORY = /out of memory|cannot allocate memory|bad_alloc|MemoryError/i
 
 /** Creates an executor that runs every command in its own bubblewrap sandbox on this machine. */
 export function createLocalSandbox(parts: SandboxParts): Executor {
@@ -71,7 +68,9 @@ async function runInside(
   const scratch = await createScratch(parts.folder, name, runAs)
   const group = await parts.groups?.create(name, parts.limits)
   try {
-    const network = (await parts.network?.enter().catch(unreachable)) ?? []
+    const network = await parts.network?.enter().catch((error: unknown) => {
+      throw new JobFault(503, `The network of the engine could not be opened: ${reasonOf(error)}`)
+    })
     const workspace = command.cwd
     const boundary = await findBoundary(workspace)
     if (runAs && runAs === parts.runAs) await handOver(boundary, workspace, runAs)
@@ -82,26 +81,25 @@ async function runInside(
       view,
       command: [inside, ...command.args],
       limits: parts.limits,
-      network,
+      network: network ?? [],
       groups: group?.entries ?? [],
       runAs,
       savesState: command.savesState,
       canDisableUserNamespaces: parts.canDisableUserNamespaces,
     })
-    const env = { ...command.env, PATH, HOME: INSIDE.home, TMPDIR: INSIDE.tmp, USER: 'engine', LOGNAME: 'engine' }
+    const own = { PATH: SYSTEM_PATH, HOME: INSIDE.home, TMPDIR: INSIDE.tmp, USER: 'engine', LOGNAME: 'engine' }
+    const env = { ...command.env, ...own }
     const launch = { command: wrapped, env, isBoxed: true, growing: [workspace, scratch] }
     const exitCode = await runEngine(command, launch)
-    if (exitCode !== 0 && (await ranOutOfMemory(command, group)))
-      throw new JobFault(500, memoryText(parts.limits.memoryBytes))
+    if (exitCode !== 0 && (await ranOutOfMemory(command, group))) {
+      const mib = Math.round(parts.limits.memoryBytes / 1024 ** 2)
+      throw new JobFault(500, `The engine needed more than ${mib} MiB of memory (IAC_MAX_MEMORY_MIB).`)
+    }
     return exitCode
   } finally {
     if (!runAs) await shareWithGroup(command.cwd, process.getuid?.() ?? 0)
     remove(Promise.all([group?.remove(), rm(scratch, { recursive: true, force: true })]))
   }
-}
-
-function unreachable(error: unknown): never {
-  throw new JobFault(503, `The network of the engine could not be opened: ${reasonOf(error)}`)
 }
 
 /** Chooses the owner of the workspace unless that is root, because the owner could not work in it later otherwise. */
@@ -148,35 +146,26 @@ const samePath = (paths: readonly string[]): Mount[] =>
   [...new Set(paths)].map((path) => ({ from: path, inside: path }))
 
 const existing = async (mounts: readonly Mount[]): Promise<Mount[]> => {
-  const found = await Promise.all(
-    mounts.map(async (mount) => {
-      const from = await realpath(mount.from).catch(() => null)
-      return from === null ? [] : [{ ...mount, from }]
-    }),
-  )
-  return found.flat()
+  const real = await Promise.all(mounts.map(({ from }) => realpath(from).catch(() => null)))
+  return mounts.flatMap((mount, index) => (real[index] ? [{ ...mount, from: real[index] }] : []))
 }
 
 /** Copies files for the engine's user that only root can read, except those that are readable inside anyway. */
 async function copyFor(user: User, mounts: readonly Mount[], folder: string): Promise<Mount[]> {
   await mkdir(folder, { mode: 0o700 })
   await lchown(folder, user.uid, user.gid)
-  const isReadable = await Promise.all(mounts.map(({ inside }) => isReadableInside(inside, user)))
-  return await Promise.all(
-    mounts
-      .filter((_, index) => !isReadable[index])
-      .map(async ({ from, inside }, index) => {
-        const copy = join(folder, String(index))
-        await cp(from, copy, { recursive: true, dereference: true })
-        await handOverAll(copy, user)
-        return { from: copy, inside }
-      }),
+  const copies = await Promise.all(
+    mounts.map(async ({ from, inside }, index) => {
+      if (await isReadableInside(inside, user)) return []
+      const copy = join(folder, String(index))
+      await cp(from, copy, { recursive: true, dereference: true })
+      await handOverAll(copy, user)
+      return [{ from: copy, inside }]
+    }),
   )
+  return copies.flat()
 }
 
-async function ranOutOfMemory(command: EngineCommand, group: JobGroup | undefined): Promise<boolean> {
-  return (await group?.ranOutOfMemory()) || OUT_OF_MEMORY.test(await readTail(command.stderr, 64 * 1024))
-}
-
-const memoryText = (bytes: number) =>
-  `The engine needed more than ${Math.round(bytes / 1024 ** 2)} MiB of memory (IAC_MAX_MEMORY_MIB).`
+const ranOutOfMemory = async ({ stderr }: EngineCommand, group: JobGroup | undefined): Promise<boolean> =>
+  (await group?.ranOutOfMemory()) ||
+  /out of memory|cannot allocate memory|bad_alloc|MemoryError/i.test(await readTail(stderr, 64 * 1024))

@@ -1,14 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { childrenOf, signalProcess } from '../../../src/runtime/process-identity.ts'
 import { allowedRules, closedRules, type EgressEntry, isLoopback, isName, RESOLVER } from './egress.ts'
 import type { Helpers } from './helpers.ts'
 
-/** The PATH for `cat` and `sleep` of the process that holds the namespace. */
-const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin'
-const STARTED_WITHIN_MS = 10_000
-const COMMAND_MS = 10_000
+/** The PATH of engines, and for `cat` and `sleep` of the process that holds the namespace. */
+export const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin'
 /** Milliseconds after which names of the allow-list are resolved again. */
 const NAMES_FRESH_MS = 30_000
 /** Seconds for which an engine that is saving its state keeps its network after the death of the service. */
@@ -108,13 +106,14 @@ export class NetworkNamespace {
       (line.split(' ')[3] ?? '').includes(':') ? 'v6' : 'v4',
     )
     await this.#ip('-4', v4)
-    await this.#ip('-6', v6)
+    const interfaces = await readFile('/proc/net/if_inet6', 'utf8').catch(() => '')
+    if (interfaces !== '') await this.#ip('-6', v6)
   }
 
   async #ip(family: string, lines: readonly string[]): Promise<void> {
-    if (lines.length === 0 || (family === '-6' && !HAS_V6)) return
+    if (lines.length === 0) return
     const [file = '', ...args] = [...this.#enterNamespace(), '--', this.#helpers.ip, family, '-batch', '-']
-    const child = spawn(file, args, { stdio: ['pipe', 'ignore', 'pipe'], timeout: COMMAND_MS })
+    const child = spawn(file, args, { stdio: ['pipe', 'ignore', 'pipe'], timeout: 10_000 })
     const errors: Buffer[] = []
     child.stderr.on('data', (chunk: Buffer) => errors.push(chunk))
     child.stdin.on('error', () => {})
@@ -125,14 +124,6 @@ export class NetworkNamespace {
   }
 }
 
-const HAS_V6 = (() => {
-  try {
-    return readFileSync('/proc/net/if_inet6').length > 0
-  } catch {
-    return false
-  }
-})()
-
 /** Reports whether the process printed a line before its end. */
 async function firstLine(child: ChildProcess): Promise<boolean> {
   const errors: Buffer[] = []
@@ -140,7 +131,7 @@ async function firstLine(child: ChildProcess): Promise<boolean> {
   const failed = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))
     child.once('exit', () => resolve(lastWords(errors)))
-    setTimeout(() => resolve('it took too long'), STARTED_WITHIN_MS).unref()
+    setTimeout(() => resolve('it took too long'), 10_000).unref()
   })
   const outcome = await Promise.race([once(child.stdout as NodeJS.ReadableStream, 'data').then(() => true), failed])
   if (typeof outcome === 'string') throw new Error(`pasta could not open a network namespace: ${outcome}`)

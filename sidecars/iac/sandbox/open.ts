@@ -15,7 +15,6 @@ import { openControlGroups } from './resources.ts'
 
 /** The user who runs the engines of a root service. The id is unused and owns no file. */
 const ENGINE_USER = { uid: 60_990, gid: 60_990 }
-const TEST_MS = 30_000
 
 export interface ExecutorOptions {
   settings: IacSettings
@@ -83,12 +82,11 @@ async function openSandbox(options: ExecutorOptions): Promise<Executor> {
     },
     graceMs: settings.stopGraceSeconds * 1000,
   }
-  const network = await openNetwork(options, parts, missing([...FOR_NETWORK]), isRoot)
-  const withNetwork = { ...parts, network }
-  await writeEtc(join(folder, 'etc'), network !== null)
-  const reason = await testSandbox(withNetwork, log)
-  if (reason === null) return createLocalSandbox(withNetwork)
-  network?.close()
+  parts.network = await openNetwork(options, parts, missing([...FOR_NETWORK]), isRoot)
+  await writeEtc(join(folder, 'etc'), parts.network !== null)
+  const reason = await testSandbox(parts, log)
+  if (reason === null) return createLocalSandbox(parts)
+  parts.network?.close()
   throw new Error(`a command in the sandbox failed: ${reason}`)
 }
 
@@ -159,13 +157,11 @@ async function writeEtc(folder: string, isolated: boolean): Promise<void> {
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text, { mode: 0o644 })
 }
 
-const OLD_MS = 3_600_000
-
 /** Removes the remains of an earlier process, unless one of its commands may still be saving its state. */
 async function removeOld(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const { mtimeMs } = await stat(join(folder, name))
-    if (Date.now() - mtimeMs > OLD_MS) await rm(join(folder, name), { recursive: true, force: true })
+    if (Date.now() - mtimeMs > 3_600_000) await rm(join(folder, name), { recursive: true, force: true })
   }
 }
 
@@ -185,7 +181,7 @@ async function testSandbox(parts: SandboxParts, log: Logger): Promise<string | n
         cwd: workspace,
         env: { CHECKPOINT_DISABLE: '1' },
         ...output,
-        timeoutMs: TEST_MS,
+        timeoutMs: 30_000,
         graceMs: 0,
         maxBytes: 1024 * 1024,
         maxDiskBytes: 0,

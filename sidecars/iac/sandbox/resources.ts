@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { access, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { identify, isAlive } from '../../../src/runtime/process-identity.ts'
 
 /** Limits of one engine command with everything that it starts. */
@@ -12,14 +13,12 @@ export interface ResourceLimits {
   fileBytes: number
 }
 
-const OPEN_FILES = 16_384
-
 /** Returns the arguments of `prlimit`. The memory limit is per process, without reserved address space. */
 export const prlimitArguments = ({ memoryBytes, processes, fileBytes }: ResourceLimits): string[] => [
   `--data=${memoryBytes}`,
   `--fsize=${fileBytes}`,
   `--nproc=${processes}`,
-  `--nofile=${OPEN_FILES}`,
+  '--nofile=16384',
   '--core=0',
 ]
 
@@ -118,15 +117,10 @@ const jobGroup = (groups: readonly string[], events: string): JobGroup => ({
   remove: () => removeGroups(groups),
 })
 
-const REMOVED_WITHIN_MS = 2000
-
-/** Removes groups, with retries: the kernel releases the last process shortly after its end. */
+/** Removes groups, with retries for two seconds: the kernel releases the last process shortly after its end. */
 async function removeGroups(groups: readonly string[]): Promise<void> {
-  const until = performance.now() + REMOVED_WITHIN_MS
-  for (const group of groups) {
-    while (!(await rmdir(group).then(() => true, isGone)) && performance.now() < until)
-      await new Promise((resolve) => setTimeout(resolve, 5))
-  }
+  const until = performance.now() + 2000
+  const isGone = (error: NodeJS.ErrnoException): boolean => error.code === 'ENOENT'
+  for (const group of groups)
+    while (!(await rmdir(group).then(() => true, isGone)) && performance.now() < until) await delay(5)
 }
-
-const isGone = (error: NodeJS.ErrnoException): boolean => error.code === 'ENOENT'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { SchemaIndex } from './index-document.ts'
 
 /** A document on disk and the positions of its parts. */
 export interface StoredSchema {
@@ -69,5 +69,122 @@ export function createSchemaCache(folder: string, limits: typeof LIMITS = LIMITS
       await evict(key)
       return { path: join(folder, key, DOCUMENT), index }
     },
+  }
+}
+
+/** The position of a part of the document, in bytes. */
+export type Extent = [offset: number, length: number]
+
+export interface ProviderIndex {
+  resource_schemas: Record<string, Extent>
+  data_source_schemas: Record<string, Extent>
+  /** Absent for a provider that has none. */
+  ephemeral_resource_schemas?: Record<string, Extent>
+}
+
+/** The positions of all schemas in the document of `providers schema -json`. */
+interface SchemaIndex {
+  format_version: string
+  /** The providers by source address, for example `registry.opentofu.org/hashicorp/aws`. */
+  providers: Record<string, ProviderIndex>
+}
+
+const SECTIONS: readonly string[] = [
+  'resource_schemas',
+  'data_source_schemas',
+  'ephemeral_resource_schemas',
+] satisfies (keyof ProviderIndex)[]
+/** Number of levels whose keys matter: document, providers, one provider, section. Deeper ones are skipped. */
+const KEYS = 4
+const MAX_KEY_BYTES = 1024
+const [QUOTE, BACKSLASH, COLON, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [...'"\\:{}[]'].map((sign) => sign.charCodeAt(0))
+
+/** Finds the schemas in a document of tens of megabytes, read in pieces; null for another document. */
+export async function indexDocument(path: string): Promise<SchemaIndex | null> {
+  const scan = new Scan()
+  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) if (!scan.feed(chunk)) return null
+  return scan.result()
+}
+
+class Scan {
+  readonly #index: SchemaIndex = { format_version: '', providers: {} }
+  /** The key of the current member on each level. */
+  readonly #path: string[] = []
+  #position = 0
+  #depth = 0
+  #isInString = false
+  #escaped = false
+  /** The bytes of a string on a level whose keys matter; null on deeper levels. */
+  #string: number[] | null = null
+  #last = ''
+  #start = 0
+  #ended = false
+
+  /** Parses a piece; returns false when the document is broken. */
+  feed(chunk: Buffer): boolean {
+    for (const byte of chunk) {
+      if (this.#isInString) {
+        if (!this.#readStringByte(byte)) return false
+      } else if (!this.#ended && !this.#readStructureByte(byte)) return false
+      this.#position++
+    }
+    return true
+  }
+
+  result(): SchemaIndex | null {
+    return this.#ended && this.#index.format_version !== '' ? this.#index : null
+  }
+
+  #readStringByte(byte: number): boolean {
+    if (this.#escaped) this.#escaped = false
+    else if (byte === BACKSLASH) this.#escaped = true
+    else if (byte === QUOTE) return this.#endString()
+    if (this.#string && this.#string.push(byte) > MAX_KEY_BYTES) return false
+    return true
+  }
+
+  #endString(): boolean {
+    this.#isInString = false
+    if (!this.#string) return true
+    try {
+      this.#last = JSON.parse(`"${Buffer.from(this.#string).toString('utf8')}"`)
+    } catch {
+      return false
+    }
+    if (this.#depth === 1 && this.#path[1] === 'format_version' && this.#index.format_version === '')
+      this.#index.format_version = this.#last
+    return true
+  }
+
+  #readStructureByte(byte: number): boolean {
+    if (byte === OPEN || (byte === OPEN_LIST && this.#depth > 0)) this.#open()
+    else if (this.#depth === 0) return true
+    else if (byte === QUOTE) this.#beginString()
+    else if (byte === COLON) this.#path[this.#depth] = this.#last
+    else if (byte === CLOSE || byte === CLOSE_LIST) this.#close()
+    return true
+  }
+
+  #beginString(): void {
+    this.#isInString = true
+    this.#string = this.#depth <= KEYS ? [] : null
+  }
+
+  #open(): void {
+    if (this.#depth === KEYS) this.#start = this.#position
+    this.#depth++
+  }
+
+  #close(): void {
+    this.#depth--
+    this.#ended = this.#depth === 0
+    const [, document, source = '', section = '', type = ''] = this.#path
+    if (this.#depth !== KEYS || document !== 'provider_schemas' || !SECTIONS.includes(section)) return
+    const { providers } = this.#index
+    const provider = providers[source] ?? { resource_schemas: {}, data_source_schemas: {} }
+    providers[source] = provider
+    const types = provider[section as keyof ProviderIndex] ?? {}
+    provider[section as keyof ProviderIndex] = types
+    types[type] = [this.#start, this.#position + 1 - this.#start]
   }
 }

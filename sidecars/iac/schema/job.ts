@@ -5,8 +5,7 @@ import { readHcl, textOf } from '../../../src/hcl/read.ts'
 import { openPlain } from '../jobs/plan-copy.ts'
 import { type OutputFiles, writeOutput } from '../output/files.ts'
 import type { Engine, JobRequest } from '../types.ts'
-import type { SchemaCache, StoredSchema } from './cache.ts'
-import { type Extent, indexDocument, type ProviderIndex } from './index-document.ts'
+import { type Extent, indexDocument, type ProviderIndex, type SchemaCache, type StoredSchema } from './cache.ts'
 
 const UNREADABLE =
   'Error: Unreadable schema\n\nThe engine answered a document of provider schemas that cannot be read.\n'

@@ -6,7 +6,7 @@ import { type CacheStore, createSlots } from './store.ts'
 /** Creates the store for Upstash's REST API. The token is the password of the URL or its query parameter `token`. */
 export function createUpstashStore(config: RedisConfig, fetcher: Fetch): CacheStore {
   const redis = new Redis(createRequester(config, fetcher))
-  const inSlot = createSlots(config.max_connections, config.pool_timeout * 1000)
+  const { run: inSlot } = createSlots(config)
   return {
     // The client parses every value as JSON, so a text is stored as a JSON string.
     get: (key) => inSlot(() => redis.get<string>(key)),

@@ -129,26 +129,30 @@ const ADVICE: Record<Fault, string> = {
   disk: 'The iac service is out of disk or memory. Make room, then send the request again.',
 }
 
+/** The cloud of the session, and what its change may have caused, which must be corrected in the code. */
+interface Circumstances {
+  blame: ReturnType<typeof blameOf>
+  cloud: Cloud
+}
+
 /** Longest quoted error, in characters. */
 const MAX_QUOTED = 300
 
 /** Explains why no code change can help; null unless every error is an environment fault. */
-export function explainUnmendable(
-  diagnostics: readonly Diagnostic[],
-  { blame, cloud }: { blame: Blame; cloud: Cloud },
-): string | null {
+export function explainUnmendable(diagnostics: readonly Diagnostic[], at: Circumstances): string | null {
   const errors = diagnostics.filter(({ severity }) => severity === 'error')
-  const faults = errors.map((error) => faultOf(error, { blame, cloud }))
+  const faults = errors.map((error) => faultOf(error, at))
   const [first] = errors
   const [fault] = faults
   if (!first || !fault || faults.some((each) => each === null)) return null
   return `No change of the code can mend this. ${ADVICE[fault]} The engine said: ${quoteError(first)}`
 }
 
-function faultOf(diagnostic: Diagnostic, { blame, cloud }: { blame: Blame; cloud: Cloud }): Fault | null {
+function faultOf(diagnostic: Diagnostic, at: Circumstances): Fault | null {
+  const { blame, cloud } = at
   const text = `${diagnostic.summary} ${diagnostic.detail}`.replaceAll(/\s+/g, ' ')
   if (matches(PATTERNS.disk, text)) return 'disk'
-  if (matches(REGISTRY, text)) return matches(UNREACHABLE, text) && isNeeded(text, { blame, cloud }) ? 'registry' : null
+  if (matches(REGISTRY, text)) return matches(UNREACHABLE, text) && isNeeded(text, at) ? 'registry' : null
   if (matches(PATTERNS.throttled, text)) return 'throttled'
   if (matches(PATTERNS.quota, text)) return 'quota'
   if (blame.settings) return null
@@ -167,7 +171,7 @@ const matches = (patterns: readonly RegExp[], text: string) => patterns.some((pa
  * Reports whether code cannot avoid a missing provider. A provider that the session introduced can be removed again,
  * unless it is the cloud's own. An unnamed provider is needed if the session left provider settings alone.
  */
-function isNeeded(text: string, { blame, cloud }: { blame: Blame; cloud: Cloud }): boolean {
+function isNeeded(text: string, { blame, cloud }: Circumstances): boolean {
   const provider = /\bprovider ([\w.-]+(?:\/[\w-]+){1,2})\b/.exec(text)?.[1]
   if (provider === undefined) return !blame.settings
   return OWN_PROVIDERS[cloud].test(provider) || !blame.introduces(provider)
@@ -180,14 +184,6 @@ const concernsProvider = ({ address, context }: Diagnostic) =>
 const quoteError = ({ summary, detail }: Diagnostic) =>
   cutMiddle(`${summary}: ${detail}`.replaceAll(/\s+/g, ' ').replace(/:\s*$/, ''), MAX_QUOTED)
 
-/** The errors that the session's change may have caused; these must be corrected in the code. */
-interface Blame {
-  /** True if the change touches settings of a provider or backend. */
-  settings: boolean
-  /** True if the change introduces this provider, for example `hashicorp/random`. */
-  introduces(provider: string): boolean
-}
-
 /** Changed diff lines, with their signs, that set how a provider or backend connects and signs in. */
 const SETTINGS: readonly RegExp[] = [
   /^.?\s*(provider\s+"|provider\s*=|backend\s+"|cloud\s*\{|required_providers\b|provider_meta\b)/,
@@ -199,14 +195,16 @@ const SETTINGS: readonly RegExp[] = [
 const CHANGED = /^[+-](?![+-]{2} )/
 
 /** Reads the session's possible faults from its unified diff, with the whole text of new files. */
-export function blameOf(diff: string): Blame {
+export function blameOf(diff: string) {
   const lines = diff.split('\n')
   const changed = lines.filter((line) => CHANGED.test(line))
   const near = lines.some((line) => /^ \s*(provider|backend)\s+"/.test(line))
   const added = changed.filter((line) => line.startsWith('+')).join('\n')
   return {
+    /** True if the change touches settings of a provider or backend. */
     settings: near || changed.some((line) => matches(SETTINGS, line)),
-    introduces: (provider) => {
+    /** True if the change introduces this provider, for example `hashicorp/random`. */
+    introduces: (provider: string): boolean => {
       const name = /^[\w-]+$/.exec(provider.split('/').at(-1) ?? '')?.[0]
       if (name === undefined) return false
       return new RegExp(`"${name}_|/${name}"|provider\\s+"${name}"|^\\+\\s*${name}\\s*=\\s*\\{`, 'm').test(added)

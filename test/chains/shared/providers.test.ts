@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Cloud } from '../../../src/base/vocabulary.ts'
-import { fittingAbbreviations, fittingTemplates, templateNames } from '../../../src/chains/shared/catalogue.ts'
+import {
+  fittingAbbreviations,
+  fittingTemplates,
+  providersInPlay,
+  templateNames,
+} from '../../../src/chains/shared/catalogue.ts'
 import { declaredBlocksIn } from '../../../src/chains/shared/declared-blocks.ts'
-import { providersInPlay } from '../../../src/chains/shared/providers.ts'
 
 const TEMPLATES = ['s3_bucket', 'sqs_queue', 'iam_role', 'load_balancer']
 const inPlay = (files: Record<string, string | null>, request = 'Add a queue', cloud: Cloud = 'aws') =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reachFiles } from '../../../src/chains/shared/references.ts'
+import { reachFiles } from '../../../src/chains/shared/choose-files.ts'
 
 const code = (files: Record<string, string>) => Object.entries(files).map(([path, text]) => ({ path, text }))
 const reach = (files: Record<string, string>, ...starts: string[]) =>
@@ -65,6 +65,16 @@ describe('reachFiles', () => {
     expect(Object.keys(reach({ ...locals, ...users }, 'locals.tf'))).toEqual(['locals.tf'])
     const { 'u0.tf': _, ...fewer } = users
     expect(Object.keys(reach({ ...locals, ...fewer }, 'locals.tf'))).toHaveLength(9)
+  })
+
+  it('reads references of the JSON syntax, and none in comments', () => {
+    const files = {
+      'main.tf.json': `{"output": {"x": {"value": "\${a_b.c.id}", "depends_on": ["local.d"]}}}`,
+      'b.tf': 'resource "a_b" "c" {}\n',
+      'd.tf': 'locals {\n  d = 1 # var.e\n}\n',
+      'e.tf': 'variable "e" {}\n',
+    }
+    expect(reach(files, 'main.tf.json')).toEqual({ 'main.tf.json': 0, 'b.tf': 1, 'd.tf': 1 })
   })
 
   it('reads each file once, also where all refer to each other', () => {

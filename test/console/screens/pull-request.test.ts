@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Session } from '../../../console/client/api/calls.ts'
+import type { Session, Status } from '../../../console/client/api/client.ts'
 import {
   adviseOnMerge,
   findMergeRefusal,
@@ -7,19 +7,17 @@ import {
   roundsSince,
   safeLink,
 } from '../../../console/screens/pull-request/merge-readiness.ts'
+import { sampleRound, sampleSession } from '../samples.ts'
 
-const round = (number: number, status: string, pulls: number[] = [], preview = false) => ({
-  number,
-  preview,
-  statuses: [{ status }],
-  pull_requests: pulls.map((pull) => ({ provider: 'GITHUB', number: pull, url: `https://git.example/pull/${pull}` })),
-})
-const session = (rounds: object[], more = {}) =>
-  ({ rounds, current_status: 'completed', in_flight: false, is_blocked: false, ...more }) as unknown as Session
+const round = (number: number, status: Status, pulls: number[] = [], preview = false) => {
+  const toPullRequest = (pull: number) =>
+    ({ provider: 'GITHUB', number: pull, url: `https://git.example/pull/${pull}` }) as const
+  return sampleRound(number, status, { preview, pull_requests: pulls.map(toPullRequest) })
+}
 
 describe('the pull requests of a session', () => {
   it('lists each once, the newest first, and counts the rounds that came after it', () => {
-    const given = session([
+    const given = sampleSession([
       round(1, 'completed', [4, 5]),
       round(2, 'completed', [4]),
       round(3, 'completed'),
@@ -36,12 +34,12 @@ describe('the pull requests of a session', () => {
   it('says why one may not be merged', () => {
     const reason = (given: Session, isOwn = true) => findMergeRefusal(given, isOwn)?.reason ?? null
     const done = [round(1, 'completed')]
-    expect(reason(session(done))).toBeNull()
-    expect(reason(session(done), false)).toMatch(/somebody else/)
-    expect(reason(session(done, { is_blocked: true, in_flight: true }))).toMatch(/locked/)
-    expect(reason(session(done, { in_flight: true }))).toMatch(/is running/)
-    expect(reason(session(done, { current_status: 'failed' }))).toMatch(/failed/)
-    expect(reason(session([round(1, 'uncompleted'), round(2, 'completed', [], true)]))).toMatch(
+    expect(reason(sampleSession(done))).toBeNull()
+    expect(reason(sampleSession(done), false)).toMatch(/somebody else/)
+    expect(reason(sampleSession(done, { is_blocked: true, in_flight: true }))).toMatch(/locked/)
+    expect(reason(sampleSession(done, { in_flight: true }))).toMatch(/is running/)
+    expect(reason(sampleSession(done, { current_status: 'failed' }))).toMatch(/failed/)
+    expect(reason(sampleSession([round(1, 'uncompleted'), round(2, 'completed', [], true)]))).toMatch(
       /No round has completed/,
     )
   })

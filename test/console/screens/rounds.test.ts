@@ -1,38 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import type { OutputEvent, Round, Session } from '../../../console/client/api/calls.ts'
+import type { OutputEvent, Round, Session, Status } from '../../../console/client/api/client.ts'
+import { spendOf } from '../../../console/client/sessions/use-session.ts'
 import { answersOf, modeOf } from '../../../console/screens/rounds/conversation.ts'
 import { createOutputFolder, inChunks } from '../../../console/screens/rounds/fold-output.ts'
 import { nextStep } from '../../../console/screens/session/next-step.ts'
-import { spendOf } from '../../../console/ui/round/spend.ts'
+import { sampleReport, sampleRound, sampleSession } from '../samples.ts'
 
-type Status = Round['statuses'][number]['status']
 const round = (number: number, query: string, status: Status, more: Partial<Round> = {}) =>
-  ({
-    number,
-    query,
-    preview: false,
-    statuses: [{ status, message: null, created_at: '' }],
-    reports: [],
-    previews: [],
-    plans: [],
-    compliance_checks: [],
-    attempts: [],
-    pull_requests: [],
-    usage: null,
-    ...more,
-  }) as unknown as Round
-const session = (rounds: Round[], more: Partial<Session> = {}) =>
-  ({
-    uuid: 's',
-    operation: 'generate',
-    in_flight: false,
-    is_blocked: false,
-    rounds,
-    history: [],
-    seal: null,
-    ...more,
-  }) as Session
-const report = (type: string) => ({ reports: [{ type }] }) as unknown as Partial<Round>
+  sampleRound(number, status, { query, ...more })
+const report = (type: Parameters<typeof sampleReport>[0]) => ({ reports: [sampleReport(type)] })
 
 describe('answersOf', () => {
   it('finds the answer of each round over failed rounds, previews and words of the platform', () => {
@@ -48,7 +24,7 @@ describe('answersOf', () => {
       { user: 'Write one block for each.', assistant: 'I' },
       { user: 'b', assistant: 'B' },
     ]
-    expect([...answersOf(session(rounds, { history }))]).toEqual([
+    expect([...answersOf(sampleSession(rounds, { history }))]).toEqual([
       [1, 'A'],
       [4, 'I'],
       [5, 'B'],
@@ -58,7 +34,7 @@ describe('answersOf', () => {
 
 describe('modeOf', () => {
   it('takes the report, the status or the attempts, and knows when nothing tells', () => {
-    const open = session([])
+    const open = sampleSession([])
     expect(modeOf(round(2, 'x', 'completed', report('drift')), open)).toBe('drift')
     expect(modeOf(round(2, 'x', 'apply'), open)).toBe('apply')
     expect(modeOf(round(1, 'x', 'generating'), open)).toBe('generate')
@@ -105,7 +81,7 @@ describe('createOutputFolder', () => {
 })
 
 describe('nextStep', () => {
-  const step = (rounds: Round[], more: Partial<Session> = {}) => nextStep(session(rounds, more))
+  const step = (rounds: Round[], more: Partial<Session> = {}) => nextStep(sampleSession(rounds, more))
   it('waits for nobody while a round runs', () => {
     expect(step([round(1, 'a', 'generating')], { in_flight: true })).toBeNull()
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { OutputEvent, PlanDocument, Session } from '../../../console/client/api/calls.ts'
+import type { OutputEvent, PlanDocument, Round, Seal, Session, Status } from '../../../console/client/api/client.ts'
 import {
   type ApplyReport,
   countPlanned,
@@ -11,6 +11,7 @@ import {
   readReport,
 } from '../../../console/screens/seal/apply-outcome.ts'
 import { confirmationFor, findLosses, findRefusal, isConfirmed } from '../../../console/screens/seal/apply-readiness.ts'
+import { sampleAttempt, sampleReport, sampleRound, sampleSeal, sampleSession } from '../samples.ts'
 
 const lines = (text: string, stream: 'stdout' | 'stderr' = 'stdout', step = 'apply') =>
   ({ type: 'lines', step, stream, text }) as OutputEvent
@@ -101,8 +102,7 @@ describe('the confirmation of an apply', () => {
 })
 
 describe('why an apply is refused', () => {
-  const session = (more: object, seal: object | null = { valid: true, reason: null, explanation: null }) =>
-    ({ current_status: 'completed', in_flight: false, is_blocked: false, seal, ...more }) as unknown as Session
+  const session = (more: Partial<Session>, seal: Seal | null = sampleSeal()) => sampleSession([], { seal, ...more })
   it('names the first reason, and none when nothing stands in the way', () => {
     const reason = (given: Session, isOwn = true) => findRefusal(given, isOwn)?.reason ?? null
     expect(reason(session({}))).toBeNull()
@@ -111,9 +111,10 @@ describe('why an apply is refused', () => {
     expect(reason(session({ is_blocked: true }))).toMatch(/locked/)
     expect(reason(session({ current_status: 'failed' }))).toMatch(/failed/)
     expect(reason(session({}, null))).toMatch(/no saved plan/)
-    const used = { valid: false, reason: 'used', explanation: 'Used by round 2.' }
+    const used = sampleSeal({ valid: false, reason: 'used', explanation: 'Used by round 2.' })
+    const later: Partial<Seal> = JSON.parse('{ "reason": "a reason of a later version" }')
     expect(reason(session({ is_blocked: true }, used))).toBe('Used by round 2.')
-    expect(reason(session({}, { ...used, reason: 'a reason of a later version' }))).toBe('Used by round 2.')
+    expect(reason(session({}, { ...used, ...later }))).toBe('Used by round 2.')
   })
 })
 
@@ -142,14 +143,14 @@ describe('how an apply ended', () => {
   })
 
   it('knows the rounds of apply, and how one without a report ended', () => {
-    const round = (status: string, more = {}) =>
-      ({ query: 'Engine apply.', attempts: [], reports: [], statuses: [{ status }], ...more }) as never
+    const round = (status: Status, more: Partial<Round> = {}) =>
+      sampleRound(1, status, { query: 'Engine apply.', ...more })
     expect(isApplyRound(round('started'))).toBe(true)
     expect(isApplyRound(round('completed', { query: 'Add a queue.' }))).toBe(false)
-    expect(isApplyRound(round('completed', { query: 'Engine apply.', attempts: [{}] }))).toBe(false)
+    expect(isApplyRound(round('completed', { query: 'Engine apply.', attempts: [sampleAttempt] }))).toBe(false)
     expect(endWithoutReport(round('apply'))).toBeNull()
     expect(endWithoutReport(round('uncompleted'))).toBe('cancelled')
     expect(endWithoutReport(round('failed'))).toBe('failed')
-    expect(endWithoutReport(round('completed', { reports: [{ type: 'apply' }] }))).toBeNull()
+    expect(endWithoutReport(round('completed', { reports: [sampleReport('apply')] }))).toBeNull()
   })
 })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { SessionSummary } from '../../../console/client/api/calls.ts'
-import { ApiError } from '../../../console/client/api/errors.ts'
+import { ApiError, type SessionSummary } from '../../../console/client/api/client.ts'
 import type { Example } from '../../../console/client/platform.ts'
 import {
   type Fields,
   fillIn,
   findMissing,
   lastOn,
+  MODES,
   readAddress,
   readRefusal,
   repositoriesOf,
@@ -15,7 +15,6 @@ import {
   toInput,
   withoutSecret,
 } from '../../../console/screens/start/form.ts'
-import { MODES } from '../../../console/screens/start/modes.ts'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
 
 const URI = 'https://github.com/acme/infrastructure.git'

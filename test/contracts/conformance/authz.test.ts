@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createAuthzApp } from '../../../sidecars/authz/app.ts'
+import { createAuthzApp } from '../../../sidecars/authz/main.ts'
 import { assignRole, type RoleStore, type Users } from '../../../sidecars/authz/role-store.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import {

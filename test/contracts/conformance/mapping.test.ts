@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createMappingApp } from '../../../sidecars/mapping/app.ts'
 import { parseCatalogue } from '../../../sidecars/mapping/catalogue.ts'
+import { createMappingApp } from '../../../sidecars/mapping/main.ts'
 import { isJsonObject } from '../../../src/base/json.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { answering, before, brokenOf, type Handler, judged, problem, promisesOf, TOKEN } from './fakes/serve.ts'

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAuthzApp } from '../../../sidecars/authz/app.ts'
-import { createMappingApp } from '../../../sidecars/mapping/app.ts'
+import { createAuthzApp } from '../../../sidecars/authz/main.ts'
+import { createMappingApp } from '../../../sidecars/mapping/main.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { type Running, serve } from '../../../src/runtime/serve.ts'
 

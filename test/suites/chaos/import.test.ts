@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { ACCOUNT, RESOURCES } from '../../../dev/cloud/account.ts'
-import { cloudVariables, startCloud } from '../../../dev/cloud/start.ts'
+import { ACCOUNT, cloudVariables, RESOURCES, startCloud } from '../../../dev/cloud.ts'
 import { recordedJobs } from '../modes/apply-world.ts'
 import { addresses, blocks, importReport, toldReport } from '../modes/import-world.ts'
 import { done, MAIN, operations, targets, write } from '../modes/scripts.ts'

@@ -1,10 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import { listen } from '../../../dev/server.ts'
-import { readAzureCredentials } from '../../../sidecars/iac/inventory/azure/credentials.ts'
-import { readAzureEnvironment } from '../../../sidecars/iac/inventory/azure/environment.ts'
+import { readAzureCredentials, readAzureEnvironment } from '../../../sidecars/iac/inventory/azure/credentials.ts'
 import { readGcpAccess } from '../../../sidecars/iac/inventory/gcp/credentials.ts'
-import type { InventoryRequest } from '../../../sidecars/iac/inventory/types.ts'
+import type { InventoryRequest } from '../../../sidecars/iac/inventory/request.ts'
 import { createLogger } from '../../../src/base/log.ts'
 
 /**

@@ -1,12 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import type { Round } from '../../../client/api/calls.ts'
+import type { Round } from '../../../client/api/client.ts'
 import { hasEnded } from '../../../client/sessions/use-session.ts'
 import { readStored, writeStored } from '../../../client/stored.ts'
 import { type AnySearch, useAnySearch, useSearchChange } from '../../../client/use-address.ts'
-import type { LineLinks } from '../../../ui/code/code-table.tsx'
-import { CodeFile, RowsDiff } from '../../../ui/code/code-view.tsx'
-import { Check, Select } from '../../../ui/controls.tsx'
+import { CodeFile, type LineLinks, RowsDiff } from '../../../ui/code/code-view.tsx'
+import { Check, NamedSelect } from '../../../ui/controls.tsx'
 import { keepInSight } from '../../../ui/keep-in-sight.ts'
 import { Badge, Button, Copy, Empty, ErrorNotice, Origin, Skeleton, Term, type Tone } from '../../../ui/kit.tsx'
 import { useMedia } from '../../../ui/use-media.ts'
@@ -29,9 +28,9 @@ export function CodePart({ round }: { round: Round }) {
       ) : (
         <Files key={`${round.id}-${attempt}`} round={round} changes={changes}>
           {attempts.length > 1 && (
-            <Select
+            <NamedSelect
               class="code-attempts"
-              name={
+              label={
                 <>
                   Changes of <Term name="attempt">attempt</Term>
                 </>
@@ -42,7 +41,7 @@ export function CodePart({ round }: { round: Round }) {
                 ['', 'all attempts'],
                 ...attempts.map(({ number, outcome }) => [number, `${number}: ${outcome ?? 'runs'}`] as const),
               ]}
-              onSelect={(number) => place.go({ attempt: number === '' ? undefined : Number(number) })}
+              change={(number) => place.go({ attempt: number === '' ? undefined : Number(number) })}
             />
           )}
         </Files>
@@ -62,16 +61,10 @@ const NoCode = ({ round }: { round: Round }) => (
   </>
 )
 
-interface FilesProps {
-  round: Round
-  changes: readonly Change[]
-  children: ComponentChildren
-}
-
 /** The number of files whose lines are drawn at once; the others are drawn on demand. */
 const OPEN_AT_ONCE = 20
 
-function Files({ round, changes, children }: FilesProps) {
+function Files({ round, changes, children }: { round: Round; changes: Change[]; children: ComponentChildren }) {
   const { session } = useOpenSession()
   const place = usePlace()
   const view = useLayout()

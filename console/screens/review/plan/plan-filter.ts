@@ -1,4 +1,4 @@
-import type { Action, Finding, PlanDocument, PlannedResource, Round } from '../../../client/api/calls.ts'
+import type { Action, Finding, PlanDocument, PlannedResource, Round } from '../../../client/api/client.ts'
 import { isLoss, searchable } from '../../../ui/plan/values.ts'
 
 /** The filter of the listed resources, as in the address. */
@@ -14,17 +14,7 @@ export interface Filter {
 }
 
 /** Deletions first, so that a reader of the beginning has seen what cannot be undone. */
-export const ORDER: readonly Action[] = [
-  'delete',
-  'replace',
-  'forget',
-  'update',
-  'create',
-  'import',
-  'move',
-  'read',
-  'none',
-]
+export const ORDER = ['delete', 'replace', 'forget', 'update', 'create', 'import', 'move', 'read', 'none'] as const
 export const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const
 
 const isAction = (text: string): text is Action => (ORDER as readonly string[]).includes(text)

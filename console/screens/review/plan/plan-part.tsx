@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import type { PlanDocument, Round } from '../../../client/api/calls.ts'
+import type { PlanDocument, Round } from '../../../client/api/client.ts'
 import { useArtifact } from '../../../client/sessions/use-session.ts'
 import { useAnySearch, useSearchChange } from '../../../client/use-address.ts'
-import { Select, Unfold } from '../../../ui/controls.tsx'
+import { NamedSelect, Unfold } from '../../../ui/controls.tsx'
 import { ActionBadge, Badge, ErrorNotice, Notice, Origin, Skeleton, Term, type Tone } from '../../../ui/kit.tsx'
 import { Change } from '../../../ui/plan/attribute-changes.tsx'
 import { pathParts } from '../../../ui/plan/values.ts'
@@ -81,9 +81,9 @@ const Engine = ({ document: { engine, targets } }: { document: PlanDocument }) =
 function PlanChoice({ plan, plans }: { plan: RoundPlan; plans: RoundPlan[] }) {
   const change = useSearchChange()
   return (
-    <Select
+    <NamedSelect
       class="review-choice"
-      name="Plan"
+      label="Plan"
       aria-label="Plan"
       value={plan.id}
       options={plans
@@ -92,7 +92,7 @@ function PlanChoice({ plan, plans }: { plan: RoundPlan; plans: RoundPlan[] }) {
           id,
           `${index === 0 ? 'the last one' : `${plans.length - index} of ${plans.length}`}, ${formatMoment(created_at)}`,
         ])}
-      onSelect={(id) => change({ plan: Number(id), resource: undefined, finding: undefined }, false)}
+      change={(id) => change({ plan: Number(id), resource: undefined, finding: undefined }, false)}
     />
   )
 }

@@ -1,11 +1,12 @@
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { PlanDocument, PlannedResource, Round } from '../../../client/api/calls.ts'
+import type { PlanDocument, PlannedResource, Round } from '../../../client/api/client.ts'
 import { useAnySearch, useSearchChange } from '../../../client/use-address.ts'
-import { SearchField } from '../../../ui/controls.tsx'
+import { SearchField, Select } from '../../../ui/controls.tsx'
 import { useTyped } from '../../../ui/filters.tsx'
 import { actionName, Button, Empty, Notice } from '../../../ui/kit.tsx'
+import { useListKeys } from '../../../ui/virtual-list.tsx'
 import { excerpt, formatNumber, plural } from '../../../ui/words.ts'
 import {
   asText,
@@ -93,7 +94,7 @@ function Rows({ shown, linked, open, round }: RowsProps) {
   const [last, setActive] = useState(0)
   const active = Math.min(last, shown.length - 1)
   const { virtual, top } = useRows(box, shown, active)
-  const { moveTo, onKeyDown } = useListKeys(shown.length, box, (index) => {
+  const { moveTo, onKeyDown } = useListKeys(box, shown.length, '[data-row]', (index) => {
     setActive(index)
     virtual.scrollToIndex(index, { align: 'auto' })
   })
@@ -174,46 +175,6 @@ function useOpenRows() {
   return { isOpen, setOpen, setAll }
 }
 
-const STEPS: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }
-/** The number of frames to wait for a row. */
-const MAX_FRAMES = 30
-
-/**
- * Moves the focus through the rows of a long list that is drawn in part: arrows, j and k, Home and End.
- * @param box the element that holds the rows; the button of a row has `data-row` inside `data-index`
- * @param show makes a row the present one, and scrolls to it
- */
-function useListKeys(count: number, box: RefObject<HTMLElement | null>, show: (index: number) => void) {
-  /** The row to focus once it is drawn. Further keys count from there. */
-  const pending = useRef<number | null>(null)
-  const frame = useRef(0)
-  useEffect(() => () => cancelAnimationFrame(frame.current), [])
-
-  const tryFocus = (left: number) => {
-    cancelAnimationFrame(frame.current)
-    const row = box.current?.querySelector<HTMLElement>(`[data-index="${pending.current}"] [data-row]`)
-    row?.focus({ preventScroll: true })
-    if (row || left === 0) pending.current = null
-    else frame.current = requestAnimationFrame(() => tryFocus(left - 1))
-  }
-  const moveTo = (index: number) => {
-    if (index < 0 || index >= count) return
-    show(index)
-    pending.current = index
-    tryFocus(MAX_FRAMES)
-  }
-  const onKeyDown = (event: KeyboardEvent) => {
-    const row = (event.target as HTMLElement).closest('[data-row]')
-    if (row === null || event.altKey || event.ctrlKey || event.metaKey) return
-    const at = pending.current ?? Number(row.closest<HTMLElement>('[data-index]')?.dataset.index)
-    const target = event.key === 'Home' ? 0 : event.key === 'End' ? count - 1 : at + (STEPS[event.key] ?? 0)
-    if (target === at) return
-    event.preventDefault()
-    moveTo(target)
-  }
-  return { moveTo, onKeyDown }
-}
-
 const ROW_PX = 45
 /** The height of the sticky top of the page; see `.bar`, and `.review-tools` on wide pages. */
 const covered = (): number => (window.matchMedia('(max-width: 52rem)').matches ? 64 : 190)
@@ -258,6 +219,8 @@ interface ToolsProps {
 function ListTools({ resources, filter, shown, onAll }: ToolsProps) {
   const change = useSearchChange()
   const set = (values: Partial<Filter>) => change(writeFilter({ ...filter, ...values }))
+  const modules = modulesOf(resources)
+  const listed = new Set([...modules.slice(0, MAX_MODULES), ...(filter.module ? [filter.module] : [])])
   const [typed, setTyped] = useTyped(filter.search, (search) => set({ search }))
   return (
     <div class="review-tools">
@@ -268,7 +231,19 @@ function ListTools({ resources, filter, shown, onAll }: ToolsProps) {
         value={typed}
         onSearch={setTyped}
       />
-      <Modules modules={modulesOf(resources)} module={filter.module} onModule={(module) => set({ module })} />
+      {modules.length > 0 && (
+        <Select
+          class="review-module"
+          aria-label="Module"
+          value={filter.module ?? '*'}
+          change={(module) => set({ module: module === '*' ? null : module })}
+          options={[
+            ['*', 'All modules'],
+            ['', 'No module'],
+            ...[...listed].map((name) => [name, excerpt(name, 80)] as const),
+          ]}
+        />
+      )}
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset draws a frame of its own */}
       <div role="group" aria-label="Filter" class="review-chips">
         {chipsOf(resources, filter).map(({ name, count, on, values }) => (
@@ -299,32 +274,6 @@ function ListTools({ resources, filter, shown, onAll }: ToolsProps) {
         </span>
       </p>
     </div>
-  )
-}
-
-interface ModulesProps extends Pick<Filter, 'module'> {
-  modules: readonly string[]
-  onModule: (module: string | null) => void
-}
-
-function Modules({ modules, module, onModule }: ModulesProps) {
-  if (modules.length === 0) return null
-  const listed = new Set([...modules.slice(0, MAX_MODULES), ...(module ? [module] : [])])
-  return (
-    <select
-      class="review-module"
-      aria-label="Module"
-      value={module ?? '*'}
-      onChange={({ currentTarget: { value } }) => onModule(value === '*' ? null : value)}
-    >
-      <option value="*">All modules</option>
-      <option value="">No module</option>
-      {[...listed].map((address) => (
-        <option key={address} value={address}>
-          {excerpt(address, 80)}
-        </option>
-      ))}
-    </select>
   )
 }
 

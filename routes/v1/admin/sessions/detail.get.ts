@@ -1,11 +1,8 @@
-import { sessionNotFound } from '../../../../src/base/errors.ts'
-import { loadAggregate } from '../../../../src/sessions/aggregate.ts'
 import { requirePanel } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { json, STORE_ERROR } from '../../../openapi/answers.ts'
-import { toSeal } from '../../../schemas/seal.ts'
 import { SessionAggregate } from '../../../schemas/session.ts'
-import { DetailQuery } from '../../sessions/detail.get.ts'
+import { DetailQuery, readDetail } from '../../sessions/detail.get.ts'
 
 export const getAdminSession = endpoint({
   method: 'get',
@@ -18,10 +15,5 @@ export const getAdminSession = endpoint({
   answer: json(SessionAggregate, 'The session.'),
   errors: [404, STORE_ERROR],
   gate: requirePanel('viewer'),
-  handle: async (c, { query }) => {
-    const aggregate = await loadAggregate(c.var.platform, query.id, { includeHistory: query.include_history })
-    if (!aggregate) throw sessionNotFound(query.id)
-    const { saved_plan, ...session } = aggregate
-    return { ...session, seal: saved_plan && toSeal(saved_plan) }
-  },
+  handle: (c, { query }) => readDetail(c, query),
 })

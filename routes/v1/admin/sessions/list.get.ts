@@ -9,10 +9,7 @@ import { textFilter } from '../../../validation/fields.ts'
 import { listQuery } from '../../sessions/list.get.ts'
 
 /** The additional filter of the admin panel's lists and totals. */
-export const ownerFilter = {
-  user_email: textFilter(254, "Part of the owner's e-mail."),
-}
-const AdminListQuery = z.object({ ...listQuery, ...ownerFilter })
+export const ownerFilter = { user_email: textFilter(254, "Part of the owner's e-mail.") }
 
 export const getAdminSessionList = endpoint({
   method: 'get',
@@ -21,10 +18,8 @@ export const getAdminSessionList = endpoint({
   tags: ['Administration'],
   summary: 'All sessions',
   description: 'The sessions of all users, newest first or the last active first. For panel role viewer or higher.',
-  request: { query: AdminListQuery },
+  request: { query: z.object({ ...listQuery, ...ownerFilter }) },
   answer: json(SessionPage, 'One page.'),
   gate: requirePanel('viewer'),
-  handle: async (c, { query }) => {
-    return toPage(await listSessions(c.var.platform.sql, query), query)
-  },
+  handle: async (c, { query }) => toPage(await listSessions(c.var.platform.sql, query), query),
 })

@@ -4,7 +4,7 @@ import { requirePanel } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { json } from '../../../openapi/answers.ts'
 import { toPage } from '../../../schemas/page.ts'
-import { toAdminUser, UserPage } from '../../../schemas/user.ts'
+import { UserPage } from '../../../schemas/user.ts'
 import { textFilter } from '../../../validation/fields.ts'
 import { pageQuery } from '../../sessions/list.get.ts'
 
@@ -20,8 +20,5 @@ export const getAdminUserList = endpoint({
   request: { query: UserListQuery },
   answer: json(UserPage, 'One page.'),
   gate: requirePanel('admin'),
-  handle: async (c, { query }) => {
-    const { items, total } = await listUsers(c.var.platform.sql, query)
-    return toPage({ items: items.map(toAdminUser), total }, query)
-  },
+  handle: async (c, { query }) => toPage(await listUsers(c.var.platform.sql, query), query),
 })

@@ -3,7 +3,7 @@ import { assignRoles, OPERATION_ROLES, PANEL_ROLES } from '../../../../src/acces
 import { actorOf, requirePanel } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { errorAnswer, json } from '../../../openapi/answers.ts'
-import { AdminUser, toAdminUser } from '../../../schemas/user.ts'
+import { AdminUser } from '../../../schemas/user.ts'
 import { pathInteger } from '../../../validation/fields.ts'
 
 export const RolesRequest = z
@@ -26,10 +26,7 @@ export const putRoles = endpoint({
   description:
     'Sets both roles at once; a panel role that is left out is taken away. ' +
     'In force from the next request of that user. For panel role admin, who cannot take it from themselves.',
-  request: {
-    params: z.object({ user_id: pathInteger('Key of the user row.') }),
-    body: RolesRequest,
-  },
+  request: { params: z.object({ user_id: pathInteger('Key of the user row.') }), body: RolesRequest },
   answer: json(AdminUser, 'The user with the new roles.'),
   errors: [
     errorAnswer(404, 'Unknown user.', 'User 7 not found.'),
@@ -42,11 +39,8 @@ export const putRoles = endpoint({
   gate: requirePanel('admin'),
   handle: async (c, { params, body }) => {
     const user = await assignRoles(c.var.platform.sql, c.var.user.id, params.user_id, body, actorOf(c))
-    c.var.log.info('roles assigned', {
-      to_user_id: user.id,
-      operation_role: user.operation_role,
-      panel_role: user.panel_role,
-    })
-    return toAdminUser(user)
+    const { operation_role, panel_role } = user
+    c.var.log.info('roles assigned', { to_user_id: user.id, operation_role, panel_role })
+    return user
   },
 })

@@ -35,8 +35,6 @@ export function findFiles({ root, calls }: ConfigTree, place: Place): Findings {
   return [...called, ...typed]
 }
 
-const PATH_MARK = /\0(module|root)\0/g
-
 type CallArgument = ConfigTree['calls'][number]['args'][number] | undefined
 
 /** Checks the pattern of `fileset`, which is joined to its folder and so can leave it as well. */
@@ -47,10 +45,12 @@ function patternReach(folder: CallArgument, pattern: CallArgument, place: Place)
 }
 
 const shown = (node: CallArgument): string =>
-  node?.kind === 'string' ? JSON.stringify(node.value.replaceAll(PATH_MARK, (_mark, name) => `\${path.${name}}`)) : '…'
+  node?.kind === 'string'
+    ? JSON.stringify(node.value.replaceAll(/\0(module|root)\0/g, (_mark, name) => `\${path.${name}}`))
+    : '…'
 
 function findPaths(type: string, body: ConfigTree['root'], place: Place): Findings {
-  return fileArguments(type).flatMap((path) =>
+  return ofType(FILES, type).flatMap((path) =>
     entriesAt(body, path.split('.')).flatMap(({ line, value }) => reaching(line, path, pathReach(value, place))),
   )
 }
@@ -70,7 +70,7 @@ function findCopies(body: ConfigTree['root'], place: Place): Findings {
 
 /** Finds requests that providers make themselves, mostly during a plan. */
 function findRequests(type: string, body: ConfigTree['root'], place: Place): Findings {
-  const names = addressArguments(type)
+  const names = ofType(REQUESTS, type)
   if (names.length === 0) return []
   return [...descendantsOf(body)].flatMap(({ key, line, value }) =>
     key !== null && names.includes(key)
@@ -82,11 +82,9 @@ function findRequests(type: string, body: ConfigTree['root'], place: Place): Fin
   )
 }
 
-/** Provider arguments that use files of the engine's machine, or send requests during a plan; no schema marks them. */
-
 const CHARTS = ['chart', 'keyring', 'repository_ca_file', 'repository_cert_file', 'repository_key_file']
 
-/** Types by the arguments that name a file. Nested arguments have the path of their blocks. */
+/** Types by the arguments that name a file, which no schema marks. Nested arguments have the path of their blocks. */
 const FILES: Record<string, string[]> = {
   archive_file: ['source_file', 'source_dir', 'output_path'],
   aws_connect_contact_flow: ['filename'],
@@ -145,9 +143,3 @@ const REQUESTS: Record<string, string[]> = {
 
 const ofType = (table: Record<string, string[]>, type: string): string[] =>
   Object.hasOwn(table, type) ? (table[type] ?? []) : []
-
-/** Returns the paths of a type's arguments that name a file of the engine's machine, such as `package.path`. */
-const fileArguments = (type: string): string[] => ofType(FILES, type)
-
-/** Returns the names of a type's arguments that name an address. */
-const addressArguments = (type: string): string[] => ofType(REQUESTS, type)

@@ -3,19 +3,8 @@ import { defaultCredentials } from '../../../../src/aws/chain.ts'
 import { CredentialError, type CredentialSource } from '../../../../src/aws/credentials.ts'
 import { domainOf, signHeaders } from '../../../../src/aws/sts.ts'
 import { ask, askJson, type Question } from '../http.ts'
-import { type Env, isOn, readFileIfAny, setting } from '../inputs.ts'
-import { InventoryError, type InventoryRequest } from '../types.ts'
+import { type Env, InventoryError, type InventoryRequest, isOn, readFileIfAny, setting } from '../request.ts'
 import { fromProcess, fromSingleSignOn } from './profiles.ts'
-
-/** Calls signed with the credentials of the vendor's default chain. Errors of all: `InventoryError`. */
-export interface AwsClient {
-  /** The configured region. */
-  region: string
-  /** Returns the number of the account that the credentials belong to. */
-  account(): Promise<string>
-  /** Runs one operation of Resource Explorer in a region; returns its JSON document. */
-  explore(region: string, operation: string, body: object): Promise<unknown>
-}
 
 /** Reports whether a text names a region, so that it can become part of a host name. */
 export const isRegion = (text: string): boolean => /^[a-z]{2,5}(-[a-z0-9]+){2,4}$/.test(text)
@@ -27,7 +16,10 @@ export function awsRegion({ env }: InventoryRequest): string {
   return region
 }
 
-export function createAwsClient(request: InventoryRequest): AwsClient {
+export type AwsClient = ReturnType<typeof createAwsClient>
+
+/** Creates calls signed with the credentials of the vendor's default chain. Errors of all: `InventoryError`. */
+export function createAwsClient(request: InventoryRequest) {
   const region = awsRegion(request)
   const stsUrl = stsAddress(request, region)
   const credentials = awsCredentials(request, region)
@@ -41,7 +33,9 @@ export function createAwsClient(request: InventoryRequest): AwsClient {
     request,
   })
   return {
+    /** The configured region. */
     region,
+    /** Returns the number of the account that the credentials belong to. */
     account: async () => {
       const body = 'Action=GetCallerIdentity&Version=2011-06-15'
       const response = await ask(post('AWS STS', { service: 'sts', region, url: stsUrl, body, headers: FORM }))
@@ -50,8 +44,9 @@ export function createAwsClient(request: InventoryRequest): AwsClient {
         throw new InventoryError(`${response.status} from AWS STS: the answer names no account`)
       return account
     },
-    explore: (there, operation, document) => {
-      const url = `${endpointOf('explorer', there, request.env)}/${operation}`
+    /** Runs one operation of Resource Explorer in a region; returns its JSON document. */
+    explore: (there: string, operation: string, document: object): Promise<unknown> => {
+      const url = `${endpointOf('resource-explorer-2', there, request.env)}/${operation}`
       const body = JSON.stringify(document)
       const headers = { 'content-type': 'application/json' }
       const call = { service: 'resource-explorer-2', region: there, url, body, headers }
@@ -89,30 +84,19 @@ export function awsCredentials(request: InventoryRequest, region: string): Crede
     })
 }
 
-/** The vendor's names of a service in host names and in variables. */
-const SERVICES = {
-  sts: { host: 'sts', variable: 'STS' },
-  explorer: { host: 'resource-explorer-2', variable: 'RESOURCE_EXPLORER_2' },
-} as const
-
 /**
  * Returns the base URL of a service: `AWS_ENDPOINT_URL_<SERVICE>`, else `AWS_ENDPOINT_URL` (both unless
  * `AWS_IGNORE_CONFIGURED_ENDPOINT_URLS`), else the address of the region. Errors: `InventoryError` for no http(s) URL.
  */
-function endpointOf(service: keyof typeof SERVICES, region: string, env: Env): string {
-  const { host, variable } = SERVICES[service]
-  if (!isOn(env, 'AWS_IGNORE_CONFIGURED_ENDPOINT_URLS')) {
-    for (const name of [`AWS_ENDPOINT_URL_${variable}`, 'AWS_ENDPOINT_URL']) {
-      const override = setting(env, name)
-      if (override !== undefined) return checkUrl(name, override)
-    }
+function endpointOf(service: 'sts' | 'resource-explorer-2', region: string, env: Env): string {
+  const own = service === 'sts' ? 'AWS_ENDPOINT_URL_STS' : 'AWS_ENDPOINT_URL_RESOURCE_EXPLORER_2'
+  for (const name of isOn(env, 'AWS_IGNORE_CONFIGURED_ENDPOINT_URLS') ? [] : [own, 'AWS_ENDPOINT_URL']) {
+    const override = setting(env, name)
+    if (override === undefined) continue
+    // Plain http is allowed, as by the vendor: a signed request does not hold the secret key.
+    if (!/^https?:$/.test(URL.parse(override)?.protocol ?? ''))
+      throw new InventoryError(`${name} is not an http or https address`)
+    return override.replace(/\/+$/, '')
   }
-  return `https://${host}${isOn(env, 'AWS_USE_FIPS_ENDPOINT') ? '-fips' : ''}.${region}.${domainOf(region)}`
-}
-
-/** Checks an endpoint. Plain http is allowed, as by the vendor: a signed request does not hold the secret key. */
-function checkUrl(name: string, text: string): string {
-  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ''))
-    throw new InventoryError(`${name} is not an http or https address`)
-  return text.replace(/\/+$/, '')
+  return `https://${service}${isOn(env, 'AWS_USE_FIPS_ENDPOINT') ? '-fips' : ''}.${region}.${domainOf(region)}`
 }

@@ -1,12 +1,9 @@
 import * as v from 'valibot'
 import { type Page, readPages } from '../http.ts'
-import { checkShape } from '../inputs.ts'
-import { type Inventory, InventoryError, RefusedError } from '../types.ts'
+import { checkShape, type Inventory, InventoryError, RefusedError } from '../request.ts'
 import { type AwsClient, createAwsClient, isRegion } from './client.ts'
 
 const SOURCE = 'AWS Resource Explorer'
-const PAGE_SIZE = 500
-const MAX_PAGES = 200
 
 /** Lists an account's ARNs by Resource Explorer, in the aggregator's region, which alone indexes all regions. */
 export const awsInventory: Inventory = async (request) => {
@@ -16,16 +13,11 @@ export const awsInventory: Inventory = async (request) => {
   if (account !== scopeId) throw new InventoryError(`AWS credentials belong to account ${account}, not ${scopeId}`)
   const region = await findAggregatorRegion(client, account)
   const view = await findDefaultView(client, region, account)
-  const resources = await readAll(
-    client,
-    region,
-    'ListResources',
-    { MaxResults: PAGE_SIZE, ViewArn: view },
-    (answer) => {
-      const { Resources, NextToken } = checkShape(SOURCE, resourcesAnswer, answer)
-      return { items: Resources.filter((resource) => !leavesOut(resource, account)), next: NextToken }
-    },
-  )
+  const body = { MaxResults: 500, ViewArn: view }
+  const resources = await readAll(client, region, 'ListResources', body, (answer) => {
+    const { Resources, NextToken } = checkShape(SOURCE, resourcesAnswer, answer)
+    return { items: Resources.filter((resource) => !leavesOut(resource, account)), next: NextToken }
+  })
   return resources.map(({ Arn }) => Arn)
 }
 
@@ -37,12 +29,9 @@ const readAll = <Item>(
   body: object,
   read: (answer: unknown) => Page<Item>,
 ): Promise<Item[]> =>
-  readPages({
-    source: SOURCE,
-    maxPages: MAX_PAGES,
-    read: async (cursor) =>
-      read(await client.explore(region, operation, { ...body, ...(cursor === null ? {} : { NextToken: cursor }) })),
-  })
+  readPages(SOURCE, async (cursor) =>
+    read(await client.explore(region, operation, { ...body, ...(cursor === null ? {} : { NextToken: cursor }) })),
+  )
 
 const token = v.nullish(v.string())
 const indexesAnswer = v.object({
@@ -93,7 +82,6 @@ async function findDefaultView(client: AwsClient, region: string, account: strin
 const notEnabled = (account: string, reason: string) =>
   new InventoryError(`${SOURCE} is not enabled for account ${account}: ${reason}`)
 
-const TYPES = ['ec2:network-interface']
 const ARN_PARTS = [':role/aws-service-role/', ':role/aws-reserved/sso.amazonaws.com/']
 /** Beginnings of tags on resources that AWS services and cluster controllers create for themselves. */
 const TAG = /^(aws:|eks:|kubernetes\.io\/|k8s\.io\/|alpha\.eksctl\.io\/|(elbv2|ingress|service)\.k8s\.aws\/)/
@@ -105,7 +93,7 @@ function leavesOut(
 ): boolean {
   return (
     OwningAccountId !== account ||
-    TYPES.includes(ResourceType) ||
+    ResourceType === 'ec2:network-interface' ||
     ARN_PARTS.some((part) => Arn.includes(part)) ||
     Properties.some((key) => TAG.test(key))
   )

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream'
 import * as v from 'valibot'
 import { type AwsCredentials, credentialFault } from '../../../../src/aws/credentials.ts'
 import { type Fetch, OutboundError, send } from '../../../../src/base/http.ts'
+import type { InventoryRequest } from '../request.ts'
 import { runForJson } from '../run-program.ts'
-import type { InventoryRequest } from '../types.ts'
 
 /** Time limit of a program of `credential_process`, in milliseconds; some ask an identity provider. */
 const TIMEOUT_MS = 30_000

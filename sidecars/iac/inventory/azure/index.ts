@@ -1,29 +1,21 @@
 import * as v from 'valibot'
-import { askShape, readPages } from '../http.ts'
-import { keepToken, type TokenSource } from '../tokens.ts'
-import { type Inventory, InventoryError, type InventoryRequest } from '../types.ts'
-import { readAzureCredentials } from './credentials.ts'
-import { type AzureEnvironment, readAzureEnvironment } from './environment.ts'
-
-const SUBSCRIPTION = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+import { isUuid } from '../../../../src/base/text.ts'
+import { askShape, keepToken, readPages } from '../http.ts'
+import { type Inventory, InventoryError, type InventoryRequest } from '../request.ts'
+import { type AzureEnvironment, readAzureCredentials, readAzureEnvironment } from './credentials.ts'
 
 /** Lists the ARM ids of a subscription's resources, groups and role assignments, as far as the identity may read. */
 export const azureInventory: Inventory = async (request) => {
-  if (!SUBSCRIPTION.test(request.scopeId))
-    throw new InventoryError(`'${request.scopeId}' is not an Azure subscription id`)
+  if (!isUuid(request.scopeId)) throw new InventoryError(`'${request.scopeId}' is not an Azure subscription id`)
   const environment = await readAzureEnvironment(request)
   const token = keepToken(request, await readAzureCredentials(request, environment))
   const rows = await readResourceGraph(request, environment, token)
   const ids = new Set(withoutServiceOwned(rows).map(({ id }) => id))
   request.log.info('scope listed', { provider: 'azure', found: rows.length, listed: ids.size })
-  return [...ids].sort(byCode)
+  return [...ids].sort()
 }
 
-const byCode = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-
 const SOURCE = 'Azure Resource Graph'
-const MAX_PAGES = 100
-const PAGE_SIZE = 1000
 
 /** The query for resources, groups and role assignments of a subscription. No part of it comes from a request. */
 const QUERY = [
@@ -49,46 +41,34 @@ type Row = v.InferOutput<typeof Row>
 
 const Answer = v.object({
   data: v.array(Row),
-  resultTruncated: v.optional(
-    v.union([
-      v.boolean(),
-      v.pipe(
-        v.string(),
-        v.transform((text) => text.toLowerCase() === 'true'),
-      ),
-    ]),
-    false,
+  resultTruncated: v.pipe(
+    v.optional(v.union([v.boolean(), v.string()]), false),
+    v.transform((flag) => String(flag).toLowerCase() === 'true'),
   ),
   $skipToken: v.nullish(v.string()),
 })
 
 /** Reads all pages. https://learn.microsoft.com/rest/api/azureresourcegraph/resourcegraph/resources/resources */
-async function readResourceGraph(
+function readResourceGraph(
   request: InventoryRequest,
-  environment: AzureEnvironment,
-  token: TokenSource,
+  { management }: AzureEnvironment,
+  token: () => Promise<string>,
 ): Promise<Row[]> {
-  return readPages({
+  const call = {
+    request,
     source: SOURCE,
-    maxPages: MAX_PAGES,
-    read: async (cursor) => {
-      const page = await askShape(Answer, {
-        request,
-        source: SOURCE,
-        url: `${environment.management}/providers/Microsoft.ResourceGraph/resources?api-version=2022-10-01`,
-        method: 'POST',
-        headers: async () => ({ authorization: `Bearer ${await token()}` }),
-        json: {
-          query: QUERY,
-          subscriptions: [request.scopeId],
-          options: { $top: PAGE_SIZE, ...(cursor === null ? {} : { $skipToken: cursor }) },
-        },
-      })
-      // With a token for the next page, truncated only means that there is one.
-      if (page.resultTruncated && !page.$skipToken) throw new InventoryError(`${SOURCE} cut its result off`)
-      return { items: page.data, next: page.$skipToken }
-    },
-  })
+    url: `${management}/providers/Microsoft.ResourceGraph/resources?api-version=2022-10-01`,
+    method: 'POST',
+    headers: async () => ({ authorization: `Bearer ${await token()}` }),
+  }
+  const read = async (cursor: string | null) => {
+    const options = { $top: 1000, ...(cursor === null ? {} : { $skipToken: cursor }) }
+    const page = await askShape(Answer, { ...call, json: { query: QUERY, subscriptions: [request.scopeId], options } })
+    // With a token for the next page, truncated only means that there is one.
+    if (page.resultTruncated && !page.$skipToken) throw new InventoryError(`${SOURCE} cut its result off`)
+    return { items: page.data, next: page.$skipToken }
+  }
+  return readPages(SOURCE, read, 100)
 }
 
 const GROUP = 'microsoft.resources/subscriptions/resourcegroups'

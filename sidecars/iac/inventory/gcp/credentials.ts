@@ -1,18 +1,22 @@
+import { createPrivateKey } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import * as v from 'valibot'
 import { OutboundError } from '../../../../src/base/http.ts'
-import { askShape } from '../http.ts'
-import { type Env, readNamedText, serviceUrl, setting } from '../inputs.ts'
-import { asAccessToken, keepToken, type ObtainToken, tokenAnswer } from '../tokens.ts'
-import { InventoryError, type InventoryRequest } from '../types.ts'
-import { type CredentialFile, parseCredentialFile } from './credential-file.ts'
-import { impersonate, impersonationUrl } from './library.ts'
+import { parseJson } from '../../../../src/base/json.ts'
+import { asAccessToken, askShape, keepToken, type ObtainToken, tokenAnswer } from '../http.ts'
+import { type Env, InventoryError, type InventoryRequest, readNamedText, serviceUrl, setting } from '../request.ts'
+import {
+  ExternalAccountFile,
+  externalAccountToken,
+  impersonate,
+  impersonationUrl,
+  obtainByLibrary,
+  SCOPE,
+  type TokenContext,
+} from './tokens.ts'
 
-export interface GcpAccess {
-  endpoints: ReturnType<typeof gcpEndpoints>
-  /** Returns the headers of a call. */
-  headers: () => Promise<Record<string, string>>
-}
+export type GcpAccess = Awaited<ReturnType<typeof readGcpAccess>>
 
 const NONE =
   'no Google Cloud credentials configured for scope discovery; set GOOGLE_CREDENTIALS, ' +
@@ -21,9 +25,10 @@ const NONE =
 /**
  * Reads the first credentials found: an access token; `GOOGLE_CREDENTIALS` (path or JSON); the application default
  * credentials, which are `GOOGLE_APPLICATION_CREDENTIALS`, the file of gcloud and the metadata server.
- * `GOOGLE_IMPERSONATE_SERVICE_ACCOUNT` then names an account in whose name all calls are made.
+ * `GOOGLE_IMPERSONATE_SERVICE_ACCOUNT` then names an account in whose name all calls are made. Returns the addresses of
+ * the services and what gives the headers of a call.
  */
-export async function readGcpAccess(request: InventoryRequest): Promise<GcpAccess> {
+export async function readGcpAccess(request: InventoryRequest) {
   const { env } = request
   const accessToken = setting(env, 'GOOGLE_OAUTH_ACCESS_TOKEN')
   const file = accessToken === undefined ? await readConfiguredFile(env) : null
@@ -63,9 +68,8 @@ async function readConfiguredFile(env: Env): Promise<CredentialFile | null> {
   return parseCredentialFile(await readNamedText(own, 'gcloud', env), 'the credentials file of gcloud')
 }
 
-const SOURCE = 'Google metadata server'
-/** Milliseconds. The server is on the machine itself, so it answers at once if it exists. */
-const TIMEOUT_MS = 5_000
+/** The server is on the machine itself, so it answers at once if it exists. */
+const LIMITS = { timeoutMs: 5_000, retries: 1 }
 
 /** Obtains tokens. https://cloud.google.com/compute/docs/access/authenticate-workloads#applications */
 function metadataServerToken(request: InventoryRequest): ObtainToken {
@@ -75,7 +79,7 @@ function metadataServerToken(request: InventoryRequest): ObtainToken {
   return async () => {
     try {
       const headers = { 'metadata-flavor': 'Google' }
-      const question = { request, source: SOURCE, url, headers, timeoutMs: TIMEOUT_MS, retries: 1 }
+      const question = { request, source: 'Google metadata server', url, headers, ...LIMITS }
       return asAccessToken(await askShape(tokenAnswer, question), request)
     } catch (error) {
       // The server was the last possibility: without it, no credentials are configured at all.
@@ -89,8 +93,8 @@ function metadataServerToken(request: InventoryRequest): ObtainToken {
 const DEFAULT_UNIVERSE = 'googleapis.com'
 
 /**
- * Returns the API addresses with their version, without a trailing slash. As for the engine's provider, a variable can give the whole address of one API, version
- * included, and another one the universe of all.
+ * Returns the API addresses with their version, without a trailing slash. As for the engine's provider, a variable can
+ * give the whole address of one API, version included, and another one the universe of all.
  * @param universe that of the credentials, where they name one
  */
 function gcpEndpoints(env: Env, universe: string | undefined) {
@@ -107,3 +111,152 @@ function gcpEndpoints(env: Env, universe: string | undefined) {
 
 const universeOf = (env: Env): string | undefined =>
   setting(env, 'GOOGLE_UNIVERSE_DOMAIN', 'GOOGLE_CLOUD_UNIVERSE_DOMAIN')
+
+const ImpersonatedFile = v.object({
+  type: v.literal('impersonated_service_account'),
+  service_account_impersonation_url: v.string(),
+  delegates: v.optional(v.array(v.string()), []),
+  source_credentials: v.unknown(),
+})
+
+const Common = v.object({
+  type: v.string(),
+  universe_domain: v.optional(v.string()),
+  quota_project_id: v.optional(v.string()),
+})
+
+const SUPPORTED =
+  'supported are service_account, authorized_user, external_account, external_account_authorized_user and ' +
+  'impersonated_service_account'
+
+/** Parses credentials in one of Google's JSON forms. Errors name `origin` and not the text. */
+function parseCredentialFile(text: string, origin: string) {
+  const json = parseJson(text)
+  if (json === undefined) throw new InventoryError(`${origin} is neither a file nor JSON`)
+  const common = v.safeParse(Common, json)
+  if (!common.success) throw new InventoryError(`${origin} holds no Google credentials`)
+  return {
+    universe: common.output.universe_domain,
+    /** The project whose quota the calls use. */
+    quotaProject: common.output.quota_project_id,
+    token: (context: TokenContext) => tokenOf(context, json, origin),
+  }
+}
+
+type CredentialFile = ReturnType<typeof parseCredentialFile>
+
+function tokenOf(context: TokenContext, json: unknown, origin: string, nested = false): ObtainToken {
+  const { type } = checkFields(v.object({ type: v.string() }), json, origin)
+  if (type === 'service_account') return serviceAccountToken(context, checkFields(ServiceAccountFile, json, origin))
+  if (type === 'authorized_user') return authorizedUserToken(context, checkFields(AuthorizedUserFile, json, origin))
+  if (type === 'external_account_authorized_user')
+    return workforceUserToken(context, checkFields(WorkforceUserFile, json, origin))
+  if (type === 'external_account') return externalAccountToken(context, checkFields(ExternalAccountFile, json, origin))
+  if (type !== 'impersonated_service_account' || nested)
+    throw new InventoryError(`${origin} holds credentials of a type that this discovery cannot use; ${SUPPORTED}`)
+  const file = checkFields(ImpersonatedFile, json, origin)
+  const source = tokenOf(context, file.source_credentials, origin, true)
+  return impersonate(context.request, file.service_account_impersonation_url, source, file.delegates)
+}
+
+function checkFields<Schema extends v.GenericSchema>(
+  schema: Schema,
+  json: unknown,
+  origin: string,
+): v.InferOutput<Schema> {
+  const parsed = v.safeParse(schema, json)
+  if (parsed.success) return parsed.output
+  throw new InventoryError(`${origin} lacks ${v.getDotPath(parsed.issues[0]) ?? 'what credentials of its type need'}`)
+}
+
+const ServiceAccountFile = v.object({
+  type: v.literal('service_account'),
+  client_email: v.pipe(v.string(), v.minLength(1)),
+  private_key: v.pipe(v.string(), v.minLength(1)),
+  private_key_id: v.optional(v.string()),
+  token_uri: v.optional(v.string(), 'https://oauth2.googleapis.com/token'),
+  universe_domain: v.optional(v.string()),
+})
+
+/**
+ * Exchanges a signed assertion, which in other universes is the token itself.
+ * https://developers.google.com/identity/protocols/oauth2/service-account
+ */
+function serviceAccountToken(
+  { request, universe }: TokenContext,
+  file: v.InferOutput<typeof ServiceAccountFile>,
+): ObtainToken {
+  checkSigningKey(file.private_key)
+  const account = {
+    email: file.client_email,
+    key: file.private_key,
+    ...(file.private_key_id ? { keyId: file.private_key_id } : {}),
+    scopes: [SCOPE],
+  }
+  if (universe !== undefined)
+    return async () => {
+      const { JWT } = await import('google-auth-library')
+      const headers = await new JWT({ ...account, universeDomain: universe }).getRequestHeaders()
+      const value = headers.get('authorization')?.replace(/^Bearer /, '') ?? ''
+      return asAccessToken({ access_token: value }, request)
+    }
+  return obtainByLibrary(
+    { request, source: 'Google OAuth', url: file.token_uri, secrets: [] },
+    ({ JWT }, transporterOptions) =>
+      new JWT({ ...account, additionalClaims: { aud: file.token_uri }, transporterOptions }),
+  )
+}
+
+/** Refuses a bad key before the library does, because a message of the parser may quote a part of it. */
+function checkSigningKey(pem: string): void {
+  try {
+    if (createPrivateKey(pem).asymmetricKeyType === 'rsa') return
+  } catch {
+    // The error below suffices.
+  }
+  throw new InventoryError('the private_key of the Google credentials is no RSA key')
+}
+
+const AuthorizedUserFile = v.object({
+  type: v.literal('authorized_user'),
+  client_id: v.string(),
+  client_secret: v.string(),
+  refresh_token: v.string(),
+  token_uri: v.optional(v.string(), 'https://oauth2.googleapis.com/token'),
+})
+
+/** Obtains tokens from the file that `gcloud auth application-default login` writes. */
+function authorizedUserToken(
+  { request }: TokenContext,
+  { client_id, client_secret, refresh_token, token_uri }: v.InferOutput<typeof AuthorizedUserFile>,
+): ObtainToken {
+  const account = { clientId: client_id, clientSecret: client_secret, refreshToken: refresh_token }
+  return obtainByLibrary(
+    { request, source: 'Google OAuth', url: token_uri, secrets: [client_secret, refresh_token] },
+    ({ UserRefreshClient }, transporterOptions) => new UserRefreshClient({ ...account, transporterOptions }),
+  )
+}
+
+const WorkforceUserFile = v.object({
+  type: v.literal('external_account_authorized_user'),
+  audience: v.optional(v.string(), ''),
+  client_id: v.string(),
+  client_secret: v.string(),
+  refresh_token: v.string(),
+  token_url: v.optional(v.string(), 'https://sts.googleapis.com/v1/oauthtoken'),
+  token_info_url: v.optional(v.string(), ''),
+})
+
+/** Obtains tokens for a user of a workforce pool, signed in by another issuer. */
+function workforceUserToken({ request }: TokenContext, file: v.InferOutput<typeof WorkforceUserFile>): ObtainToken {
+  return obtainByLibrary(
+    {
+      request,
+      source: 'Google Security Token Service',
+      url: file.token_url,
+      secrets: [file.client_secret, file.refresh_token],
+    },
+    ({ ExternalAccountAuthorizedUserClient }, transporterOptions) =>
+      new ExternalAccountAuthorizedUserClient({ ...file, transporterOptions }),
+  )
+}

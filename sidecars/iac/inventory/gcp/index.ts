@@ -1,18 +1,18 @@
 import * as v from 'valibot'
 import { askShape, type Question, readPages } from '../http.ts'
-import { type Inventory, InventoryError, type InventoryRequest } from '../types.ts'
+import { type Inventory, InventoryError, type InventoryRequest } from '../request.ts'
 import { type GcpAccess, readGcpAccess } from './credentials.ts'
-
-const PROJECT = /^[a-z][a-z0-9-]{4,28}[a-z0-9]$/
 
 /** Lists assets, then the bindings of the IAM policy. Any denied call fails: a partial list would look complete. */
 export const gcpInventory: Inventory = async (request) => {
   const { scopeId } = request
-  if (!PROJECT.test(scopeId)) throw new InventoryError(`'${scopeId}' is not a GCP project id`)
+  if (!/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/.test(scopeId)) throw new InventoryError(`'${scopeId}' is not a GCP project id`)
   const access = await readGcpAccess(request)
   const { resourceManager, cloudAsset } = access.endpoints
   const ask = createAsk(request, access)
-  const number = await readProjectNumber(ask, resourceManager, scopeId)
+  // https://cloud.google.com/resource-manager/reference/rest/v1/projects/get
+  const project = { source: MANAGER, url: `${resourceManager}/projects/${scopeId}` }
+  const { projectNumber: number } = await ask(Project, project)
   const assets = await listAssetNames(ask, cloudAsset, scopeId, number)
   const bindings = await listBindingNames(ask, resourceManager, scopeId)
   request.log.info('scope listed', { provider: 'gcp', assets: assets.length, bindings: bindings.length })
@@ -21,9 +21,6 @@ export const gcpInventory: Inventory = async (request) => {
 
 const ASSETS = 'Cloud Asset Inventory'
 const MANAGER = 'Cloud Resource Manager'
-const MAX_PAGES = 200
-const PAGE_SIZE = 500
-const FIELDS = 'name,assetType,labels'
 
 const Asset = v.object({
   /** The full name, `//service/path`. */
@@ -52,29 +49,17 @@ const createAsk =
   <Schema extends v.GenericSchema>(schema: Schema, call: Pick<Question, 'source' | 'url' | 'method' | 'json'>) =>
     askShape(schema, { ...call, request, headers })
 
-/** Reads the number of a project. https://cloud.google.com/resource-manager/reference/rest/v1/projects/get */
-async function readProjectNumber(ask: Ask, resourceManager: string, projectId: string): Promise<string> {
-  return (await ask(Project, { source: MANAGER, url: `${resourceManager}/projects/${projectId}` })).projectNumber
-}
-
 /**
  * Lists asset names without `//service/`, with the project's id in place of its number.
  * https://cloud.google.com/asset-inventory/docs/reference/rest/v1/TopLevel/searchAllResources
  */
 async function listAssetNames(ask: Ask, cloudAsset: string, projectId: string, number: string): Promise<string[]> {
-  const assets = await readPages({
-    source: ASSETS,
-    maxPages: MAX_PAGES,
-    read: async (cursor) => {
-      const query = new URLSearchParams({
-        pageSize: String(PAGE_SIZE),
-        readMask: FIELDS,
-        ...(cursor === null ? {} : { pageToken: cursor }),
-      })
-      const url = `${cloudAsset}/projects/${projectId}:searchAllResources?${query}`
-      const { results, nextPageToken } = await ask(AssetPage, { source: ASSETS, url })
-      return { items: results, next: nextPageToken }
-    },
+  const assets = await readPages(ASSETS, async (cursor) => {
+    const query = new URLSearchParams({ pageSize: '500', readMask: 'name,assetType,labels' })
+    if (cursor !== null) query.set('pageToken', cursor)
+    const url = `${cloudAsset}/projects/${projectId}:searchAllResources?${query}`
+    const { results, nextPageToken } = await ask(AssetPage, { source: ASSETS, url })
+    return { items: results, next: nextPageToken }
   })
   const byNumber = new RegExp(`(^|/)projects/${number}(?=/|$)`, 'g')
   return assets
@@ -94,33 +79,27 @@ async function listBindingNames(ask: Ask, resourceManager: string, projectId: st
     json: { options: { requestedPolicyVersion: 3 } },
   })
   return bindings.flatMap(({ role, members }) =>
-    members.filter((member) => !isForeignMember(member, projectId)).map((member) => `${projectId} ${role} ${member}`),
+    members
+      .filter((member) => !member.startsWith('deleted:') && !isServiceAgent(member, projectId))
+      .map((member) => `${projectId} ${role} ${member}`),
   )
 }
 
-const PROJECT_TYPE = 'cloudresourcemanager.googleapis.com/Project'
-const BUCKET = 'storage.googleapis.com/Bucket'
-const SERVICE_ACCOUNT = 'iam.googleapis.com/ServiceAccount'
 /** Buckets that Dataproc, Cloud Functions, Cloud Run and Cloud Build create for themselves. */
 const SERVICE_BUCKET = /^(dataproc-staging-|dataproc-temp-|gcf-sources-|gcf-v2-|run-sources-)|_cloudbuild$/
 
-const lastSegment = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
-
 /** Reports whether a service of Google created this asset, or it is the project itself. */
 function isServiceOwned({ name, assetType, labels }: Asset, projectId: string): boolean {
-  const last = lastSegment(name)
+  const last = name.slice(name.lastIndexOf('/') + 1)
   return (
-    assetType === PROJECT_TYPE ||
+    assetType === 'cloudresourcemanager.googleapis.com/Project' ||
     Object.keys(labels).some((key) => key.startsWith('goog-')) ||
     last.startsWith('gke-') ||
-    (assetType === BUCKET && SERVICE_BUCKET.test(last)) ||
-    (assetType === SERVICE_ACCOUNT && isServiceAgent(last, projectId))
+    (assetType === 'storage.googleapis.com/Bucket' && SERVICE_BUCKET.test(last)) ||
+    (assetType === 'iam.googleapis.com/ServiceAccount' && isServiceAgent(last, projectId))
   )
 }
 
-/** Reports whether a member of a binding is deleted, or an account that Google or another project owns. */
-const isForeignMember = (member: string, projectId: string): boolean =>
-  member.startsWith('deleted:') || isServiceAgent(member, projectId)
-
+/** Reports whether Google or another project owns an account. */
 const isServiceAgent = (account: string, projectId: string): boolean =>
   account.endsWith('.gserviceaccount.com') && !account.endsWith(`@${projectId}.iam.gserviceaccount.com`)

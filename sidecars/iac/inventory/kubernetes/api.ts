@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import type { Fetch } from '../../../../src/base/http.ts'
 import type { Logger } from '../../../../src/base/log.ts'
 import { askJson, readPages } from '../http.ts'
-import { checkShape } from '../inputs.ts'
-import { type InventoryRequest, RefusedError } from '../types.ts'
+import { checkShape, type InventoryRequest, RefusedError } from '../request.ts'
 import { type Cluster, type CurrentCluster, transportOf } from './cluster.ts'
 
 export const SOURCE = 'Kubernetes API'
@@ -181,8 +180,6 @@ async function readVersion(api: Api, at: { group: string; version: string }): Pr
   }
 }
 
-const PAGE_SIZE = 500
-const MAX_PAGES = 200
 /** Limit of attempts: a list restarts when it takes longer than the server keeps its beginning. */
 const MAX_ATTEMPTS = 3
 /** Requests metadata only, so that the content of a Secret stays on a server that can omit it. */
@@ -219,17 +216,10 @@ export async function listObjects(api: Api, kind: ServedKind): Promise<ObjectMet
 async function listAt(api: Api, path: string): Promise<ObjectMetadata[]> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await readPages({
-        source: `${SOURCE} at ${path}`,
-        maxPages: MAX_PAGES,
-        read: async (cursor) => {
-          const query = new URLSearchParams({
-            limit: String(PAGE_SIZE),
-            ...(cursor === null ? {} : { continue: cursor }),
-          })
-          const { items, metadata } = checkShape(SOURCE, listSchema, await api.get(`${path}?${query}`, METADATA))
-          return { items: (items ?? []).map((item) => item.metadata), next: metadata?.continue }
-        },
+      return await readPages(`${SOURCE} at ${path}`, async (cursor) => {
+        const query = new URLSearchParams({ limit: '500', ...(cursor === null ? {} : { continue: cursor }) })
+        const { items, metadata } = checkShape(SOURCE, listSchema, await api.get(`${path}?${query}`, METADATA))
+        return { items: (items ?? []).map((item) => item.metadata), next: metadata?.continue }
       })
     } catch (error) {
       if (!(error instanceof RefusedError) || error.status !== 410 || attempt >= MAX_ATTEMPTS) throw error

@@ -1,5 +1,4 @@
-import { readFileIfAny } from '../inputs.ts'
-import { type Inventory, InventoryError, type InventoryRequest, RefusedError } from '../types.ts'
+import { type Inventory, InventoryError, type InventoryRequest, RefusedError, readFileIfAny } from '../request.ts'
 import {
   type Api,
   apiVersionOf,

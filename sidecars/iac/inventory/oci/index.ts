@@ -1,14 +1,10 @@
 import * as v from 'valibot'
 import { type Page, readPages } from '../http.ts'
-import { checkShape } from '../inputs.ts'
-import { type Inventory, InventoryError } from '../types.ts'
-import { readOciAccess } from './credentials.ts'
-import { ociEndpoints } from './endpoints.ts'
+import { checkShape, type Inventory, InventoryError } from '../request.ts'
+import { ociEndpoints, readOciAccess } from './credentials.ts'
 import { createOciClient, type OciClient } from './signature.ts'
 
 const SOURCE = 'OCI Search'
-const MAX_PAGES = 200
-const PAGE_SIZE = 1000
 
 const Item = v.object({
   identifier: v.pipe(v.string(), v.minLength(1)),
@@ -29,8 +25,7 @@ export const ociInventory: Inventory = async (request) => {
   const access = await readOciAccess(request, realm)
   const endpoints = ociEndpoints(env, access.region, realm)
   const client = createOciClient(request, access.signer)
-  const read = (cursor: string | null) => searchPage(client, endpoints.search, scopeId, cursor)
-  const resources = await readPages({ source: SOURCE, maxPages: MAX_PAGES, read })
+  const resources = await readPages(SOURCE, (cursor) => searchPage(client, endpoints.search, scopeId, cursor))
   const ids = new Set(await readProviderIds(resources.filter(isManageable), client, endpoints.objectStorage))
   log.info('scope listed', { provider: 'oci', region: access.region, found: resources.length, listed: ids.size })
   return [...ids]
@@ -44,7 +39,7 @@ async function searchPage(
   cursor: string | null,
 ): Promise<Page<Item>> {
   const url = new URL(`${endpoint}/20180409/resources`)
-  url.searchParams.set('limit', String(PAGE_SIZE))
+  url.searchParams.set('limit', '1000')
   if (cursor !== null) url.searchParams.set('page', cursor)
   // Safe in the query: the form of the id has been checked. States are filtered later, as not every kind has one.
   const query = `query all resources where compartmentId = '${compartmentId}'`

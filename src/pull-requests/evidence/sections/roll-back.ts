@@ -1,4 +1,5 @@
 import { toReportAction } from '../../../plan/actions.ts'
+import { localName } from '../../../plan/addresses.ts'
 import type { ListedChange } from '../../../plan/change-list.ts'
 import { criticalityOf } from '../../../plan/impact.ts'
 import type { Evidence } from '../evidence.ts'
@@ -94,7 +95,7 @@ function describeRevert({ entries, total, recorded }: ReviewedChanges, max: numb
 }
 
 const isGone = ({ action, keeps_old }: ListedChange) => action === 'delete' || (action === 'replace' && !keeps_old)
-const criticality = ({ address }: ListedChange) => criticalityOf(resourceTypeOf(address))
+const criticality = ({ address }: ListedChange) => criticalityOf(localName(address).split('.')[0] ?? '')
 
 function sortByEffect(entries: readonly ListedChange[]) {
   const gone = entries.filter(isGone)
@@ -172,10 +173,4 @@ function inPlace(entries: readonly ListedChange[]): string {
   ]
     .filter(Boolean)
     .join(' ')
-}
-
-/** Returns the type in an address: `aws_vpc` in `module.net["a"].aws_vpc.main`. */
-function resourceTypeOf(address: string): string {
-  const bare = address.replaceAll(/\["(?:\\.|[^"\\])*"\]|\[\d+\]/g, '')
-  return bare.replace(/^(?:module\.[^.]+\.)+/, '').split('.')[0] ?? ''
 }

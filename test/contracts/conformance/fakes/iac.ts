@@ -4,9 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Hono } from 'hono'
 import { BODIES, JOB_ID, ROUTES } from '../../../../sidecars/iac/app.ts'
 import { ADDITIONS, type JobKind } from '../../../../sidecars/iac/types.ts'
-import { requireBearer } from '../../../../sidecars/shared/create-app.ts'
-import { problemResponse } from '../../../../sidecars/shared/problem.ts'
-import { readBody } from '../../../../sidecars/shared/read-body.ts'
+import { problemResponse, readBody, requireBearer } from '../../../../sidecars/shared/http.ts'
 import { type Handler, TOKEN } from './serve.ts'
 
 type Json = Record<string, unknown>

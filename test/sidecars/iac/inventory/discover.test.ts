@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { discover, type Inventories } from '../../../../sidecars/iac/inventory/discover.ts'
-import { type Inventory, InventoryError, RefusedError } from '../../../../sidecars/iac/inventory/types.ts'
+import { type Inventory, InventoryError, RefusedError } from '../../../../sidecars/iac/inventory/request.ts'
 import { inventoryRequest } from './request.ts'
 
 const run = (inventory: Inventory, more: Partial<Parameters<typeof discover>[0]> = {}) => {

@@ -1,7 +1,7 @@
 import { HttpResponse, http } from 'msw'
 import { describe, expect, it } from 'vitest'
 import { ask, askJson, codeOf, messageOf, type Question, readPages } from '../../../../sidecars/iac/inventory/http.ts'
-import { RefusedError } from '../../../../sidecars/iac/inventory/types.ts'
+import { RefusedError } from '../../../../sidecars/iac/inventory/request.ts'
 import { silentLogger } from '../../../../src/base/log.ts'
 import { interceptRequests } from '../../../helpers/intercept.ts'
 import { inventoryRequest } from './request.ts'
@@ -198,23 +198,19 @@ describe('pages', () => {
 
   it('are read to the end, in order, empty ones in between included', async () => {
     const pages = { '': { items: [1], next: 'b' }, b: { items: [], next: 'c' }, c: { items: [2], next: '' } }
-    expect(await readPages({ source: 'the cloud', maxPages: 3, read: read(pages) })).toEqual([1, 2])
+    expect(await readPages('the cloud', read(pages), 3)).toEqual([1, 2])
   })
 
   it('are too many beyond the limit', async () => {
     let page = 0
     const endless = async () => ({ items: [page], next: String(++page) })
-    await expect(readPages({ source: 'the cloud', maxPages: 5, read: endless })).rejects.toThrow(
-      'the cloud has more than 5 pages of results',
-    )
+    await expect(readPages('the cloud', endless, 5)).rejects.toThrow('the cloud has more than 5 pages of results')
     expect(page).toBe(5)
   })
 
   it('do not go in circles', async () => {
     const pages = { '': { items: [1], next: 'b' }, b: { items: [2], next: 'c' }, c: { items: [3], next: 'b' } }
-    await expect(readPages({ source: 'the cloud', maxPages: 9, read: read(pages) })).rejects.toThrow(
-      'the cloud repeats a page of results',
-    )
+    await expect(readPages('the cloud', read(pages), 9)).rejects.toThrow('the cloud repeats a page of results')
   })
 })
 

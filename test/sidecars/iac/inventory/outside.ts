@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HttpResponse, http } from 'msw'
 import { expect, onTestFinished } from 'vitest'
-import type { Inventory, InventoryRequest } from '../../../../sidecars/iac/inventory/types.ts'
+import type { Inventory, InventoryRequest } from '../../../../sidecars/iac/inventory/request.ts'
 import { interceptRequests } from '../../../helpers/intercept.ts'
 import { inventoryRequest } from './request.ts'
 

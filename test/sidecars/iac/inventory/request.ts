@@ -1,4 +1,4 @@
-import type { InventoryRequest } from '../../../../sidecars/iac/inventory/types.ts'
+import type { InventoryRequest } from '../../../../sidecars/iac/inventory/request.ts'
 import { createLogger } from '../../../../src/base/log.ts'
 
 /** Makes a request as the job does, with waits of a millisecond. `log` holds the finished lines. */

@@ -2,8 +2,7 @@ import { chmod, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { PLATFORM } from '../../../../sidecars/iac/engine/find.ts'
-import { listMirror } from '../../../../sidecars/iac/limits/mirror.ts'
-import { openCliConfig } from '../../../../sidecars/iac/limits/providers.ts'
+import { listMirror, openCliConfig } from '../../../../sidecars/iac/limits/providers.ts'
 import { SCOPE, startTestService, temporaryFolder } from '../service.ts'
 
 /** Engines differ in the host that `hashicorp/…` stands for. */

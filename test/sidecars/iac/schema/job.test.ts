@@ -1,8 +1,7 @@
 import { appendFile, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createSchemaCache } from '../../../../sidecars/iac/schema/cache.ts'
-import { indexDocument } from '../../../../sidecars/iac/schema/index-document.ts'
+import { createSchemaCache, indexDocument } from '../../../../sidecars/iac/schema/cache.ts'
 import { readLockFile } from '../../../../sidecars/iac/schema/job.ts'
 import { type Json, SCOPE, startFakeService, startTestService, temporaryFolder } from '../service.ts'
 

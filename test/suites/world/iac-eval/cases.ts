@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readCsv } from '../../../../eval/iac-eval/load.ts'
+import { readCsv } from '../../../../eval/iac-eval.ts'
 import { addProviders, loadScenarios, readScenario, type Scenario } from '../../../../eval/scenario/scenario.ts'
 import { isJsonObject, type JsonObject } from '../../../../src/base/json.ts'
 import type { Statement } from '../../../../src/rules/intent/statement.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { checkPolicy } from '../../../../eval/iac-eval/opa.ts'
+import { checkPolicy } from '../../../../eval/iac-eval.ts'
 import { judge, playScenario } from '../../../../eval/sample.ts'
 import { selectRunnable } from '../../../../eval/skip.ts'
 import { type EvalStack, startEvalStack } from '../../../../eval/stack.ts'

@@ -86,7 +86,7 @@ function standIn(
 }
 
 /** @param extra paths below the block, such as `replication.auto` */
-function bodyOf({ attributes, block_types }: BlockSchema, extra: readonly string[]): string {
+function bodyOf({ attributes = {}, block_types = {} }: BlockSchema, extra: readonly string[]): string {
   const below = (name: string) =>
     extra.filter((path) => path.startsWith(`${name}.`)).map((path) => path.slice(name.length + 1))
   const isWanted = (name: string) => extra.includes(name) || below(name).length > 0
@@ -95,7 +95,7 @@ function bodyOf({ attributes, block_types }: BlockSchema, extra: readonly string
       .filter(([name, { required }]) => required || isWanted(name))
       .map(([name]) => `${name} = var.unknown\n`),
     ...Object.entries(block_types)
-      .filter(([name, { min_items }]) => min_items > 0 || isWanted(name))
-      .map(([name, { block }]) => `${name} {\n${bodyOf(block, below(name))}}\n`),
+      .filter(([name, { min_items = 0 }]) => min_items > 0 || isWanted(name))
+      .map(([name, { block }]) => `${name} {\n${bodyOf(block ?? {}, below(name))}}\n`),
   ].join('')
 }

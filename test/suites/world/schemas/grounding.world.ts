@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { indexDocument } from '../../../../sidecars/iac/schema/index-document.ts'
+import { indexDocument } from '../../../../sidecars/iac/schema/cache.ts'
 import { type Block, readBlock, type TypeSchema } from '../../../../src/plan/schema/read-schema.ts'
 import { renderType } from '../../../../src/plan/schema/render.ts'
 import { documentOf, INSTALLED } from './documents.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { engineArguments } from '../../../../../sidecars/iac/engine/command.ts'
-import { stateResourceIds } from '../../../../../sidecars/iac/jobs/state-ids.ts'
+import { stateResourceIds } from '../../../../../sidecars/iac/jobs/execute.ts'
 
 /** Returns identifiers of a state with one resource. */
 function idsOf(type: string, attributes: object) {

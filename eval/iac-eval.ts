@@ -1,0 +1,155 @@
+import { execFile } from 'node:child_process'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { withTemporaryFolder } from '../dev/files.ts'
+import type { JsonObject } from '../src/base/json.ts'
+import { addProviders, readScenario, type Scenario, ScenarioError } from './scenario/scenario.ts'
+
+type Row = Record<string, unknown>
+
+/**
+ * Loads the cases of the published IaC-Eval data set as scenarios. Each has a request (`Prompt`) and a policy in Rego
+ * (`Rego intent`). Every CSV and JSONL file of the folder is read.
+ * Errors: `ScenarioError` when the folder holds no case.
+ */
+export async function loadIacEval(folder: string): Promise<Scenario[]> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => /\.(csv|jsonl)$/.test(name)).sort()
+  const rows: { file: string; number: number; row: Row }[] = []
+  for (const file of names) {
+    const text = await readFile(join(folder, file), 'utf8')
+    const read = file.endsWith('.csv') ? readCsv(text) : readJsonLines(file, text)
+    rows.push(...read.map((row, index) => ({ file: file.replace(/\.\w+$/, ''), number: index + 1, row })))
+  }
+  const cases = rows.flatMap(({ file, number, row }) => {
+    const [prompt, rego] = [field(row, 'prompt'), field(row, 'rego intent', 'rego_intent', 'rego')]
+    return prompt === '' || rego === ''
+      ? []
+      : [{ name: `iac-eval/${file}-${String(number).padStart(3, '0')}`, prompt, rego }]
+  })
+  if (cases.length === 0)
+    throw new ScenarioError(`${folder} holds no CSV or JSONL file with the columns Prompt and "Rego intent".`)
+  return await Promise.all(cases.map(toScenario))
+}
+
+async function toScenario({ name, prompt, rego }: { name: string; prompt: string; rego: string }): Promise<Scenario> {
+  const scenario = readScenario(name, {
+    cloud: 'aws',
+    request: prompt,
+    repository: { files: { 'README.md': '# Infrastructure\n' } },
+    providers: ['aws'],
+    expect: { status: 'completed' },
+  })
+  return { ...(await addProviders(scenario)), rego }
+}
+
+/** Returns the first of these columns that is not empty, ignoring case. */
+function field(row: Row, ...names: string[]): string {
+  for (const name of names) {
+    const key = Object.keys(row).find((own) => own.trim().toLowerCase() === name)
+    const value = key === undefined ? undefined : row[key]
+    if (typeof value === 'string' && value.trim() !== '') return value.trim()
+  }
+  return ''
+}
+
+function readJsonLines(file: string, text: string): Row[] {
+  return text.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return []
+    try {
+      return [JSON.parse(line) as Row]
+    } catch {
+      throw new ScenarioError(`${file}: line ${index + 1} is no JSON.`)
+    }
+  })
+}
+
+/**
+ * Reads the rows of a CSV text by the names in its first row (RFC 4180: quoted fields may hold commas, doubled quotes
+ * and line ends). The first of two equal names counts.
+ */
+export function readCsv(text: string): Record<string, string>[] {
+  const [head = [], ...rows] = cellsOf(text.replace(/^\uFEFF/, ''))
+  return rows.map((row) => {
+    const record: Record<string, string> = {}
+    for (const [column, name] of head.entries()) record[name] ??= row[column] ?? ''
+    return record
+  })
+}
+
+function cellsOf(text: string): string[][] {
+  const rows: string[][] = []
+  let row: string[] = []
+  let cell = ''
+  let quoted = false
+  const endRow = () => {
+    row.push(cell)
+    if (row.length > 1 || row[0] !== '') rows.push(row)
+    row = []
+    cell = ''
+  }
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i]
+    if (quoted) {
+      if (char !== '"') cell += char
+      else if (text[i + 1] === '"') cell += text[++i]
+      else quoted = false
+    } else if (char === '"' && cell === '') quoted = true
+    else if (char === ',') {
+      row.push(cell)
+      cell = ''
+    } else if (char === '\n') endRow()
+    else if (char !== '\r') cell += char
+  }
+  if (cell !== '' || row.length > 0) endRow()
+  return rows
+}
+
+const run = promisify(execFile)
+const LIMIT_MS = 60_000
+
+let lookup: Promise<boolean> | null = null
+
+/** True if `opa` is on PATH. It is looked up once. */
+export function hasOpa(): Promise<boolean> {
+  lookup ??= run('opa', ['version'], { timeout: LIMIT_MS }).then(
+    () => true,
+    () => false,
+  )
+  return lookup
+}
+
+/**
+ * Checks a plan with a policy and returns the rules that are `false`, which the data set counts as violated. Policies
+ * are in version 0 of the language unless they import version 1.
+ */
+export const checkPolicy = (rego: string, plan: JsonObject, signal: AbortSignal): Promise<string[]> =>
+  withTemporaryFolder(async (folder) => {
+    const [policyFile, planFile] = [join(folder, 'policy.rego'), join(folder, 'plan.json')]
+    await writeFile(policyFile, rego)
+    await writeFile(planFile, JSON.stringify(plan), { mode: 0o600 })
+    const form = /^\s*import\s+rego\.v1\b/m.test(rego) ? '--v1-compatible' : '--v0-compatible'
+    const args = ['eval', form, '--format', 'json', '--input', planFile, '--data', policyFile, 'data']
+    try {
+      const { stdout } = await run('opa', args, { timeout: LIMIT_MS, signal, maxBuffer: 64 * 1024 * 1024 })
+      return findFalseRules(stdout)
+    } catch (error) {
+      signal.throwIfAborted()
+      const reason = error instanceof Error ? error.message.slice(0, 300) : 'unknown error'
+      return [`the policy could not be evaluated: ${reason}`]
+    }
+  })
+
+/** Finds the paths of `false` in the answer of `opa eval`. */
+export function findFalseRules(answer: string): string[] {
+  const document = JSON.parse(answer) as { result?: { expressions?: { value?: unknown }[] }[] }
+  const value = document.result?.[0]?.expressions?.[0]?.value
+  if (value === undefined) return ['the policy has no result']
+  return pathsOfFalse(value, []).map((path) => `the policy is not met: ${path}`)
+}
+
+function pathsOfFalse(value: unknown, path: readonly string[]): string[] {
+  if (value === false) return [path.join('.')]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, item]) => pathsOfFalse(item, [...path, key]))
+}

@@ -1,0 +1,135 @@
+import type { Logger } from '../base/log.ts'
+import { namesResource } from '../plan/addresses.ts'
+import type { DriftOperation } from '../plan/drift.ts'
+import { fence } from '../prompts/fence.ts'
+import { renderLayout } from '../prompts/layout.ts'
+import { showDiff } from './shared/branch-diff.ts'
+import { defineChain } from './shared/chain.ts'
+import { createOperationsTool, FINISH_WITH_OPERATIONS, limitToSent, writeFilterQuery } from './shared/operations.ts'
+
+/** Turns drift into operations in plain language. When the model finds none, every entry of the drift is one. */
+export const taskSplitter = defineChain({
+  name: 'TASK_SPLITTER',
+  role: 'main',
+  system: () =>
+    renderLayout({
+      role:
+        'You turn a drift document into operations for an engineer who edits the code. The document lists, for ' +
+        'each address, what has to change in the code so that it describes the infrastructure as it is.',
+      rules: [
+        'One operation for each address; several attributes of one address stay together. Blocks that can only ' +
+          'be changed together (a resource and the rule that refers to it) may share one.',
+        'Each operation stands on its own: full address, attribute paths, the value in the code (`old_value`) and ' +
+          'the value to write (`new_value`). The engineer sees neither the document nor the other operations, but ' +
+          'has the files and finds the place: read files only when an operation could not be understood otherwise.',
+        'Keep direction: "update resource" means write the given values into the code; "delete resource" means ' +
+          'remove the block; "create resource" means add a block with the given values.',
+        'Copy values exactly. A masked value stays masked: say that the attribute is sensitive and must keep its ' +
+          'reference.',
+        'Leave out attributes that the provider computes and that cannot be written in code, and say so in the ' +
+          'explanation.',
+        'Add nothing that the document does not hold: no improvements, no refactoring.',
+      ],
+      finish: FINISH_WITH_OPERATIONS,
+    }),
+  query: ({ drift }: { drift: readonly DriftOperation[] }) =>
+    `Split this drift document into operations.\n\n${fence('drift document', JSON.stringify(drift, null, 2))}`,
+  tools: ['inspection', 'webSearch'],
+  resultTool: () => createOperationsTool(),
+  read: ({ operations }, { values: { drift }, log }) =>
+    operations.length > 0 ? keepAboutDrift(drift, operations, log) : drift.map((entry) => JSON.stringify(entry)),
+})
+
+/** Average number of operations kept per address: with 3 addresses at most 96. */
+const MAX_PER_ADDRESS = 32
+
+/** Keeps the splitter from adding work: limits the operations, and drops those without a drifted address. */
+function keepAboutDrift(
+  drift: readonly DriftOperation[],
+  operations: readonly string[],
+  log: Pick<Logger, 'warn'>,
+): string[] {
+  const unique = [...new Set(operations)]
+  const aboutDrift = unique.filter((operation) => drift.some(({ address }) => namesResource(operation, address)))
+  const kept = (aboutDrift.length > 0 ? aboutDrift : unique).slice(0, drift.length * MAX_PER_ADDRESS)
+  if (kept.length < unique.length)
+    log.warn('the splitter answered operations about nothing that drifted, or too many', {
+      answered: unique.length,
+      kept: kept.length,
+    })
+  return kept
+}
+
+interface ReconciliationValues {
+  operations: readonly string[]
+  /** Diff of the session's branch from the workspace. */
+  diff: string
+}
+
+/** Removes operations that would only undo changes of this session, and trims mixed ones. */
+export const filterReconciliation = defineChain({
+  name: 'FILTER_RECONCILIATION',
+  role: 'small',
+  system: () =>
+    renderLayout({
+      role:
+        'You separate genuine drift from the changes that this session has written and not yet applied. The branch ' +
+        'diff shows the latter.',
+      rules: [
+        'An operation that would only undo what the diff added, changed or removed is the work of this session: ' +
+          'drop it.',
+        'An operation about an address or attribute that the diff does not touch is genuine drift: keep it word ' +
+          'for word.',
+        'A mixed one is trimmed to the attributes that the diff does not touch; change nothing else in its text.',
+        'In doubt, drop it: undoing the work of the user is worse than leaving drift for a drift session.',
+        'Never add an operation.',
+      ],
+      finish: FINISH_WITH_OPERATIONS,
+    }),
+  query: ({ operations, diff }: ReconciliationValues) => `${writeFilterQuery(operations)}\n\n${showDiff(diff)}`,
+  tools: ['inspection'],
+  resultTool: () => createOperationsTool(),
+  read: (answer, { values, log }) => limitToSent(values.operations, answer.operations, log),
+})
+
+export interface Exceptions {
+  operations: string[]
+  /** The model's unchanged reply, for comparison with the input. */
+  answered: string[]
+  /** The filter's explanation of its omissions; null when there are none. */
+  note: string | null
+}
+
+const UNEXPLAINED = 'Covered by the drift exception rules; the filter gave no explanation.'
+
+/** Removes operations that an exception rule of the organisation covers. */
+export const filterDriftExceptions = defineChain({
+  name: 'FILTER_DRIFT_EXCEPTIONS',
+  role: 'small',
+  bodies: (cloud) => ({ driftExceptions: `${cloud}-guidelines-drift_exceptions` }),
+  system: ({ driftExceptions }) =>
+    renderLayout({
+      role:
+        'You take operations out of a list when the drift exception rules say that such drift is expected and ' +
+        'stays as it is.',
+      rules: [
+        'A rule covers an operation only when kind of resource and attribute both match. Similar is not enough.',
+        'An operation that a rule covers completely is dropped; one that is covered in part keeps the attributes ' +
+          'no rule covers.',
+        'All other operations are returned word for word. Never add one.',
+        'Deleting or creating a whole resource is covered only by a rule that says so.',
+        'In the explanation name for each dropped operation the address, the change and the rule, one line each.',
+      ],
+      blocks: [['Drift exception rules', driftExceptions]],
+      finish: FINISH_WITH_OPERATIONS,
+    }),
+  query: ({ operations }: { operations: readonly string[] }) => writeFilterQuery(operations),
+  resultTool: () => createOperationsTool(),
+  read: (answer, { values, log, mask }): Exceptions => {
+    const sent = values.operations
+    const left = limitToSent(sent, answer.operations, log)
+    const unchanged = left.length === sent.length && left.every((operation) => sent.includes(operation))
+    const note = unchanged ? null : mask(answer.explanation).trim() || UNEXPLAINED
+    return { operations: left, answered: answer.operations, note }
+  },
+})
