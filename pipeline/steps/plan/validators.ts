@@ -12,7 +12,7 @@ export const createPlanValidator = (kit: Kit, targetsOf: () => Promise<string[]>
   createChoiceValidator(kit, { ...fixedTargets(kit, []), choose: targetsOf })
 
 /** The result of a check of a valid plan. */
-export interface PlanCheck {
+interface PlanCheck {
   /** The reasons to write the code again; empty when there are none. */
   findings: Finding[]
   /** The same for the generator. */
