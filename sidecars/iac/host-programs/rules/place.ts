@@ -109,12 +109,9 @@ function hostReach(host: string): Reach | null {
 /** Returns the host in the form of the URL parser: IPv4 as four decimals, names in lower case. */
 function canonicalHost(host: string): string | null {
   const text = host.trim()
-  for (const candidate of [text, `[${text.replace(/^\[|\]$/g, '').replace(/%.*$/, '')}]`]) {
-    try {
-      return new URL(`http://${candidate}/`).hostname
-    } catch {}
-  }
-  return null
+  const candidates = [text, `[${text.replace(/^\[|\]$/g, '').replace(/%.*$/, '')}]`]
+  const url = candidates.map((candidate) => URL.parse(`http://${candidate}/`)).find((parsed) => parsed !== null)
+  return url?.hostname ?? null
 }
 
 /** Go reads `010.0.0.1` literally, other resolvers as octal: both readings are checked. */
