@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { type Browser, chromium, type Page, request } from '@playwright/test'
 import { buildConsole } from '../console/build/build.ts'
-import type { SessionSummary } from '../console/client/api/calls.ts'
+import type { SessionSummary } from '../console/client/api/client.ts'
 import { withTemporaryFolder } from '../dev/files.ts'
 import { listen } from '../dev/server.ts'
 import { createMasker } from '../src/base/masking.ts'

@@ -11,8 +11,7 @@ import { benchPlanDocument } from './plan-document.ts'
 import { benchRequests } from './requests.ts'
 import { benchSandbox } from './sandbox.ts'
 import { benchStack } from './stack.ts'
-import { benchStreams } from './streams.ts'
-import { benchWatchers } from './watchers.ts'
+import { benchStreams, benchWatchers } from './streams.ts'
 
 const HELP = `npm run bench [-- options]
 

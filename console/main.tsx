@@ -1,21 +1,18 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/preact-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { render } from 'preact'
-import { createApi } from './client/api/client.ts'
-import { ApiError } from './client/api/errors.ts'
+import { ApiError, createApi } from './client/api/client.ts'
 import { type AuthConfig, createSignIn } from './client/auth/sign-in.ts'
 import { type ConsoleConfig, meQuery, type Platform, PlatformProvider } from './client/platform.ts'
 import { askForPlan, type ReadSession, sessionKey, sessionQuery } from './client/sessions/use-session.ts'
 import { loadSettings } from './client/settings.ts'
 import { router } from './routes.tsx'
-import { SignInGate, Unavailable } from './ui/shell/gates.tsx'
-import { ClockContext } from './ui/time.tsx'
-
-const BASE = '/console'
+import { ClockContext } from './ui/kit.tsx'
+import { SignInGate, Unavailable } from './ui/shell/frame.tsx'
 
 /** Reads `config.json`, which the core writes for a console that it serves, and otherwise an operator. */
 async function readConfig(): Promise<ConsoleConfig> {
-  const response = await fetch(`${BASE}/config.json`)
+  const response = await fetch('/console/config.json')
   if (!response.ok) throw new Error('no configuration')
   const { api_url, examples = [], auth } = (await response.json()) as Partial<ConsoleConfig>
   return { api_url: (api_url || '/api/v1').replace(/\/+$/, ''), examples, auth }

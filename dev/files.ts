@@ -11,9 +11,9 @@ export async function writeAtomically(path: string, body: string | Uint8Array, m
   await replaceFile(path, body, mode)
 }
 
-/** Runs `work` with a new folder below `parent`, which is removed at the end. */
-export async function withTemporaryFolder<T>(work: (folder: string) => Promise<T>, parent = tmpdir()): Promise<T> {
-  const folder = await mkdtemp(join(parent, 'platform-'))
+/** Runs `work` with a new folder, which is removed at the end. */
+export async function withTemporaryFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'platform-'))
   try {
     return await work(folder)
   } finally {

@@ -6,11 +6,10 @@ import { makePast, stateObjects } from '../dev/sample-state/prepare.ts'
 import { PlatformError } from '../src/base/errors.ts'
 import { parsePlan } from '../src/plan/plan.ts'
 import { deriveProjectId } from '../src/plan/state/managed-state.ts'
-import type { BranchRoot, EngineRoots } from './engine-root.ts'
 import { checkPolicy } from './iac-eval.ts'
 import { collectEvidence, findUnmet, needsPlan, type Outcome } from './scenario/expectations.ts'
 import type { Scenario } from './scenario/scenario.ts'
-import type { EvalStack } from './stack.ts'
+import type { BranchRoot, EngineRoots, EvalStack } from './stack.ts'
 
 /** The result of a sample, without the fields that only the caller knows. */
 export interface SampleMeasurement {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { Cloud } from '../src/base/vocabulary.ts'
-import type { EngineRoots } from './engine-root.ts'
 import { hasOpa } from './iac-eval.ts'
 import type { ProviderName, Scenario } from './scenario/scenario.ts'
+import type { EngineRoots } from './stack.ts'
 import type { Skipped } from './summary.ts'
 
 interface SkipOptions {

@@ -3,21 +3,6 @@ import { Hono } from 'hono'
 import { notFound } from '../src/base/errors.ts'
 import type { AppEnv } from './env.ts'
 
-/** Returns a documentation page. Its addresses are relative, for closed networks and proxies that strip `/api`. */
-const page = (title: string, head: string, body: string) => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-${head}
-</head>
-<body>
-${body}
-</body>
-</html>
-`
-
 /** The body of the Swagger page. The package's own would load files from another host and use an inline script. */
 const swaggerBody = `<link rel="icon" href="docs/assets/favicon-32x32.png">
 <link rel="stylesheet" href="docs/assets/swagger-ui.css">
@@ -25,16 +10,23 @@ const swaggerBody = `<link rel="icon" href="docs/assets/favicon-32x32.png">
 <script src="docs/assets/swagger-ui-bundle.js"></script>
 <script src="docs/assets/start-swagger-ui.js"></script>`
 
-const redocPage = page(
-  'Platform API reference',
-  '<link rel="icon" href="docs/assets/favicon-32x32.png">\n<link rel="stylesheet" href="docs/assets/page.css">',
-  '<div id="redoc"></div>\n<script src="docs/assets/redoc.standalone.js"></script>\n' +
-    '<script src="docs/assets/start-redoc.js"></script>',
-)
-
-const REDOC_OPTIONS =
-  '{ disableSearch: true, hideDownloadButton: false, ' +
-  "theme: { typography: { fontFamily: 'sans-serif', headings: { fontFamily: 'sans-serif' } } } }"
+/** The addresses of both pages are relative, for closed networks and proxies that strip `/api`. */
+const redocPage = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Platform API reference</title>
+<link rel="icon" href="docs/assets/favicon-32x32.png">
+<link rel="stylesheet" href="docs/assets/page.css">
+</head>
+<body>
+<div id="redoc"></div>
+<script src="docs/assets/redoc.standalone.js"></script>
+<script src="docs/assets/start-redoc.js"></script>
+</body>
+</html>
+`
 
 /** Our own small files, served beside those of the two viewers. */
 const OWN_ASSETS: Record<string, { body: string; content_type: string }> = {
@@ -53,7 +45,11 @@ const OWN_ASSETS: Record<string, { body: string; content_type: string }> = {
     content_type: 'text/javascript; charset=utf-8',
     body: `Redoc.init(
   new URL('../../openapi.json', document.currentScript.src).href,
-  ${REDOC_OPTIONS},
+  {
+    disableSearch: true,
+    hideDownloadButton: false,
+    theme: { typography: { fontFamily: 'sans-serif', headings: { fontFamily: 'sans-serif' } } },
+  },
   document.getElementById('redoc'),
 )
 `,

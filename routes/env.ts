@@ -1,6 +1,6 @@
 import type { RefusalCounter } from '../src/access/audit/refusals.ts'
-import type { Authenticate } from '../src/access/authenticate.ts'
-import type { AddressReader } from '../src/access/caller-address.ts'
+import type { createAuthenticator } from '../src/access/authenticate.ts'
+import type { createAddressReader } from '../src/access/caller-address.ts'
 import type { User } from '../src/access/users.ts'
 import type { Gate } from '../src/base/gate.ts'
 import type { Logger } from '../src/base/log.ts'
@@ -22,9 +22,9 @@ export interface CoreContext extends Context {
 
 /** The services that requests share. */
 export interface Platform extends CoreContext {
-  authenticate: Authenticate
+  authenticate: ReturnType<typeof createAuthenticator>
   /** Reads the address of a caller according to `http.trusted_proxies`. */
-  readAddress: AddressReader
+  readAddress: ReturnType<typeof createAddressReader>
   refusals: RefusalCounter
   streams: StreamHost
   /** Limits the requests that read a whole repository. */

@@ -22,10 +22,7 @@ export function createHealthRoutes(): Hono<AppEnv> {
 async function checkParts(platform: CoreContext): Promise<Record<string, 'ok' | 'failed'>> {
   const checks: Record<string, () => Promise<boolean>> = {
     database: async () => (await platform.sql`SELECT 1`).length === 1,
-    cache: async () => {
-      await platform.cache.ping()
-      return true
-    },
+    cache: () => platform.cache.ping().then(() => true),
     queue: () => platform.queue.healthy(),
   }
   const outcomes = Object.entries(checks).map(async ([name, check]): Promise<[string, 'ok' | 'failed']> => {

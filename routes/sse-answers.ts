@@ -24,10 +24,7 @@ export const serverSentEvent = (data: object) =>
     .object({
       id: z.string().optional(),
       event: z.string().optional(),
-      data: z.string().openapi({
-        contentMediaType: 'application/json',
-        contentSchema: data,
-      } as object),
+      data: z.string().openapi({ contentMediaType: 'application/json', contentSchema: data } as object),
     })
     .describe('One event.')
 

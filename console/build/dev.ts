@@ -1,7 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
+import { serve } from '@hono/node-server'
+import { proxy } from 'hono/proxy'
 import { readConsoleFiles } from '../../src/runtime/console-files.ts'
 import { buildConsole, DIST } from './build.ts'
 
@@ -13,32 +12,16 @@ Usage: npm run console:dev [-- options]
   --port <port>    default 5173
   --help`
 
-const HOP_BY_HOP = new Set(['connection', 'host', 'transfer-encoding', 'content-encoding', 'content-length'])
+/** Forwards a request to the core, without its host. */
+const forward = (api: string, path: string, raw: Request): Promise<Response> =>
+  proxy(api + path, { raw, redirect: 'manual', headers: { ...Object.fromEntries(raw.headers), host: undefined } })
 
-/** Forwards a request to the core and streams the answer back. */
-async function forward(api: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const headers = Object.entries(request.headers).filter(([name]) => !HOP_BY_HOP.has(name)) as [string, string][]
-  const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
-  const gone = new AbortController()
-  response.once('close', () => gone.abort())
-  const answer = await fetch(api + request.url, {
-    method: request.method,
-    headers,
-    redirect: 'manual',
-    signal: gone.signal,
-    ...(hasBody && { body: Readable.toWeb(request) as ReadableStream, duplex: 'half' }),
-  })
-  response.writeHead(answer.status, [...answer.headers].filter(([name]) => !HOP_BY_HOP.has(name)).flat())
-  if (answer.body) await pipeline(Readable.fromWeb(answer.body), response)
-  else response.end()
-}
-
-async function serveConsole(path: string, response: ServerResponse): Promise<void> {
+async function serveConsole(path: string): Promise<Response> {
   const isPage = !path.includes('.')
   if (isPage) await buildConsole({ minify: false })
   const file = (await readConsoleFiles(DIST))?.get(isPage ? 'index.html' : path)
-  if (!file) return void response.writeHead(404).end()
-  response.writeHead(200, { 'content-type': file.content_type, 'cache-control': 'no-store' }).end(file.identity)
+  if (!file) return new Response(null, { status: 404 })
+  return new Response(file.identity, { headers: { 'content-type': file.content_type, 'cache-control': 'no-store' } })
 }
 
 const { values } = parseArgs({
@@ -50,16 +33,13 @@ const { values } = parseArgs({
 })
 if (values.help) console.log(HELP)
 else {
-  const server = createServer((request, response) => {
-    const path = new URL(request.url ?? '/', 'http://localhost').pathname
-    const own = path.startsWith('/console/') && path !== '/console/config.json'
-    const work = own ? serveConsole(path.slice('/console/'.length), response) : forward(values.api, request, response)
-    work.catch((error: unknown) => {
-      if (!response.headersSent) response.writeHead(502, { 'content-type': 'text/plain' })
-      response.end(error instanceof Error ? error.message : String(error))
-    })
-  })
-  server.listen(Number(values.port), '127.0.0.1', () =>
+  const answer = (request: Request): Promise<Response> => {
+    const { pathname, search } = new URL(request.url)
+    const isOwn = pathname.startsWith('/console/') && pathname !== '/console/config.json'
+    return isOwn ? serveConsole(pathname.slice('/console/'.length)) : forward(values.api, pathname + search, request)
+  }
+  const fetch = (request: Request) => answer(request).catch((error) => new Response(String(error), { status: 502 }))
+  serve({ fetch, hostname: '127.0.0.1', port: Number(values.port) }, () =>
     console.log(`the console: http://127.0.0.1:${values.port}/console/   (API: ${values.api})`),
   )
 }

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/preact-query'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Session, Status } from './api/calls.ts'
+import type { Session, Status } from './api/client.ts'
 import { usePlatform, useStore } from './platform.ts'
 import { refreshSession } from './sessions/use-session.ts'
 
@@ -56,12 +56,8 @@ const ENDS: Partial<Record<Status, string>> = {
 const LONGEST = 160
 
 /** Returns the text of a notification, without content of the plan because others may see the screen. */
-export function endText({ current_status, rounds, first_query, is_blocked }: EndedSession) {
+export function endText({ current_status, rounds, first_query, is_blocked }: Session) {
   const query = rounds.at(-1)?.query ?? first_query ?? ''
   const title = `${ENDS[current_status] ?? 'Round ended'}${is_blocked ? ', session locked' : ''}`
   return { title, body: query.length <= LONGEST ? query : `${query.slice(0, LONGEST - 1).toWellFormed()}…` }
-}
-
-interface EndedSession extends Pick<Session, 'current_status' | 'first_query' | 'is_blocked'> {
-  rounds: readonly Pick<Session['rounds'][number], 'query'>[]
 }

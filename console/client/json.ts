@@ -14,9 +14,8 @@ export const oneOf = <Value extends string>(values: readonly Value[], value: unk
   values.find((candidate) => candidate === value) ?? other
 
 const STATUSES = ['Succeeded', 'Partial', 'Failed'] as const
-export type ReportStatus = (typeof STATUSES)[number]
 /** Returns the status of a report about drift or an import; undefined for any other document. */
-export const statusOf = ({ status }: Fields): ReportStatus | undefined => STATUSES.find((known) => known === status)
+export const statusOf = ({ status }: Fields) => STATUSES.find((known) => known === status)
 
 /** Returns the value of a JSON text; undefined for any other text. */
 export function parseJson(text: string): unknown {

@@ -24,20 +24,17 @@ const isSearchValue = (value: unknown): value is SearchValue =>
 export const useAnySearch = () => useSearch({ strict: false })
 export type AnySearch = ReturnType<typeof useAnySearch>
 
-/** The search parameters of the present address as text. A blank value removes a parameter. */
-export interface Address {
-  /** Returns the value; blank when the address has none. */
-  read(name: keyof AnySearch): string
-  /** Changes parameters. `replace` adds no entry to the history, for values that change with every key. */
-  change(changes: { [name in keyof AnySearch]?: string }, options?: { replace?: boolean }): void
-}
+export type Address = ReturnType<typeof useAddress>
 
-export function useAddress(): Address {
+/** Returns the search parameters of the present address as text. A blank value removes a parameter. */
+export function useAddress() {
   const search = useAnySearch()
   const change = useSearchChange()
   return {
-    read: (name) => String(search[name] ?? ''),
-    change: (changes, { replace = false } = {}) =>
+    /** Returns the value; blank when the address has none. */
+    read: (name: keyof AnySearch): string => String(search[name] ?? ''),
+    /** Changes parameters. `replace` adds no entry to the history, for values that change with every key. */
+    change: (changes: { [name in keyof AnySearch]?: string }, { replace = false } = {}) =>
       change(Object.fromEntries(Object.entries(changes).map(([name, text]) => [name, toValue(text)])), replace),
   }
 }

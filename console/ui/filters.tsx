@@ -3,8 +3,6 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Address, AnySearch } from '../client/use-address.ts'
 import { type Options, Select } from './controls.tsx'
 
-const TYPING_MS = 300
-
 /** Returns the text of a field and its setter. The text is sent trimmed, a moment after the last letter. */
 export function useTyped(value: string, send: (text: string) => void): [string, (text: string) => void] {
   const [text, setText] = useState(value)
@@ -20,7 +18,7 @@ export function useTyped(value: string, send: (text: string) => void): [string, 
     const timer = setTimeout(() => {
       sent.current = text.trim()
       send(sent.current)
-    }, TYPING_MS)
+    }, 300)
     return () => clearTimeout(timer)
   }, [text])
   return [text, setText]

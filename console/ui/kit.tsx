@@ -1,8 +1,8 @@
-import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useId, useState } from 'preact/hooks'
-import type { Action, Severity, Status } from '../client/api/calls.ts'
-import { messageOf } from '../client/api/errors.ts'
-import { visibleText } from './words.ts'
+import { useMutation } from '@tanstack/preact-query'
+import { type ComponentChildren, createContext, type JSX } from 'preact'
+import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
+import { type Action, messageOf, type Severity, type Status } from '../client/api/client.ts'
+import { formatAgo, formatMoment, formatSeconds, visibleText } from './words.ts'
 
 interface NoticeProps {
   tone?: Tone
@@ -96,18 +96,25 @@ export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad'
 
 interface BadgeProps {
   tone?: Tone
-  /** The character before the word, for the eyes only. */
-  sign?: string
   title?: string
   children: ComponentChildren
 }
 
 /** Shows a short word with a colour. The word alone is sufficient. */
-export const Badge = ({ tone = 'neutral', sign, title, children }: BadgeProps) => (
+export const Badge = ({ tone = 'neutral', title, children }: BadgeProps) => (
   <span class={`badge badge-${tone}`} title={title}>
-    {sign && <span aria-hidden="true">{sign} </span>}
     {children}
   </span>
+)
+
+type Sign = readonly [sign: string, word: string, tone: Tone]
+
+/** Shows a word in its tone, behind a character for the eyes only. */
+export const SignBadge = ({ of: [sign, word, tone] }: { of: Sign }) => (
+  <Badge tone={tone}>
+    <span aria-hidden="true">{sign} </span>
+    {word}
+  </Badge>
 )
 
 const STATUSES: Record<Status, [string, Tone]> = {
@@ -142,7 +149,7 @@ export const ReportBadge = ({ status }: { status: string }) => (
   <Badge tone={REPORT_TONES[status] ?? 'neutral'}>{visibleText(status)}</Badge>
 )
 
-const ACTIONS: Record<Action, [sign: string, name: string, tone: Tone]> = {
+const ACTIONS: Record<Action, Sign> = {
   create: ['+', 'create', 'good'],
   update: ['~', 'change', 'warn'],
   replace: ['±', 'replace', 'bad'],
@@ -200,10 +207,8 @@ export const MEANINGS = {
   compliance: 'Rules that code checks in the plan, such as encryption and public access.',
 } as const
 
-type TermName = keyof typeof MEANINGS
-
 /** Shows a word of the product, with its meaning on hover, focus or tap. */
-export function Term({ name, children }: { name: TermName; children?: string }) {
+export function Term({ name, children }: { name: keyof typeof MEANINGS; children?: string }) {
   const id = useId().replaceAll(':', '')
   return (
     <>
@@ -214,5 +219,111 @@ export function Term({ name, children }: { name: TermName; children?: string }) 
         <b>{children ?? name}</b> {MEANINGS[name]}
       </span>
     </>
+  )
+}
+
+/** Returns the present time, updated every `everyMs` milliseconds; 0 stops it. */
+export function useNow(everyMs: number): number {
+  const clock = useContext(ClockContext)
+  const [now, setNow] = useState(clock)
+  useEffect(() => {
+    if (everyMs === 0) return
+    const timer = setInterval(() => setNow(clock()), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs, clock])
+  return now
+}
+
+/** Shows the age of a moment, with the exact time in its title. */
+export function Ago({ at }: { at: string }) {
+  const now = useNow(30_000)
+  return (
+    <time dateTime={at} title={formatMoment(at)}>
+      {formatAgo(at, now)}
+    </time>
+  )
+}
+
+/** Shows the time since a start, counting while it runs. */
+export function Elapsed({ since, until }: { since: string; until: string | null }) {
+  const now = useNow(until === null ? 1_000 : 0)
+  const end = until === null ? now : Date.parse(until)
+  return <span class="number">{formatSeconds((end - Date.parse(since)) / 1_000)}</span>
+}
+
+/** Returns the present time of the platform in milliseconds: the clock of this machine may be wrong. */
+export const ClockContext = createContext<() => number>(Date.now)
+
+interface DialogProps {
+  open: boolean
+  title: string
+  onClose: () => void
+  children: ComponentChildren
+  actions?: ComponentChildren
+}
+
+/** Shows a modal dialog with the browser's element, which keeps the focus inside and restores it. */
+export function Dialog({ open, title, onClose, children, actions }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null)
+  const heading = useId()
+  useEffect(() => {
+    const dialog = element.current
+    if (open && !dialog?.open) dialog?.showModal()
+    if (!open && dialog?.open) dialog.close()
+  }, [open])
+  return (
+    <dialog ref={element} class="dialog" aria-labelledby={heading} onClose={onClose}>
+      {open && (
+        <>
+          <header class="dialog-head">
+            <h2 id={heading}>{title}</h2>
+            <Button kind="quiet" small aria-label="Close" onClick={onClose}>
+              ×
+            </Button>
+          </header>
+          <div class="dialog-body">{children}</div>
+          {actions && <footer class="dialog-actions">{actions}</footer>}
+        </>
+      )}
+    </dialog>
+  )
+}
+
+interface ConfirmProps {
+  open: boolean
+  title: string
+  /** The label of the button for the action. */
+  action: string
+  danger?: boolean
+  /** Runs the action. An error is shown in the dialog, which then stays open. */
+  onConfirm: () => Promise<unknown>
+  onClose: () => void
+  children: ComponentChildren
+}
+
+/** Asks for confirmation, and shows an error of the action. */
+export function Confirm({ open, title, action, danger, onConfirm, onClose, children }: ConfirmProps) {
+  const close = () => {
+    run.reset()
+    onClose()
+  }
+  const run = useMutation({ mutationFn: onConfirm, onSuccess: close })
+  return (
+    <Dialog
+      open={open}
+      title={title}
+      onClose={close}
+      actions={
+        <>
+          <Button onClick={close}>Cancel</Button>
+          <Button kind={danger ? 'danger' : 'primary'} busy={run.isPending} onClick={() => run.mutate()}>
+            {action}
+          </Button>
+        </>
+      }
+    >
+      {children}
+      {run.error && <ErrorNotice error={run.error} title="This failed" />}
+    </Dialog>
   )
 }

@@ -1,8 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { User } from '../client/api/calls.ts'
-import { ApiError } from '../client/api/errors.ts'
+import { ApiError, type User } from '../client/api/client.ts'
 import { hasPanelRole, useMe } from '../client/platform.ts'
 import { Button, ErrorNotice, Notice, Skeleton } from './kit.tsx'
 

@@ -64,8 +64,6 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
   )
 }
 
-const STEPS: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }
-
 /**
  * Moves the focus through the rows of a long list that is drawn in part: arrows, j and k, Home and End.
  * @param target the selector of what has the focus in a row, which is the element with `data-index`
@@ -96,8 +94,8 @@ export function useListKeys(
     const row = (event.target as HTMLElement).closest(target)?.closest<HTMLElement>('[data-index]')
     if (!row || event.altKey || event.ctrlKey || event.metaKey) return
     const at = pending.current ?? Number(row.dataset.index)
-    const to = { Home: 0, End: count - 1 }[event.key] ?? at + (STEPS[event.key] ?? 0)
-    if (to === at) return
+    const to = { Home: 0, End: count - 1, ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1 }[event.key]
+    if (to === undefined || to === at) return
     event.preventDefault()
     moveTo(to)
   }

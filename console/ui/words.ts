@@ -1,4 +1,4 @@
-import type { Cloud, SessionSummary } from '../client/api/calls.ts'
+import type { Cloud, SessionSummary } from '../client/api/client.ts'
 import type { Spend } from '../client/sessions/use-session.ts'
 
 const NUMBER = new Intl.NumberFormat('en-GB')
@@ -58,6 +58,8 @@ export function formatAgo(iso: string, now: number): string {
   const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? ['second', 1]
   return AGO.format(-Math.round(seconds / size), unit)
 }
+
+export const upperFirst = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
 
 /** Returns `1 resource`, `3 resources`. */
 export const plural = (count: number, one: string, many = `${one}s`): string =>

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import type { SeedPrompt } from '../../src/prompts/parse-seed.ts'
-import { SEED_MODEL } from '../../src/prompts/registry/client.ts'
+import { SEED_MODEL } from '../../src/prompts/registry.ts'
 import { readText, writeAtomically } from '../files.ts'
 import type { ServerAnswer } from '../server.ts'
 

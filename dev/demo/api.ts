@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Components } from '../../console/client/api/calls.ts'
+import type { Components } from '../../console/client/api/client.ts'
 import { createFrameReader, type Frame } from '../../console/client/api/event-stream.ts'
 import { memberOf, parseJson } from '../../src/base/json.ts'
 

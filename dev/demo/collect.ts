@@ -28,15 +28,8 @@ interface Preview {
 /** Downloads every artifact of the session through its presigned URL. */
 export async function collect(session: Session, metadataPrefix: string, signal: AbortSignal): Promise<Collected> {
   const collected: Collected = {
-    artifacts: [],
-    reports: {},
-    report_url: null,
-    findings: null,
-    changes: [],
-    plan: null,
-    document: null,
-    drift: [],
-    preview: null,
+    ...{ artifacts: [], reports: {}, report_url: null, findings: null, changes: [] },
+    ...{ plan: null, document: null, drift: [], preview: null },
   }
   const get = async (artifact: Artifact, kind: string) => {
     const { text, bytes, headers } = await download(artifact, signal)
@@ -59,9 +52,7 @@ export async function collect(session: Session, metadataPrefix: string, signal: 
       Object.assign(collected.reports, { [report.type]: JSON.parse((await get(report, 'report')).text) })
     }
     for (const check of round.compliance_checks)
-      collected.findings = (
-        JSON.parse((await get(check, 'compliance_check')).text) as { violations: unknown[] }
-      ).violations.length
+      collected.findings = JSON.parse((await get(check, 'compliance_check')).text).violations.length
   }
   const url = session.rounds.flatMap(({ plans }) => plans.flatMap((plan) => plan.document_url ?? [])).at(-1)
   if (url) collected.document = JSON.parse((await download({ url, file_size_bytes: null }, signal)).text)

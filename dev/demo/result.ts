@@ -1,43 +1,53 @@
 import type { PullRequest, Round, Session } from './api.ts'
 import type { Collected } from './collect.ts'
 import type { DemoMode } from './options.ts'
-import type { TraceTotals } from './trace.ts'
+import type { sumSpans } from './trace.ts'
 
 /** The object that `--json` prints. Its keys are documented and must not change. */
-export interface DemoResult {
-  session_id: string
-  mode: DemoMode
-  status: string
-  statuses: string[]
-  /** Changes of the reviewed plan; after an apply those it made, without a reviewed plan those of the last plan. */
-  plan: { create: number; update: number; delete: number; replace: number }
-  targets: string[]
-  validation_attempts: number
-  pull_request: PullRequest | null
-  artifacts: Collected['artifacts']
-  engine: { name: string; version: string }
-  duration_s: number
-  engine_s: number
-  model_s: number
-  /** Seconds of the platform itself: the duration without the time of engine and model. */
-  platform_s: number
-  /** The text of the last status. */
-  message: string
-  /** Facts of the last report. */
-  report: { type: string; status: string | null; summary: unknown } | null
-  locked: boolean
+export interface DemoResult extends ReturnType<typeof resultOf> {
   /** Set with `--trace` only. */
-  trace?: TraceTotals
-  checks: Check[]
-  ok: boolean
+  trace?: ReturnType<typeof sumSpans>
 }
-interface Check {
+
+/** Makes the result of a mode that took this many seconds. */
+export function resultOf(mode: DemoMode, engine: Engine, evidence: Evidence, durationS: number) {
+  const { session, collected, pull_request } = evidence
+  const { validation_attempts, engine_s, model_s } = sumUsage(session)
+  const checks = checksOf(mode, evidence)
+  return {
+    session_id: session.uuid,
+    mode,
+    status: session.current_status,
+    statuses: session.rounds.flatMap((round) => round.statuses.map(({ status }) => status)),
+    /** Changes of the reviewed plan; after an apply those it made, without a reviewed plan those of the last plan. */
+    plan: readCounts(collected),
+    targets: collected.plan?.targets ?? [],
+    validation_attempts,
+    pull_request,
+    artifacts: collected.artifacts,
+    engine,
+    duration_s: durationS,
+    engine_s,
+    model_s,
+    /** Seconds of the platform itself: the duration without the time of engine and model. */
+    platform_s: Math.max(0, round3(durationS - engine_s - model_s)),
+    /** The text of the last status. */
+    message: lastMessage(session),
+    /** Facts of the last report. */
+    report: pickReport(collected),
+    locked: session.is_blocked,
+    checks,
+    ok: checks.every(({ ok }) => ok),
+  }
+}
+
+interface Engine {
   name: string
-  ok: boolean
+  version: string
 }
 
 /** Makes the result of a mode that could not be played. */
-export const unplayedResult = (mode: DemoMode, engine: DemoResult['engine'], message: string): DemoResult => ({
+export const unplayedResult = (mode: DemoMode, engine: Engine, message: string): DemoResult => ({
   ...{ session_id: '', mode, status: 'failed', statuses: [] },
   plan: { create: 0, update: 0, delete: 0, replace: 0 },
   ...{ targets: [], validation_attempts: 0, pull_request: null, artifacts: [], engine },
@@ -52,7 +62,7 @@ export type AllResult = ReturnType<typeof sumUp>
 export const round3 = (value: number): number => Math.round(value * 1000) / 1000
 
 /** Adds up the platform's measurements of all rounds. */
-export function sumUsage(session: Session): Pick<DemoResult, 'engine_s' | 'model_s' | 'validation_attempts'> {
+export function sumUsage(session: Session) {
   const sum = (pick: (usage: NonNullable<Round['usage']>) => number) =>
     round3(session.rounds.reduce((total, { usage }) => total + (usage ? pick(usage) : 0), 0))
   return {
@@ -62,7 +72,7 @@ export function sumUsage(session: Session): Pick<DemoResult, 'engine_s' | 'model
   }
 }
 
-export function readCounts({ reports, plan }: Collected): DemoResult['plan'] {
+export function readCounts({ reports, plan }: Collected) {
   const { apply, generate } = reports
   if (apply)
     return { create: apply.summary.created, update: apply.summary.updated, delete: apply.summary.destroyed, replace: 0 }
@@ -74,7 +84,7 @@ export function readCounts({ reports, plan }: Collected): DemoResult['plan'] {
 }
 
 /** Reads the counts from the text of a plan. The engine counts a replacement as two; here it is counted apart. */
-export function parseCounts(text: string): DemoResult['plan'] {
+export function parseCounts(text: string) {
   const [, add = 0, change = 0, destroy = 0] = (
     /^Plan: (?:\d+ to import, )?(\d+) to add, (\d+) to change, (\d+) to destroy/m.exec(text) ?? []
   ).map(Number)
@@ -82,7 +92,7 @@ export function parseCounts(text: string): DemoResult['plan'] {
   return { create: add - replace, update: change, delete: destroy - replace, replace }
 }
 
-export function pickReport({ reports }: Collected): DemoResult['report'] {
+export function pickReport({ reports }: Collected) {
   const type = (['apply', 'import', 'drift', 'generate'] as const).find((name) => reports[name])
   if (!type) return null
   const { status = null, summary } = reports[type] as { status?: string; summary: unknown }
@@ -209,8 +219,8 @@ const CHECKS: Record<DemoMode, Condition[]> = {
   ],
 }
 
-export const lastMessage = (session: Session): string => session.rounds.at(-1)?.statuses.at(-1)?.message ?? ''
+const lastMessage = (session: Session): string => session.rounds.at(-1)?.statuses.at(-1)?.message ?? ''
 
 /** Checks point by point whether a mode ended as it should. */
-export const checksOf = (mode: DemoMode, evidence: Evidence): Check[] =>
+export const checksOf = (mode: DemoMode, evidence: Evidence) =>
   CHECKS[mode].map(([name, holds]) => ({ name, ok: holds(evidence) === true }))

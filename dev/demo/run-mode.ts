@@ -8,19 +8,7 @@ import type { Display } from './display.ts'
 import type { Interruption } from './live/interruption.ts'
 import { openLanes } from './live/lanes.ts'
 import { type DemoMode, type DemoOptions, findExample, MODES, SHOWS } from './options.ts'
-import {
-  type AllResult,
-  checksOf,
-  type DemoResult,
-  type Evidence,
-  lastMessage,
-  pickReport,
-  readCounts,
-  round3,
-  sumUp,
-  sumUsage,
-  unplayedResult,
-} from './result.ts'
+import { type AllResult, type DemoResult, type Evidence, resultOf, round3, sumUp, unplayedResult } from './result.ts'
 import { describeOutcome, showAll, showSummary } from './summary.ts'
 import { readTrace, showTrace } from './trace.ts'
 
@@ -56,7 +44,7 @@ async function runMode(run: ModeRun): Promise<DemoResult> {
   const durationS = round3((performance.now() - began) / 1000)
   const evidence = await gather(run, api, session)
   display.busy('')
-  const result = resultOf(run, evidence, durationS)
+  const result = resultOf(mode, engineOf(stack), evidence, durationS)
   showSummary(display, evidence, result)
   display.line(
     run.interruption.wanted
@@ -156,30 +144,7 @@ async function gather({ mode, display, signal }: ModeRun, api: Api, ended: Sessi
   return { session, collected, pull_request: pullRequest, refusals }
 }
 
-function resultOf({ mode, stack }: ModeRun, evidence: Evidence, durationS: number): DemoResult {
-  const { session, collected, pull_request } = evidence
-  const { validation_attempts, engine_s, model_s } = sumUsage(session)
-  const checks = checksOf(mode, evidence)
-  return {
-    session_id: session.uuid,
-    mode,
-    status: session.current_status,
-    statuses: session.rounds.flatMap((round) => round.statuses.map(({ status }) => status)),
-    plan: readCounts(collected),
-    targets: collected.plan?.targets ?? [],
-    validation_attempts,
-    pull_request,
-    artifacts: collected.artifacts,
-    engine: { name: stack.engine.name, version: stack.engine.version },
-    duration_s: durationS,
-    ...{ engine_s, model_s, platform_s: Math.max(0, round3(durationS - engine_s - model_s)) },
-    message: lastMessage(session),
-    report: pickReport(collected),
-    locked: session.is_blocked,
-    checks,
-    ok: checks.every(({ ok }) => ok),
-  }
-}
+const engineOf = ({ engine: { name, version } }: ReadyStack) => ({ name, version })
 
 /** Everything that a run of a mode needs, except the mode and the signal that limits it. */
 type Setting = Omit<ModeRun, 'mode' | 'signal'> & { signalFor(mode: DemoMode): AbortSignal }
@@ -211,5 +176,5 @@ function reportUnplayed({ stack, display }: Setting, mode: DemoMode, error: unkn
   if (!(error instanceof ApiError) && !(error instanceof DemoError && !error.final)) throw error
   display.busy('')
   display.line(display.paint('red', `${mode}: ${error.message}\n`))
-  return unplayedResult(mode, { name: stack.engine.name, version: stack.engine.version }, error.message)
+  return unplayedResult(mode, engineOf(stack), error.message)
 }

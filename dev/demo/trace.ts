@@ -4,18 +4,6 @@ import { shortenOutput } from '../sample-state/engine-root.ts'
 import type { Session } from './api.ts'
 import type { Display } from './display.ts'
 
-/** Sums over the spans of a session. */
-export interface TraceTotals {
-  spans: number
-  model_calls: number
-  tool_calls: number
-  engine_runs: number
-  input_tokens: number
-  output_tokens: number
-  /** US dollars; null when the price of a model is not known. */
-  cost_usd: number | null
-}
-
 const MODEL = 'Async Inference'
 /** Longest wait for spans. Processes send theirs every five seconds. */
 const PATIENCE_MS = 8_000
@@ -54,7 +42,8 @@ const numberAt = ({ attributes }: ReceivedSpan, key: string): number => {
   return typeof value === 'number' ? value : 0
 }
 
-export function sumSpans(spans: readonly ReceivedSpan[]): TraceTotals {
+/** Sums up the spans of a session. */
+export function sumSpans(spans: readonly ReceivedSpan[]) {
   const calls = spans.filter(({ name }) => name === MODEL)
   const sum = (key: string) => calls.reduce((total, span) => total + numberAt(span, key), 0)
   const priced = calls.every(
@@ -67,6 +56,7 @@ export function sumSpans(spans: readonly ReceivedSpan[]): TraceTotals {
     engine_runs: spans.filter(({ name }) => name.startsWith('Engine ')).length,
     input_tokens: sum('llm.token_count.prompt'),
     output_tokens: sum('llm.token_count.completion'),
+    /** US dollars; null when the price of a model is not known. */
     cost_usd: priced ? Math.round(sum('llm.cost.total') * 1e6) / 1e6 : null,
   }
 }
@@ -81,9 +71,8 @@ export function renderTrace(spans: readonly ReceivedSpan[]): string[] {
   const lines: string[] = []
   const add = (span: ReceivedSpan, depth: number) => {
     const name = `${'  '.repeat(depth)}${span.name}`.padEnd(44)
-    const times =
-      `${seconds(span.start_ms - began).padStart(10)}  ` + `${name}${seconds(span.end_ms - span.start_ms).padStart(10)}`
-    lines.push(`${times}  ${describeSpan(span)}`.trimEnd())
+    const [start, took] = [span.start_ms - began, span.end_ms - span.start_ms].map((ms) => seconds(ms).padStart(10))
+    lines.push(`${start}  ${name}${took}  ${describeSpan(span)}`.trimEnd())
     for (const child of spans.filter(({ parent_id }) => parent_id === span.span_id)) add(child, depth + 1)
   }
   for (const span of spans) if (span.parent_id === null || !spanIds.has(span.parent_id)) add(span, 0)
@@ -101,7 +90,7 @@ function describeSpan(span: ReceivedSpan): string {
   return parts.filter(Boolean).join('  ')
 }
 
-export function showTrace(display: Display, spans: readonly ReceivedSpan[]): TraceTotals {
+export function showTrace(display: Display, spans: readonly ReceivedSpan[]) {
   const totals = sumSpans(spans)
   const { model_calls, tool_calls, engine_runs, input_tokens, output_tokens, cost_usd } = totals
   const cost = cost_usd === null ? 'cost not known' : dollars(cost_usd)

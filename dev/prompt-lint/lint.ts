@@ -1,10 +1,9 @@
 import { CLOUDS, type Cloud } from '../../src/base/vocabulary.ts'
 import { importExceptions } from '../../src/plan/imports/inventory.ts'
 import { PROMPT_TYPES, type SeedPrompt } from '../../src/prompts/parse-seed.ts'
-import { checkCode } from './code-rules.ts'
 import { neededPrompts } from './markdown.ts'
+import { type Complaint, checkCode, textComplaints } from './rules.ts'
 import type { ProviderSchema } from './schema.ts'
-import { type Complaint, textComplaints } from './text-rules.ts'
 
 interface LintFinding extends Complaint {
   /** Qualified name of the prompt. The prompt itself may be missing. */

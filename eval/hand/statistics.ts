@@ -1,24 +1,32 @@
 import { alignColumns } from '../summary.ts'
-import { STATUS_TEXT, tokensOf } from './answer.ts'
+import { type HandAnswer, type HandRequest, type Measured, outputChars, STATUS_TEXT, tokensOf } from './answer.ts'
 
-/** The record of a call. */
-export interface CallRecord {
-  call: number
-  /** Scenario, sample and round of the call, for example `builtin/queue #1, round 2`. */
-  round: string
-  chain: string
-  model: string
-  /** Names of the tools that were offered. */
-  tools: string[]
-  /** Names of the tools that the answer calls, in order. */
-  called: string[]
-  input_chars: number
-  prefix_chars: number
-  output_chars: number
-  waited_ms: number
-  /** `aborted`: the client disconnected before there was an answer. */
-  end: 'answered' | 'aborted'
-  at: string
+export type CallRecord = ReturnType<typeof recordOf>
+
+/**
+ * Makes the record of a call that has ended.
+ * @param round scenario, sample and round, for example `builtin/queue #1, round 2`
+ * @param outcome its measures and its answer; null if the client disconnected before there was one
+ */
+export function recordOf(
+  call: number,
+  round: string,
+  request: HandRequest,
+  outcome: Measured & { answer: HandAnswer | null; waitedMs: number },
+) {
+  const { answer, waitedMs, ...measured } = outcome
+  return {
+    ...{ call, round, chain: request.chain, model: request.model },
+    /** Names of the tools that were offered. */
+    tools: request.tools.map(({ name }) => name),
+    /** Names of the tools that the answer calls, in order. */
+    called: answer?.calls.map(({ name }) => name) ?? [],
+    ...measured,
+    output_chars: answer ? outputChars(answer) : 0,
+    waited_ms: waitedMs,
+    end: answer ? 'answered' : 'aborted',
+    at: new Date().toISOString(),
+  }
 }
 
 type Sums = ReturnType<typeof sumsOf>

@@ -31,9 +31,7 @@ export function createPolicy(context: Given): () => Promise<string> {
       failedAt = now().getTime()
       log.warn(
         'the identity provider does not say where its endpoints are, so pages of the console reach its issuer only',
-        {
-          error,
-        },
+        { error },
       )
     } finally {
       asking = null

@@ -21,26 +21,6 @@ const Problems = z
     example: { detail: [{ type: 'missing', loc: ['body', 'q'], msg: 'Field required', input: { session_id: null } }] },
   })
 
-const DESCRIPTIONS: Record<number, string> = {
-  400: 'The body is not UTF-8.',
-  401: 'No valid bearer token.',
-  403: 'The role is too low, or the caller does not own the session.',
-  404: 'Unknown session.',
-  413: 'The body is larger than the route takes (most take 64 KiB), or holds more than 20000 keys and values.',
-  409: 'The state of the session does not allow it.',
-  422: 'The request did not validate.',
-  500: 'Unexpected error; the text is always `Internal Server Error`.',
-  502: 'A service behind the platform failed.',
-  504: 'A service behind the platform did not answer in time.',
-}
-const EXAMPLES: Record<number, string> = {
-  400: 'There was an error parsing the body',
-  401: 'Not authenticated',
-  403: 'Not the session owner',
-  404: 'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 not found.',
-  413: 'Request body is larger than 65536 bytes (64 KiB).',
-  500: 'Internal Server Error',
-}
 const CHALLENGE = {
   'WWW-Authenticate': { schema: { type: 'string' as const }, description: 'Always begins with `Bearer`.' },
 }
@@ -70,6 +50,23 @@ export const errorAnswer = (
   description: string,
   ...examples: string[]
 ): ErrorAnswer => ({ status, description, examples })
+
+/** The general descriptions, by status. */
+const GENERAL = new Map(
+  [
+    errorAnswer(400, 'The body is not UTF-8.', 'There was an error parsing the body'),
+    errorAnswer(401, 'No valid bearer token.', 'Not authenticated'),
+    errorAnswer(403, 'The role is too low, or the caller does not own the session.', 'Not the session owner'),
+    errorAnswer(404, 'Unknown session.', 'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 not found.'),
+    errorAnswer(
+      413,
+      'The body is larger than the route takes (most take 64 KiB), or holds more than 20000 keys and values.',
+      'Request body is larger than 65536 bytes (64 KiB).',
+    ),
+    { ...errorAnswer(422, 'The request did not validate.'), schema: Problems },
+    errorAnswer(500, 'Unexpected error; the text is always `Internal Server Error`.', 'Internal Server Error'),
+  ].map((answer) => [answer.status, answer]),
+)
 
 /** The errors of every route with a body. */
 export const BODY_ERRORS = [400, 413, 422]
@@ -159,17 +156,13 @@ export const sidecarErrors = (name: string, seconds: number) => [
 export const describeErrors = (entries: readonly (number | ErrorAnswer)[]) =>
   Object.fromEntries(
     [...entries, 500].map((entry) => {
-      const { status, description, examples, schema } = typeof entry === 'number' ? generalError(entry) : entry
+      const { status, description, examples, schema } =
+        typeof entry === 'number' ? (GENERAL.get(entry) ?? errorAnswer(entry, '')) : entry
       const content = { schema: schema ?? Detail, ...(schema !== Problems && { examples: toExamples(examples) }) }
       const headers = status === 401 && { headers: CHALLENGE }
       return [status, { description, content: { 'application/json': content }, ...headers }]
     }),
   )
-
-const generalError = (status: number): ErrorAnswer => ({
-  ...errorAnswer(status, DESCRIPTIONS[status] ?? '', ...(EXAMPLES[status] ? [EXAMPLES[status]] : [])),
-  ...(status === 422 && { schema: Problems }),
-})
 
 const toExamples = (examples: string[]) =>
   Object.fromEntries(

@@ -96,23 +96,18 @@ const FORMS = {
   ],
 }
 
-export const GenerateRequest = withRule(iac, iacRule).openapi('GenerateRequest', {
-  ...FORMS,
-  example: EXAMPLE,
-})
+export const GenerateRequest = withRule(iac, iacRule).openapi('GenerateRequest', { ...FORMS, example: EXAMPLE })
+
+const flag = (description: string) =>
+  optional(boolean())
+    .transform((value) => value ?? false)
+    .openapi({ ...OPTIONAL_BOOLEAN, default: false, description })
 
 const partial = iac.extend({
-  is_partial: optional(boolean())
-    .transform((value) => value ?? false)
-    .openapi({ ...OPTIONAL_BOOLEAN, default: false, description: 'Only what `q` names, instead of the whole root.' }),
-  preview: optional(boolean())
-    .transform((value) => value ?? false)
-    .openapi({
-      ...OPTIONAL_BOOLEAN,
-      default: false,
-      description:
-        'Only look: neither code nor state is changed, nothing is pushed, and lock and pinned plan stay as they are.',
-    }),
+  is_partial: flag('Only what `q` names, instead of the whole root.'),
+  preview: flag(
+    'Only look: neither code nor state is changed, nothing is pushed, and lock and pinned plan stay as they are.',
+  ),
 })
 
 /** The most identifiers that one request may choose, and the longest one that the engine accepts. */

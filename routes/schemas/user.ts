@@ -12,9 +12,7 @@ export const User = z
     operation_role: z.enum(OPERATION_ROLES),
     panel_role: z.enum(PANEL_ROLES).nullable().describe('null: no access to the admin panel.'),
   })
-  .openapi('User', {
-    example: { ...USER, operation_role: 'developer', panel_role: null },
-  })
+  .openapi('User', { example: { ...USER, operation_role: 'developer', panel_role: null } })
 
 const EXAMPLE = {
   ...USER,

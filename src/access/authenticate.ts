@@ -1,24 +1,19 @@
 import type { JWTPayload } from 'jose'
 import type { Context } from '../context.ts'
 import { type Identity, resolveUser, type User } from './users.ts'
-import { createTokenVerifier, notAuthenticated } from './verify-token.ts'
-
-/**
- * Returns the user of an Authorization header, creating the row of a new user.
- * @param address source address of the request, for the audit record
- * Throws `Unauthorized`.
- */
-export type Authenticate = (authorization: string | null, address?: string | null) => Promise<User>
+import { type Claims, createTokenVerifier, notAuthenticated } from './verify-token.ts'
 
 /**
  * Makes the configured authenticator. If `oidc.issuer_url` is blank, the header is ignored and every request runs as
  * the local developer; otherwise every request needs a valid token.
+ * @returns a function that returns the user of an `Authorization` header, creating the row of a new user. It takes the
+ * source address of the request for the audit record, and throws `Unauthorized`
  */
-export function createAuthenticator(context: Pick<Context, 'config' | 'fetch' | 'now' | 'sql'>): Authenticate {
+export function createAuthenticator(context: Pick<Context, 'config' | 'fetch' | 'now' | 'sql'>) {
   const { config, sql } = context
-  if (config.oidc.issuer_url === '') return (_, address) => resolveUser(sql, LOCAL_DEVELOPER, address)
-  const verify = createTokenVerifier(config.oidc, context)
-  return async (authorization, address) => {
+  const verify = config.oidc.issuer_url === '' ? null : createTokenVerifier(config.oidc, context)
+  return async (authorization: string | null, address?: string | null): Promise<User> => {
+    if (!verify) return resolveUser(sql, LOCAL_DEVELOPER, address)
     const token = bearerToken(authorization)
     if (token === null) throw notAuthenticated()
     return resolveUser(sql, toIdentity(await verify(token), config.admin.default_root_email), address)
@@ -45,7 +40,7 @@ const LOCAL_DEVELOPER: Identity = {
  * Maps the claims of a verified token to an identity. An issuer with and without a trailing slash is the same issuer.
  * @param rootEmail `admin.default_root_email`; no user is elevated when it is blank
  */
-export const toIdentity = (claims: JWTPayload & { iss: string; sub: string }, rootEmail: string): Identity => ({
+export const toIdentity = (claims: Claims, rootEmail: string): Identity => ({
   issuer: claims.iss.replace(/\/+$/, ''),
   subject: claims.sub,
   email: nonBlankText(claims.email) ?? nonBlankText(claims.preferred_username),

@@ -1,18 +1,13 @@
 import { forbidden } from '../base/errors.ts'
 import type { Context } from '../context.ts'
-import { type AccessCheck, checkAccess } from '../services/authz.ts'
+import { checkAccess } from '../services/authz.ts'
 import type { User } from './users.ts'
 
-export interface AuthorizationRequest {
+interface AuthorizationRequest {
   cloud: string
   project_name: string
   /** Blank when the request names no environment. */
   environment: string
-}
-export interface Decision {
-  result: boolean
-  message: string
-  portalUrl: string | null
 }
 
 /**
@@ -23,13 +18,18 @@ export async function authorize(
   context: Pick<Context, 'config' | 'fetch' | 'log'>,
   caller: User,
   request: AuthorizationRequest,
-): Promise<Decision> {
+) {
   const service = context.config.services.authz
   if (!service.enabled) return { result: true, message: 'authz service disabled in system config', portalUrl: null }
-  const { authorized, reason, portal_url } = await checkAccess(service, context.fetch, toCheck(caller, request))
+  const { cloud, project_name: project, environment } = request
+  const isNamed = environment.trim() !== ''
+  const check = { user_id: caller.email || caller.subject, cloud, project, ...(isNamed && { environment }) }
+  const { authorized, reason, portal_url } = await checkAccess(service, context.fetch, check)
+  const denial = `Not authorized on ${cloud}/${project}${isNamed ? ` (${environment})` : ''}`
+  const text = authorized ? `Authorized on ${project}` : denial
   return {
     result: authorized,
-    message: reason?.trim() ? reason : describeDecision(authorized, request),
+    message: reason?.trim() ? reason : text,
     portalUrl: portal_url !== null && isWebAddress(portal_url) ? portal_url : null,
   }
 }
@@ -47,17 +47,6 @@ export async function requireAuthorization(
   if (!enabled || !enforce) return
   const { result, message } = await authorize(context, caller, request)
   if (!result) throw forbidden(message)
-}
-
-function toCheck(caller: User, { cloud, project_name, environment }: AuthorizationRequest): AccessCheck {
-  const check: AccessCheck = { user_id: caller.email || caller.subject, cloud, project: project_name }
-  if (environment.trim() !== '') check.environment = environment
-  return check
-}
-
-function describeDecision(authorized: boolean, { cloud, project_name, environment }: AuthorizationRequest): string {
-  if (authorized) return `Authorized on ${project_name}`
-  return `Not authorized on ${cloud}/${project_name}${environment.trim() === '' ? '' : ` (${environment})`}`
 }
 
 /** True for http(s) addresses. Clients render the address as a link, so `javascript:…` must not pass. */

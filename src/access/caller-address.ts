@@ -1,12 +1,5 @@
 import { type AddressRange, parseAddress, parseRange } from '../../config/address-ranges.ts'
 
-/**
- * Returns the source address of a request.
- * @param peer the remote address of the connection; null when the runtime does not provide it
- * @param forwardedFor the value of `X-Forwarded-For`, several headers joined by commas
- */
-export type AddressReader = (peer: string | null, forwardedFor: string | null) => string | null
-
 /** Longest supported chain of proxies; entries further left were written by the caller. */
 const MAX_HOPS = 32
 
@@ -15,10 +8,12 @@ const MAX_HOPS = 32
  * entry of `X-Forwarded-For` that is not a trusted proxy. Entries to the left of it are claims of the caller and are
  * ignored. An entry that is no address ends the search with the proxy that added it.
  * @param trustedProxies addresses and ranges as in `http.trusted_proxies`
+ * @returns a function of the remote address of the connection (null when the runtime does not provide it) and the value
+ * of `X-Forwarded-For` (several headers joined by commas)
  */
-export function createAddressReader(trustedProxies: readonly string[]): AddressReader {
+export function createAddressReader(trustedProxies: readonly string[]) {
   const ranges = trustedProxies.map(parseRange).filter((range) => range !== null)
-  return (peer, forwardedFor) => {
+  return (peer: string | null, forwardedFor: string | null): string | null => {
     let found = peer === null ? null : parseAddress(peer)
     if (found === null) return null
     const hops = (forwardedFor ?? '').split(',').slice(-MAX_HOPS)
@@ -31,9 +26,7 @@ export function createAddressReader(trustedProxies: readonly string[]): AddressR
   }
 }
 
-type Address = NonNullable<ReturnType<typeof parseAddress>>
-
-const isTrusted = (address: Address, ranges: readonly AddressRange[]): boolean =>
+const isTrusted = (address: NonNullable<ReturnType<typeof parseAddress>>, ranges: readonly AddressRange[]): boolean =>
   ranges.some((range) => address.kind() === range[0].kind() && address.match(range))
 
 /** Removes the port that some proxies add: `203.0.113.7:5678` or `[2001:db8::7]:5678`. */

@@ -19,14 +19,11 @@ const MAX_BYTES = 1024 * 1024
 const MAX_AGE_MS = 300_000
 const COOLDOWN_MS = 10_000
 
-/** The part of an issuer's discovery document that is used here. */
-export type Discovery = v.InferOutput<typeof DiscoverySchema>
-
 /**
  * Reads the discovery document of an issuer, within 10 s and without following redirects. For an https issuer, a key
  * set without https is an error and other such addresses are dropped. Throws plain errors, which are for the log only.
  */
-export async function readDiscovery(issuer: string, fetcher: Fetch): Promise<Discovery> {
+export async function readDiscovery(issuer: string, fetcher: Fetch) {
   const document = v.parse(DiscoverySchema, await readJson(fetcher, `${issuer}/.well-known/openid-configuration`))
   const { jwks_uri, authorization_endpoint, token_endpoint } = document
   const isFit = (url = '') => ['https:', new URL(issuer).protocol].includes(URL.parse(url)?.protocol ?? '')
@@ -45,18 +42,14 @@ async function readJson(fetcher: Fetch, url: string): Promise<unknown> {
   return response.json()
 }
 
-export type IssuerKeys = JWTVerifyGetKey & {
-  /** The key set in use: a new object after each reload, null when there is none or it is too old. */
-  current(): object | null
-}
-
 /**
  * Returns the signing keys of an issuer. The discovery document is read on first use, the keys every 300 s, and for an
  * unknown key id at most once in 10 s, so that invalid tokens cannot flood the issuer. Concurrent calls share one
  * request, and a failed first request is not kept. Each request takes at most 10 s. Throws plain errors and those of
- * `jose`, which are for the log only.
+ * `jose`, which are for the log only. `current` returns the key set in use: a new object after each reload, null when
+ * there is none or it is too old.
  */
-export function createIssuerKeys(issuer: string, fetcher: Fetch): IssuerKeys {
+export function createIssuerKeys(issuer: string, fetcher: Fetch) {
   const cache = emptyCache()
   let retriedAt = Number.NEGATIVE_INFINITY
   const isFresh = () => isWithin(MAX_AGE_MS, cache.uat ?? Number.NEGATIVE_INFINITY)
@@ -90,7 +83,7 @@ export function createIssuerKeys(issuer: string, fetcher: Fetch): IssuerKeys {
     await keys.reload()
     return createLocalJWKSet(keys.jwks() ?? { keys: [] })(header, token)
   }
-  return Object.assign(find, { current: () => (isFresh() ? (cache.jwks ?? null) : null) })
+  return Object.assign(find, { current: (): object | null => (isFresh() ? (cache.jwks ?? null) : null) })
 }
 
 const emptyCache = (): JWKSCacheInput => ({})

@@ -113,18 +113,14 @@ function toColumnText(claim: string | null): string | null {
   return text?.trim() ? [...text].slice(0, 254).join('') : null
 }
 
-export interface UserFilter {
-  /** Starts at 1. */
-  page: number
-  page_size: number
-  /** Part of the e-mail or the display name, case-insensitive and without wildcards. Not blank. */
-  search?: string
-}
-
-/** Lists users, oldest first. A page beyond the end is empty; `total` is the number of all matching users. */
+/**
+ * Lists users, oldest first. A page beyond the end is empty; `total` is the number of all matching users.
+ * @param filter.page counted from 1
+ * @param filter.search part of the e-mail or the display name, case-insensitive and without wildcards. Not blank
+ */
 export async function listUsers(
   sql: Sql,
-  { page, page_size, search }: UserFilter,
+  { page, page_size, search }: { page: number; page_size: number; search?: string },
 ): Promise<{ items: User[]; total: number }> {
   const where = () =>
     search === undefined

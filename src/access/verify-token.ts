@@ -11,30 +11,32 @@ const MAX_TOKEN_LENGTH = 16 * 1024
 /** The compact form of a JWT: three base64url parts without blanks or padding. */
 const COMPACT_FORM = /^[\w-]+\.[\w-]+\.[\w-]*$/
 
-/** Verifies a token and returns its claims. Throws `Unauthorized`. */
-export type VerifyToken = (token: string) => Promise<JWTPayload & { iss: string; sub: string }>
+export type Claims = JWTPayload & { iss: string; sub: string }
+
+export type VerifyToken = ReturnType<typeof createTokenVerifier>
 
 /**
- * Makes a function that verifies signature, issuer, audience and times of a bearer token. The issuer's keys are read on
- * first use. Throws `Unauthorized`, also when the issuer cannot be reached.
+ * Makes a function that verifies signature, issuer, audience and times of a bearer token and returns its claims. The
+ * issuer's keys are read on first use. Throws `Unauthorized`, also when the issuer cannot be reached.
  */
-export function createTokenVerifier(oidc: OidcConfig, dependencies: { fetch: Fetch; now: () => Date }): VerifyToken {
+export function createTokenVerifier(oidc: OidcConfig, dependencies: { fetch: Fetch; now: () => Date }) {
   const now = () => dependencies.now().getTime()
   const keys = createIssuerKeys(oidc.issuer_url, dependencies.fetch)
-  const verifiedTokens = createVerifiedTokens<Awaited<ReturnType<VerifyToken>>>(now, oidc.clock_skew_seconds)
-  return async (token) => {
+  const verifiedTokens = createVerifiedTokens(now, oidc.clock_skew_seconds)
+  return async (token: string): Promise<Claims> => {
     const before = keys.current()
     const remembered = verifiedTokens.find(token, before)
     if (remembered) return remembered
     try {
       assertReadable(token)
       const payload = await verify(token, keys, oidc, dependencies.now())
-      checkIssuedAt(payload, oidc, dependencies.now())
+      if (payload.iat !== undefined && payload.iat > now() / 1000 + oidc.clock_skew_seconds)
+        throw invalidToken('token was issued in the future')
       const claims = withIssuerAndSubject(payload)
       verifiedTokens.add(token, claims, { before, after: keys.current() })
       return claims
     } catch (error) {
-      throw toUnauthorized(error)
+      throw error instanceof Unauthorized ? error : invalidToken(describeReason(error), withoutClaims(error))
     }
   }
 }
@@ -76,13 +78,8 @@ async function verify(token: string, keys: JWTVerifyGetKey, oidc: OidcConfig, no
   }
 }
 
-function checkIssuedAt(payload: JWTPayload, oidc: OidcConfig, now: Date): void {
-  if (payload.iat !== undefined && payload.iat > now.getTime() / 1000 + oidc.clock_skew_seconds)
-    throw invalidToken('token was issued in the future')
-}
-
 /** Checks that issuer and subject are texts. The library only checks that both claims are present. */
-function withIssuerAndSubject(payload: JWTPayload): JWTPayload & { iss: string; sub: string } {
+function withIssuerAndSubject(payload: JWTPayload): Claims {
   const { iss, sub } = payload
   if (typeof iss !== 'string') throw invalidToken('claim iss is not valid')
   if (typeof sub !== 'string' || sub.trim() === '') throw invalidToken('claim sub is not valid')
@@ -92,20 +89,14 @@ function withIssuerAndSubject(payload: JWTPayload): JWTPayload & { iss: string; 
 const MAX_TOKENS = 2_000
 const MAX_REMEMBERED_LENGTH = 4_096
 
-interface Entry<Claims> {
-  claims: Claims
-  /** The key set that verified the signature. */
-  keys: object
-  verifiedAt: number
-}
-
 /**
  * Caches verified tokens, so that the signature is not checked on every request. A cached token is accepted only while
  * it has not expired and the key set that verified it is still in use. It is verified again if the clock was set back.
  * @param now milliseconds
  */
-function createVerifiedTokens<Claims extends JWTPayload>(now: () => number, toleranceS: number) {
-  const entries = new Map<string, Entry<Claims>>()
+function createVerifiedTokens(now: () => number, toleranceS: number) {
+  /** `keys` is the key set that verified the signature. */
+  const entries = new Map<string, { claims: Claims; keys: object; verifiedAt: number }>()
   return {
     /**
      * Returns the claims of a cached token, or null.
@@ -126,11 +117,8 @@ function createVerifiedTokens<Claims extends JWTPayload>(now: () => number, tole
      */
     add(token: string, claims: Claims, keys: { before: object | null; after: object | null }): void {
       if (keys.before === null || keys.before !== keys.after || token.length > MAX_REMEMBERED_LENGTH) return
-      if (entries.size >= MAX_TOKENS)
-        for (const oldest of entries.keys()) {
-          entries.delete(oldest)
-          break
-        }
+      const [oldest = ''] = entries.keys()
+      if (entries.size >= MAX_TOKENS) entries.delete(oldest)
       entries.set(token, { claims, keys: keys.before, verifiedAt: now() })
     },
   }
@@ -159,15 +147,7 @@ const CLAIM_REASONS: ReadonlyMap<string, string> = new Map([
   ['nbf', 'token is not yet valid'],
 ])
 
-/**
- * Converts an error of the token library into a 401 with a stable short reason. Errors of the library contain the
- * token's claims, which must not be logged, so `cause` has only the code and text of the error.
- */
-function toUnauthorized(error: unknown): Unauthorized {
-  if (error instanceof Unauthorized) return error
-  return invalidToken(describeReason(error), withoutClaims(error))
-}
-
+/** Returns the stable short reason for an error of the token library. */
 function describeReason(error: unknown): string {
   if (error instanceof errors.JWTExpired) return 'token has expired'
   if (error instanceof errors.JWTClaimValidationFailed) {
@@ -182,6 +162,7 @@ function describeReason(error: unknown): string {
   return 'the keys of the identity provider could not be read'
 }
 
+/** Errors of the library contain the token's claims, which must not be logged: only their code and text remain. */
 function withoutClaims(error: unknown): Error {
   if (!(error instanceof errors.JOSEError)) return error instanceof Error ? error : new Error('unknown')
   return new Error(`${error.code}: ${error.message}`)

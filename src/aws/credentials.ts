@@ -52,9 +52,9 @@ export class CredentialError extends Error {
   override readonly name = 'CredentialError'
   /** True if the source could not be reached, so that a later attempt may succeed. */
   readonly transient: boolean
-  constructor(reason: string, cause?: unknown) {
+  constructor(reason: string, cause?: unknown, transient = cause instanceof OutboundError) {
     super(reason, { cause })
-    this.transient = cause instanceof OutboundError
+    this.transient = transient
   }
 }
 

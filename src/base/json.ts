@@ -9,7 +9,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** Returns an object's own member, never one of the prototype: the key may come from outside and be `__proto__`. */
-export const ownMember = (object: JsonObject, key: string): Json | undefined =>
+export const ownMember = <Value>(object: Readonly<Record<string, Value>>, key: string): Value | undefined =>
   Object.hasOwn(object, key) ? object[key] : undefined
 
 /** Returns a member of a value; undefined when the value is no object or lacks the key. */

@@ -12,6 +12,10 @@ export function cutMiddle(text: string, limit: number): string {
   return `${text.slice(0, start)}\n[… ${end - start} characters left out …]\n${text.slice(end)}`
 }
 
+/** Cuts a text to `limit` UTF-16 units including the ellipsis, without splitting a surrogate pair. */
+export const cutEnd = (text: string, limit: number): string =>
+  text.length <= limit ? text : `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…`
+
 const isLowSurrogate = (code: number) => code >= 0xdc00 && code <= 0xdfff
 
 /** True if the text is a uuid in its usual form, in upper or lower case. */

@@ -1,8 +1,7 @@
 import { complianceChecker } from './compliance-checker.ts'
-import { filterDriftExceptions, filterReconciliation } from './drift-filters.ts'
+import { filterDriftExceptions, filterReconciliation, taskSplitter } from './drift-chains.ts'
 import { iacGenerator } from './iac-generator.ts'
-import { importAddresses } from './import-addresses.ts'
-import { importFilter } from './import-filter.ts'
+import { importAddresses, importFilter } from './import-chains.ts'
 import { intentCheck } from './intent-check.ts'
 import { promptCompositor } from './prompt-compositor.ts'
 import { pullRequestText } from './pull-request-text.ts'
@@ -10,7 +9,6 @@ import { applyReportWriter, driftReportWriter, generateReportWriter, importRepor
 import { requestsFilter } from './requests-filter.ts'
 import { statusUpdate } from './status-update.ts'
 import { driftTargets, sessionTargets } from './target-generator.ts'
-import { taskSplitter } from './task-splitter.ts'
 
 /** Every chain, in the order of a round. */
 export const CHAINS = [

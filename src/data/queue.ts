@@ -20,38 +20,18 @@ const ROUND_QUEUE = 'rounds'
 const HOURS = 60 * 60
 const SWEEP_MS = 1_000
 
-interface RoundMessage {
-  round_id: number
-}
+type RoundMessage = { round_id: number }
 
-/** Options of the queue. A message may arrive twice without harm, because the lease decides who runs the round. */
-const QUEUE_OPTIONS = {
-  // At most one waiting message for each round.
-  policy: 'short',
-  notify: true,
-  expireInSeconds: 24 * HOURS,
-  heartbeatSeconds: 30,
-  retryLimit: 3,
-  deleteAfterSeconds: 1 * HOURS,
-}
-
-export interface SendingQueue extends RoundQueue {
-  close(): Promise<void>
-}
+export type SendingQueue = Awaited<ReturnType<typeof startSendingQueue>>
 
 /** Starts the sending half of the queue, which every process has. Creates the queue's schema if absent. */
-export async function startSendingQueue(sql: Sql, log: Logger): Promise<SendingQueue> {
+export async function startSendingQueue(sql: Sql, log: Logger) {
   const boss = await startBoss(sql, log, { supervise: false })
-  return {
+  const queue: RoundQueue = {
     enqueue: (tx, roundId) => send(boss, tx, roundId),
     healthy: async () => (await boss.getQueue(ROUND_QUEUE)) !== null,
-    close: () => boss.stop({ graceful: false, close: false }),
   }
-}
-
-export interface WorkingQueue {
-  /** Accepts no more rounds and aborts the running ones after `finishMs`; they have `handBackMs` to be requeued. */
-  stop(limits: { finishMs: number; handBackMs: number }): Promise<void>
+  return { ...queue, close: () => boss.stop({ graceful: false, close: false }) }
 }
 
 /**
@@ -64,7 +44,7 @@ export async function startWorkingQueue(
   sql: Sql,
   log: Logger,
   options: { concurrency: number; handle: (roundId: number, signal: AbortSignal) => Promise<void> },
-): Promise<WorkingQueue> {
+) {
   const boss = await startBoss(sql, log, { supervise: true })
   const stopping = new AbortController()
   const running = new Set<Promise<void>>()
@@ -86,7 +66,8 @@ export async function startWorkingQueue(
     sweep(boss, sql, log).catch((error) => log.warn('the look for interrupted rounds failed', { error }))
   }, SWEEP_MS)
   return {
-    stop: async (limits) => {
+    /** Accepts no more rounds and aborts the running ones after `finishMs`; they have `handBackMs` to be requeued. */
+    stop: async (limits: { finishMs: number; handBackMs: number }) => {
       closing = true
       clearInterval(sweeper)
       await boss.offWork(ROUND_QUEUE, { wait: false })
@@ -117,7 +98,14 @@ const UNIQUE_VIOLATION = '23505'
 
 async function openBoss(sql: Sql, log: Logger, options: { supervise: boolean }): Promise<PgBoss> {
   const boss = new PgBoss({
-    db: queueDatabase(sql),
+    // Runs the statements of the queue on our pool, and reads values as its own driver would.
+    db: {
+      ...transactionDatabase(sql),
+      listen: async (channel, onNotification, onListening) => {
+        const { unlisten } = await sql.listen(channel, onNotification, onListening)
+        return { close: unlisten }
+      },
+    },
     schedule: false,
     useListenNotify: options.supervise,
     supervise: options.supervise,
@@ -125,7 +113,16 @@ async function openBoss(sql: Sql, log: Logger, options: { supervise: boolean }):
   boss.on('error', (error) => log.warn('queue', { error }))
   boss.on('warning', (warning) => log.warn(`queue: ${warning.message}`, { data: warning.data }))
   await boss.start()
-  await boss.createQueue(ROUND_QUEUE, QUEUE_OPTIONS)
+  // A message may arrive twice without harm, because the lease decides who runs the round.
+  await boss.createQueue(ROUND_QUEUE, {
+    // At most one waiting message for each round.
+    policy: 'short',
+    notify: true,
+    expireInSeconds: 24 * HOURS,
+    heartbeatSeconds: 30,
+    retryLimit: 3,
+    deleteAfterSeconds: 1 * HOURS,
+  })
   // Makes the library cache the queue. Otherwise each of the first sends, which hold their transaction's connection,
   // would need a second one to look the queue up, and with none left they would wait forever.
   await boss.findJobs(ROUND_QUEUE, { id: crypto.randomUUID() })
@@ -140,17 +137,6 @@ async function sweep(boss: PgBoss, sql: Sql, log: Logger): Promise<void> {
   for (const roundId of await orphanedRounds(sql)) {
     log.info('a round without a worker is queued again', { round_id: roundId })
     await send(boss, sql, roundId)
-  }
-}
-
-/** Runs the queue's statements on our pool, and reads values as its own driver would. */
-function queueDatabase(sql: Sql): QueueDatabase {
-  return {
-    ...transactionDatabase(sql),
-    listen: async (channel, onNotification, onListening) => {
-      const { unlisten } = await sql.listen(channel, onNotification, onListening)
-      return { close: unlisten }
-    },
   }
 }
 

@@ -1,17 +1,11 @@
 import { sessionNotFound } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
-import type { Status, TerminalStatus } from '../base/vocabulary.ts'
+import type { Status } from '../base/vocabulary.ts'
 import type { Sql } from '../data/db/sql.ts'
+import type { SessionFacts } from '../rounds/round.ts'
 import { STATUS_CHANNEL } from '../rounds/transitions.ts'
-import { createFeed, type Feed, type Frame } from './feed.ts'
-import {
-  EVENTS_CHANNEL,
-  type PageRequest,
-  readBeginning,
-  readPages,
-  readRoundEnd,
-  type StreamStart,
-} from './log-rows.ts'
+import { EVENTS_CHANNEL, type PageRequest, readBeginning, readPages, readRoundEnd } from './log-rows.ts'
+import { type Backlog, createBacklog, type Frame } from './reader-backlog.ts'
 import type { EventChannel } from './round-event.ts'
 import { createSubscriptions, type Topic } from './subscriptions.ts'
 
@@ -21,46 +15,17 @@ export interface SessionState {
   in_flight: boolean
 }
 
-interface SessionKey {
-  id: number
-  uuid: string
-}
+type SessionKey = Pick<SessionFacts, 'id' | 'uuid'>
 
 /** Notifies the streams of a process of changes of their sessions, over one LISTEN connection. */
-export interface EventHub {
-  /** Returns the state of a session and calls `onChange` with each later one. Throws 404 for an unknown session. */
-  watch(
-    sessionUuid: string,
-    onChange: (state: SessionState) => void,
-  ): Promise<{ state: SessionState; close: () => void }>
-  /** Finds the start of an event stream; null when the session has no round of this number. */
-  start(session: SessionKey, channel: EventChannel, round: number | null): Promise<StreamStart | null>
-  /** Follows the events of a session after `head`; `onNews` is called when the feed has more of them. */
-  follow(
-    session: SessionKey,
-    channel: EventChannel,
-    head: number,
-    onNews: () => void,
-  ): { feed: Feed; close: () => void }
-  /**
-   * Reads at most one page of events that a feed no longer has. Streams at the same position share a query.
-   * @param isLast true if the query must start now, because the events have just become complete
-   */
-  page(request: PageRequest, isLast: boolean): Promise<readonly Frame[]>
-  /** Reads the final status of a round; null while it runs. */
-  roundEnd(sessionId: number, round: number): Promise<TerminalStatus | null>
-  /** Ends every stream, so that its client reconnects to another process. */
-  close(): Promise<void>
-  readonly closing: AbortSignal
-  readonly openStreams: number
-}
+export type EventHub = Awaited<ReturnType<typeof startEventHub>>
 
 const RESYNC_MS = 5_000
-/** Maximum feeds per query, since each may return a whole page. */
-const FEEDS_PER_QUERY = 200
+/** Maximum backlogs per query, since each may return a whole page. */
+const BACKLOGS_PER_QUERY = 200
 
 /** Opens this process's LISTEN connection. After a loss it is reopened and everything watched is reread. */
-export async function startEventHub(sql: Sql, log: Logger, options: { resyncMs?: number } = {}): Promise<EventHub> {
+export async function startEventHub(sql: Sql, log: Logger, options: { resyncMs?: number } = {}) {
   const { resyncMs = RESYNC_MS } = options
   const closing = new AbortController()
   const states = createSubscriptions<StateTopic>((topics) => readStates(sql, topics), {
@@ -68,20 +33,21 @@ export async function startEventHub(sql: Sql, log: Logger, options: { resyncMs?:
     batch: Number.POSITIVE_INFINITY,
     log,
   })
-  const feeds = createSubscriptions<Feed>(
+  const backlogs = createSubscriptions<Backlog>(
     async (topics) => {
-      for (const feed of await readNews(sql, topics)) feeds.notify(feed.key)
+      for (const backlog of await readNews(sql, topics)) backlogs.notify(backlog.key)
     },
-    { resyncMs, batch: FEEDS_PER_QUERY, log },
+    { resyncMs, batch: BACKLOGS_PER_QUERY, log },
   )
   const listening = await Promise.all([
     sql.listen(STATUS_CHANNEL, states.notify, states.notifyAll),
-    sql.listen(EVENTS_CHANNEL, feeds.notify, feeds.notifyAll),
+    sql.listen(EVENTS_CHANNEL, backlogs.notify, backlogs.notifyAll),
   ])
   const share = createSharing()
   let openStreams = 0
   return {
-    async watch(uuid, onChange) {
+    /** Returns the state of a session and calls `onChange` with each later one. Throws 404 for an unknown session. */
+    async watch(uuid: string, onChange: (state: SessionState) => void) {
       // The first state is returned by this call, so there are no callbacks before it.
       let isReady = false
       const { topic, close } = states.add(
@@ -106,21 +72,30 @@ export async function startEventHub(sql: Sql, log: Logger, options: { resyncMs?:
       isReady = true
       return { state: topic.state, close: leave }
     },
-    start: (session, channel, round) => readBeginning(sql, session.id, channel, round),
-    follow(session, channel, head, onNews) {
+    /** Finds the start of an event stream; null when the session has no round of this number. */
+    start: (session: SessionKey, channel: EventChannel, round: number | null) =>
+      readBeginning(sql, session.id, channel, round),
+    /** Follows the events of a session after `head`; `onNews` is called when the backlog has more of them. */
+    follow(session: SessionKey, channel: EventChannel, head: number, onNews: () => void) {
       const key = `${channel}:${session.uuid}`
-      const { topic, isNew, close } = feeds.add(key, () => createFeed(key, session.id, channel, head), onNews)
+      const { topic, isNew, close } = backlogs.add(key, () => createBacklog(key, session.id, channel, head), onNews)
       // Notifications between the reading of `head` and now were missed.
-      if (isNew) feeds.notify(key)
-      return { feed: topic, close }
+      if (isNew) backlogs.notify(key)
+      return { backlog: topic, close }
     },
-    page: (request, isLast) =>
+    /**
+     * Reads at most one page of events that a backlog no longer has. Streams at the same position share a query.
+     * @param isLast true if the query must start now, because the events have just become complete
+     */
+    page: (request: PageRequest, isLast: boolean) =>
       share(JSON.stringify([request, isLast]), async () => (await readPages(sql, [request]))[0]?.frames ?? []),
-    roundEnd: (sessionId, round) => readRoundEnd(sql, sessionId, round),
+    /** Reads the final status of a round; null while it runs. */
+    roundEnd: (sessionId: number, round: number) => readRoundEnd(sql, sessionId, round),
+    /** Ends every stream, so that its client reconnects to another process. */
     async close() {
       closing.abort()
       states.close()
-      feeds.close()
+      backlogs.close()
       for (const { unlisten } of listening)
         await unlisten().catch((error: unknown) => log.debug('unlisten failed', { error }))
     },
@@ -153,12 +128,12 @@ async function readStates(sql: Sql, topics: readonly StateTopic[]): Promise<void
 const isSameState = (a: SessionState | null, b: SessionState) =>
   a !== null && a.status === b.status && a.message === b.message && a.in_flight === b.in_flight
 
-/** Reads a page of new events for each feed in one query; returns the feeds that have more. */
-async function readNews(sql: Sql, feeds: readonly Feed[]): Promise<Feed[]> {
-  const requests = feeds.map(({ sessionId, channel, head }) => ({ sessionId, channel, after: head, round: null }))
+/** Reads a page of new events for each backlog in one query; returns the backlogs that have more. */
+async function readNews(sql: Sql, backlogs: readonly Backlog[]): Promise<Backlog[]> {
+  const requests = backlogs.map(({ sessionId, channel, head }) => ({ sessionId, channel, after: head, round: null }))
   const pages = await readPages(sql, requests)
-  for (const [index, feed] of feeds.entries()) feed.add(pages[index]?.frames ?? [])
-  return feeds.filter((_, index) => pages[index]?.isFull)
+  for (const [index, backlog] of backlogs.entries()) backlog.add(pages[index]?.frames ?? [])
+  return backlogs.filter((_, index) => pages[index]?.isFull)
 }
 
 /** Merges concurrent calls with the same key into one. */

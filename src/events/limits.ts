@@ -1,3 +1,4 @@
+import { cutEnd } from '../base/text.ts'
 import { storable } from '../data/db/values.ts'
 import type { EventChannel, LimitReached, RoundEvent } from './round-event.ts'
 
@@ -25,15 +26,8 @@ const RESERVED: readonly RoundEvent['type'][] = [
 /** Bytes that each event counts in addition to its texts. */
 const BASE_BYTES = 100
 
-/** Decides which events of a channel are still recorded. */
-export interface Limiter {
-  /** Returns the events to store: this one, none, or the one that reports the limit. */
-  filter<Event extends RoundEvent>(event: Event): (Event | LimitReached)[]
-  /** Adds the events that an earlier run of the round has stored. */
-  count(stored: ChannelLimit): void
-}
-
-export function createLimiter(limit: ChannelLimit): Limiter {
+/** Makes the limiter of a channel, which decides which of its events are still recorded. */
+export function createLimiter(limit: ChannelLimit) {
   const used: ChannelLimit = { rows: 0, bytes: 0 }
   const reserved: ChannelLimit = { rows: 0, bytes: 0 }
   let isReached = false
@@ -42,8 +36,10 @@ export function createLimiter(limit: ChannelLimit): Limiter {
     to.bytes += what.bytes
   }
   return {
-    count: (stored) => add(used, stored),
-    filter: (event) => {
+    /** Adds the events that an earlier run of the round has stored. */
+    count: (stored: ChannelLimit) => add(used, stored),
+    /** Returns the events to store: this one, none, or the one that reports the limit. */
+    filter: <Event extends RoundEvent>(event: Event): (Event | LimitReached)[] => {
       const size = sizeOf(event)
       const over = used.rows + size.rows > limit.rows ? 'rows' : used.bytes + size.bytes > limit.bytes ? 'bytes' : null
       if (!isReached && over === null) {
@@ -109,7 +105,3 @@ function splitLines(text: string): string[] {
   }
   return pieces.map((piece) => piece.join('\n') + end)
 }
-
-/** Cuts a text that is too long and adds an ellipsis. */
-const cutEnd = (text: string, limit: number) =>
-  text.length <= limit ? text : `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…`

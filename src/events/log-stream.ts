@@ -1,7 +1,7 @@
 import type { Logger } from '../base/log.ts'
 import type { TerminalStatus } from '../base/vocabulary.ts'
-import { endFrame, type Feed, type Frame, joinFrames } from './feed.ts'
 import type { SessionState } from './hub.ts'
+import { type Backlog, endFrame, type Frame, joinFrames } from './reader-backlog.ts'
 import type { EventChannel } from './round-event.ts'
 import { type Chunk, createSseStream, KEEP_ALIVE, type OpenStream, type StreamHost } from './sse-stream.ts'
 import { isFinal } from './status-stream.ts'
@@ -32,7 +32,7 @@ export function createLogStream(
   const { hub } = host
   const { session, channel, round } = view
   let { cursor } = view
-  let feed: Feed | null = null
+  let backlog: Backlog | null = null
   /** The final status of the round; null while it runs. */
   let status: TerminalStatus | null = null
   let isReading = false
@@ -46,7 +46,7 @@ export function createLogStream(
     stream.send(joinFrames(shown))
   }
   /** Sends a page of the database. `last` ends the stream when there is no further event. */
-  const sendPage = async (stream: OpenStream, { start }: Feed, last: TerminalStatus | null) => {
+  const sendPage = async (stream: OpenStream, { start }: Backlog, last: TerminalStatus | null) => {
     const frames = await hub.page({ sessionId: session.id, channel, after: cursor, round }, last !== null)
     isReading = false
     if (stream.isDone()) return
@@ -58,14 +58,14 @@ export function createLogStream(
     }
     advance(stream)
   }
-  /** Sends events while the reader has room, from the feed if it has them, otherwise from the database. */
+  /** Sends events while the reader has room, from the backlog if it has them, otherwise from the database. */
   const advance = (stream: OpenStream) => {
-    while (feed && !stream.isDone() && !isReading && stream.hasRoom()) {
-      const next = feed.after(cursor)
+    while (backlog && !stream.isDone() && !isReading && stream.hasRoom()) {
+      const next = backlog.after(cursor)
       if (next === null && status === null) return
       if (next === null || next === 'behind') {
         isReading = true
-        sendPage(stream, feed, next === null ? status : null).catch(stream.fail)
+        sendPage(stream, backlog, next === null ? status : null).catch(stream.fail)
       } else send(stream, next)
     }
   }
@@ -79,7 +79,7 @@ export function createLogStream(
   const begin = async (stream: OpenStream) => {
     const followed = hub.follow(session, channel, view.head, () => advance(stream))
     stream.onEnd(followed.close)
-    feed = followed.feed
+    backlog = followed.backlog
     const onChange = (state: SessionState) => void findEnd(stream, state).catch(stream.fail)
     const watch = await hub.watch(session.uuid, onChange)
     stream.onEnd(watch.close)

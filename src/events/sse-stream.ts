@@ -3,20 +3,18 @@ import type { EventHub } from './hub.ts'
 
 export type Chunk = Uint8Array<ArrayBuffer>
 
-const encoder = new TextEncoder()
-export const KEEP_ALIVE: Chunk = encoder.encode(': keepalive\n\n')
+export const KEEP_ALIVE: Chunk = new TextEncoder().encode(': keepalive\n\n')
 
 /** The parts that all streams of one process share. */
-export interface StreamHost {
-  hub: EventHub
-  /** Milliseconds between two polls of a stream. Each has its own timer, so that not all poll at the same moment. */
-  periodMs: number
-  /** A function for each open stream that ends it. */
-  open: Set<() => void>
-}
+export type StreamHost = ReturnType<typeof createStreamHost>
 
-/** Creates the host, which ends every open stream when the hub closes. */
-export function createStreamHost(hub: EventHub, periodMs: number): StreamHost {
+/**
+ * Creates the host, which ends every open stream when the hub closes.
+ * @param periodMs milliseconds between two polls of a stream. Each has its own timer, so that not all poll at the same
+ * moment
+ */
+export function createStreamHost(hub: EventHub, periodMs: number) {
+  /** A function for each open stream that ends it. */
   const open = new Set<() => void>()
   hub.closing.addEventListener('abort', () => {
     for (const end of [...open]) end()

@@ -6,18 +6,6 @@ export interface Topic {
   readonly listeners: Set<() => void>
 }
 
-/** The topics that are being watched. */
-export interface Subscriptions<T extends Topic> {
-  /** Adds a listener to the topic of this key, which is created for the first one. */
-  add(key: string, create: () => T, listener: () => void): { topic: T; isNew: boolean; close: () => void }
-  /** Resolves after a reading that began after this call. Throws the errors of the reading. */
-  read(topic: T): Promise<void>
-  /** Reads the topic of this key if it is watched. Failures are logged. */
-  notify(key: string): void
-  notifyAll(): void
-  close(): void
-}
-
 /**
  * Creates a set of subscriptions. A notification triggers a reading. Since notifications get lost while the connection
  * is down, all topics are also read periodically.
@@ -26,7 +14,7 @@ export interface Subscriptions<T extends Topic> {
 export function createSubscriptions<T extends Topic>(
   readTopics: (topics: T[]) => Promise<void>,
   options: { resyncMs: number; batch: number; log: Logger },
-): Subscriptions<T> {
+) {
   const topics = new Map<string, T>()
   let timer: ReturnType<typeof setInterval> | null = null
   const read = createBatches(readTopics, options)
@@ -37,7 +25,8 @@ export function createSubscriptions<T extends Topic>(
     timer = null
   }
   return {
-    add(key, create, listener) {
+    /** Adds a listener to the topic of this key, which is created for the first one. */
+    add(key: string, create: () => T, listener: () => void) {
       const known = topics.get(key)
       const topic = known ?? create()
       topics.set(key, topic)
@@ -50,8 +39,10 @@ export function createSubscriptions<T extends Topic>(
       }
       return { topic, isNew: !known, close }
     },
+    /** Resolves after a reading that began after this call. Throws the errors of the reading. */
     read,
-    notify(key) {
+    /** Reads the topic of this key if it is watched. Failures are logged. */
+    notify(key: string): void {
       const topic = topics.get(key)
       if (topic) readQuietly(topic)
     },

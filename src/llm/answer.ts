@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isJsonObject } from '../base/json.ts'
+import { isJsonObject, ownMember } from '../base/json.ts'
 import type { Deployment } from './deployments.ts'
 import { CallFailure, isRetryable, readError } from './failure.ts'
 import type { Carry, FinishReason, Inference, ToolCall, Usage } from './inference.ts'
@@ -50,13 +50,11 @@ const INTERRUPTED = ['insufficient_system_resource']
 /** The model wrote an unparsable tool call; another attempt may succeed. Some gateways put a prefix before it. */
 const MALFORMED = /\bMALFORMED_FUNCTION_CALL$/
 
-type AnsweringDeployment = Pick<Deployment, 'model' | 'carries' | 'quirks'>
-
 /**
  * Parses a chat-completions answer. Throws `CallFailure`, which is retryable if the answer is no completion at all, for
  * example a page of a gateway, an empty body or half an object.
  */
-export function parseCompletion({ model, carries, quirks }: AnsweringDeployment, answer: unknown): Inference {
+export function parseCompletion({ model, carries, quirks }: Deployment, answer: unknown): Inference {
   if (isJsonObject(answer) && answer.error) throwProviderError(answer)
   const { choices, usage } = checkAnswer(completion, answer, 'chat completion')
   const { finish_reason: raw, error, message } = choices[0]
@@ -68,12 +66,12 @@ export function parseCompletion({ model, carries, quirks }: AnsweringDeployment,
   const data = collectCarry(message, toolCalls, quirks)
   // One provider appends the name of the filter: `content_filter: SAFETY`.
   const kind = raw.replace(/^(content_filter): .*$/, '$1')
-  const finishReason = Object.hasOwn(quirks.finish, kind) ? (quirks.finish[kind] ?? kind) : kind
+  const finishReason = ownMember(quirks.finish, kind) ?? kind
   return {
     model,
     text: message.content || message.refusal,
     tool_calls: toolCalls,
-    finish: Object.hasOwn(FINISH, finishReason) ? (FINISH[finishReason] ?? null) : null,
+    finish: ownMember(FINISH, finishReason) ?? null,
     finish_raw: raw || 'none',
     usage: toUsage(usage),
     ...(data !== undefined && { carry: { for: carries, data } satisfies Carry }),

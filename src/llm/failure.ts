@@ -115,17 +115,18 @@ export function readError(value: unknown): ProviderError | null {
   if (Array.isArray(value)) return value.length > 0 ? readError(value[0]) : null
   if (!isJsonObject(value)) return null
   if (typeof value.error === 'string' && value.error !== '')
-    return { message: value.error, param: null, status: statusOf([value.code, value.status]), wait_ms: null }
+    return plainError(value.error, statusOf([value.code, value.status]))
   if (isJsonObject(value.error)) return readErrorObject(value.error)
   const message = textOf(value.message) || textOf(value.Message) || textOf(value.detail)
   if (message === '') return null
-  return { message, param: null, status: statusOf([value.status_code, value.code, value.type]), wait_ms: null }
+  return plainError(message, statusOf([value.status_code, value.code, value.type]))
 }
+
+const plainError = (message: string, status: number | null = null) => ({ message, param: null, status, wait_ms: null })
 
 function readErrorObject(error: Record<string, unknown>): ProviderError {
   const parsed = v.safeParse(shape, error)
-  if (!parsed.success)
-    return { message: textOf(error.message) || 'unknown error', param: null, status: null, wait_ms: null }
+  if (!parsed.success) return plainError(textOf(error.message) || 'unknown error')
   const { message, type, code, status, param, metadata, details } = parsed.output
   const raw = isJsonObject(metadata) ? textOf(metadata.raw) : ''
   const own = textOf(message) || 'unknown error'

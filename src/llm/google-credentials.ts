@@ -1,12 +1,10 @@
 import { importPKCS8, SignJWT } from 'jose'
 import * as v from 'valibot'
-import { type Fetch, OutboundError, type OutboundRequest, send, TRANSIENT_STATUSES } from '../base/http.ts'
+import { type ChainTools, CredentialError } from '../aws/credentials.ts'
+import { OutboundError, type OutboundRequest, send, TRANSIENT_STATUSES } from '../base/http.ts'
 import { memberOf, parseJson } from '../base/json.ts'
 
-interface GoogleTools {
-  fetch: Fetch
-  /** Reads a file; null when there is none. */
-  readFile: (path: string) => Promise<string | null>
+interface GoogleTools extends Pick<ChainTools, 'fetch' | 'readFile'> {
   now: () => number
 }
 
@@ -21,22 +19,11 @@ interface GoogleSources {
   wellKnownFile: string
 }
 
-/** No token is available. The message may be shown. */
-export class GoogleTokenError extends Error {
-  override readonly name = 'GoogleTokenError'
-  /** True if a later attempt may succeed. */
-  readonly transient: boolean
-  constructor(message: string, options: { transient?: boolean; cause?: unknown } = {}) {
-    super(message, { cause: options.cause })
-    this.transient = options.transient ?? false
-  }
-}
-
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 const METADATA = 'http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token'
 const RENEW_BEFORE_MS = 5 * 60_000
 
-/** Returns a source of bearer tokens, cached until five minutes before expiry. It throws `GoogleTokenError`. */
+/** Returns a source of bearer tokens, cached until five minutes before expiry. It throws `CredentialError`. */
 export function googleTokens(sources: GoogleSources, tools: GoogleTools): () => Promise<string> {
   if (sources.access_token !== '') return async () => sources.access_token
   let kept: Token | null = null
@@ -78,9 +65,9 @@ async function findFile(sources: GoogleSources, tools: GoogleTools): Promise<Cre
 
 async function readCredentialFile(path: string, what: string, tools: GoogleTools): Promise<CredentialFile> {
   const text = await tools.readFile(path).catch((cause: unknown) => {
-    throw new GoogleTokenError(`${what} cannot be read`, { cause })
+    throw new CredentialError(`${what} cannot be read`, cause, false)
   })
-  if (text === null) throw new GoogleTokenError(`${what} does not exist`)
+  if (text === null) throw new CredentialError(`${what} does not exist`)
   return parseCredentialFile(text, what)
 }
 
@@ -89,7 +76,7 @@ async function signGrant(
   tools: GoogleTools,
 ): Promise<Record<string, string>> {
   const key = await importPKCS8(file.private_key, 'RS256').catch((cause: unknown) => {
-    throw new GoogleTokenError('the private key of the service account cannot be read', { cause })
+    throw new CredentialError('the private key of the service account cannot be read', cause, false)
   })
   const now = Math.floor(tools.now() / 1000)
   const assertion = await new SignJWT({ scope: SCOPE })
@@ -122,14 +109,16 @@ async function fetchToken(tools: GoogleTools, tokenRequest: OutboundRequest, wha
     maxBytes: 1024 * 1024,
   }).catch((cause: unknown) => {
     const reason = cause instanceof OutboundError ? cause.message : 'the request was refused'
-    throw new GoogleTokenError(`${what} does not answer (${reason})`, { transient: true, cause })
+    throw new CredentialError(`${what} does not answer (${reason})`, cause, true)
   })
   if (response.status !== 200)
-    throw new GoogleTokenError(`${what} answers ${response.status}${errorCodeOf(response.text())}`, {
-      transient: response.status >= 500,
-    })
+    throw new CredentialError(
+      `${what} answers ${response.status}${errorCodeOf(response.text())}`,
+      undefined,
+      response.status >= 500,
+    )
   const answer = v.safeParse(answerSchema, parseJson(response.text()))
-  if (!answer.success) throw new GoogleTokenError(`${what} answers without a token`)
+  if (!answer.success) throw new CredentialError(`${what} answers without a token`)
   return { value: answer.output.access_token, expires_at: tools.now() + answer.output.expires_in * 1000 }
 }
 
@@ -160,17 +149,17 @@ const credentialFile = v.variant('type', [serviceAccount, authorizedUser])
 type CredentialFile = v.InferOutput<typeof credentialFile>
 
 /**
- * Parses the credentials of a service account or of a user. Throws `GoogleTokenError`, whose text quotes nothing of the
+ * Parses the credentials of a service account or of a user. Throws `CredentialError`, whose text quotes nothing of the
  * file.
  * @param what the name of the file in error texts
  */
 function parseCredentialFile(text: string, what: string): CredentialFile {
   const value = parseJson(text)
-  if (value === undefined) throw new GoogleTokenError(`${what} is not JSON`)
+  if (value === undefined) throw new CredentialError(`${what} is not JSON`)
   const parsed = v.safeParse(credentialFile, value)
   if (parsed.success) return parsed.output
   const type = memberOf(value, 'type')
-  throw new GoogleTokenError(
+  throw new CredentialError(
     type === 'service_account' || type === 'authorized_user'
       ? `${what} lacks a field`
       : `${what} is of a type that is not supported (supported: service_account, authorized_user)`,

@@ -1,42 +1,29 @@
 import * as v from 'valibot'
 import { checkAnswer, contentSchema, parseCompletion } from './answer.ts'
 import type { Deployment } from './deployments.ts'
-import type { InferenceRequest, Usage } from './inference.ts'
+import type { Inference } from './inference.ts'
 import type { SearchWay } from './quirks.ts'
 import { type CallSettings, chatBody } from './request-body.ts'
-
-interface SearchResult {
-  text: string
-  usage: Usage
-}
 
 /** One method of a web search by a model: the route, its body, and the parser of its answer. */
 interface Way {
   path: string
   body(deployment: Deployment, query: string, settings: CallSettings): object
-  parse(answer: unknown, deployment: Deployment): SearchResult
+  parse(answer: unknown, deployment: Deployment): Pick<Inference, 'text' | 'usage'>
 }
 
 /** The temperature of a tool's own model calls. */
 const TOOL_TEMPERATURE = 0.5
 
-const toSearchRequest = (query: string): InferenceRequest => ({
-  role: 'small',
-  messages: [{ role: 'user', content: query }],
-  temperature: TOOL_TEMPERATURE,
-})
-
 /** Makes a search by chat completion; `more` adds the search parameters to its body. */
 const chat = (more: (deployment: Deployment) => object): Way => ({
   path: '/chat/completions',
-  body: (deployment, query, settings) => ({
-    ...chatBody(deployment, toSearchRequest(query), settings),
-    ...more(deployment),
-  }),
-  parse: (answer, deployment) => {
-    const { text, usage } = parseCompletion(deployment, answer)
-    return { text, usage }
+  body: (deployment, query, settings) => {
+    const messages = [{ role: 'user' as const, content: query }]
+    const body = chatBody(deployment, { role: 'small', messages, temperature: TOOL_TEMPERATURE }, settings)
+    return { ...body, ...more(deployment) }
   },
+  parse: (answer, deployment) => parseCompletion(deployment, answer),
 })
 
 const count = v.nullish(v.number(), 0)

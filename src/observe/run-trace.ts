@@ -174,8 +174,10 @@ function requestAttributes(messages: readonly Message[], tools: readonly ToolDef
   const attributes: Attributes = {}
   for (const [index, message] of messages.entries())
     Object.assign(attributes, messageAttributes(`llm.input_messages.${index}.message`, message))
-  for (const [index, tool] of tools.entries())
-    attributes[`llm.tools.${index}.tool.json_schema`] = JSON.stringify(wireTool(tool))
+  for (const [index, { name, description, parameters }] of tools.entries()) {
+    const tool = { type: 'function', function: { name, description, parameters } }
+    attributes[`llm.tools.${index}.tool.json_schema`] = JSON.stringify(tool)
+  }
   return attributes
 }
 
@@ -205,18 +207,11 @@ function messageAttributes(prefix: string, message: Message): Attributes {
   if (message.content !== null) attributes[`${prefix}.content`] = message.content
   if (message.role === 'tool') attributes[`${prefix}.tool_call_id`] = message.tool_call_id
   if (message.role === 'assistant')
-    for (const [index, call] of (message.tool_calls ?? []).entries())
-      Object.assign(attributes, callAttributes(`${prefix}.tool_calls.${index}.tool_call`, call))
+    for (const [index, { id, name, arguments: args }] of (message.tool_calls ?? []).entries()) {
+      const call = `${prefix}.tool_calls.${index}.tool_call`
+      attributes[`${call}.id`] = id
+      attributes[`${call}.function.name`] = name
+      attributes[`${call}.function.arguments`] = args
+    }
   return attributes
 }
-
-const callAttributes = (prefix: string, { id, name, arguments: args }: ToolCall): Attributes => ({
-  [`${prefix}.id`]: id,
-  [`${prefix}.function.name`]: name,
-  [`${prefix}.function.arguments`]: args,
-})
-
-const wireTool = ({ name, description, parameters }: ToolDefinition) => ({
-  type: 'function',
-  function: { name, description, parameters },
-})

@@ -58,31 +58,23 @@ function isOwnDeletion(plan: Plan, change: ResourceChange, blocks: ChangedBlocks
   return isTakenAway(block) || isOwnInstance(resource, { own: block, inCode, place }, blocks)
 }
 
-/** A block or module call that stays in the code. */
-interface Repeated {
-  /** Its changes in the diff. */
-  own: ChangedBlock | undefined
-  inCode: Json | undefined
-  place: CodePlace
-}
-
-/** Reports whether the diff removes one instance of a block that stays. */
-function isOwnInstance({ key }: AddressPart, { own, inCode, place }: Repeated, blocks: ChangedBlocks): boolean {
+/** Reports whether the diff removes one instance of a block or module call that stays; `own` are its changes. */
+function isOwnInstance(
+  { key }: AddressPart,
+  { own, inCode, place }: { own: ChangedBlock | undefined; inCode: Json | undefined; place: CodePlace },
+  blocks: ChangedBlocks,
+): boolean {
   if (key === null || inCode === undefined) return false
   const isNumber = !key.startsWith('"')
   const expression = memberOf(inCode, isNumber ? 'count_expression' : 'for_each_expression')
-  const declarations = declarationsOf(referencesIn(expression), place, blocks)
-  const anything: Sides = { code: null, infrastructure: null }
-  if (isNumber)
-    return (
-      (own !== undefined && changesCount(own, 'count')) ||
-      declarations.some(({ block, name }) => changesCount(block, name))
-    )
+  const lines = declarationsOf(referencesIn(expression), place, blocks)
+  if (own !== undefined) lines.push({ block: own, name: isNumber ? 'count' : 'for_each' })
+  if (isNumber) return lines.some(({ block, name }) => changesCount(block, name))
   const text = readText(key)
   if (text === null) return false
+  const anything: Sides = { code: null, infrastructure: null }
   return (
-    (own !== undefined && (removesKey(own, text) || changesValue(own, 'for_each', anything))) ||
-    declarations.some(({ block }) => removesKey(block, text))
+    lines.some(({ block }) => removesKey(block, text)) || (own !== undefined && changesValue(own, 'for_each', anything))
   )
 }
 

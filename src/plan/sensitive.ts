@@ -1,6 +1,7 @@
-import { isJsonObject, type Json, type JsonObject, memberOf, ownMember } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../base/json.ts'
 import { createMasker, type Masker } from '../base/masking.ts'
 import { modulesOf, type Plan } from './plan.ts'
+import { itemMarks, memberMarks } from './value-marks.ts'
 
 /** Returns the text of every scalar that the plan marks sensitive anywhere. */
 export function sensitiveLiterals(plan: Plan): Set<string> {
@@ -31,21 +32,12 @@ function collectChange(change: JsonObject, collect: Collect): void {
 }
 
 function collectFlagged(value: Json, flags: Json | undefined, literals: Set<string>): void {
-  if (flags === true) {
-    for (const leaf of leaves(value)) if (leaf !== null && typeof leaf !== 'boolean') literals.add(String(leaf))
-  } else if (Array.isArray(value) && Array.isArray(flags)) {
-    value.forEach((item, index) => {
-      collectFlagged(item, flags[index], literals)
-    })
-  } else if (isJsonObject(value) && isJsonObject(flags)) {
-    for (const [key, item] of Object.entries(value)) collectFlagged(item, ownMember(flags, key), literals)
-  }
-}
-
-function* leaves(value: Json): Generator<Json> {
-  if (Array.isArray(value)) for (const item of value) yield* leaves(item)
-  else if (isJsonObject(value)) for (const item of Object.values(value)) yield* leaves(item)
-  else yield value
+  if (flags === undefined) return
+  if (Array.isArray(value))
+    for (const [index, item] of value.entries()) collectFlagged(item, itemMarks(flags, index), literals)
+  else if (isJsonObject(value))
+    for (const [key, item] of Object.entries(value)) collectFlagged(item, memberMarks(flags, key), literals)
+  else if (flags === true && value !== null && typeof value !== 'boolean') literals.add(String(value))
 }
 
 function walk(value: Json, visit: (node: JsonObject) => void): void {

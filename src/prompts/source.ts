@@ -1,6 +1,6 @@
 import { notFound, PlatformError } from '../base/errors.ts'
 import type { SeedPrompt } from './parse-seed.ts'
-import { type PromptRegistry, RegistryError, type Tag } from './registry/client.ts'
+import { type PromptRegistry, RegistryError, type Tag } from './registry.ts'
 
 /**
  * Prompt bodies by qualified name `<scope>-<type>-<name>`. Throws `PlatformError` 404 `Prompt not found: <name>`, 502

@@ -55,14 +55,10 @@ async function lockSession(tx: Transaction, uuid: string): Promise<HeldRound['se
 }
 
 /** Receives cancellations of rounds over the LISTEN connection of the process. */
-export interface CancelWatch {
-  /** Calls `onCancel` at each notification until unsubscribed. Extensions of the lease find lost notifications. */
-  watch(roundId: number, onCancel: (by: string) => void): () => void
-  close(): Promise<void>
-}
+export type CancelWatch = Awaited<ReturnType<typeof startCancelWatch>>
 
 /** Subscribes this process. Throws when the database cannot be reached. */
-export async function startCancelWatch(sql: Sql, log: Logger): Promise<CancelWatch> {
+export async function startCancelWatch(sql: Sql, log: Logger) {
   const watched = new Map<number, Set<(by: string) => void>>()
   const look = async (roundId: number) => {
     if (!watched.has(roundId)) return
@@ -84,7 +80,8 @@ export async function startCancelWatch(sql: Sql, log: Logger): Promise<CancelWat
     },
   )
   return {
-    watch: (roundId, onCancel) => {
+    /** Calls `onCancel` at each notification until unsubscribed. Extensions of the lease find lost notifications. */
+    watch: (roundId: number, onCancel: (by: string) => void) => {
       const listeners = watched.get(roundId) ?? new Set()
       watched.set(roundId, listeners.add(onCancel))
       return () => {

@@ -1,24 +1,20 @@
 import { platformFor, recordAudit } from '../access/audit/record.ts'
 import { LeaseLost } from '../base/errors.ts'
 import { delay } from '../base/http.ts'
-import type { TerminalStatus, Turn } from '../base/vocabulary.ts'
+import type { Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Transaction } from '../data/db/sql.ts'
 import { storableJson } from '../data/db/values.ts'
 import { endSavedPlan } from '../saved-plans/saved-plan.ts'
 import { type ClaimedRound, type HeldRound, sessionAggregateKey } from './round.ts'
 import type { RoundResult } from './round-result.ts'
-import { endRound, readCancelledBy, releaseProject, restoreLock } from './transitions.ts'
+import { endRound, readCancelledBy, releaseProject, restoreLock, type WrittenEnd } from './transitions.ts'
 
 export const cancelledMessage = (by: string): string => `Cancelled by ${by}.`
 
-export interface RoundEnd {
-  status: TerminalStatus
-  message: string
+export interface RoundEnd extends Pick<WrittenEnd, 'status' | 'message' | 'commit'> {
   /** The whole conversation, which replaces the stored one. Null keeps the stored one. */
   history: readonly Turn[] | null
-  /** Head of the session branch. Null keeps the head of the previous round. */
-  commit: string | null
   /** Figures of the run's meter, as plain JSON. Null stores nothing. */
   usage: object | null
   /** Nothing is stored if it is absent or has no texts. */
@@ -47,7 +43,8 @@ export async function finishRound(
     await tx`SELECT id FROM sessions WHERE id = ${round.session.id} FOR UPDATE`
     const by = await readCancelledBy(tx, round.id)
     const own = round.preview ? { ...end, commit: null } : end
-    const present = by === null ? own : asCancelled(own, by)
+    const present: RoundEnd =
+      by === null ? own : { ...own, status: 'uncompleted', message: cancelledMessage(by), commit: null }
     await writeEnd(context.queue, tx, round, present)
     if (by !== null) await restoreLock(tx, round)
     return present
@@ -84,13 +81,6 @@ export async function finishDespiteOutages(
   return await finishRound(context, round, end)
 }
 
-const asCancelled = (end: RoundEnd, by: string): RoundEnd => ({
-  ...end,
-  status: 'uncompleted',
-  message: cancelledMessage(by),
-  commit: null,
-})
-
 /** Writes all changes of a round's end in a transaction that has locked the session. Throws `LeaseLost`. */
 export async function writeEnd(
   queue: Context['queue'],
@@ -101,7 +91,9 @@ export async function writeEnd(
   const { status, message, commit } = end
   const usage = end.usage === null ? null : JSON.stringify(end.usage)
   await endRound(tx, round, { status, message, commit, usage, result: writeResult(end.result) })
-  if (end.history) await saveHistory(tx, round.session.id, end.history)
+  if (end.history)
+    await tx`
+      UPDATE histories SET payload = ${storableJson(end.history)}::jsonb WHERE session_id = ${round.session.id}`
   if (round.mode !== 'apply') return
   await recordAudit(tx, {
     action: 'apply_ended',
@@ -121,7 +113,3 @@ function writeResult(result?: RoundResult): string | null {
 
 const isEmpty = (part: RoundResult[keyof RoundResult]): boolean =>
   typeof part === 'string' || Array.isArray(part) ? part.length === 0 : part === undefined
-
-async function saveHistory(tx: Transaction, sessionId: number, history: readonly Turn[]): Promise<void> {
-  await tx`UPDATE histories SET payload = ${storableJson(history)}::jsonb WHERE session_id = ${sessionId}`
-}

@@ -1,27 +1,6 @@
 import * as v from 'valibot'
 import { PLAN_ACTIONS } from '../plan/actions.ts'
-import type { ChangeList, ListedAction } from '../plan/change-list.ts'
-
-/**
- * The result of a round, with masked texts. Modes and their steps fill it in while the round runs. It is stored with
- * the round, for the pull request and for later rounds.
- */
-export interface RoundResult {
-  /** The generator's summary of all attempts; empty when nothing was built. */
-  summary: string
-  /** Assumptions of the generator where the request was ambiguous. */
-  assumptions: string[]
-  /** Corrections of later attempts, one remark each. */
-  repairs: string[]
-  /** Changes made outside of the code that the round wrote into the code before the review. */
-  drift: string[]
-  /** Computed remarks for reviewers, for example dropped targets and files that no plan covers. */
-  notes: string[]
-  /** Computed changes of the reviewed plan; absent when the round reviewed none. */
-  changes?: ChangeList
-}
-
-export const emptyResult = (): RoundResult => ({ summary: '', assumptions: [], repairs: [], drift: [], notes: [] })
+import type { ListedAction } from '../plan/change-list.ts'
 
 const isListed = (action: (typeof PLAN_ACTIONS)[number]): action is ListedAction =>
   action !== 'read' && action !== 'none'
@@ -45,19 +24,31 @@ const changeList = v.object({
   counts: v.object(v.entriesFromList(['create', 'update', 'delete', 'replace', 'move', 'import', 'forget'], count)),
 })
 
+/**
+ * The result of a round, with masked texts. Modes and their steps fill it in while the round runs. It is stored with
+ * the round, for the pull request and for later rounds.
+ */
+export type RoundResult = v.InferOutput<typeof storedResult>
+
 const storedResult = v.object({
+  /** The generator's summary of all attempts; empty when nothing was built. */
   summary: v.fallback(v.string(), ''),
+  /** Assumptions of the generator where the request was ambiguous. */
   assumptions: texts,
+  /** Corrections of later attempts, one remark each. */
   repairs: texts,
+  /** Changes made outside of the code that the round wrote into the code before the review. */
   drift: texts,
+  /** Computed remarks for reviewers, for example dropped targets and files that no plan covers. */
   notes: texts,
+  /** Computed changes of the reviewed plan; absent when the round reviewed none. */
   changes: v.fallback(v.optional(changeList), undefined),
 })
+
+export const emptyResult = (): RoundResult => ({ summary: '', assumptions: [], repairs: [], drift: [], notes: [] })
 
 /** Reads the stored result of a round, null for none. Missing and malformed parts (other releases) count as empty. */
 export function readRoundResult(stored: unknown): RoundResult | null {
   const read = v.safeParse(storedResult, stored)
-  if (!read.success) return null
-  const { changes, ...result } = read.output
-  return changes === undefined ? result : { ...result, changes: changes satisfies ChangeList }
+  return read.success ? read.output : null
 }

@@ -7,7 +7,7 @@ import { managedChanges } from '../plan/planned-changes.ts'
 import { changesOutsideTargets } from '../plan/targets.ts'
 import { expressionsByAddress } from './common/expressions.ts'
 import { RULES } from './index.ts'
-import { typedManifest } from './kubernetes-manifest.ts'
+import { typedManifest } from './kubernetes.ts'
 import type { Cloud, CodeFindings, Finding, PlanContext, ResourceRule, Rule, RuleMessage, Subject } from './rule.ts'
 import { objectOf } from './view.ts'
 

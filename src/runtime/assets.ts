@@ -19,18 +19,16 @@ const FOREIGN_IMAGE = 'https://cdn.redoc.ly/redoc/logo-mini.svg'
 const EMPTY_IMAGE = 'data:image/gif;base64,R0lGODlhAQABAAAAACw='
 
 /** Returns a reader of the viewers' files that reads each of them once; null for an unknown name. */
-export function createAssetReader(): (
-  name: string,
-) => Promise<{ body: Uint8Array<ArrayBuffer>; content_type: string } | null> {
+export function createAssetReader() {
   const resolver = createRequire(import.meta.url)
-  const kept = new Map<string, Promise<{ body: Uint8Array<ArrayBuffer>; content_type: string }>>()
   const read = async ({ file, content_type }: AssetSource) => {
     const body = new Uint8Array(await readFile(resolver.resolve(file)))
     if (!file.endsWith('.js')) return { body, content_type }
     const text = new TextDecoder().decode(body).replaceAll(FOREIGN_IMAGE, EMPTY_IMAGE)
     return { body: new TextEncoder().encode(text), content_type }
   }
-  return async (name) => {
+  const kept = new Map<string, ReturnType<typeof read>>()
+  return async (name: string) => {
     const source = Object.hasOwn(SOURCES, name) ? SOURCES[name] : undefined
     if (!source) return null
     const reading = kept.get(name) ?? read(source)

@@ -7,46 +7,54 @@ export interface ProcessIdentity {
   started: string
 }
 
-interface ProcessStat {
-  state: string
-  parent: number
-  group: number
-  /** Clock ticks from the boot of the machine to the start of the process. */
-  started: string
-}
+const BOOT_ID = readIfPresent('/proc/sys/kernel/random/boot_id')
 
-/** Reads a process from /proc; null when there is no such process, or no /proc as on macOS. */
-function readStat(pid: number | string): ProcessStat | null {
+function readIfPresent(path: string): string {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The program's name in parentheses may contain spaces, so the fields are counted from its end.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    return { state: fields[0] ?? '', parent: Number(fields[1]), group: Number(fields[2]), started: fields[19] ?? '' }
-  } catch {
-    return null
-  }
-}
-
-const readBootId = (): string => {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    return readFileSync(path, 'utf8').trim()
   } catch {
     return ''
   }
 }
 
+/** Reads a process from /proc; null when there is no such process, or no /proc as on macOS. */
+function readStat(pid: number | string) {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // The program's name in parentheses may contain spaces, so the fields are counted from its end.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    // The start of the process is in clock ticks from the boot of the machine, which its id makes unique.
+    const started = `${BOOT_ID}/${fields[19] ?? ''}`
+    return {
+      pid: Number(pid),
+      isZombie: fields[0] === 'Z',
+      parent: Number(fields[1]),
+      group: Number(fields[2]),
+      started,
+    }
+  } catch {
+    return null
+  }
+}
+
 const HAS_PROC = readStat(process.pid) !== null
 
-export function identify(pid: number): ProcessIdentity {
-  const stat = readStat(pid)
-  return { pid, started: stat ? `${readBootId()}/${stat.started}` : '' }
-}
+export const identify = (pid: number): ProcessIdentity => ({ pid, started: readStat(pid)?.started ?? '' })
 
 /** True while exactly this process is alive. False for a zombie, which has ended and waits for its parent. */
 export function isAlive(identity: ProcessIdentity): boolean {
   if (!HAS_PROC) return trySignal(identity.pid, 0)
   const stat = readStat(identity.pid)
-  return stat !== null && stat.state !== 'Z' && `${readBootId()}/${stat.started}` === identity.started
+  return stat !== null && !stat.isZombie && stat.started === identity.started
+}
+
+/** Reads all processes but zombies; none without /proc. */
+function readAll() {
+  const names = HAS_PROC ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : []
+  return names.flatMap((name) => {
+    const stat = readStat(name)
+    return stat && !stat.isZombie ? [stat] : []
+  })
 }
 
 /**
@@ -56,27 +64,16 @@ export function isAlive(identity: ProcessIdentity): boolean {
 export function isGroupAlive(leader: ProcessIdentity): boolean {
   if (!HAS_PROC) return trySignal(-leader.pid, 0)
   const stat = readStat(leader.pid)
-  const current = stat ? `${readBootId()}/${stat.started}` : null
-  if (current !== null && current !== leader.started) return false
-  if (!leader.started.startsWith(`${readBootId()}/`)) return false
-  return readdirSync('/proc').some((name) => {
-    if (!/^\d+$/.test(name)) return false
-    const member = readStat(name)
-    return member !== null && member.group === leader.pid && member.state !== 'Z'
-  })
+  if (stat && stat.started !== leader.started) return false
+  if (!leader.started.startsWith(`${BOOT_ID}/`)) return false
+  return readAll().some(({ group }) => group === leader.pid)
 }
 
 /** Returns the live child processes of this one; empty without /proc. */
-export function childrenOf(pid: number): number[] {
-  if (!HAS_PROC) return []
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => {
-      const stat = readStat(name)
-      return stat !== null && stat.parent === pid && stat.state !== 'Z'
-    })
-    .map(Number)
-}
+export const childrenOf = (parent: number): number[] =>
+  readAll()
+    .filter((stat) => stat.parent === parent)
+    .map(({ pid }) => pid)
 
 /** Sends a signal to the whole group; false when the group is gone. */
 export const signalGroup = (pid: number, signal: NodeJS.Signals): boolean => trySignal(-pid, signal)

@@ -1,7 +1,7 @@
 import { isUuid } from '../base/text.ts'
 import { type ReportType, type Status, TERMINAL_STATUSES, type Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
-import type { Db, Transaction } from '../data/db/sql.ts'
+import type { Db, Query, Transaction } from '../data/db/sql.ts'
 import { readAttempts, toAttempts } from '../rounds/attempts.ts'
 import { factColumns, factJoins, sessionAggregateKey } from '../rounds/round.ts'
 import { readNewestPlan, type SavedPlanStatus } from '../saved-plans/plan-status.ts'
@@ -135,49 +135,31 @@ async function readHead(tx: Transaction, uuid: string): Promise<Head | null> {
 }
 
 async function readRounds(tx: Transaction, sessionId: number) {
-  const artifacts = <Own>(table: string, column: string, second?: string) =>
-    readArtifacts<Own>(tx, sessionId, table, [column, second])
-  return await awaitAll({
-    rounds: tx<Own<RoundDetail, 'id' | 'number' | 'query' | 'preview' | 'created_at'>[]>`
-      SELECT id, number, query, preview, usage, created_at FROM rounds
-      WHERE session_id = ${sessionId} ORDER BY number, id`,
-    statuses: tx<(RoundRow & { status: Status; message: string | null; created_at: string })[]>`
-      SELECT round_id, status, message, created_at FROM statuses
-      WHERE session_id = ${sessionId} ORDER BY created_at, id`,
-    reports: artifacts<{ type: ReportType }>('reports', 'type'),
-    compliance_checks: artifacts<{ passed: boolean }>('compliance_checks', 'passed'),
-    plans: readPlans(tx, sessionId),
-    code_changes: artifacts<{ file_name: string }>('code_changes', 'file_name'),
-    previews: artifacts<Pick<RoundDetail['previews'][number], 'counts'>>('previews', 'counts'),
-    outputs: artifacts<{ step: string; exit_code: number | null }>('engine_outputs', 'step', 'exit_code'),
-    pull_requests: tx<(RoundRow & PullRequest)[]>`
-      SELECT round_id, provider, number, url FROM pull_requests
-      WHERE round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY created_at, id`,
-    attempts: readAttempts(tx, sessionId),
-  })
-}
-
-type Own<Detail, Keys extends keyof Detail> = Pick<Detail, Keys> & { usage: Partial<RoundUsage> | null }
-
-async function awaitAll<Parts extends Record<string, PromiseLike<unknown>>>(
-  parts: Parts,
-): Promise<{ [Name in keyof Parts]: Awaited<Parts[Name]> }> {
-  const entries = Object.entries(parts).map(async ([name, part]) => [name, await part] as const)
-  return Object.fromEntries(await Promise.all(entries)) as { [Name in keyof Parts]: Awaited<Parts[Name]> }
-}
-
-async function readArtifacts<Own>(
-  tx: Transaction,
-  sessionId: number,
-  table: string,
-  [column, second]: readonly [string, string | undefined],
-): Promise<(ArtifactRow & Own)[]> {
-  const own = second === undefined ? tx`t.${tx(column)}` : tx`t.${tx(column)}, t.${tx(second)}`
-  return tx<(ArtifactRow & Own)[]>`
+  const artifacts = <Own>(table: string, own: Query) => tx<(ArtifactRow & Own)[]>`
     SELECT t.round_id, t.id, a.uri, a.content_type, a.file_size_bytes, ${own}, t.created_at
     FROM ${tx(table)} t JOIN artifacts a ON a.id = t.artifact_id
     WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY t.created_at, t.id`
+  return {
+    rounds: await tx<Own<RoundDetail, 'id' | 'number' | 'query' | 'preview' | 'created_at'>[]>`
+      SELECT id, number, query, preview, usage, created_at FROM rounds
+      WHERE session_id = ${sessionId} ORDER BY number, id`,
+    statuses: await tx<(RoundRow & { status: Status; message: string | null; created_at: string })[]>`
+      SELECT round_id, status, message, created_at FROM statuses
+      WHERE session_id = ${sessionId} ORDER BY created_at, id`,
+    reports: await artifacts<{ type: ReportType }>('reports', tx`t.type`),
+    compliance_checks: await artifacts<{ passed: boolean }>('compliance_checks', tx`t.passed`),
+    plans: await readPlans(tx, sessionId),
+    code_changes: await artifacts<{ file_name: string }>('code_changes', tx`t.file_name`),
+    previews: await artifacts<Pick<RoundDetail['previews'][number], 'counts'>>('previews', tx`t.counts`),
+    outputs: await artifacts<{ step: string; exit_code: number | null }>('engine_outputs', tx`t.step, t.exit_code`),
+    pull_requests: await tx<(RoundRow & PullRequest)[]>`
+      SELECT round_id, provider, number, url FROM pull_requests
+      WHERE round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY created_at, id`,
+    attempts: await readAttempts(tx, sessionId),
+  }
 }
+
+type Own<Detail, Keys extends keyof Detail> = Pick<Detail, Keys> & { usage: Partial<RoundUsage> | null }
 
 async function readPlans(tx: Transaction, sessionId: number) {
   return tx<(ArtifactRow & { targets: string[]; document_uri: string | null })[]>`

@@ -76,11 +76,7 @@ export const RoundSchema = z
       .array(
         z.object({
           ...artifact,
-          counts: z.object({
-            managed: integer(),
-            unmanaged: integer(),
-            left_out: integer(),
-          }),
+          counts: z.object({ managed: integer(), unmanaged: integer(), left_out: integer() }),
         }),
       )
       .describe('The list of an import preview, one JSON document; empty for every other round.'),

@@ -6,7 +6,7 @@ import type { Tool } from '../../src/agent/agent-request.ts'
 import * as notices from '../../src/agent/notices.ts'
 import { CLOUDS, OPERATIONS } from '../../src/base/vocabulary.ts'
 import { complianceChecker } from '../../src/chains/compliance-checker.ts'
-import { filterDriftExceptions, filterReconciliation } from '../../src/chains/drift-filters.ts'
+import { filterDriftExceptions, filterReconciliation, taskSplitter } from '../../src/chains/drift-chains.ts'
 import {
   type GeneratorValues,
   iacGenerator,
@@ -18,8 +18,7 @@ import {
   writeTaskQuery,
   writeUnmetQuery,
 } from '../../src/chains/iac-generator.ts'
-import { importAddresses } from '../../src/chains/import-addresses.ts'
-import { importFilter } from '../../src/chains/import-filter.ts'
+import { importAddresses, importFilter } from '../../src/chains/import-chains.ts'
 import type { ChainName } from '../../src/chains/index.ts'
 import { intentCheck } from '../../src/chains/intent-check.ts'
 import { type CompositorValues, promptCompositor } from '../../src/chains/prompt-compositor.ts'
@@ -35,7 +34,6 @@ import type { PlanBackground } from '../../src/chains/shared/plan-background.ts'
 import { fenceEarlierTurns } from '../../src/chains/shared/run-chain.ts'
 import { statusUpdate } from '../../src/chains/status-update.ts'
 import { driftTargets, sessionTargets } from '../../src/chains/target-generator.ts'
-import { taskSplitter } from '../../src/chains/task-splitter.ts'
 import { background } from '../pipeline/steps/review.ts'
 import { siteConfig } from '../pipeline/workspace/support.ts'
 import { driftReportQuery, NO_DRIFT, renderDefinition, type Section } from './form.ts'

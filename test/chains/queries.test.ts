@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { complianceChecker } from '../../src/chains/compliance-checker.ts'
-import { filterDriftExceptions, filterReconciliation } from '../../src/chains/drift-filters.ts'
+import { filterDriftExceptions, filterReconciliation, taskSplitter } from '../../src/chains/drift-chains.ts'
 import {
   writeFeedbackQuery,
   writeImportQuery,
@@ -13,7 +13,6 @@ import { requestsFilter } from '../../src/chains/requests-filter.ts'
 import type { PlanBackground } from '../../src/chains/shared/plan-background.ts'
 import { statusUpdate } from '../../src/chains/status-update.ts'
 import { driftTargets } from '../../src/chains/target-generator.ts'
-import { taskSplitter } from '../../src/chains/task-splitter.ts'
 import { readBlocks } from '../prompts/blocks.ts'
 import { driftReportQuery } from './form.ts'
 

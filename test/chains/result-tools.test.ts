@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { type Tool, ToolError } from '../../src/agent/agent-request.ts'
 import { complianceChecker } from '../../src/chains/compliance-checker.ts'
+import { taskSplitter } from '../../src/chains/drift-chains.ts'
 import { iacGenerator } from '../../src/chains/iac-generator.ts'
-import { importAddresses } from '../../src/chains/import-addresses.ts'
+import { importAddresses } from '../../src/chains/import-chains.ts'
 import { intentCheck } from '../../src/chains/intent-check.ts'
 import { promptCompositor } from '../../src/chains/prompt-compositor.ts'
 import { pullRequestText } from '../../src/chains/pull-request-text.ts'
 import { generateReportWriter } from '../../src/chains/report-writers.ts'
 import { requestsFilter } from '../../src/chains/requests-filter.ts'
 import { sessionTargets } from '../../src/chains/target-generator.ts'
-import { taskSplitter } from '../../src/chains/task-splitter.ts'
 
 interface Chain {
   resultTool(): Tool

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type GeneratorValues, iacGenerator } from '../../src/chains/iac-generator.ts'
-import { importFilter } from '../../src/chains/import-filter.ts'
+import { importFilter } from '../../src/chains/import-chains.ts'
 import { CHAINS } from '../../src/chains/index.ts'
 import { DATA_RULE } from '../../src/prompts/fence.ts'
 import { PROMPTS } from './prompts.ts'

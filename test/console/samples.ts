@@ -1,4 +1,4 @@
-import type { Round, Seal, Session, Status } from '../../console/client/api/calls.ts'
+import type { Round, Seal, Session, Status } from '../../console/client/api/client.ts'
 import { SEAL } from '../../routes/schemas/seal.ts'
 
 const AT = '2026-01-31T23:59:59.000000Z'

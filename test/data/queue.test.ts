@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
 import { connect } from '../../src/data/db/pool.ts'
-import { STOPPING, startSendingQueue, startWorkingQueue, type WorkingQueue } from '../../src/data/queue.ts'
+import { STOPPING, startSendingQueue, startWorkingQueue } from '../../src/data/queue.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { createEmptyDatabase, provideDatabase } from '../helpers/postgres.ts'
 import { startOnce } from '../helpers/start-once.ts'
 import { untilAborted } from '../helpers/until-aborted.ts'
 
-const working: WorkingQueue[] = []
+const working: Awaited<ReturnType<typeof startWorkingQueue>>[] = []
 const unfinished: (() => void)[] = []
 const db = provideDatabase()
 const sending = startOnce(() => startSendingQueue(db.sql, silentLogger))
@@ -29,10 +29,7 @@ function handler() {
   return { calls, handle, reached }
 }
 
-async function work(
-  handle: (round_id: number, signal: AbortSignal) => Promise<void>,
-  concurrency = 2,
-): Promise<WorkingQueue> {
+async function work(handle: (round_id: number, signal: AbortSignal) => Promise<void>, concurrency = 2) {
   const queue = await startWorkingQueue(db.sql, silentLogger, { concurrency, handle })
   working.push(queue)
   return queue

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { EngineRoots } from '../../eval/engine-root.ts'
 import { readScenario } from '../../eval/scenario/scenario.ts'
 import { selectRunnable } from '../../eval/skip.ts'
+import type { EngineRoots } from '../../eval/stack.ts'
 
 const scenario = (name: string, providers: string[], more: object = {}) =>
   readScenario(name, {

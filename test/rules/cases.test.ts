@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { RULE_IDS } from '../../config/rule-ids.ts'
-import { listRules, RULES, rulesPage } from '../../src/rules/index.ts'
+import { listRules, RULES, ruleTables } from '../../src/rules/index.ts'
 import { awsCases } from './cases/aws.ts'
 import { azureCases } from './cases/azure.ts'
 import { commonCases } from './cases/common.ts'
@@ -40,7 +41,9 @@ describe('the table', () => {
 })
 
 it('docs/rules.md says what the table says', async () => {
-  await expect(rulesPage()).toMatchFileSnapshot('../../docs/rules.md')
+  const page = await readFile(new URL('../../docs/rules.md', import.meta.url), 'utf8')
+  const introduction = page.slice(0, page.indexOf('## '))
+  await expect(`${introduction}${ruleTables()}`).toMatchFileSnapshot('../../docs/rules.md')
 })
 
 it('the list has a line for every rule, with the grade in force', () => {

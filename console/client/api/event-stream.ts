@@ -1,5 +1,4 @@
-import type { Api } from './client.ts'
-import { ApiError } from './errors.ts'
+import { type Api, ApiError } from './client.ts'
 
 export type StreamState = 'connecting' | 'open' | 'waiting' | 'ended'
 

@@ -1,6 +1,5 @@
 import { ErrorResponse, ErrorTimeout, type User, UserManager, WebStorageStateStore } from 'oidc-client-ts'
-import type { Components } from '../api/calls.ts'
-import { SignInFailed } from '../api/errors.ts'
+import { type Components, SignInFailed } from '../api/client.ts'
 
 /** The number of seconds before its expiry at which a token is renewed. */
 const RENEW_BEFORE_S = 60

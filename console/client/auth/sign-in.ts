@@ -1,6 +1,4 @@
-import type { Components } from '../api/calls.ts'
-import type { Tokens } from '../api/client.ts'
-import { messageOf } from '../api/errors.ts'
+import { type Components, messageOf, type Tokens } from '../api/client.ts'
 import { createStore } from '../observable.ts'
 import { readStored, writeStored } from '../stored.ts'
 import type { createProvider } from './provider.ts'

@@ -1,5 +1,7 @@
 import { type QueryClient, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/preact-query'
 import {
+  type Api,
+  ApiError,
   type AttemptResult,
   calls,
   type PlanDocument,
@@ -8,9 +10,8 @@ import {
   type RoundBody,
   type Session,
   type Status,
-} from '../api/calls.ts'
-import type { Api } from '../api/client.ts'
-import { ApiError, Unreachable } from '../api/errors.ts'
+  Unreachable,
+} from '../api/client.ts'
 import { parseJson } from '../json.ts'
 import { meQuery, type Platform, usePlatform } from '../platform.ts'
 
@@ -19,8 +20,6 @@ export interface ReadSession {
   session: Session
   is_own: boolean
 }
-
-const IDLE_MS = 10_000
 
 export const sessionKey = (id: string) => ['session', id] as const
 
@@ -34,8 +33,7 @@ export function useSession(id: string) {
   return useQuery({
     ...sessionQuery(api, client, id),
     // Another user may request the next round; while one runs, its stream reports every change.
-    refetchInterval: ({ state }: { state: { data?: ReadSession } }) =>
-      state.data?.session.in_flight ? false : IDLE_MS,
+    refetchInterval: ({ state }: { state: { data?: ReadSession } }) => (state.data?.session.in_flight ? false : 10_000),
   })
 }
 
@@ -107,7 +105,6 @@ export const spendOf = ({ usage, attempts }: Round): Spend | null =>
 
 /** The number of recent sessions that are read for repository suggestions. */
 const LOOKED_AT = 50
-const WHILE_ONE_RUNS_MS = 5_000
 
 /** Reads the caller's own sessions, the last active first. */
 export function useRecentSessions() {
@@ -116,7 +113,7 @@ export function useRecentSessions() {
     queryKey: ['sessions', 'recent'],
     queryFn: async ({ signal }) =>
       (await calls.listSessions(api, { query: { page_size: LOOKED_AT, sort: 'last_activity' }, signal })).items,
-    refetchInterval: ({ state }) => (state.data?.some(({ in_flight }) => in_flight) ? WHILE_ONE_RUNS_MS : false),
+    refetchInterval: ({ state }) => (state.data?.some(({ in_flight }) => in_flight) ? 5_000 : false),
   })
 }
 
@@ -167,14 +164,12 @@ export class LinkExpired extends Error {
   override message = 'The link to this document has expired.'
 }
 
-const TIMEOUT_MS = 60_000
-
 /**
  * Reads an artifact by its presigned URL, without the token. Throws `LinkExpired`, `Unreachable` or `AbortError`.
  * @param prefix the prefix of metadata names in headers, from the sign-in configuration
  */
 export async function readArtifact(url: string, prefix: string, signal: AbortSignal): Promise<Artifact> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(60_000)])
   const reached = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       throw signal.aborted ? error : new Unreachable({ cause: error })

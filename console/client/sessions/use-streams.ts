@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/preact-query'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type ActivityEvent, type OutputEvent, STREAMS, type Status } from '../api/calls.ts'
-import { messageOf } from '../api/errors.ts'
+import { type ActivityEvent, messageOf, type OutputEvent, STREAMS, type Status } from '../api/client.ts'
 import { followStream, type StreamState } from '../api/event-stream.ts'
 import { parseJson } from '../json.ts'
 import { usePlatform } from '../platform.ts'
@@ -60,7 +59,7 @@ function useEvents<Event extends { id: number }>(
       onFrame: ({ event, data }) => {
         if (event === 'end') {
           over.current = true
-          setShown((before) => ({ ...before, end: readEnd(data) }))
+          setShown((before) => ({ ...before, end: String((JSON.parse(data) as { status?: unknown }).status ?? '') }))
           return
         }
         const next = JSON.parse(data) as Event
@@ -73,8 +72,6 @@ function useEvents<Event extends { id: number }>(
   }, [api, name, sessionId, round, enabled, visible])
   return shown
 }
-
-const readEnd = (data: string): string => String((JSON.parse(data) as { status?: unknown }).status ?? '')
 
 /** Returns a function that runs at most once per frame, because many events arrive at once. */
 function oncePerFrame(run: () => void): () => void {
@@ -89,24 +86,15 @@ function oncePerFrame(run: () => void): () => void {
   }
 }
 
-/** The last event of the status stream. */
-export interface LiveStatus {
-  status: Status
-  message: string
-}
-
-const ENDS = ['COMPLETED', 'UNCOMPLETED', 'FAILED']
-
 /**
  * Follows the status of a session while a round is in flight, and reads the session at every change. A hidden page does
- * not, because browsers allow only six HTTP/1.1 connections to a host.
+ * not, because browsers allow only six HTTP/1.1 connections to a host. Returns the last event of the stream, or null.
  */
-export function useLiveSession(id: string, inFlight: boolean): { live: LiveStatus | null; stream: StreamState } {
+export function useLiveSession(id: string, inFlight: boolean) {
   const { api } = usePlatform()
   const client = useQueryClient()
   const visible = useVisible()
-  const [live, setLive] = useState<LiveStatus | null>(null)
-  const [stream, setStream] = useState<StreamState>('ended')
+  const [live, setLive] = useState<{ status: Status; message: string } | null>(null)
   useEffect(() => {
     if (!inFlight || !visible) return
     const stop = new AbortController()
@@ -114,8 +102,7 @@ export function useLiveSession(id: string, inFlight: boolean): { live: LiveStatu
     followStream(api, {
       path: STREAMS.status.replace('{session_id}', encodeURIComponent(id)),
       signal: stop.signal,
-      onState: setStream,
-      isLast: ({ data }) => ENDS.includes(readStatus(data)?.status_msg ?? ''),
+      isLast: ({ data }) => ['COMPLETED', 'UNCOMPLETED', 'FAILED'].includes(readStatus(data)?.status_msg ?? ''),
       onFrame: ({ data }) => {
         const event = readStatus(data)
         if (event === null || data === seen) return
@@ -123,14 +110,13 @@ export function useLiveSession(id: string, inFlight: boolean): { live: LiveStatu
         setLive({ status: event.status_msg.toLowerCase() as Status, message: event.detail?.message ?? '' })
         void refreshSession(client, id)
       },
-    }).catch(() => setStream('ended'))
+    }).catch(() => {})
     return () => {
       stop.abort()
       setLive(null)
-      setStream('ended')
     }
   }, [api, client, id, inFlight, visible])
-  return { live, stream }
+  return live
 }
 
 function readStatus(data: string): { status_msg: string; detail?: { message?: string } } | null {

@@ -1,6 +1,5 @@
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/preact-query'
-import { type Components, calls } from '../../client/api/calls.ts'
-import type { Query } from '../../client/api/client.ts'
+import { type Components, calls, type Query } from '../../client/api/client.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { type Address, useAddress } from '../../client/use-address.ts'
 import { SelectFilter, TextFilter } from '../../ui/filters.tsx'
@@ -11,7 +10,6 @@ import { excerpt, formatMoment, formatNumber, plural } from '../../ui/words.ts'
 import { SessionLink } from '../session/open-session.tsx'
 import { AdminPage, Pager } from './admin-parts.tsx'
 
-const PAGE_SIZE = 50
 const FILTERS = ['action', 'user_email', 'session_id', 'after', 'before'] as const
 
 export const Screen = () => (
@@ -40,7 +38,7 @@ function Audit() {
   const { api } = usePlatform()
   const address = useAddress()
   const filters = toQuery(address)
-  const query = { ...filters, page: Number(address.read('page')) || 1, page_size: PAGE_SIZE }
+  const query = { ...filters, page: Number(address.read('page')) || 1, page_size: 50 }
   const audit = useQuery({
     queryKey: ['audit', query],
     queryFn: ({ signal }) => calls.listAudit(api, { query, signal }),
@@ -68,7 +66,13 @@ function Audit() {
                 {isFiltered ? 'No entry matches.' : 'There are no entries yet.'}
               </Empty>
             ) : (
-              <AuditTable records={list.items} isOld={audit.isPlaceholderData} />
+              <div class="admin-table scroll-x" aria-busy={audit.isPlaceholderData}>
+                <Table head={['When', 'Who', 'What', 'Session', 'Details']}>
+                  {list.items.map((record) => (
+                    <Entry key={record.id} record={record} />
+                  ))}
+                </Table>
+              </div>
             )}
             <Pager list={list} what={['entry', 'entries']} address={address} />
             {!list.total_is_exact && <Older last={list.items.at(-1)?.at} total={list.total} address={address} />}
@@ -114,8 +118,6 @@ function Download({ filters }: { filters: Query }) {
   )
 }
 
-const KEPT_MS = 60_000
-
 /** Saves a file that is in memory. */
 function save(file: Blob, name: string): void {
   const url = URL.createObjectURL(file)
@@ -124,20 +126,10 @@ function save(file: Blob, name: string): void {
   link.download = name
   link.click()
   // The browser reads it after this returns.
-  setTimeout(() => URL.revokeObjectURL(url), KEPT_MS)
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }
 
 const shown = (text: string) => excerpt(text, 300)
-
-const AuditTable = ({ records, isOld }: { records: readonly AuditRecord[]; isOld: boolean }) => (
-  <div class="admin-table scroll-x" aria-busy={isOld}>
-    <Table head={['When', 'Who', 'What', 'Session', 'Details']}>
-      {records.map((record) => (
-        <Entry key={record.id} record={record} />
-      ))}
-    </Table>
-  </div>
-)
 
 const Entry = ({ record }: { record: AuditRecord }) => (
   <tr>

@@ -1,18 +1,15 @@
 import { useQuery } from '@tanstack/preact-query'
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
-import { type Components, calls, type Status } from '../../client/api/calls.ts'
+import { type Components, calls, type Status } from '../../client/api/client.ts'
 import { usePlatform } from '../../client/platform.ts'
-import { StatusBadge, Term } from '../../ui/kit.tsx'
+import { Elapsed, StatusBadge, Term } from '../../ui/kit.tsx'
 import { QueryContent } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { Elapsed } from '../../ui/time.tsx'
 import { formatMoney, formatNumber, formatSeconds, plural } from '../../ui/words.ts'
 import { AdminPage } from './admin-parts.tsx'
 
 type Totals = Components['SessionTotals']
-
-const REFRESH_MS = 5_000
 
 /** Shows the platform at a glance: waiting and running work, failures, and cost. */
 export const Screen = () => (
@@ -26,7 +23,7 @@ function Overview() {
   const totals = useQuery({
     queryKey: ['sessions', 'summary'],
     queryFn: ({ signal }) => calls.countSessions(api, { signal }),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: 5_000,
   })
   return (
     <QueryContent query={totals} what="overview" lines={10} stale="These figures are out of date">

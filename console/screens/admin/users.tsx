@@ -1,20 +1,17 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
-import { type Components, calls } from '../../client/api/calls.ts'
+import { type Components, calls } from '../../client/api/client.ts'
 import { useMe, usePlatform } from '../../client/platform.ts'
 import { useAddress } from '../../client/use-address.ts'
 import { SelectField } from '../../ui/controls.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
 import { TextFilter } from '../../ui/filters.tsx'
-import { Badge, Button, Empty, Notice } from '../../ui/kit.tsx'
+import { Badge, Button, Confirm, Empty, Notice } from '../../ui/kit.tsx'
 import { QueryContent } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { excerpt, formatMoment } from '../../ui/words.ts'
 import { AdminPage, Pager } from './admin-parts.tsx'
 
 type AdminUser = Components['AdminUser']
-
-const PAGE_SIZE = 20
 
 /** Shows all users and their roles. */
 export const Screen = () => (
@@ -30,7 +27,7 @@ function Users() {
   const address = useAddress()
   const [chosen, setChosen] = useState<AdminUser | null>(null)
   const [done, setDone] = useState('')
-  const query = { search: address.read('search'), page: Number(address.read('page')) || 1, page_size: PAGE_SIZE }
+  const query = { search: address.read('search'), page: Number(address.read('page')) || 1, page_size: 20 }
   const users = useQuery({
     queryKey: ['users', query],
     queryFn: ({ signal }) => calls.listUsers(api, { query, signal }),

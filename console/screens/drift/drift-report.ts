@@ -1,13 +1,4 @@
-import {
-  type Fields,
-  objectOf,
-  objectsOf,
-  parseJson,
-  type ReportStatus,
-  statusOf,
-  textOf,
-  textsOf,
-} from '../../client/json.ts'
+import { type Fields, objectOf, objectsOf, parseJson, statusOf, textOf, textsOf } from '../../client/json.ts'
 
 /** The lists of the report, in the order of the screen. */
 const LISTS = { left: 'unreconciled_drift', remediated: 'remediated_resources', excepted: 'whitelisted_exceptions' }
@@ -57,7 +48,7 @@ export function countFates(entries: readonly Entry[]): Record<Fate, number> {
 }
 
 /** Returns the meaning of the status in a sentence. */
-export function explainStatus(status: ReportStatus, isPreview: boolean, counts: Record<Fate, number>): string {
+export function explainStatus(status: DriftReport['status'], isPreview: boolean, counts: Record<Fate, number>): string {
   if (isPreview && status === 'Failed') return 'The drift check failed; the reason is below. Nothing was changed.'
   if (isPreview) return 'This was a preview. Neither the code nor the cloud was changed.'
   if (status === 'Partial') return 'Part of the drift was remediated, and some differences remain.'

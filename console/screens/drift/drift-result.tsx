@@ -1,13 +1,12 @@
 import { useCallback, useId, useMemo, useState } from 'preact/hooks'
-import type { Round } from '../../client/api/calls.ts'
+import type { Round } from '../../client/api/client.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { useArtifact } from '../../client/sessions/use-session.ts'
 import { CodeDiff, CodeFile } from '../../ui/code/code-view.tsx'
 import { Scrolling, SearchField, Unfold } from '../../ui/controls.tsx'
-import { Badge, ErrorNotice, Notice, Origin, ReportBadge, Skeleton, type Tone } from '../../ui/kit.tsx'
+import { Ago, Badge, ErrorNotice, Notice, Origin, ReportBadge, SignBadge, Skeleton } from '../../ui/kit.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { FirstOf, Table } from '../../ui/table.tsx'
-import { Ago } from '../../ui/time.tsx'
 import { excerpt, formatNumber, plural, visibleText } from '../../ui/words.ts'
 import { ReadDocument, SessionLink, useOpenSession } from '../session/open-session.tsx'
 import { blockOf } from './code-block.ts'
@@ -156,8 +155,6 @@ function Entries({ report, round, draft }: ResultProps & { report: DriftReport }
   )
 }
 
-const MAX_SHOWN = 200_000
-
 /** Shows the stored documents of the page; each is read when it is opened. */
 function Raw({ round }: { round: Round }) {
   const plans = round.plans.map(({ url, targets, document_url }, index) => ({
@@ -197,7 +194,7 @@ function Text({ url, name }: { url: string; name: string }) {
   if (!data) return <Skeleton lines={4} />
   return (
     <Scrolling class="drift-text" label={name}>
-      <pre>{excerpt(data.text, MAX_SHOWN)}</pre>
+      <pre>{excerpt(data.text, 200_000)}</pre>
     </Scrolling>
   )
 }
@@ -207,11 +204,11 @@ export const useDriftDraft = (sessionId: string) =>
   useDraft<{ ticked: string[]; sentence: string }>(`drift.${sessionId}`, { ticked: [], sentence: '' })
 export type DriftDraft = ReturnType<typeof useDriftDraft>
 
-const OUTCOMES: Record<Fate, [sign: string, name: string, tone: Tone]> = {
+const OUTCOMES = {
   left: ['≠', 'differs', 'warn'],
   remediated: ['✓', 'remediated', 'good'],
   excepted: ['~', 'expected', 'neutral'],
-}
+} as const
 const KINDS = {
   differs: null,
   'only-code': 'The code has it, the cloud does not.',
@@ -227,7 +224,6 @@ function EntryCard({ entry, round, draft }: { entry: Entry; round: Round; draft:
   const id = useId().replaceAll(':', '')
   const { ticked } = draft.value
   const { address, fate, file, kind, differences } = entry
-  const [sign, fateName, tone] = OUTCOMES[fate]
   const name = address === '' ? 'The drift check as a whole' : excerpt(address, 500)
   const explained = KINDS[kind]
   return (
@@ -247,9 +243,7 @@ function EntryCard({ entry, round, draft }: { entry: Entry; round: Round; draft:
         <h4 id={id} class={address === '' ? '' : 'mono'}>
           {name}
         </h4>
-        <Badge tone={tone} sign={sign}>
-          {fateName}
-        </Badge>
+        <SignBadge of={OUTCOMES[fate]} />
         {file !== '' && <span class="small quiet mono">{visibleText(file)}</span>}
       </header>
       {explained && <p>{explained}</p>}

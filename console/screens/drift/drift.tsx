@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import type { Round } from '../../client/api/calls.ts'
+import type { Round } from '../../client/api/client.ts'
 import { useMe } from '../../client/platform.ts'
 import { hasEnded, type RoundRequest, useRoundRequest, whyNoRound } from '../../client/sessions/use-session.ts'
 import { Button, Empty, Notice, Term } from '../../ui/kit.tsx'

@@ -1,5 +1,5 @@
 import { useCallback, useMemo } from 'preact/hooks'
-import type { Action, PlannedResource } from '../../client/api/calls.ts'
+import type { Action, PlannedResource } from '../../client/api/client.ts'
 import { useAnySearch, useSearchChange } from '../../client/use-address.ts'
 import { isLoss } from '../../ui/plan/values.ts'
 import { excerpt } from '../../ui/words.ts'
@@ -94,11 +94,9 @@ export const countActions = (resources: readonly PlannedResource[]): [Action, nu
     resources.filter((resource) => resource.action === action).length,
   ]).filter(([, count]) => count > 0)
 
-const LONGEST = 300
-
 /** Returns the address for display, with the key of a deposed object. */
 export const shownAddress = ({ address, deposed }: PlannedResource): string =>
-  excerpt(address, LONGEST) + (deposed === null ? '' : ` (left over, ${excerpt(deposed, 20)})`)
+  excerpt(address, 300) + (deposed === null ? '' : ` (left over, ${excerpt(deposed, 20)})`)
 
 /** Returns name and instance, for boxes that show the type separately. */
 export const shownName = ({ name, index }: PlannedResource): string =>
@@ -106,7 +104,6 @@ export const shownName = ({ name, index }: PlannedResource): string =>
 
 /** The number of resources above which a plan first shows only its changes. */
 const LARGE = 60
-const NOTHING: ReadonlySet<number> = new Set()
 
 export type View = ReturnType<typeof useView>
 
@@ -122,7 +119,7 @@ export function useView(graph: Graph) {
     /** The filtered resources. */
     shown: useMemo(() => select(graph, { action, changesOnly }), [graph, action, changesOnly]),
     /** The direct and indirect dependents of the selected resource. */
-    blast: useMemo(() => (chosen === null ? NOTHING : dependentsOf(graph, chosen)), [graph, chosen]),
+    blast: useMemo(() => (chosen === null ? new Set<number>() : dependentsOf(graph, chosen)), [graph, chosen]),
     choose: useCallback(
       (index: number | null) => {
         const resource = index === null ? undefined : graph.resources[index]

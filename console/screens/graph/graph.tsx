@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'preact/compat'
 import { useCallback, useMemo, useState } from 'preact/hooks'
-import type { PlanDocument, PlannedResource, Round } from '../../client/api/calls.ts'
+import type { PlanDocument, PlannedResource, Round } from '../../client/api/client.ts'
 import { objectOf } from '../../client/json.ts'
 import { hasDocument, lastDocument } from '../../client/sessions/use-session.ts'
 import { Check, Form, Scrolling, SearchField, Unfold } from '../../ui/controls.tsx'
@@ -338,11 +338,9 @@ function Row({ view: { graph, chosen, blast, choose }, index }: { view: View; in
   )
 }
 
-const NAMED = 3
-
 function describeNeeds(graph: Graph, index: number): string {
   const needs = graph.needs[index] ?? []
-  const names = needs.slice(0, NAMED).map((other) => {
+  const names = needs.slice(0, 3).map((other) => {
     const resource = graph.resources[other]
     return resource ? excerpt(keyOf(resource), 80) : ''
   })

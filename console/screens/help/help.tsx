@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
-import { calls } from '../../client/api/calls.ts'
+import { calls } from '../../client/api/client.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { useMe, usePlatform } from '../../client/platform.ts'
 import { useRecentSessions } from '../../client/sessions/use-session.ts'
@@ -236,13 +236,10 @@ function Outcome({ message: { data, error }, question }: OutcomeProps) {
   return kind === 'other' && <ErrorNotice error={error} title="Your question was not sent. It is kept here." />
 }
 
-const LONGEST_NAME = 60
-const OFFERED = 20
-
 function About({ session_id, change }: { session_id: string | null; change: (part: Partial<Message>) => void }) {
-  const sessions = useRecentSessions().data?.slice(0, OFFERED) ?? []
+  const sessions = useRecentSessions().data?.slice(0, 20) ?? []
   const isListed = !session_id || sessions.some(({ uuid }) => uuid === session_id)
-  const cut = (text: string) => shorten(visibleText(text), LONGEST_NAME)
+  const cut = (text: string) => shorten(visibleText(text), 60)
   const options: Options = [
     ['', 'None'],
     ...(isListed ? [] : [[session_id, cut(session_id)] as const]),

@@ -1,5 +1,4 @@
-import type { NotificationBody } from '../../client/api/calls.ts'
-import { ApiError, problemsByField } from '../../client/api/errors.ts'
+import { ApiError, type NotificationBody, problemsByField } from '../../client/api/client.ts'
 
 export interface Question {
   subject: string

@@ -1,4 +1,4 @@
-import type { ActivityEvent, OutputEvent, PlanDocument } from '../../client/api/calls.ts'
+import type { ActivityEvent, OutputEvent, PlanDocument } from '../../client/api/client.ts'
 import { objectOf, objectsOf, parseJson, statusOf, textOf, textsOf } from '../../client/json.ts'
 import { CHANGES } from '../../ui/plan/values.ts'
 
@@ -45,9 +45,6 @@ export function saysNoChanges(text: string): boolean | null {
 
 export type Import = ReturnType<typeof toImport>
 
-const MAX_TEXT = 20_000
-const MAX_ERROR = 2_000
-
 /** Reads the engine's output of an import. A resource that is retried with another identifier appears once. */
 export function readImports(events: readonly OutputEvent[]): Import[] {
   const jobs = new Map<string, Job>()
@@ -67,7 +64,7 @@ export function readImports(events: readonly OutputEvent[]): Import[] {
   return [...imports.values()]
 }
 
-const add = (before: string, text: string) => (before === '' ? text : `${before}\n${text}`).slice(0, MAX_TEXT)
+const add = (before: string, text: string) => (before === '' ? text : `${before}\n${text}`).slice(0, 20_000)
 
 /** Terraform and OpenTofu begin with the same line; the identifier is quoted as in Go. */
 const BEGINNING = /^(.+?): Importing from ID ("(?:[^"\\]|\\.)*")\.\.\.\s*$/m
@@ -100,7 +97,7 @@ const withoutColours = (text: string) => text.replaceAll(/\u001b\[[\d;]*m/g, '')
 function errorOf(text: string): string {
   const plain = withoutColours(text).replaceAll(/^[│╷╵] ?/gm, '')
   const at = plain.indexOf('Error: ')
-  return at < 0 ? '' : plain.slice(at + 'Error: '.length, at + MAX_ERROR).trim()
+  return at < 0 ? '' : plain.slice(at + 'Error: '.length, at + 2_000).trim()
 }
 
 const OWN_STEPS = ['import', 'scope_resource_ids']

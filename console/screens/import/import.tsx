@@ -1,6 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import type { PlanDocument, Round } from '../../client/api/calls.ts'
-import { ApiError } from '../../client/api/errors.ts'
+import { ApiError, type PlanDocument, type Round } from '../../client/api/client.ts'
 import {
   type RoundRequest,
   useArtifact,
@@ -63,7 +62,6 @@ export function Screen() {
 }
 
 const ROW_PX = 40
-const MAX_HEIGHT_PX = 400
 
 function Progress({ round }: { round: Round }) {
   const { session, live } = useOpenSession()
@@ -89,7 +87,7 @@ function Progress({ round }: { round: Round }) {
           <p class="small quiet number">
             {formatNumber(done)} of {formatNumber(Math.max(total, imports.length))} imported
           </p>
-          <div class="import-rows" style={{ height: `${Math.min(imports.length * ROW_PX + 8, MAX_HEIGHT_PX)}px` }}>
+          <div class="import-rows" style={{ height: `${Math.min(imports.length * ROW_PX + 8, 400)}px` }}>
             <VirtualList
               items={imports}
               estimate={ROW_PX}

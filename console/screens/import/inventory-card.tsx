@@ -1,8 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { Round } from '../../client/api/calls.ts'
+import type { Round } from '../../client/api/client.ts'
 import { SearchField } from '../../ui/controls.tsx'
-import { Button, Notice } from '../../ui/kit.tsx'
-import { Ago } from '../../ui/time.tsx'
+import { Ago, Button, Notice } from '../../ui/kit.tsx'
 import { VirtualList } from '../../ui/virtual-list.tsx'
 import { excerpt, formatNumber, plural } from '../../ui/words.ts'
 import { ReadDocument, useOpenSession } from '../session/open-session.tsx'
@@ -130,7 +129,6 @@ function Gone({ inventory, choice }: { inventory: Inventory; choice: Choice }) {
 }
 
 const ROW_PX = 36
-const MAX_HEIGHT_PX = 544
 const MAX_TEXT = 500
 
 const keyOf = (row: Row) => (row.type === 'kind' ? `kind ${row.kind}` : row.item.key)
@@ -138,11 +136,7 @@ const keyOf = (row: Row) => (row.type === 'kind' ? `kind ${row.kind}` : row.item
 /** Shows the resources of a scope, to select if there is a choice. The arrow keys move between the checkboxes. */
 const Rows = ({ rows, label, choice }: { rows: readonly Row[]; label: string; choice: Choice | null }) => (
   // biome-ignore lint/a11y/noStaticElementInteractions: the boxes inside have the keys; this only moves between them
-  <div
-    class="import-rows"
-    style={{ height: `${Math.min(rows.length * ROW_PX + 2, MAX_HEIGHT_PX)}px` }}
-    onKeyDown={move}
-  >
+  <div class="import-rows" style={{ height: `${Math.min(rows.length * ROW_PX + 2, 544)}px` }} onKeyDown={move}>
     <VirtualList
       items={rows}
       estimate={ROW_PX}
@@ -155,10 +149,8 @@ const Rows = ({ rows, label, choice }: { rows: readonly Row[]; label: string; ch
   </div>
 )
 
-const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 }
-
 function move(event: KeyboardEvent) {
-  const step = STEPS[event.key]
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   const row = (event.target as Element).closest('li')
   if (step === undefined || !row || !(event.target instanceof HTMLInputElement)) return
   event.preventDefault()

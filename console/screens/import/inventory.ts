@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { ApiError } from '../../client/api/client.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { objectOf, textOf } from '../../client/json.ts'
 
@@ -65,10 +66,7 @@ export function choose(chosen: ReadonlySet<string>, items: readonly Item[]) {
 }
 
 /** Returns the reasons why resources were refused, by identifier. */
-export function refusedIds(
-  problems: readonly { loc: readonly (string | number)[]; msg: string }[],
-  asked: readonly string[],
-): Map<string, string> {
+export function refusedIds(problems: ApiError['problems'], asked: readonly string[]): Map<string, string> {
   const refused = new Map<string, string>()
   for (const { loc, msg } of problems) {
     const position = loc.at(-1)

@@ -1,15 +1,15 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/preact-query'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { calls, type Session, type SessionSummary } from '../../client/api/calls.ts'
-import { messageOf } from '../../client/api/errors.ts'
+import { calls, messageOf, type Session, type SessionSummary } from '../../client/api/client.ts'
 import { hasPanelRole, useMe, usePlatform } from '../../client/platform.ts'
 import { refreshSession, useJsonArtifact, useSession } from '../../client/sessions/use-session.ts'
 import { useAddress } from '../../client/use-address.ts'
 import { Form, TextField } from '../../ui/controls.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
 import {
+  Ago,
   Badge,
   Button,
+  Confirm,
   Empty,
   ErrorNotice,
   Notice,
@@ -21,14 +21,10 @@ import {
   type Tone,
 } from '../../ui/kit.tsx'
 import { Page, PanelGate, QueryContent } from '../../ui/page.tsx'
-import { Ago } from '../../ui/time.tsx'
 import { CLOUDS, excerpt, oneLine, plural, repositoryName, shorten, visibleText } from '../../ui/words.ts'
 import { readCompliance } from '../review/report/compliance.ts'
 import { readImpact, reviewedRound } from '../review/report/generate-report.ts'
 import { SessionLink } from '../session/open-session.tsx'
-
-const PAGE_SIZE = 10
-const REFRESH_MS = 20_000
 
 /** Shows the locked sessions. */
 export function Screen() {
@@ -60,12 +56,12 @@ function Inbox() {
     queryKey: ['sessions', 'locked'],
     queryFn: ({ pageParam, signal }) =>
       calls.listAllSessions(api, {
-        query: { locked: true, sort: 'last_activity', page: pageParam, page_size: PAGE_SIZE },
+        query: { locked: true, sort: 'last_activity', page: pageParam, page_size: 10 },
         signal,
       }),
     initialPageParam: 1,
     getNextPageParam: ({ page, total_pages }) => (page < total_pages ? page + 1 : undefined),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: 20_000,
   })
   const tell = (text: string) => {
     setDone(text)

@@ -1,4 +1,4 @@
-import type { Round, Session } from '../../client/api/calls.ts'
+import type { Round, Session } from '../../client/api/client.ts'
 import { lastStatus } from '../../client/sessions/use-session.ts'
 import { LOCKED, type Refusal, refuse } from '../seal/apply-readiness.ts'
 

@@ -1,11 +1,8 @@
 import { useState } from 'preact/hooks'
-import { calls, type Session } from '../../client/api/calls.ts'
-import { ApiError, messageOf } from '../../client/api/errors.ts'
+import { ApiError, calls, messageOf, type Session } from '../../client/api/client.ts'
 import { hasEnded, useSessionCall } from '../../client/sessions/use-session.ts'
 import { readStored, writeStored } from '../../client/stored.ts'
-import { Confirm } from '../../ui/dialog.tsx'
-import { Badge, Button, ErrorNotice, Notice, Origin, Term } from '../../ui/kit.tsx'
-import { Elapsed } from '../../ui/time.tsx'
+import { Badge, Button, Confirm, Elapsed, ErrorNotice, Notice, Origin, Term } from '../../ui/kit.tsx'
 import { visibleText } from '../../ui/words.ts'
 import { Refused, SessionLink, useOpenSession } from '../session/open-session.tsx'
 import {

@@ -1,6 +1,6 @@
 import { useParams } from '@tanstack/react-router'
 import { useEffect, useMemo } from 'preact/hooks'
-import type { ActivityEvent, Round } from '../../client/api/calls.ts'
+import type { ActivityEvent, Round } from '../../client/api/client.ts'
 import { hasEnded } from '../../client/sessions/use-session.ts'
 import { useActivity } from '../../client/sessions/use-streams.ts'
 import { useAnySearch } from '../../client/use-address.ts'

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
-import type { PlanDocument, Round } from '../../client/api/calls.ts'
+import type { PlanDocument, Round } from '../../client/api/client.ts'
 import { useJsonArtifact } from '../../client/sessions/use-session.ts'
 import { type AnySearch, useAnySearch } from '../../client/use-address.ts'
 import { excerpt, visibleText } from '../../ui/words.ts'

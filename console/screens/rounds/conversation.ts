@@ -1,4 +1,4 @@
-import type { Round, Session } from '../../client/api/calls.ts'
+import type { Round, Session } from '../../client/api/client.ts'
 import { hasEnded } from '../../client/sessions/use-session.ts'
 
 export type Mode = 'generate' | 'drift' | 'import' | 'apply'
@@ -32,10 +32,4 @@ export function answersOf(session: Session): Map<number, string> {
     next += 1
   }
   return answers
-}
-
-/** Returns the last status message; for a completed round it only names the mode. */
-export function lastMessage(round: Round): string | null {
-  const said = round.statuses.filter(({ message, status }) => message !== null && status !== 'completed')
-  return said.at(-1)?.message ?? null
 }

@@ -1,4 +1,4 @@
-import type { OutputEvent } from '../../client/api/calls.ts'
+import type { OutputEvent } from '../../client/api/client.ts'
 import { excerpt } from '../../ui/words.ts'
 
 const EMPTY = { step: '', stream: 'stdout', text: '', lines: 0, exit_code: null, seconds: null }
@@ -13,7 +13,6 @@ export interface OutputBlock extends Omit<typeof EMPTY, 'exit_code' | 'seconds'>
 }
 
 const LINES = 200
-const LINE_LENGTH = 4_000
 
 /** Returns a function that folds all events so far into blocks and reads each once, as a round prints up to 16 MiB. */
 export function createOutputFolder(): (events: readonly OutputEvent[]) => OutputBlock[] {
@@ -56,5 +55,5 @@ export function inChunks(text: string): string[] {
   const chunks = Array.from({ length: Math.ceil(lines.length / LINES) }, (_, index) =>
     lines.slice(index * LINES, (index + 1) * LINES),
   )
-  return chunks.map((chunk) => chunk.map((line) => excerpt(line, LINE_LENGTH)).join('\n'))
+  return chunks.map((chunk) => chunk.map((line) => excerpt(line, 4_000)).join('\n'))
 }

@@ -1,15 +1,13 @@
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { calls, type Round } from '../../client/api/calls.ts'
+import { calls, type Round } from '../../client/api/client.ts'
 import { hasPanelRole, useMe } from '../../client/platform.ts'
 import { hasDocument, hasEnded, lastStatus, spendOf, useSessionCall } from '../../client/sessions/use-session.ts'
-import { Confirm } from '../../ui/dialog.tsx'
-import { Badge, Button, Copy, Notice, Origin, StatusBadge } from '../../ui/kit.tsx'
-import { Ago, Elapsed } from '../../ui/time.tsx'
+import { Ago, Badge, Button, Confirm, Copy, Elapsed, Notice, Origin, StatusBadge } from '../../ui/kit.tsx'
 import { excerpt, formatMoney, formatNumber, formatSeconds, formatSpend, visibleText } from '../../ui/words.ts'
 import type { SessionPart } from '../session/next-step.ts'
 import { SessionLink, useOpenSession } from '../session/open-session.tsx'
-import { lastMessage, type Mode, modeOf } from './conversation.ts'
+import { type Mode, modeOf } from './conversation.ts'
 import { RoundWork } from './round-work.tsx'
 
 interface EntryProps extends AnsweredRound {
@@ -107,6 +105,12 @@ function RoundNow({ round, cancelling }: { round: Round; cancelling: string | nu
       </div>
     </Notice>
   )
+}
+
+/** Returns the last status message; for a completed round it only names the mode. */
+function lastMessage(round: Round): string | null {
+  const said = round.statuses.filter(({ message, status }) => message !== null && status !== 'completed')
+  return said.at(-1)?.message ?? null
 }
 
 /** Ends the running round, after it has shown what that keeps and what not. */

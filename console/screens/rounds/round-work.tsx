@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Round } from '../../client/api/calls.ts'
+import type { Round } from '../../client/api/client.ts'
 import { hasEnded, useArtifact } from '../../client/sessions/use-session.ts'
 import { type RoundEvents, useActivity, useOutput } from '../../client/sessions/use-streams.ts'
 import { Scrolling, Unfold } from '../../ui/controls.tsx'

@@ -1,4 +1,4 @@
-import type { Action, OutputEvent, PlannedResource, Round } from '../../client/api/calls.ts'
+import type { Action, OutputEvent, PlannedResource, Round } from '../../client/api/client.ts'
 import { hasEnded, lastStatus } from '../../client/sessions/use-session.ts'
 
 /** The report of an apply, as the platform stores it. Readers must tolerate unknown fields. */

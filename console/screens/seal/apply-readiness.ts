@@ -1,17 +1,9 @@
-import type { PlanDocument, Session } from '../../client/api/calls.ts'
+import type { PlanDocument, Session } from '../../client/api/client.ts'
 import { isLoss } from '../../ui/plan/values.ts'
-
-/** The reason why a plan cannot be applied now, and the remedy. */
-export interface Refusal {
-  reason: string
-  advice: string
-  /** The screen of the remedy; null if there is none. */
-  remedy: 'rounds' | 'locked' | 'start' | null
-}
 
 type SealReason = NonNullable<NonNullable<Session['seal']>['reason']>
 
-const ADVICE: Record<SealReason, [advice: string, remedy: Refusal['remedy']]> = {
+const ADVICE: Record<SealReason, [advice: string, remedy: Remedy]> = {
   used: [
     'A plan is applied once. Request the next change in a further round, which saves a plan of its own.',
     'rounds',
@@ -25,11 +17,11 @@ const ADVICE: Record<SealReason, [advice: string, remedy: Refusal['remedy']]> = 
   engine_changed: ['Request a further round, which plans with the present engine.', 'rounds'],
 }
 
-export const refuse = (reason: string, advice: string, remedy: Refusal['remedy'] = null): Refusal => ({
-  reason,
-  advice,
-  remedy,
-})
+type Remedy = 'rounds' | 'locked' | 'start'
+export type Refusal = ReturnType<typeof refuse>
+
+/** Returns the reason why a plan cannot be applied now, and the screen of the remedy; null if there is none. */
+export const refuse = (reason: string, advice: string, remedy: Remedy | null = null) => ({ reason, advice, remedy })
 
 export const LOCKED = refuse(
   'This session is locked.',

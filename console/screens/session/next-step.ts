@@ -1,4 +1,4 @@
-import type { Session } from '../../client/api/calls.ts'
+import type { Session } from '../../client/api/client.ts'
 import { hasEnded, lastStatus } from '../../client/sessions/use-session.ts'
 
 export type SessionPart = 'rounds' | 'review' | 'graph' | 'seal' | 'pull-request' | 'drift' | 'import'

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import { problemsByField } from '../../client/api/errors.ts'
+import { problemsByField } from '../../client/api/client.ts'
 import type { RoundRequest, useRoundRequest } from '../../client/sessions/use-session.ts'
 import { Form, TextArea } from '../../ui/controls.tsx'
 import { Button, ErrorNotice, Notice } from '../../ui/kit.tsx'

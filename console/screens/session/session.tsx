@@ -1,11 +1,10 @@
 import { Outlet, useLocation, useParams } from '@tanstack/react-router'
-import type { Round, Session } from '../../client/api/calls.ts'
+import type { Round, Session } from '../../client/api/client.ts'
 import { useEndNotification } from '../../client/end-notification.ts'
 import { hasDocument, lastStatus, sumSpend, useSession } from '../../client/sessions/use-session.ts'
 import { useLiveSession } from '../../client/sessions/use-streams.ts'
-import { Badge, Copy, Skeleton, StatusBadge } from '../../ui/kit.tsx'
+import { Ago, Badge, Copy, Skeleton, StatusBadge } from '../../ui/kit.tsx'
 import { Page, Unreadable } from '../../ui/page.tsx'
-import { Ago } from '../../ui/time.tsx'
 import { excerpt, formatSpend, plural, repositoryName, visibleText } from '../../ui/words.ts'
 import { nextStep, type SessionPart } from './next-step.ts'
 import { SessionContext, SessionLink, useOpenSession } from './open-session.tsx'
@@ -15,7 +14,7 @@ export function Screen() {
   const { sessionId = '' } = useParams({ strict: false })
   const read = useSession(sessionId)
   const session = read.data?.session
-  const { live } = useLiveSession(sessionId, session?.in_flight ?? false)
+  const live = useLiveSession(sessionId, session?.in_flight ?? false)
   useEndNotification(session)
   if (!session || !read.data)
     return (

@@ -1,12 +1,10 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/preact-query'
 import { useMemo, useRef } from 'preact/hooks'
-import { calls, type SessionSummary } from '../../client/api/calls.ts'
-import type { Api, Query } from '../../client/api/client.ts'
+import { type Api, calls, type Query, type SessionSummary } from '../../client/api/client.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { earlier, justAfter, type View } from './filters.ts'
 
 const WHILE_RUNNING_MS = 5_000
-const ELSE_MS = 20_000
 
 interface Options {
   view: View
@@ -35,7 +33,7 @@ export function useSessionPages({ view, query, first, last, isHeld }: Options) {
     queryKey: ['sessions', view, query, 'first'],
     queryFn: ({ signal }) => ask(api, view, query, signal),
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => (hasRunning(state.data) ? WHILE_RUNNING_MS : ELSE_MS),
+    refetchInterval: ({ state }) => (hasRunning(state.data) ? WHILE_RUNNING_MS : 20_000),
   })
   const kept = useRef<{ key: string; page: Page } | null>(null)
   if (head.data && !head.isPlaceholderData && (kept.current?.key !== key || !isHeld))

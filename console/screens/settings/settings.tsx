@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { User } from '../../client/api/calls.ts'
+import type { User } from '../../client/api/client.ts'
 import { type Permission, readPermission } from '../../client/end-notification.ts'
 import { useMe, usePlatform, useStore } from '../../client/platform.ts'
 import type { Settings } from '../../client/settings.ts'

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import { messageOf } from '../../client/api/errors.ts'
+import { messageOf } from '../../client/api/client.ts'
 import { usePlatform, useStore } from '../../client/platform.ts'
-import { Gate } from '../../ui/shell/gates.tsx'
+import { Gate } from '../../ui/shell/frame.tsx'
 import { visibleText } from '../../ui/words.ts'
 
 /** Handles the page to which the identity provider redirects. */

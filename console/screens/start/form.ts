@@ -1,6 +1,7 @@
-import type { Cloud, RoundBody, SessionSummary } from '../../client/api/calls.ts'
-import { ApiError, problemsByField } from '../../client/api/errors.ts'
+import { ApiError, type Cloud, problemsByField, type RoundBody, type SessionSummary } from '../../client/api/client.ts'
 import type { Example } from '../../client/platform.ts'
+
+import { upperFirst } from '../../ui/words.ts'
 
 /** The form, by the API's names of its fields. */
 export interface Fields {
@@ -49,10 +50,8 @@ export function lastOn(sessions: readonly SessionSummary[], uri: string, path?: 
 /** Returns an engine root as it is sent: blank for the root of the repository. */
 export const rootOf = (path: string): string => (path.trim() === '.' ? '' : path.trim())
 
-type Address = 'none' | 'unfinished' | 'secret' | 'complete'
-
 /** Classifies the address of a repository. One with a password must not leave the browser. */
-export function readAddress(text: string): Address {
+export function readAddress(text: string): 'none' | 'unfinished' | 'secret' | 'complete' {
   const uri = text.trim()
   if (uri === '') return 'none'
   const parsed = URL.parse(uri)
@@ -117,10 +116,7 @@ export function readRefusal(error: unknown): { fields: Partial<Record<FieldName,
 }
 
 /** Returns a platform rule as a sentence, without its technical words. */
-export const toSentence = (text: string): string => {
-  const plain = text.replaceAll(/(?:Value error, )/g, '')
-  return `${plain.slice(0, 1).toUpperCase()}${plain.slice(1)}`
-}
+export const toSentence = (text: string): string => upperFirst(text.replaceAll('Value error, ', ''))
 
 /**
  * Returns a mode. Its name begins with its operation; what follows is partial, full or preview.

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
-import { ApiError, messageOf } from '../../client/api/errors.ts'
-import { type Options, SelectField, TextField } from '../../ui/controls.tsx'
+import { ApiError, messageOf } from '../../client/api/client.ts'
+import { SelectField, TextField } from '../../ui/controls.tsx'
 import { Button, Notice, Term } from '../../ui/kit.tsx'
 import { CLOUDS, visibleText } from '../../ui/words.ts'
 import { type FieldName, type FormInput, idOf, NO_PASSWORD, rootOf, SCOPES, toSentence } from './form.ts'
@@ -104,8 +104,6 @@ function Root(props: PlaceFieldsProps) {
   )
 }
 
-const CLOUD_OPTIONS: Options = [['', 'Choose'], ...Object.entries(CLOUDS)]
-
 function CloudField(props: PlaceFieldsProps) {
   const { known, mapping } = props.place
   const { id, value, error, change } = useField('engine_providers', props)
@@ -116,7 +114,7 @@ function CloudField(props: PlaceFieldsProps) {
       label="Cloud"
       hint={isKnown && sourceOf(mapping.data?.engine_provider)}
       aria-required
-      options={CLOUD_OPTIONS}
+      options={[['', 'Choose'], ...Object.entries(CLOUDS)]}
     />
   )
 }

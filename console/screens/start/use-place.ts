@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/preact-query'
 import { useEffect, useState } from 'preact/hooks'
-import { calls } from '../../client/api/calls.ts'
-import type { Api } from '../../client/api/client.ts'
+import { type Api, calls } from '../../client/api/client.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { useRecentSessions } from '../../client/sessions/use-session.ts'
 import { type Fields, type FormInput, fillIn, lastOn, readAddress, repositoriesOf, rootOf } from './form.ts'

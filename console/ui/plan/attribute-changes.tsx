@@ -1,4 +1,4 @@
-import type { PlannedResource } from '../../client/api/calls.ts'
+import type { PlannedResource } from '../../client/api/client.ts'
 import { Badge } from '../kit.tsx'
 import { FirstOf, Table } from '../table.tsx'
 import { excerpt, plural } from '../words.ts'

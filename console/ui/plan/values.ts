@@ -1,4 +1,4 @@
-import type { PlannedResource } from '../../client/api/calls.ts'
+import type { PlannedResource } from '../../client/api/client.ts'
 import { parseJson } from '../../client/json.ts'
 import { excerpt } from '../words.ts'
 

@@ -1,4 +1,4 @@
-import type { ActivityEvent, AttemptResult, Round } from '../../client/api/calls.ts'
+import type { ActivityEvent, AttemptResult, Round } from '../../client/api/client.ts'
 
 /** The state of a step. `open`: it started, and no end was recorded. */
 export type StepState = 'waiting' | 'running' | 'ok' | 'failed' | 'skipped' | 'open'
@@ -30,13 +30,11 @@ interface Lane {
   rules: number
 }
 
-type LineKind = 'status' | 'lane' | 'chain' | 'tool' | 'file' | 'engine' | 'rule' | 'artifact' | 'note'
-
 /** One line of the activity. The result of a chain or an engine step is on the line of its start. */
 export interface ActivityLine {
   key: string
   at: string
-  kind: LineKind
+  kind: 'status' | 'lane' | 'chain' | 'tool' | 'file' | 'engine' | 'rule' | 'artifact' | 'note'
   /** The action in a word: `reads`, `plan`. */
   what: string
   /** The file, rule or message: untrusted text. */
@@ -60,11 +58,6 @@ interface FoldedActivity {
 
 type LineFacts = Pick<ActivityLine, 'kind' | 'what' | 'about'> & Partial<ActivityLine>
 
-/** Adds the line of an event. An unknown event is shown by the name of its type. */
-function addLine(lines: ActivityLine[], event: ActivityEvent): void {
-  lines.push(toLine(`e${event.id}`, event.at, factsOf(event)))
-}
-
 const toLine = (key: string, at: string, facts: LineFacts): ActivityLine => ({
   key,
   at,
@@ -75,6 +68,7 @@ const toLine = (key: string, at: string, facts: LineFacts): ActivityLine => ({
   ...facts,
 })
 
+/** Returns the line of an event. An unknown event is shown by the name of its type. */
 function factsOf(event: ActivityEvent): LineFacts {
   switch (event.type) {
     case 'attempt.began':
@@ -151,51 +145,53 @@ export function withStatuses(lines: readonly ActivityLine[], statuses: Round['st
   return [...all, ...messages]
 }
 
-const CHAINS = tableOf({
-  REQUESTS_FILTER: 'checks the request',
-  INTENT_CHECK: 'turns the request into conditions',
-  PROMPT_COMPOSITOR: 'prepares the task',
-  IAC_GENERATOR: 'writes the code',
-  TARGET_GENERATOR: 'chooses the targets',
-  REPORT_GENERATOR: 'writes the report',
-  COMPLIANCE_CHECKER: 'audits the plan',
-  TASK_SPLITTER: 'splits the drift into tasks',
-  FILTER_DRIFT_EXCEPTIONS: 'sorts out exceptions',
-  FILTER_RECONCILIATION: 'compares the remaining differences',
-  IMPORT_ADDRESSES: 'names the resources',
-  IMPORT_FILTER: 'chooses what to import',
-  PR_GENERATOR: 'writes the pull request',
-})
+const CHAINS = new Map(
+  Object.entries({
+    REQUESTS_FILTER: 'checks the request',
+    INTENT_CHECK: 'turns the request into conditions',
+    PROMPT_COMPOSITOR: 'prepares the task',
+    IAC_GENERATOR: 'writes the code',
+    TARGET_GENERATOR: 'chooses the targets',
+    REPORT_GENERATOR: 'writes the report',
+    COMPLIANCE_CHECKER: 'audits the plan',
+    TASK_SPLITTER: 'splits the drift into tasks',
+    FILTER_DRIFT_EXCEPTIONS: 'sorts out exceptions',
+    FILTER_RECONCILIATION: 'compares the remaining differences',
+    IMPORT_ADDRESSES: 'names the resources',
+    IMPORT_FILTER: 'chooses what to import',
+    PR_GENERATOR: 'writes the pull request',
+  }),
+)
 
 /** What a tool does, in a word. A tool that only returns an answer is not here. */
-const TOOLS = tableOf({
-  read_file: 'reads',
-  list_dir: 'lists',
-  bulk_grep_search: 'searches',
-  diff_history: 'reads the history',
-  resource_schema: 'reads a schema',
-  web_search: 'searches the web',
-  write_to_file: 'writes',
-  replace_in_file: 'edits',
-  delete_file: 'deletes',
-  task_complete: 'is done',
-})
+const TOOLS = new Map(
+  Object.entries({
+    read_file: 'reads',
+    list_dir: 'lists',
+    bulk_grep_search: 'searches',
+    diff_history: 'reads the history',
+    resource_schema: 'reads a schema',
+    web_search: 'searches the web',
+    write_to_file: 'writes',
+    replace_in_file: 'edits',
+    delete_file: 'deletes',
+    task_complete: 'is done',
+  }),
+)
 const READING = new Set(['read_file', 'list_dir', 'bulk_grep_search', 'diff_history', 'resource_schema', 'web_search'])
 
-const STEPS = tableOf({
-  generate: 'Write',
-  init: 'Prepare',
-  validate: 'Validate',
-  plan: 'Plan',
-  show: 'Read plan',
-  import: 'Import',
-  check: 'Check',
-  apply: 'Apply',
-})
-
-function tableOf(names: Record<string, string>): ReadonlyMap<string, string> {
-  return new Map(Object.entries(names))
-}
+const STEPS = new Map(
+  Object.entries({
+    generate: 'Write',
+    init: 'Prepare',
+    validate: 'Validate',
+    plan: 'Plan',
+    show: 'Read plan',
+    import: 'Import',
+    check: 'Check',
+    apply: 'Apply',
+  }),
+)
 
 const plain = (name: string): string => name.toLowerCase().replaceAll('_', ' ')
 
@@ -260,7 +256,7 @@ function take(folded: FoldedActivity, event: ActivityEvent): void {
     case 'cut':
       folded.cut = event.limit
   }
-  addLine(folded.lines, event)
+  folded.lines.push(toLine(`e${event.id}`, event.at, factsOf(event)))
 }
 
 const laneOf = (folded: FoldedActivity, event: ActivityEvent): Lane =>

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import type { AttemptResult } from '../../client/api/calls.ts'
+import type { AttemptResult } from '../../client/api/client.ts'
 import { sumSpend } from '../../client/sessions/use-session.ts'
 import { Badge, Button, type Tone } from '../kit.tsx'
 import { VirtualList } from '../virtual-list.tsx'
-import { excerpt, formatNumber, formatSeconds, formatSpend, plural } from '../words.ts'
+import { excerpt, formatNumber, formatSeconds, formatSpend, plural, upperFirst } from '../words.ts'
 import { type ActivityLine, chainName, type LaneStep, type MergedLane, type StepState, stepName } from './activity.ts'
 
 interface LanesProps {
@@ -118,7 +118,6 @@ function Step({ step }: { step: LaneStep }) {
   )
 }
 
-const upperFirst = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
 const MANY_FILES = 12
 
 function Files({ lane }: { lane: MergedLane }) {

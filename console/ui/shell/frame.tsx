@@ -1,9 +1,8 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { hasPanelRole, useMe, usePlatform, useStore } from '../../client/platform.ts'
-import { Button } from '../kit.tsx'
-import { Elapsed } from '../time.tsx'
+import { Button, Elapsed } from '../kit.tsx'
 
 interface Entry {
   to: string
@@ -203,4 +202,55 @@ function findTargets(text: string, entries: readonly Entry[]): readonly Entry[] 
     ...screens,
     { to: `/sessions?search=${encodeURIComponent(text.trim())}`, name: `Sessions with “${text.trim()}”` },
   ]
+}
+
+interface GateProps {
+  title: string
+  /** The label of the button. */
+  action: string
+  run: () => void
+  children: ComponentChildren
+}
+
+/** Shows a page in front of the console, with one button. */
+export const Gate = ({ title, action, run, children }: GateProps) => (
+  <main class="gate">
+    <h1>{title}</h1>
+    {children}
+    <Button kind="primary" onClick={run}>
+      {action}
+    </Button>
+  </main>
+)
+
+/** Shows the console to signed-in users, and the sign-in to others. */
+export function SignInGate({ children }: { children: ComponentChildren }) {
+  const { signIn } = usePlatform()
+  const state = useStore(signIn.state)
+  const problem = useStore(signIn.problem)
+  if (state !== 'out' || location.pathname.endsWith('/signed-in')) return <>{children}</>
+  return (
+    <Gate title="Platform" action="Sign in" run={signIn.start}>
+      <p>Describe a change of your infrastructure in a sentence. Review the plan before anything changes.</p>
+      <p role="alert">{problem}</p>
+    </Gate>
+  )
+}
+
+/** Shows that the platform did not answer when the page was opened. */
+export function Unavailable() {
+  useEffect(() => {
+    const look = () =>
+      fetch('/console/config.json').then(
+        ({ ok }) => ok && location.reload(),
+        () => {},
+      )
+    const timer = setInterval(look, 5_000)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <Gate title="The platform does not answer" action="Try now" run={() => location.reload()}>
+      <p role="status">It may be starting. This page retries every five seconds.</p>
+    </Gate>
+  )
 }

@@ -9,34 +9,27 @@ const shorten = (text: string, limit: number): string => {
 }
 
 /** STATUS_UPDATE: writes one sentence about the text of the query. */
-export function statusText({ query }: Conversation): Reply {
+export const statusText = ({ query }: Conversation): Reply => ({ text: sentenceAbout(query) })
+
+function sentenceAbout(query: string): string {
   const diagnostic = /Error: ([^\n]+)/.exec(query)?.[1]
   if (diagnostic)
-    return {
-      text: `The engine refused the code (${shorten(diagnostic, 80).replace(/\.$/, '')}); it is being corrected.`,
-    }
-  if (/to be validated/.test(query)) return { text: 'The engine checks and plans the code.' }
-  if (/applied|apply/i.test(query) && /report/i.test(query))
-    return { text: 'The engine is done; the report is being written.' }
-  if (/Generating report/.test(query)) return { text: 'The plan holds; the report is being written.' }
-  const drift = driftTask(toOperationList(query))
-  if (drift)
-    return {
-      text:
-        'What really runs is written into the code of ' +
-        `${shorten(drift.map(({ address }) => address).join(', '), 120)}.`,
-    }
+    return `The engine refused the code (${shorten(diagnostic, 80).replace(/\.$/, '')}); it is being corrected.`
+  if (/to be validated/.test(query)) return 'The engine checks and plans the code.'
+  if (/apply|applied/i.test(query) && /report/i.test(query)) return 'The engine is done; the report is being written.'
+  if (/Generating report/.test(query)) return 'The plan holds; the report is being written.'
+  const drift = driftTask(toOperationList(query))?.map(({ address }) => address)
+  if (drift) return `What really runs is written into the code of ${shorten(drift.join(', '), 120)}.`
   const ids = bulletsIn(query).filter((entry) => entry.startsWith('arn:'))
-  if (ids.length > 0) return { text: `Blocks are written for ${ids.length} existing resources.` }
-  return { text: `Working on: ${shorten(query, 160)}` }
+  if (ids.length > 0) return `Blocks are written for ${ids.length} existing resources.`
+  return `Working on: ${shorten(query, 160)}`
 }
 
 /** PR_GENERATOR: writes title and description from what the session did. */
 export function pullRequest({ query, history }: Conversation): Reply {
   // Turns that answered a question changed nothing, so they are left out.
   const turns = [...history, ...turnsIn(query)].filter((turn) => titleOf(turn.user) !== null)
-  const title =
-    turns.map((turn) => titleOf(turn.user)).find((text) => text !== null) ?? titleOf(query) ?? 'Changes of this session'
+  const title = titleOf(turns[0]?.user ?? query) ?? 'Changes of this session'
   const done = turns.map((turn) => `- ${turn.assistant.replaceAll('\n', '\n- ')}`).join('\n') || shorten(query, 2000)
   const description =
     `## What changes\n\n${done}\n\n## How it was made\n\nWritten by the scripted model of the embedded stack, ` +
@@ -49,12 +42,8 @@ const toOperationList = (text: string): string => (text.startsWith('- ') ? text 
 
 /** Returns the title for the work that a turn requested; null if none is recorded for it. */
 function titleOf(request: string): string | null {
-  const drift = driftTask(toOperationList(request))
-  if (drift)
-    return (
-      `Bring the code of ${shorten(drift.map(({ address }) => address.split('.').at(-1)).join(', '), 120)} in ` +
-      'line with the infrastructure'
-    )
+  const drift = driftTask(toOperationList(request))?.map(({ address }) => address.split('.').at(-1))
+  if (drift) return `Bring the code of ${shorten(drift.join(', '), 120)} in line with the infrastructure`
   const ids = bulletsIn(request).filter((entry) => entry.startsWith('arn:'))
   if (ids.length > 0) return `Import ${ids.length} existing resources`
   const recording = findRecording(request)

@@ -1,5 +1,9 @@
-import { type Exceptions, filterDriftExceptions, filterReconciliation } from '../../../src/chains/drift-filters.ts'
-import { taskSplitter } from '../../../src/chains/task-splitter.ts'
+import {
+  type Exceptions,
+  filterDriftExceptions,
+  filterReconciliation,
+  taskSplitter,
+} from '../../../src/chains/drift-chains.ts'
 import { namesAddress } from '../../../src/plan/addresses.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
 import { findOwnChanges } from '../../../src/plan/own-changes.ts'

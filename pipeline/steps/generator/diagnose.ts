@@ -1,6 +1,5 @@
-import { type Declarations, readDeclarations } from '../../../src/plan/diagnostics/declarations.ts'
 import { type Diagnostic, orderDiagnostics, renderDiagnostics } from '../../../src/plan/diagnostics/diagnostic.ts'
-import { hintFor, type Surroundings } from '../../../src/plan/diagnostics/hints.ts'
+import { type Declarations, hintFor, readDeclarations, type Surroundings } from '../../../src/plan/diagnostics/hints.ts'
 import { fromEngine, parseDiagnostics } from '../../../src/plan/diagnostics/parse.ts'
 import { blameOf, explainUnmendable } from '../../../src/plan/diagnostics/unmendable.ts'
 import { type Block, keyOf, readBlock, type TypeName } from '../../../src/plan/schema/read-schema.ts'

@@ -1,8 +1,14 @@
 import { PlatformError } from '../../../src/base/errors.ts'
-import { importFilter } from '../../../src/chains/import-filter.ts'
+import { importFilter } from '../../../src/chains/import-chains.ts'
 import { explainDiscoveryFailure } from '../../../src/plan/imports/discovery-failure.ts'
-import { identityOf, parseIdentifiers } from '../../../src/plan/imports/identifiers.ts'
-import { EXCEPTED, type Excluded, findUnmanaged, importExceptions } from '../../../src/plan/imports/inventory.ts'
+import {
+  EXCEPTED,
+  type Excluded,
+  findUnmanaged,
+  identityOf,
+  importExceptions,
+  parseIdentifiers,
+} from '../../../src/plan/imports/inventory.ts'
 import type { Failure } from '../../../src/plan/imports/pairs.ts'
 import type { EngineResult } from '../../../src/services/iac/contract.ts'
 import type { Kit } from '../../kit/kit.ts'

@@ -1,6 +1,5 @@
 import { PlatformError } from '../../../src/base/errors.ts'
-import { awsImportId } from '../../../src/plan/imports/aws-import-forms.ts'
-import { providerRegion } from '../../../src/plan/imports/identifiers.ts'
+import { awsImportId, providerRegion } from '../../../src/plan/imports/aws-import-forms.ts'
 import type { Failure, Pair } from '../../../src/plan/imports/pairs.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
 import type { EngineResult } from '../../../src/services/iac/contract.ts'

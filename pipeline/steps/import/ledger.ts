@@ -1,4 +1,4 @@
-import { identityOf } from '../../../src/plan/imports/identifiers.ts'
+import { identityOf } from '../../../src/plan/imports/inventory.ts'
 import type { Failure, Pair } from '../../../src/plan/imports/pairs.ts'
 import {
   markImported,

@@ -1,6 +1,6 @@
-import { importAddresses } from '../../../src/chains/import-addresses.ts'
+import { importAddresses } from '../../../src/chains/import-chains.ts'
 import { actionOf } from '../../../src/plan/actions.ts'
-import { identityOf } from '../../../src/plan/imports/identifiers.ts'
+import { identityOf } from '../../../src/plan/imports/inventory.ts'
 import {
   checkPairs,
   type Failure,

@@ -2,13 +2,7 @@ import ipaddr from 'ipaddr.js'
 import type { Context } from '../../context.ts'
 import type { Sql } from '../../data/db/sql.ts'
 
-/** Counts refused sign-ins, since an attacker can cause any number of them. */
-export interface RefusalCounter {
-  /** Counts one in memory. Never throws or blocks. */
-  count(reason: string, address: string | null): void
-  /** Writes the counts since the last flush. Never throws: counts that were not written are kept for the next flush. */
-  flush(): Promise<void>
-}
+export type RefusalCounter = ReturnType<typeof createRefusalCounter>
 
 const FLUSH_AFTER_MS = 5_000
 /** Address prefixes that are kept apart between two writes; the rest is counted as `OTHER`. */
@@ -25,8 +19,11 @@ interface Count {
   refusals: number
 }
 
-/** Makes a counter that writes at most every five seconds, independently of the requests that it counts. */
-export function createRefusalCounter({ sql, log, now }: Pick<Context, 'sql' | 'log' | 'now'>): RefusalCounter {
+/**
+ * Makes a counter of refused sign-ins, since an attacker can cause any number of them. It writes at most every five
+ * seconds, independently of the requests that it counts. Its methods never throw.
+ */
+export function createRefusalCounter({ sql, log, now }: Pick<Context, 'sql' | 'log' | 'now'>) {
   let counts = new Map<string, Count>()
   let timer: ReturnType<typeof setTimeout> | null = null
   let writing: Promise<void> = Promise.resolve()
@@ -61,11 +58,13 @@ export function createRefusalCounter({ sql, log, now }: Pick<Context, 'sql' | 'l
     if (typeof timer === 'object') timer.unref()
   }
   return {
-    count: (reason, address) => {
+    /** Counts one in memory. */
+    count: (reason: string, address: string | null): void => {
       const hour = `${now().toISOString().slice(0, 13)}:00:00Z`
       add({ hour, reason: reason.slice(0, MAX_REASON), prefix: toPrefix(address), refusals: 1 })
       schedule()
     },
+    /** Writes the counts since the last flush. Those that could not be written are kept for the next one. */
     flush,
   }
 }

@@ -21,7 +21,7 @@ const SERVER_FAULT = /^(LOADING|MASTERDOWN|NOAUTH|READONLY)\b/
  * reconnects, so that readers never wait for a connection to a server that may be down.
  */
 export function createRedisStore(config: RedisConfig): CacheStore {
-  const inSlot = createSlots(config.max_connections, config.pool_timeout * 1000)
+  const { run: inSlot } = createSlots(config)
   const commandMs = config.socket_timeout * 1000
   let current: Promise<Client> | null = null
   let wasConnected = false

@@ -6,7 +6,7 @@ import { type CacheStore, createSlots } from './store.ts'
 /** Creates the store for Upstash's REST API. The token is the password of the URL or its query parameter `token`. */
 export function createUpstashStore(config: RedisConfig, fetcher: Fetch): CacheStore {
   const redis = new Redis(createRequester(config, fetcher))
-  const inSlot = createSlots(config.max_connections, config.pool_timeout * 1000)
+  const { run: inSlot } = createSlots(config)
   return {
     // The client parses every value as JSON, so a text is stored as a JSON string.
     get: (key) => inSlot(() => redis.get<string>(key)),
@@ -25,7 +25,9 @@ export function createUpstashStore(config: RedisConfig, fetcher: Fetch): CacheSt
 
 /** Makes the requester of the Upstash client, which uses `send` for timeouts and tests. */
 function createRequester(config: RedisConfig, fetcher: Fetch): Requester {
-  const { base, token } = parseAddress(config.url)
+  const url = new URL(config.url)
+  const base = `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+  const token = decodeURIComponent(url.password) || (url.searchParams.get('token') ?? '')
   return {
     request: async <T>(request: UpstashRequest): Promise<UpstashResponse<T>> => {
       const answer = await send(fetcher, {
@@ -41,10 +43,4 @@ function createRequester(config: RedisConfig, fetcher: Fetch): Requester {
       return answer.json() as UpstashResponse<T>
     },
   }
-}
-
-function parseAddress(text: string): { base: string; token: string } {
-  const url = new URL(text)
-  const token = decodeURIComponent(url.password) || (url.searchParams.get('token') ?? '')
-  return { base: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, token }
 }

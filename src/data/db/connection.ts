@@ -1,14 +1,9 @@
 import postgres from 'postgres'
 import type { Execute, Result, Row } from './sql.ts'
-import { listTypes, TIMESTAMPTZ, toFixedTimestamp, toParameter } from './values.ts'
+import { listTypes, TIMESTAMPTZ, toFixedTimestamp, toParameter, typeEntry } from './values.ts'
 
 /** One connection to the server. A lost connection never recovers; the pool replaces it. */
-export interface ServerConnection {
-  execute: Execute
-  readonly lost: boolean
-  readonly openedAt: number
-  close(): Promise<void>
-}
+export type ServerConnection = ReturnType<typeof openConnection>
 
 export interface ConnectionCallbacks {
   onnotice: (notice: postgres.Notice) => void
@@ -23,7 +18,7 @@ type Answer = Row[] & { columns?: { name: string; type: number }[]; count?: numb
  * Opens one connection with its own driver instance. The driver's pool is not used: when one of its connections breaks
  * under load, statements queued for it are never sent, and awaiting them never ends.
  */
-export function openConnection(address: string, { onLost, ...callbacks }: ConnectionCallbacks): ServerConnection {
+export function openConnection(address: string, { onLost, ...callbacks }: ConnectionCallbacks) {
   let lost = false
   const driver = postgres(
     address,
@@ -115,6 +110,7 @@ function withDates(answer: Answer): Row[] {
 const INT8 = 20
 /** `json` and `jsonb`. A text is sent as already serialised JSON; the queue library relies on that. */
 const JSON_TYPES = [114, 3802]
+const toJsonText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
 /** The driver's name for each `sslmode` of libpq. */
 const SSL_MODES: ReadonlyMap<string, string> = new Map([
   ['disable', 'disable'],
@@ -175,24 +171,9 @@ function connectionOptions(
     connection: { application_name: 'platform', TimeZone: 'UTC' },
     types: {
       ...listTypes,
-      timestamptz: {
-        to: TIMESTAMPTZ,
-        from: [TIMESTAMPTZ],
-        serialize: (value: unknown) => value,
-        parse: toFixedTimestamp,
-      },
-      int8: { to: INT8, from: [INT8], serialize: (value: unknown) => String(value), parse: Number },
-      ...Object.fromEntries(
-        JSON_TYPES.map((type) => [
-          `json${type}`,
-          {
-            to: type,
-            from: [type],
-            serialize: (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value)),
-            parse: (text: string) => JSON.parse(text),
-          },
-        ]),
-      ),
+      timestamptz: typeEntry(TIMESTAMPTZ, toFixedTimestamp),
+      int8: typeEntry(INT8, Number, String),
+      ...Object.fromEntries(JSON_TYPES.map((type) => [`json${type}`, typeEntry(type, JSON.parse, toJsonText)])),
     },
   }
 }

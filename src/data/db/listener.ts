@@ -1,4 +1,4 @@
-export interface ListeningConnection {
+interface ListeningConnection {
   listen(channel: string): Promise<unknown>
   unlisten(channel: string): Promise<unknown>
   close(): Promise<void>
@@ -6,10 +6,6 @@ export interface ListeningConnection {
 interface Handler {
   onNotification: (payload: string) => void
   onListening?: () => void
-}
-export interface Listener {
-  add(channel: string, handler: Handler): Promise<{ unlisten(): Promise<void> }>
-  close(): Promise<void>
 }
 
 /** Delays before reconnecting; the last one repeats. */
@@ -26,11 +22,11 @@ type OpenConnection = (
  * loss.
  * @param open opens the connection; it calls back for each notification and once when the connection is lost
  */
-export function createListener(open: OpenConnection): Listener {
+export function createListener(open: OpenConnection) {
   const handlers: Handlers = new Map()
   const keeper = createKeeper(open, handlers)
   return {
-    add: async (channel, handler) => {
+    add: async (channel: string, handler: Handler) => {
       handlers.set(channel, (handlers.get(channel) ?? new Set()).add(handler))
       try {
         await (await keeper.ensureConnection()).listen(channel)

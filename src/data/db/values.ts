@@ -34,17 +34,17 @@ const NUMBER_LISTS = [1005, 1007, 1016, 1021, 1022]
 
 /** The driver's option `types` for reading arrays. */
 export const listTypes = Object.fromEntries([
-  ...TEXT_LISTS.map((type) => [`list${type}`, listType(type, (text) => text)]),
-  ...NUMBER_LISTS.map((type) => [`list${type}`, listType(type, Number)]),
+  ...TEXT_LISTS.map((type) => [`list${type}`, typeEntry(type, (text) => parseArray(text, (item) => item))]),
+  ...NUMBER_LISTS.map((type) => [`list${type}`, typeEntry(type, (text) => parseArray(text, Number))]),
 ])
 
-function listType<Element>(type: number, element: (text: string) => Element) {
-  return {
-    to: type,
-    from: [type],
-    serialize: (value: unknown) => value,
-    parse: (text: string) => parseArray(text, element),
-  }
+/** Makes the driver's entry for a type of the server. Values are sent unchanged by default. */
+export function typeEntry(
+  type: number,
+  parse: (text: string) => unknown,
+  serialize: (value: unknown) => unknown = (value) => value,
+) {
+  return { to: type, from: [type], serialize, parse }
 }
 
 /** Parses an array literal of the server, for example `{a,"b,c",NULL,{d}}`. */

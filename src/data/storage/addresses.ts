@@ -20,26 +20,22 @@ const encodeSegment = (segment: string) =>
 
 export const withoutTrailingSlash = (url: string): string => url.replace(/\/+$/, '')
 
-/** The URLs of buckets and objects, for the platform and for browsers. An empty key means the bucket. */
-export interface S3Address {
-  internal(bucket: string, key?: string): string
-  public(bucket: string, key: string): string
-}
-
-type Location = Pick<StorageConfig, 'provider' | 'endpoint_url' | 'public_endpoint_url' | 'region'>
+export type S3Address = ReturnType<typeof createS3Address>
 
 /**
- * Returns the addresses for a provider. With `BUNDLED`, buckets are paths below the two configured endpoints. With
+ * Returns the URLs of buckets and objects, for the platform and for browsers. An empty key means the bucket. With `BUNDLED`, buckets are paths below the two configured endpoints. With
  * `S3`, the region determines the endpoint, and the configured ones are ignored.
  */
-export function createS3Address(config: Location): S3Address {
+export function createS3Address(
+  config: Pick<StorageConfig, 'provider' | 'endpoint_url' | 'public_endpoint_url' | 'region'>,
+) {
   if (config.provider === 'S3') {
     const regional = (bucket: string, key = '') => regionalUrl(config.region, bucket, key)
     return { internal: regional, public: regional }
   }
   return {
-    internal: (bucket, key = '') => pathStyle(config.endpoint_url, bucket, key),
-    public: (bucket, key) => pathStyle(config.public_endpoint_url, bucket, key),
+    internal: (bucket: string, key = '') => pathStyle(config.endpoint_url, bucket, key),
+    public: (bucket: string, key: string) => pathStyle(config.public_endpoint_url, bucket, key),
   }
 }
 

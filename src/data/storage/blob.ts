@@ -10,15 +10,14 @@ import {
   storeError,
 } from './object-store.ts'
 
-export interface BlobTools {
+/** Creates the store for an Azure storage container. CORS is a setting of the account and is not changed. */
+export function createBlobStore(tools: {
   config: StorageConfig
   call: StoreCall
   log: Logger
   now: () => Date
-}
-
-/** Creates the store for an Azure storage container. CORS is a setting of the account and is not changed. */
-export function createBlobStore({ config, call, log, now }: BlobTools): ObjectStore {
+}): ObjectStore {
+  const { config, call, log, now } = tools
   const endpoint = withoutTrailingSlash(config.endpoint_url)
   const blobUrl = (base: string, key: string) => `${base}/${config.bucket}/${objectPath(key)}`
   const sendSigned = async (request: StoreRequest) =>

@@ -7,8 +7,7 @@ import type { Logger } from '../../base/log.ts'
 import { createS3Address } from './addresses.ts'
 import { createBlobStore } from './blob.ts'
 import { createStoreCall, type ObjectStore } from './object-store.ts'
-import { createS3Store } from './s3.ts'
-import { createS3Signer } from './s3-signer.ts'
+import { createS3Signer, createS3Store } from './s3.ts'
 
 export interface StorageDeps {
   fetch: Fetch
@@ -30,27 +29,24 @@ export function createObjectStore(config: StorageConfig, deps: StorageDeps): Obj
   const call = createStoreCall(config, deps.fetch, deps.backoffMs)
   if (config.provider === 'STORAGE_ACCOUNT') return createBlobStore({ config, call, log: deps.log, now })
   const signer = createS3Signer({ credentials: credentialsOf(config, deps, now), region: config.region, now })
-  return createS3Store(
-    { config, call, signer, address: createS3Address(config), log: deps.log },
-    deps.cors_origins ?? [],
-  )
+  const tools = { config, call, signer, address: createS3Address(config), log: deps.log }
+  return createS3Store(tools, deps.cors_origins ?? [])
 }
 
 /** Returns the configured key pair if both keys are set, otherwise the credential chain. */
 export function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () => Date): CredentialSource {
   const { access_key, secret_key } = config
-  if (access_key !== '' && secret_key !== '') return staticCredentials({ access_key, secret_key })
-  if (config.provider === 'BUNDLED') return staticCredentials({ access_key, secret_key })
+  if ((access_key !== '' && secret_key !== '') || config.provider === 'BUNDLED')
+    return staticCredentials({ access_key, secret_key })
   if (deps.credentials) return deps.credentials
   if (!config.aws) throw new Error('S3 without keys needs the variables of its credential chain')
-  const readFile = deps.readFile ?? (async () => null)
   const tools = {
     aws: config.aws,
     purpose: 'the object store',
     region: config.region,
     fetch: deps.fetch,
     log: deps.log,
-    readFile: readFile,
+    readFile: deps.readFile ?? (async () => null),
     now,
   }
   return withPlatformErrors(defaultCredentials(tools))

@@ -40,8 +40,6 @@ export interface StoreRequest {
 
 export type StoreCall = (request: StoreRequest) => Promise<OutboundResponse>
 
-const FIRST_WAIT_MS = 200
-
 /**
  * Makes the function that sends requests to the store. An attempt may take the configured connect and read timeouts
  * together, 13 s by default. There are three attempts, with waits of 200 and 400 ms. The function returns responses of
@@ -50,7 +48,7 @@ const FIRST_WAIT_MS = 200
 export function createStoreCall(
   config: Pick<StorageConfig, 'connect_timeout' | 'read_timeout' | 'max_attempts'>,
   fetcher: Fetch,
-  firstWaitMs = FIRST_WAIT_MS,
+  firstWaitMs = 200,
 ): StoreCall {
   return async (request) => {
     try {
@@ -68,8 +66,6 @@ export function createStoreCall(
   }
 }
 
-type Methods = Pick<ObjectStore, 'put' | 'get' | 'delete' | 'metadataPrefix'>
-
 /**
  * Makes the methods that a store has for objects.
  * @param request sends a signed request for an object
@@ -79,7 +75,7 @@ export function objectMethods(
   metadataPrefix: string,
   answers: { put: number; delete: number[] },
   request: (key: string, request: Omit<StoreRequest, 'url'>) => Promise<OutboundResponse>,
-): Methods {
+): Pick<ObjectStore, 'put' | 'get' | 'delete' | 'metadataPrefix'> {
   return {
     metadataPrefix,
     put: async (key, body, { content_type, metadata = {}, signal }) => {

@@ -3,7 +3,6 @@ import { CredentialError } from '../../aws/credentials.ts'
 import type { Fetch } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'
 import { CallFailure } from '../failure.ts'
-import { GoogleTokenError } from '../google-credentials.ts'
 import { type Quirks, quirksOf } from '../quirks.ts'
 import { anthropicWire } from '../wire/anthropic.ts'
 import { chatWire } from '../wire/chat.ts'
@@ -57,7 +56,7 @@ export class Unconfigured extends Error {
 
 /** Converts a credential error to a failed attempt. */
 export function throwCredentialFailure(error: unknown): never {
-  if (!(error instanceof CredentialError || error instanceof GoogleTokenError)) throw error
+  if (!(error instanceof CredentialError)) throw error
   throw new CallFailure(error.message, 502, { retryable: error.transient, cause: error })
 }
 

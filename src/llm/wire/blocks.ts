@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ownMember } from '../../base/json.ts'
 import { type TranslatedAnswer, toCompletion } from './chat.ts'
 import { type AssistantMessage, argumentsObject, type ChatCall, type ChatMessage, plainId } from './wire.ts'
 
@@ -120,7 +121,7 @@ export function completionOfBlocks(answer: {
   return toCompletion({
     text,
     calls,
-    finish_reason: Object.hasOwn(finishReasons, stopReason) ? (finishReasons[stopReason] ?? stopReason) : stopReason,
+    finish_reason: ownMember(finishReasons, stopReason) ?? stopReason,
     usage: { ...usage, input: usage.input + usage.cached + usage.cache_write },
     // Without a thought the default order is correct.
     carry: blocks.some(({ kind }) => kind === 'thought') ? order : undefined,

@@ -75,13 +75,8 @@ async function exchange(
     const proof = await options.authorize({ url, body: typeof init.body === 'string' ? init.body : '', signal })
     for (const [name, value] of Object.entries(proof)) headers.set(name, value)
   } else if (own) headers.set('authorization', new Headers(init.headers).get('authorization') ?? '')
-  const response = await postWithin(options.fetch, url, {
-    method: 'POST',
-    headers,
-    body: init.body,
-    signal,
-    redirect: 'manual',
-  })
+  const post = { method: 'POST', headers, body: init.body, signal, redirect: 'manual' } as const
+  const response = await postWithin(options.fetch, url, post)
   const text = await readText(response, options.maxBytes ?? MAX_BYTES)
   const streamed = response.ok && isEventStream(response.headers.get('content-type') ?? '', text)
   const value = streamed ? (options.wire.assemble(readEvents(text)) ?? undefined) : parseJson(text)
@@ -118,11 +113,10 @@ async function readText(response: Response, limit: number): Promise<string> {
 function toLibraryForm({ response, text, value }: Answer, decode: Wire['decode']): Response {
   if (!response.ok) throw statusFailure({ response, text, value })
   const body = value === undefined ? text : JSON.stringify(decode(value))
-  const headers = value === undefined ? contentType(response) : { 'content-type': 'application/json' }
-  return new Response([204, 205].includes(response.status) ? null : body, { status: response.status, headers })
+  const type = value === undefined ? (response.headers.get('content-type') ?? 'text/plain') : 'application/json'
+  const { status } = response
+  return new Response([204, 205].includes(status) ? null : body, { status, headers: { 'content-type': type } })
 }
-
-const contentType = ({ headers }: Response) => ({ 'content-type': headers.get('content-type') ?? 'text/plain' })
 
 /** A longer wait indicates a daily limit rather than one per minute, and outlasts all attempts. */
 const LONGEST_LIMIT_MS = 3_600_000

@@ -1,14 +1,5 @@
 import { withoutIndexes } from '../addresses.ts'
-import {
-  type CodeBlock,
-  type CodeFile,
-  callOf,
-  folderOf,
-  type ModuleCall,
-  modulePaths,
-  readCodeBlocks,
-  within,
-} from './modules.ts'
+import { type CodeBlock, type CodeFile, callOf, folderOf, modulePaths, readCodeBlocks, within } from './modules.ts'
 import { type FilePatch, parseDiff, textBefore } from './patch.ts'
 
 /** The code changes of a session as engine addresses. */
@@ -38,7 +29,9 @@ export interface ChangedBlock {
 export function readCodeChanges(diff: string, files: readonly CodeFile[]): CodeChanges {
   const patches = parseDiff(diff)
   const now = blocksByFolder(files)
-  const calls = callsIn(now)
+  const calls = [...now].flatMap(([folder, blocks]) =>
+    blocks.filter(({ kind }) => kind === 'module').map((block) => callOf(folder, block)),
+  )
   const paths = modulePaths(calls)
   const changed = changedBlocks(patches, files)
   const addressed = changed.flatMap((block) => addressesOf(block, paths))
@@ -46,7 +39,7 @@ export function readCodeChanges(diff: string, files: readonly CodeFile[]): CodeC
   const added = changed.filter(({ kind, isPresent }) => kind === 'moved' && isPresent)
   const mentioned = [...now].flatMap(([folder, blocks]) => blocks.flatMap((block) => sidesOf(block, folder, paths)))
   return {
-    blocks: uniqueBlocks([...addressed, ...others]),
+    blocks: [...new Map([...addressed, ...others].map((block) => [block.exact, block])).values()],
     moved: [...new Set(added.flatMap((block) => sidesOf(block, block.folder, paths)))],
     mentioned: [...new Set(mentioned)],
     fingerprint: [
@@ -76,11 +69,6 @@ function blocksByFolder(files: readonly CodeFile[]): Blocks {
   return folders
 }
 
-const callsIn = (folders: Blocks): ModuleCall[] =>
-  [...folders].flatMap(([folder, blocks]) =>
-    blocks.filter(({ kind }) => kind === 'module').map((block) => callOf(folder, block)),
-  )
-
 const isCode = (path: string | null): path is string => /\.(?:tf|tofu)$/.test(path ?? '')
 
 /** Returns the added, changed and removed blocks in the files of the diff, by folder. */
@@ -107,15 +95,12 @@ function changedBlocks(patches: readonly FilePatch[], files: readonly CodeFile[]
   })
 }
 
-interface Named {
-  block: CodeBlock
-  /** Text without comments and layout. */
-  text: string
-}
-
-/** Indexes blocks by name. Texts of the same name, such as overrides, are joined; each local is an entry of its own. */
-function nameBlocks(blocks: readonly CodeBlock[]): Map<string, Named> {
-  const named = new Map<string, Named>()
+/**
+ * Indexes blocks by name, with their text without comments and layout. Texts of the same name, such as overrides, are
+ * joined; each local is an entry of its own.
+ */
+function nameBlocks(blocks: readonly CodeBlock[]): Map<string, { block: CodeBlock; text: string }> {
+  const named = new Map<string, { block: CodeBlock; text: string }>()
   const add = (name: string, block: CodeBlock, text: string) =>
     named.set(name, { block, text: `${named.get(name)?.text ?? ''}${text}\n` })
   for (const block of blocks) {
@@ -180,7 +165,3 @@ function moduleFolder(folder: string, paths: ReadonlyMap<string, string[]>): str
   while (parts.length > 0 && !paths.has(parts.join('/'))) parts.pop()
   return parts.join('/')
 }
-
-const uniqueBlocks = (blocks: readonly ChangedBlock[]): ChangedBlock[] => [
-  ...new Map(blocks.map((block) => [block.exact, block])).values(),
-]

@@ -1,5 +1,7 @@
+import { itemsOf, type Json, memberOf } from '../../base/json.ts'
 import { wordsOf } from '../../base/text.ts'
 import { withoutIndexes } from '../addresses.ts'
+import { modulesOf, type Plan } from '../plan.ts'
 
 /** The parts of an ARN `arn:<partition>:<service>:<region>:<account>:<resource>`. */
 interface Arn {
@@ -129,4 +131,27 @@ export function awsImportId(address: string, resourceId: string, providerRegion:
   const [, partition = '', region = '', account = '', resource = ''] = arn
   const id = form({ partition, region, account, resource, providerRegion })
   return id === '' || id.startsWith('@') || id.endsWith('@') || id === resourceId ? null : id
+}
+
+/** Returns the region of a block's provider, if it is a constant or a root variable; null for any other. */
+export function providerRegion(plan: Plan, address: string): string | null {
+  const path = withoutIndexes(address).split('.')
+  const block = path.slice(-2).join('.')
+  const configuration = plan.document.configuration
+  const module = modulesOf(plan).find((one) => one.address === path.slice(0, -2).join('.'))?.module
+  const resource = itemsOf(module?.resources).find((one) => memberOf(one, 'address') === block)
+  const key = memberOf(resource, 'provider_config_key')
+  if (typeof key !== 'string') return null
+  const provider = memberOf(memberOf(configuration, 'provider_config'), key)
+  const region = memberOf(memberOf(provider, 'expressions'), 'region')
+  return textOf(memberOf(region, 'constant_value')) ?? variableOf(plan, region)
+}
+
+const textOf = (value: Json | undefined) => (typeof value === 'string' && value !== '' ? value : null)
+
+/** Returns the value of a variable that is the whole expression; other expressions are not evaluated. */
+function variableOf(plan: Plan, expression: Json | undefined): string | null {
+  const [reference, ...others] = itemsOf(memberOf(expression, 'references'))
+  const name = typeof reference === 'string' && others.length === 0 ? /^var\.([\w-]+)$/.exec(reference)?.[1] : undefined
+  return name === undefined ? null : textOf(memberOf(memberOf(plan.document.variables, name), 'value'))
 }

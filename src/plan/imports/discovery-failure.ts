@@ -2,41 +2,30 @@ import { cutMiddle } from '../../base/text.ts'
 import type { Cloud } from '../../base/vocabulary.ts'
 import { DENIED, PATTERNS } from '../diagnostics/unmendable.ts'
 
-/** Usual causes of a failed listing. */
-type Cause = 'scope' | 'region' | 'inventory' | 'credentials' | 'permission'
+/** Usual causes of a failed listing; the first whose words match counts. */
+const CAUSES = ['scope', 'region', 'inventory', 'credentials', 'permission'] as const
+type Cause = (typeof CAUSES)[number]
 
-/** Words of the clouds, the engine and the iac service for each cause; the first match counts. */
-const CAUSES: readonly (readonly [Cause, readonly RegExp[]])[] = [
-  [
-    'scope',
-    [
-      /\bcredentials belong to account \S+, not\b/i,
-      /\bis not (a|an) (Azure subscription|GCP project|OCI compartment) id\b/i,
-      /\b(SubscriptionNotFound|InvalidSubscriptionId)\b|\bproject\b.{0,80}\b(not found|does not exist)\b/i,
-    ],
+/** Words of the clouds, the engine and the iac service for each cause. */
+const WORDS: Record<Cause, readonly RegExp[]> = {
+  scope: [
+    /\bcredentials belong to account \S+, not\b/i,
+    /\bis not (a|an) (Azure subscription|GCP project|OCI compartment) id\b/i,
+    /\b(SubscriptionNotFound|InvalidSubscriptionId)\b|\bproject\b.{0,80}\b(not found|does not exist)\b/i,
   ],
-  [
-    'region',
-    [
-      /\bmissing ?region\b|\b(invalid|unknown|unsupported)( \w+)? region\b|\bno region\b/i,
-      /\bregion\b.{0,60}\b(not set|not configured|not specified|required|missing|empty|must be (set|specified))\b/i,
-      /\b\w+_REGION\b.{0,20}\b(not set|does not name)\b|\bregion is not an identifier\b/i,
-    ],
+  region: [
+    /\bmissing ?region\b|\b(invalid|unknown|unsupported)( \w+)? region\b|\bno region\b/i,
+    /\bregion\b.{0,60}\b(not set|not configured|not specified|required|missing|empty|must be (set|specified))\b/i,
+    /\b\w+_REGION\b.{0,20}\b(not set|does not name)\b|\bregion is not an identifier\b/i,
   ],
-  ['inventory', [/\bis not enabled for account\b|\bSERVICE_DISABLED\b|\bhas not been used in project\b/i]],
-  [
-    'credentials',
-    [
-      ...PATTERNS.credentials,
-      /\bno (valid )?\w+ credentials\b|\bcredentials\b.{0,40}\b(expired|missing|not found|not configured|invalid)\b/i,
-      /\b401\b|\bUnauthenticated\b|\bUnauthorized\b|\btoken (has|is) expired\b/i,
-    ],
+  inventory: [/\bis not enabled for account\b|\bSERVICE_DISABLED\b|\bhas not been used in project\b/i],
+  credentials: [
+    ...PATTERNS.credentials,
+    /\bno (valid )?\w+ credentials\b|\bcredentials\b.{0,40}\b(expired|missing|not found|not configured|invalid)\b/i,
+    /\b401\b|\bUnauthenticated\b|\bUnauthorized\b|\btoken (has|is) expired\b/i,
   ],
-  [
-    'permission',
-    [...DENIED, /\b403\b|\bAccess ?Denied\b|\bforbidden\b|\bnot authori[sz]ed\b|\bpermissions? denied\b/i],
-  ],
-]
+  permission: [...DENIED, /\b403\b|\bAccess ?Denied\b|\bforbidden\b|\bnot authori[sz]ed\b|\bpermissions? denied\b/i],
+}
 
 /** Advice for each cause; see "Inventory of a scope" in `docs/sidecars.md`. */
 const ADVICE: Record<Cloud, Partial<Record<Cause, string>>> = {
@@ -94,24 +83,25 @@ const MAX_WORDS = 1_000
 const HOST_PATH =
   /(?<![\w.:/-])\/(?:app|data|etc|home|mnt|opt|private|root|run|srv|tmp|usr|var|work|Users)(?:\/[\w.@+-]+)+/g
 
-interface DiscoveryFailure {
-  /** The failed action, without a period. */
+/**
+ * Explains why the scope could not be compared with the state, with advice for usual causes.
+ * @param failure.attempted the failed action, without a period
+ * @param failure.words message of the cloud or the engine, masked
+ * @param failure.byEngine true if the engine failed before the cloud was called
+ */
+export function explainDiscoveryFailure(failure: {
   attempted: string
-  /** Message of the cloud or the engine, masked. */
   words: string
   cloud: Cloud
-  /** True if the engine failed before the cloud was called. */
   byEngine: boolean
-}
-
-/** Explains why the scope could not be compared with the state, with advice for usual causes. */
-export function explainDiscoveryFailure({ attempted, words, cloud, byEngine }: DiscoveryFailure): string {
+}): string {
+  const { attempted, words, cloud, byEngine } = failure
   const said = cutMiddle(
     words.trim().replaceAll(HOST_PATH, (path) => `…/${path.split('/').at(-1)}`),
     MAX_WORDS,
   )
   const line = said.replaceAll(/\s+/g, ' ')
-  const cause = CAUSES.find(([, patterns]) => patterns.some((pattern) => pattern.test(line)))?.[0]
+  const cause = CAUSES.find((each) => WORDS[each].some((pattern) => pattern.test(line)))
   const advice = cause && ((byEngine ? ENGINE_ADVICE[cause] : undefined) ?? ADVICE[cloud][cause])
   return `${attempted}: ${said}${advice === undefined ? '' : `${/[.!?]$/.test(said) ? '' : '.'} ${advice}`}`
 }

@@ -1,6 +1,8 @@
+import * as v from 'valibot'
+import { badGateway } from '../../base/errors.ts'
+import { parseJson } from '../../base/json.ts'
 import type { Masker } from '../../base/masking.ts'
 import type { Cloud } from '../../base/vocabulary.ts'
-import { identityOf, isArgument } from './identifiers.ts'
 
 /** A resource of a scope; `kind` is the cloud's word, null when the identifier does not tell. */
 interface ListedResource {
@@ -118,7 +120,7 @@ const azureKind: KindOf = (id) => {
 
 /** Turns `projects/<project>/zones/<zone>/instances/<name>` into `instances`; IAM bindings are a kind of their own. */
 const gcpKind: KindOf = (id) => {
-  if (/^[^ ]+ [^ ]*roles\/[^ ]+ [^ ]+$/.test(id)) return 'IAM binding'
+  if (BINDING.test(id)) return 'IAM binding'
   return id.split('/').at(-2) || null
 }
 
@@ -184,3 +186,38 @@ export const importExceptions = (markdown: string): string[] =>
     const id = /^`([^`]+)`/.exec(text)?.[1]?.trim() ?? text
     return id === '' ? [] : [id]
   })
+
+/**
+ * Returns a function that maps all spellings of an identifier to one text. Letter case matters except on Azure. Google
+ * Cloud IAM bindings have blanks in an import (`<project> <role> <member>`) and slashes in the state.
+ */
+export function identityOf(provider: Cloud): (id: string) => string {
+  if (provider === 'azure') return (id) => id.toLowerCase()
+  if (provider === 'gcp') return (id) => (BINDING.test(id) ? id.replaceAll(' ', '/') : id)
+  return (id) => id
+}
+
+/** The form of an IAM binding in an import. */
+const BINDING = /^[^ ]+ [^ ]*roles\/[^ ]+ [^ ]+$/
+
+/**
+ * Reads a list of identifiers from the iac service, a JSON array of texts. Errors: `PlatformError` 502 for other text.
+ * @param what name of the list in the error, for example `scope`
+ */
+export function parseIdentifiers(text: string, what: string): string[] {
+  const parsed = v.safeParse(v.array(v.string()), parseJson(text))
+  if (!parsed.success)
+    throw badGateway(`iac service returned an unexpected response: the ${what} identifiers are no JSON list of texts.`)
+  return parsed.output
+}
+
+/** Longest argument that the iac service accepts, in characters. */
+const MAX_LENGTH = 4096
+
+/** Reports whether a text is safe as an engine argument: one line, not blank, no option, not too long. */
+export const isArgument = (text: string): boolean =>
+  text.trim() !== '' &&
+  text.length <= MAX_LENGTH &&
+  !text.startsWith('-') &&
+  !/\p{Cc}/u.test(text) &&
+  text.isWellFormed()

@@ -1,8 +1,11 @@
+import { joinNames } from '../../base/text.ts'
+import { toReportAction } from '../actions.ts'
 import { stripBackticks, withoutIndexes } from '../addresses.ts'
 import { describesCode, type Plan, type ResourceChange } from '../plan.ts'
-import { changesByAddress, isCreated, stateIdentifiers } from '../planned-changes.ts'
+import { changesByAddress, isCreated, managedChanges, stateIdentifiers } from '../planned-changes.ts'
+import { changesStateAlone } from '../state-arguments.ts'
 import { findUnplannedBlocks } from '../targets.ts'
-import { isArgument } from './identifiers.ts'
+import { isArgument } from './inventory.ts'
 
 /** An identifier and the resource block to import it to. */
 export interface Pair {
@@ -102,18 +105,18 @@ export function findUnplanned(
   return [...new Set(named)].filter((address) => blocks.has(address))
 }
 
-/** The result of one import attempt. */
-interface ImportAttempt {
+/**
+ * Returns the text for the generator about one import attempt.
+ * @param attempt.unaddressed identifiers without a proposed address
+ * @param attempt.lost earlier imports whose block is gone from the code, so that the plan destroys them
+ */
+export function importFeedback(attempt: {
   imported: readonly Pair[]
   failures: readonly Failure[]
-  /** Identifiers without a proposed address. */
   unaddressed: readonly string[]
-  /** Earlier imports whose block is gone from the code, so that the plan destroys them. */
   lost: readonly Pair[]
-}
-
-/** Returns the text for the generator: imports, losses, failures, and identifiers without an address. */
-export function importFeedback({ imported, failures, unaddressed, lost }: ImportAttempt): string {
+}): string {
+  const { imported, failures, unaddressed, lost } = attempt
   const blocks = [
     renderBlock('Imported, leave their blocks where they are:', imported.map(describePair)),
     renderBlock(
@@ -132,3 +135,59 @@ export function importFeedback({ imported, failures, unaddressed, lost }: Import
 const describePair = ({ address, resource_id }: Pair) => `\`${address}\` (${resource_id})`
 const renderBlock = (title: string, lines: readonly string[]) =>
   lines.length === 0 ? '' : [title, ...lines.map((line) => `- ${line}`)].join('\n')
+
+const MAX_NAMED = 20
+
+/** Returns advice about blocks whose import failed: an apply would create the resource a second time. */
+export function leftoverBlocks(failed: readonly Pair[], plan: Plan): string[] {
+  const changes = changesByAddress(plan)
+  const created = failed.filter(({ address }) => {
+    const change = changes.get(address)
+    return change !== undefined && isCreated(change)
+  })
+  if (created.length === 0) return []
+  const itemsOf = listChanges(created.map(({ address, resource_id }) => ({ address, action: resource_id })))
+  return [`Import these or remove their blocks before the code is applied, else they are created anew: ${itemsOf}.`]
+}
+
+/**
+ * Reports whether state, code and infrastructure agree on the imports: each address is in the state, and a later plan
+ * changes none of them, apart from arguments that an import cannot read.
+ * @param plan null when no plan could be made
+ * @returns `text`: one or two sentences for the report
+ */
+export function stateAlignment(imported: readonly Pair[], plan: Plan | null): { aligned: boolean; text: string } {
+  if (imported.length === 0) return { aligned: false, text: 'Nothing was imported; the state is unchanged.' }
+  if (plan === null) return { aligned: false, text: 'Not known: no plan could be made after the import.' }
+  const state = stateIdentifiers(plan)
+  const addresses = new Set(imported.map(({ address }) => address))
+  const planned = managedChanges(plan)
+  const stateAlone = planned.filter(({ resource }) => addresses.has(resource.address) && changesStateAlone(resource))
+  const changes = planned
+    .filter((change) => !stateAlone.includes(change))
+    .map(({ resource, action }) => ({ address: resource.address, action: toReportAction(action) }))
+  const missing = imported
+    .filter(({ address }) => !state.has(address))
+    .map(({ address }) => ({ address, action: 'not in the state' }))
+  const changed = [...missing, ...changes.filter(({ address }) => addresses.has(address) && state.has(address))]
+  const others = changes.filter(({ address }) => !addresses.has(address))
+  const aligned = changed.length === 0
+  const settings = stateAlone.map(({ resource }) => resource.address)
+  const verdict = aligned
+    ? `Aligned: a plan after the import changes none of the imported resources (${imported.length}).`
+    : `Not aligned: a plan after the import still changes ${changed.length} of ${imported.length} ` +
+      `imported resources: ${listChanges(changed)}.`
+  const parts = [
+    verdict,
+    settings.length > 0 &&
+      `The next apply writes settings of the provider into the state alone: ${joinNames(settings, MAX_NAMED)}.`,
+    others.length > 0 && `Beyond what was imported it has: ${listChanges(others)}.`,
+  ]
+  return { aligned, text: parts.filter((part) => part !== false).join(' ') }
+}
+
+const listChanges = (changes: readonly { address: string; action: string }[]): string =>
+  joinNames(
+    changes.map(({ address, action }) => `${address} (${action})`),
+    MAX_NAMED,
+  )

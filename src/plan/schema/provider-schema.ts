@@ -2,11 +2,7 @@ import type { SchemaParts, SchemaRequest } from '../../services/iac/contract.ts'
 import { keyOf, type TypeName, type TypeSchema } from './read-schema.ts'
 
 /** Names of all types that a workspace's providers offer. */
-export interface TypeNames {
-  resource: string[]
-  data: string[]
-  ephemeral: string[]
-}
+export type TypeNames = Record<TypeName['mode'], string[]>
 
 /** Cached schemas of an initialised workspace's providers; null until the next init if the service offers none. */
 export interface ProviderSchema {

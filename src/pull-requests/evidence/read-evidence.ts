@@ -39,12 +39,7 @@ export async function readEvidence(
   return { session: rows.session, rounds, generate, drift, import: importReport, apply, compliance, plan }
 }
 
-interface Reader {
-  /** Returns the masked text of an artifact; null when unreadable. */
-  text(row: StoredRow): Promise<string | null>
-  /** Returns an artifact's JSON document; null when unreadable or invalid. */
-  document<Document>(row: StoredRow, schema: v.GenericSchema<unknown, Document>): Promise<Document | null>
-}
+type Reader = ReturnType<typeof createReader>
 
 const SCHEMAS: { [Type in ReportType]: v.GenericSchema<unknown, ReportDocuments[Type]> } = reportSchemas
 
@@ -75,7 +70,7 @@ async function readPlan(reader: Reader, rows: EvidenceRows['plans']): Promise<Ev
   return { targets, created_at, text: plan?.text ?? null }
 }
 
-function createReader({ storage, log }: EvidenceContext, masker: Masker, signal: AbortSignal): Reader {
+function createReader({ storage, log }: EvidenceContext, masker: Masker, signal: AbortSignal) {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)])
   const text = async ({ uri, file_size_bytes }: StoredRow): Promise<string | null> => {
     try {
@@ -89,8 +84,13 @@ function createReader({ storage, log }: EvidenceContext, masker: Masker, signal:
     }
   }
   return {
+    /** Returns the masked text of an artifact; null when unreadable. */
     text,
-    document: async (row, schema) => {
+    /** Returns an artifact's JSON document; null when unreadable or invalid. */
+    document: async <Document>(
+      row: StoredRow,
+      schema: v.GenericSchema<unknown, Document>,
+    ): Promise<Document | null> => {
       const read = await text(row)
       if (read === null) return null
       const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), read)

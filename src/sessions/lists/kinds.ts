@@ -1,12 +1,6 @@
 import type { Cloud, Mode, Operation, Status } from '../../base/vocabulary.ts'
 import type { Query, Sql } from '../../data/db/sql.ts'
-import {
-  joinConditions,
-  kindConditions,
-  operationCondition,
-  type SessionSelection,
-  timeConditions,
-} from './selection.ts'
+import { joinConditions, kindConditions, operationCondition, type SessionSelection, timeConditions } from './matches.ts'
 
 /** Sessions that share all properties by which they are counted. */
 export interface Kind {
@@ -53,15 +47,12 @@ export function splitByMonth({ created_after: after, created_before: before }: P
   const from = after === undefined ? undefined : startOfMonth(after) === after ? after : nextMonth(after)
   const to = before === undefined ? undefined : startOfMonth(before)
   if (from !== undefined && to !== undefined && from >= to)
-    return {
-      months: null,
-      parts: [{ ...(after && { created_after: after }), ...(before && { created_before: before }) }],
-    }
+    return { months: null, parts: [{ created_after: after, created_before: before }] }
   const parts: Period[] = []
   if (after !== undefined && from !== undefined && after < from)
     parts.push({ created_after: after, created_before: from })
   if (before !== undefined && to !== undefined && to < before) parts.push({ created_after: to, created_before: before })
-  return { months: { ...(from && { from }), ...(to && { to }) }, parts }
+  return { months: { from, to }, parts }
 }
 
 const startOfMonth = (at: string): string => `${at.slice(0, 7)}-01T00:00:00.000000Z`

@@ -1,8 +1,7 @@
 import { STATUSES, type Status } from '../../base/vocabulary.ts'
 import type { Sql } from '../../data/db/sql.ts'
 import { countKinds, type Kind } from './kinds.ts'
-import { matchSessions } from './matches.ts'
-import { isOfKinds, type SessionSelection } from './selection.ts'
+import { isOfKinds, matchSessions, type SessionSelection } from './matches.ts'
 
 type Group = Pick<Kind, 'last_status' | 'in_flight' | 'is_blocked' | 'n'>
 
@@ -23,10 +22,9 @@ export async function countTotals(sql: Sql, selection: SessionSelection) {
 
 async function countGroups(sql: Sql, selection: SessionSelection): Promise<Group[]> {
   if (isOfKinds(selection)) return await countKinds(sql, selection)
-  const { fromWhere, searched, planDependsOnValues } = await matchSessions(sql, selection)
-  const from = searched ? sql`FROM sessions s WHERE s.id IN (SELECT s.id ${fromWhere})` : fromWhere
+  const { fromSessions, planDependsOnValues } = await matchSessions(sql, selection)
   return await sql<Group[]>`
-    SELECT s.last_status, s.in_flight, s.is_blocked, count(*) AS n ${from}
+    SELECT s.last_status, s.in_flight, s.is_blocked, count(*) AS n ${fromSessions}
     GROUP BY s.last_status, s.in_flight, s.is_blocked`.unprepared(planDependsOnValues)
 }
 
@@ -48,8 +46,7 @@ const NO_SPEND = {
  * time are read.
  */
 export async function sumSpend(sql: Sql, selection: SessionSelection): Promise<typeof NO_SPEND> {
-  const { fromWhere, searched, planDependsOnValues } = await matchSessions(sql, selection)
-  const sessions = searched ? sql`FROM sessions s WHERE s.id IN (SELECT s.id ${fromWhere})` : fromWhere
+  const { fromSessions, planDependsOnValues } = await matchSessions(sql, selection)
   const [row] = await sql<(typeof NO_SPEND)[]>`
     SELECT count(*) AS rounds, coalesce(round(sum((u.usage->>'cost_usd')::numeric), 6), 0)::float8 AS cost_usd,
            count(*) FILTER (WHERE u.attempts > 0 AND u.usage->>'cost_usd' IS NULL) AS rounds_of_unknown_cost,
@@ -60,7 +57,7 @@ export async function sumSpend(sql: Sql, selection: SessionSelection): Promise<t
            coalesce(round(sum((u.usage->>'model_s')::numeric), 3), 0)::float8 AS model_s
     FROM (
       SELECT r.usage, r.attempts FROM rounds r
-      JOIN (SELECT s.id ${sessions} AND s.updated_at >= now() - interval '30 days') m ON m.id = r.session_id
+      JOIN (SELECT s.id ${fromSessions} AND s.updated_at >= now() - interval '30 days') m ON m.id = r.session_id
       WHERE r.finished_at >= now() - interval '30 days'
     ) u`.unprepared(planDependsOnValues)
   return row ?? NO_SPEND

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reachFiles } from '../../../src/chains/shared/references.ts'
+import { reachFiles } from '../../../src/chains/shared/choose-files.ts'
 
 const code = (files: Record<string, string>) => Object.entries(files).map(([path, text]) => ({ path, text }))
 const reach = (files: Record<string, string>, ...starts: string[]) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { PlannedResource } from '../../../console/client/api/calls.ts'
+import type { PlannedResource } from '../../../console/client/api/client.ts'
 import { boxWith, draw, MOST_BOXES } from '../../../console/screens/graph/drawing/grouping.ts'
 import { nextPlace } from '../../../console/screens/graph/drawing/layout.ts'
 import {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ApiError } from '../../../console/client/api/errors.ts'
+import { ApiError } from '../../../console/client/api/client.ts'
 import { findFaults, type Question, readFailure, toMessage } from '../../../console/screens/help/question-message.ts'
 import { NotificationRequest } from '../../../routes/v1/notifications/send.post.ts'
 

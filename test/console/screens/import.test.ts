@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ActivityEvent, OutputEvent } from '../../../console/client/api/calls.ts'
+import type { ActivityEvent, OutputEvent } from '../../../console/client/api/client.ts'
 import {
   countChanges,
   isImport,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Session, Status } from '../../../console/client/api/calls.ts'
+import type { Session, Status } from '../../../console/client/api/client.ts'
 import {
   adviseOnMerge,
   findMergeRefusal,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { OutputEvent, Round, Session, Status } from '../../../console/client/api/calls.ts'
+import type { OutputEvent, Round, Session, Status } from '../../../console/client/api/client.ts'
 import { spendOf } from '../../../console/client/sessions/use-session.ts'
 import { answersOf, modeOf } from '../../../console/screens/rounds/conversation.ts'
 import { createOutputFolder, inChunks } from '../../../console/screens/rounds/fold-output.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { OutputEvent, PlanDocument, Round, Seal, Session, Status } from '../../../console/client/api/calls.ts'
+import type { OutputEvent, PlanDocument, Round, Seal, Session, Status } from '../../../console/client/api/client.ts'
 import {
   type ApplyReport,
   countPlanned,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SessionSummary } from '../../../console/client/api/calls.ts'
+import type { SessionSummary } from '../../../console/client/api/client.ts'
 import { activeFilters, earlier, justAfter, toQuery } from '../../../console/screens/sessions/filters.ts'
 import { countNew, countRows, type Page, pagesOf } from '../../../console/screens/sessions/use-session-pages.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SessionSummary } from '../../../console/client/api/calls.ts'
-import { ApiError } from '../../../console/client/api/errors.ts'
+import { ApiError, type SessionSummary } from '../../../console/client/api/client.ts'
 import type { Example } from '../../../console/client/platform.ts'
 import {
   type Fields,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ActivityEvent, AttemptResult } from '../../../console/client/api/calls.ts'
+import type { ActivityEvent, AttemptResult } from '../../../console/client/api/client.ts'
 import { foldActivity, mergeAttempts, withStatuses } from '../../../console/ui/round/activity.ts'
 
 type Given = { type: string } & Record<string, unknown>

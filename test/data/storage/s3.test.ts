@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { staticCredentials } from '../../../src/aws/credentials.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
-import { createS3Signer } from '../../../src/data/storage/s3-signer.ts'
+import { createS3Signer } from '../../../src/data/storage/s3.ts'
 import { interceptRequests, recordRequests } from '../../helpers/intercept.ts'
 import { storageConfig } from './config.ts'
 

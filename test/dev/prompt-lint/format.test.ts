@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findUnformatted } from '../../../dev/prompt-lint/code-rules.ts'
+import { findUnformatted } from '../../../dev/prompt-lint/rules.ts'
 
 describe('format', () => {
   test('formatted code has no complaint', () => {

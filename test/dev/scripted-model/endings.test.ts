@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
-import { filterReconciliation } from '../../../src/chains/drift-filters.ts'
+import { filterReconciliation } from '../../../src/chains/drift-chains.ts'
 import { writeFeedbackQuery, writeTaskQuery } from '../../../src/chains/iac-generator.ts'
 import { applyReportWriter, generateReportWriter } from '../../../src/chains/report-writers.ts'
 import { requestsFilter } from '../../../src/chains/requests-filter.ts'

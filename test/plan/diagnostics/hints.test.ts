@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { blockPathAt, readDeclarations } from '../../../src/plan/diagnostics/declarations.ts'
 import type { Diagnostic } from '../../../src/plan/diagnostics/diagnostic.ts'
-import { hintFor, type Surroundings } from '../../../src/plan/diagnostics/hints.ts'
+import { blockPathAt, hintFor, readDeclarations, type Surroundings } from '../../../src/plan/diagnostics/hints.ts'
 import type { Block } from '../../../src/plan/schema/read-schema.ts'
 import { diagnosticOf } from './support.ts'
 

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { stateAlignment } from '../../../src/plan/imports/alignment.ts'
-import { identityOf, isArgument, parseIdentifiers, providerRegion } from '../../../src/plan/imports/identifiers.ts'
-import { findUnmanaged, importExceptions } from '../../../src/plan/imports/inventory.ts'
-import { importFeedback, isResourceAddress } from '../../../src/plan/imports/pairs.ts'
+import { providerRegion } from '../../../src/plan/imports/aws-import-forms.ts'
+import {
+  findUnmanaged,
+  identityOf,
+  importExceptions,
+  isArgument,
+  parseIdentifiers,
+} from '../../../src/plan/imports/inventory.ts'
+import { importFeedback, isResourceAddress, stateAlignment } from '../../../src/plan/imports/pairs.ts'
 import { planOf, planWith } from '../fixtures.ts'
 
 describe('importExceptions', () => {

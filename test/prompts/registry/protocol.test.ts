@@ -1,8 +1,7 @@
 import { delay, HttpResponse, http } from 'msw'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SeedPrompt } from '../../../src/prompts/parse-seed.ts'
-import { createPromptRegistry } from '../../../src/prompts/registry/client.ts'
-import { seedPrompts } from '../../../src/prompts/registry/seed.ts'
+import { createPromptRegistry, seedPrompts } from '../../../src/prompts/registry.ts'
 import { createRegistryPrompts } from '../../../src/prompts/source.ts'
 import { interceptRequests } from '../../helpers/intercept.ts'
 

@@ -1,5 +1,11 @@
 import type { Page, Route } from '@playwright/test'
-import type { PlanDocument, PlannedResource, Session, SessionSummary, User } from '../../../console/client/api/calls.ts'
+import type {
+  PlanDocument,
+  PlannedResource,
+  Session,
+  SessionSummary,
+  User,
+} from '../../../console/client/api/client.ts'
 
 type Answer = NonNullable<Parameters<Route['fulfill']>[0]>
 

@@ -1,5 +1,5 @@
 import type { APIRequestContext, Page } from '@playwright/test'
-import type { PlannedResource } from '../../../console/client/api/calls.ts'
+import type { PlannedResource } from '../../../console/client/api/client.ts'
 import { plannedResource, serveArtifact } from './answers.ts'
 import { expect, expectAccessible, expectToFit, PHONE, test } from './fixtures.ts'
 import { findOrRunExample } from './world.ts'

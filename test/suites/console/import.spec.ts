@@ -1,5 +1,5 @@
 import type { APIRequestContext, Page } from '@playwright/test'
-import type { Session } from '../../../console/client/api/calls.ts'
+import type { Session } from '../../../console/client/api/client.ts'
 import { refuseSession, serveArtifact, servePlan, streamOf } from './answers.ts'
 import { expect, expectAccessible, expectToFit, PHONE, test } from './fixtures.ts'
 import { readSession, resetSample, runExample, waitForEnd } from './world.ts'

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import type { Page } from '@playwright/test'
-import type { Session } from '../../../console/client/api/calls.ts'
+import type { Session } from '../../../console/client/api/client.ts'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
 import { changeSession } from './answers.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import type { Session } from '../../../console/client/api/calls.ts'
+import type { Session } from '../../../console/client/api/client.ts'
 import { serveArtifact } from './answers.ts'
 import { expect, expectAccessible, expectToFit, PHONE, test } from './fixtures.ts'
 import { findOrRunExample, readSession } from './world.ts'

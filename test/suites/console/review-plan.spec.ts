@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import type { Round, Session } from '../../../console/client/api/calls.ts'
+import type { Round, Session } from '../../../console/client/api/client.ts'
 import { changeSession, planDocument, plannedResource, serveArtifact, servePlan } from './answers.ts'
 import { expect, expectAccessible, expectToFit, PHONE, test } from './fixtures.ts'
 import { runExample } from './world.ts'

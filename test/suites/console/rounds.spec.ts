@@ -1,5 +1,5 @@
 import type { APIRequestContext, Page } from '@playwright/test'
-import type { Session } from '../../../console/client/api/calls.ts'
+import type { Session } from '../../../console/client/api/client.ts'
 import { FOLLOW_UPS } from '../../../dev/scripted-model/examples.ts'
 import { changeSession, END, refuseSession, streamOf } from './answers.ts'
 import { expect, expectAccessible, expectToFit, PHONE, test } from './fixtures.ts'

@@ -1,5 +1,5 @@
 import type { APIRequestContext } from '@playwright/test'
-import type { Session } from '../../../console/client/api/calls.ts'
+import type { Session } from '../../../console/client/api/client.ts'
 import { createSampleStates, rootOfExample } from '../../../dev/sample-state/prepare.ts'
 import { bodyOf, EXAMPLES, type ExampleName } from '../../../dev/scripted-model/examples.ts'
 

@@ -11,7 +11,7 @@ import {
 } from '@xyflow/react'
 import text from '@xyflow/react/dist/base.css' with { type: 'text' }
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { PlannedResource } from '../../../client/api/calls.ts'
+import type { PlannedResource } from '../../../client/api/client.ts'
 import { ActionBadge, actionName, Button, Notice, Skeleton } from '../../../ui/kit.tsx'
 import { excerpt, plural } from '../../../ui/words.ts'
 import { countActions, type Graph, isCriticalLoss, shownAddress, shownName, type View } from '../graph-model.ts'

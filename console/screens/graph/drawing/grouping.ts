@@ -1,4 +1,4 @@
-import type { PlannedResource } from '../../../client/api/calls.ts'
+import type { PlannedResource } from '../../../client/api/client.ts'
 import { byUrgency, changes, type Graph, isCriticalLoss } from '../graph-model.ts'
 
 /** One box of the drawing: a resource, or a group of resources of one module or type. */

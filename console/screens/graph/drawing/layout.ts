@@ -15,7 +15,6 @@ export interface Layout {
 }
 
 export const BOX = { width: 232, height: 56 }
-const LONGEST_MS = 8_000
 
 /** Returns the positions of the boxes, computed by a worker; null until the first result. */
 export function useLayout(drawing: Drawing): Layout | null {
@@ -55,7 +54,7 @@ function askWorker(request: LayoutRequest, answer: (places: LayoutAnswer['places
     return () => {}
   }
   const worker = new Worker(address, { type: 'module' })
-  const timer = setTimeout(() => end(null), LONGEST_MS)
+  const timer = setTimeout(() => end(null), 8_000)
   const stop = () => {
     clearTimeout(timer)
     worker.terminate()

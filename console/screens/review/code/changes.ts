@@ -1,4 +1,4 @@
-import type { AttemptResult, Round } from '../../../client/api/calls.ts'
+import type { AttemptResult, Round } from '../../../client/api/client.ts'
 import { type Artifact, useArtifacts } from '../../../client/sessions/use-session.ts'
 import { compareLines, countChanges, type Row, readDiff, readWhole, sideOf } from '../../../ui/code/lines/rows.ts'
 

@@ -1,4 +1,4 @@
-import type { Action, Finding, PlanDocument, PlannedResource, Round } from '../../../client/api/calls.ts'
+import type { Action, Finding, PlanDocument, PlannedResource, Round } from '../../../client/api/client.ts'
 import { isLoss, searchable } from '../../../ui/plan/values.ts'
 
 /** The filter of the listed resources, as in the address. */

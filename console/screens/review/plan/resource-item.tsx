@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import type { Finding, PlannedResource } from '../../../client/api/calls.ts'
+import type { Finding, PlannedResource } from '../../../client/api/client.ts'
 import { ActionBadge, Badge, Copy, SEVERITY_TONES } from '../../../ui/kit.tsx'
 import { AttributeChanges } from '../../../ui/plan/attribute-changes.tsx'
 import { excerpt, plural } from '../../../ui/words.ts'

@@ -1,7 +1,7 @@
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { PlanDocument, PlannedResource, Round } from '../../../client/api/calls.ts'
+import type { PlanDocument, PlannedResource, Round } from '../../../client/api/client.ts'
 import { useAnySearch, useSearchChange } from '../../../client/use-address.ts'
 import { SearchField, Select } from '../../../ui/controls.tsx'
 import { useTyped } from '../../../ui/filters.tsx'

@@ -1,5 +1,5 @@
 import { useCallback } from 'preact/hooks'
-import type { Round } from '../../../client/api/calls.ts'
+import type { Round } from '../../../client/api/client.ts'
 import { hasEnded, usePlanDocument } from '../../../client/sessions/use-session.ts'
 import { Badge, Empty, Notice, Origin, SEVERITY_TONES, Term } from '../../../ui/kit.tsx'
 import { excerpt, plural, visibleText } from '../../../ui/words.ts'

@@ -1,4 +1,4 @@
-import type { PlanDocument } from '../../../client/api/calls.ts'
+import type { PlanDocument } from '../../../client/api/client.ts'
 import { listOf, objectOf, oneOf, textOf } from '../../../client/json.ts'
 import { CLOUDS } from '../../../ui/words.ts'
 import type { ChangedFile } from '../code/changes.ts'

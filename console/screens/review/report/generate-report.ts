@@ -1,4 +1,4 @@
-import type { Round, Session } from '../../../client/api/calls.ts'
+import type { Round, Session } from '../../../client/api/client.ts'
 import { type Fields, numberOf, objectOf, objectsOf, oneOf, textOf } from '../../../client/json.ts'
 
 const LEVELS = ['low', 'medium', 'high'] as const

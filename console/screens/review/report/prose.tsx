@@ -1,10 +1,8 @@
 import { excerpt } from '../../../ui/words.ts'
 
-const MAX_LENGTH = 8_000
-
 /** Shows the text of a report unchanged, with quoted names as code. */
 export function Prose({ text, class: name }: { text: string; class?: string }) {
-  const paragraphs = excerpt(text, MAX_LENGTH)
+  const paragraphs = excerpt(text, 8_000)
     .split(/\n{2,}/)
     .filter((paragraph) => paragraph.trim() !== '')
   return (

@@ -1,10 +1,10 @@
-import type { Action, Round } from '../../../client/api/calls.ts'
+import type { Action, Round } from '../../../client/api/client.ts'
 import { objectOf, textOf } from '../../../client/json.ts'
 import { hasEnded, lastStatus } from '../../../client/sessions/use-session.ts'
 import { Scrolling } from '../../../ui/controls.tsx'
 import { ActionBadge, Badge, Empty, Notice, Origin, ReportBadge, Term, type Tone } from '../../../ui/kit.tsx'
 import { Table } from '../../../ui/table.tsx'
-import { excerpt, formatNumber, visibleText } from '../../../ui/words.ts'
+import { excerpt, formatNumber, upperFirst, visibleText } from '../../../ui/words.ts'
 import type { SessionPart } from '../../session/next-step.ts'
 import { ReadDocument, SessionLink } from '../../session/open-session.tsx'
 import { ResourceLink } from '../review-links.tsx'
@@ -76,10 +76,7 @@ const ReportView = ({ report, preview }: { report: Report; preview: boolean }) =
 const MAX_ITEMS = 200
 
 /** Returns `Resource address` for `resource_address`. */
-const nameOfKey = (key: string): string => {
-  const words = key.replaceAll(/[_\s]+/g, ' ').trim()
-  return words.charAt(0).toUpperCase() + words.slice(1)
-}
+const nameOfKey = (key: string): string => upperFirst(key.replaceAll(/[_\s]+/g, ' ').trim())
 
 /** Shows a report of any type, by key: status and numbers first, then texts, then lists. */
 function PlainView({ document, preview }: { document: unknown; preview: boolean }) {

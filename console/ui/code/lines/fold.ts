@@ -81,11 +81,10 @@ function cut(pieces: readonly Piece[], limit: number): { pieces: Piece[]; left: 
 }
 
 const BLOCK = /^[a-z][\w-]*(?:\s+(?:[\w-]+|"[^"]*"))*\s*\{\s*$/
-const MAX_BACK = 500
 
 /** Returns the top-level block that contains a line, such as `resource "aws_s3_bucket" "logs"`; null outside. */
 export function blockAround(lines: readonly Pick<Row, 'text'>[], index: number): string | null {
-  for (let line = index - 1; line >= 0 && index - line <= MAX_BACK; line -= 1) {
+  for (let line = index - 1; line >= 0 && index - line <= 500; line -= 1) {
     const text = (lines[line]?.text ?? '').slice(0, 200)
     if (text.startsWith('}')) return null
     if (BLOCK.test(text)) return text.replace(/\s*\{\s*$/, '')

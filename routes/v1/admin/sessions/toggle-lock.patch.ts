@@ -23,10 +23,7 @@ export const patchToggleLock = endpoint({
     'Sets the lock to the given state, whatever it was; the same call twice changes nothing more. ' +
     'While a session is locked, apply and merge answer 409. ' +
     'For panel role editor or higher, whoever owns the session.',
-  request: {
-    params: z.object({ session_id: uuid().describe('The session.') }),
-    body: LockRequest,
-  },
+  request: { params: z.object({ session_id: uuid().describe('The session.') }), body: LockRequest },
   answer: json(LockState, 'The state of the lock.'),
   errors: [404],
   gate: requirePanel('editor'),

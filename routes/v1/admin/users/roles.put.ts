@@ -26,10 +26,7 @@ export const putRoles = endpoint({
   description:
     'Sets both roles at once; a panel role that is left out is taken away. ' +
     'In force from the next request of that user. For panel role admin, who cannot take it from themselves.',
-  request: {
-    params: z.object({ user_id: pathInteger('Key of the user row.') }),
-    body: RolesRequest,
-  },
+  request: { params: z.object({ user_id: pathInteger('Key of the user row.') }), body: RolesRequest },
   answer: json(AdminUser, 'The user with the new roles.'),
   errors: [
     errorAnswer(404, 'Unknown user.', 'User 7 not found.'),

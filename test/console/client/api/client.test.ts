@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { calls } from '../../../../console/client/api/calls.ts'
-import { createApi, type Tokens } from '../../../../console/client/api/client.ts'
+import { calls, createApi, type Tokens } from '../../../../console/client/api/client.ts'
 import { inBrowser } from '../../browser.ts'
 
 const browser = inBrowser()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { calls, STREAMS } from '../../../../console/client/api/calls.ts'
+import { calls, STREAMS } from '../../../../console/client/api/client.ts'
 import { createTestCore, type TestCore } from '../../../helpers/core.ts'
 
 interface Operation {

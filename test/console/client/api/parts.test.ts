@@ -6,7 +6,7 @@ import {
   SignInFailed,
   toApiError,
   Unreachable,
-} from '../../../../console/client/api/errors.ts'
+} from '../../../../console/client/api/client.ts'
 import { createStore } from '../../../../console/client/observable.ts'
 import { LinkExpired, readArtifact } from '../../../../console/client/sessions/use-session.ts'
 import { inBrowser } from '../../browser.ts'

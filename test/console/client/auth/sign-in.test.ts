@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { SignInFailed } from '../../../../console/client/api/errors.ts'
+import { SignInFailed } from '../../../../console/client/api/client.ts'
 import { createSignIn, ownAddress, type Provider } from '../../../../console/client/auth/sign-in.ts'
 import { inBrowser } from '../../browser.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { PlannedResource, Round } from '../../../../console/client/api/calls.ts'
+import type { PlannedResource, Round } from '../../../../console/client/api/client.ts'
 import {
   choosePlan,
   filterResources,

@@ -7,7 +7,7 @@ import { parseDiagnostics } from '../../../../src/plan/diagnostics/parse.ts'
 import { parsePlan } from '../../../../src/plan/plan.ts'
 import { plannedChanges } from '../../../../src/plan/planned-changes.ts'
 import { createSecretRegister } from '../../../../src/plan/sensitive.ts'
-import { readApplyOutput } from '../../../../src/reports/apply-output.ts'
+import { readApplyOutput } from '../../../../src/reports/settle-apply.ts'
 import { startTestService, type TestService } from '../../../sidecars/iac/service.ts'
 
 let service: TestService

@@ -1,5 +1,4 @@
 import type { EventChannel, RoundEvent } from './round-event.ts'
-import type { Topic } from './subscriptions.ts'
 
 /** An encoded event, shared by all its readers. */
 export interface Frame {
@@ -37,26 +36,18 @@ export function joinFrames(frames: readonly Frame[]): Uint8Array<ArrayBuffer> {
   return all
 }
 
-/** Maximum number and bytes of the newest events that a feed keeps. The last one is always kept. */
+/** Maximum number and bytes of the newest events that a backlog keeps. The last one is always kept. */
 const WINDOW_ROWS = 200
 const WINDOW_BYTES = 128 * 1024
 
-/** The newest events of a session in one channel, shared by all its streams. */
-export interface Feed extends Topic {
-  readonly sessionId: number
-  readonly channel: EventChannel
-  /** The id of the newest event read. */
-  readonly head: number
-  /** Events with greater ids are in memory. */
-  readonly start: number
-  /** Returns the events after a cursor; null for none yet, `'behind'` when some are no longer in memory. */
-  after(cursor: number): readonly Frame[] | null | 'behind'
-  /** Adds events and calls the listeners if any are new. */
-  add(frames: readonly Frame[]): void
-}
+export type Backlog = ReturnType<typeof createBacklog>
 
-/** @param head the newest event when the feed begins; streams read it and earlier ones from the database */
-export function createFeed(key: string, sessionId: number, channel: EventChannel, head: number): Feed {
+/**
+ * Creates the backlog of a session in one channel: its newest events, shared by all readers of its streams. A reader
+ * that is too slow falls behind it and gets the events in between from the database.
+ * @param head the newest event when the backlog begins; readers get it and earlier ones from the database
+ */
+export function createBacklog(key: string, sessionId: number, channel: EventChannel, head: number) {
   const listeners = new Set<() => void>()
   const window: Frame[] = []
   let bytes = 0
@@ -75,19 +66,23 @@ export function createFeed(key: string, sessionId: number, channel: EventChannel
     sessionId,
     channel,
     listeners,
+    /** The id of the newest event read. */
     get head() {
       return head
     },
+    /** Events with greater ids are in memory. */
     get start() {
       return start
     },
-    after(cursor) {
+    /** Returns the events after a reader's cursor; null for none yet, `'behind'` when some are no longer in memory. */
+    after(cursor: number): readonly Frame[] | null | 'behind' {
       if (cursor >= head) return null
       if (cursor < start) return 'behind'
       if (last?.cursor !== cursor) last = { cursor, frames: window.filter(({ id }) => id > cursor) }
       return last.frames
     },
-    add(frames) {
+    /** Adds events and calls the listeners if any are new. */
+    add(frames: readonly Frame[]): void {
       const fresh = frames.filter(({ id }) => id > head)
       if (fresh.length === 0) return
       for (const frame of fresh) {
