@@ -86,14 +86,12 @@ const runDemo = <Result>(...args: string[]): Promise<Result> =>
     return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '{}') as Result
   })
 
-const COMMANDS = {
-  init: ['init', '-no-color', '-input=false'],
-  validate: ['validate', '-no-color'],
-  plan: ['plan', '-no-color', '-input=false', '-out', 'session.plan'],
-  show: ['show', '-json', '-no-color', 'session.plan'],
-  apply: ['apply', '-no-color', '-input=false', '-auto-approve', 'session.plan'],
-  pull: ['state', 'pull'],
-} as const
+const init = ['init', '-no-color', '-input=false']
+const validate = ['validate', '-no-color']
+const plan = ['plan', '-no-color', '-input=false', '-out', 'session.plan']
+const show = ['show', '-json', '-no-color', 'session.plan']
+const apply = ['apply', '-no-color', '-input=false', '-auto-approve', 'session.plan']
+const pull = ['state', 'pull']
 
 /** An engine in its own folder with local state, without the platform. */
 type HandEngine = ReturnType<typeof handEngine>
@@ -120,8 +118,6 @@ const withHandEngine = (work: (engine: HandEngine) => Promise<number>): Promise<
     const binary = process.env.IAC_BINARY || (await findInstalledEngine(process.env.PATH ?? '')) || 'terraform'
     return await work(handEngine(cwd, binary))
   })
-
-const { init, validate, plan, show, apply, pull } = COMMANDS
 
 async function sample(name: string): Promise<Record<string, string>> {
   const folder = join(PROJECT_ROOT, 'dev/samples', name)

@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import { buildConsole } from '../console/build/build.ts'
+import { waitUnlessAborted } from '../src/base/time.ts'
 import { FLAG, onInterrupt, parseOptions, runCommand, TEXT } from './command.ts'
 import { addEngineForStack } from './engine/provide.ts'
 import { createSampleStates, ROOTS_AT_START } from './sample-state/prepare.ts'
@@ -102,21 +103,19 @@ async function run(args: string[]): Promise<number | null> {
   const { values } = parseOptions(args, { embedded: FLAG, data: TEXT })
   if (values.help) return null
   const cancel = new AbortController()
-  const interrupted = Promise.withResolvers<null>()
   onInterrupt((signal) => {
     console.log(`\n${signal}: stopping, once more to stop at once`)
     cancel.abort()
-    interrupted.resolve(null)
   })
   try {
-    return await start(dataFolder(values.data), values.embedded ?? false, cancel.signal, interrupted.promise)
+    return await start(dataFolder(values.data), values.embedded ?? false, cancel.signal)
   } catch (error) {
     if (error instanceof Error && error.name === 'AbortError') return 130
     throw error
   }
 }
 
-async function start(folder: string, embedded: boolean, signal: AbortSignal, interrupted: Promise<null>) {
+async function start(folder: string, embedded: boolean, signal: AbortSignal) {
   await addEngineForStack(signal)
   const complain = (what: string) => (error: unknown) =>
     console.error(`${what}: ${error instanceof Error ? error.message : error}`)
@@ -136,7 +135,7 @@ async function start(folder: string, embedded: boolean, signal: AbortSignal, int
     if (!signal.aborted) complain('The samples could not be prepared')(error)
   })
   if (!signal.aborted) console.log(welcome(stack, folder))
-  const failure = await Promise.race([stack.failed, interrupted])
+  const failure = await waitUnlessAborted(stack.failed, signal).catch(() => null)
   if (failure !== null) {
     console.error(`\n${failure}\n\nEverything else has been stopped.`)
     return 1

@@ -3,6 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { withTemporaryFolder } from '../dev/files.ts'
+import { findOnPath } from '../sidecars/iac/engine/find.ts'
 import type { JsonObject } from '../src/base/json.ts'
 import { addProviders, readScenario, type Scenario, ScenarioError } from './scenario/scenario.ts'
 
@@ -105,19 +106,10 @@ function cellsOf(text: string): string[][] {
   return rows
 }
 
-const run = promisify(execFile)
 const LIMIT_MS = 60_000
 
-let lookup: Promise<boolean> | null = null
-
-/** True if `opa` is on PATH. It is looked up once. */
-export function hasOpa(): Promise<boolean> {
-  lookup ??= run('opa', ['version'], { timeout: LIMIT_MS }).then(
-    () => true,
-    () => false,
-  )
-  return lookup
-}
+/** True if `opa` is on PATH. */
+export const hasOpa = async (): Promise<boolean> => (await findOnPath('opa', process.env.PATH ?? '')) !== null
 
 /**
  * Checks a plan with a policy and returns the rules that are `false`, which the data set counts as violated. Policies
@@ -131,7 +123,11 @@ export const checkPolicy = (rego: string, plan: JsonObject, signal: AbortSignal)
     const form = /^\s*import\s+rego\.v1\b/m.test(rego) ? '--v1-compatible' : '--v0-compatible'
     const args = ['eval', form, '--format', 'json', '--input', planFile, '--data', policyFile, 'data']
     try {
-      const { stdout } = await run('opa', args, { timeout: LIMIT_MS, signal, maxBuffer: 64 * 1024 * 1024 })
+      const { stdout } = await promisify(execFile)('opa', args, {
+        timeout: LIMIT_MS,
+        signal,
+        maxBuffer: 64 * 1024 * 1024,
+      })
       return findFalseRules(stdout)
     } catch (error) {
       signal.throwIfAborted()

@@ -118,22 +118,12 @@ export function* readFields(message: Uint8Array): Generator<Field> {
   while (at < message.length) {
     const key = varint()
     const number = Number(key >> 3n)
-    switch (Number(key & 7n)) {
-      case 0:
-        yield { number, value: varint() }
-        break
-      case 1:
-        yield { number, value: bytes(8) }
-        break
-      case 2:
-        yield { number, value: bytes(Number(varint())) }
-        break
-      case 5:
-        yield { number, value: bytes(4) }
-        break
-      default:
-        throw new RangeError('a field is of no known kind')
-    }
+    const kind = Number(key & 7n)
+    if (kind === 0) yield { number, value: varint() }
+    else if (kind === 1) yield { number, value: bytes(8) }
+    else if (kind === 2) yield { number, value: bytes(Number(varint())) }
+    else if (kind === 5) yield { number, value: bytes(4) }
+    else throw new RangeError('a field is of no known kind')
   }
 }
 

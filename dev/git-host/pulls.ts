@@ -3,7 +3,7 @@ import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { createMiddleware } from 'hono/factory'
-import { isJsonObject } from '../../src/base/json.ts'
+import { isJsonObject, parseJson } from '../../src/base/json.ts'
 import { createKeyedLock, readText, withTemporaryFolder, writeAtomically } from '../files.ts'
 import { git, gitOrThrow } from './git.ts'
 import { branchCommit, findRepository, type Repository } from './repositories.ts'
@@ -152,11 +152,8 @@ async function commitsOf(repository: Repository, { head, base }: Pick<Pull, 'hea
 }
 
 function readJson(body: string): Record<string, unknown> {
-  if (body.trim() === '') return {}
-  try {
-    const value: unknown = JSON.parse(body)
-    if (isJsonObject(value)) return value
-  } catch {}
+  const value = body.trim() === '' ? {} : parseJson(body)
+  if (isJsonObject(value)) return value
   throw new HostError(400, 'Problems parsing JSON')
 }
 

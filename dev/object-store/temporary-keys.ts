@@ -43,11 +43,10 @@ export function findSigner(request: SignedRequest, owner: Credentials, now: Date
   if (!same(signature, sign(owner, 'token', body))) throw invalid
   const credential =
     query.get('X-Amz-Credential') ?? /Credential=([^,\s]+)/.exec(request.headers.authorization ?? '')?.[1] ?? ''
-  const { access_key, policy, expires } = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as {
-    access_key: string
-    policy: string | null
-    expires: string
-  }
+  const claims: { access_key: string; policy: string | null; expires: string } = JSON.parse(
+    Buffer.from(body, 'base64url').toString('utf8'),
+  )
+  const { access_key, policy, expires } = claims
   if (credential.split('/')[0] !== access_key) throw invalid
   if (Date.parse(expires) <= now.getTime()) throw new S3Error(400, 'ExpiredToken', 'The provided token has expired.')
   const secret_key = sign(owner, 'secret', body)

@@ -65,16 +65,9 @@ function lengthOf(type: keyof typeof LENGTHS, body: string): Complaint[] {
 function headingsOf(prose: readonly string[]): Complaint[] {
   const headings = prose.flatMap((text) => /^## (.*)$/.exec(text)?.[1] ?? [])
   const empty = prose.flatMap((text, index) => (/^## /.test(text) && isEmptySection(prose, index) ? [index + 1] : []))
-  const order =
-    headings.join('\n') === HEADINGS.join('\n')
-      ? []
-      : [
-          {
-            rule: 'headings',
-            line: null,
-            message: `has the sections ${headings.join(', ') || 'none'}; it needs ${HEADINGS.join(', ')}`,
-          },
-        ]
+  const message = `has the sections ${headings.join(', ') || 'none'}; it needs ${HEADINGS.join(', ')}`
+  const isInOrder = headings.join('\n') === HEADINGS.join('\n')
+  const order = isInOrder ? [] : [{ rule: 'headings', line: null, message }]
   return [...order, ...empty.map((line) => ({ rule: 'headings', line, message: 'is a section without text' }))]
 }
 

@@ -13,6 +13,7 @@ import { createIacClient } from '../../src/services/iac/client.ts'
 import type { EngineResult, IacClient } from '../../src/services/iac/contract.ts'
 import { readText } from '../files.ts'
 import { gitOrThrow } from '../git-host/git.ts'
+import type { Document } from '../stack/choices.ts'
 import { loadSecrets } from '../stack/configuration.ts'
 
 export interface EngineRootRequest {
@@ -65,10 +66,8 @@ export async function connectStackEngine(folder: string) {
 /** Loads the needed parts of the stack's configuration. Others, for example a model's key, may be missing. */
 async function loadStackConfiguration(folder: string): Promise<Config> {
   const secrets = await loadSecrets(folder)
-  const { storage, services, paths } = parse((await readText(join(folder, 'platform.yaml'))) ?? '{}') as Record<
-    string,
-    Record<string, unknown>
-  >
+  const document: Record<string, Document> = parse((await readText(join(folder, 'platform.yaml'))) ?? '{}')
+  const { storage, services, paths } = document
   const env = {
     PLATFORM_CONFIG: 'parts of the configuration of the stack',
     PLATFORM_SQL_DATABASE_URL: 'postgresql://unused@127.0.0.1/unused',

@@ -64,9 +64,7 @@ export async function startStack(options: StackOptions) {
     const ready: ReadyStack = {
       url: `http://127.0.0.1:${port}`,
       git_host: embedded.git_host && { url: embedded.git_host.url, repositories: embedded.git_host.repositories },
-      model: embedded.modelUrl
-        ? { name: scriptedName(choices), scripted: true }
-        : { name: modelName(choices), scripted: false },
+      model: { name: embedded.modelUrl ? scriptedName(choices) : modelName(choices), scripted: !!embedded.modelUrl },
       engine: await engineOf(embedded.iacUrl, secrets.iac_token),
       sample_state: embedded.objectStoreUrl !== null && embedded.git_host !== null,
       sample_account: embedded.cloudUrl !== null,

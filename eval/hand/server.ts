@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -99,6 +100,14 @@ function createPlay(options: HandOptions, folder: HandFolder, first: number) {
   const underWay = new Set<Promise<void>>()
   const rounds = createRounds()
   let next = first
+  /** Polls for the answer; null if the client disconnects first. */
+  const waitForAnswer = async (call: number, request: HandRequest, response: ServerResponse) => {
+    for (; !response.destroyed; await sleep(options.pollMs ?? 150)) {
+      const answer = await folder.look(call, request)
+      if (answer) return answer
+    }
+    return null
+  }
   const serve = async (body: unknown, request: HandRequest, response: ServerResponse) => {
     const call = next++
     const round = rounds.of(request)
@@ -108,7 +117,7 @@ function createPlay(options: HandOptions, folder: HandFolder, first: number) {
     options.onCall?.(call, request.chain)
     const keepAlive = beginResponse(request, response, options.aliveMs ?? 10_000)
     const automatic = options.autoStatus && request.chain === STATUS_TEXT
-    const answer = automatic ? AUTOMATIC : await waitForAnswer(folder, call, request, response, options.pollMs ?? 150)
+    const answer = automatic ? AUTOMATIC : await waitForAnswer(call, request, response)
     clearInterval(keepAlive)
     const waitedMs = Math.round(performance.now() - began)
     await folder.end(recordOf(call, round, request, { ...measured, answer, waitedMs }))
@@ -127,44 +136,23 @@ function createPlay(options: HandOptions, folder: HandFolder, first: number) {
   }
 }
 
-const completionOf = (
-  call: number,
-  { model }: HandRequest,
-  { input_chars, prefix_chars }: Measured,
-  answer: HandAnswer,
-): ChatAnswer => ({
-  id: `hand-${call}`,
-  model,
-  text: answer.text,
-  calls: answer.calls.map((each, index) => ({ id: `call_${call}_${index}`, ...each })),
-  usage: {
-    input: tokensOf(input_chars),
-    output: tokensOf(outputChars(answer)),
-    cached: Math.min(tokensOf(input_chars), Math.floor(prefix_chars / 4)),
-  },
-})
+function completionOf(call: number, { model }: HandRequest, measured: Measured, answer: HandAnswer): ChatAnswer {
+  const input = tokensOf(measured.input_chars)
+  const cached = Math.min(input, Math.floor(measured.prefix_chars / 4))
+  return {
+    id: `hand-${call}`,
+    model,
+    text: answer.text,
+    calls: answer.calls.map((each, index) => ({ id: `call_${call}_${index}`, ...each })),
+    usage: { input, output: tokensOf(outputChars(answer)), cached },
+  }
+}
 
 /** Sends the head of the answer at once, followed by keep-alive bytes. */
 function beginResponse({ stream }: HandRequest, response: ServerResponse, everyMs: number): NodeJS.Timeout {
   response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' })
   response.flushHeaders()
   return setInterval(() => response.write(stream ? ': waiting\n\n' : ' '), everyMs)
-}
-
-/** Polls for the answer; null if the client disconnects first. */
-async function waitForAnswer(
-  folder: HandFolder,
-  call: number,
-  request: HandRequest,
-  response: ServerResponse,
-  pollMs: number,
-): Promise<HandAnswer | null> {
-  for (;;) {
-    if (response.destroyed) return null
-    const answer = await folder.look(call, request)
-    if (answer) return answer
-    await sleep(pollMs)
-  }
 }
 
 /** Identifies rounds by the last given name, or by the first call of the chain that begins a round. */
@@ -208,7 +196,6 @@ export async function serve(choice: HandChoice, options: { fresh: boolean; signa
   const variables = { ...handVariables(endpoint.url), PLATFORM_CONFIG: path }
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value} \\`)
   console.log([...lines, '  npm start'].join('\n'))
-  if (!options.signal.aborted)
-    await new Promise((resolve) => options.signal.addEventListener('abort', resolve, { once: true }))
+  if (!options.signal.aborted) await once(options.signal, 'abort')
   await endpoint.close()
 }

@@ -179,9 +179,7 @@ async function openPullRequest({ git_host }: EvalStack, api: Api, uri: string, {
     throw error
   }
   // The stack's git host keeps its pull requests in this file, which avoids trusting its certificate.
-  const pulls = JSON.parse((await readText(join(git_host.pathOf(uri), 'platform-pulls.json'))) ?? '[]') as {
-    title: string
-    body: string
-  }[]
+  const text = await readText(join(git_host.pathOf(uri), 'platform-pulls.json'))
+  const pulls: { title: string; body: string }[] = JSON.parse(text ?? '[]')
   return pulls.map(({ title, body }) => `${title}\n\n${body}`).join('\n\n')
 }

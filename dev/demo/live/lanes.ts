@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Activity, EngineOutput } from '../../../src/events/round-event.ts'
+import type { ActivityEvent, OutputEvent } from '../../../console/client/api/client.ts'
 import { readFrames } from '../api.ts'
 import type { Display } from '../display.ts'
 
@@ -101,13 +101,8 @@ export function describeActivity(
 const nameOf = (chain: string): string => chain.toLowerCase().replaceAll('_', ' ')
 const inSeconds = (seconds: number): string => `${seconds.toFixed(1)} s`
 
-/** Fields of every event of a stream. */
-interface Numbered {
-  id: number
-  round: number
-}
-type Cut = Numbered & { type: 'cut' }
-type Watched = { activity: (Activity & Numbered) | Cut; output: (EngineOutput & Numbered) | Cut }
+/** The events of each stream. */
+type Watched = { activity: ActivityEvent; output: OutputEvent }
 
 const PAUSE_MS = 500
 

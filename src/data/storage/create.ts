@@ -36,8 +36,8 @@ export function createObjectStore(config: StorageConfig, deps: StorageDeps): Obj
 /** Returns the configured key pair if both keys are set, otherwise the credential chain. */
 export function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () => Date): CredentialSource {
   const { access_key, secret_key } = config
-  if (access_key !== '' && secret_key !== '') return staticCredentials({ access_key, secret_key })
-  if (config.provider === 'BUNDLED') return staticCredentials({ access_key, secret_key })
+  if ((access_key !== '' && secret_key !== '') || config.provider === 'BUNDLED')
+    return staticCredentials({ access_key, secret_key })
   if (deps.credentials) return deps.credentials
   if (!config.aws) throw new Error('S3 without keys needs the variables of its credential chain')
   const tools = {

@@ -83,7 +83,8 @@ test('a platform without these streams is followed without lanes', async () => {
 })
 
 test('only a second attempt has a line', () => {
-  const attempt = { id: 1, round: 1, type: 'attempt.began', max_attempts: 5, task: 'generate', reason: null } as const
+  const about = { id: 1, round: 1, at: '2026-02-01T00:00:00Z' }
+  const attempt = { ...about, type: 'attempt.began', max_attempts: 5, task: 'generate', reason: null } as const
   expect(describeActivity({ ...attempt, attempt: 1 })).toBeNull()
   expect(describeActivity({ ...attempt, attempt: 2 })?.text).toBe('2 of 5')
 })
