@@ -4,31 +4,14 @@ export type Environment = Record<string, string | undefined>
 type Section = v.ObjectSchema<v.ObjectEntries, undefined>
 
 /** The configuration file and the environment, as the sections read them. Problems are collected and not thrown. */
-export interface Source {
-  /**
-   * Reads the section at a dotted path. Unknown keys are ignored, and an absent or empty section takes all defaults. A
-   * field that breaks its rule is reported, listed in `failed` and takes its default.
-   * @param aliases the current spelling for each older key
-   */
-  section<S extends Section>(path: string, schema: S, aliases?: Record<string, string>): Values<S>
-  /** Returns the trimmed value of an environment variable; empty when it is not set or the name is empty. */
-  variable(name: string): string
-  /** True if the variable is set, even to an empty text. */
-  exists(name: string): boolean
-  problem(text: string): void
-  readonly problems: readonly string[]
-}
-export interface Values<S extends Section> {
-  values: v.InferOutput<S>
-  failed: ReadonlySet<string>
-}
+export type Source = ReturnType<typeof createSource>
 
 type Mapping = Record<string, unknown>
 /** True if the value is a mapping of a YAML document: neither null nor a list. */
 export const isMapping = (value: unknown): value is Mapping =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export function createSource(document: Mapping, env: Environment): Source {
+export function createSource(document: Mapping, env: Environment) {
   const problems: string[] = []
   const problem = (text: string) => {
     if (!problems.includes(text)) problems.push(text)
@@ -48,9 +31,20 @@ export function createSource(document: Mapping, env: Environment): Source {
   return {
     problems,
     problem,
-    variable: (name) => read(name)?.trim() ?? '',
-    exists: (name) => read(name) !== undefined,
-    section(path, schema, aliases = {}) {
+    /** Returns the trimmed value of an environment variable; empty when it is not set or the name is empty. */
+    variable: (name: string): string => read(name)?.trim() ?? '',
+    /** True if the variable is set, even to an empty text. */
+    exists: (name: string): boolean => read(name) !== undefined,
+    /**
+     * Reads the section at a dotted path. Unknown keys are ignored, and an absent or empty section takes all defaults.
+     * A field that breaks its rule is reported, listed in `failed` and takes its default.
+     * @param aliases the current spelling for each older key
+     */
+    section<S extends Section>(
+      path: string,
+      schema: S,
+      aliases: Record<string, string> = {},
+    ): { values: v.InferOutput<S>; failed: ReadonlySet<string> } {
       const raw = applyAliases(mapping(path), aliases)
       const parsed = v.safeParse(schema, raw)
       if (parsed.success) return { values: parsed.output, failed: new Set() }

@@ -44,7 +44,9 @@ async function identify(c: Context<AppEnv>): Promise<User> {
   const { platform } = c.var
   const address = platform.readAddress(c.env?.peer ?? null, c.req.header('x-forwarded-for') ?? null)
   const user = await platform.authenticate(c.req.header('authorization') ?? null, address).catch((error: unknown) => {
-    if (error instanceof PlatformError && error.status === 401) platform.refusals.count(reasonOf(error), address)
+    // The reason is counted without the common prefix of these texts.
+    if (error instanceof PlatformError && error.status === 401)
+      platform.refusals.count(error.message.replace(/^Token validation failed: /, ''), address)
     throw error
   })
   c.set('address', address)
@@ -52,9 +54,6 @@ async function identify(c: Context<AppEnv>): Promise<User> {
   c.set('log', c.var.log.with({ user_id: user.id }))
   return user
 }
-
-/** Returns the reason of a refused sign-in, without the common prefix of these texts. */
-const reasonOf = (error: PlatformError): string => error.message.replace(/^Token validation failed: /, '')
 
 /**
  * Makes a function that returns the session of a uuid to its owner and to those whom `isAllowed` accepts. It throws 404

@@ -46,8 +46,9 @@ export const refuseHead = createMiddleware<AppEnv>(async (c, next) => {
  * routes authenticate.
  */
 export function onUnmatched(paths: readonly KnownPath[]) {
+  const known = paths.map(({ path, methods }) => ({ pattern: patternOf(path), methods }))
   const methodsOf = (path: string) =>
-    paths.filter((candidate) => matches(candidate.path, path)).flatMap(({ methods }) => methods)
+    known.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods)
   return (c: Context<AppEnv>): Response => {
     const { path } = c.req
     const methods = methodsOf(path)
@@ -65,11 +66,5 @@ export function onUnmatched(paths: readonly KnownPath[]) {
   }
 }
 
-function matches(pattern: string, path: string): boolean {
-  const patternParts = pattern.split('/')
-  const pathParts = path.split('/')
-  return (
-    patternParts.length === pathParts.length &&
-    patternParts.every((part, index) => (part.startsWith('{') ? pathParts[index] !== '' : part === pathParts[index]))
-  )
-}
+const patternOf = (path: string): RegExp =>
+  new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`)

@@ -45,12 +45,7 @@ export const requestLog = createMiddleware<AppEnv>(async (c, next) => {
   const ms = performance.now() - started
   c.var.platform.metrics?.countRequest({ method, route: routeTemplate(c), status, seconds: ms / 1000 })
   const quiet = c.req.path === '/healthz' || c.req.path === '/readyz'
-  c.var.log[quiet ? 'debug' : 'info']('request', {
-    method,
-    path: c.req.path,
-    status,
-    ms: Math.round(ms),
-  })
+  c.var.log[quiet ? 'debug' : 'info']('request', { method, path: c.req.path, status, ms: Math.round(ms) })
 })
 
 /** Returns the matched route's template; `unmatched` for all others, which would be an unlimited number of series. */

@@ -27,8 +27,6 @@ Environment
 Further variables are named by the configuration file.
 `
 
-const LOOPBACK = '127.0.0.1'
-
 /** Runs the command line of the core. */
 export const start = (): Promise<void> => runEntry(main)
 
@@ -42,7 +40,7 @@ async function main(): Promise<void> {
   const config = await loadConfig(process.env, readTextFile)
   const names = { port: 'PLATFORM_PORT', host: 'PLATFORM_HOST' }
   // Without an identity provider every caller has all roles, so by default only this machine can connect.
-  const host = config.oidc.issuer_url === '' ? LOOPBACK : '0.0.0.0'
+  const host = config.oidc.issuer_url === '' ? '127.0.0.1' : '0.0.0.0'
   const address = readAddress(process.env, names, { port: '8000', host })
   await bootProcess('core', config, readMetricsAddress(process.env), (booted) => openCore(config, address, booted))
 }

@@ -8,6 +8,8 @@ import { rolldown } from 'rolldown'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 export const DIST = join(ROOT, 'dist')
+/** The oldest browsers that the console supports. */
+const TARGETS = ['chrome125', 'firefox128', 'safari17.5']
 
 export type Built = Awaited<ReturnType<typeof buildConsole>>
 
@@ -27,7 +29,7 @@ export async function buildConsole({ outdir = DIST, minify = true }: Options = {
   try {
     const common = options(folder, minify)
     const [scripts, alone, page] = await Promise.all([
-      buildScripts(ROOT, minify),
+      buildScripts(minify),
       build({ ...common, entryPoints: ALONE, format: 'esm' }),
       // This is a classic script, because a module cannot run before the page is drawn.
       build({ ...common, entryPoints: ['theme.ts'], format: 'iife' }),
@@ -69,7 +71,7 @@ const options = (folder: string, minify: boolean) =>
     outdir: join(folder, 'assets'),
     entryNames: '[name]-[hash]',
     bundle: true,
-    target: ['chrome125', 'firefox128', 'safari17.5'],
+    target: TARGETS,
     minify,
     metafile: true,
     legalComments: 'none',
@@ -148,14 +150,13 @@ interface Script {
 }
 
 const REACT = 'preact/compat'
-const TARGETS = ['chrome125', 'firefox128', 'safari17.5']
 /** The size of files of shared code before minification. On a slow network each file costs more than some kilobytes. */
 const SHARED_BYTES = 30_000
 
-/** Builds the scripts of the application in `root`: one for the start, one for each screen, and a few that they share. */
-async function buildScripts(root: string, minify: boolean): Promise<Script[]> {
+/** Builds the scripts of the application: one for the start, one for each screen, and a few that they share. */
+async function buildScripts(minify: boolean): Promise<Script[]> {
   const bundle = await rolldown({
-    cwd: root,
+    cwd: ROOT,
     input: 'main.tsx',
     platform: 'browser',
     tsconfig: false,

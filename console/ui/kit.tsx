@@ -96,18 +96,25 @@ export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad'
 
 interface BadgeProps {
   tone?: Tone
-  /** The character before the word, for the eyes only. */
-  sign?: string
   title?: string
   children: ComponentChildren
 }
 
 /** Shows a short word with a colour. The word alone is sufficient. */
-export const Badge = ({ tone = 'neutral', sign, title, children }: BadgeProps) => (
+export const Badge = ({ tone = 'neutral', title, children }: BadgeProps) => (
   <span class={`badge badge-${tone}`} title={title}>
-    {sign && <span aria-hidden="true">{sign} </span>}
     {children}
   </span>
+)
+
+type Sign = readonly [sign: string, word: string, tone: Tone]
+
+/** Shows a word in its tone, behind a character for the eyes only. */
+export const SignBadge = ({ of: [sign, word, tone] }: { of: Sign }) => (
+  <Badge tone={tone}>
+    <span aria-hidden="true">{sign} </span>
+    {word}
+  </Badge>
 )
 
 const STATUSES: Record<Status, [string, Tone]> = {
@@ -142,7 +149,7 @@ export const ReportBadge = ({ status }: { status: string }) => (
   <Badge tone={REPORT_TONES[status] ?? 'neutral'}>{visibleText(status)}</Badge>
 )
 
-const ACTIONS: Record<Action, [sign: string, name: string, tone: Tone]> = {
+const ACTIONS: Record<Action, Sign> = {
   create: ['+', 'create', 'good'],
   update: ['~', 'change', 'warn'],
   replace: ['±', 'replace', 'bad'],

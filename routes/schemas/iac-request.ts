@@ -96,10 +96,7 @@ const FORMS = {
   ],
 }
 
-export const GenerateRequest = withRule(iac, iacRule).openapi('GenerateRequest', {
-  ...FORMS,
-  example: EXAMPLE,
-})
+export const GenerateRequest = withRule(iac, iacRule).openapi('GenerateRequest', { ...FORMS, example: EXAMPLE })
 
 const flag = (description: string) =>
   optional(boolean())

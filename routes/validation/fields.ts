@@ -26,24 +26,16 @@ export const text = (limits: { min?: number; max?: number } = {}) =>
         )
       if (value.includes('\0')) return refuse(ctx, 'the text must not contain NUL characters.')
       const { min = 0, max = Number.POSITIVE_INFINITY } = limits
-      const length = characters(value, max)
-      if (length < min) tooShort(ctx, min)
+      // Code points are counted only where that can decide.
+      const length = value.length <= max || value.length > 2 * max ? value.length : [...value].length
+      if (length < min)
+        fail(ctx, 'string_too_short', `String should have at least ${min} character${min === 1 ? '' : 's'}`, {
+          min_length: min,
+        })
       if (length > max) tooLong(ctx, max)
     })
     .openapi({ type: 'string', minLength: limits.min, maxLength: limits.max, pattern: '^[^\\u0000]*$' })
 
-/** Counts the code points of a text, unless it is certainly longer than the limit. */
-function characters(value: string, max: number): number {
-  if (value.length <= max || value.length > 2 * max) return value.length
-  let pairs = 0
-  for (const character of value) if (character.length === 2) pairs++
-  return value.length - pairs
-}
-
-const tooShort = (ctx: Add, min: number) =>
-  fail(ctx, 'string_too_short', `String should have at least ${min} character${min === 1 ? '' : 's'}`, {
-    min_length: min,
-  })
 const tooLong = (ctx: Add, max: number) =>
   fail(ctx, 'string_too_long', `String should have at most ${max} characters`, { max_length: max })
 

@@ -22,16 +22,14 @@ export async function authorize(
   const service = context.config.services.authz
   if (!service.enabled) return { result: true, message: 'authz service disabled in system config', portalUrl: null }
   const { cloud, project_name: project, environment } = request
-  const check = {
-    user_id: caller.email || caller.subject,
-    cloud,
-    project,
-    environment: environment.trim() ? environment : undefined,
-  }
+  const isNamed = environment.trim() !== ''
+  const check = { user_id: caller.email || caller.subject, cloud, project, ...(isNamed && { environment }) }
   const { authorized, reason, portal_url } = await checkAccess(service, context.fetch, check)
+  const denial = `Not authorized on ${cloud}/${project}${isNamed ? ` (${environment})` : ''}`
+  const text = authorized ? `Authorized on ${project}` : denial
   return {
     result: authorized,
-    message: reason?.trim() ? reason : describeDecision(authorized, request),
+    message: reason?.trim() ? reason : text,
     portalUrl: portal_url !== null && isWebAddress(portal_url) ? portal_url : null,
   }
 }
@@ -49,11 +47,6 @@ export async function requireAuthorization(
   if (!enabled || !enforce) return
   const { result, message } = await authorize(context, caller, request)
   if (!result) throw forbidden(message)
-}
-
-function describeDecision(authorized: boolean, { cloud, project_name, environment }: AuthorizationRequest): string {
-  if (authorized) return `Authorized on ${project_name}`
-  return `Not authorized on ${cloud}/${project_name}${environment.trim() === '' ? '' : ` (${environment})`}`
 }
 
 /** True for http(s) addresses. Clients render the address as a link, so `javascript:…` must not pass. */

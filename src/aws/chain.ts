@@ -60,7 +60,11 @@ export function cacheCredentials(
   const renew = async (): Promise<AwsCredentials> => {
     try {
       kept = await lookUp()
-      renewAt = nextRenewal(kept, now().getTime())
+      const present = now().getTime()
+      // At least 30 seconds ahead, so that not every signature renews short-lived credentials.
+      renewAt = kept.expires
+        ? Math.max(kept.expires.getTime() - RENEW_BEFORE_MS, present + RETRY_MS)
+        : present + LASTING_MS
       return kept
     } catch (error) {
       if (!kept || (kept.expires && kept.expires <= now())) throw error
@@ -76,10 +80,4 @@ export function cacheCredentials(
     })
     return pending
   }
-}
-
-/** Returns the next renewal, at least 30 seconds ahead, so that not every signature renews short-lived credentials. */
-function nextRenewal({ expires }: AwsCredentials, now: number): number {
-  if (!expires) return now + LASTING_MS
-  return Math.max(expires.getTime() - RENEW_BEFORE_MS, now + RETRY_MS)
 }

@@ -1,5 +1,5 @@
 import { AwsV4Signer } from 'aws4fetch'
-import { type OutboundResponse, send, TRANSIENT_STATUSES } from '../base/http.ts'
+import { send, TRANSIENT_STATUSES } from '../base/http.ts'
 import { type AwsCredentials, type ChainTools, credentialFault, parseCredentials } from './credentials.ts'
 
 type Sts = Pick<ChainTools, 'fetch' | 'region' | 'now' | 'stsUrl'>
@@ -65,7 +65,13 @@ async function assume(
     const answer = [response.status, code].filter(Boolean).join(' ')
     throw credentialFault(`the token service refused ${action} (${answer})`)
   }
-  const credentials = parseXml(response)
+  const element = (name: string) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(response.text())?.[1]?.trim()
+  const credentials = parseCredentials({
+    AccessKeyId: element('AccessKeyId'),
+    SecretAccessKey: element('SecretAccessKey'),
+    Token: element('SessionToken'),
+    Expiration: element('Expiration'),
+  })
   if (!credentials) throw credentialFault(`the token service answered ${action} without credentials`)
   return credentials
 }
@@ -76,17 +82,6 @@ async function assume(
  */
 const encodeForm = (fields: Record<string, string>) =>
   new URLSearchParams(fields).toString().replaceAll('+', '%20').replaceAll('*', '%2A').replaceAll('%7E', '~')
-
-function parseXml(response: OutboundResponse): AwsCredentials | null {
-  const text = response.text()
-  const element = (name: string) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1]?.trim()
-  return parseCredentials({
-    AccessKeyId: element('AccessKeyId'),
-    SecretAccessKey: element('SecretAccessKey'),
-    Token: element('SessionToken'),
-    Expiration: element('Expiration'),
-  })
-}
 
 const DOMAINS: readonly (readonly [prefix: string, domain: string])[] = [
   ['cn-', 'amazonaws.com.cn'],

@@ -122,9 +122,12 @@ export const iacGenerator = defineChain({
   query: ({ task, repository, changes, providerSchema }) =>
     joinParts(
       task,
-      changes && showChanges(changes),
+      changes &&
+        `What this session has changed so far, already in the files:\n${fence('changes of this session', changes)}`,
       repository && showRepository(repository),
-      providerSchema && showSchema(providerSchema),
+      providerSchema &&
+        'What the installed providers take for the types in play; look up others with `resource_schema`. What is not ' +
+          `listed does not exist, unless the list is cut.\n\n${fence('provider schema', providerSchema)}`,
     ),
   seesConversation: true,
   tools: ['editing', 'inspection', 'webSearch', 'providerSchema'],
@@ -137,14 +140,6 @@ export const iacGenerator = defineChain({
     }),
   read: ({ summary, assumptions }): GeneratorAnswer => ({ summary, assumptions }),
 })
-
-const showChanges = (diff: string) =>
-  `What this session has changed so far, already in the files:\n${fence('changes of this session', diff)}`
-
-const showSchema = (schema: string) =>
-  'What the installed providers take for the types in play; look up others with `resource_schema`. What is not ' +
-  'listed does not exist, unless the list is cut.\n\n' +
-  fence('provider schema', schema)
 
 /** Asks for the request of a round. */
 export const writeTaskQuery = (request: string) =>

@@ -22,17 +22,6 @@ const SWEEP_MS = 1_000
 
 type RoundMessage = { round_id: number }
 
-/** Options of the queue. A message may arrive twice without harm, because the lease decides who runs the round. */
-const QUEUE_OPTIONS = {
-  // At most one waiting message for each round.
-  policy: 'short',
-  notify: true,
-  expireInSeconds: 24 * HOURS,
-  heartbeatSeconds: 30,
-  retryLimit: 3,
-  deleteAfterSeconds: 1 * HOURS,
-}
-
 export type SendingQueue = Awaited<ReturnType<typeof startSendingQueue>>
 
 /** Starts the sending half of the queue, which every process has. Creates the queue's schema if absent. */
@@ -109,7 +98,14 @@ const UNIQUE_VIOLATION = '23505'
 
 async function openBoss(sql: Sql, log: Logger, options: { supervise: boolean }): Promise<PgBoss> {
   const boss = new PgBoss({
-    db: queueDatabase(sql),
+    // Runs the statements of the queue on our pool, and reads values as its own driver would.
+    db: {
+      ...transactionDatabase(sql),
+      listen: async (channel, onNotification, onListening) => {
+        const { unlisten } = await sql.listen(channel, onNotification, onListening)
+        return { close: unlisten }
+      },
+    },
     schedule: false,
     useListenNotify: options.supervise,
     supervise: options.supervise,
@@ -117,7 +113,16 @@ async function openBoss(sql: Sql, log: Logger, options: { supervise: boolean }):
   boss.on('error', (error) => log.warn('queue', { error }))
   boss.on('warning', (warning) => log.warn(`queue: ${warning.message}`, { data: warning.data }))
   await boss.start()
-  await boss.createQueue(ROUND_QUEUE, QUEUE_OPTIONS)
+  // A message may arrive twice without harm, because the lease decides who runs the round.
+  await boss.createQueue(ROUND_QUEUE, {
+    // At most one waiting message for each round.
+    policy: 'short',
+    notify: true,
+    expireInSeconds: 24 * HOURS,
+    heartbeatSeconds: 30,
+    retryLimit: 3,
+    deleteAfterSeconds: 1 * HOURS,
+  })
   // Makes the library cache the queue. Otherwise each of the first sends, which hold their transaction's connection,
   // would need a second one to look the queue up, and with none left they would wait forever.
   await boss.findJobs(ROUND_QUEUE, { id: crypto.randomUUID() })
@@ -132,17 +137,6 @@ async function sweep(boss: PgBoss, sql: Sql, log: Logger): Promise<void> {
   for (const roundId of await orphanedRounds(sql)) {
     log.info('a round without a worker is queued again', { round_id: roundId })
     await send(boss, sql, roundId)
-  }
-}
-
-/** Runs the queue's statements on our pool, and reads values as its own driver would. */
-function queueDatabase(sql: Sql): QueueDatabase {
-  return {
-    ...transactionDatabase(sql),
-    listen: async (channel, onNotification, onListening) => {
-      const { unlisten } = await sql.listen(channel, onNotification, onListening)
-      return { close: unlisten }
-    },
   }
 }
 

@@ -41,20 +41,21 @@ export function openEventLog(sql: Sql, round: ClaimedRound, options: EventLogOpt
   const { log, limits = CHANNEL_LIMITS } = options
   const masks = [options.mask]
   const limiters = { activity: createLimiter(limits.activity), output: createLimiter(limits.output) }
-  const queue = createQueue<EventEntry>(async (entries) => {
+  const countEarlier = async () => {
+    if (round.attempt === 1) return
+    for (const { channel, ...stored } of await countStored(sql, round)) limiters[channel].count(stored)
+  }
+  const write = async (entries: readonly EventEntry[]) => {
     const mask = (text: string) => masks.reduce((masked, next) => next(masked), text)
     const storable = entries.flatMap(({ channel, event }) =>
       toStorable(event, mask).map((stored) => ({ channel, event: stored })),
     )
     await insertEvents(sql, round, storable)
-  }, log)
+  }
+  const queue = createQueue(countEarlier, write, log)
   const add = (channel: EventChannel, event: RoundEvent) => {
     queue.add(limiters[channel].filter(event).map((admitted) => ({ channel, event: admitted })))
   }
-  if (round.attempt > 1)
-    queue.first(async () => {
-      for (const { channel, ...stored } of await countStored(sql, round)) limiters[channel].count(stored)
-    })
   return {
     activity: (event) => add('activity', event),
     output: (event) => add('output', event),
@@ -71,18 +72,23 @@ const CLOSE_MS = 1_000
 /**
  * Writes entries in batches, one batch at a time, the first at once. A failed batch stays in the queue until the next
  * entry or the closing; the first failure is logged.
+ * @param before runs before the first write
  * @param write its error `LeaseLost` closes the queue
  */
-function createQueue<Entry>(write: (entries: readonly Entry[]) => Promise<void>, log: Logger) {
+function createQueue<Entry>(
+  before: () => Promise<void>,
+  write: (entries: readonly Entry[]) => Promise<void>,
+  log: Logger,
+) {
   const entries: Entry[] = []
-  let before = async () => {}
+  let isPrepared = false
   let writing: Promise<void> | null = null
   let isOver = false
   let hasFailed = false
 
   const drain = async () => {
-    await before()
-    before = async () => {}
+    if (!isPrepared) await before()
+    isPrepared = true
     while (entries.length > 0 && !isOver) {
       const batch = entries.slice(0, BATCH)
       await write(batch)
@@ -126,11 +132,7 @@ function createQueue<Entry>(write: (entries: readonly Entry[]) => Promise<void>,
     for (const entry of added) entries.push(entry)
     void start()
   }
-  /** Runs this before the first write. */
-  const first = (work: () => Promise<void>) => {
-    before = work
-  }
-  return { first, add, close }
+  return { add, close }
 }
 
 /** True if the server refused the values themselves (SQLSTATE classes 22 and 23). */

@@ -2,6 +2,7 @@ import { sessionNotFound } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import type { Status } from '../base/vocabulary.ts'
 import type { Sql } from '../data/db/sql.ts'
+import type { SessionFacts } from '../rounds/round.ts'
 import { STATUS_CHANNEL } from '../rounds/transitions.ts'
 import { EVENTS_CHANNEL, type PageRequest, readBeginning, readPages, readRoundEnd } from './log-rows.ts'
 import { type Backlog, createBacklog, type Frame } from './reader-backlog.ts'
@@ -14,10 +15,7 @@ export interface SessionState {
   in_flight: boolean
 }
 
-interface SessionKey {
-  id: number
-  uuid: string
-}
+type SessionKey = Pick<SessionFacts, 'id' | 'uuid'>
 
 /** Notifies the streams of a process of changes of their sessions, over one LISTEN connection. */
 export type EventHub = Awaited<ReturnType<typeof startEventHub>>

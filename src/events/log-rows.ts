@@ -92,18 +92,9 @@ export interface Page {
 const PAGE_ROWS = 100
 const PAGE_BYTES = 64 * 1024
 
-interface EventRow {
-  place: number
-  id: number
-  round: number
-  at: string
-  event: RoundEvent
-  found: number
-}
-
 /** Reads a page for each of `requests`, in the same order, with one query. */
 export async function readPages(sql: Sql, requests: readonly PageRequest[]): Promise<Page[]> {
-  const rows = await sql<EventRow[]>`
+  const rows = await sql<(Parameters<typeof toFrame>[0] & { place: number; found: number })[]>`
     SELECT w.place::int AS place, page.*
     FROM unnest(
       ${requests.map(({ sessionId }) => sessionId)}::int[], ${requests.map(({ channel }) => channel)}::text[],

@@ -3,8 +3,7 @@ import type { EventHub } from './hub.ts'
 
 export type Chunk = Uint8Array<ArrayBuffer>
 
-const encoder = new TextEncoder()
-export const KEEP_ALIVE: Chunk = encoder.encode(': keepalive\n\n')
+export const KEEP_ALIVE: Chunk = new TextEncoder().encode(': keepalive\n\n')
 
 /** The parts that all streams of one process share. */
 export type StreamHost = ReturnType<typeof createStreamHost>

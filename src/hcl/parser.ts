@@ -1,23 +1,19 @@
 import { HclScanner, type HclToken, MAX_DEPTH } from './scanner.ts'
 import type { HclBody, HclCall, HclEntry, HclFile, HclValue } from './tree.ts'
 
-interface HclOptions {
-  maxTokens: number
-  /**
-   * True to read broken text for people: an unclosed string ends with its line, and a top-level header in the first
-   * column begins a new block. Otherwise the text is read exactly as by the engine.
-   */
-  recovers?: boolean
-}
-
 const COMPUTED: HclValue = { kind: 'computed' }
 
 /** Placeholders in a string for `${path.module}`, and for `${path.root}` and `${path.cwd}`. */
 export const MODULE_PATH = '\0module\0'
 export const ROOT_PATH = '\0root\0'
 
-/** Parses a native-syntax file. Never throws: what is not understood is skipped and reported in `faults`. */
-export function parseHcl(text: string, { maxTokens, recovers = false }: HclOptions): HclFile {
+/**
+ * Parses a native-syntax file. Never throws: what is not understood is skipped and reported in `faults`.
+ * @param options.recovers true to read broken text for people: an unclosed string ends with its line, and a top-level
+ * header in the first column begins a new block. Otherwise the text is read exactly as by the engine.
+ */
+export function parseHcl(text: string, options: { maxTokens: number; recovers?: boolean }): HclFile {
+  const { maxTokens, recovers = false } = options
   const parser = new HclParser(new HclScanner(text, { recovers }), maxTokens, recovers ? text : null)
   const body = parser.readFile()
   return { body, ...parser.outcome() }

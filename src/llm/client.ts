@@ -152,6 +152,10 @@ async function postSupported<Answer>(deployment: Deployment, options: CallOption
   }
 }
 
+/**
+ * Sends one request. Throws the errors of the `openai` library as `CallFailure`, or as `OutboundError` of kind `aborted`
+ * when the caller aborted.
+ */
 async function post(deployment: Deployment, body: object, options: CallOptions<unknown>): Promise<unknown> {
   const { timeoutS, signal } = options
   const timeout = AbortSignal.timeout(timeoutS * 1000)
@@ -161,19 +165,10 @@ async function post(deployment: Deployment, body: object, options: CallOptions<u
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     })
   } catch (error) {
-    throw toCallFailure(error, timeout, timeoutS, signal)
+    if (error instanceof APIConnectionError && error.cause instanceof CallFailure) throw error.cause
+    if (signal?.aborted) throw new OutboundError('aborted', 'the call was cancelled', { cause: error })
+    const failure = (reason: string) => new CallFailure(reason, 502, { retryable: true, cause: error })
+    if (timeout.aborted || error instanceof APIConnectionTimeoutError) throw failure(`no answer within ${timeoutS} s`)
+    throw failure(error instanceof SyntaxError ? 'the answer is not JSON' : 'the connection failed')
   }
-}
-
-/**
- * Converts an error of the `openai` library to a `CallFailure`, or to an `OutboundError` of kind `aborted` when the
- * caller aborted.
- * @param timeout the signal that limits this attempt
- */
-function toCallFailure(error: unknown, timeout: AbortSignal, timeoutS: number, caller?: AbortSignal): Error {
-  if (error instanceof APIConnectionError && error.cause instanceof CallFailure) return error.cause
-  if (caller?.aborted) return new OutboundError('aborted', 'the call was cancelled', { cause: error })
-  const failure = (reason: string) => new CallFailure(reason, 502, { retryable: true, cause: error })
-  if (timeout.aborted || error instanceof APIConnectionTimeoutError) return failure(`no answer within ${timeoutS} s`)
-  return failure(error instanceof SyntaxError ? 'the answer is not JSON' : 'the connection failed')
 }

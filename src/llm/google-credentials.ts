@@ -1,13 +1,10 @@
 import { importPKCS8, SignJWT } from 'jose'
 import * as v from 'valibot'
-import { CredentialError } from '../aws/credentials.ts'
-import { type Fetch, OutboundError, type OutboundRequest, send, TRANSIENT_STATUSES } from '../base/http.ts'
+import { type ChainTools, CredentialError } from '../aws/credentials.ts'
+import { OutboundError, type OutboundRequest, send, TRANSIENT_STATUSES } from '../base/http.ts'
 import { memberOf, parseJson } from '../base/json.ts'
 
-interface GoogleTools {
-  fetch: Fetch
-  /** Reads a file; null when there is none. */
-  readFile: (path: string) => Promise<string | null>
+interface GoogleTools extends Pick<ChainTools, 'fetch' | 'readFile'> {
   now: () => number
 }
 

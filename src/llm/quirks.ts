@@ -1,7 +1,8 @@
 import type { CallFailure } from './failure.ts'
 
 /** Parameters that some models refuse. They are omitted when the quirks or a refusal say so. */
-export type Parameter = 'temperature' | 'reasoning_effort' | 'tool_choice'
+const PARAMETERS = ['temperature', 'reasoning_effort', 'tool_choice'] as const
+export type Parameter = (typeof PARAMETERS)[number]
 
 /** A method of a model's web search; see `search.ts`. */
 export type SearchWay = 'chat' | 'responses' | 'plain' | 'openrouter' | 'groq' | 'conversations'
@@ -37,7 +38,6 @@ export const quirksOf = (own: Partial<Quirks> = {}): Quirks => ({
 })
 
 const COMPLAINT = /unsupported|not support|deprecat|unrecogni[sz]ed|unknown|not permitted|not allowed|only the default/i
-const DROPPABLE: readonly Parameter[] = ['temperature', 'reasoning_effort', 'tool_choice']
 /** The names that a parameter has in other wire forms, as their errors mention them. */
 const OTHER_NAMES: Record<string, RegExp> = {
   reasoning_effort: /\b(reasoning_effort|effort|thinking|thinking_?[lL]evel|output_config)\b/,
@@ -62,7 +62,7 @@ export function learnUnsupported(
     quirks.cap = 'max_completion_tokens'
     return true
   }
-  const refused = DROPPABLE.find((name) => name in sent && complains(name))
+  const refused = PARAMETERS.find((name) => name in sent && complains(name))
   if (refused) unsupported.add(refused)
   return refused !== undefined
 }

@@ -48,9 +48,17 @@ export async function notifyOfEvent(
   try {
     const audience = await readAudience(context.sql, context.log, ownerEmail(session))
     const { severity, title } = EVENTS[kind]
-    const texts = cutToLimits(`${title} – session ${session.uuid}`, body)
-    const facts = describeSession(session, round)
-    await deliverNotification(service, context.fetch, { kind, severity, ...texts, audience, context: facts })
+    // The contract of the sidecar limits both texts, and longer ones are refused.
+    const subject = `${title} – session ${session.uuid}`.replace(LINE_BREAKS, ' ').trim()
+    const notification = {
+      kind,
+      severity,
+      subject: cutEnd(subject, MAX_SUBJECT),
+      body: body.trim() === '' ? '-' : cutEnd(body, MAX_BODY),
+      audience,
+      context: describeSession(session, round),
+    }
+    await deliverNotification(service, context.fetch, notification)
   } catch (error) {
     context.log.warn(`Failed to send '${kind}' notification`, { session_id: session.uuid, error })
   }
@@ -74,12 +82,6 @@ async function readAudience(sql: Db, log: Logger, owner: string | null): Promise
 const MAX_SUBJECT = 256
 const MAX_BODY = 16_384
 const LINE_BREAKS = /[\p{Cc}\u2028\u2029]+/gu
-
-/** Cuts subject and body to the limits of the sidecar's contract, because longer messages are refused. */
-const cutToLimits = (subject: string, body: string): Pick<Notification, 'subject' | 'body'> => ({
-  subject: cutEnd(subject.replace(LINE_BREAKS, ' ').trim(), MAX_SUBJECT) || '-',
-  body: body.trim() === '' ? '-' : cutEnd(body, MAX_BODY),
-})
 
 /** Returns the facts about a session for a message, without blank and unknown ones. */
 function describeSession(session: SessionFacts, round: number): Record<string, unknown> {

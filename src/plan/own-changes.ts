@@ -58,16 +58,12 @@ function isOwnDeletion(plan: Plan, change: ResourceChange, blocks: ChangedBlocks
   return isTakenAway(block) || isOwnInstance(resource, { own: block, inCode, place }, blocks)
 }
 
-/** A block or module call that stays in the code. */
-interface Repeated {
-  /** Its changes in the diff. */
-  own: ChangedBlock | undefined
-  inCode: Json | undefined
-  place: CodePlace
-}
-
-/** Reports whether the diff removes one instance of a block that stays. */
-function isOwnInstance({ key }: AddressPart, { own, inCode, place }: Repeated, blocks: ChangedBlocks): boolean {
+/** Reports whether the diff removes one instance of a block or module call that stays; `own` are its changes. */
+function isOwnInstance(
+  { key }: AddressPart,
+  { own, inCode, place }: { own: ChangedBlock | undefined; inCode: Json | undefined; place: CodePlace },
+  blocks: ChangedBlocks,
+): boolean {
   if (key === null || inCode === undefined) return false
   const isNumber = !key.startsWith('"')
   const expression = memberOf(inCode, isNumber ? 'count_expression' : 'for_each_expression')

@@ -10,21 +10,18 @@ const PASSING = [502, 503, 504]
 /** A name that no prompt has, for which a working registry returns 404. */
 const UNLIKELY = 'platform-probe-of-the-registry'
 
-interface RegistryOptions {
-  fetch: Fetch
-  /** Longest time of one attempt, in milliseconds. Default 5000. */
-  timeoutMs?: number
-  /** Pause before the first of three repetitions, in milliseconds; doubled each time. Default 250. */
-  backoffMs?: number
-}
-
 /**
  * Creates a client of the registry's REST API. Calls that read or tag are repeated up to three times. Every call throws
  * `RegistryError`.
  * @param access.url `telemetry.collector_url`
  * @param access.api_key sent as bearer token unless empty
+ * @param options.timeoutMs longest time of one attempt, in milliseconds
+ * @param options.backoffMs pause before the first of three repetitions, in milliseconds; doubled each time
  */
-export function createPromptRegistry(access: { url: string; api_key: string }, options: RegistryOptions) {
+export function createPromptRegistry(
+  access: { url: string; api_key: string },
+  options: { fetch: Fetch; timeoutMs?: number; backoffMs?: number },
+) {
   const { timeoutMs = 5_000, backoffMs = 250 } = options
   const base = access.url.endsWith('/') ? access.url : `${access.url}/`
   const headers: Record<string, string> = { accept: 'application/json' }

@@ -1,6 +1,6 @@
 import type { Actor } from '../access/audit/record.ts'
 import { badGateway, gatewayTimeout, notFound, PlatformError, sessionNotFound } from '../base/errors.ts'
-import { waitUnlessAborted } from '../base/time.ts'
+import { withTimeLimit } from '../base/time.ts'
 import type { Context } from '../context.ts'
 import type { RunTrace } from '../observe/run-trace.ts'
 import { readDefaultBranch } from '../repository/head.ts'
@@ -36,18 +36,18 @@ export async function createPullRequest(
   actor?: Actor,
 ): Promise<CreatedPullRequest> {
   const limit = new AbortController()
-  const timer = setTimeout(() => limit.abort(gatewayTimeout(CREATE_LATE)), TOTAL_MS)
+  const late = () => {
+    const error = gatewayTimeout(CREATE_LATE)
+    limit.abort(error)
+    return error
+  }
   const work = openPullRequest(context, sessionUuid, AbortSignal.any([signal, limit.signal]), actor)
   // Late results have no receiver.
   work.catch((error: unknown) => {
     if (limit.signal.aborted)
       context.log.warn('a pull request was not opened in time', { session_id: sessionUuid, error })
   })
-  try {
-    return await waitUnlessAborted(work, limit.signal)
-  } finally {
-    clearTimeout(timer)
-  }
+  return await withTimeLimit(TOTAL_MS, work, late)
 }
 
 async function openPullRequest(

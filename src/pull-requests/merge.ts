@@ -5,7 +5,6 @@ import type { Db } from '../data/db/sql.ts'
 import { type SessionFacts, sessionAggregateKey } from '../rounds/round.ts'
 import { findSession, readReviewedCommit } from '../sessions/find.ts'
 import { findLatestPullRequest } from '../sessions/pull-requests.ts'
-import type { PullRequest } from '../sessions/session-detail.ts'
 import { MERGE_LATE } from './host.ts'
 import { createPullRequestHost } from './host-of.ts'
 
@@ -33,11 +32,13 @@ export async function mergePullRequest(
   assertRoundEnded(session)
   const commit = await requireReviewedCommit(context.sql, session)
   const host = createPullRequestHost(context, session.workspace.uri)
-  const entry = auditEntry(session, pullRequest, actor)
+  const { provider, number, url } = pullRequest
+  const by = actor ?? platformFor(session.user_id)
+  const entry = { actor: by, session_id: session.uuid, detail: { provider, number, url } }
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(gatewayTimeout(MERGE_LATE)), TOTAL_MS)
   try {
-    await host.merge(pullRequest.number, {
+    await host.merge(number, {
       commit,
       // Waiting for the provider takes seconds, in which the session may be locked or begin a round.
       confirm: async () => {
@@ -51,16 +52,10 @@ export async function mergePullRequest(
   }
   // The merge is done even if this entry fails.
   await recordAudit(context.sql, { ...entry, action: 'merge_completed' }).catch((error: unknown) =>
-    context.log.error('a merge could not be recorded', { session_id: sessionUuid, number: pullRequest.number, error }),
+    context.log.error('a merge could not be recorded', { session_id: sessionUuid, number, error }),
   )
   await context.cache.delete(sessionAggregateKey(sessionUuid))
 }
-
-const auditEntry = (session: SessionFacts, { provider, number, url }: PullRequest, actor?: Actor) => ({
-  actor: actor ?? platformFor(session.user_id),
-  session_id: session.uuid,
-  detail: { provider, number, url },
-})
 
 async function requireUnlockedSession(sql: Db, uuid: string): Promise<SessionFacts> {
   const session = await findSession(sql, uuid)

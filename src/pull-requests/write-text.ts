@@ -1,4 +1,5 @@
 import { PlatformError } from '../base/errors.ts'
+import { withTimeLimit } from '../base/time.ts'
 import type { Mode, Turn } from '../base/vocabulary.ts'
 import { MAX_TITLE, pullRequestText } from '../chains/pull-request-text.ts'
 import { fenceEarlierTurns, runChain } from '../chains/shared/run-chain.ts'
@@ -6,7 +7,7 @@ import type { Context } from '../context.ts'
 import type { RunTrace } from '../observe/run-trace.ts'
 import { type ChangeList, countsInWords, type ListedChange } from '../plan/change-list.ts'
 import type { RoundRow } from './evidence/evidence.ts'
-import { cut, plainTitle } from './evidence/markdown.ts'
+import { bulletList, cut, plainTitle } from './evidence/markdown.ts'
 import { actionInWords } from './evidence/sections/plan-section.ts'
 import { maskFirstRequest } from './shown-rounds.ts'
 
@@ -39,33 +40,25 @@ export async function writeText(
   { budgetMs, signal, trace }: { budgetMs: number; signal: AbortSignal; trace?: RunTrace | undefined },
 ): Promise<Text> {
   const budget = new AbortController()
-  const late = Promise.withResolvers<never>()
-  late.promise.catch(() => {})
-  const timer = setTimeout(() => {
-    late.reject(new OutOfBudget())
+  const late = () => {
     budget.abort()
-  }, budgetMs)
+    return new Error('late')
+  }
   const asked = writePullRequestText(context, told, AbortSignal.any([signal, budget.signal]), trace)
   try {
-    return await Promise.race([asked, late.promise])
+    return await withTimeLimit(budgetMs, asked, late)
   } catch (error) {
-    const reason = whyCodeWrites(error, budget.signal)
-    if (signal.aborted || reason === null) throw error
+    const isLate = budget.signal.aborted
+    const isUnusable = error instanceof PlatformError && UNUSABLE.has(error.code)
+    // Any other error ends the call, such as refused credentials.
+    if (signal.aborted || !(isLate || isUnusable)) throw error
+    const reason = isLate ? 'the model did not answer in time' : 'the model wrote nothing usable'
     context.log.warn('code wrote the text of a pull request', { session_id: told.uuid, reason })
     return writeOwnText({ ...told, firstRequest: maskFirstRequest(told.first_query, told.history) })
-  } finally {
-    clearTimeout(timer)
   }
 }
 
-class OutOfBudget extends Error {}
-
-/** Returns the reason for writing by code; null for an error that ends the call, such as refused credentials. */
-function whyCodeWrites(error: unknown, budget: AbortSignal): string | null {
-  if (error instanceof OutOfBudget || budget.aborted) return 'the model did not answer in time'
-  const unusable = ['ToolExecutionsExceeded', 'UnhandledInferenceFinishReason']
-  return error instanceof PlatformError && unusable.includes(error.code) ? 'the model wrote nothing usable' : null
-}
+const UNUSABLE = new Set(['ToolExecutionsExceeded', 'UnhandledInferenceFinishReason'])
 
 /** Asks the small model for a title (one line, at most 256 characters, no references) and a summary, as it came. */
 export async function writePullRequestText(
@@ -155,7 +148,7 @@ export function writeOwnText({
   const asked = requests.length > 0 ? requests : [firstRequest]
   const parts = [
     'No model wrote this summary; code put it together from what the session stored.',
-    `Requested:\n${asked.slice(0, MAX_REQUESTS).map(toItem).join('\n')}`,
+    `Requested:\n${bulletList(asked.slice(0, MAX_REQUESTS).map((request) => cut(request.replaceAll(/\s+/g, ' ').trim(), MAX_REQUEST)))}`,
     asked.length > MAX_REQUESTS && `and ${asked.length - MAX_REQUESTS} more requests.`,
     changes && `The reviewed plan: ${countsInWords(changes.counts)}.`,
     ...tellWhatWasBuilt(completed, history),
@@ -173,8 +166,6 @@ function tellWhatWasBuilt(completed: readonly RoundRow[], history: readonly Turn
   if (built.length > 0) return built
   return history.filter(({ assistant }) => assistant !== '').map(({ assistant }) => `Reported:\n${assistant}`)
 }
-
-const toItem = (request: string): string => `- ${cut(request.replaceAll(/\s+/g, ' ').trim(), MAX_REQUEST)}`
 
 /** Cuts the first request to leave room for the numbers of later requests and changes. */
 function writeTitle([first = '', ...later]: readonly string[], changes: number | undefined): string {

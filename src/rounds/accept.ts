@@ -8,20 +8,16 @@ import { assertPreviewed } from './previews.ts'
 import { type RoundRequest, sessionAggregateKey } from './round.ts'
 import { openRound, openSession } from './transitions.ts'
 
-export interface FirstRound {
+export interface FirstRound extends Pick<RoundRequest, 'query' | 'is_partial' | 'preview'> {
   user_id: number
   /** Checked and normalised by the caller. */
   repo_uri: string
   scope_id: string
   provider: Cloud
   iac_path: string | null
-  query: string
   mode: Operation
-  is_partial: boolean
   /** The actor of the audit entry; default: the platform on behalf of the user. */
   actor?: Actor
-  /** Default false. */
-  preview?: boolean
 }
 
 /**

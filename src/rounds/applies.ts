@@ -1,5 +1,5 @@
 import { internal } from '../base/errors.ts'
-import type { Sql, Transaction } from '../data/db/sql.ts'
+import type { Sql } from '../data/db/sql.ts'
 import { storableJson } from '../data/db/values.ts'
 import { assertHeld, type ClaimedRound, heldSessionQuery, writeHeld } from './round.ts'
 import { assertNotCancelled } from './transitions.ts'
@@ -46,7 +46,21 @@ export async function recordIntent(
   const rows = await sql.begin(async (tx) => {
     assertHeld(await heldSessionQuery(tx, round))
     await assertNotCancelled(tx, round.id)
-    return await insertIntent(tx, round, plan)
+    return await tx<{ is_blocked: boolean; recorded: boolean }[]>`
+      WITH session AS (
+        SELECT id, is_blocked FROM sessions
+        WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight FOR SHARE
+      ), recorded AS (
+        INSERT INTO applies (round_id, project_id, intended_at)
+        SELECT ${round.id}, ${plan.project_id}, clock_timestamp() FROM session
+        WHERE NOT is_blocked
+          AND EXISTS (SELECT 1 FROM saved_plans p WHERE p.session_id = session.id AND p.ended_at IS NULL
+            AND p.plan_sha256 = ${plan.plan_sha256})
+          AND EXISTS (SELECT 1 FROM project_applies a WHERE a.project_id = ${plan.project_id} AND a.round_id = ${round.id})
+        ON CONFLICT (round_id) DO UPDATE SET intended_at = excluded.intended_at WHERE applies.intended_at IS NULL
+        RETURNING round_id
+      )
+      SELECT is_blocked, EXISTS (SELECT 1 FROM recorded) AS recorded FROM session`
   })
   assertHeld(rows)
   const [answer] = rows
@@ -54,23 +68,6 @@ export async function recordIntent(
   if (answer?.is_blocked) return false
   throw internal('The apply was not started: the pinned plan is no longer the one that was checked.')
 }
-
-const insertIntent = (tx: Transaction, round: ClaimedRound, plan: { plan_sha256: string; project_id: string }) =>
-  tx<{ is_blocked: boolean; recorded: boolean }[]>`
-    WITH session AS (
-      SELECT id, is_blocked FROM sessions
-      WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight FOR SHARE
-    ), recorded AS (
-      INSERT INTO applies (round_id, project_id, intended_at)
-      SELECT ${round.id}, ${plan.project_id}, clock_timestamp() FROM session
-      WHERE NOT is_blocked
-        AND EXISTS (SELECT 1 FROM saved_plans p WHERE p.session_id = session.id AND p.ended_at IS NULL
-          AND p.plan_sha256 = ${plan.plan_sha256})
-        AND EXISTS (SELECT 1 FROM project_applies a WHERE a.project_id = ${plan.project_id} AND a.round_id = ${round.id})
-      ON CONFLICT (round_id) DO UPDATE SET intended_at = excluded.intended_at WHERE applies.intended_at IS NULL
-      RETURNING round_id
-    )
-    SELECT is_blocked, EXISTS (SELECT 1 FROM recorded) AS recorded FROM session`
 
 /**
  * Records the id of an apply round's job, so that a later run waits for this job instead of submitting another. The

@@ -3,7 +3,7 @@ import type { Logger } from '../base/log.ts'
 import type { Turn } from '../base/vocabulary.ts'
 import type { Sql, Transaction } from '../data/db/sql.ts'
 import { interruptAttempts } from './attempts.ts'
-import { type ClaimedRound, readFacts, type SessionFacts } from './round.ts'
+import { type ClaimedRound, readFacts } from './round.ts'
 import { appendStatus, claimRound, extendLease, LEASE_SECONDS } from './transitions.ts'
 
 export interface Claim extends ClaimedRound {
@@ -23,12 +23,14 @@ export async function claimForRun(sql: Sql, roundId: number): Promise<Claim | nu
     const row = await claimRound(tx, roundId)
     if (!row) return null
     const { session_id, last_commit, attempts, handed_back, was_parked, ...round } = row
+    const session = await readFacts(tx, tx`s.id = ${session_id}`)
+    if (!session) throw new Error(`session ${session_id} has no row`)
     const claim: Claim = {
       ...round,
       id: roundId,
       attempt: attempts,
       interruptions: attempts - 1 - handed_back,
-      session: await readSession(tx, session_id),
+      session,
       history: await readHistory(tx, session_id),
       base_commit: last_commit,
       abandoned_commits: await readAbandonedCommits(tx, session_id),
@@ -38,12 +40,6 @@ export async function claimForRun(sql: Sql, roundId: number): Promise<Claim | nu
     if (claim.attempt > 1 && !isEnding) await discardEarlierAttempt(tx, claim, was_parked)
     return claim
   })
-}
-
-async function readSession(tx: Transaction, id: number): Promise<SessionFacts> {
-  const facts = await readFacts(tx, tx`s.id = ${id}`)
-  if (!facts) throw new Error(`session ${id} has no row`)
-  return facts
 }
 
 async function readAbandonedCommits(tx: Transaction, sessionId: number): Promise<string[]> {

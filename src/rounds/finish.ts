@@ -1,24 +1,20 @@
 import { platformFor, recordAudit } from '../access/audit/record.ts'
 import { LeaseLost } from '../base/errors.ts'
 import { delay } from '../base/http.ts'
-import type { TerminalStatus, Turn } from '../base/vocabulary.ts'
+import type { Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Transaction } from '../data/db/sql.ts'
 import { storableJson } from '../data/db/values.ts'
 import { endSavedPlan } from '../saved-plans/saved-plan.ts'
 import { type ClaimedRound, type HeldRound, sessionAggregateKey } from './round.ts'
 import type { RoundResult } from './round-result.ts'
-import { endRound, readCancelledBy, releaseProject, restoreLock } from './transitions.ts'
+import { endRound, readCancelledBy, releaseProject, restoreLock, type WrittenEnd } from './transitions.ts'
 
 export const cancelledMessage = (by: string): string => `Cancelled by ${by}.`
 
-export interface RoundEnd {
-  status: TerminalStatus
-  message: string
+export interface RoundEnd extends Pick<WrittenEnd, 'status' | 'message' | 'commit'> {
   /** The whole conversation, which replaces the stored one. Null keeps the stored one. */
   history: readonly Turn[] | null
-  /** Head of the session branch. Null keeps the head of the previous round. */
-  commit: string | null
   /** Figures of the run's meter, as plain JSON. Null stores nothing. */
   usage: object | null
   /** Nothing is stored if it is absent or has no texts. */

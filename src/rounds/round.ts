@@ -69,10 +69,7 @@ export interface HeldRound {
  * A round that this worker has claimed. Each claim raises the session's `fence` by one and every write of a run checks
  * it, so that a worker that has lost the round cannot write any more.
  */
-export interface ClaimedRound extends RoundRequest {
-  id: number
-  number: number
-  fence: number
+export interface ClaimedRound extends RoundRequest, Pick<HeldRound, 'id' | 'number' | 'fence'> {
   /** 1 for the first run of the round, more after an interruption. */
   attempt: number
   session: SessionFacts

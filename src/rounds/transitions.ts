@@ -32,14 +32,11 @@ export const STATUS_CHANNEL = 'platform_status'
 /** The states in which a worker holds a round, until another one claims it. */
 const stay = { running: 'running', interrupted: 'interrupted', saving: 'saving', cancelling: 'cancelling' } as const
 
-export interface NewSession {
+interface NewSession extends Required<Pick<RoundRequest, 'query' | 'is_partial' | 'preview'>> {
   user_id: number
   operation: Operation
   provider: Cloud
   repo_uri: string
-  query: string
-  is_partial: boolean
-  preview: boolean
 }
 
 /** Creates a session with its first round. `besides`: further parts of the statement, which may reference `session`. */

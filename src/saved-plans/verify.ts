@@ -5,14 +5,7 @@ import { isStateLocked, readManagedState } from '../plan/state/managed-state.ts'
 import { hasMoved, type StateVersion } from '../plan/state/state.ts'
 import { readBranchHead } from '../repository/head.ts'
 import type { EngineInfo } from '../services/iac/contract.ts'
-import {
-  CHECK_NAMES,
-  describeNewerCommit,
-  type NewestPlan,
-  type PlanCheck,
-  readNewestPlan,
-  type SavedPlanStatus,
-} from './plan-status.ts'
+import { CHECK_NAMES, describeNewerCommit, type NewestPlan, type PlanCheck, readNewestPlan } from './plan-status.ts'
 
 /** Time limit of each outside request. They run concurrently. */
 const LIMIT_MS = 8_000
@@ -29,20 +22,13 @@ interface Session {
   workspace: { uri: string; branch: string }
 }
 
-/** The result of a comparison with the present state. */
-export interface Verification {
-  plan: SavedPlanStatus
-  checks: PlanCheck[]
-  verified_at: string
-}
-
 /**
  * Compares the current saved plan of a session with the session branch, the engine, the managed state and the locks.
  * Plans, applies and locks nothing, and does not affect a running round. Unreadable facts are `unknown`, not an error.
  * The result is stored with the plan, for the detail of the session. Throws 409 when there is no current plan, or when
  * it ended meanwhile.
  */
-export async function verifySavedPlan(context: Needs, session: Session): Promise<Verification> {
+export async function verifySavedPlan(context: Needs, session: Session) {
   const newest = await readNewestPlan(context.sql, session.uuid)
   if (!newest?.current) throw noSavedPlan(session.uuid, newest)
   const checks = await Promise.all(

@@ -86,22 +86,15 @@ function oncePerFrame(run: () => void): () => void {
   }
 }
 
-/** The last event of the status stream. */
-export interface LiveStatus {
-  status: Status
-  message: string
-}
-
 /**
  * Follows the status of a session while a round is in flight, and reads the session at every change. A hidden page does
- * not, because browsers allow only six HTTP/1.1 connections to a host.
+ * not, because browsers allow only six HTTP/1.1 connections to a host. Returns the last event of the stream, or null.
  */
-export function useLiveSession(id: string, inFlight: boolean): { live: LiveStatus | null; stream: StreamState } {
+export function useLiveSession(id: string, inFlight: boolean) {
   const { api } = usePlatform()
   const client = useQueryClient()
   const visible = useVisible()
-  const [live, setLive] = useState<LiveStatus | null>(null)
-  const [stream, setStream] = useState<StreamState>('ended')
+  const [live, setLive] = useState<{ status: Status; message: string } | null>(null)
   useEffect(() => {
     if (!inFlight || !visible) return
     const stop = new AbortController()
@@ -109,7 +102,6 @@ export function useLiveSession(id: string, inFlight: boolean): { live: LiveStatu
     followStream(api, {
       path: STREAMS.status.replace('{session_id}', encodeURIComponent(id)),
       signal: stop.signal,
-      onState: setStream,
       isLast: ({ data }) => ['COMPLETED', 'UNCOMPLETED', 'FAILED'].includes(readStatus(data)?.status_msg ?? ''),
       onFrame: ({ data }) => {
         const event = readStatus(data)
@@ -118,14 +110,13 @@ export function useLiveSession(id: string, inFlight: boolean): { live: LiveStatu
         setLive({ status: event.status_msg.toLowerCase() as Status, message: event.detail?.message ?? '' })
         void refreshSession(client, id)
       },
-    }).catch(() => setStream('ended'))
+    }).catch(() => {})
     return () => {
       stop.abort()
       setLive(null)
-      setStream('ended')
     }
   }, [api, client, id, inFlight, visible])
-  return { live, stream }
+  return live
 }
 
 function readStatus(data: string): { status_msg: string; detail?: { message?: string } } | null {

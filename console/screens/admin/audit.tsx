@@ -66,7 +66,13 @@ function Audit() {
                 {isFiltered ? 'No entry matches.' : 'There are no entries yet.'}
               </Empty>
             ) : (
-              <AuditTable records={list.items} isOld={audit.isPlaceholderData} />
+              <div class="admin-table scroll-x" aria-busy={audit.isPlaceholderData}>
+                <Table head={['When', 'Who', 'What', 'Session', 'Details']}>
+                  {list.items.map((record) => (
+                    <Entry key={record.id} record={record} />
+                  ))}
+                </Table>
+              </div>
             )}
             <Pager list={list} what={['entry', 'entries']} address={address} />
             {!list.total_is_exact && <Older last={list.items.at(-1)?.at} total={list.total} address={address} />}
@@ -124,16 +130,6 @@ function save(file: Blob, name: string): void {
 }
 
 const shown = (text: string) => excerpt(text, 300)
-
-const AuditTable = ({ records, isOld }: { records: readonly AuditRecord[]; isOld: boolean }) => (
-  <div class="admin-table scroll-x" aria-busy={isOld}>
-    <Table head={['When', 'Who', 'What', 'Session', 'Details']}>
-      {records.map((record) => (
-        <Entry key={record.id} record={record} />
-      ))}
-    </Table>
-  </div>
-)
 
 const Entry = ({ record }: { record: AuditRecord }) => (
   <tr>

@@ -4,7 +4,7 @@ import { useDraft } from '../../client/drafts.ts'
 import { useArtifact } from '../../client/sessions/use-session.ts'
 import { CodeDiff, CodeFile } from '../../ui/code/code-view.tsx'
 import { Scrolling, SearchField, Unfold } from '../../ui/controls.tsx'
-import { Ago, Badge, ErrorNotice, Notice, Origin, ReportBadge, Skeleton, type Tone } from '../../ui/kit.tsx'
+import { Ago, Badge, ErrorNotice, Notice, Origin, ReportBadge, SignBadge, Skeleton } from '../../ui/kit.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { FirstOf, Table } from '../../ui/table.tsx'
 import { excerpt, formatNumber, plural, visibleText } from '../../ui/words.ts'
@@ -204,11 +204,11 @@ export const useDriftDraft = (sessionId: string) =>
   useDraft<{ ticked: string[]; sentence: string }>(`drift.${sessionId}`, { ticked: [], sentence: '' })
 export type DriftDraft = ReturnType<typeof useDriftDraft>
 
-const OUTCOMES: Record<Fate, [sign: string, name: string, tone: Tone]> = {
+const OUTCOMES = {
   left: ['≠', 'differs', 'warn'],
   remediated: ['✓', 'remediated', 'good'],
   excepted: ['~', 'expected', 'neutral'],
-}
+} as const
 const KINDS = {
   differs: null,
   'only-code': 'The code has it, the cloud does not.',
@@ -224,7 +224,6 @@ function EntryCard({ entry, round, draft }: { entry: Entry; round: Round; draft:
   const id = useId().replaceAll(':', '')
   const { ticked } = draft.value
   const { address, fate, file, kind, differences } = entry
-  const [sign, fateName, tone] = OUTCOMES[fate]
   const name = address === '' ? 'The drift check as a whole' : excerpt(address, 500)
   const explained = KINDS[kind]
   return (
@@ -244,9 +243,7 @@ function EntryCard({ entry, round, draft }: { entry: Entry; round: Round; draft:
         <h4 id={id} class={address === '' ? '' : 'mono'}>
           {name}
         </h4>
-        <Badge tone={tone} sign={sign}>
-          {fateName}
-        </Badge>
+        <SignBadge of={OUTCOMES[fate]} />
         {file !== '' && <span class="small quiet mono">{visibleText(file)}</span>}
       </header>
       {explained && <p>{explained}</p>}

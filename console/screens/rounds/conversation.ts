@@ -33,9 +33,3 @@ export function answersOf(session: Session): Map<number, string> {
   }
   return answers
 }
-
-/** Returns the last status message; for a completed round it only names the mode. */
-export function lastMessage(round: Round): string | null {
-  const said = round.statuses.filter(({ message, status }) => message !== null && status !== 'completed')
-  return said.at(-1)?.message ?? null
-}

@@ -7,7 +7,7 @@ import { Ago, Badge, Button, Confirm, Copy, Elapsed, Notice, Origin, StatusBadge
 import { excerpt, formatMoney, formatNumber, formatSeconds, formatSpend, visibleText } from '../../ui/words.ts'
 import type { SessionPart } from '../session/next-step.ts'
 import { SessionLink, useOpenSession } from '../session/open-session.tsx'
-import { lastMessage, type Mode, modeOf } from './conversation.ts'
+import { type Mode, modeOf } from './conversation.ts'
 import { RoundWork } from './round-work.tsx'
 
 interface EntryProps extends AnsweredRound {
@@ -105,6 +105,12 @@ function RoundNow({ round, cancelling }: { round: Round; cancelling: string | nu
       </div>
     </Notice>
   )
+}
+
+/** Returns the last status message; for a completed round it only names the mode. */
+function lastMessage(round: Round): string | null {
+  const said = round.statuses.filter(({ message, status }) => message !== null && status !== 'completed')
+  return said.at(-1)?.message ?? null
 }
 
 /** Ends the running round, after it has shown what that keeps and what not. */

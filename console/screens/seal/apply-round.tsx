@@ -2,7 +2,7 @@ import type { OutputEvent, Round, Session } from '../../client/api/client.ts'
 import { hasEnded, lastStatus, usePlanDocument } from '../../client/sessions/use-session.ts'
 import { type RoundEvents, useOutput } from '../../client/sessions/use-streams.ts'
 import { Scrolling } from '../../ui/controls.tsx'
-import { Badge, Elapsed, Notice, Origin, type Tone } from '../../ui/kit.tsx'
+import { Badge, Elapsed, Notice, Origin, SignBadge, type Tone } from '../../ui/kit.tsx'
 import { FirstOf, Table } from '../../ui/table.tsx'
 import { VirtualList } from '../../ui/virtual-list.tsx'
 import { excerpt, formatNumber, plural, visibleText } from '../../ui/words.ts'
@@ -154,26 +154,21 @@ function describe(done: number, running: number, failed: number, total: number):
   return `${parts.join(', ')}.`
 }
 
-const STATES: Record<Step['state'], [sign: string, word: string, tone: Tone]> = {
+const STATES = {
   running: ['…', 'running', 'accent'],
   done: ['✓', 'done', 'good'],
   failed: ['✗', 'failed', 'bad'],
   stopped: ['?', 'not finished', 'warn'],
-}
+} as const
 
-function StepRow({ step: { address, effect, state, took } }: { step: Step }) {
-  const [sign, word, tone] = STATES[state]
-  return (
-    <div class="seal-step">
-      <Badge tone={tone} sign={sign}>
-        {word}
-      </Badge>
-      <span>{effect}</span>
-      <span class="mono seal-address">{excerpt(address, 300)}</span>
-      <span class="number quiet">{took.slice(0, 12)}</span>
-    </div>
-  )
-}
+const StepRow = ({ step: { address, effect, state, took } }: { step: Step }) => (
+  <div class="seal-step">
+    <SignBadge of={STATES[state]} />
+    <span>{effect}</span>
+    <span class="mono seal-address">{excerpt(address, 300)}</span>
+    <span class="number quiet">{took.slice(0, 12)}</span>
+  </div>
+)
 
 const WORDS: Record<Outcome, [tone: Tone, title: string, advice: string]> = {
   success: ['good', 'Applied', 'The plan was applied. A further change needs a further round.'],

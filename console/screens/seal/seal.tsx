@@ -14,9 +14,9 @@ import {
   Empty,
   ErrorNotice,
   Origin,
+  SignBadge,
   Skeleton,
   Term,
-  type Tone,
 } from '../../ui/kit.tsx'
 import { CHANGES } from '../../ui/plan/values.ts'
 import { FirstOf } from '../../ui/table.tsx'
@@ -131,11 +131,11 @@ const QUESTIONS: Record<Check['name'], string> = {
   lock: 'Is the session unlocked?',
   copy: 'Is there an encrypted copy?',
 }
-const OUTCOMES: Record<Check['outcome'], [sign: string, word: string, tone: Tone]> = {
+const OUTCOMES = {
   holds: ['✓', 'holds', 'good'],
   broken: ['✗', 'broken', 'bad'],
   unknown: ['?', 'unknown', 'neutral'],
-}
+} as const
 
 /** Verifies the saved plan, and shows the last verification. */
 function Verify({ seal }: { seal: Seal }) {
@@ -172,12 +172,9 @@ function Verify({ seal }: { seal: Seal }) {
       <ul class="seal-checks" aria-label="Checks of the saved plan">
         {(Object.keys(QUESTIONS) as Check['name'][]).map((name) => {
           const check = checks.find((other) => other.name === name)
-          const [sign, word, tone] = check ? OUTCOMES[check.outcome] : ['·', 'not checked', 'neutral' as const]
           return (
             <li key={name}>
-              <Badge tone={tone} sign={sign}>
-                {word}
-              </Badge>
+              <SignBadge of={check ? OUTCOMES[check.outcome] : ['·', 'not checked', 'neutral']} />
               <div>
                 {QUESTIONS[name]}
                 {check && <span class="quiet small seal-block">{visibleText(check.explanation)}</span>}

@@ -3,7 +3,7 @@ import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useMemo } from 'preact/hooks'
 import type { Round } from '../../client/api/client.ts'
 import { type ReadSession, useJsonArtifact } from '../../client/sessions/use-session.ts'
-import type { LiveStatus } from '../../client/sessions/use-streams.ts'
+import type { useLiveSession } from '../../client/sessions/use-streams.ts'
 import { type SearchOf, useAnySearch, useSearchChange } from '../../client/use-address.ts'
 import { NamedSelect } from '../../ui/controls.tsx'
 import { ErrorNotice, Notice, Skeleton } from '../../ui/kit.tsx'
@@ -13,7 +13,7 @@ import type { SessionPart } from './next-step.ts'
 
 /** The session of the screens below. */
 interface OpenSession extends ReadSession {
-  live: LiveStatus | null
+  live: ReturnType<typeof useLiveSession>
 }
 
 export const SessionContext = createContext<OpenSession | null>(null)

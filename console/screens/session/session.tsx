@@ -14,7 +14,7 @@ export function Screen() {
   const { sessionId = '' } = useParams({ strict: false })
   const read = useSession(sessionId)
   const session = read.data?.session
-  const { live } = useLiveSession(sessionId, session?.in_flight ?? false)
+  const live = useLiveSession(sessionId, session?.in_flight ?? false)
   useEndNotification(session)
   if (!session || !read.data)
     return (

@@ -19,7 +19,7 @@ interface ViewProps {
 export function CodeDiff({ diff, ...view }: ViewProps & { diff: string }) {
   const rows = useMemo(() => readDiff(diff), [diff])
   if (rows.length === 0) return <pre class="code-raw">{visibleText(diff.slice(0, 2_000))}</pre>
-  return <RowsDiff rows={rows} {...view} />
+  return <CodeRows rows={rows} {...view} />
 }
 
 /** Shows a whole file with numbered lines. */
@@ -27,11 +27,6 @@ export function CodeFile({ text, ...view }: Omit<ViewProps, 'layout'> & { text: 
   const rows = useMemo(() => readWhole(text), [text])
   return <CodeRows rows={rows} layout="whole" {...view} />
 }
-
-/** Shows the changes of a file, with unchanged parts folded. */
-export const RowsDiff = ({ layout = 'unified', ...view }: ViewProps & { rows: readonly Row[] }) => (
-  <CodeRows layout={layout} {...view} />
-)
 
 const COLUMNS = {
   unified: ['Line before', 'Line after', 'Change', 'Code'],
@@ -41,10 +36,11 @@ const COLUMNS = {
 
 interface RowsProps extends Pick<ViewProps, 'name' | 'links'> {
   rows: readonly Row[]
-  layout: keyof typeof COLUMNS
+  layout?: keyof typeof COLUMNS
 }
 
-function CodeRows({ rows, name, layout, links }: RowsProps) {
+/** Shows the lines of a file, with unchanged parts folded. */
+export function CodeRows({ rows, name, layout = 'unified', links }: RowsProps) {
   const tokens = useColours(rows, name)
   const { marks, split } = useMemo(() => {
     const pairs = pairLines(rows)
@@ -243,13 +239,7 @@ function CodeTable({ caption, columns, lines, row, links, ...props }: CodeTableP
             piece.kind === 'shown' ? (
               Array.from({ length: piece.to - piece.from }, (_, index) => row(piece.from + index, tabLine))
             ) : (
-              <Fold
-                key={`fold-${piece.to}`}
-                count={piece.to - piece.from}
-                block={blockAround(lines, piece.to)}
-                span={columns.length}
-                open={() => open(piece)}
-              />
+              <Fold key={`fold-${piece.to}`} {...{ piece, lines }} span={columns.length} open={() => open(piece)} />
             ),
           )}
         </tbody>
@@ -266,23 +256,21 @@ function CodeTable({ caption, columns, lines, row, links, ...props }: CodeTableP
   )
 }
 
-interface FoldProps {
-  count: number
-  block: string | null
-  span: number
-  open: () => void
-}
+type FoldProps = Pick<CodeTableProps, 'lines'> & { piece: Piece; span: number; open: () => void }
 
-const Fold = ({ count, block, span, open }: FoldProps) => (
-  <tr class="code-fold">
-    <td colSpan={span}>
-      <Button kind="quiet" small onClick={open}>
-        <span aria-hidden="true">↕</span> Show {plural(Math.min(STEP, count), 'unchanged line')}
-      </Button>
-      {block && <span class="code-block">in {visibleText(block)}</span>}
-    </td>
-  </tr>
-)
+function Fold({ piece: { from, to }, lines, span, open }: FoldProps) {
+  const block = blockAround(lines, to)
+  return (
+    <tr class="code-fold">
+      <td colSpan={span}>
+        <Button kind="quiet" small onClick={open}>
+          <span aria-hidden="true">↕</span> Show {plural(Math.min(STEP, to - from), 'unchanged line')}
+        </Button>
+        {block && <span class="code-block">in {visibleText(block)}</span>}
+      </td>
+    </tr>
+  )
+}
 
 const lineOf = (table: HTMLElement | null, line: number) =>
   table?.querySelector<HTMLElement>(`[data-line="${line}"]`) ?? null

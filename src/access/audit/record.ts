@@ -18,21 +18,18 @@ export const AUDIT_ACTIONS = [
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
-/** Name of the platform as actor, where a run and not a caller acts. */
-export const PLATFORM = 'platform'
-
 /** The user, or the platform, that performs an action. */
 export interface Actor {
   /** The caller, or the owner of the round in which the platform acts; null for neither. */
   user_id: number | null
-  /** E-mail or name at the time of the action, or `PLATFORM`. */
+  /** E-mail or name at the time of the action, or `platform`, where a run and not a caller acts. */
   name: string
   /** Source address of the caller's request; null when unknown or without a request. */
   address: string | null
 }
 
 /** Returns the platform as the actor in a round of this user. */
-export const platformFor = (userId: number | null): Actor => ({ user_id: userId, name: PLATFORM, address: null })
+export const platformFor = (userId: number | null): Actor => ({ user_id: userId, name: 'platform', address: null })
 
 export const userActor = (
   user: { id: number; email: string | null; display_name: string | null },

@@ -25,7 +25,9 @@ export function createUpstashStore(config: RedisConfig, fetcher: Fetch): CacheSt
 
 /** Makes the requester of the Upstash client, which uses `send` for timeouts and tests. */
 function createRequester(config: RedisConfig, fetcher: Fetch): Requester {
-  const { base, token } = parseAddress(config.url)
+  const url = new URL(config.url)
+  const base = `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+  const token = decodeURIComponent(url.password) || (url.searchParams.get('token') ?? '')
   return {
     request: async <T>(request: UpstashRequest): Promise<UpstashResponse<T>> => {
       const answer = await send(fetcher, {
@@ -41,10 +43,4 @@ function createRequester(config: RedisConfig, fetcher: Fetch): Requester {
       return answer.json() as UpstashResponse<T>
     },
   }
-}
-
-function parseAddress(text: string): { base: string; token: string } {
-  const url = new URL(text)
-  const token = decodeURIComponent(url.password) || (url.searchParams.get('token') ?? '')
-  return { base: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, token }
 }

@@ -3,7 +3,6 @@ import { endsWithin } from '../../base/time.ts'
 import { type ConnectionCallbacks, openConnection, type ServerConnection, toServerAddress } from './connection.ts'
 import { createListener } from './listener.ts'
 import { createTag, type Execute, type Sql, type Transaction } from './sql.ts'
-import { type Connection, runTransaction } from './transaction.ts'
 
 export interface ConnectOptions {
   /** Maximum number of connections. Default 10. */
@@ -136,20 +135,73 @@ function createConnections(open: () => ServerConnection, max: number) {
   }
 }
 
+/** A connection taken from the pool. `giveBack` with `lost` closes it instead of keeping it. */
+interface Connection {
+  execute: Execute
+  giveBack(options: { lost: boolean }): void
+}
+
+/** Runs `work` in a transaction, rolled back when it rejects. Its statements run in the order of their awaits. */
+async function runTransaction<T>(
+  connection: Connection,
+  mode: string,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  const run = inOrder(connection.execute)
+  const control = (text: string) => run({ text, values: [] })
+  try {
+    await control(`BEGIN ${mode.replaceAll(/[^a-z ]/gi, '')}`)
+    const result = await work(withSavepoints(run, control))
+    const { command } = await control('COMMIT')
+    // The server answers COMMIT with ROLLBACK if a statement of the transaction failed.
+    if (command === 'ROLLBACK') throw new Error('the transaction was rolled back because one of its statements failed')
+    connection.giveBack({ lost: false })
+    return result
+  } catch (error) {
+    // If ROLLBACK cannot be sent, the connection is closed, and the server rolls back by itself.
+    await control('ROLLBACK').then(
+      () => connection.giveBack({ lost: false }),
+      () => connection.giveBack({ lost: true }),
+    )
+    throw error
+  }
+}
+
+function withSavepoints(run: Execute, control: (text: string) => Promise<unknown>): Transaction {
+  let count = 0
+  const savepoint = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
+    const name = `s${++count}`
+    await control(`SAVEPOINT ${name}`)
+    try {
+      return await work(tx)
+    } catch (error) {
+      await control(`ROLLBACK TO SAVEPOINT ${name}`)
+      throw error
+    }
+  }
+  const tx: Transaction = Object.assign(createTag(run), { savepoint })
+  return tx
+}
+
+/** Serializes statements, because a connection runs one at a time. */
+function inOrder(execute: Execute): Execute {
+  let last: Promise<unknown> = Promise.resolve()
+  return (statement, options) => {
+    const next = last.then(() => execute(statement, options))
+    last = next.catch(() => {})
+    return next
+  }
+}
+
 async function openListenConnection(address: string, { onLost, ...callbacks }: Required<ConnectionCallbacks>) {
   let wanted = true
   let connected = false
   const connection = openConnection(address, { ...callbacks, onLost: () => wanted && connected && onLost() })
   await connection.execute({ text: 'SELECT 1', values: [] })
   connected = true
-  let last: Promise<unknown> = Promise.resolve()
-  const run = (command: 'LISTEN' | 'UNLISTEN', channel: string) => {
-    const next = last.then(() =>
-      connection.execute({ text: `${command} "${channel.replaceAll('"', '""')}"`, values: [] }),
-    )
-    last = next.catch(() => {})
-    return next
-  }
+  const execute = inOrder(connection.execute)
+  const run = (command: 'LISTEN' | 'UNLISTEN', channel: string) =>
+    execute({ text: `${command} "${channel.replaceAll('"', '""')}"`, values: [] })
   return {
     listen: (channel: string) => run('LISTEN', channel),
     unlisten: (channel: string) => run('UNLISTEN', channel),

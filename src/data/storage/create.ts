@@ -36,11 +36,11 @@ export function createObjectStore(config: StorageConfig, deps: StorageDeps): Obj
 /** Returns the configured key pair if both keys are set, otherwise the credential chain. */
 export function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () => Date): CredentialSource {
   const { access_key, secret_key } = config
-  if (access_key !== '' && secret_key !== '') return staticCredentials({ access_key, secret_key })
-  if (config.provider === 'BUNDLED') return staticCredentials({ access_key, secret_key })
+  if ((access_key !== '' && secret_key !== '') || config.provider === 'BUNDLED')
+    return staticCredentials({ access_key, secret_key })
   if (deps.credentials) return deps.credentials
   if (!config.aws) throw new Error('S3 without keys needs the variables of its credential chain')
-  const tools = {
+  const chain = defaultCredentials({
     aws: config.aws,
     purpose: 'the object store',
     region: config.region,
@@ -48,8 +48,8 @@ export function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () 
     log: deps.log,
     readFile: deps.readFile ?? (async () => null),
     now,
-  }
-  return withPlatformErrors(defaultCredentials(tools))
+  })
+  return withPlatformErrors(chain)
 }
 
 /** Converts a `CredentialError` to a `PlatformError`: 503 if a source was not reached, otherwise 500. */

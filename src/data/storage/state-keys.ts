@@ -87,22 +87,18 @@ function statePolicy(storage: StorageConfig, projectId: string): object {
     Resource: [Resource],
     ...(Condition ? { Condition } : {}),
   })
+  // Encryption with a key of the account, by the store only. The role decides which key.
+  const encryption = { StringEquals: { 'kms:ViaService': `s3.${storage.region}.${domainOf(storage.region)}` } }
   return {
     Version: '2012-10-17',
     Statement: [
       allow(['s3:GetObject', 's3:PutObject', 's3:AbortMultipartUpload'], state),
       allow(['s3:GetObject', 's3:PutObject', 's3:DeleteObject'], `${state}.tflock`),
       allow(['s3:ListBucket'], bucket, { StringLike: { 's3:prefix': [`${projectId}/*`] } }),
-      ...(storage.provider === 'S3' ? [encryptionKeys(storage.region, allow)] : []),
+      ...(storage.provider === 'S3' ? [allow(['kms:Decrypt', 'kms:GenerateDataKey'], '*', encryption)] : []),
     ],
   }
 }
-
-/** Allows encryption with a key of the account, by the store only. The role decides which key. */
-const encryptionKeys = <T>(region: string, allow: (actions: string[], resource: string, condition: object) => T): T =>
-  allow(['kms:Decrypt', 'kms:GenerateDataKey'], '*', {
-    StringEquals: { 'kms:ViaService': `s3.${region}.${domainOf(region)}` },
-  })
 
 /** Returns a warning about the keys of jobs, or null. For temporary keys this calls the token service once. */
 export async function checkStateKeys(

@@ -34,11 +34,7 @@ function converseBody(request: ChatRequest): object {
     turns.at(-1)?.content.push(CACHE_POINT)
   }
   const tools = (request.tools ?? []).map(({ function: { name, description, parameters } }) => ({
-    toolSpec: {
-      name,
-      ...(description && { description }),
-      inputSchema: { json: parameters ?? EMPTY_PARAMETERS },
-    },
+    toolSpec: { name, ...(description && { description }), inputSchema: { json: parameters ?? EMPTY_PARAMETERS } },
   }))
   const thinking = thinkingFields(request.model, request.reasoning_effort)
   return {

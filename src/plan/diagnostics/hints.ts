@@ -33,42 +33,13 @@ const MAX_HINTS = 2
 
 type Hint = (match: RegExpExecArray, diagnostic: Diagnostic, at: Surroundings) => Promise<string>
 
-/** Hints by the detail of a diagnostic, in the words of OpenTofu and Terraform. */
-const HINTS: readonly [RegExp, Hint][] = [
-  [/This object does not have an attribute named "([\w-]+)"\.(?! Did)/g, hintOutputs],
-  [/no argument, nested block, or exported attribute named "([\w-]+)"\.(?! Did)/g, hintAttribute],
-  [/An argument named "([\w-]+)" is not expected here\.(?! Did)/g, hintArgument],
-  [/Blocks of type "([\w-]+)" are not expected here\.(?! Did)/g, hintArgument],
-  [/The argument "([\w-]+)" is required, but no definition was found/g, hintRequired],
-  [/(input variable) with the name "([\w-]+)" has not been declared\.( Did)?/g, hintDeclared],
-  [/(local value) with the name "([\w-]+)" has not been declared\.( Did)?/g, hintDeclared],
-  [/No (module) call named "([\w-]+)" is declared/g, hintDeclared],
-  [/An? (managed|data|ephemeral) resource "([\w-]+)" "([\w-]+)" has not been declared/g, hintResource],
-  [/does not support (resource type|data source|ephemeral resource(?: type)?) "([\w-]+)"\.(?! Did)/g, hintType],
-]
-
-/**
- * Returns one or two lines about existing outputs, arguments, types and declared names where the code uses an unknown
- * one. Empty where the engine has already named them, and where nothing is known. Errors: those of the surroundings.
- */
-export async function hintFor(diagnostic: Diagnostic, at: Surroundings): Promise<string> {
-  const hints = new Set<string>()
-  for (const [pattern, hint] of HINTS)
-    for (const match of diagnostic.detail.replaceAll(/\s+/g, ' ').matchAll(pattern)) {
-      if (hints.size === MAX_HINTS) break
-      const text = await hint(match, diagnostic, at)
-      if (text !== '') hints.add(`Hint: ${text}`)
-    }
-  return [...hints].join('\n')
-}
-
-async function hintOutputs([, name = '']: RegExpExecArray, _: Diagnostic, at: Surroundings): Promise<string> {
+const hintOutputs: Hint = async ([, name = ''], _, at) => {
   const module = new RegExp(`\\bmodule\\.([\\w-]+)(?:\\[[^\\]]*\\])*\\.${name}\\b`).exec(at.text ?? '')?.[1]
   const declared = module === undefined ? null : await at.declaredIn(module)
   return declared === null ? '' : describeAll(`outputs of module.${module}`, name, declared.outputs)
 }
 
-async function hintAttribute([, name = '']: RegExpExecArray, _: Diagnostic, at: Surroundings): Promise<string> {
+const hintAttribute: Hint = async ([, name = ''], _, at) => {
   const reference = new RegExp(`(?:\\b(data|ephemeral)\\.)?\\b([a-z]\\w*)\\.[\\w-]+(?:\\[[^\\]]*\\])*\\.${name}\\b`)
   const [, mode, type] = reference.exec(at.text ?? '') ?? []
   if (type === undefined) return ''
@@ -76,7 +47,7 @@ async function hintAttribute([, name = '']: RegExpExecArray, _: Diagnostic, at: 
   return block === null ? '' : describeNearest(`attributes of ${type}`, name, namesIn(block))
 }
 
-async function hintArgument([, name = '']: RegExpExecArray, diagnostic: Diagnostic, at: Surroundings): Promise<string> {
+const hintArgument: Hint = async ([, name = ''], diagnostic, at) => {
   const module = /^module "([\w-]+)"/.exec(diagnostic.context ?? '')?.[1]
   if (module !== undefined) {
     const declared = await at.declaredIn(module)
@@ -89,7 +60,7 @@ async function hintArgument([, name = '']: RegExpExecArray, diagnostic: Diagnost
   return describeNearest(`arguments of ${place.label}`, name, namesIn(place.block, isSettable))
 }
 
-async function hintRequired([, name = '']: RegExpExecArray, diagnostic: Diagnostic, at: Surroundings): Promise<string> {
+const hintRequired: Hint = async ([, name = ''], diagnostic, at) => {
   const place = await placeOf(name, diagnostic, at)
   if (place === null) return ''
   const required = namesIn(
@@ -135,11 +106,7 @@ function pathTo(name: string, { block_types = {} }: Block, depth = 3): string | 
   return null
 }
 
-async function hintDeclared(
-  [, kind = '', name = '', suggested]: RegExpExecArray,
-  _: Diagnostic,
-  at: Surroundings,
-): Promise<string> {
+const hintDeclared: Hint = async ([, kind = '', name = '', suggested], _, at) => {
   const declared = await at.declared()
   const { variables, locals, modules } = declared
   const namesakes = describeNamesakes(name, declared)
@@ -167,11 +134,7 @@ function describeNamesakes(name: string, { variables, locals, outputs, resources
   return outputs.includes(name) ? `an output ${name} exists, which code of its own module cannot refer to.` : ''
 }
 
-async function hintResource(
-  [, mode, type = '', name = '']: RegExpExecArray,
-  _: Diagnostic,
-  at: Surroundings,
-): Promise<string> {
+const hintResource: Hint = async ([, mode, type = '', name = ''], _, at) => {
   const address = `${mode === 'managed' ? '' : `${mode}.`}${type}.${name}`
   const declared = await at.declared()
   const { resources } = declared
@@ -189,10 +152,39 @@ async function hintResource(
   return joinHints(namesakes, found.length === 0 ? '' : describeAll('declared resources', address, found))
 }
 
-async function hintType([, kind, type = '']: RegExpExecArray, _: Diagnostic, at: Surroundings): Promise<string> {
+const hintType: Hint = async ([, kind, type = ''], _, at) => {
   const names = await at.types()
   const near = names === null ? [] : nearest(type, names[modeOf(kind?.split(' ')[0])])
   return near.length === 0 ? '' : `nearest types: ${near.join(', ')}.`
+}
+
+/** Hints by the detail of a diagnostic, in the words of OpenTofu and Terraform. */
+const HINTS: readonly [RegExp, Hint][] = [
+  [/This object does not have an attribute named "([\w-]+)"\.(?! Did)/g, hintOutputs],
+  [/no argument, nested block, or exported attribute named "([\w-]+)"\.(?! Did)/g, hintAttribute],
+  [/An argument named "([\w-]+)" is not expected here\.(?! Did)/g, hintArgument],
+  [/Blocks of type "([\w-]+)" are not expected here\.(?! Did)/g, hintArgument],
+  [/The argument "([\w-]+)" is required, but no definition was found/g, hintRequired],
+  [/(input variable) with the name "([\w-]+)" has not been declared\.( Did)?/g, hintDeclared],
+  [/(local value) with the name "([\w-]+)" has not been declared\.( Did)?/g, hintDeclared],
+  [/No (module) call named "([\w-]+)" is declared/g, hintDeclared],
+  [/An? (managed|data|ephemeral) resource "([\w-]+)" "([\w-]+)" has not been declared/g, hintResource],
+  [/does not support (resource type|data source|ephemeral resource(?: type)?) "([\w-]+)"\.(?! Did)/g, hintType],
+]
+
+/**
+ * Returns one or two lines about existing outputs, arguments, types and declared names where the code uses an unknown
+ * one. Empty where the engine has already named them, and where nothing is known. Errors: those of the surroundings.
+ */
+export async function hintFor(diagnostic: Diagnostic, at: Surroundings): Promise<string> {
+  const hints = new Set<string>()
+  for (const [pattern, hint] of HINTS)
+    for (const match of diagnostic.detail.replaceAll(/\s+/g, ' ').matchAll(pattern)) {
+      if (hints.size === MAX_HINTS) break
+      const text = await hint(match, diagnostic, at)
+      if (text !== '') hints.add(`Hint: ${text}`)
+    }
+  return [...hints].join('\n')
 }
 
 /** Lists as many names as fit, similar ones first. */

@@ -105,18 +105,18 @@ export function findUnplanned(
   return [...new Set(named)].filter((address) => blocks.has(address))
 }
 
-/** The result of one import attempt. */
-interface ImportAttempt {
+/**
+ * Returns the text for the generator about one import attempt.
+ * @param attempt.unaddressed identifiers without a proposed address
+ * @param attempt.lost earlier imports whose block is gone from the code, so that the plan destroys them
+ */
+export function importFeedback(attempt: {
   imported: readonly Pair[]
   failures: readonly Failure[]
-  /** Identifiers without a proposed address. */
   unaddressed: readonly string[]
-  /** Earlier imports whose block is gone from the code, so that the plan destroys them. */
   lost: readonly Pair[]
-}
-
-/** Returns the text for the generator: imports, losses, failures, and identifiers without an address. */
-export function importFeedback({ imported, failures, unaddressed, lost }: ImportAttempt): string {
+}): string {
+  const { imported, failures, unaddressed, lost } = attempt
   const blocks = [
     renderBlock('Imported, leave their blocks where they are:', imported.map(describePair)),
     renderBlock(
@@ -172,24 +172,19 @@ export function stateAlignment(imported: readonly Pair[], plan: Plan | null): { 
   const changed = [...missing, ...changes.filter(({ address }) => addresses.has(address) && state.has(address))]
   const others = changes.filter(({ address }) => !addresses.has(address))
   const aligned = changed.length === 0
+  const settings = stateAlone.map(({ resource }) => resource.address)
   const verdict = aligned
     ? `Aligned: a plan after the import changes none of the imported resources (${imported.length}).`
     : `Not aligned: a plan after the import still changes ${changed.length} of ${imported.length} ` +
       `imported resources: ${listChanges(changed)}.`
   const parts = [
     verdict,
-    stateAlone.length > 0 &&
-      `The next apply writes settings of the provider into the state alone: ${listAddresses(stateAlone)}.`,
+    settings.length > 0 &&
+      `The next apply writes settings of the provider into the state alone: ${joinNames(settings, MAX_NAMED)}.`,
     others.length > 0 && `Beyond what was imported it has: ${listChanges(others)}.`,
   ]
   return { aligned, text: parts.filter((part) => part !== false).join(' ') }
 }
-
-const listAddresses = (changes: readonly { resource: { address: string } }[]): string =>
-  joinNames(
-    changes.map(({ resource }) => resource.address),
-    MAX_NAMED,
-  )
 
 const listChanges = (changes: readonly { address: string; action: string }[]): string =>
   joinNames(

@@ -32,14 +32,6 @@ const trimSlashes = (text: string): string => text.replace(/^\/+|\/+$/g, '')
 
 export type { StateKeySource, StateKeys }
 
-/** A file with the engine's backend block, and the part of it that may be logged. */
-interface OverrideFile {
-  /** Text of the file; may contain state store credentials, so it must not be logged. */
-  content: string
-  bucket: string
-  key: string
-}
-
 /**
  * The file with temporary state store keys. The engine reads it at the start of each command, so keys are renewed
  * without an init, and a plan file, which contains the backend block, holds no expired keys.
@@ -58,14 +50,17 @@ export const stateKeysFile = ({ access_key, secret_key, session_token }: StateKe
     '',
   ].join('\n')
 
-/** Renders the backend override for a project's managed state; null without a configured state bucket. */
-export function overrideFile(storage: StorageConfig, projectId: string): OverrideFile | null {
+/**
+ * Renders the file with the backend block for a project's managed state; null without a configured state bucket. Its
+ * content may hold credentials of the state store and must not be logged; bucket and key may be.
+ */
+export function overrideFile(storage: StorageConfig, projectId: string) {
   const bucket = storage.engine_state_bucket.trim()
   if (!bucket) return null
   const key = `${projectId}/${storage.engine_state_filename}`
-  const block =
+  const content =
     storage.provider === 'STORAGE_ACCOUNT' ? azurerm(storage, bucket, key) : s3(storage, projectId, bucket, key)
-  return { content: block, bucket, key }
+  return { content, bucket, key }
 }
 
 function s3(storage: StorageConfig, projectId: string, bucket: string, key: string): string {

@@ -18,16 +18,12 @@ export function expressionsByAddress(plan: Plan): Map<string, JsonObject> {
   return byAddress
 }
 
-/** A literal value in the code. */
-interface Literal {
-  argument: string
-  /** Path of the argument including its blocks, for example `setting.value`. */
-  path: string
-  value: Json
-}
-
-/** Returns the arguments whose whole value is literal. */
-export function literalsOf(expressions: Json | undefined, path = '', depth = 0): Literal[] {
+/** Returns the arguments whose whole value is literal; their paths include the blocks, for example `setting.value`. */
+export function literalsOf(
+  expressions: Json | undefined,
+  path = '',
+  depth = 0,
+): { argument: string; path: string; value: Json }[] {
   if (depth > MAX_DEPTH) return []
   if (Array.isArray(expressions)) return expressions.flatMap((block) => literalsOf(block, path, depth + 1))
   if (!isJsonObject(expressions)) return []

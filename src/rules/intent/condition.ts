@@ -4,19 +4,12 @@ import { fits } from './glob.ts'
 import type { Resource } from './resources.ts'
 import type { Condition, Operator, Scalar } from './statement.ts'
 
-/** The plan's verdict on one condition and one resource. */
-interface Judgement {
-  /** True if the condition holds; null where the plan cannot tell. */
-  holds: boolean | null
-  /** Planned value at the path, without sensitive parts. */
-  description: string
-}
-
 /**
  * Judges whether the planned values of a resource meet a condition.
  * @param steps steps of the condition's path, to share between resources
+ * @returns `holds`: null where the plan cannot tell; `description`: planned value at the path, without sensitive parts
  */
-export function judge(resource: Resource, condition: Condition, steps = stepsOf(condition.path)): Judgement {
+export function judge(resource: Resource, condition: Condition, steps = stepsOf(condition.path)) {
   const { values } = resource
   if (values === null) return { holds: false, description: 'nothing: it is destroyed' }
   const [attribute = ''] = steps

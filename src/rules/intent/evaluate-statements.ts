@@ -7,18 +7,16 @@ import type { Statement, StatementOf, StatementResult, Verdict } from './stateme
 
 type Result = Pick<StatementResult, 'verdict' | 'finding'>
 
-interface EvaluationOptions {
-  /** True if the plan includes changes of earlier rounds: an unrequested change is then unknown, not unmet. */
-  cumulative?: boolean
-  /** All resource types of the providers; absent when unknown. */
-  types?: readonly string[]
-}
-
-/** Evaluates statements in order. Never throws, whatever the plan contains. */
+/**
+ * Evaluates statements in order. Never throws, whatever the plan contains.
+ * @param options.cumulative true if the plan includes changes of earlier rounds: an unrequested change is then unknown,
+ * not unmet
+ * @param options.types all resource types of the providers; absent when unknown
+ */
 export function evaluateStatements(
   statements: readonly Statement[],
   plan: Plan,
-  options: EvaluationOptions = {},
+  options: { cumulative?: boolean; types?: readonly string[] } = {},
 ): StatementResult[] {
   const view = viewPlan(plan, options.types)
   return statements.map((statement) => ({ statement, ...resultOf(statement, view, options.cumulative === true) }))

@@ -25,13 +25,7 @@ export interface Resource {
 }
 
 /** The facts about a plan that statements use. */
-export interface PlanView {
-  resources: Resource[]
-  /** Output names of the root module; null when the plan does not list them. */
-  outputs: string[] | null
-  /** True if the type occurs in the plan, or a provider of the plan may have it. */
-  knowsType(type: string): boolean
-}
+export type PlanView = ReturnType<typeof viewPlan>
 
 const NOTHING: JsonObject = {}
 
@@ -39,7 +33,7 @@ const NOTHING: JsonObject = {}
  * Reads the facts that statements use from a plan.
  * @param types all resource types of the providers; without it, the plan's types indicate its providers
  */
-export function viewPlan(plan: Plan, types?: readonly string[]): PlanView {
+export function viewPlan(plan: Plan, types?: readonly string[]) {
   const expressions = expressionsByAddress(plan)
   const argumentsOf = (address: string) => expressions.get(withoutIndexes(address)) ?? NOTHING
   const changed: Resource[] = plan.resource_changes
@@ -64,8 +58,12 @@ export function viewPlan(plan: Plan, types?: readonly string[]): PlanView {
   ]
   return {
     resources,
+    /** Output names of the root module; null when the plan does not list them. */
     outputs: outputsOf(plan.document),
-    knowsType: types ? (type) => types.some((existing) => fits(type, existing)) : typesOfProviders(plan, resources),
+    /** True if the type occurs in the plan, or a provider of the plan may have it. */
+    knowsType: types
+      ? (type: string) => types.some((existing) => fits(type, existing))
+      : typesOfProviders(plan, resources),
   }
 }
 
@@ -87,7 +85,7 @@ function outputsOf(document: JsonObject): string[] | null {
 }
 
 /** Recognises the types in the plan, and types with the prefix of one of its providers. */
-function typesOfProviders(plan: Plan, resources: readonly Resource[]): PlanView['knowsType'] {
+function typesOfProviders(plan: Plan, resources: readonly Resource[]): (type: string) => boolean {
   const types = new Set(resources.map(({ type }) => type.toLowerCase()))
   for (const { module } of modulesOf(plan))
     for (const block of itemsOf(ownMember(module, 'resources'))) {

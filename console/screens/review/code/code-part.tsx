@@ -4,7 +4,7 @@ import type { Round } from '../../../client/api/client.ts'
 import { hasEnded } from '../../../client/sessions/use-session.ts'
 import { readStored, writeStored } from '../../../client/stored.ts'
 import { type AnySearch, useAnySearch, useSearchChange } from '../../../client/use-address.ts'
-import { CodeFile, type LineLinks, RowsDiff } from '../../../ui/code/code-view.tsx'
+import { CodeFile, CodeRows, type LineLinks } from '../../../ui/code/code-view.tsx'
 import { Check, NamedSelect } from '../../../ui/controls.tsx'
 import { keepInSight } from '../../../ui/keep-in-sight.ts'
 import { Badge, Button, Copy, Empty, ErrorNotice, Origin, Skeleton, Term, type Tone } from '../../../ui/kit.tsx'
@@ -206,7 +206,7 @@ function Body({ name, result, error, retry, layout, links }: BodyProps) {
   if (result.state === 'same') return <p class="code-none-left">The file did not change in the end.</p>
   if (result.rows.length === 0) return <p class="code-none-left">There are no lines to show.</p>
   if (result.text !== null) return <CodeFile text={result.text} name={name} links={links} />
-  return <RowsDiff rows={result.rows} name={name} layout={layout} links={links} />
+  return <CodeRows rows={result.rows} name={name} layout={layout} links={links} />
 }
 
 const STATES: Record<FileResult['state'], [word: string, tone: Tone]> = {

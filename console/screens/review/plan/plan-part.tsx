@@ -3,7 +3,7 @@ import type { PlanDocument, Round } from '../../../client/api/client.ts'
 import { useArtifact } from '../../../client/sessions/use-session.ts'
 import { useAnySearch, useSearchChange } from '../../../client/use-address.ts'
 import { NamedSelect, Unfold } from '../../../ui/controls.tsx'
-import { ActionBadge, Badge, ErrorNotice, Notice, Origin, Skeleton, Term, type Tone } from '../../../ui/kit.tsx'
+import { ActionBadge, Badge, ErrorNotice, Notice, Origin, SignBadge, Skeleton, Term } from '../../../ui/kit.tsx'
 import { Change } from '../../../ui/plan/attribute-changes.tsx'
 import { pathParts } from '../../../ui/plan/values.ts'
 import { FirstOf, Table } from '../../../ui/table.tsx'
@@ -178,11 +178,11 @@ function PlanSections({ round, document, children }: SectionsProps) {
   )
 }
 
-const VERDICTS: Record<PlanDocument['statements'][number]['verdict'], [sign: string, name: string, tone: Tone]> = {
+const VERDICTS = {
   met: ['✓', 'met', 'good'],
   unmet: ['✕', 'not met', 'bad'],
   unknown: ['?', 'unknown', 'warn'],
-}
+} as const
 const MAX_ABOUT = 3
 
 function Statements({ document: { statements, resources } }: { document: PlanDocument }) {
@@ -198,13 +198,10 @@ function Statements({ document: { statements, resources } }: { document: PlanDoc
       </p>
       <ul class="review-list">
         {statements.map(({ id, text, verdict, finding }) => {
-          const [sign, name, tone] = VERDICTS[verdict]
           const named = resources.filter((resource) => resource.statements.includes(id))
           return (
             <li key={id} class="review-statement">
-              <Badge tone={tone} sign={sign}>
-                {name}
-              </Badge>
+              <SignBadge of={VERDICTS[verdict]} />
               <div>
                 <p>{excerpt(text, 2_000)}</p>
                 <p class="small quiet">{excerpt(finding, 2_000)}</p>

@@ -47,16 +47,9 @@ export async function createRecords(tx: Transaction): Promise<void> {
     );
     -- What is compressed already is not compressed again.
     ALTER TABLE console_files ALTER COLUMN br SET STORAGE EXTERNAL, ALTER COLUMN gzip SET STORAGE EXTERNAL;
-  `.simple()
-  await refuseChanges(tx)
-}
 
-/**
- * Creates triggers that refuse changes. Only `expire_audit_records` deletes, and only entries older than a day, so that
- * nobody with the platform's own access can remove traces by a plain statement.
- */
-async function refuseChanges(tx: Transaction): Promise<void> {
-  await tx`
+    -- Only expire_audit_records deletes, and only entries older than a day, so that nobody with the platform's own
+    -- access can remove traces by a plain statement.
     CREATE FUNCTION keep_audit_records() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF TG_OP = 'DELETE' THEN

@@ -6,12 +6,9 @@ import type { Transaction } from '../../sql.ts'
  */
 export async function createSessionLists(tx: Transaction): Promise<void> {
   await createSearch(tx)
-  await createSearchTriggers(tx)
   await repeatDetails(tx)
   await createListIndexes(tx)
   await createCounts(tx)
-  await createCountTriggers(tx)
-  await sumUpCounts(tx)
 }
 
 /**
@@ -38,15 +35,9 @@ async function createSearch(tx: Transaction): Promise<void> {
     CREATE INDEX session_search_newest ON session_search (created_at DESC, session_id DESC);
     CREATE INDEX session_search_newest_of_user ON session_search (user_id, created_at DESC, session_id DESC);
     CREATE INDEX session_search_repository ON session_search (repository_id, created_at DESC, session_id DESC);
-  `.simple()
-}
 
-/**
- * Creates the triggers that fill `session_search`. A session's row needs its workspace and its history; the later
- * insert of the two creates it. Both are immutable, so no trigger on updates is needed.
- */
-async function createSearchTriggers(tx: Transaction): Promise<void> {
-  await tx`
+    -- The row of a session needs its workspace and its history; the later insert of the two creates it. Both are
+    -- immutable, so no trigger on updates is needed.
     CREATE FUNCTION fill_session_search(ids integer[]) RETURNS void LANGUAGE sql AS $$
       INSERT INTO searched_repositories (id, uri)
       SELECT DISTINCT md5(lower(uri))::uuid, lower(uri) FROM workspaces WHERE session_id = ANY(ids)
@@ -174,11 +165,7 @@ async function createCounts(tx: Transaction): Promise<void> {
              NEW.is_blocked, 1, false WHERE NOT NEW.in_flight;
       RETURN NULL;
     END $$;
-  `.simple()
-}
 
-async function createCountTriggers(tx: Transaction): Promise<void> {
-  await tx`
     CREATE FUNCTION forget_session_counts() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN DELETE FROM session_counts; RETURN NULL; END $$;
 
@@ -194,11 +181,7 @@ async function createCountTriggers(tx: Transaction): Promise<void> {
       EXECUTE FUNCTION count_changed_session();
     CREATE TRIGGER forget_session_counts AFTER TRUNCATE ON sessions
       FOR EACH STATEMENT EXECUTE FUNCTION forget_session_counts();
-  `.simple()
-}
 
-async function sumUpCounts(tx: Transaction): Promise<void> {
-  await tx`
     CREATE FUNCTION sum_up_session_counts() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       -- The bytes spell "coun". A transaction that does not get the lock leaves the work to the one that has it.
