@@ -51,11 +51,8 @@ const casesFor = (ownerId: number, sessions: number): Case[] => [
   ['all, search, cloud and mode', { search: 'acme/infrastructure-17', cloud: 'aws', mode: 'apply' }],
 ]
 const LOCKED_GCP = { cloud: 'gcp', locked: true, sort: 'created' } as const
-const OF_REPOSITORY = {
-  repo_uri: 'https://github.com/acme/infrastructure-17',
-  mode: 'drift',
-  sort: 'last_activity',
-} as const
+const REPOSITORY = 'https://github.com/acme/infrastructure-17'
+const OF_REPOSITORY = { repo_uri: REPOSITORY, mode: 'drift', sort: 'last_activity' } as const
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().replace('Z', '000Z')
 
@@ -75,7 +72,7 @@ const totalsCasesFor = (sessions: number): TotalsCase[] => [
   ['summary of all', {}],
   ['summary of a cloud, not locked', { cloud: 'aws', locked: false }],
   ['summary of one owner by e-mail', { user_email: 'person.17@' }],
-  ['summary of a repository', { repo_uri: 'https://github.com/acme/infrastructure-17' }],
+  ['summary of a repository', { repo_uri: REPOSITORY }],
   ['summary of half of the time', (({ sort: _, ...period }) => period)(midPeriod(sessions, 0.5))],
 ]
 
