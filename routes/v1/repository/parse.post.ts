@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi'
+import { requireSomeAuthorization } from '../../../src/access/authorize.ts'
 import { findRootModules } from '../../../src/repository/root-modules.ts'
 import { requireOperation } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { errorAnswer, json, UNREACHABLE } from '../../openapi/answers.ts'
+import { errorAnswer, json, repositoryRefusals, UNREACHABLE } from '../../openapi/answers.ts'
 import { repositoryUri } from '../../validation/fields.ts'
 
 export const ParseRequest = z
@@ -25,11 +26,12 @@ export const postParse = endpoint({
   answer: json(Roots, 'The roots.'),
   errors: [
     UNREACHABLE,
-    errorAnswer(403, 'The operation role is too low.', "Requires operation role 'developer' or higher"),
+    ...repositoryRefusals('developer'),
     errorAnswer(
       502,
-      'The clone took too long or could not be read.',
+      'The clone took too long or could not be read; or the authorization service could not be asked.',
       'Repository is not reachable or access was denied.',
+      'authz service unreachable: the connection failed',
     ),
     errorAnswer(
       503,
@@ -39,7 +41,8 @@ export const postParse = endpoint({
   ],
   gate: requireOperation('developer'),
   handle: async (c, { body }) => {
-    const { platform } = c.var
+    const { platform, user } = c.var
+    await requireSomeAuthorization(platform, user, body.repo_uri)
     const { signal } = c.req.raw
     const roots = await platform.repositoryGate.run(() => findRootModules(platform, body.repo_uri, signal), signal)
     return { roots }
