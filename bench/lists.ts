@@ -60,11 +60,8 @@ const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISO
 function midPeriod(sessions: number, share?: number) {
   const days = (sessions * 3) / (24 * 60)
   const half = (share === undefined ? Math.min(30, days / 2) : days * share) / 2
-  return {
-    created_after: daysAgo(days / 2 + half),
-    created_before: daysAgo(days / 2 - half),
-    sort: 'last_activity',
-  } as const
+  const [created_after, created_before] = [daysAgo(days / 2 + half), daysAgo(days / 2 - half)]
+  return { created_after, created_before, sort: 'last_activity' } as const
 }
 
 type TotalsCase = [name: string, selection: SessionSelection]
