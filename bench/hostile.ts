@@ -59,6 +59,7 @@ function targets(): Target[] {
   }
   const [token, log] = ['', silentLogger]
   const deliveries = createDeliveries({ deliver: async () => {} })
+  const notifications = createNotificationsApp({ token, deliveries, log })
   const authz = createAuthzApp({ token, permissive: true, store: openRoleStore('/nonexistent/roles.json'), log })
   const largest = Math.max(...found.map(({ bytes }) => bytes))
   return [
@@ -70,7 +71,7 @@ function targets(): Target[] {
       path: '/v1/notify',
       method: 'post',
       bytes: 2 * 1024 * 1024,
-      app: createNotificationsApp({ token, deliveries, log }),
+      app: notifications,
     },
   ]
 }

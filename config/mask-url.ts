@@ -32,7 +32,8 @@ export function secretsInUrl(url: string): string[] {
   return hidden.filter((secret) => secret !== '').flatMap((secret) => [secret, decodeOrKeep(secret)])
 }
 
-function decodeOrKeep(text: string): string {
+/** Decodes percent-encoded text; returns a broken one unchanged. */
+export function decodeOrKeep(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -1,14 +1,12 @@
-interface ProviderVariables {
-  /** Sets of variables, one of which has to be complete. */
-  anyOf: readonly (readonly string[])[]
-  /** The variables that an error names when no set is complete; by default those of the first set. */
-  reported?: readonly string[]
-  /** Variables that are read if set but never required. */
-  optional?: readonly string[]
-}
-
-/** The variables of the providers whose credentials are checked at boot. For others, the first call fails. */
-const PROVIDERS: Record<string, ProviderVariables> = {
+/**
+ * The variables of the providers whose credentials are checked at boot; for others, the first call fails. One set of
+ * `anyOf` has to be complete; if none is, the error names those of `reported`, by default the first set. The `optional`
+ * ones are read if set but never required.
+ */
+const PROVIDERS: Record<
+  string,
+  { anyOf: readonly (readonly string[])[]; reported?: readonly string[]; optional?: readonly string[] }
+> = {
   openai: { anyOf: [['OPENAI_API_KEY']], optional: ['OPENAI_BASE_URL', 'OPENAI_API_BASE', 'OPENAI_ORGANIZATION'] },
   anthropic: { anyOf: [['ANTHROPIC_API_KEY']], optional: ['ANTHROPIC_BASE_URL', 'ANTHROPIC_API_BASE'] },
   gemini: {

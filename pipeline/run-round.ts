@@ -1,16 +1,26 @@
+import { maskedSecretsOf } from '../config/mask.ts'
+import type { AgentEvent } from '../src/agent/agent-request.ts'
 import { LeaseLost, PlatformError, RoundCancelled } from '../src/base/errors.ts'
 import type { Logger } from '../src/base/log.ts'
+import { createMasker } from '../src/base/masking.ts'
+import type { ChainName } from '../src/chains/index.ts'
 import type { Context } from '../src/context.ts'
 import { STOPPING } from '../src/data/queue.ts'
+import type { ObjectStore } from '../src/data/storage/object-store.ts'
+import { type EventLog, openEventLog } from '../src/events/event-log.ts'
+import { createPricing } from '../src/llm/prices.ts'
 import type { CancelWatch } from '../src/rounds/cancel.ts'
 import { type Claim, claimForRun, keepLease } from '../src/rounds/claim.ts'
 import { cancelledMessage, finishDespiteOutages, type RoundEnd } from '../src/rounds/finish.ts'
 import type { ClaimedRound, SessionFacts } from '../src/rounds/round.ts'
-import { releaseRound } from '../src/rounds/transitions.ts'
-import { settleJobs } from './kit/cancellation.ts'
-import type { RoundRecorder } from './kit/round-recorder.ts'
+import { emptyResult } from '../src/rounds/round-result.ts'
+import { appendStatus, releaseRound } from '../src/rounds/transitions.ts'
+import { countSessionTokens } from '../src/sessions/find.ts'
+import { settleJobs } from './kit/engine.ts'
+import { createMeter, createTokenBudget, type Meter } from './kit/meter.ts'
+import { createModelOpener } from './kit/models.ts'
+import type { RecordedRound, RoundRecorder, RoundRecording } from './kit/recording.ts'
 import type { BareRun, Modes, RoundMode } from './kit/run.ts'
-import { type AttemptFrame, openBudget, openRoundEventLog, openRun, toRecordedRound } from './open-run.ts'
 import type { Workspace } from './workspace/workspace.ts'
 
 const UNEXPECTED = 'an unexpected error occurred; the log of the worker has the details.'
@@ -50,13 +60,12 @@ export async function runRound(
   }
 }
 
-interface ClaimedFrame extends RoundFrame {
-  stopping: AbortSignal
-  cancelling: AbortController
-  onCancel(by: string): void
-}
-
-async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: ClaimedFrame): Promise<void> {
+async function runClaimed(
+  context: Context,
+  claim: Claim,
+  modes: Modes,
+  frame: RoundFrame & { stopping: AbortSignal; cancelling: AbortController; onCancel(by: string): void },
+): Promise<void> {
   const log = context.log.with({ session_id: claim.session.uuid, round: claim.number, attempt: claim.attempt })
   const lease = keepLease(context.sql, claim, log, frame.onCancel)
   const recording = frame.recorder?.round(toRecordedRound(context, claim))
@@ -67,13 +76,8 @@ async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: C
     const cancelled = frame.cancelling.signal
     const eventLog = openRoundEventLog({ ...context, log }, claim)
     // Events must be flushed before anybody sees the end of the round.
-    const end = await attempt({ ...context, log }, claim, modes, {
-      ...frame,
-      held,
-      cancelled,
-      recording,
-      eventLog,
-    }).finally(eventLog.close)
+    const signals = { held, cancelled, recording, eventLog }
+    const end = await attempt({ ...context, log }, claim, modes, { ...frame, ...signals }).finally(eventLog.close)
     if (end === 'parked') return log.info('round waits for another one')
     if (end === 'release') {
       await releaseRound(context, claim)
@@ -105,7 +109,11 @@ async function attempt(context: Context, claim: Claim, modes: Modes, frame: Roun
     return { status, message, commit: null, history, usage: meter.usage(), result, ...more }
   }
   try {
-    if (claim.cancelled_by !== null && mode.workspace) await endUnstarted(run)
+    if (claim.cancelled_by !== null && mode.workspace) {
+      // Cancelled before its claim: jobs of earlier attempts are stopped.
+      await settleJobs(run)
+      frame.cancelled.throwIfAborted()
+    }
     if (claim.interruptions > context.config.worker.max_restarts) return await giveUp(mode, run, claim.interruptions)
     const budget = await openBudget(context, claim, frame.eventLog)
     const { outcome, commit } = await runMode(mode, budget ? { ...run, budget } : run, frame)
@@ -121,14 +129,10 @@ async function attempt(context: Context, claim: Claim, modes: Modes, frame: Roun
       // An apply throws this only before submission, so its plan is still valid.
       return endWith('uncompleted', cancelledMessage(cancelled.by), { keeps_plan: claim.mode === 'apply' })
     }
-    return endWith('failed', `runner failed: ${describeFailure(error, context.log)}`)
+    context.log.error('round failed', { error })
+    // Only the text of a platform error is for users.
+    return endWith('failed', `runner failed: ${error instanceof PlatformError ? error.message : UNEXPECTED}`)
   }
-}
-
-/** Ends a round that was cancelled before its claim, and stops jobs of earlier attempts. */
-async function endUnstarted(run: BareRun): Promise<void> {
-  await settleJobs(run)
-  run.cancellation?.signal.throwIfAborted()
 }
 
 /** Notes the cancellation in the last turn of the conversation, except for an apply, which has its report there. */
@@ -161,12 +165,6 @@ async function runMode(mode: RoundMode, run: BareRun, frame: RoundFrame) {
   }
 }
 
-/** Returns the text of a platform error for users. Any other error is only logged. */
-function describeFailure(error: unknown, log: Logger): string {
-  log.error('round failed', { error })
-  return error instanceof PlatformError ? error.message : UNEXPECTED
-}
-
 const FAILED = /^runner failed: /
 
 /** Drops conversation, result and commit of a preview. A failed one is `uncompleted`, so rounds can follow. */
@@ -176,3 +174,116 @@ export function endOfPreview({ status, message, usage }: RoundEnd): RoundEnd {
     ? { ...kept, status: 'uncompleted', message: message.replace(FAILED, 'The preview could not be made: ') }
     : { ...kept, status, message }
 }
+
+/** The signals that end an attempt at a round, and its recorders. */
+interface AttemptFrame {
+  /** Fires when the lease is lost or the worker stops. */
+  held: AbortSignal
+  /** Fires with `RoundCancelled`. */
+  cancelled: AbortSignal
+  recording: RoundRecording | undefined
+  eventLog: EventLog
+}
+
+async function openRun(context: Context, claim: Claim, mode: RoundMode, frame: AttemptFrame): Promise<BareRun> {
+  const { held, cancelled, recording, eventLog } = frame
+  const meter = createMeter({ price: createPricing(context.config.llm.prices) })
+  const { llm, ...runContext } = context
+  const run: BareRun = {
+    context: { ...runContext, storage: watchUploads(context.storage, eventLog) },
+    openModel: createModelOpener(llm, recording),
+    round: claim,
+    conversation: [...claim.history],
+    result: emptyResult(),
+    log: context.log,
+    signal: mode.workspace ? AbortSignal.any([held, cancelled]) : held,
+    cancellation: { signal: cancelled, held, jobs: new Set() },
+    meter,
+    setStatus: (status, message) => {
+      recording?.addStatus(status)
+      return appendStatus(context.sql, claim, status, message)
+    },
+    observe: createObserver(meter, eventLog),
+    eventLog,
+    trace: await context.tracing?.session(claim.session),
+    recording,
+  }
+  announceCancellation(run)
+  return run
+}
+
+/** Records in log and event log that the round was cancelled. */
+function announceCancellation({ cancellation, log, eventLog }: BareRun): void {
+  const announce = () => {
+    const reason: unknown = cancellation?.signal.reason
+    if (!(reason instanceof RoundCancelled)) return
+    log.info('round is cancelled', { by: reason.by })
+    eventLog.activity({ type: 'round.cancelling', by: reason.by })
+  }
+  if (cancellation?.signal.aborted) announce()
+  else cancellation?.signal.addEventListener('abort', announce, { once: true })
+}
+
+/** Opens the event log of an attempt, in which the secrets of the configuration are masked from the start. */
+const openRoundEventLog = ({ sql, log, config }: Context, claim: Claim): EventLog =>
+  openEventLog(sql, claim, { log, mask: createMasker(maskedSecretsOf(config)).text })
+
+function toRecordedRound({ config, now }: Context, claim: Claim): RecordedRound {
+  const { session } = claim
+  return {
+    session: session.uuid,
+    round: claim.number,
+    attempt: claim.attempt,
+    mode: claim.mode,
+    is_partial: claim.is_partial,
+    ...(claim.preview && { preview: true }),
+    query: claim.query,
+    repository: session.workspace.uri,
+    iac_path: session.workspace.root_path,
+    scope_id: session.scope_id,
+    provider: session.provider,
+    models: { main: config.llm.model, small: config.llm.small_model },
+    recorded_at: now().toISOString(),
+  }
+}
+
+/** Creates the token budget, null without a limit. A resumed apply may exceed it, since its result is reported. */
+async function openBudget({ config, sql }: Context, claim: Claim, eventLog: EventLog) {
+  const limit = config.llm.max_session_tokens
+  if (limit === 0) return null
+  const budget = createTokenBudget(limit, await countSessionTokens(sql, claim.session.id), (tokens) =>
+    eventLog.activity({ type: 'budget.spent', tokens, limit }),
+  )
+  if (claim.mode !== 'apply' || claim.attempt === 1) budget.check()
+  return budget
+}
+
+/** Creates `BareRun.observe`: every event is metered, and tool calls are added to the event log. */
+export const createObserver =
+  (meter: Pick<Meter, 'observe'>, eventLog: EventLog) =>
+  (event: AgentEvent<ChainName>): void => {
+    meter.observe(event)
+    if (event.type !== 'tool') return
+    eventLog.activity({
+      type: 'tool.called',
+      chain: event.chain,
+      tool: event.name,
+      path: event.path ?? null,
+      outcome: event.success ? 'ok' : 'refused',
+      seconds: Math.round(event.durationMs) / 1000,
+    })
+  }
+
+/** Keys of a round's objects, `sessions/<session>/rounds/<round>/<folder>/<name>`. */
+const OF_ROUND = /^sessions\/[^/]+\/rounds\/[^/]+\/([^/]+)\/(.+)$/
+
+/** Wraps the store so that each stored object of a round is added to the event log. */
+export const watchUploads = (storage: ObjectStore, eventLog: EventLog): ObjectStore => ({
+  ...storage,
+  put: async (key, body, options) => {
+    const bytes = await storage.put(key, body, options)
+    const [, kind, name] = OF_ROUND.exec(key) ?? []
+    if (kind && name) eventLog.activity({ type: 'artifact.uploaded', kind, name, bytes })
+    return bytes
+  },
+})

@@ -2,14 +2,18 @@ import { ConfigError, loadConfig } from '../config/load.ts'
 import { secretsOf } from '../config/mask.ts'
 import type { Config } from '../config/types.ts'
 import type { Logger } from '../src/base/log.ts'
+import type { Context } from '../src/context.ts'
+import { startWorkingQueue } from '../src/data/queue.ts'
 import { checkStateKeys } from '../src/data/storage/state-keys.ts'
 import { notifyOfEvent } from '../src/notifications/notify.ts'
+import { startCancelWatch } from '../src/rounds/cancel.ts'
 import { type BootedProcess, bootProcess, readMetricsAddress, runEntry } from '../src/runtime/boot.ts'
 import { createRecordingWriter, readTextFile } from '../src/runtime/files.ts'
-import { createRoundRecorder, type RoundRecorder } from './kit/round-recorder.ts'
+import { createRoundRecorder, type RoundRecorder } from './kit/recording.ts'
+import type { Modes } from './kit/run.ts'
 import { modes } from './modes/index.ts'
+import { type RoundFrame, runRound } from './run-round.ts'
 import { startSweeper } from './sweeper.ts'
-import { startWorker } from './worker.ts'
 import { adoptSharedMode } from './workspace/files/private-files.ts'
 import { configureGit } from './workspace/git/settings.ts'
 import { openWorkspace } from './workspace/open.ts'
@@ -65,4 +69,37 @@ function openRecorder(config: Config, log: Logger): RoundRecorder | undefined {
   const { record_folder } = config.llm
   if (record_folder === '') return undefined
   return createRoundRecorder({ write: createRecordingWriter(record_folder), log, secrets: secretsOf(config) })
+}
+
+/** The sum is below the ten seconds that container runtimes grant a process to stop. */
+const STOP_LIMITS = { finishMs: 4_000, handBackMs: 3_000 }
+
+/** Runs waiting rounds, `worker.concurrency` at a time, until it is stopped. */
+export async function startWorker(
+  context: Context,
+  modes: Modes,
+  frame: RoundFrame,
+  limits: { finishMs: number; handBackMs: number } = STOP_LIMITS,
+) {
+  const { concurrency } = context.config.worker
+  const cancellations = await startCancelWatch(context.sql, context.log)
+  const queue = await startWorkingQueue(context.sql, context.log, {
+    concurrency,
+    handle: async (roundId, signal) => {
+      try {
+        await runRound(context, roundId, modes, signal, { ...frame, cancellations })
+      } catch (error) {
+        context.log.error('a round could not be run', { round_id: roundId, error })
+        throw error
+      }
+    },
+  })
+  context.log.info('worker ready', { concurrency })
+  return {
+    /** Claims no more rounds, gives running ones 4 s to finish and releases the rest. */
+    stop: async () => {
+      await queue.stop(limits)
+      await cancellations.close()
+    },
+  }
 }

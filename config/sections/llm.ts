@@ -10,12 +10,6 @@ export type ModelPrice = v.InferOutput<typeof price>
 /** Prices by `<provider>/<model-id>`, in which `*` matches any text. */
 export type ModelPrices = Readonly<Record<string, ModelPrice>>
 
-/** One entry of the model list. Further keys of `litellm_params` are kept as they are. */
-export interface ModelListEntry {
-  model_name: string
-  litellm_params: { model: string; api_base?: string; api_key?: string } & Record<string, unknown>
-}
-
 const modelListEntry = v.pipe(
   v.object(
     {
@@ -23,21 +17,21 @@ const modelListEntry = v.pipe(
       litellm_params: v.looseObject(
         {
           model: entryText,
-          api_base: v.optional(v.string('must be a string')),
-          api_key: v.optional(v.string('must be a string')),
+          api_base: v.exactOptional(v.string('must be a string')),
+          api_key: v.exactOptional(v.string('must be a string')),
         },
         mappingError,
       ),
     },
     mappingError,
   ),
-  v.transform(
-    ({ model_name, litellm_params }): ModelListEntry => ({
-      model_name: model_name ?? litellm_params.model,
-      litellm_params,
-    }),
-  ),
+  v.transform(({ model_name, litellm_params }) => ({
+    model_name: model_name ?? litellm_params.model,
+    litellm_params,
+  })),
 )
+/** One entry of the model list. Further keys of `litellm_params` are kept as they are. */
+export type ModelListEntry = v.InferOutput<typeof modelListEntry>
 
 /** Entries of which only `litellm_params.model` is required. It is also the name of an entry without `model_name`. */
 const modelList = v.optional(v.array(modelListEntry, 'must be a list'), () => [])

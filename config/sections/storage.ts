@@ -50,7 +50,7 @@ export function readStorage(source: Source) {
   const { values, failed } = source.section('storage', storageSchema, storageAliases)
   checkPresignExpiry(source, values.presign_expiry_seconds)
   const { access_key_env, secret_key_env, account_key_env, ...rest } = values
-  const usable = !failed.has('provider') && !failed.has('endpoint_url')
+  const isAccount = !failed.has('provider') && !failed.has('endpoint_url') && values.provider === 'STORAGE_ACCOUNT'
   const accessKey = readBundledKey(source, values.provider, access_key_env)
   const secretKey = readBundledKey(source, values.provider, secret_key_env)
   if (values.state_credentials === 'scoped') checkScopedKeys(source, values, accessKey !== '' && secretKey !== '')
@@ -60,7 +60,7 @@ export function readStorage(source: Source) {
     access_key: accessKey,
     secret_key: secretKey,
     ...(chained ? { aws: readAws(source) } : {}),
-    ...(usable ? readAccount(source, values) : { account_name: '', account_key: '' }),
+    ...(isAccount ? readAccount(source, values) : { account_name: '', account_key: '' }),
   }
 }
 
@@ -104,7 +104,6 @@ function readBundledKey(source: Source, provider: StorageProvider, name: string)
 }
 
 function readAccount(source: Source, values: Values): { account_name: string; account_key: string } {
-  if (values.provider !== 'STORAGE_ACCOUNT') return { account_name: '', account_key: '' }
   const account_name = accountName(values.endpoint_url)
   const accountKey = source.variable(values.account_key_env)
   if (account_name === '')

@@ -45,29 +45,11 @@ const OpenApi = v.object({
   ),
 })
 
-export interface Operation {
-  id: string
-  method: string
-  /** The path, with its parameters as `{name}`. */
-  path: string
-  /** False when the operation is answered without a token. */
-  secured: boolean
-  /** True when an implementation may leave it out (`x-optional`). */
-  optional: boolean
-  /** The JSON body; null for an operation without one. */
-  body: v.InferOutput<typeof Media> | null
-  answers: Record<string, v.InferOutput<typeof Answer>>
-}
-export interface Contract {
-  name: ContractName
-  version: string
-  operations: Operation[]
-  /** Returns the operation with this id. Errors: there is none. */
-  operation(id: string): Operation
-}
+export type Contract = Awaited<ReturnType<typeof readContract>>
+export type Operation = Contract['operations'][number]
 
 /** Reads `contracts/<name>.v1.yaml`. Errors: it is no OpenAPI document, or one without what the suite needs. */
-export async function readContract(name: ContractName): Promise<Contract> {
+export async function readContract(name: ContractName) {
   const text = await readFile(new URL(`../${name}.v1.yaml`, import.meta.url), 'utf8')
   const validator = new Validator()
   const { valid, errors } = await validator.validate(parse(text))
@@ -77,9 +59,13 @@ export async function readContract(name: ContractName): Promise<Contract> {
     Object.entries(methods).map(([method, { operationId, security, requestBody, responses, ...raw }]) => ({
       id: operationId,
       method: method.toUpperCase(),
+      /** The path, with its parameters as `{name}`. */
       path,
+      /** False when the operation is answered without a token. */
       secured: security?.length !== 0,
+      /** True when an implementation may leave it out. */
       optional: raw['x-optional'],
+      /** The JSON body; null for an operation without one. */
       body: requestBody?.content['application/json'] ?? null,
       answers: responses,
     })),
@@ -88,7 +74,8 @@ export async function readContract(name: ContractName): Promise<Contract> {
     name,
     version: info.version,
     operations,
-    operation: (id) => {
+    /** Returns the operation with this id. Errors: there is none. */
+    operation: (id: string) => {
       const found = operations.find((each) => each.id === id)
       if (!found) throw new Error(`the contract has no operation ${id}`)
       return found

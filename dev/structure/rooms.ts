@@ -171,6 +171,7 @@ export const ROOMS: readonly Room[] = [
     holds: 'runs the engine, keeps state and plans, lists what a cloud has',
     imports: [
       'config/document.ts',
+      'config/mask-url.ts',
       'config/sections/aws.ts',
       'src/aws',
       'src/base/http.ts',

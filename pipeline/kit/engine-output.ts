@@ -7,7 +7,6 @@ import { storeEngineOutput } from '../../src/reports/artifacts.ts'
 import type { EngineResult, IacJobKind } from '../../src/services/iac/contract.ts'
 import type { BareRun } from './run.ts'
 
-type Stream = 'stdout' | 'stderr'
 type WatchedRun = Pick<BareRun, 'context' | 'eventLog' | 'log'>
 
 /** Kinds whose stdout is text. That of the others is a document with values of the plan or the state. */
@@ -30,7 +29,7 @@ const CUT = '[The rest is left out here.]\n'
  * no more. No method throws or waits.
  */
 export function watchJob(run: WatchedRun, secrets: Pick<Masker, 'text'>, kind: IacJobKind) {
-  let current: WatchedJob | null = null
+  let current: ReturnType<typeof watchOneJob> | null = null
   const end = (result: EngineResult | null) => {
     current?.end(result)
     current = null
@@ -39,7 +38,7 @@ export function watchJob(run: WatchedRun, secrets: Pick<Masker, 'text'>, kind: I
     /** Records that the service accepted the job. A second call is for the job that replaces a lost one. */
     began: (jobId: string) => {
       end(null)
-      current = new WatchedJob(run, secrets, { kind, jobId })
+      current = watchOneJob(run, secrets, { kind, jobId })
       if (isForPeople(kind) && run.eventLog !== silentEventLog) void current.follow()
     },
     /** Records that the job ended; null without a result of the engine. */
@@ -47,41 +46,33 @@ export function watchJob(run: WatchedRun, secrets: Pick<Masker, 'text'>, kind: I
   }
 }
 
-class WatchedJob {
-  readonly #run: WatchedRun
-  readonly #step: IacJobKind
-  readonly #jobId: string
-  readonly #streams: Record<Stream, StreamWriter>
-  readonly #started = performance.now()
-  readonly #over = new AbortController()
-
-  constructor(run: WatchedRun, secrets: Pick<Masker, 'text'>, { kind, jobId }: { kind: IacJobKind; jobId: string }) {
-    this.#run = run
-    this.#step = kind
-    this.#jobId = jobId
-    const job = { step: kind, job_id: jobId }
-    const writer = (stream: Stream) =>
-      new StreamWriter((text) => run.eventLog.output({ type: 'lines', ...job, stream, text: secrets.text(text) }))
-    this.#streams = { stdout: writer('stdout'), stderr: writer('stderr') }
-    run.eventLog.activity({ type: 'engine.began', step: kind })
-    run.eventLog.output({ type: 'step.began', ...job })
-  }
+function watchOneJob(
+  run: WatchedRun,
+  secrets: Pick<Masker, 'text'>,
+  { kind, jobId }: { kind: IacJobKind; jobId: string },
+) {
+  const { eventLog, context, log } = run
+  const job = { step: kind, job_id: jobId }
+  const writer = (stream: 'stdout' | 'stderr') =>
+    createStreamWriter((text) => eventLog.output({ type: 'lines', ...job, stream, text: secrets.text(text) }))
+  const [stdout, stderr] = [writer('stdout'), writer('stderr')]
+  const started = performance.now()
+  const over = new AbortController()
+  const { signal } = over
+  eventLog.activity({ type: 'engine.began', step: kind })
+  eventLog.output({ type: 'step.began', ...job })
 
   /** Follows the output until the job ends, the service stops offering it or the limit is reached. */
-  async follow(): Promise<void> {
-    const { log } = this.#run
-    const { signal } = this.#over
+  const follow = async (): Promise<void> => {
     try {
       const from = { stdout: 0, stderr: 0 }
       for (let missed = 0; missed < MAX_MISSED && !signal.aborted; ) {
         const asked = performance.now()
-        const piece = await this.#run.context.iac.outputFrom?.(this.#jobId, from, { waitSeconds: WAIT_S, signal })
+        const piece = await context.iac.outputFrom?.(jobId, from, { waitSeconds: WAIT_S, signal })
         if (signal.aborted || !piece) return
         missed = piece === 'missed' ? missed + 1 : 0
         if (piece !== 'missed' && piece.stdout + piece.stderr !== '') {
-          const isFull = [this.#streams.stdout.take(piece.stdout), this.#streams.stderr.take(piece.stderr)].includes(
-            true,
-          )
+          const isFull = [stdout.take(piece.stdout), stderr.take(piece.stderr)].includes(true)
           if (isFull) return
           from.stdout = piece.stdout_next
           from.stderr = piece.stderr_next
@@ -92,58 +83,52 @@ class WatchedJob {
         if (performance.now() - asked < PAUSE_MS) await delay(PAUSE_MS, signal)
       }
     } catch (error) {
-      if (!signal.aborted) log.info('the output of an engine job is not read along', { job_id: this.#jobId, error })
+      if (!signal.aborted) log.info('the output of an engine job is not read along', { job_id: jobId, error })
     }
   }
 
-  end(result: EngineResult | null): void {
-    this.#over.abort()
-    const { eventLog } = this.#run
-    const seconds = Math.round(performance.now() - this.#started) / 1000
+  const end = (result: EngineResult | null): void => {
+    over.abort()
+    const seconds = Math.round(performance.now() - started) / 1000
     const exit_code = result?.exit_code ?? null
-    if (isForPeople(this.#step)) this.#streams.stdout.end(result?.stdout ?? null)
-    this.#streams.stderr.end(result?.stderr ?? null)
-    eventLog.output({ type: 'step.ended', step: this.#step, job_id: this.#jobId, exit_code, seconds })
-    eventLog.activity({ type: 'engine.ended', step: this.#step, exit_code, seconds })
+    if (isForPeople(kind)) stdout.end(result?.stdout ?? null)
+    stderr.end(result?.stderr ?? null)
+    eventLog.output({ type: 'step.ended', ...job, exit_code, seconds })
+    eventLog.activity({ type: 'engine.ended', step: kind, exit_code, seconds })
   }
+  return { follow, end }
 }
 
 /** Writes a text in whole lines; the rest may arrive at the end. */
-class StreamWriter {
-  readonly #write: (lines: string) => void
-  #taken = ''
-  /** The length of the part of `#taken` that has been written. */
-  #written = 0
-  #isFull = false
-
-  constructor(write: (lines: string) => void) {
-    this.#write = write
-  }
-
-  /** Appends text. Returns true when no more should be read. */
-  take(text: string): boolean {
-    this.#taken += text
-    const end = this.#taken.lastIndexOf('\n') + 1
-    if (end > this.#written) this.#writeLines(this.#taken.slice(this.#written, end))
-    this.#written = Math.max(this.#written, end)
-    return this.#isFull || this.#taken.length > MAX_CHARS
-  }
-
-  /** @param whole the complete text; null when it is unknown and the appended text is all there is */
-  end(whole: string | null): void {
-    const text = whole ?? this.#taken
-    const rest = text.slice(sharedLines(this.#taken.slice(0, this.#written), text))
-    if (rest !== '') this.#writeLines(rest.endsWith('\n') ? rest : `${rest}\n`, this.#written)
-    this.#taken = ''
-  }
-
-  #writeLines(text: string, before = this.#written): void {
-    if (this.#isFull) return
+function createStreamWriter(write: (lines: string) => void) {
+  let taken = ''
+  /** The length of the part of `taken` that has been written. */
+  let written = 0
+  let isFull = false
+  const writeLines = (text: string, before = written): void => {
+    if (isFull) return
     const left = Math.max(0, MAX_CHARS - before)
-    this.#isFull = text.length > left
-    const shown = this.#isFull ? text.slice(0, text.lastIndexOf('\n', left) + 1) : text
-    for (const part of inParts(shown)) this.#write(part)
-    if (this.#isFull) this.#write(CUT)
+    isFull = text.length > left
+    const shown = isFull ? text.slice(0, text.lastIndexOf('\n', left) + 1) : text
+    for (const part of inParts(shown)) write(part)
+    if (isFull) write(CUT)
+  }
+  return {
+    /** Appends text. Returns true when no more should be read. */
+    take: (text: string): boolean => {
+      taken += text
+      const end = taken.lastIndexOf('\n') + 1
+      if (end > written) writeLines(taken.slice(written, end))
+      written = Math.max(written, end)
+      return isFull || taken.length > MAX_CHARS
+    },
+    /** @param whole the complete text; null when it is unknown and the appended text is all there is */
+    end: (whole: string | null): void => {
+      const text = whole ?? taken
+      const rest = text.slice(sharedLines(taken.slice(0, written), text))
+      if (rest !== '') writeLines(rest.endsWith('\n') ? rest : `${rest}\n`)
+      taken = ''
+    },
   }
 }
 

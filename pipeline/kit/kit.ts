@@ -6,13 +6,13 @@ import { declaredBlocksIn, isCode, isReadme } from '../../src/chains/shared/decl
 import type { RepositoryFile } from '../../src/chains/shared/repository.ts'
 import type { ToolBuilders } from '../../src/chains/shared/run-chain.ts'
 import type { LlmClient } from '../../src/llm/inference.ts'
+import { notifyOfEvent } from '../../src/notifications/notify.ts'
 import { planCounts } from '../../src/plan/planned-changes.ts'
-import type { ProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import { createSecretRegister, type SecretRegister } from '../../src/plan/sensitive.ts'
 import { fileTools } from '../tools/edit.ts'
 import { inspectionTools } from '../tools/look.ts'
 import { resourceSchemaTool, webSearchTool } from '../tools/look-up.ts'
-import { createFileAccess, type SurveyedFile } from '../workspace/files/access.ts'
+import { createFileAccess, type FileAccess, type SurveyedFile } from '../workspace/files/access.ts'
 import { createAttempts } from './attempts.ts'
 import { createEngine } from './engine.ts'
 import { createOutputArchive } from './engine-output.ts'
@@ -27,13 +27,21 @@ export type BareKit = ReturnType<typeof createBareKit>
 export function createKit(run: Run) {
   const bare = createBareKit(run)
   const engine = createEngine(run, bare)
+  const openFiles = () => createFileAccess(run.context.config, run.workspace)
   return {
     ...bare,
     run,
     engine,
     attempts: createAttempts(run, bare.secrets),
-    survey: createSurvey(run),
-    tools: createTools(run, bare.llm, engine.schema),
+    /** Opens the files of the engine root. */
+    openFiles,
+    survey: createSurvey(run, openFiles),
+    tools: {
+      ...bare.tools,
+      editing: () => fileTools(openFiles()).map(refuseMasks),
+      inspection: () => inspectionTools(openFiles(), run.workspace),
+      providerSchema: () => [resourceSchemaTool(engine.schema)],
+    } satisfies ToolBuilders<ToolKind>,
   }
 }
 
@@ -55,6 +63,13 @@ export function createBareKit(run: BareRun) {
   }
 }
 
+/** Notifies of an event of the round. The body must be masked; the query is, since it may hold a typed secret. */
+export function notify({ run, secrets }: BareKit, kind: Parameters<typeof notifyOfEvent>[2], body: string) {
+  const { context, round } = run
+  const session = { ...round.session, first_query: secrets.text(round.session.first_query) }
+  return notifyOfEvent(context, session, kind, { round: round.number, body })
+}
+
 /** Wraps a secret register so that the counts of every plan it learns from are recorded, if the round is. */
 const recordPlanCounts = (secrets: SecretRegister, { recording }: BareRun): SecretRegister =>
   recording
@@ -71,17 +86,6 @@ const recordPlanCounts = (secrets: SecretRegister, { recording }: BareRun): Secr
 function createBareTools(llm: LlmClient): ToolBuilders<'webSearch'> {
   const canSearch = llm.canSearch?.('main') ?? true
   return { webSearch: () => (canSearch ? [webSearchTool(llm, 'main')] : []) }
-}
-
-/** Creates the tools of a run that works on code. */
-function createTools({ context, workspace }: Run, llm: LlmClient, schema: ProviderSchema): ToolBuilders<ToolKind> {
-  const openFiles = () => createFileAccess(context.config, workspace)
-  return {
-    ...createBareTools(llm),
-    editing: () => fileTools(openFiles()).map(refuseMasks),
-    inspection: () => inspectionTools(openFiles(), workspace),
-    providerSchema: () => [resourceSchemaTool(schema)],
-  }
 }
 
 /** Makes a tool refuse the mask in arguments, because writing it back would lose the masked value. */
@@ -105,22 +109,21 @@ const MAX_README = 6_000
 const MAX_READ = 300
 
 /** Creates the survey of the engine root for all steps, which is repeated after each commit of an attempt. */
-function createSurvey(run: Run) {
+function createSurvey(run: Run, openFiles: () => FileAccess) {
   let last: { head: string; files: Promise<RepositoryFile[]> } | null = null
   return {
     /** Returns the files as of the branch head; none, with a logged failure, when the root cannot be searched. */
     files: async () => {
       const head = await run.workspace.head().catch(() => null)
-      if (head === null) return await readFiles(run)
-      if (last?.head !== head) last = { head, files: readFiles(run) }
+      if (head === null) return await readFiles(run, openFiles())
+      if (last?.head !== head) last = { head, files: readFiles(run, openFiles()) }
       return await last.files
     },
   }
 }
 
-async function readFiles(run: Run): Promise<RepositoryFile[]> {
+async function readFiles(run: Run, access: FileAccess): Promise<RepositoryFile[]> {
   try {
-    const access = createFileAccess(run.context.config, run.workspace)
     const surveyed = await access.survey(run.signal)
     const texts = await access.readAll(readable(surveyed))
     return surveyed.map((file) => {

@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../../src/agent/agent-request.ts'
+import { PlatformError } from '../../src/base/errors.ts'
 import type { ChainName } from '../../src/chains/index.ts'
 import type { Usage } from '../../src/llm/inference.ts'
 import type { Pricing } from '../../src/llm/prices.ts'
@@ -113,4 +114,32 @@ function measureCovered(intervals: readonly Interval[]): number {
     reached = end
   }
   return total
+}
+
+/** The tokens that a session may still spend on models. */
+export type TokenBudget = ReturnType<typeof createTokenBudget>
+
+/**
+ * Creates the token budget of a session.
+ * @param limit tokens that all rounds of the session may use together
+ * @param before tokens that earlier rounds have used
+ * @param onSpend gets the tokens used so far after each call
+ */
+export function createTokenBudget(limit: number, before: number, onSpend: (used: number) => void = () => {}) {
+  let used = before
+  return {
+    /** Throws `PlatformError` `TokenBudgetExceeded` when nothing is left. */
+    check: () => {
+      if (used < limit) return
+      throw new PlatformError(
+        'TokenBudgetExceeded',
+        429,
+        `the session has used ${used} tokens, its limit is ${limit} (llm.max_session_tokens).`,
+      )
+    },
+    spend: ({ input_tokens, output_tokens }: Usage) => {
+      used += input_tokens + output_tokens
+      onSpend(used)
+    },
+  }
 }

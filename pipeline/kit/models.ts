@@ -1,19 +1,15 @@
-import { PlatformError } from '../../src/base/errors.ts'
 import type { Masker } from '../../src/base/masking.ts'
 import type { LlmClient, Message } from '../../src/llm/inference.ts'
-import type { RoundRecording } from './round-recorder.ts'
-import type { BareRun, TokenBudget } from './run.ts'
+import type { RoundRecording } from './recording.ts'
+import type { BareRun } from './run.ts'
 
 /** Wraps a client so that every message is masked, including tool results and earlier replies. */
 export const createMaskedLlm = (llm: LlmClient, masker: Masker): LlmClient => ({
+  ...llm,
   complete: (request) =>
     llm.complete({ ...request, messages: request.messages.map((message) => maskMessage(message, masker)) }),
   search: (query, options) => llm.search(masker.text(query), options),
-  ...askingWhetherItSearches(llm),
 })
-
-/** Forwards `canSearch`, for clients that wrap another one. */
-const askingWhetherItSearches = ({ canSearch }: LlmClient) => canSearch && { canSearch }
 
 function maskMessage(message: Message, masker: Masker): Message {
   if (message.role !== 'assistant') return { ...message, content: masker.text(message.content) }
@@ -36,6 +32,7 @@ function isClean(data: unknown, masker: Masker): boolean {
 
 /** Wraps a client so that calls check the token budget and searches are metered. */
 const createMeteredLlm = (llm: LlmClient, { budget, meter }: Pick<BareRun, 'budget' | 'meter'>): LlmClient => ({
+  ...llm,
   complete: async (request) => {
     budget?.check()
     const answer = await llm.complete(request)
@@ -53,31 +50,7 @@ const createMeteredLlm = (llm: LlmClient, { budget, meter }: Pick<BareRun, 'budg
       },
     })
   },
-  ...askingWhetherItSearches(llm),
 })
-
-/** Creates the token budget of a session, of which `before` is used; `onSpend` gets the total after each call. */
-export function createTokenBudget(
-  limit: number,
-  before: number,
-  onSpend: (used: number) => void = () => {},
-): TokenBudget {
-  let used = before
-  return {
-    check: () => {
-      if (used < limit) return
-      throw new PlatformError(
-        'TokenBudgetExceeded',
-        429,
-        `the session has used ${used} tokens, its limit is ${limit} (llm.max_session_tokens).`,
-      )
-    },
-    spend: ({ input_tokens, output_tokens }) => {
-      used += input_tokens + output_tokens
-      onSpend(used)
-    },
-  }
-}
 
 /** Creates `BareRun.openModel`: metering inside, then recording, then masking around both. */
 export const createModelOpener =

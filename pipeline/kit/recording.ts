@@ -1,9 +1,13 @@
 import * as v from 'valibot'
 import { sha256Hex } from '../../src/base/bytes.ts'
-import type { InferenceRequest } from '../../src/llm/inference.ts'
+import { type Json, parseJson } from '../../src/base/json.ts'
+import type { Logger } from '../../src/base/log.ts'
+import { createMasker, type Masker } from '../../src/base/masking.ts'
+import type { InferenceRequest, LlmClient, Message } from '../../src/llm/inference.ts'
+import { type PlanCounts, toReportCounts } from '../../src/plan/actions.ts'
 
 /** The version of the recording format: JSON lines for the `round`, its calls and searches, and its `end`. */
-export const RECORDING_VERSION = 1
+const RECORDING_VERSION = 1
 
 const usage = v.object({
   input_tokens: v.number(),
@@ -90,13 +94,12 @@ type LineOf<Kind extends Line['kind']> = Extract<Line, { kind: Kind }>
 export type RecordedRound = Omit<LineOf<'round'>, 'kind' | 'version'>
 export type RecordedError = v.InferOutput<typeof failure>
 export type RecordedCompletion = LineOf<'complete'>
-export type RecordedSearch = LineOf<'search'>
 
 /** A recording whose integrity was checked. */
 export interface Recording {
   round: RecordedRound
   completions: RecordedCompletion[]
-  searches: RecordedSearch[]
+  searches: LineOf<'search'>[]
   /** Statuses and plans of the round in order, and its end. */
   outcome: Pick<LineOf<'end'>, 'statuses' | 'plans' | 'end'>
 }
@@ -136,12 +139,8 @@ async function readLine(line: string, number: number): Promise<Line> {
   const body = seal ? `${line.slice(0, seal.index)}}` : line
   if (!seal || seal[1] !== (await sha256Hex(body)))
     throw new RecordingError(`Line ${number} of the recording was changed or cut off after it was written.`)
-  let entry: unknown
-  try {
-    entry = JSON.parse(body)
-  } catch {
-    throw new RecordingError(`Line ${number} of the recording is no JSON.`)
-  }
+  const entry = parseJson(body)
+  if (entry === undefined) throw new RecordingError(`Line ${number} of the recording is no JSON.`)
   const parsed = v.safeParse(lineSchema, entry)
   if (parsed.success) return parsed.output
   const [issue] = parsed.issues
@@ -150,14 +149,156 @@ async function readLine(line: string, number: number): Promise<Line> {
   )
 }
 
-export interface Chain {
-  /** Name of the result tool, or `text` for a chain without tools. */
-  chain: string
-  role: InferenceRequest['role']
-  tools: string[]
+export type Chain = ReturnType<typeof chainOf>
+
+/** Returns the chain of a request, identified by its last tool, which ends the chain; `text` without tools. */
+export function chainOf({ role, tools = [] }: Pick<InferenceRequest, 'role' | 'tools'>) {
+  return { chain: tools.at(-1)?.name ?? 'text', role, tools: tools.map(({ name }) => name) }
 }
 
-/** Returns the chain of a request, identified by its last tool, which ends the chain. */
-export function chainOf({ role, tools = [] }: Pick<InferenceRequest, 'role' | 'tools'>): Chain {
-  return { chain: tools.at(-1)?.name ?? 'text', role, tools: tools.map(({ name }) => name) }
+export type RoundRecorder = ReturnType<typeof createRoundRecorder>
+/** The recording of one attempt at a round. No method throws; write failures are logged. */
+export type RoundRecording = ReturnType<RoundRecorder['round']>
+
+/** Maximum characters of one recording. Later calls are left out, and the last line notes that. */
+const MAX_CHARS = 200_000_000
+const MIN_SECRET = 6
+
+/**
+ * Creates a recorder that writes at the end of a round, when all sensitive values are known.
+ * @param options.write stores a finished recording under a file name
+ * @param options.secrets those of the configuration, which are masked from six characters on
+ */
+export function createRoundRecorder(options: {
+  write(name: string, text: string): Promise<void>
+  log: Logger
+  secrets: readonly string[]
+}) {
+  const { write, log, secrets } = options
+  const configured = createMasker(secrets.filter(({ length }) => length >= MIN_SECRET))
+  return {
+    /** Starts the recording of one attempt at a round, with `facts` as first line. */
+    round: (facts: RecordedRound) => {
+      const tape = createTape()
+      const maskers: Masker[] = [configured]
+      const statuses: string[] = []
+      const plans: PlanCounts[] = []
+      let closed = false
+      return {
+        /** Records requests and replies, to be wrapped by masking. `masker` masks the file at the end of the round. */
+        client: (llm: LlmClient, masker: Masker) => {
+          maskers.push(masker)
+          return createRecordingClient(llm, tape)
+        },
+        addStatus: (status: string) => void statuses.push(status),
+        addPlan: (counts: PlanCounts) => void plans.push(counts),
+        /** Writes the file once. `end` is null when another worker will continue the round. */
+        close: async (end: { status: string; message: string } | null) => {
+          if (closed) return
+          closed = true
+          const name = `${facts.session}-round-${facts.round}-attempt-${facts.attempt}.jsonl`
+          try {
+            const first = { kind: 'round', version: RECORDING_VERSION, ...facts }
+            const last = {
+              kind: 'end',
+              calls: tape.entries.length,
+              cut: tape.cut(),
+              statuses,
+              plans: plans.map(toReportCounts),
+              end,
+            }
+            const lines = await Promise.all(
+              [first, ...tape.entries, last].map((entry) => sealLine(maskEntry(entry, maskers))),
+            )
+            await write(name, `${lines.join('\n')}\n`)
+          } catch (error) {
+            log.error('the recording of a round was not written', { error })
+          }
+        },
+      }
+    },
+  }
+}
+
+type Tape = ReturnType<typeof createTape>
+
+function createTape() {
+  const entries: object[] = []
+  let size = 0
+  return {
+    entries,
+    add: (entry: object) => {
+      size += JSON.stringify(entry).length
+      if (size <= MAX_CHARS) entries.push(entry)
+    },
+    cut: () => size > MAX_CHARS,
+  }
+}
+
+/** Masks an entry in its written form, as `JSON.parse` reads it. */
+function maskEntry(entry: object, maskers: readonly Masker[]): Json {
+  const plain: Json = JSON.parse(JSON.stringify(entry))
+  return maskers.reduce((value, masker) => masker.json(value), plain)
+}
+
+function createRecordingClient(llm: LlmClient, tape: Tape): LlmClient {
+  const recordCall = async <T>(about: object, work: () => Promise<T>, answerOf: (answer: T) => object): Promise<T> => {
+    const began = performance.now()
+    const took = () => ({ duration_ms: Math.round(performance.now() - began) })
+    try {
+      const answer = await work()
+      tape.add({ ...about, ...took(), ...answerOf(answer) })
+      return answer
+    } catch (error) {
+      tape.add({ ...about, ...took(), error: plainError(error) })
+      throw error
+    }
+  }
+  return {
+    ...llm,
+    complete: (request) =>
+      recordCall(
+        { kind: 'complete', ...chainOf(request), request: plainRequest(request) },
+        () => llm.complete(request),
+        ({ carry: _, ...answer }) => ({ answer }),
+      ),
+    search: async (query, options = {}) => {
+      const used: object[] = []
+      const observe: typeof options.observe = (what) => {
+        used.push(what)
+        options.observe?.(what)
+      }
+      return await recordCall(
+        { kind: 'search', query },
+        () => llm.search(query, { ...options, observe }),
+        (answer) => ({ answer, ...(used[0] && { used: used[0] }) }),
+      )
+    },
+  }
+}
+
+/** Copies the request, because the agent continues to extend the same list of messages. */
+function plainRequest({ messages, temperature, thinking }: InferenceRequest): object {
+  return {
+    messages: messages.map(withoutCarry),
+    ...(temperature !== undefined && { temperature }),
+    ...(thinking && { thinking }),
+  }
+}
+
+function withoutCarry(message: Message): Message {
+  if (message.role !== 'assistant') return { ...message }
+  const { carry: _, ...rest } = message
+  return structuredClone(rest)
+}
+
+function plainError(error: unknown): RecordedError {
+  if (!(error instanceof Error)) return { name: 'Error', message: 'unknown error' }
+  const { code, status } = error as { code?: unknown; status?: unknown }
+  return {
+    name: error.name,
+    message: error.message,
+    ...(typeof code === 'string' && { code }),
+    ...(typeof status === 'number' && { status }),
+  }
 }

@@ -22,19 +22,16 @@ export interface ChainKit {
   trace?: RunTrace
 }
 
-interface ChainOptions<Body extends string> {
-  /** Prompt bodies that are already loaded. */
-  bodies?: Record<Body, string>
-  /** Aborts only this run. */
-  signal?: AbortSignal
-}
-
-/** Runs a chain with the tools of the kit. Errors: those of `runAgent`; 404 `Prompt not found: <name>`. */
+/**
+ * Runs a chain with the tools of the kit. Errors: those of `runAgent`; 404 `Prompt not found: <name>`.
+ * @param options.bodies prompt bodies that are already loaded
+ * @param options.signal aborts only this run
+ */
 export async function runChain<Values, Answer, Result, Kind extends ToolKind, Body extends string>(
   kit: ChainKit & { tools: ToolBuilders<Kind> },
   chain: Chain<ChainName, Values, Answer, Result, Kind, Body>,
   values: Values,
-  options: ChainOptions<Body> = {},
+  options: { bodies?: Record<Body, string>; signal?: AbortSignal } = {},
 ): Promise<Result> {
   const system = await renderSystem(kit, chain, values, options.bodies)
   const host = { ...hostOf(kit, options.signal), tools: kit.tools }

@@ -6,13 +6,13 @@ import type { Mode, Status, Turn } from '../../src/base/vocabulary.ts'
 import type { ChainName } from '../../src/chains/index.ts'
 import type { Context } from '../../src/context.ts'
 import type { EventLog } from '../../src/events/event-log.ts'
-import type { LlmClient, Usage } from '../../src/llm/inference.ts'
+import type { LlmClient } from '../../src/llm/inference.ts'
 import type { SessionTrace } from '../../src/observe/tracing.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import type { RoundResult } from '../../src/rounds/round-result.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import type { Meter } from './meter.ts'
-import type { RoundRecording } from './round-recorder.ts'
+import type { Meter, TokenBudget } from './meter.ts'
+import type { RoundRecording } from './recording.ts'
 
 /** The context of a run, without the model client: models are reached only through `BareRun.openModel`, which masks. */
 type RunContext = Omit<Context, 'llm'>
@@ -28,8 +28,15 @@ export interface BareRun {
   log: Logger
   /** Fires on a lost lease, a stopping worker or, except for an apply, a cancelled round. */
   signal: AbortSignal
-  /** Absent when the round cannot be cancelled. */
-  cancellation?: Cancellation
+  /** The request to cancel the round, and the jobs that have to end before it does; absent when it cannot be cancelled. */
+  cancellation?: {
+    /** Fires with `RoundCancelled`. */
+    signal: AbortSignal
+    /** Fires when the lease is lost or the worker stops, not when the round is cancelled. */
+    held: AbortSignal
+    /** Promises that settle when the engine jobs of the run have ended. */
+    jobs: Set<Promise<unknown>>
+  }
   /** Writes a status row with exactly this message. Errors: `LeaseLost`. */
   setStatus(status: Status, message: string): Promise<void>
   /** Counts tokens and time of a chain's call, for the agent loop. */
@@ -48,28 +55,14 @@ export interface BareRun {
   budget?: TokenBudget
 }
 
-/** The request to cancel a round, and the jobs that have to end before it does. */
-interface Cancellation {
-  /** Fires with `RoundCancelled`. */
-  signal: AbortSignal
-  /** Fires when the lease is lost or the worker stops, not when the round is cancelled. */
-  held: AbortSignal
-  /** Promises that settle when the engine jobs of the run have ended. */
-  jobs: Set<Promise<unknown>>
-}
-
 /** The run of a mode that works on code. */
-export interface Run extends BareRun {
-  workspace: Workspace
-}
+export type Run = BareRun & { workspace: Workspace }
 
 /** The end of a mode. An error that a mode throws ends the round as `failed`. */
 export type Outcome = { status: 'completed' } | { status: 'uncompleted'; message: string }
 
 /** Returned when the mode has parked the round. The run must not write anything more. */
-export interface Parked {
-  status: 'parked'
-}
+export type Parked = { status: 'parked' }
 
 export type ModeHandler = (run: Run) => Promise<Outcome>
 
@@ -100,11 +93,4 @@ export async function withFallback<T>(
     log.warn(warning, { error })
     return fallback
   }
-}
-
-/** The tokens that a session may still spend on models. */
-export interface TokenBudget {
-  /** Throws `PlatformError` `TokenBudgetExceeded` when nothing is left. */
-  check(): void
-  spend(usage: Usage): void
 }

@@ -1,11 +1,8 @@
 import { waitUnlessAborted } from '../../src/base/time.ts'
 import type { Status } from '../../src/base/vocabulary.ts'
 import { statusUpdate } from '../../src/chains/status-update.ts'
-import type { OutputArchive } from './engine-output.ts'
 import type { BareRun } from './run.ts'
 import { askForText, type ChainKit } from './run-chain.ts'
-
-export type StatusWriter = ReturnType<typeof createStatusWriter>
 
 /** Time that the next row waits for an unfinished sentence of the model. */
 const GRACE_MS = 1_000
@@ -56,7 +53,7 @@ export function createStatusWriter(kit: ChainKit & { run: BareRun }) {
 
 /** Runs a mode, then stores its status rows and output, so that the terminal status is the last row. */
 export async function settleStatusAfter<T>(
-  { status, outputs }: { status: Pick<StatusWriter, 'settle'>; outputs: Pick<OutputArchive, 'settle'> },
+  { status, outputs }: Record<'status' | 'outputs', { settle(): Promise<void> }>,
   work: () => Promise<T>,
 ): Promise<T> {
   try {

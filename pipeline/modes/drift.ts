@@ -1,30 +1,31 @@
 import { driftReportWriter } from '../../src/chains/report-writers.ts'
-import type { DriftOperation } from '../../src/plan/drift.ts'
 import { storeDrift, storeReport } from '../../src/reports/artifacts.ts'
 import { type DriftFacts, settleDriftPreview, settleDriftReport } from '../../src/reports/settle-drift.ts'
 import type { Kit } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
 import { type DriftResult, findCoveredDrift } from '../steps/drift/genuine-drift.ts'
-import { describeUnmatched, findRequestedScope, readDrift } from '../steps/drift/read-drift.ts'
-import { ASSESSING, remediateDrift } from '../steps/drift/remediate-drift.ts'
+import {
+  ASSESSING,
+  describeUnmatched,
+  findRequestedScope,
+  readDrift,
+  remediateDrift,
+} from '../steps/drift/remediate-drift.ts'
 import { describeResult } from '../steps/generator/compose-result.ts'
-import { planOutsideTargets } from '../steps/plan/plan-outside-targets.ts'
+import { planOutsideTargets } from '../steps/plan/plan.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
+import { decline } from '../steps/shared/judge-request.ts'
 import { learnDeclaredSecrets } from '../steps/shared/look-at-repository.ts'
 
 /** Makes the code match the infrastructure; lock and saved plan stay. A failing plan is part of the report. */
 export async function drift(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
-  const { query } = run.round
   const before = await run.workspace.head()
   await learnDeclaredSecrets(kit)
-  await status.say('filtering', query)
+  await status.say('filtering', run.round.query)
   const scope = run.round.is_partial ? await findRequestedScope(kit) : { targets: [] }
-  if ('declined' in scope) {
-    run.conversation.push({ user: query, assistant: scope.declined })
-    return { status: 'uncompleted', message: scope.declined }
-  }
+  if ('declined' in scope) return decline(run, scope.declined)
   const conventions = await composePrompts(kit)
   const result = await remediateDrift(kit, {
     valid: null,
@@ -61,17 +62,11 @@ export async function driftPreview(kit: Kit): Promise<Outcome> {
   return { status: 'completed' }
 }
 
-/** Drift of a single reading, without remediation. */
-interface SeenDrift {
-  remaining: DriftOperation[]
-  excepted: DriftOperation[]
-  notes: string[]
-  /** Engine output when drift could not be read; null otherwise. */
-  failure: string | null
-}
-
-/** Reads, filters and stores drift, of everything without targets. Errors: those of its steps. */
-async function lookForDrift(kit: Kit, targets: string[]): Promise<SeenDrift> {
+/**
+ * Reads, filters and stores drift, of everything without targets. `failure` is the engine output when drift could not
+ * be read. Errors: those of `readDrift`, of the object store and of `runAgent`.
+ */
+async function lookForDrift(kit: Kit, targets: string[]) {
   const { run, status } = kit
   await status.show('validating', ASSESSING)
   const reading = await readDrift(kit, null, targets)

@@ -1,13 +1,11 @@
 import { PlatformError } from '../../src/base/errors.ts'
 import type { Turn } from '../../src/base/vocabulary.ts'
 import { writeTaskQuery } from '../../src/chains/iac-generator.ts'
-import { requestsFilter } from '../../src/chains/requests-filter.ts'
 import { withoutIndexes } from '../../src/plan/addresses.ts'
 import { listChanges } from '../../src/plan/change-list.ts'
 import { type DriftOperation, describeWritten } from '../../src/plan/drift.ts'
 import type { Kit } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
-import { runChain } from '../kit/run-chain.ts'
 import { remediateDrift } from '../steps/drift/remediate-drift.ts'
 import { createIntentValidator, type IntentCheck, noteUnmet, startIntentCheck } from '../steps/generate/check-intent.ts'
 import { createEnvironmentCheck, createEnvironmentValidator } from '../steps/generate/plan-environments.ts'
@@ -15,30 +13,22 @@ import { decideLock, reviewPlan } from '../steps/generate/review-plan.ts'
 import { savePlan } from '../steps/generate/save-plan.ts'
 import { describeOthersChanges, describeResult, joinParts } from '../steps/generator/compose-result.ts'
 import { generateAndValidate } from '../steps/generator/generate-and-validate.ts'
-import type { ValidPlan } from '../steps/plan/plan.ts'
-import { planOutsideTargets } from '../steps/plan/plan-outside-targets.ts'
+import { planOutsideTargets, type ValidPlan } from '../steps/plan/plan.ts'
 import { completePlanDocument } from '../steps/plan/store-plan.ts'
-import { createSessionValidator } from '../steps/plan/validators.ts'
+import { chooseSessionTargets } from '../steps/plan/targets.ts'
+import { createChoiceValidator } from '../steps/plan/validators.ts'
 import { type Conventions, composePrompts } from '../steps/shared/compose-prompts.ts'
+import { decline, findObjection } from '../steps/shared/judge-request.ts'
 import { learnDeclaredSecrets, readDeclarations, readForStatements } from '../steps/shared/look-at-repository.ts'
-import { createFileAccess } from '../workspace/files/access.ts'
 
 /** Turns a request into a saved plan; a declined or answered one ends `uncompleted` and changes nothing. */
 export async function generate(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
-  const { query } = run.round
   await learnDeclaredSecrets(kit)
-  await status.say('filtering', query)
+  await status.say('filtering', run.round.query)
   const declarations = readDeclarations(kit)
-  const verdict = await runChain(kit, requestsFilter, {
-    request: query,
-    operation: 'generate',
-    blocks: await declarations,
-  })
-  if (!verdict.accepted) {
-    run.conversation.push({ user: query, assistant: verdict.explanation })
-    return { status: 'uncompleted', message: verdict.explanation }
-  }
+  const objection = await findObjection(kit, 'generate', declarations)
+  if (objection !== null) return decline(run, objection)
   const intent = startIntentCheck(kit, readForStatements(kit, declarations))
   try {
     return await carryOut(kit, intent)
@@ -54,7 +44,7 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   const conventions = await composePrompts(kit)
   const maxAttempts = run.context.config.orchestration.max_validation_iteration
   const environments = createEnvironmentCheck(kit)
-  const planned = createSessionValidator(kit)
+  const planned = createChoiceValidator(kit, chooseSessionTargets(kit))
   const validate = createEnvironmentValidator(kit, environments, { validate: planned, maxAttempts })
   const validated = await generateAndValidate(kit, {
     query,
@@ -104,9 +94,13 @@ export async function checkDrift(kit: Kit, valid: ValidPlan, conventions: Conven
 }
 
 /** Records the written changes; without a changed file the drift has disappeared by itself. */
-async function recordWritten({ run, secrets }: Kit, written: readonly DriftOperation[], files: readonly string[]) {
+async function recordWritten(
+  { run, secrets, openFiles }: Kit,
+  written: readonly DriftOperation[],
+  files: readonly string[],
+) {
   if (files.length === 0) return
-  const access = createFileAccess(run.context.config, run.workspace)
+  const access = openFiles()
   const texts = await Promise.all(files.map(async (path) => ({ path, text: await access.read(path).catch(() => '') })))
   const fileOf = ({ address }: DriftOperation): string => {
     const [type = '', name = ''] = withoutIndexes(address).split('.').slice(-2)

@@ -1,10 +1,10 @@
 import { PlatformError } from '../../src/base/errors.ts'
 import { importReportWriter } from '../../src/chains/report-writers.ts'
-import { requestsFilter } from '../../src/chains/requests-filter.ts'
 import { describePlan } from '../../src/chains/shared/plan-background.ts'
 import { type ScopeInventory, takeInventory } from '../../src/plan/imports/inventory.ts'
 import { leftoverBlocks, stateAlignment } from '../../src/plan/imports/pairs.ts'
 import { storePreview, storeReport } from '../../src/reports/artifacts.ts'
+import { finishReport, reportSchemas } from '../../src/reports/schemas.ts'
 import { type ImportFacts, settleImportReport } from '../../src/reports/settle-import.ts'
 import type { Kit } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
@@ -12,7 +12,7 @@ import { runChain } from '../kit/run-chain.ts'
 import {
   type Discovery,
   discover,
-  NOT_SELECTED,
+  notSelected,
   type Selection,
   selectChosen,
   selectResources,
@@ -21,6 +21,7 @@ import { converge, importSelected } from '../steps/import/import-selected.ts'
 import { type Ledger, openLedger, resumeLedger } from '../steps/import/ledger.ts'
 import type { ValidPlan } from '../steps/plan/plan.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
+import { decline, findObjection } from '../steps/shared/judge-request.ts'
 import { learnDeclaredSecrets, readDeclarations } from '../steps/shared/look-at-repository.ts'
 
 /**
@@ -37,15 +38,8 @@ export async function importResources(kit: Kit): Promise<Outcome> {
   const discovery = await discover(kit)
   if (discovery.failure !== null && !resumed) throw notListed(kit, discovery.failure)
   if (is_partial && !chosen && !resumed) {
-    const verdict = await runChain(kit, requestsFilter, {
-      request: query,
-      operation: 'import',
-      blocks: await readDeclarations(kit),
-    })
-    if (!verdict.accepted) {
-      run.conversation.push({ user: query, assistant: verdict.explanation })
-      return { status: 'uncompleted', message: verdict.explanation }
-    }
+    const objection = await findObjection(kit, 'import', readDeclarations(kit))
+    if (objection !== null) return decline(run, objection)
   }
   if (discovery.ending !== null && !resumed)
     return await endWithoutImport(
@@ -87,7 +81,7 @@ function repeatSelection(kit: Kit, discovery: Discovery, ledger: Ledger): Select
   const others = is_partial ? ids.filter((id) => !ledger.has(id)) : []
   return {
     ids: [],
-    excluded: [...withheld, ...others.map((resourceId) => ({ resource_id: resourceId, details: NOT_SELECTED }))],
+    excluded: [...withheld, ...notSelected(others)],
     missing: [],
     ending: null,
   }
@@ -150,26 +144,15 @@ async function writeImportPreviewReport({ run, secrets, status }: Kit, inventory
   const { managed, unmanaged, left_out } = inventory.counts
   const counts = `${managed} managed, ${unmanaged} not managed, ${left_out} left out`
   const nothing = `Preview of the scope ${inventory.scope_id}: ${counts}. Nothing was imported.`
-  const facts = {
-    imported: [],
-    failed: [],
-    excluded: inventory.left_out.map(({ resource_id, reason }) => ({ resource_id, details: reason })),
+  const report = {
+    summary: { selected: 0, imported: 0, failed: 0 },
+    status: 'Succeeded',
+    execution_summary: nothing,
+    imported_resources: [],
+    excluded_resources: inventory.left_out.map(({ resource_id, reason }) => ({ resource_id, details: reason })),
     state_alignment: stateAlignment([], null).text,
     recommendations: [],
-    nothing,
   }
-  const document = settleImportReport(
-    {
-      summary: { selected: 0, imported: 0, failed: 0 },
-      status: 'Succeeded',
-      execution_summary: nothing,
-      imported_resources: [],
-      excluded_resources: [],
-      state_alignment: '',
-      recommendations: [],
-    },
-    facts,
-    secrets,
-  )
+  const document = finishReport('import', reportSchemas.import, report, secrets)
   await storeReport(run.context, run.round, { type: 'import', document }, run.signal)
 }

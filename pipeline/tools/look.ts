@@ -80,14 +80,9 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
     }),
     run: async ({ searches }, signal) => {
       const answers: string[] = []
-      for (const { query, case_sensitive, include_pattern, exclude_pattern } of searches) {
-        const options = {
-          query,
-          case_sensitive,
-          include_pattern: include_pattern ?? undefined,
-          exclude_pattern: exclude_pattern ?? undefined,
-        }
-        answers.push(`Matches of ${JSON.stringify(query)}:\n${await describeMatches(access.grep(options, signal))}`)
+      for (const search of searches) {
+        const matches = await describeMatches(access.grep(search, signal))
+        answers.push(`Matches of ${JSON.stringify(search.query)}:\n${matches}`)
       }
       return answers.join('\n\n')
     },

@@ -2,6 +2,7 @@ import { readdir, readFile, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config/types.ts'
 import { internal } from '../../src/base/errors.ts'
+import { parseJson } from '../../src/base/json.ts'
 import type { Logger } from '../../src/base/log.ts'
 import {
   deriveProjectId,
@@ -52,14 +53,11 @@ const OVERRIDE_FILE = /^(?:.*_)?override\.(?:tf|tofu)(?:\.json)?$/
 /** True for a `terraform` block with `backend` or `cloud`, even in comments. */
 const setsBackend = (text: string) => /\bterraform\b/.test(text) && /\b(?:backend|cloud)\b/.test(text)
 
-/** Returns the name of the file that OpenTofu would read in place of the platform's own. */
-const shadowOf = (ownName: string): string => ownName.replace(/\.tf$/, '.tofu')
-
 /** Throws 500 for an override file of the repository that sets a backend or replaces the platform's own. */
 export async function assertNoForeignBackend(iacRoot: string, ownName: string): Promise<void> {
   const names = (await readdir(iacRoot).catch(() => [])).filter((name) => name !== ownName && OVERRIDE_FILE.test(name))
   for (const name of names) {
-    if (name === shadowOf(ownName))
+    if (name === ownName.replace(/\.tf$/, '.tofu'))
       throw internal(
         `OpenTofu reads the file '${name}' of the repository instead of '${ownName}', with which the platform manages ` +
           'the state: rename it.',
@@ -75,11 +73,8 @@ export async function assertNoForeignBackend(iacRoot: string, ownName: string): 
 
 /** Rewrites JSON, so that no key is hidden by escapes. Invalid JSON is returned as is; the engine refuses it. */
 function normaliseJson(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text))
-  } catch {
-    return text
-  }
+  const json = parseJson(text)
+  return json === undefined ? text : JSON.stringify(json)
 }
 
 /**

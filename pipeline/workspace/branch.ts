@@ -7,15 +7,12 @@ import { type CloneLimits, type Git, MIB, measure, mustSucceed, repositoryTooLar
 import type { Checkout } from './workspace.ts'
 
 const ASK_TIMEOUT_MS = 20_000
-const CHECKOUT_TIMEOUT_MS = 300_000
-const FETCH_TIMEOUT_MS = 300_000
 
 interface BranchOptions {
   branch: string
   defaultBranch: string
   round: ClaimedRound
   log: Logger
-  signal?: AbortSignal
 }
 
 /**
@@ -26,76 +23,60 @@ interface BranchOptions {
  * @returns the commit that is checked out
  */
 export async function checkOutBranch(git: Git, options: BranchOptions): Promise<string> {
-  const { branch, defaultBranch, round, signal } = options
-  if (branch === defaultBranch) return await checkOut(git, options, 'HEAD', ['reset', '--quiet', '--hard'])
+  const { branch, defaultBranch, round } = options
+  if (branch === defaultBranch) return await checkOut(git, 'HEAD', ['reset', '--quiet', '--hard'])
   const isNew = round.number === 1 && round.attempt === 1 && round.base_commit === null
   const tip = isNew ? null : await fetchBranch(git, options)
   const target = tip === null ? null : await findStart(git, options, tip)
   const start = target ?? `refs/remotes/origin/${defaultBranch}`
-  const commit = await checkOut(git, options, start, ['checkout', '--quiet', '-B', branch, start])
+  const commit = await checkOut(git, start, ['checkout', '--quiet', '-B', branch, start])
   // The lease names the commit read from the remote, so that a branch pushed meanwhile is never overwritten.
-  if (!round.preview && (target === null || target !== tip)) await push(git, { branch, signal, lease: tip ?? '' })
+  if (!round.preview && (target === null || target !== tip)) await push(git, { branch, lease: tip ?? '' })
   return commit
 }
 
 /** Checks out a commit whose files fit the limits, and returns its id. */
-async function checkOut(git: Git, options: BranchOptions, commit: string, args: string[]): Promise<string> {
-  const id = await parseRevision(git, options, `${commit}^{commit}`)
-  await assertTreeFits(git, id, options.signal)
-  await git.run(args, { timeoutMs: CHECKOUT_TIMEOUT_MS, signal: options.signal })
+async function checkOut(git: Git, commit: string, args: string[]): Promise<string> {
+  const id = await parseRevision(git, `${commit}^{commit}`)
+  await assertTreeFits(git, id)
+  await git.run(args)
   return id
 }
 
 /** Fetches the session branch and returns its commit; null when the remote has no such branch. */
-async function fetchBranch(git: Git, options: BranchOptions): Promise<string | null> {
-  const { branch, signal, log } = options
+async function fetchBranch(git: Git, { branch, log }: BranchOptions): Promise<string | null> {
   const reference = `refs/remotes/origin/${branch}`
-  const args = ['fetch', '--quiet', '--depth=1', '--no-tags', 'origin', `+refs/heads/${branch}:${reference}`]
-  const output = await git.network(args, { cwd: git.place.workTree, timeoutMs: FETCH_TIMEOUT_MS, signal })
-  if (output.code === 0) return await parseRevision(git, options, reference)
+  const output = await git.network([...FETCH, '--depth=1', 'origin', `+refs/heads/${branch}:${reference}`])
+  if (output.code === 0) return await parseRevision(git, reference)
   if (output.stderr.includes("couldn't find remote ref")) return null
   log.warn('session branch could not be fetched', { reason: output.stopped ?? output.stderr })
   throw badGateway(REPOSITORY_UNREACHABLE)
 }
 
 /** Returns the start of the round: the tip, or the last good commit after an interruption or cancellation. */
-async function findStart(git: Git, options: BranchOptions, tip: string): Promise<string | null> {
-  const { round, signal } = options
+async function findStart(git: Git, { round, branch }: BranchOptions, tip: string): Promise<string | null> {
   const isAbandoned = round.abandoned_commits?.includes(tip) ?? false
   if ((round.attempt === 1 && !isAbandoned) || round.base_commit === tip) return tip
   const base = round.base_commit
   if (base === null) return null
-  const output = await git.network(['fetch', '--quiet', '--depth=1', '--no-tags', 'origin', base], {
-    cwd: git.place.workTree,
-    timeoutMs: FETCH_TIMEOUT_MS,
-    signal,
-  })
+  let output = await git.network([...FETCH, '--depth=1', 'origin', base])
   // Some servers do not serve a single commit by id. It is an ancestor of the tip, so the whole branch has it.
-  if (output.code !== 0) await unshallow(git, options)
-  return await parseRevision(git, options, `${base}^{commit}`)
+  if (output.code !== 0) output = await git.network([...FETCH, '--unshallow', 'origin', `refs/heads/${branch}`])
+  if (output.code !== 0) throw badGateway(REPOSITORY_UNREACHABLE)
+  return await parseRevision(git, `${base}^{commit}`)
 }
 
-async function unshallow(git: Git, options: BranchOptions): Promise<void> {
-  const { branch, signal } = options
-  const args = ['fetch', '--quiet', '--unshallow', '--no-tags', 'origin', `refs/heads/${branch}`]
-  const output = await git.network(args, { cwd: git.place.workTree, timeoutMs: FETCH_TIMEOUT_MS, signal })
-  if (output.code !== 0) throw badGateway(REPOSITORY_UNREACHABLE)
-}
+const FETCH = ['fetch', '--quiet', '--no-tags']
 
 /** Returns the commit id of a revision. */
-const parseRevision = async (git: Git, { signal }: BranchOptions, revision: string): Promise<string> =>
-  (await git.run(['rev-parse', '--verify', revision], { timeoutMs: ASK_TIMEOUT_MS, signal })).trim()
+const parseRevision = async (git: Git, revision: string): Promise<string> =>
+  (await git.run(['rev-parse', '--verify', revision], { timeoutMs: ASK_TIMEOUT_MS })).trim()
 
 /** Throws 422 `RepositoryTooLarge` when the files of a commit exceed the limits; 500 with git's text. */
-async function assertTreeFits(git: Git, commit: string, signal?: AbortSignal): Promise<void> {
-  const { place, limits } = git
-  const { bytes } = await measure(place.directory)
-  const tree = createTreeMeter(limits, bytes)
-  const output = await git.local(['ls-tree', '-r', '-t', '-l', '-z', '--full-tree', commit], {
-    cwd: place.workTree,
-    consume: tree.take,
-    signal,
-  })
+async function assertTreeFits(git: Git, commit: string): Promise<void> {
+  const { bytes } = await measure(git.place.directory)
+  const tree = createTreeMeter(git.limits, bytes)
+  const output = await git.local(['ls-tree', '-r', '-t', '-l', '-z', '--full-tree', commit], { consume: tree.take })
   const refusal = tree.refusal()
   if (refusal !== null) throw refusal
   mustSucceed(git, output)
@@ -105,7 +86,7 @@ async function assertTreeFits(git: Git, commit: string, signal?: AbortSignal): P
 function createTreeMeter(limits: CloneLimits, start: number) {
   let bytes = start
   let entries = 0
-  let rest = Buffer.alloc(0)
+  let rest = ''
   const refusal = (): PlatformError | null => {
     if (bytes > limits.max_clone_mib * MIB) return repositoryTooLarge(limits)
     return entries > limits.max_clone_files ? tooManyFiles(limits) : null
@@ -120,13 +101,9 @@ function createTreeMeter(limits: CloneLimits, start: number) {
     refusal,
     /** Returns false when a limit is exceeded, so that git is stopped. */
     take: (chunk: Buffer): boolean => {
-      const all = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-      let from = 0
-      for (let end = all.indexOf(0); end >= 0; end = all.indexOf(0, from)) {
-        count(all.toString('utf8', from, end))
-        from = end + 1
-      }
-      rest = Buffer.from(all.subarray(from))
+      const lines = `${rest}${chunk.toString('latin1')}`.split('\0')
+      rest = lines.pop() ?? ''
+      for (const line of lines) count(line)
       return refusal() === null
     },
   }
@@ -135,27 +112,26 @@ function createTreeMeter(limits: CloneLimits, start: number) {
 const COMMIT_MESSAGE = 'Platform changes'
 
 /** Commits and pushes all pushable changes; returns the head. Errors: 500 with git's text or a forbidden path. */
-export async function commitAndPush(checkout: Checkout, signal?: AbortSignal): Promise<string> {
+export async function commitAndPush(checkout: Checkout): Promise<string> {
   const { git, branch } = checkout
-  await stageChanges(checkout, signal)
-  const check = ['diff', '--cached', '--quiet', '--no-ext-diff']
-  const staged = await git.local(check, { cwd: git.place.workTree, signal })
+  await stageChanges(checkout)
+  const staged = await git.local(['diff', '--cached', '--quiet', '--no-ext-diff'])
   if (staged.code !== 0) {
-    await git.run(['commit', '--quiet', '--no-verify', `--message=${COMMIT_MESSAGE}`], { signal })
-    await assertPushable(checkout, signal)
-    await push(git, { branch, signal })
+    await git.run(['commit', '--quiet', '--no-verify', `--message=${COMMIT_MESSAGE}`])
+    await assertPushable(checkout)
+    await push(git, { branch })
   }
-  return await readHead(checkout, signal)
+  return await readHead(checkout)
 }
 
 /** Maximum bytes of the list of changed files. */
 const MAX_LISTING = 256 * 1024 * 1024
 
 /** Stages changes one by one, because `git add` would run git in a repository placed below the clone. */
-async function stageChanges({ git, paths }: Checkout, signal?: AbortSignal): Promise<void> {
+async function stageChanges({ git, paths }: Checkout): Promise<void> {
   const what = ['--modified', '--deleted', '--others', '--exclude-standard', '-z']
   const args = ['ls-files', ...what, '--', '.', ...excludeNeverPushed(paths)]
-  const listed = await git.run(args, { maxOutput: MAX_LISTING, signal })
+  const listed = await git.run(args, { maxOutput: MAX_LISTING })
   const changed = [...new Set(listed.split('\0'))].filter((path) => path !== '' && !isNeverPushed(paths, path))
   if (changed.length === 0) return
   // Git lists the folder in place of its files, which would be missing from the reviewed change.
@@ -163,15 +139,15 @@ async function stageChanges({ git, paths }: Checkout, signal?: AbortSignal): Pro
   if (repository !== undefined)
     throw internal(`The folder '${repository}' became a git repository during the round, so it cannot be committed.`)
   const input = `${changed.join('\0')}\0`
-  await git.run(['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { input, signal })
+  await git.run(['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { input })
 }
 
 const SUBMODULE = '160000'
 
 /** Throws 500 for a changed path that is never pushed, or a changed submodule. */
-async function assertPushable({ git, paths, base }: Checkout, signal?: AbortSignal): Promise<void> {
+async function assertPushable({ git, paths, base }: Checkout): Promise<void> {
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--ignore-submodules=none', base, 'HEAD']
-  const parts = (await git.run(args, { maxOutput: MAX_LISTING, signal })).split('\0').filter(Boolean)
+  const parts = (await git.run(args, { maxOutput: MAX_LISTING })).split('\0').filter(Boolean)
   // Each difference is two parts: `:<old mode> <new mode> <old id> <new id> <kind>`, then the path.
   for (let index = 0; index + 1 < parts.length; index += 2) {
     const [facts = '', path = ''] = parts.slice(index, index + 2)
@@ -180,37 +156,34 @@ async function assertPushable({ git, paths, base }: Checkout, signal?: AbortSign
   }
 }
 
-const TIMEOUT_MS = 300_000
-
 /**
  * Pushes HEAD to the session branch and sets that as upstream. Errors: 500 with git's text, without addresses and
  * secrets.
- * @param options.lease expected commit of the remote branch, empty for none; allows moving the branch back. Without it
+ * @param lease expected commit of the remote branch, empty for none; allows moving the branch back. Without it
  * only a fast-forward is accepted.
  */
-async function push(git: Git, options: { branch: string; lease?: string; signal?: AbortSignal }): Promise<void> {
-  const { branch, lease, signal } = options
+async function push(git: Git, { branch, lease }: { branch: string; lease?: string }): Promise<void> {
   const reference = `refs/heads/${branch}`
   const leases = lease === undefined ? [] : [`--force-with-lease=${reference}:${lease}`]
   const args = ['push', '--quiet', '--set-upstream', ...leases, 'origin', `HEAD:${reference}`]
-  mustSucceed(git, await git.network(args, { cwd: git.place.workTree, timeoutMs: TIMEOUT_MS, signal }))
+  mustSucceed(git, await git.network(args))
 }
 
 /** Restores all but ignored files to a commit, without moving the branch. Errors: 500 with git's text. */
-export async function restoreFiles(checkout: Checkout, commit: string, signal?: AbortSignal): Promise<void> {
+export async function restoreFiles(checkout: Checkout, commit: string): Promise<void> {
   const { git, paths } = checkout
-  await stageChanges(checkout, signal)
+  await stageChanges(checkout)
   const args = ['restore', `--source=${commit}`, '--staged', '--worktree', '--', '.', ...excludeNeverPushed(paths)]
-  await git.run(args, { signal })
+  await git.run(args)
 }
 
 /** Reads the commit id of the branch head. */
-export const readHead = async ({ git }: Checkout, signal?: AbortSignal): Promise<string> =>
-  (await git.run(['rev-parse', '--verify', 'HEAD'], { signal })).trim()
+export const readHead = async ({ git }: Checkout): Promise<string> =>
+  (await git.run(['rev-parse', '--verify', 'HEAD'])).trim()
 
 /** Returns a fingerprint of the work tree: hexadecimal SHA-256 of git's status with branch and untracked files. */
-export async function computeRevision({ git, paths }: Checkout, signal?: AbortSignal): Promise<string> {
+export async function computeRevision({ git, paths }: Checkout): Promise<string> {
   const args = ['status', '--porcelain=v2', '--branch', '--untracked-files=all', '--ignore-submodules=all']
-  const status = await git.run([...args, '--', '.', ...excludeNeverPushed(paths)], { signal })
+  const status = await git.run([...args, '--', '.', ...excludeNeverPushed(paths)])
   return createHash('sha256').update(status).digest('hex')
 }

@@ -1,14 +1,16 @@
-import { appendFile, mkdir, realpath, rm, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { appendFile, mkdir, readdir, realpath, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import type { Config } from '../../config/types.ts'
 import { badRequest, internal, type PlatformError } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
-import { STATE_KEYS_FILE } from '../../src/plan/state/managed-state.ts'
+import { lastLoadedName } from '../../src/plan/code/variable-files.ts'
+import { assertNoForeignBackend } from './backend-override.ts'
 import { isInside, locateRoot, resolveLink } from './files/confine.ts'
-import { MASKS_FILE, WORKSPACE_MARKER } from './files/engine-files.ts'
-import type { Git } from './git/git.ts'
-
-const TIMEOUT_MS = 300_000
+import { excludeNeverPushed, hiddenNames, neverPushed, WORKSPACE_MARKER } from './files/engine-files.ts'
+import { isShared, removeRightInside, shareTree, writePrivateFile } from './files/private-files.ts'
+import { createLocalGit, type Git } from './git/git.ts'
+import type { Workspace } from './workspace.ts'
 
 /**
  * Clones the newest commit of the default branch without checkout. Git directory and work tree must not exist yet,
@@ -16,25 +18,14 @@ const TIMEOUT_MS = 300_000
  * that is not public; 422 for a repository over the limits.
  * @returns the name of the default branch
  */
-export async function cloneRepository(git: Git, options: { log: Logger; signal?: AbortSignal }): Promise<string> {
-  const { log, signal } = options
-  const { directory, workTree } = git.place
-  const args = [
-    'clone',
-    '--quiet',
-    '--no-checkout',
-    '--depth=1',
-    '--no-tags',
-    '--no-recurse-submodules',
-    '--',
-    git.url,
-    directory,
-  ]
-  const output = await git.network(args, { cwd: dirname(directory), timeoutMs: TIMEOUT_MS, signal })
+export async function cloneRepository(git: Git, log: Logger): Promise<string> {
+  const { directory } = git.place
+  const options = ['--quiet', '--no-checkout', '--depth=1', '--no-tags', '--no-recurse-submodules']
+  const output = await git.network(['clone', ...options, '--', git.url, directory], { cwd: dirname(directory) })
   if (output.code !== 0) throw logCloneFailure(log, output.stopped ?? output.stderr)
   // Every call names the work tree, because the directory of a kept clone is moved.
-  await git.run(['config', '--unset-all', 'core.worktree'], { signal })
-  const head = await git.local(['rev-parse', '--symbolic-full-name', '--verify', 'HEAD'], { cwd: workTree, signal })
+  await git.run(['config', '--unset-all', 'core.worktree'])
+  const head = await git.local(['rev-parse', '--symbolic-full-name', '--verify', 'HEAD'])
   const [, branch] = /^refs\/heads\/(.+)$/.exec(head.stdout.trim()) ?? []
   if (head.code !== 0 || !branch) throw logCloneFailure(log, 'the default branch has no commit')
   return branch
@@ -45,28 +36,10 @@ function logCloneFailure(log: Logger, reason: string): PlatformError {
   return internal('git clone failed')
 }
 
-/** Working files of the engine, and secrets. Variable files and lock files belong to the change and are not listed. */
+/** Further files of the engine, and secrets. Variable files and lock files belong to the change and are not listed. */
 const IGNORE_RULES = [
-  '.terraform/',
-  '*.tfstate',
-  '*.tfstate.*',
-  'crash.log',
-  'crash.*.log',
-  'override.tf',
-  'override.tf.json',
-  '*_override.tf',
-  '*_override.tf.json',
-  'override.tofu',
-  'override.tofu.json',
-  '*_override.tofu',
-  '*_override.tofu.json',
-  '.terraformrc',
-  'terraform.rc',
-  '*_key_file.pem',
-  '*.sh',
-  'plan*.txt',
-  '*.plan',
-  STATE_KEYS_FILE,
+  ...['tf', 'tf.json', 'tofu', 'tofu.json'].flatMap((ending) => [`override.${ending}`, `*_override.${ending}`]),
+  ...['.terraformrc', 'terraform.rc', '*_key_file.pem', '*.sh', 'plan*.txt'],
 ]
 
 /** Disables a repository's attributes: no conversion enlarges a file, no attribute hides a change from a diff. */
@@ -74,11 +47,10 @@ const ATTRIBUTES = '* -text !eol -ident -filter -working-tree-encoding !diff !me
 
 /** Writes ignore rules and attributes to the git directory, outside of pull requests. Failures are logged. */
 export async function writeRules({ place }: Git, paths: Config['paths'], log: Logger): Promise<void> {
-  const own = [paths.backend_override_filename, paths.session_plan_filename, WORKSPACE_MARKER, MASKS_FILE]
   const info = join(place.directory, 'info')
   try {
     await mkdir(info, { recursive: true })
-    await appendFile(join(info, 'exclude'), `${[...IGNORE_RULES, ...own].join('\n')}\n`)
+    await appendFile(join(info, 'exclude'), `${[...neverPushed(paths), ...IGNORE_RULES].join('\n')}\n`)
     await writeFile(join(info, 'attributes'), ATTRIBUTES)
   } catch (error) {
     log.warn('ignore rules were not written', { reason: error })
@@ -109,13 +81,8 @@ const SUBMODULE = '160000'
  * repository`, also inside a committed git directory.
  * @returns the absolute path of the engine root
  */
-export async function removeUnsafeEntries(
-  git: Git,
-  iacPath: string | null,
-  options: { log: Logger; signal?: AbortSignal },
-): Promise<string> {
-  const { log, signal } = options
-  const entries = await listEntries(git, signal)
+export async function removeUnsafeEntries(git: Git, iacPath: string | null, log: Logger): Promise<string> {
+  const entries = await listEntries(git)
   const root = await realpath(git.place.workTree)
   const nested = findGitDirectories(entries)
   const isNested = (path: string) => nested.has('') || parentsOf(path).some((folder) => nested.has(folder))
@@ -125,7 +92,7 @@ export async function removeUnsafeEntries(
     if (mode === SUBMODULE) hidden.push(path)
     else if (isPluginFolder(path) || (mode === LINK && (await isUnsafeLink(root, path)))) unsafe.push(path)
   }
-  await hide(git, [...unsafe, ...hidden], signal)
+  await hide(git, [...unsafe, ...hidden])
   for (const path of unsafe) await rm(join(root, path), { force: true })
   const iacRoot = await locateRoot(root, iacPath)
   // The root is located first, because a link may lead into such a folder.
@@ -135,7 +102,7 @@ export async function removeUnsafeEntries(
         'git directory (HEAD, objects, refs)',
     )
   const inside = entries.filter(({ mode, path }) => mode !== SUBMODULE && isNested(path)).map(({ path }) => path)
-  await hide(git, inside, signal)
+  await hide(git, inside)
   for (const folder of nested) await rm(join(root, folder), { recursive: true, force: true })
   if (unsafe.length + inside.length > 0)
     log.warn('unsafe entries of the repository were taken out of the work tree', {
@@ -145,8 +112,8 @@ export async function removeUnsafeEntries(
   return iacRoot
 }
 
-async function listEntries(git: Git, signal?: AbortSignal): Promise<IndexEntry[]> {
-  const listed = await git.run(['ls-files', '--stage', '-z'], { maxOutput: MAX_LISTING, signal })
+async function listEntries(git: Git): Promise<IndexEntry[]> {
+  const listed = await git.run(['ls-files', '--stage', '-z'], { maxOutput: MAX_LISTING })
   return listed
     .split('\0')
     .filter(Boolean)
@@ -157,10 +124,10 @@ async function listEntries(git: Git, signal?: AbortSignal): Promise<IndexEntry[]
 const MAX_LISTING = 256 * 1024 * 1024
 
 /** Marks entries of the index as not present, so that git neither reads nor deletes them. */
-async function hide(git: Git, paths: readonly string[], signal?: AbortSignal): Promise<void> {
+async function hide(git: Git, paths: readonly string[]): Promise<void> {
   if (paths.length === 0) return
   const input = `${paths.join('\0')}\0`
-  await git.run(['update-index', '--skip-worktree', '-z', '--stdin'], { input, signal })
+  await git.run(['update-index', '--skip-worktree', '-z', '--stdin'], { input })
 }
 
 /** Finds folders with `HEAD` and either `objects` and `refs` or `commondir`; empty stands for the clone. */
@@ -201,3 +168,74 @@ async function isUnsafeLink(root: string, path: string): Promise<boolean> {
 }
 
 const lowerGit = (segment: string): string => (segment.toLowerCase() === '.git' ? '.git' : segment)
+
+/** A second working copy with an empty state of its own. */
+export interface WorkspaceCopy {
+  /** Absolute, real path of the engine root in the copy. */
+  readonly iacRoot: string
+  /** Does the work while the engine reads a value file after all others of the root. */
+  withValues<T>(file: { path: string; text: string }, work: () => Promise<T>): Promise<T>
+  remove(): Promise<void>
+}
+
+type Original = Pick<Workspace, 'clone' | 'gitDirectory' | 'iacRoot'>
+
+/** Separates the engine in a copy from the state of the session and of the repository. */
+const LOCAL_STATE = 'terraform {\n  backend "local" {}\n}\n'
+
+/**
+ * Writes the files of a commit to a folder next to the clone. They come from git, because an engine may use the working
+ * copy. The next run of the session removes leftovers of a crash. Errors: 500 when git fails, and for an override file
+ * of the repository that sets a state backend.
+ */
+export async function copyCommit(
+  config: Config,
+  original: Original,
+  commit: string,
+  signal: AbortSignal,
+): Promise<WorkspaceCopy> {
+  const clone = await realpath(original.clone)
+  const copy = join(dirname(clone), randomUUID())
+  const iacRoot = join(copy, relative(clone, original.iacRoot))
+  const remove = () => rm(copy, { recursive: true, force: true })
+  try {
+    await mkdir(copy)
+    const git = createLocalGit(config.git, { directory: original.gitDirectory, workTree: copy }, signal)
+    // Without `--staged` the index stays that of the clone.
+    const args = ['restore', `--source=${commit}`, '--worktree', '--', '.', ...excludeNeverPushed(config.paths)]
+    const output = await git(args)
+    if (output.code !== 0) throw internal('The files of the branch could not be written into a second folder.')
+    await writeMarker(copy)
+    await assertNoForeignBackend(iacRoot, config.paths.backend_override_filename)
+    const shared = await isShared(config.paths.upload_folder)
+    if (shared) await shareTree(copy, (name) => hiddenNames(config.paths).includes(name))
+    await writePrivateFile(join(iacRoot, config.paths.backend_override_filename), LOCAL_STATE, { shared })
+    return { iacRoot: await realpath(iacRoot), withValues: createValues(iacRoot, shared), remove }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+const createValues =
+  (iacRoot: string, shared: boolean): WorkspaceCopy['withValues'] =>
+  async ({ path, text }, work) => {
+    const name = lastLoadedName(path, await readdir(iacRoot))
+    await writePrivateFile(join(iacRoot, name), text, { shared })
+    try {
+      return await work()
+    } finally {
+      await removeRightInside(iacRoot, name)
+    }
+  }
+
+/** Returns the commit at which the session branch left the default branch; null when this clone does not have it. */
+export async function findBaseCommit(
+  config: Config,
+  { clone, gitDirectory, defaultBranch }: Pick<Workspace, 'clone' | 'gitDirectory' | 'defaultBranch'>,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const git = createLocalGit(config.git, { directory: gitDirectory, workTree: clone }, signal)
+  const output = await git(['merge-base', `refs/remotes/origin/${defaultBranch}`, 'HEAD'])
+  return output.code === 0 ? output.stdout.trim() : null
+}

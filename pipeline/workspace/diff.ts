@@ -1,10 +1,10 @@
-import { constants } from 'node:fs'
-import { access, open, realpath } from 'node:fs/promises'
+import { lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config/types.ts'
 import { internal } from '../../src/base/errors.ts'
 import { readText } from './files/access.ts'
 import { excludeNeverPushed } from './files/engine-files.ts'
+import { withRegularFile } from './files/private-files.ts'
 import { createLocalGit, describeGitFailure, mustSucceed } from './git/git.ts'
 import type { Checkout, FileChange, Workspace } from './workspace.ts'
 
@@ -13,33 +13,32 @@ const DIFF = ['diff', '--no-ext-diff', '--ignore-submodules=all', '--relative']
 const TEXT_DIFF = [...DIFF, '--no-color', '--no-textconv', '--no-prefix']
 
 /** Reads the diff from the merge base to the work tree below the engine root, and the text of uncommitted files. */
-export async function readBranchDiff(checkout: Checkout, base: string, signal?: AbortSignal): Promise<string> {
+export async function readBranchDiff(checkout: Checkout, base: string): Promise<string> {
   const { git, iacRoot } = checkout
   const options = ['--find-renames', '--ignore-space-change']
   const args = [...TEXT_DIFF, ...options, base, '--', '.', ...excludeNeverPushed(checkout.paths)]
-  const output = await git.local(args, { cwd: iacRoot, maxOutput: MAX_BYTES, signal })
+  const output = await git.local(args, { cwd: iacRoot, maxOutput: MAX_BYTES })
   if (output.stopped !== 'output') mustSucceed(git, output)
   const parts = output.stdout ? [output.stdout] : []
   if (output.stopped === 'output') parts.push('(cut: the diff is too long)\n')
-  for (const { path, content } of await readUntrackedFiles(checkout, signal))
-    parts.push(`new file ${path}\n${content}\n`)
+  for (const { path, content } of await readUntrackedFiles(checkout)) parts.push(`new file ${path}\n${content}\n`)
   return parts.join('\n')
 }
 
 /** Lists the files below the engine root that differ between `since`, a commit of this clone, and the head. */
-export async function listChangedFiles(checkout: Checkout, since: string, signal?: AbortSignal): Promise<string[]> {
+export async function listChangedFiles(checkout: Checkout, since: string): Promise<string[]> {
   const args = [...NAMES, since, 'HEAD', '--', '.', ...excludeNeverPushed(checkout.paths)]
-  return (await checkout.git.run(args, { cwd: checkout.iacRoot, signal })).split('\0').filter(Boolean)
+  return (await checkout.git.run(args, { cwd: checkout.iacRoot })).split('\0').filter(Boolean)
 }
 
 const NAMES = [...DIFF, '--name-only', '-z', '--no-renames']
 const FULL_DIFF = [...TEXT_DIFF, '--no-renames', '--unified=1000']
 
 /** Reads the pending changes below the engine root: changed files as diffs with full context, new files as text. */
-export async function readPendingChanges(checkout: Checkout, signal?: AbortSignal): Promise<FileChange[]> {
+export async function readPendingChanges(checkout: Checkout): Promise<FileChange[]> {
   const { git, iacRoot } = checkout
   const run = async (args: string[]) => {
-    const output = await git.local(args, { cwd: iacRoot, signal })
+    const output = await git.local(args, { cwd: iacRoot })
     return output.stopped === 'output' ? output.stdout : mustSucceed(git, output)
   }
   const listed = await run([...NAMES, '--diff-filter=AMDT', 'HEAD', '--', '.', ...excludeNeverPushed(checkout.paths)])
@@ -50,18 +49,17 @@ export async function readPendingChanges(checkout: Checkout, signal?: AbortSigna
     const content = (await diff('--ignore-space-change')) || (await diff())
     changes.push({ path, new_file: false, content })
   }
-  for (const { path, content } of await readUntrackedFiles(checkout, signal))
-    changes.push({ path, new_file: true, content })
+  for (const { path, content } of await readUntrackedFiles(checkout)) changes.push({ path, new_file: true, content })
   return changes
 }
 
 const MAX_CHARACTERS = 1_000_000
 
 /** Reads the new files below the engine root that no ignore rule hides. */
-async function readUntrackedFiles(checkout: Checkout, signal?: AbortSignal) {
+async function readUntrackedFiles(checkout: Checkout) {
   const { git, iacRoot } = checkout
   const args = ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ...excludeNeverPushed(checkout.paths)]
-  const listed = await git.run(args, { cwd: iacRoot, signal })
+  const listed = await git.run(args, { cwd: iacRoot })
   const files: Pick<FileChange, 'path' | 'content'>[] = []
   for (const path of listed.split('\0').filter(Boolean)) {
     const file = join(iacRoot, path)
@@ -76,29 +74,26 @@ async function readUntrackedFiles(checkout: Checkout, signal?: AbortSignal) {
 /** Number of commits that are fetched before the whole history. */
 const FIRST_STEP = 200
 
-/** Finds the merge base, fetching more history if needed. Errors: 500 `Git error when merging base: …` and such. */
-export async function findMergeBase(checkout: Checkout, signal?: AbortSignal): Promise<string> {
+/**
+ * Finds the merge base, fetching more history if needed.
+ * @throws 500 `Git error when merging base: …`, `Git error when unshallowing: …`
+ */
+export async function findMergeBase(checkout: Checkout): Promise<string> {
   const { git, branch, defaultBranch } = checkout
-  const { workTree: cwd, directory } = git.place
-  const ask = () => git.local(['merge-base', `refs/remotes/origin/${defaultBranch}`, 'HEAD'], { cwd, signal })
+  const ask = () => git.local(['merge-base', `refs/remotes/origin/${defaultBranch}`, 'HEAD'])
   let output = await ask()
   for (const depth of [`--deepen=${FIRST_STEP}`, '--unshallow']) {
-    if (output.code === 0 || !(await isShallow(directory))) break
+    const shallow = await lstat(join(git.place.directory, 'shallow')).catch(() => null)
+    if (output.code === 0 || shallow === null) break
     const branches = branch === defaultBranch ? [branch] : [defaultBranch, branch]
     const refspecs = branches.map((name) => `+refs/heads/${name}:refs/remotes/origin/${name}`)
-    const fetched = await git.network(['fetch', '--quiet', '--no-tags', depth, 'origin', ...refspecs], { cwd, signal })
+    const fetched = await git.network(['fetch', '--quiet', '--no-tags', depth, 'origin', ...refspecs])
     if (fetched.code !== 0) throw internal(`Git error when unshallowing: ${describeGitFailure(git, fetched)}`)
     output = await ask()
   }
   if (output.code !== 0) throw internal(`Git error when merging base: ${describeGitFailure(git, output)}`)
   return output.stdout.trim()
 }
-
-const isShallow = (directory: string): Promise<boolean> =>
-  access(join(directory, 'shallow')).then(
-    () => true,
-    () => false,
-  )
 
 /** The whole text of a file now, and in the last commit. */
 export interface Versions {
@@ -135,15 +130,10 @@ export async function readVersions(
 async function readExactly(path: string): Promise<string | null> {
   // An engine run can replace the engine root or a folder by a link that leads out of the clone.
   if ((await realpath(path).catch(() => null)) !== path) return null
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null)
-  if (handle === null) return null
-  try {
-    const info = await handle.stat()
-    if (!info.isFile() || info.size > MAX_VERSION_BYTES) return null
+  return await withRegularFile(path, async (handle, size) => {
+    if (size > MAX_VERSION_BYTES) return null
     const bytes = await handle.readFile()
     const text = bytes.toString('utf8')
     return Buffer.from(text).equals(bytes) ? text : null
-  } finally {
-    await handle.close()
-  }
+  })
 }

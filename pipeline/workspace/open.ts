@@ -36,7 +36,7 @@ export async function openWorkspace(config: Config, round: ClaimedRound, options
   await removeGitLeftovers(config.paths, round.session.uuid)
   const place = await preparePlace(config.paths, directory)
   try {
-    const workspace = createWorkspace(await checkOut(config, round, place, options), options.signal)
+    const workspace = createWorkspace(await checkOut(config, round, place, options))
     return round.preview ? { ...workspace, commitAndPush: refuseToWrite, keep: refuseToWrite } : workspace
   } catch (error) {
     await rm(directory, { recursive: true, force: true })
@@ -52,44 +52,45 @@ async function refuseToWrite(): Promise<never> {
 async function checkOut(config: Config, round: ClaimedRound, place: GitPlace, options: OpenOptions): Promise<Checkout> {
   const { log, signal, resolver = resolveHost } = options
   const { uri, branch, root_path } = round.session.workspace
-  const git = createGit(config.git, uri, resolver, place)
-  const defaultBranch = await cloneRepository(git, { log, signal })
+  const git = createGit(config.git, uri, place, { resolver, signal })
+  const defaultBranch = await cloneRepository(git, log)
   await writeRules(git, config.paths, log)
-  const base = await checkOutBranch(git, { branch, defaultBranch, round, log, signal })
-  const iacRoot = await removeUnsafeEntries(git, root_path, { log, signal })
+  const base = await checkOutBranch(git, { branch, defaultBranch, round, log })
+  const iacRoot = await removeUnsafeEntries(git, root_path, log)
   await writeMarker(place.workTree)
-  return { git, clone: place.workTree, iacRoot, branch, defaultBranch, base, paths: config.paths, log }
+  return { git, iacRoot, branch, defaultBranch, base, paths: config.paths }
 }
 
-function createWorkspace(checkout: Checkout, runSignal?: AbortSignal): Workspace {
-  const { clone, iacRoot, branch, defaultBranch, git } = checkout
+function createWorkspace(checkout: Checkout): Workspace {
+  const { iacRoot, branch, defaultBranch, git } = checkout
+  const { directory: gitDirectory, workTree: clone } = git.place
   // Keeping moves the directory away, so its last commit is stored for later calls of `head`.
   let keptHead: string | null = null
   // The branch only grows during a run, so the merge base stays the same.
   let base: Promise<string> | null = null
   return {
     clone,
-    gitDirectory: git.place.directory,
+    gitDirectory,
     iacRoot,
     branch,
-    defaultBranch: defaultBranch,
-    commitAndPush: (signal = runSignal) => commitAndPush(checkout, signal),
-    head: async () => keptHead ?? (await readHead(checkout, runSignal)),
-    restore: (commit) => restoreFiles(checkout, commit, runSignal),
-    pendingChanges: () => readPendingChanges(checkout, runSignal),
-    changedFiles: (since) => listChangedFiles(checkout, since, runSignal),
+    defaultBranch,
+    commitAndPush: () => commitAndPush(checkout),
+    head: async () => keptHead ?? (await readHead(checkout)),
+    restore: (commit) => restoreFiles(checkout, commit),
+    pendingChanges: () => readPendingChanges(checkout),
+    changedFiles: (since) => listChangedFiles(checkout, since),
     branchDiff: async (since) => {
-      if (since === 'run') return readBranchDiff(checkout, checkout.base, runSignal)
+      if (since === 'run') return readBranchDiff(checkout, checkout.base)
       // Concurrent callers share one search, because git does not fetch into a clone twice at once.
-      base ??= findMergeBase(checkout, runSignal).catch((error: unknown) => {
+      base ??= findMergeBase(checkout).catch((error: unknown) => {
         base = null
         throw error
       })
-      return readBranchDiff(checkout, await base, runSignal)
+      return readBranchDiff(checkout, await base)
     },
-    revision: () => computeRevision(checkout, runSignal),
+    revision: () => computeRevision(checkout),
     keep: async () => {
-      const commit = await readHead(checkout, runSignal)
+      const commit = await readHead(checkout)
       await keepDirectory(clone)
       keptHead = commit
       await removeGitDirectory(git.place)

@@ -1,5 +1,4 @@
 import type { Config } from '../../config/types.ts'
-import type { Logger } from '../../src/base/log.ts'
 import type { Git } from './git/git.ts'
 
 /** The working copy of one run. Paths in arguments and results have slashes and are relative to `iacRoot`. */
@@ -12,8 +11,11 @@ export interface Workspace {
   readonly iacRoot: string
   readonly branch: string
   readonly defaultBranch: string
-  /** Commits and pushes all changes except `isNeverPushed`. Returns the commit of the branch head. */
-  commitAndPush(signal?: AbortSignal): Promise<string>
+  /**
+   * Commits and pushes all changes except `isNeverPushed`. Returns the commit of the branch head.
+   * @throws 500 with git's text, or with a path that must not be pushed
+   */
+  commitAndPush(): Promise<string>
   head(): Promise<string>
   /** Restores the files to a commit of the branch, which is not moved. */
   restore(commit: string): Promise<void>
@@ -40,12 +42,10 @@ export interface FileChange {
 /** A clone with its session branch checked out. */
 export interface Checkout {
   git: Git
-  clone: string
   iacRoot: string
   branch: string
   defaultBranch: string
   /** The commit at which the run begins. */
   base: string
   paths: Config['paths']
-  log: Logger
 }

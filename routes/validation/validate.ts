@@ -1,5 +1,4 @@
-import type { RouteConfig } from '@hono/zod-openapi'
-import { z } from '@hono/zod-openapi'
+import { type RouteConfig, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { AppEnv } from '../env.ts'
 import { echo, InvalidRequest, type Problem, ProblemList, SECRET_KEY } from './problem.ts'
@@ -10,11 +9,7 @@ import { NOT_JSON, readJson } from './read-body.ts'
  * names are in lower case. Throws `InvalidRequest` with the problems of all parts together, and the errors of
  * `readJson`.
  */
-export async function validate(
-  route: RouteConfig,
-  c: Context<AppEnv>,
-  maxBodyBytes: number,
-): Promise<{ params: unknown; query: unknown; headers: unknown; body: unknown }> {
+export async function validate(route: RouteConfig, c: Context<AppEnv>, maxBodyBytes: number) {
   const problems = new ProblemList()
   const params = check('path', route.request?.params, c.req.param(), problems)
   const query = check('query', route.request?.query, lastOfEach(c.req.queries()), problems)

@@ -31,14 +31,13 @@ export const main = (): Promise<void> =>
 
 /** Grants role `admin` to the root admin, if set. Errors: `SettingsError` when the store cannot be read or written. */
 export async function prepareStore(store: RoleStore, options: { path: string; rootAdminEmail: string }): Promise<void> {
-  const email = options.rootAdminEmail
+  const { path, rootAdminEmail: email } = options
   try {
     if (email === '') await store.read()
     else await store.change((users) => assignRole(users, email, 'admin', email))
   } catch (error) {
-    throw new SettingsError(
-      `The role store ${options.path} cannot be used: ${reasonOf(error)}. It was left as it is; mend it or move it away.`,
-    )
+    const reason = `The role store ${path} cannot be used: ${reasonOf(error)}`
+    throw new SettingsError(`${reason}. It was left as it is; mend it or move it away.`)
   }
 }
 

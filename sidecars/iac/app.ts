@@ -83,40 +83,29 @@ const text = z.strictObject({
 })
 const scoped = { scope_id: noNul(z.string().min(1).max(1024)), engine_provider: z.enum(ENGINE_PROVIDERS) }
 
-/** Bodies of the submission routes. Undeclared keys are refused. */
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal digits')
+/** Returns a body with a workspace and these fields. Undeclared keys are refused. */
+const bodyWith = <Fields extends z.ZodRawShape>(fields: Fields) =>
+  z.strictObject({ workspace_path: workspacePath, ...fields })
+
+/** Bodies of the submission routes. */
 export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
-  init: z.strictObject({ workspace_path: workspacePath, ...scoped }),
-  validate: z.strictObject({ workspace_path: workspacePath }),
-  plan: z.strictObject({
-    workspace_path: workspacePath,
-    ...scoped,
-    plan_file: planFile,
-    targets: z.array(argument).max(256).default([]),
-  }),
-  show: z.strictObject({ workspace_path: workspacePath, plan_file: planFile }),
-  apply: z.strictObject({
-    workspace_path: workspacePath,
-    ...scoped,
-    plan_file: planFile,
-    plan_sha256: z
-      .string()
-      .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal digits')
-      .optional(),
-  }),
-  import: z.strictObject({ workspace_path: workspacePath, ...scoped, address: argument, resource_id: argument }),
-  state_resource_ids: z.strictObject({ workspace_path: workspacePath }),
-  scope_resource_ids: z.strictObject({ workspace_path: workspacePath, ...scoped }),
-  schema: z.strictObject({
-    workspace_path: workspacePath,
+  init: bodyWith(scoped),
+  validate: bodyWith({}),
+  plan: bodyWith({ ...scoped, plan_file: planFile, targets: z.array(argument).max(256).default([]) }),
+  show: bodyWith({ plan_file: planFile }),
+  apply: bodyWith({ ...scoped, plan_file: planFile, plan_sha256: sha256.optional() }),
+  import: bodyWith({ ...scoped, address: argument, resource_id: argument }),
+  state_resource_ids: bodyWith({}),
+  scope_resource_ids: bodyWith(scoped),
+  schema: bodyWith({
     resource_types: types.optional(),
     data_source_types: types.optional(),
     ephemeral_types: types.optional(),
   }),
-  diagnostics: z.strictObject({ workspace_path: workspacePath }),
-  fmt: z.strictObject({ workspace_path: workspacePath, texts: z.array(text).min(1).max(256) }),
+  diagnostics: bodyWith({}),
+  fmt: bodyWith({ texts: z.array(text).min(1).max(256) }),
 }
-
-export const JOB_ID = z.uuid()
 
 export const ROUTES: Record<JobKind, string> = {
   init: '/v1/init',

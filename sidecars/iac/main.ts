@@ -1,6 +1,8 @@
 import { lstat, mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import * as v from 'valibot'
 import type { Fetch } from '../../src/base/http.ts'
+import { parseJson } from '../../src/base/json.ts'
 import type { Logger } from '../../src/base/log.ts'
 import { replaceFile } from '../../src/runtime/files.ts'
 import { identify, isAlive } from '../../src/runtime/process-identity.ts'
@@ -24,10 +26,6 @@ import { openExecutor } from './sandbox/open.ts'
 import { createSchemaCache } from './schema/cache.ts'
 import { type IacSettings, readSettings } from './settings.ts'
 import type { Engine } from './types.ts'
-
-/** Time for which an ended job can be read. */
-const RETENTION_MS = 3_600_000
-const SWEEP_MS = 60_000
 
 interface Surroundings {
   /** Environment of the process; the engine inherits it without the service's own entries. */
@@ -61,34 +59,21 @@ export function iacService(given: Surroundings): Service<IacSettings> {
       const { allowedProviders: allowed, providerMirror: mirror, mirrorAndRegistry, offline } = settings
       const cliConfig = await openCliConfig(settings.dataDir, { allowed, mirror, mirrorAndRegistry, offline })
       const { env, fetch, now = () => new Date() } = surroundings
+      const context = { settings, engine, executor, cliConfig, schemas, env, store, secrets, fetch, log, now }
       const jobs = new JobService({
         store,
-        execute: createExecutor({
-          settings,
-          engine,
-          executor,
-          cliConfig,
-          schemas,
-          env,
-          store,
-          secrets,
-          fetch,
-          log,
-          now,
-        }),
+        execute: createExecutor(context),
         stopLeftover: (leader) => executor.stopLeftover(leader),
         maxParallel: settings.maxParallel,
-        retentionMs: RETENTION_MS,
+        retentionMs: 3_600_000,
         log,
         now,
       })
       await jobs.start()
       const { boundary } = executor
       const app = createIacApp({ token: settings.token, engine, boundary, jobs, store, secrets, log })
-      const sweep = setInterval(
-        () => jobs.expire().catch((error) => log.error('old jobs not removed', { error })),
-        SWEEP_MS,
-      )
+      const expire = () => jobs.expire().catch((error) => log.error('old jobs not removed', { error }))
+      const sweep = setInterval(expire, 60_000)
       return {
         fetch: (request) => app.fetch(request),
         readyFields: { engine: engine.name, version: engine.version, ...boundary },
@@ -110,8 +95,10 @@ async function openEngine(settings: IacSettings, { env, fetch }: Surroundings, l
   return probeEngine(await findEngine(found), env, log)
 }
 
+const Holder = v.object({ pid: v.pipe(v.number(), v.integer()), started: v.string() })
+
 /** Claims the folder: two services on it would end each other's engines. Errors: `SettingsError`. */
-export async function claimDataFolder(folder: string): Promise<void> {
+async function claimDataFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const stat = await lstat(folder)
   const uid = process.getuid?.()
@@ -119,19 +106,10 @@ export async function claimDataFolder(folder: string): Promise<void> {
   if (!stat.isDirectory() || (uid !== undefined && stat.uid !== uid))
     throw new SettingsError(`IAC_DATA_DIR ${folder} is no directory of this user`)
   const claim = join(folder, 'service.json')
-  const holder = await readHolder(claim)
-  if (holder && holder.pid !== process.pid && isAlive(holder))
+  const holder = v.safeParse(Holder, parseJson(await readFile(claim, 'utf8').catch(() => '')))
+  if (holder.success && holder.output.pid !== process.pid && isAlive(holder.output))
     throw new SettingsError(
-      `IAC_DATA_DIR ${folder} is in use by process ${holder.pid}; give each service a folder of its own`,
+      `IAC_DATA_DIR ${folder} is in use by process ${holder.output.pid}; give each service a folder of its own`,
     )
   await replaceFile(claim, JSON.stringify(identify(process.pid)))
-}
-
-async function readHolder(path: string): Promise<{ pid: number; started: string } | null> {
-  try {
-    const { pid, started } = JSON.parse(await readFile(path, 'utf8'))
-    return Number.isInteger(pid) && typeof started === 'string' ? { pid, started } : null
-  } catch {
-    return null
-  }
 }

@@ -1,23 +1,8 @@
 import { createTransport } from 'nodemailer'
 import type { Fetch } from '../../src/base/http.ts'
-import { CHANNEL_LIMIT_MS, type Channel, type Field, fieldsOf, type Notification, post } from './message.ts'
+import { CHANNEL_LIMIT_MS, type Channel, fieldsOf, type Notification, post } from './message.ts'
 
 const COLOURS = { info: '#36a64f', warning: '#f2c744', error: '#d93f3f', critical: '#7a0b0b' } as const
-const BUTTONS = 5
-
-interface Button {
-  type: 'button'
-  text: string
-  url: string
-}
-interface Attachment {
-  fallback: string
-  color: string
-  title?: string
-  text?: string
-  fields?: Field[]
-  actions?: Button[]
-}
 
 /** Creates the channel of a chat's incoming webhook, whose URL is a credential: no error holds it. */
 export const chatChannel = (webhookUrl: string, fetch: Fetch): Channel => ({
@@ -27,13 +12,13 @@ export const chatChannel = (webhookUrl: string, fetch: Fetch): Channel => ({
 })
 
 /** Renders one attachment in the colour of the severity, and further ones for further buttons. */
-function chatMessage(notification: Notification): { attachments: Attachment[] } {
+function chatMessage(notification: Notification) {
   const color = COLOURS[notification.severity]
   const subject = escapeControl(notification.subject)
-  const [first, ...rest] = groupsOf(
-    notification.links.map(({ label, url }): Button => ({ type: 'button', text: label, url })),
-  )
-  const main: Attachment = {
+  const buttons = notification.links.map(({ label, url }) => ({ type: 'button', text: label, url }))
+  // Five buttons an attachment.
+  const [first, ...rest] = Object.values(Object.groupBy(buttons, (_button, index) => Math.floor(index / 5)))
+  const main = {
     fallback: subject,
     title: subject,
     color,
@@ -47,12 +32,6 @@ function chatMessage(notification: Notification): { attachments: Attachment[] } 
 /** Escapes the characters that begin the chat's commands, such as a mention of all or a renamed link. */
 const escapeControl = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-
-function groupsOf<T>(items: readonly T[]): T[][] {
-  const groups: T[][] = []
-  for (let start = 0; start < items.length; start += BUTTONS) groups.push(items.slice(start, start + BUTTONS))
-  return groups
-}
 
 /** Creates the channel of an HTTP endpoint. Standard Webhooks: HMAC-SHA256 over `<id>.<seconds>.<body>`. */
 export const webhookChannel = (

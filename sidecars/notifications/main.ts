@@ -20,14 +20,8 @@ export const main = (): Promise<void> =>
   })
 
 function openChannel(settings: ChannelSettings): Channel {
-  switch (settings.channel) {
-    case 'chat':
-      return chatChannel(settings.webhookUrl, fetch)
-    case 'email':
-      return emailChannel(settings)
-    case 'webhook':
-      return webhookChannel(settings.url, settings.secret, fetch)
-  }
+  if (settings.channel === 'chat') return chatChannel(settings.webhookUrl, fetch)
+  return settings.channel === 'email' ? emailChannel(settings) : webhookChannel(settings.url, settings.secret, fetch)
 }
 
 type ChannelSettings =

@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { type Fetch, type OutboundRequest, send } from '../../src/base/http.ts'
 
-const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
-
 const isAbsoluteUrl = (value: string) => {
   const url = URL.parse(value)
   return url !== null && /^https?:$/.test(url.protocol) && url.hostname !== ''
@@ -10,7 +8,7 @@ const isAbsoluteUrl = (value: string) => {
 
 export const Notification = z.strictObject({
   kind: z.string().min(1).max(128),
-  severity: z.enum(SEVERITIES),
+  severity: z.enum(['info', 'warning', 'error', 'critical']),
   subject: z
     .string()
     .min(1)
@@ -63,7 +61,6 @@ export interface Field {
 }
 
 const MAX_VALUE = 1000
-const MAX_SHORT = 40
 
 /** Returns kind, severity, audience and context as fields. `safe` escapes text before its length counts. */
 export function fieldsOf({ kind, severity, audience, context }: Notification, safe: (text: string) => string): Field[] {
@@ -75,7 +72,7 @@ export function fieldsOf({ kind, severity, audience, context }: Notification, sa
   for (const [key, value] of Object.entries(context)) {
     const text = cap(safe(valueText(value)))
     if (text !== '')
-      fields.push({ title: safe(titleOf(key)), value: text, short: text.length <= MAX_SHORT && !text.includes('\n') })
+      fields.push({ title: safe(titleOf(key)), value: text, short: text.length <= 40 && !text.includes('\n') })
   }
   return fields
 }

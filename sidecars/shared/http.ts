@@ -95,7 +95,8 @@ export async function readBody<S extends z.ZodType>(
   let json: unknown
   try {
     if (typed && !JSON_TYPE.test(c.req.header('content-type') ?? '')) throw new TypeError('no JSON')
-    json = parseLimitedJson(await readBytes(c, maxBytes))
+    if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw new TooLarge()
+    json = parseLimitedJson(await readStream(c.req.raw.body, maxBytes, () => new TooLarge()))
   } catch (error) {
     if (error instanceof TooLarge) return { ok: false, response: problemResponse(413, 'Content Too Large') }
     if (error instanceof JsonTooLarge && error.limit === 'values')
@@ -108,21 +109,13 @@ export async function readBody<S extends z.ZodType>(
   return { ok: false, response: invalidResponse(describeViolations(parsed.error.issues)) }
 }
 
-const MAX_VIOLATIONS = 100
 /** Limit of a message, which may quote the request, such as the names of all unknown keys. */
 const MAX_MESSAGE = 500
 
 function describeViolations(issues: readonly z.core.$ZodIssue[]): string {
-  const listed = issues
-    .slice(0, MAX_VIOLATIONS)
-    .map(({ path, message }) => `${cut(['body', ...path].join('.'))}: ${cut(message)}`)
+  const listed = issues.slice(0, 100).map(({ path, message }) => `${cut(['body', ...path].join('.'))}: ${cut(message)}`)
   const left = issues.length - listed.length
   return [...listed, ...(left > 0 ? [`${left} more violations are not listed`] : [])].join('; ')
 }
 
 const cut = (text: string): string => (text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text)
-
-async function readBytes(c: Context, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw new TooLarge()
-  return readStream(c.req.raw.body, maxBytes, () => new TooLarge())
-}

@@ -27,37 +27,28 @@ export interface Service<Settings extends LoggingSettings> {
   open(settings: Settings, log: Logger): Promise<OpenService>
 }
 
-export interface RunningService {
-  /** `http://<host>:<port>` with the actual port. */
-  url: string
-  /** Accepts no further connections, ends the service's own work and waits five seconds for open requests. */
-  stop(): Promise<void>
-}
-
-/** Time for open requests after the service's own work has ended. */
-const STOP_LIMIT_MS = 5_000
-const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
-
 /** Opens a service and serves it. Errors: those of `open`; the port cannot be opened. */
 export async function startService<Settings extends LoggingSettings>(
   service: Service<Settings>,
   settings: Settings,
   log: Logger,
-): Promise<RunningService> {
+) {
   const { host, port, token } = settings
   const { fetch, readyFields, close = async () => {} } = await service.open(settings, log)
   const server = await serve(fetch, { hostname: host, port }).catch(async (error: unknown) => {
     await close()
     throw error
   })
-  if (token === '' && !LOOPBACK.includes(host))
+  if (token === '' && !['127.0.0.1', '::1', 'localhost'].includes(host))
     log.warn(`${service.tokenVariable} is blank: every request from the network is accepted`)
   log.info(`${service.name} service ready`, { url: server.url, ...readyFields })
   return {
+    /** `http://<host>:<port>` with the actual port. */
     url: server.url,
-    stop: async () => {
+    /** Accepts no further connections, ends the service's own work and waits five seconds for open requests. */
+    stop: async (): Promise<void> => {
       const closed = close()
-      await Promise.all([closed, server.close(STOP_LIMIT_MS, closed)])
+      await Promise.all([closed, server.close(5_000, closed)])
     },
   }
 }
@@ -82,7 +73,7 @@ export async function runService<Settings extends LoggingSettings>(service: Serv
 }
 
 /** Stops after the start has completed: an engine that an earlier run left behind may be stopping by then. */
-async function stopProcess(starting: Promise<RunningService>, log: Logger): Promise<void> {
+async function stopProcess(starting: ReturnType<typeof startService>, log: Logger): Promise<void> {
   log.info('stopping')
   const running = await starting.catch(() => null)
   // `runService` reports a failed start and ends the process.

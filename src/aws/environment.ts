@@ -18,7 +18,7 @@ const PLAIN_HOSTS = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|169\.254\.170\.2|169\
 
 /** Reads the credentials of the container's role, which its platform (ECS or EKS) serves over HTTP. */
 export const fromContainer: ChainLink = async (tools) => {
-  const url = containerAddress(tools.aws)
+  const url = containerAddress(tools)
   if (url === null) return null
   const token = await readContainerToken(tools)
   const headers: Record<string, string> = token === '' ? {} : { authorization: token }
@@ -34,10 +34,8 @@ export const fromContainer: ChainLink = async (tools) => {
   return credentials
 }
 
-function containerAddress({
-  container_relative_uri: path,
-  container_full_uri: full,
-}: ChainTools['aws']): string | null {
+function containerAddress({ aws }: ChainTools): string | null {
+  const { container_relative_uri: path, container_full_uri: full } = aws
   if (path !== '') {
     if (!path.startsWith('/')) throw credentialFault('AWS_CONTAINER_CREDENTIALS_RELATIVE_URI must start with a slash')
     return `${CONTAINER_ORIGIN}${path}`

@@ -56,3 +56,19 @@ export function createGate(options: { atOnce: number; waiting: number; waitMs: n
   }
 }
 export type Gate = ReturnType<typeof createGate>
+
+/** Does the work for all items, `limit` in parallel. The first failure is thrown and stops further items. */
+export async function forEachOf<Item>(items: readonly Item[], limit: number, work: (item: Item) => Promise<unknown>) {
+  const queue = items.values()
+  let failed = false
+  const worker = async () => {
+    for (const item of queue) {
+      if (failed) return
+      await work(item).catch((error: unknown) => {
+        failed = true
+        throw error
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
+}

@@ -84,20 +84,15 @@ function readDocument(text: string): JsonObject {
 /** Reports whether the document describes the code; the contract of the iac sidecar does not require it. */
 export const describesCode = ({ document }: Plan): boolean => isJsonObject(document.configuration ?? null)
 
-/** A module in the plan's `configuration`. */
-interface ConfiguredModule {
-  /** Address without indexes, for example `module.a.module.b`; empty for the root. */
-  address: string
-  module: JsonObject
-  /** Arguments of the call; empty for the root. */
-  inputs: JsonObject
-}
-
 const MAX_MODULE_DEPTH = 40
 
-/** Returns the root module and all called modules of the code, at most 40 levels deep. */
-export function modulesOf(plan: Plan): ConfiguredModule[] {
-  const modules: ConfiguredModule[] = []
+/**
+ * Returns the root module and all called modules of the code, at most 40 levels deep.
+ * @returns `address`: without indexes, for example `module.a.module.b`, empty for the root; `inputs`: arguments of the
+ * call, none for the root
+ */
+export function modulesOf(plan: Plan) {
+  const modules: { address: string; module: JsonObject; inputs: JsonObject }[] = []
   const visit = (module: Json | undefined, address: string, inputs: JsonObject, depth: number) => {
     if (!isJsonObject(module) || depth > MAX_MODULE_DEPTH) return
     modules.push({ address, module, inputs })
@@ -121,10 +116,9 @@ export const stateResources = ({ document }: Plan): JsonObject[] =>
 export const plannedResources = ({ document }: Plan): JsonObject[] =>
   resourcesIn(memberOf(document.planned_values, 'root_module'))
 
-function resourcesIn(module: Json | undefined, depth = 0): JsonObject[] {
-  const own = itemsOf(memberOf(module, 'resources')).filter(isJsonObject)
-  if (depth > MAX_MODULE_DEPTH) return own
-  return [...own, ...itemsOf(memberOf(module, 'child_modules')).flatMap((child) => resourcesIn(child, depth + 1))]
-}
+const resourcesIn = (module: Json | undefined): JsonObject[] => [
+  ...itemsOf(memberOf(module, 'resources')).filter(isJsonObject),
+  ...itemsOf(memberOf(module, 'child_modules')).flatMap(resourcesIn),
+]
 
 const unreadablePlan = (cause?: unknown) => badGateway('Engine plan json output could not be read.', cause)

@@ -1,8 +1,8 @@
 import { maskedSecretsOf } from '../../config/mask.ts'
-import { createMasker, MASK, type Masker } from '../base/masking.ts'
+import { createMasker, MASK } from '../base/masking.ts'
 import type { Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
-import { type RoundResult, readRoundResult } from '../rounds/round-result.ts'
+import { readRoundResult } from '../rounds/round-result.ts'
 import type { EvidenceRows, RoundRow } from './evidence/evidence.ts'
 
 /** Masks rounds for use outside the platform: requests as in the conversation, results without configured secrets. */
@@ -11,12 +11,9 @@ export function maskRounds(config: Context['config'], { session, rounds }: Evide
   return rounds.map((round) => ({
     ...round,
     query: masker.text(maskFirstRequest(round.query, session.history)),
-    ...(round.result && { result: maskResult(round.result, masker) }),
+    ...(round.result && { result: readRoundResult(masker.json(JSON.parse(JSON.stringify(round.result)))) }),
   }))
 }
-
-const maskResult = (result: RoundResult, masker: Masker): RoundResult | null =>
-  readRoundResult(masker.json(JSON.parse(JSON.stringify(result))))
 
 /** Masks the first request: the conversation's masked form if it is there, else the text as typed. */
 export function maskFirstRequest(firstQuery: string, history: readonly Turn[]): string {

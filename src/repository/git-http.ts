@@ -95,7 +95,10 @@ const FLUSH = Uint8Array.of(0x30, 0x30, 0x30, 0x30)
 /** Packets between two checks of the clock. */
 const BATCH = 1_024
 
-/** Returns the first lines of a list of references, terminated. Errors: plain ones for no git, or lines over 4 KiB. */
+/**
+ * Returns the first lines of a list of references, terminated.
+ * @throws plain errors for an answer that is not git's, or has a line of more than 4 KiB among the first 64
+ */
 function takeFirstLines(answer: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   let [lines, length] = [0, 0]
   for (const { kind, start, end } of readPackets(answer)) {
@@ -152,18 +155,11 @@ function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return all
 }
 
-/** The position of a packet's content in git's protocol; control packets have none. */
-interface Packet {
-  kind: 'data' | 'control'
-  start: number
-  end: number
-}
-
 /** Formats an ASCII line as a packet: length in four hexadecimal digits, line, line feed. */
 const packetLine = (line: string): string => `${(line.length + 5).toString(16).padStart(4, '0')}${line}\n`
 
-/** Yields the packets of an answer. Errors: a plain one for an answer that is cut or not git's. */
-function* readPackets(bytes: Uint8Array): Generator<Packet> {
+/** Yields the places of packets' contents; control packets have none. Errors: plain for a cut or foreign answer. */
+function* readPackets(bytes: Uint8Array): Generator<{ kind: 'data' | 'control'; start: number; end: number }> {
   for (let offset = 0; offset < bytes.length; ) {
     const length = readLength(bytes, offset)
     const end = offset + Math.max(length, 4)

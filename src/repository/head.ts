@@ -6,13 +6,10 @@ import { type GitContext, isConfiguredHost, loggableUri, remoteUrl } from './rem
 
 const MAX_BYTES = 32 * 1024 * 1024
 
-/** Commit and branch of a remote's HEAD; `branch` is null when the server does not name it. */
-interface RemoteHead {
-  commit: string
-  branch: string | null
-}
-
-/** Reads a remote's HEAD, null without commits; only the configured host gets credentials. Errors: for the log only. */
+/**
+ * Reads commit and branch of a remote's HEAD; `branch` is null when the server does not name it. Null without commits.
+ * Only the configured host gets credentials. Errors: plain ones, for the log only.
+ */
 async function readRemoteHead(context: GitContext, uri: string, options: { timeoutMs: number; signal?: AbortSignal }) {
   const refs = await listRefs(context, uri, 'HEAD', options)
   const head = refs.find(({ ref }) => ref === 'HEAD')
@@ -49,7 +46,7 @@ const LIST_TIMEOUT_MS = 20_000
  * Reads HEAD, and throws when a repository cannot be read, is empty or has an address that is not public. Errors: 400,
  * with the same text for all of these, so that callers cannot explore a private network. Only the log has the reason.
  */
-export async function readReachableHead(context: GitContext, uri: string, signal?: AbortSignal): Promise<RemoteHead> {
+export async function readReachableHead(context: GitContext, uri: string, signal?: AbortSignal) {
   const head = await readRemoteHead(context, uri, { timeoutMs: LIST_TIMEOUT_MS, signal }).catch((error: unknown) =>
     refuseRepository(context, uri, error),
   )

@@ -92,14 +92,11 @@ async function findDirectories(files: readonly string[], slices: Slices) {
       engine.add(directory)
       if (!directory.split('/').some((segment) => NEVER_ROOTS.has(segment))) candidates.add(directory)
     }
-    if (isMarker(name)) marked.add(directory)
+    if (MARKER.test(name) || VARIABLE_SUFFIXES.some((suffix) => name.endsWith(suffix))) marked.add(directory)
     if (index % 1_024 === 0 && slices.due()) await slices.pause()
   }
   return { candidates, marked }
 }
-
-const isMarker = (name: string): boolean =>
-  MARKER.test(name) || VARIABLE_SUFFIXES.some((suffix) => name.endsWith(suffix))
 
 /** Returns directories above candidates and candidates below a marked directory, except for the repository root. */
 async function findAbove(candidates: readonly string[], marked: ReadonlySet<string>, slices: Slices) {

@@ -58,12 +58,8 @@ export interface RuleMessage {
   message: string
 }
 
-/** A rule that is checked once for a plan. */
-interface PlanRule extends RuleText {
-  checkPlan(plan: Plan): RuleMessage[]
-}
-
-export type Rule = ResourceRule | PlanRule
+/** A rule that is checked for each changed resource, or once for a plan. */
+export type Rule = ResourceRule | (RuleText & { checkPlan(plan: Plan): RuleMessage[] })
 
 /** A finding of a rule, in the shape of compliance findings. */
 export interface Finding {

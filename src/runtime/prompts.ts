@@ -8,8 +8,7 @@ import type { Fetch } from '../base/http.ts'
 import type { Logger } from '../base/log.ts'
 import { parseSeeds, type SeedPrompt } from '../prompts/parse-seed.ts'
 import { createPromptRegistry, type PromptRegistry, seedPrompts, waitForRegistry } from '../prompts/registry.ts'
-import type { PromptSource } from '../prompts/source.ts'
-import { createBuiltinPrompts, createRegistryPrompts } from '../prompts/source.ts'
+import { createBuiltinPrompts, createRegistryPrompts, type PromptSource } from '../prompts/source.ts'
 import type { HostResolver } from '../repository/remote.ts'
 
 export interface PromptDeps {

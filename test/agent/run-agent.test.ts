@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AgentEvent, type AgentRequest, type Tool, ToolError } from '../../src/agent/agent-request.ts'
-import { askText } from '../../src/agent/model-call.ts'
-import { runAgent } from '../../src/agent/run-agent.ts'
+import { askText, runAgent } from '../../src/agent/run-agent.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { iacGenerator } from '../../src/chains/iac-generator.ts'
 import { createLlmClient } from '../../src/llm/client.ts'

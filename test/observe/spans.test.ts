@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Tool, ToolError } from '../../src/agent/agent-request.ts'
-import { askText } from '../../src/agent/model-call.ts'
-import { runAgent } from '../../src/agent/run-agent.ts'
+import { askText, runAgent } from '../../src/agent/run-agent.ts'
 import { iacGenerator } from '../../src/chains/iac-generator.ts'
 import type { RunTrace } from '../../src/observe/run-trace.ts'
 import { createSecretRegister } from '../../src/plan/sensitive.ts'

@@ -26,7 +26,7 @@ export async function exchange(options: Options, method: string, path: string, c
       maxBytes: MAX_ANSWER_BYTES,
     })
     const text = answer.text()
-    return { request: shown, path, status: answer.status, headers: answer.headers, text, json: parsed(text) }
+    return { request: shown, path, status: answer.status, headers: answer.headers, text, json: parseJson(text) }
   } catch (error) {
     throw new NoAnswer(shown, error instanceof OutboundError ? error.message : 'the request could not be sent')
   }
@@ -34,7 +34,8 @@ export async function exchange(options: Options, method: string, path: string, c
 
 export const rightAuthorization = ({ token }: Options): string | null => (token === null ? null : `Bearer ${token}`)
 
-function parsed(text: string): unknown {
+/** Parses a JSON text; undefined for any other text. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

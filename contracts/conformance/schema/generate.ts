@@ -1,17 +1,19 @@
 import { generateSync } from 'json-schema-faker'
 import { fits, type Schema } from './schema.ts'
 
-interface GenerateOptions {
-  /** The optional keys that are present. */
-  optional: 'all' | 'none' | 'some'
-  /** True if alternatives other than null are chosen and lists filled, so that every part of the body exists. */
-  full?: boolean
-}
-
 const PROBABILITY = { all: 1, some: 0.5, none: 0 }
 
-/** Generates a value that fits the schema; the same seed gives the same value. */
-export function generate(schema: Schema, seed: number, { optional, full = false }: GenerateOptions): unknown {
+/**
+ * Generates a value that fits the schema; the same seed gives the same value.
+ * @param wanted.optional the optional keys that are present
+ * @param wanted.full true if alternatives other than null are chosen and lists filled, so that every part exists
+ */
+export function generate(
+  schema: Schema,
+  seed: number,
+  wanted: { optional: keyof typeof PROBABILITY; full?: boolean },
+): unknown {
+  const { optional, full = false } = wanted
   const options = { optionalsProbability: PROBABILITY[optional], alwaysFakeOptionals: optional === 'all', maxDepth: 12 }
   const narrowed = narrow(schema, full)
   return firstFitting(

@@ -5,8 +5,7 @@ import { STOPPING } from '../../../src/data/queue.ts'
 import { type ApplyResult, recordApplyJob, recordIntent } from '../../../src/rounds/applies.ts'
 import type { SavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import type { EngineResult } from '../../../src/services/iac/contract.ts'
-import { askToStop, cancelledBy } from '../../kit/cancellation.ts'
-import { traceEngine } from '../../kit/engine.ts'
+import { askToStop, cancelledBy, traceEngine } from '../../kit/engine.ts'
 import { watchJob } from '../../kit/engine-output.ts'
 import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
@@ -98,38 +97,30 @@ async function interruptible(run: BareRun, jobId: string, work: () => Promise<Ap
   }
 }
 
-/** Waits for the job, records its duration in meter and metrics, and masks its output. */
+/** Waits for the job, shows its progress, records its duration in meter and metrics, and masks its output. */
 async function measureApply(kit: BareKit, jobId: string): Promise<ApplyResult> {
-  const { context, meter } = kit.run
-  const { secrets } = kit
+  const { run, secrets } = kit
+  const { context, meter, signal } = run
   const started = performance.now()
-  try {
-    const { exit_code, stdout, stderr } = await waitShowingProgress(kit, jobId)
-    // Masked before it is cut, because a cut could leave part of a secret that no mask matches.
-    const maskAndCut = (text: string) => cutMiddle(secrets.text(text), MAX_KEPT_CHARS)
-    return { kind: 'ran', exit_code, stdout: maskAndCut(stdout), stderr: maskAndCut(stderr) }
-  } finally {
-    const durationMs = performance.now() - started
-    meter.recordEngineTime(durationMs)
-    context.metrics?.countEngineTime('apply', durationMs / 1000)
-  }
-}
-
-async function waitShowingProgress(kit: BareKit, jobId: string): Promise<EngineResult> {
-  const { context, signal } = kit.run
   const jobEnd = new AbortController()
   const progress = showProgress(kit, jobId, AbortSignal.any([signal, jobEnd.signal]))
-  const watch = watchJob(kit.run, kit.secrets, 'apply')
+  const watch = watchJob(run, secrets, 'apply')
   watch.began(jobId)
   let result: EngineResult | null = null
   try {
     result = await context.iac.wait(jobId, { signal })
     kit.outputs.keep('apply', result)
-    return result
+    // Masked before it is cut, because a cut could leave part of a secret that no mask matches.
+    const maskAndCut = (text: string) => cutMiddle(secrets.text(text), MAX_KEPT_CHARS)
+    const { exit_code, stdout, stderr } = result
+    return { kind: 'ran', exit_code, stdout: maskAndCut(stdout), stderr: maskAndCut(stderr) }
   } finally {
     watch.ended(result)
     jobEnd.abort()
     await progress
+    const durationMs = performance.now() - started
+    meter.recordEngineTime(durationMs)
+    context.metrics?.countEngineTime('apply', durationMs / 1000)
   }
 }
 

@@ -112,7 +112,10 @@ export function createExceptionLedger() {
   }
 }
 
-/** Lets a model filter drift as JSON, one entry per address. A reply without an address covers nothing. */
+/**
+ * Lets a model filter drift as JSON, one entry per address. A reply without an address covers nothing.
+ * @throws those of `runAgent`
+ */
 export async function findCoveredDrift(kit: Kit, drift: readonly DriftOperation[]) {
   if (drift.length === 0) return { covered: [], note: null }
   const sent = drift.map((operation) => JSON.stringify(operation))
@@ -137,13 +140,16 @@ export const EXCEPTIONS = 'Drift check completed; the remaining differences are 
  * Lets models select the drift to remediate: without the session's own changes where the task says so, and without
  * excepted drift. Returns operations in plain language; if there are none, `conclusion` is the status text with the
  * reason. No model is asked when nothing is left.
+ * @param selection.ledger remembers what the exception filter decided
+ * @throws those of `runAgent`
  */
 export async function selectGenuineDrift(
   kit: Kit,
   task: DriftTask,
   drift: readonly DriftOperation[],
-  { session, ledger }: { session: SessionChanges; ledger: ExceptionLedger },
+  selection: { session: SessionChanges; ledger: ExceptionLedger },
 ): Promise<{ operations: string[]; conclusion?: string }> {
+  const { session, ledger } = selection
   if (drift.length === 0) return { operations: [], conclusion: OWN_CHANGES }
   const operations = await describeGenuineDrift(kit, task, { drift, session })
   if (operations.length === 0) return { operations, conclusion: OWN_CHANGES }

@@ -6,7 +6,7 @@ import type { Plan } from '../../../src/plan/plan.ts'
 import { intentFeedback, withVerdict } from '../../../src/rules/intent/describe.ts'
 import { evaluateStatements } from '../../../src/rules/intent/evaluate-statements.ts'
 import type { Statement, StatementResult } from '../../../src/rules/intent/statement.ts'
-import type { Finding } from '../../kit/findings.ts'
+import type { Finding } from '../../kit/attempts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../plan/plan.ts'
@@ -57,23 +57,20 @@ async function compareWithPlan({ run, engine }: Kit, statements: readonly Statem
 }
 
 async function makeStatements(kit: Kit, blocks: Promise<string>, signal: AbortSignal): Promise<Statement[]> {
-  const { session, query } = kit.run.round
+  const { session, query, number } = kit.run.round
+  // The changes of earlier rounds of the session.
+  const changes = number > 1 ? describeDiff(await kit.run.workspace.branchDiff(), MAX_CHANGES) : ''
   const values = {
     cloud: session.provider,
     request: query,
     blocks: await blocks,
-    changes: kit.secrets.text(await readEarlierChanges(kit)),
+    changes: kit.secrets.text(changes),
   }
   return await runChain(kit, intentCheck, values, { signal })
 }
 
 /** Maximum characters of the diff of earlier rounds. */
 const MAX_CHANGES = 8_000
-
-/** Reads the changes of earlier rounds of the session; empty in its first round. */
-async function readEarlierChanges({ run }: Kit): Promise<string> {
-  return run.round.number > 1 ? describeDiff(await run.workspace.branchDiff(), MAX_CHANGES) : ''
-}
 
 /** Maximum attempts spent on unmet statements before an otherwise valid plan is accepted. */
 const MAX_SPENT = 2

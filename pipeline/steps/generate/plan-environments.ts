@@ -1,14 +1,22 @@
-import { LeaseLost, PlatformError } from '../../../src/base/errors.ts'
 import { memberOf } from '../../../src/base/json.ts'
-import { cutMiddle } from '../../../src/base/text.ts'
-import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
+import {
+  isLoadedByItself,
+  isVariableFile,
+  readVariableChanges,
+  type VariableChanges,
+  variablesSetIn,
+} from '../../../src/plan/code/variable-files.ts'
+import type { Plan } from '../../../src/plan/plan.ts'
 import { planCounts } from '../../../src/plan/planned-changes.ts'
 import { fence } from '../../../src/prompts/fence.ts'
-import type { Finding } from '../../kit/findings.ts'
+import type { Finding } from '../../kit/attempts.ts'
 import type { Kit } from '../../kit/kit.ts'
-import { copyCommit, findBaseCommit, type WorkspaceCopy } from '../../workspace/copy.ts'
+import { withFallback } from '../../kit/run.ts'
+import { copyCommit, findBaseCommit, type WorkspaceCopy } from '../../workspace/clone.ts'
+import type { SurveyedFile } from '../../workspace/files/access.ts'
+import { listFiles } from '../generator/compose-result.ts'
+import { describeRefusal, EngineRefusal, planRoot } from '../plan/plan.ts'
 import { createCheckedValidator, type PlanValidator } from '../plan/validators.ts'
-import { type Environment, type FoundEnvironments, findEnvironments } from './find-environments.ts'
 
 export interface EnvironmentResult {
   environment: Environment
@@ -69,12 +77,13 @@ async function planCommit(kit: Kit, commit: string, environments: Environment[])
   let copy: WorkspaceCopy | null = null
   try {
     copy = await copyCommit(run.context.config, run.workspace, commit, run.signal)
-    await runStep(kit, 'init', copy.iacRoot)
+    const init = await kit.engine.run('init', { ...kit.engine.scoped, workspace_path: copy.iacRoot })
+    if (init.exit_code !== 0) throw new EngineRefusal(init, 'init')
     const results: EnvironmentResult[] = []
     for (const environment of environments) results.push(await planOne(kit, copy, environment))
     return results
   } catch (error) {
-    const reason = describe(kit, error)
+    const reason = describeRefusal(kit, error)
     run.log.warn('the code could not be planned for other environments', { error })
     return environments.map((environment) => ({ environment, verdict: 'unknown', facts: reason, output: '' }))
   } finally {
@@ -87,42 +96,18 @@ const PLAN_FILE = 'environment.plan'
 async function planOne(kit: Kit, copy: WorkspaceCopy, environment: Environment): Promise<EnvironmentResult> {
   const { secrets } = kit
   try {
-    const plan = await copy.withValues(environment, async () => {
-      await runStep(kit, 'plan', copy.iacRoot)
-      return parsePlan(await runStep(kit, 'show', copy.iacRoot))
-    })
+    const place = { workspace_path: copy.iacRoot, plan_file: PLAN_FILE }
+    const plan = await copy.withValues(environment, () => planRoot(kit, place))
     secrets.learn(plan)
     return { environment, verdict: 'valid', facts: secrets.text(factsOf(plan, environment)), output: '' }
   } catch (error) {
     if (!(error instanceof EngineRefusal)) throw error
-    return { environment, verdict: 'failing', facts: describe(kit, error), output: secrets.text(error.message) }
+    return { environment, verdict: 'failing', facts: describeRefusal(kit, error), output: secrets.text(error.message) }
   }
-}
-
-/** Thrown when the engine rejects the code. */
-class EngineRefusal extends PlatformError {
-  constructor(text: string) {
-    super('EnvironmentPlanFailed', 502, text)
-  }
-}
-
-/** Runs a step of the engine in a copy, and returns its stdout. Errors: `EngineRefusal` with the engine output. */
-async function runStep({ engine }: Kit, step: 'init' | 'plan' | 'show', workspace_path: string): Promise<string> {
-  const scoped = { ...engine.scoped, workspace_path }
-  const plan_file = PLAN_FILE
-  const result =
-    step === 'init'
-      ? await engine.run('init', scoped)
-      : step === 'plan'
-        ? await engine.run('plan', { ...scoped, plan_file, targets: [] })
-        : await engine.run('show', { workspace_path, plan_file })
-  if (result.exit_code === 0) return result.stdout
-  throw new EngineRefusal(result.stderr.trim() || `engine ${step} failed`)
 }
 
 const MAX_VALUE = 60
 const MAX_VALUES = 8
-const MAX_REASON = 300
 
 /** Describes the number of planned resources and the values of the changed variables. */
 function factsOf(plan: Plan, { names, before }: Environment): string {
@@ -139,20 +124,6 @@ function factsOf(plan: Plan, { names, before }: Environment): string {
 
 const shorten = (text: string): string => (text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text)
 
-/** Describes an error in one masked line. Errors: those that have to end the round. */
-function describe({ run, secrets }: Kit, error: unknown): string {
-  run.signal.throwIfAborted()
-  if (error instanceof LeaseLost) throw error
-  if (!(error instanceof PlatformError)) return 'an unexpected error occurred'
-  return cutMiddle(
-    secrets
-      .text(error.message)
-      .replaceAll(/[\s│╷╵]+/g, ' ')
-      .trim(),
-    MAX_REASON,
-  )
-}
-
 const OF_PLAN =
   'The plan under review has the values that the engine reads by itself (`terraform.tfvars`, `*.auto.tfvars`, ' +
   'defaults). Values of other files show in the following plans alone, which have no state, so that they create ' +
@@ -168,10 +139,11 @@ function noteOf({ environment, verdict, facts }: EnvironmentResult): string {
 }
 
 const MAX_NAMED = 10
-const listOf = (paths: readonly string[]) => {
-  const named = paths.slice(0, MAX_NAMED).map((path) => `\`${path}\``)
-  return [...named, ...(paths.length > MAX_NAMED ? [`${paths.length - MAX_NAMED} more`] : [])].join(', ')
-}
+const listOf = (paths: readonly string[]) =>
+  listFiles(
+    paths.map((path) => `\`${path}\``),
+    MAX_NAMED,
+  )
 
 function notesOnOthers({ unconcerned, beyondLimit, ofOtherRoots }: FoundEnvironments): string[] {
   return [
@@ -207,3 +179,67 @@ const writeQuery = (feedback: string): string =>
   'The code is valid with the values that the engine reads by itself, but no longer with those of other ' +
   'environments. Correct it, in the code or in the file of values, so that it is valid with each of them, and keep ' +
   `what was asked for. What the engine says:\n${fence('engine output', feedback)}`
+
+/** A file with the values of one environment, which the engine does not read by default. */
+interface Environment {
+  /** Path with slashes, relative to the engine root. */
+  path: string
+  text: string
+  /** Variables that the session changes and that the file sets. */
+  names: string[]
+  /** Earlier values, by name, of the variables whose value the session changed in the file. */
+  before: ReadonlyMap<string, string>
+}
+
+/** The value files of a root that the engine does not read by default. */
+interface FoundEnvironments {
+  /** Environments that the session's changes concern, up to the limit of a round. */
+  concerned: Environment[]
+  unconcerned: string[]
+  /** Further concerned environments, beyond the limit. */
+  beyondLimit: string[]
+  /** Files that the session changed in a folder with code of its own. */
+  ofOtherRoots: string[]
+}
+
+const NONE: FoundEnvironments = { concerned: [], unconcerned: [], beyondLimit: [], ofOtherRoots: [] }
+
+const MAX_PLANNED = 5
+const MAX_BYTES = 128 * 1024
+
+/** Finds environments whose file, or a variable in it, the session changes; none, and a log entry, on failure. */
+function findEnvironments({ run, openFiles }: Kit): Promise<FoundEnvironments> {
+  return withFallback(run, 'the files of other environments could not be looked at', NONE, async () => {
+    const changes = readVariableChanges(await run.workspace.branchDiff())
+    if (changes.names.size + changes.files.size === 0) return NONE
+    const access = openFiles()
+    const surveyed = await access.survey(run.signal)
+    const candidates = surveyed.filter(
+      ({ path, bytes }) => isVariableFile(path) && !isLoadedByItself(path) && bytes <= MAX_BYTES,
+    )
+    const own = candidates.filter(({ path }) => !isOfOtherRoot(path, surveyed))
+    const read = await Promise.all(own.map(async ({ path }) => concern(path, await access.read(path), changes)))
+    const concerned = read.filter((environment) => environment !== null)
+    const paths = new Set(concerned.map(({ path }) => path))
+    return {
+      concerned: concerned.slice(0, MAX_PLANNED),
+      unconcerned: own.map(({ path }) => path).filter((path) => !paths.has(path)),
+      beyondLimit: concerned.slice(MAX_PLANNED).map(({ path }) => path),
+      ofOtherRoots: candidates
+        .map(({ path }) => path)
+        .filter((path) => changes.files.has(path) && isOfOtherRoot(path, surveyed)),
+    }
+  })
+}
+
+/** Returns the environment of a file; null when the session's changes do not concern it. */
+function concern(path: string, text: string, { files, names, before }: VariableChanges): Environment | null {
+  const set = variablesSetIn(text, names)
+  return set.length > 0 || files.has(path) ? { path, text, names: set, before: before.get(path) ?? new Map() } : null
+}
+
+/** True if a folder between root and file has code of its own, such as a module or another root. */
+const isOfOtherRoot = (path: string, files: readonly SurveyedFile[]): boolean =>
+  path.includes('/') && files.some((file) => /\.(?:tf|tofu)$/.test(file.path) && folderOf(file.path) === folderOf(path))
+
+const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1)

@@ -2,7 +2,6 @@ import { waitUnlessAborted } from '../../../src/base/time.ts'
 import { complianceChecker } from '../../../src/chains/compliance-checker.ts'
 import { generateReportWriter } from '../../../src/chains/report-writers.ts'
 import { describePlan, type PlanBackground } from '../../../src/chains/shared/plan-background.ts'
-import { notifyOfEvent } from '../../../src/notifications/notify.ts'
 import { changedTypes } from '../../../src/plan/planned-changes.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import { storeComplianceCheck, storeReport } from '../../../src/reports/artifacts.ts'
@@ -19,8 +18,8 @@ import { evaluateRules } from '../../../src/rules/evaluate.ts'
 import type { StatementResult } from '../../../src/rules/intent/statement.ts'
 import type { CodeFindings, Finding as RuleFinding } from '../../../src/rules/rule.ts'
 import { readSessionRequests } from '../../../src/sessions/session-requests.ts'
-import type { Finding } from '../../kit/findings.ts'
-import type { Kit } from '../../kit/kit.ts'
+import type { Finding } from '../../kit/attempts.ts'
+import { type Kit, notify } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import { type Conventions, templatesFor } from '../shared/compose-prompts.ts'
@@ -31,10 +30,12 @@ interface ReviewOptions {
   beyond: Promise<BeyondTargets | null>
   /** The statements of the request with their results for the plan. */
   checked: readonly StatementResult[]
-  conventions: Pick<Conventions, 'templates'>
+  conventions: Pick<Conventions, 'templates' | 'templateNames'>
   /** Plans with the values of other environments; their results become remarks of the round. */
   environments?: Pick<EnvironmentCheck, 'notes'>
 }
+
+type ReviewInput = ReviewOptions & { background: PlanBackground }
 
 /**
  * Lets one model write the report while another audits the plan. The report is stored first. The audit waits for the
@@ -73,7 +74,7 @@ async function readBackground({ run, secrets }: Kit): Promise<PlanBackground> {
 async function auditBeside(
   kit: Kit,
   valid: ValidPlan,
-  { beyond, conventions, background }: ReviewOptions & { background: PlanBackground },
+  { beyond, conventions, background }: ReviewInput,
   stop: AbortSignal,
 ): Promise<ComplianceReport | null> {
   const { run } = kit
@@ -82,7 +83,7 @@ async function auditBeside(
   const whole = { ...valid, beyond: await beyond }
   signal.throwIfAborted()
   // Some clients ignore their signal, and an aborted audit must not delay the round.
-  return await waitUnlessAborted(auditCompliance(kit, whole, { background, conventions, signal }), signal)
+  return await waitUnlessAborted(auditCompliance(kit, whole, { background, conventions }, signal), signal)
 }
 
 /** Stores and returns an audit. Without one nothing is stored, and an empty passing result is returned. */
@@ -92,20 +93,12 @@ async function keepAudit({ run }: Kit, audit: ComplianceReport | null): Promise<
   return audit
 }
 
-interface Reported {
-  background: PlanBackground
-  /** The pending plan of the whole root. */
-  beyond: Promise<BeyondTargets | null>
-  /** The statements of the request with their results for the plan. */
-  checked: readonly StatementResult[]
-}
-
 /**
  * Lets a model write the prose of the report on a plan, and stores it. Counts, changes, minimum impact, costs, changes
  * outside of the targets and other known facts come from code. Errors: those of `runAgent` and of the object store;
  * `ReportGenerationError`; those of `beyond`.
  */
-async function writeGenerateReport(kit: Kit, valid: ValidPlan, { background, beyond, checked }: Reported) {
+async function writeGenerateReport(kit: Kit, valid: ValidPlan, { background, beyond, checked }: ReviewInput) {
   const { run, secrets } = kit
   const plan = describePlan(valid, secrets)
   const narration = await runChain(kit, generateReportWriter, { ...background, plan })
@@ -115,15 +108,13 @@ async function writeGenerateReport(kit: Kit, valid: ValidPlan, { background, bey
   return document
 }
 
-interface Audit {
-  background: PlanBackground
-  conventions: Pick<Conventions, 'templates' | 'templateNames'>
-  /** Aborts the model call of the audit. */
-  signal?: AbortSignal
-}
-
 /** Checks the plan with rules and a model. Errors: those of `runAgent`; `ReportGenerationError`. */
-async function auditCompliance(kit: Kit, valid: ValidPlan, audit: Audit): Promise<ComplianceReport> {
+async function auditCompliance(
+  kit: Kit,
+  valid: ValidPlan,
+  { background, conventions }: Pick<ReviewInput, 'background' | 'conventions'>,
+  signal: AbortSignal,
+): Promise<ComplianceReport> {
   const { run, secrets } = kit
   const { rules } = run.context.config.orchestration
   const code = evaluateRules(valid.plan, { targets: valid.reference.targets, grades: rules })
@@ -132,13 +123,13 @@ async function auditCompliance(kit: Kit, valid: ValidPlan, audit: Audit): Promis
   await kit.attempts.review(code.findings.map(toFinding))
   const types = changedTypes(valid.plan)
   const values = {
-    ...audit.background,
+    ...background,
     plan: describePlan(valid, secrets),
     types,
     codeFindings: secrets.text(listFindings(code)),
-    templates: templatesFor(audit.conventions, types),
+    templates: templatesFor(conventions, types),
   }
-  const findings = await runChain(kit, complianceChecker, values, audit.signal ? { signal: audit.signal } : {})
+  const findings = await runChain(kit, complianceChecker, values, { signal })
   return complianceVerdict(finishReport('compliance', complianceFindings, mergeFindings(code, findings), secrets))
 }
 
@@ -176,20 +167,19 @@ export function lockDecision({ report, compliance }: Review, blockOnHighImpact: 
   return high ? null : false
 }
 
-/** Writes the decision and notifies about each gate that locked. Errors: `SetLockError`, `LeaseLost`. */
-export async function decideLock({ run, secrets }: Kit, review: Review): Promise<void> {
-  const { context, round } = run
+/**
+ * Writes the decision and notifies about each gate that locked.
+ * @throws `SetLockError` `Error updating DB session lock.`; `LeaseLost`
+ */
+export async function decideLock(kit: Kit, review: Review): Promise<void> {
+  const { context, round } = kit.run
   const { block_on_high_impact } = context.config.orchestration
   const decision = lockDecision(review, block_on_high_impact)
   if (decision !== null) await recordLockDecision(context.sql, round, decision)
   const { banner } = review.report.potential_impact
-  // The user may have typed a secret into the request.
-  const session = { ...round.session, first_query: secrets.text(round.session.first_query) }
-  const notify = (kind: 'iac.compliance.failed' | 'iac.impact.high', body: string) =>
-    notifyOfEvent(context, session, kind, { round: round.number, body })
-  const notifications: Promise<void>[] = []
-  if (!review.compliance.passed) notifications.push(notify('iac.compliance.failed', review.compliance.summary))
-  if (banner.level === 'high' && block_on_high_impact)
-    notifications.push(notify('iac.impact.high', [banner.title, banner.description].filter(Boolean).join('\n\n')))
-  await Promise.all(notifications)
+  const impact = [banner.title, banner.description].filter(Boolean).join('\n\n')
+  await Promise.all([
+    !review.compliance.passed && notify(kit, 'iac.compliance.failed', review.compliance.summary),
+    banner.level === 'high' && block_on_high_impact && notify(kit, 'iac.impact.high', impact),
+  ])
 }

@@ -1,7 +1,7 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { plannedChanges } from '../../../src/plan/planned-changes.ts'
 import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
-import { parseState } from '../../../src/plan/state/state.ts'
+import { type EngineState, parseState } from '../../../src/plan/state/state.ts'
 import { recordSavedPlan } from '../../../src/rounds/transitions.ts'
 import { MAX_ARCHIVE_BYTES, storeArchive } from '../../../src/saved-plans/encrypted-archive.ts'
 import type { EngineInfo } from '../../../src/services/iac/contract.ts'
@@ -14,7 +14,13 @@ import { readZipEntry } from '../../workspace/saved-plans/zip.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 
 /** Maximum bytes of the state in a plan file. */
-export const MAX_STATE_BYTES = 64 * 1024 * 1024
+const MAX_STATE_BYTES = 64 * 1024 * 1024
+
+/** Reads the state that a plan was made from; null when the plan file holds none. */
+export async function readPriorState(planFile: string): Promise<EngineState | null> {
+  const text = await readZipEntry(planFile, 'tfstate', MAX_STATE_BYTES)
+  return text === null ? null : parseState(text)
+}
 
 /**
  * Saves the plan for a later apply: records it, fenced by the lease, and then keeps the workspace as plan directory. An
@@ -42,7 +48,10 @@ export async function savePlan(kit: Kit, valid: ValidPlan): Promise<void> {
   if (earlierKey !== null) await deleteCopy(run, earlierKey)
 }
 
-/** Returns the SHA-256 of the plan file; null when it is on another disk. Errors: `StalePlan` after a change. */
+/**
+ * Returns the SHA-256 of the plan file; null when it is on another disk.
+ * @throws `StalePlan` when the file is not the reviewed one, or the code has changed since it was made
+ */
 async function hashCurrentPlan({ workspace }: Run, { reference }: ValidPlan): Promise<string | null> {
   const isSameCode = reference.workspace === workspace.iacRoot && reference.revision === (await workspace.revision())
   const hash = isSameCode ? await hashFile(`${workspace.iacRoot}/${reference.plan_file}`) : null
@@ -55,8 +64,7 @@ async function collectFacts({ run, secrets }: Kit, { reference, plan }: ValidPla
   // Before the hash, which covers the file with the masks.
   await writeMasks(workspace.clone, secrets.learned())
   const { scope_id, workspace: source } = round.session
-  const prior = await readZipEntry(`${workspace.iacRoot}/${reference.plan_file}`, 'tfstate', MAX_STATE_BYTES)
-  const state = prior === null ? null : parseState(prior)
+  const state = await readPriorState(`${workspace.iacRoot}/${reference.plan_file}`)
   return {
     plan_sha256: planSha256,
     workspace_sha256: await hashWorkspace(workspace, run.context.config.paths),

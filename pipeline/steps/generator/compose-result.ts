@@ -27,7 +27,7 @@ export function composeResult(attempts: readonly Attempt[]): Pick<RoundResult, '
     if (later.summary === summary) continue
     const describesAll = later.files.length > 0 && describesSame(later.summary, summary)
     repairs.push(
-      `${REMARK[later.reason]}: ${describesAll ? `changed ${listFiles(later.files)}.` : wordsOfRemark(later)}`,
+      `${REMARK[later.reason]}: ${describesAll ? `changed ${listFiles(later.files, MAX_FILES)}.` : wordsOfRemark(later)}`,
     )
     if (describesAll) summary = later.summary
   }
@@ -78,9 +78,10 @@ const wordsOfRemark = ({ files, summary }: Attempt): string => {
   return files.length === 0 ? `nothing was changed. ${words}` : words
 }
 
-function listFiles(files: readonly string[]): string {
-  const left = files.length - MAX_FILES
-  return [...files.slice(0, MAX_FILES), ...(left > 0 ? [`${left} more`] : [])].join(', ')
+/** Joins at most `limit` files with commas, and the number of the others. */
+export function listFiles(files: readonly string[], limit: number): string {
+  const left = files.length - limit
+  return [...files.slice(0, limit), ...(left > 0 ? [`${left} more`] : [])].join(', ')
 }
 
 /** Minimum share of common words for two summaries to describe the same. */

@@ -5,7 +5,7 @@ import { blameOf, explainUnmendable } from '../../../src/plan/diagnostics/unmend
 import { type Block, keyOf, readBlock, type TypeName } from '../../../src/plan/schema/read-schema.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
-import { createFileAccess, type FileAccess } from '../../workspace/files/access.ts'
+import type { FileAccess } from '../../workspace/files/access.ts'
 import { isHidden } from '../../workspace/files/engine-files.ts'
 
 const NOT_DESCRIBED = 'an engine failure could not be described'
@@ -45,7 +45,7 @@ export async function findErrors(
     const found = asksEngine ? await readDiagnostics(kit, failure) : parseDiagnostics(failure.feedback)
     const errors = found.filter(({ severity }) => severity === 'error')
     const diagnostics = orderDiagnostics(errors.map((one) => makeRelative(one, root)))
-    const files = createFileAccess(run.context.config, run.workspace)
+    const files = kit.openFiles()
     return await Promise.all(diagnostics.map((one) => addSnippet(kit, files, one)))
   })
 }
@@ -54,7 +54,7 @@ export async function findErrors(
 export async function describeErrors(kit: Kit, errors: readonly Diagnostic[]): Promise<string> {
   const { run, secrets } = kit
   return await withFallback(run, NOT_DESCRIBED, '', async () => {
-    const files = createFileAccess(run.context.config, run.workspace)
+    const files = kit.openFiles()
     const text = renderDiagnostics(await addHints(kit, files, [...errors])).replaceAll(run.workspace.iacRoot, '.')
     return secrets.text(text)
   })

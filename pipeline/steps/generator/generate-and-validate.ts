@@ -28,7 +28,7 @@ export type Validation<Value> = PlanToStore &
   )
 
 /** A rejected attempt that is accepted after all when every later one fails. */
-export interface GoodEnough<Value> {
+interface GoodEnough<Value> {
   /** Writes the query for the next attempt, in place of the repair query. */
   writeQuery(feedback: string): string
   /** Validates the attempt again after its code was restored. */

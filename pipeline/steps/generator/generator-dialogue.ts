@@ -34,7 +34,7 @@ export async function openGenerator(kit: Kit, { query, ...task }: ToldTask) {
   return {
     /** Asks for an attempt, in the conversation of the earlier ones. Errors: those of `runAgent`. */
     ask: async (prompt: string) => {
-      const schemas = await readSchemas(kit, { query: prompt, templates: task.templates })
+      const schemas = await readSchemas(kit, prompt, task.templates)
       const beginning = closing === null ? { repository, changes } : {}
       const providerSchema = dropShown(schemas ?? '', shownTypes)
       const answer = await dialogue.ask({ ...values, ...beginning, task: prompt, providerSchema }, closing ?? '')
@@ -63,19 +63,14 @@ const readChanges = ({ run }: Kit): Promise<string> =>
 const MAX_CHARS = { type: 6_000, total: 12_000 }
 const MAX_TYPES = 12
 
-export interface TypesInPlay {
-  /** The query of the generator, with the engine output. */
-  query: string
-  /** Bodies of the selected resource prompts. */
-  templates: readonly string[]
-}
-
 /**
  * Reads the provider schemas that the generator probably needs as one text: types in the query, then those in the
  * session's changes and the selected prompts, unless nearby code shows their use. Others are available through a tool.
  * Empty when no provider has them; null before the first init.
+ * @param query that of the generator, with the engine output
+ * @param templates bodies of the selected resource prompts
  */
-export async function readSchemas(kit: Kit, { query, templates }: TypesInPlay): Promise<string | null> {
+export async function readSchemas(kit: Kit, query: string, templates: readonly string[]): Promise<string | null> {
   const { run, engine } = kit
   return await withFallback(run, 'the generator goes on without provider schemas', null, async () => {
     const names = await engine.schema.names()

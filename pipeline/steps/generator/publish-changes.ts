@@ -1,28 +1,21 @@
+import { forEachOf } from '../../../src/base/gate.ts'
 import { storeCodeChange } from '../../../src/reports/artifacts.ts'
 import { recordPush } from '../../../src/rounds/run-records.ts'
 import type { CodeText } from '../../../src/services/iac/contract.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { Run } from '../../kit/run.ts'
-import { countLines } from '../../open-run.ts'
 import { readVersions, type Versions } from '../../workspace/diff.ts'
-import { createFileAccess } from '../../workspace/files/access.ts'
 import { learnDeclaredSecrets } from '../shared/look-at-repository.ts'
-
-/** The result of an attempt in the branch. */
-interface Published {
-  /** Commit of the branch head. */
-  commit: string
-  /** Files changed since the previous commit. */
-  files: string[]
-  /** Those that the engine formatted, so that they differ from what the model wrote. */
-  formatted: string[]
-}
 
 /** Number of artifacts of an attempt that are uploaded in parallel. */
 const UPLOADS = 8
 
-/** Formats the changed files, stores them, commits and pushes. Errors: those of workspace and object store. */
-export async function publishChanges(kit: Kit): Promise<Published> {
+/**
+ * Formats the changed files, stores them, commits and pushes. Returns the commit of the branch head, the files changed
+ * since the previous one, and those that the engine formatted, so that they differ from what the model wrote. Errors:
+ * those of workspace and object store.
+ */
+export async function publishChanges(kit: Kit) {
   const { run, secrets } = kit
   const formatted = await formatChanges(kit)
   await learnDeclaredSecrets(kit)
@@ -30,7 +23,7 @@ export async function publishChanges(kit: Kit): Promise<Published> {
   await forEachOf(changes, UPLOADS, (change) =>
     storeCodeChange(run.context, run.round, { ...change, content: secrets.text(change.content) }, run.signal),
   )
-  const commit = await run.workspace.commitAndPush(run.signal)
+  const commit = await run.workspace.commitAndPush()
   for (const { path, ...change } of changes) {
     const { added, removed } = countLines(change)
     run.eventLog.activity({ type: 'file.written', path, lines_added: added, lines_removed: removed })
@@ -39,20 +32,14 @@ export async function publishChanges(kit: Kit): Promise<Published> {
   return { commit, files: changes.map(({ path }) => path), formatted }
 }
 
-/** Does the work for all items, `limit` in parallel. The first failure is thrown and stops further items. */
-async function forEachOf<Item>(items: readonly Item[], limit: number, work: (item: Item) => Promise<unknown>) {
-  const queue = items.values()
-  let failed = false
-  const worker = async () => {
-    for (const item of queue) {
-      if (failed) return
-      await work(item).catch((error: unknown) => {
-        failed = true
-        throw error
-      })
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
+/** Counts the lines that a file change adds and removes. */
+export function countLines(change: { new_file: boolean; content: string }): { added: number; removed: number } {
+  const lines = change.content.replace(/\n$/, '').split('\n')
+  if (change.new_file) return { added: change.content === '' ? 0 : lines.length, removed: 0 }
+  // The lines before the first hunk name the files.
+  const hunks = lines.slice(lines.findIndex((line) => line.startsWith('@@')) + 1)
+  const count = (sign: string) => hunks.filter((line) => line.startsWith(sign)).length
+  return { added: count('+'), removed: count('-') }
 }
 
 interface ChangedFile extends Versions {
@@ -69,7 +56,8 @@ const MAX_BYTES = 7 * 1024 * 1024
  * formatted before, to keep the reviewed change small. Returns the changed paths; none when the iac service cannot
  * format or fails. Errors: the reason of the run's signal.
  */
-export async function formatChanges({ run }: Kit): Promise<string[]> {
+export async function formatChanges(kit: Kit): Promise<string[]> {
+  const { run } = kit
   const { iac } = run.context
   if (!iac.fmt) return []
   const started = performance.now()
@@ -79,7 +67,7 @@ export async function formatChanges({ run }: Kit): Promise<string[]> {
       const texts = files.flatMap(textsOf)
       const formatted = await iac.fmt(run.workspace.iacRoot, texts, run.signal)
       if (formatted === null) break
-      written.push(...(await writeFormatted(run, files, formatted)))
+      written.push(...(await writeFormatted(kit, files, formatted)))
     }
     if (written.length > 0) run.log.info('changed files were formatted', { files: written.length })
   } catch (error) {
@@ -127,8 +115,8 @@ function batchesOf(files: readonly ChangedFile[]): ChangedFile[][] {
 }
 
 /** Writes formatted files whose committed version was formatted. Returns their paths. */
-async function writeFormatted(run: Run, files: readonly ChangedFile[], formatted: readonly string[]) {
-  const access = createFileAccess(run.context.config, run.workspace)
+async function writeFormatted({ openFiles }: Kit, files: readonly ChangedFile[], formatted: readonly string[]) {
+  const access = openFiles()
   const answers = formatted.values()
   const written: string[] = []
   for (const { path, current, committed } of files) {

@@ -50,20 +50,14 @@ export async function discover(kit: Kit): Promise<Discovery> {
 async function compare(kit: Kit, managed: string[], scope: readonly string[]): Promise<Discovery> {
   const { provider, scope_id } = kit.run.round.session
   const emptyText = `The scope ${scope_id} holds no importable resource.`
-  const endWith = (text: string, withheld: Excluded[] = []): Discovery => ({
-    managed,
-    scope,
-    ids: [],
-    withheld,
-    ending: kit.secrets.text(text),
-    failure: null,
-  })
+  const found: Discovery = { managed, scope, ids: [], withheld: [], ending: null, failure: null }
+  const endWith = (text: string, withheld: Excluded[] = []) => ({ ...found, withheld, ending: kit.secrets.text(text) })
   if (scope.length === 0) return endWith(emptyText)
   const { ids, withheld } = findUnmanaged(
     { scope, state: managed, exceptions: await readImportExceptions(kit) },
     identityOf(provider),
   )
-  if (ids.length > 0) return { managed, scope, ids, withheld, ending: null, failure: null }
+  if (ids.length > 0) return { ...found, ids, withheld }
   if (withheld.length === 0) return endWith(`Every resource in the scope ${scope_id} is already managed.`)
   const hasExceptions = withheld.some(({ details }) => details === EXCEPTED)
   return endWith(
@@ -106,7 +100,8 @@ export interface Selection {
 }
 
 const NONE_MATCHED = 'No unmanaged resource matched the request.'
-export const NOT_SELECTED = 'Not selected by the request.'
+export const notSelected = (ids: readonly string[]): Excluded[] =>
+  ids.map((id) => ({ resource_id: id, details: 'Not selected by the request.' }))
 
 const GONE = 'The scope does not list it any more.'
 const MANAGED_SINCE = 'Managed since the preview.'
@@ -129,9 +124,7 @@ export async function selectResources(
     ...conventions,
   })
   const selectedIds = new Set(selected.ids)
-  const others = ids
-    .filter((id) => !selectedIds.has(id))
-    .map((resourceId) => ({ resource_id: resourceId, details: NOT_SELECTED }))
+  const others = notSelected(ids.filter((id) => !selectedIds.has(id)))
   const none = selected.ids.length === 0 ? selected.explanation || NONE_MATCHED : null
   return { ids: selected.ids, excluded: [...withheld, ...others], missing: [], ending: none }
 }
@@ -155,7 +148,7 @@ export function selectChosen(
     excluded: [
       ...withheld,
       ...managed.map(([, id]) => ({ resource_id: id, details: MANAGED_SINCE })),
-      ...others.map((id) => ({ resource_id: id, details: NOT_SELECTED })),
+      ...notSelected(others),
     ],
     missing: entries
       .filter(([key]) => !listed.has(key))

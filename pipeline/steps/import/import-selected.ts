@@ -18,19 +18,17 @@ import type { Conventions } from '../shared/compose-prompts.ts'
 import type { Ledger } from './ledger.ts'
 import { addImportedTargets, createImportValidator } from './validator.ts'
 
-interface ImportTask {
-  ledger: Ledger
-  /** True if an interrupted attempt of the round began the ledger. */
-  resumed: boolean
-  conventions: Conventions
-}
-
 /**
  * Lets the generator write a block for each pending identifier and imports those with one, until all are imported or
  * the attempts are used up. Returns the last plan; the rest is reported as failed. Errors: `ValidationLoopExceeded`
  * when the last plan failed.
+ * @param task.resumed true if an interrupted attempt of the round began the ledger
  */
-export async function importSelected(kit: Kit, { ledger, resumed, conventions }: ImportTask): Promise<ValidPlan> {
+export async function importSelected(
+  kit: Kit,
+  task: { ledger: Ledger; resumed: boolean; conventions: Conventions },
+): Promise<ValidPlan> {
+  const { ledger, resumed, conventions } = task
   const ids = ledger.pending()
   const query = describeImportTask(ids)
   const validate = createImportValidator(kit, ledger)

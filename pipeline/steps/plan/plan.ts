@@ -1,7 +1,8 @@
-import { PlatformError } from '../../../src/base/errors.ts'
+import { LeaseLost, PlatformError } from '../../../src/base/errors.ts'
 import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
 import {
   type BeyondTargets,
+  changesBeyond,
   readTargetingFault,
   reservedTargets,
   type TargetingFault,
@@ -11,12 +12,12 @@ import type { EngineResult } from '../../../src/services/iac/contract.ts'
 import { runWhenStateIsFree, traceEngine } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { writeOverride } from '../../workspace/backend-override.ts'
-import { hashFile } from '../../workspace/files/private-files.ts'
+import { hashFile, removeRightInside } from '../../workspace/files/private-files.ts'
 import type { EngineStep } from '../generator/diagnose.ts'
 import { fixedTargets, type TargetChoice } from './targets.ts'
 
 /** The name of a plan file and the state of its working tree. */
-export interface PlanReference {
+interface PlanReference {
   /** The sidecar's `workspace_path`. */
   workspace: string
   plan_file: string
@@ -50,8 +51,8 @@ export type PlanResult =
       targets: string[]
     }
 
-type Failure = { ok: false; step: EngineStep; result: EngineResult }
-type StepResult = { ok: true; result: EngineResult } | Failure
+/** The last step that was run, and its result. */
+type StepResult = { step: EngineStep; result: EngineResult }
 
 /**
  * Initialises the workspace if needed, validates the code, chooses targets, plans them, and reads the plan; repeats the
@@ -84,7 +85,7 @@ const MAX_REPEATS = 3
 async function planAttempt(kit: Kit, choice: TargetChoice, attempt: Attempt): Promise<PlanResult> {
   const { secrets } = kit
   const checked = await repeatAfterInit(kit, attempt, null)
-  if (!checked.ok) return describeStep(kit, checked, [])
+  if (!isOk(checked.result)) return describeStep(kit, checked, [])
   attempt.targets = await choice.choose()
   for (let repeats = 0; ; repeats++) {
     const planned = await planOrRefuse(kit, attempt)
@@ -118,7 +119,7 @@ async function planOrRefuse(kit: Kit, attempt: Attempt): Promise<Planned> {
   const invalid = reservedTargets(attempt.targets)
   if (invalid.length > 0) return { ok: false, fault: { missing: [], invalid } }
   const planned = await repeatAfterInit(kit, attempt, () => planOnce(kit, attempt.targets))
-  if (planned.ok) return planned
+  if (isOk(planned.result)) return { ok: true, result: planned.result }
   const failure = describeStep(kit, planned, attempt.targets)
   const fault = attempt.targets.length > 0 ? readTargetingFault(failure.feedback) : null
   return fault ? { ok: false, fault } : { ok: false, fault, failure }
@@ -136,7 +137,7 @@ const refer = async (kit: Kit, targets: string[]): Promise<PlanReference> => ({
   plan_sha256: await hashFile(`${kit.run.workspace.iacRoot}/${planFileOf(kit)}`),
 })
 
-function describeStep({ secrets }: Kit, failed: Failure, targets: string[]) {
+function describeStep({ secrets }: Kit, failed: StepResult, targets: string[]) {
   const text = secrets.text(failed.step === 'plan' ? failed.result.stdout : '')
   return { ok: false as const, text, feedback: secrets.text(feedbackOf(failed)), step: failed.step, targets }
 }
@@ -144,28 +145,27 @@ function describeStep({ secrets }: Kit, failed: Failure, targets: string[]) {
 /** Runs the step, or init and validate without one, and once more per attempt when the engine asks for init. */
 async function repeatAfterInit(kit: Kit, attempt: Attempt, step: (() => Promise<StepResult>) | null) {
   const result = await (step?.() ?? initAndValidate(kit))
-  if (result.ok || result.step === 'init' || !attempt.mayInitialise || !asksForInit(result.result)) return result
+  if (isOk(result.result) || result.step === 'init' || !attempt.mayInitialise || !asksForInit(result.result))
+    return result
   attempt.mayInitialise = false
   kit.engine.initialised = false
   const checked = await initAndValidate(kit)
-  return checked.ok && step ? await step() : checked
+  return isOk(checked.result) && step ? await step() : checked
 }
 
 async function initAndValidate(kit: Kit): Promise<StepResult> {
   const { engine, attempts } = kit
   const init = await initialise(kit)
-  if (init !== null) return { ok: false, step: 'init', result: init }
-  const validate = await attempts.step('validate', () => engine.run('validate', engine.place), isOk)
-  if (validate.exit_code !== 0) return { ok: false, step: 'validate', result: validate }
-  return { ok: true, result: validate }
+  if (init !== null) return { step: 'init', result: init }
+  const validating = () => engine.run('validate', engine.place)
+  return { step: 'validate', result: await attempts.step('validate', validating, isOk) }
 }
 
 async function planOnce(kit: Kit, targets: string[]): Promise<StepResult> {
   const { run, engine, attempts } = kit
   const body = { ...engine.scoped, plan_file: planFileOf(kit), targets }
   const planning = () => runWhenStateIsFree(run, () => engine.run('plan', body))
-  const plan = await attempts.step('plan', planning, isOk)
-  return plan.exit_code === 0 ? { ok: true, result: plan } : { ok: false, step: 'plan', result: plan }
+  return { step: 'plan', result: await attempts.step('plan', planning, isOk) }
 }
 
 /** Initialises the workspace once per run. Returns null, or the result of a failed init. */
@@ -182,7 +182,7 @@ async function readPlan(kit: Kit): Promise<Plan> {
   const body = { ...kit.engine.place, plan_file: planFileOf(kit) }
   const result = await kit.attempts.step('show', () => kit.engine.run('show', body), isOk)
   if (result.exit_code === 0) return parsePlan(result.stdout)
-  const feedback = kit.secrets.text(feedbackOf({ ok: false, step: 'show', result }))
+  const feedback = kit.secrets.text(feedbackOf({ step: 'show', result }))
   throw new PlatformError('EnginePlanUnreadable', 502, feedback)
 }
 
@@ -190,10 +190,75 @@ const isOk = ({ exit_code }: EngineResult) => exit_code === 0
 
 const planFileOf = ({ run }: Kit) => run.context.config.paths.session_plan_filename
 
-const feedbackOf = ({ step, result }: Failure) => result.stderr.trim() || `engine ${step} failed`
+const feedbackOf = ({ step, result }: StepResult) => result.stderr.trim() || `engine ${step} failed`
 
 /** True if the engine asks for another init, as for new modules, providers and backends. */
 const asksForInit = ({ stdout, stderr }: EngineResult) =>
   /\b(terraform|tofu) init\b|module not installed|required plugins are not installed|initialization required/i.test(
     `${stdout}\n${stderr}`,
   )
+
+/**
+ * Plans the whole root next to a plan with targets and returns what only the former would change; null for a plan
+ * without targets. When the plan fails, the result has the reason. The plan file is removed before the promise settles,
+ * so that it is never saved. The promise may be awaited late without an unhandled rejection. Errors: `LeaseLost`; the
+ * reason of the run's signal.
+ */
+export function planOutsideTargets(kit: Kit, valid: ValidPlan): Promise<BeyondTargets | null> {
+  const started = valid.reference.targets.length === 0 ? Promise.resolve(null) : planAndCompare(kit, valid)
+  started.catch(() => {})
+  return started
+}
+
+async function planAndCompare(kit: Kit, valid: ValidPlan): Promise<BeyondTargets> {
+  const { run, secrets } = kit
+  // Random, so that no file of the repository has the name, which the ignore rules cover.
+  const planFile = `whole-root-${crypto.randomUUID().slice(0, 8)}.plan`
+  try {
+    const whole = await planRoot(kit, { ...kit.engine.place, plan_file: planFile })
+    secrets.learn(whole)
+    return { made: true, changes: changesBeyond(valid.plan, whole) }
+  } catch (error) {
+    const reason = describeRefusal(kit, error)
+    run.log.warn('the whole root could not be planned beside the targets', { error })
+    return { made: false, reason }
+  } finally {
+    await removeRightInside(run.workspace.iacRoot, planFile).catch((error: unknown) =>
+      run.log.warn('the plan file of the whole root was not removed', { error }),
+    )
+  }
+}
+
+/** Thrown when the engine rejects the code, with its output. */
+export class EngineRefusal extends PlatformError {
+  constructor({ stderr }: EngineResult, step: string) {
+    super('RootPlanFailed', 502, stderr.trim() || `engine ${step} failed`)
+  }
+}
+
+/** Plans a whole root that is initialised. Errors: `EngineRefusal`; those of `Engine.run`; 504 for a locked state. */
+export async function planRoot(
+  { run, engine }: Kit,
+  place: { workspace_path: string; plan_file: string },
+): Promise<Plan> {
+  const body = { ...engine.scoped, ...place, targets: [] }
+  const planned = await runWhenStateIsFree(run, () => engine.run('plan', body))
+  if (planned.exit_code !== 0) throw new EngineRefusal(planned, 'plan')
+  const shown = await engine.run('show', place)
+  if (shown.exit_code !== 0) throw new EngineRefusal(shown, 'show')
+  return parsePlan(shown.stdout)
+}
+
+const MAX_REASON = 300
+
+/** Describes an error in one masked line, without the engine's frame. Errors: those that have to end the round. */
+export function describeRefusal({ run, secrets }: Kit, error: unknown): string {
+  run.signal.throwIfAborted()
+  if (error instanceof LeaseLost) throw error
+  if (!(error instanceof PlatformError)) return 'an unexpected error occurred.'
+  const line = secrets
+    .text(error.message)
+    .replaceAll(/[\s│╷╵]+/g, ' ')
+    .trim()
+  return line.length > MAX_REASON ? `${line.slice(0, MAX_REASON)}…` : line
+}

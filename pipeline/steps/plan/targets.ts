@@ -8,7 +8,6 @@ import { completeTargets, covers, findUnknownTargets, limitTargets } from '../..
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import { runChain } from '../../kit/run-chain.ts'
-import { createFileAccess } from '../../workspace/files/access.ts'
 
 /** Chooses the targets of plans and learns from the results. An empty list means the whole root. */
 export interface TargetChoice {
@@ -67,10 +66,7 @@ function tell({ run, secrets }: Kit, remark: string): void {
 }
 
 /** The changes of the session, as git shows them and as addresses. */
-interface SessionCode {
-  diff: string
-  changes: CodeChanges
-}
+type SessionCode = { diff: string; changes: CodeChanges }
 
 /** Reads what the session changed; null, with a logged warning, on failure. */
 const readSessionCode = (kit: Kit): Promise<SessionCode | null> =>
@@ -82,8 +78,8 @@ const readSessionCode = (kit: Kit): Promise<SessionCode | null> =>
 /** Maximum bytes of a file. */
 const MAX_BYTES = 256 * 1024
 
-async function readCode({ run }: Kit): Promise<CodeFile[]> {
-  const access = createFileAccess(run.context.config, run.workspace)
+async function readCode({ run, openFiles }: Kit): Promise<CodeFile[]> {
+  const access = openFiles()
   const paths = (await access.survey(run.signal))
     .filter(({ path, bytes }) => /\.(?:tf|tofu)$/.test(path) && bytes <= MAX_BYTES)
     .map(({ path }) => path)

@@ -1,9 +1,9 @@
 import type { StatementResult } from '../../../src/rules/intent/statement.ts'
-import type { Finding } from '../../kit/findings.ts'
+import type { Finding } from '../../kit/attempts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { Validation } from '../generator/generate-and-validate.ts'
 import { planTargets, type ValidPlan } from './plan.ts'
-import { chooseSessionTargets, fixedTargets, type TargetChoice } from './targets.ts'
+import { fixedTargets, type TargetChoice } from './targets.ts'
 
 export type PlanValidator = () => Promise<Validation<ValidPlan>>
 
@@ -11,11 +11,8 @@ export type PlanValidator = () => Promise<Validation<ValidPlan>>
 export const createPlanValidator = (kit: Kit, targetsOf: () => Promise<string[]>): PlanValidator =>
   createChoiceValidator(kit, { ...fixedTargets(kit, []), choose: targetsOf })
 
-/** Creates a validator for all attempts of one round, which plans what the session changed. */
-export const createSessionValidator = (kit: Kit): PlanValidator => createChoiceValidator(kit, chooseSessionTargets(kit))
-
 /** The result of a check of a valid plan. */
-export interface PlanCheck {
+interface PlanCheck {
   /** The reasons to write the code again; empty when there are none. */
   findings: Finding[]
   /** The same for the generator. */
@@ -47,7 +44,8 @@ export function createCheckedValidator(
   }
 }
 
-const createChoiceValidator = (kit: Kit, choice: TargetChoice) => async (): Promise<Validation<ValidPlan>> => {
+/** Creates a validator that plans the chosen targets of valid code. */
+export const createChoiceValidator = (kit: Kit, choice: TargetChoice) => async (): Promise<Validation<ValidPlan>> => {
   const result = await planTargets(kit, choice)
   return result.ok
     ? { ok: true, text: result.text, targets: result.reference.targets, value: result, plan: result }

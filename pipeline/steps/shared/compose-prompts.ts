@@ -54,15 +54,8 @@ export async function composePrompts(kit: Kit): Promise<Conventions> {
   }
 }
 
-/** The entries that the model may choose from. */
-interface Offer {
-  bodies: { resourcesList: string; abbreviations: string }
-  /** True if there is anything besides a choice. */
-  hasMoreThan(first: Selection): boolean
-}
-
-/** Null when no template is of a provider in play. */
-async function findOffer(kit: Kit, bodies: Offer['bodies']): Promise<Offer | null> {
+/** Returns the entries that the model may choose from; null when no template is of a provider in play. */
+async function findOffer(kit: Kit, bodies: { resourcesList: string; abbreviations: string }) {
   const { query, session } = kit.run.round
   const inPlay = providersInPlay({
     cloud: session.provider,
@@ -77,7 +70,8 @@ async function findOffer(kit: Kit, bodies: Offer['bodies']): Promise<Offer | nul
     names.length > 0 && names.every((name) => name !== null && chosen.includes(name))
   return {
     bodies: { resourcesList: templates.text, abbreviations: abbreviations.text },
-    hasMoreThan: (first) =>
+    /** True if there is anything besides a choice. */
+    hasMoreThan: (first: Selection) =>
       !isKnown(templates.names, first.templates) ||
       !(abbreviations.names.length === 0 || isKnown(abbreviations.names, first.abbreviations)),
   }

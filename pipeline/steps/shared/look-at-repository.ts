@@ -19,7 +19,7 @@ import {
 import { readDiffFiles } from '../../../src/plan/code/patch.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
-import { createFileAccess, type FileAccess } from '../../workspace/files/access.ts'
+import type { FileAccess } from '../../workspace/files/access.ts'
 
 /** Share of a model's context that a text may take, with an absolute maximum in tokens. */
 const OVERVIEW = { share: 0.04, maxTokens: 4_000 }
@@ -98,9 +98,9 @@ async function findChangedFiles({ run }: Kit): Promise<Set<string>> {
 }
 
 /** Masks values that the code declares sensitive before the first plan marks them. Failures are logged. */
-export function learnDeclaredSecrets({ run, secrets }: Kit): Promise<void> {
+export function learnDeclaredSecrets({ run, secrets, openFiles }: Kit): Promise<void> {
   return withFallback(run, 'declared secrets could not be looked for', undefined, async () => {
-    const files = createFileAccess(run.context.config, run.workspace)
+    const files = openFiles()
     const search = (query: string, pattern: string) => readMatchingFiles(files, query, pattern, run.signal)
     const [code, json] = await Promise.all([
       search('^\\s*(sensitive|ephemeral)\\s*=\\s*true|\\bsensitive\\s*\\(', '*.{tf,tofu}'),

@@ -1,15 +1,17 @@
-import { constants } from 'node:fs'
-import { type FileHandle, lstat, open, readdir } from 'node:fs/promises'
+import { type FileHandle, lstat, readdir } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
+import { rgPath } from '@vscode/ripgrep'
 import type { Config } from '../../../config/types.ts'
 import { ToolError } from '../../../src/agent/agent-request.ts'
+import { forEachOf } from '../../../src/base/gate.ts'
 import { distanceWithin, editDistance } from '../../../src/base/text.ts'
 import { createLocalGit, type LocalGit } from '../git/git.ts'
+import { runProcess } from '../git/run-process.ts'
 import type { Workspace } from '../workspace.ts'
 import { type Enclosure, resolveExistingPath } from './confine.ts'
 import { type Editor, MissingFile, missingFileError, removeFile, replaceInText, writeText } from './edit.ts'
-import { isHidden } from './engine-files.ts'
-import { grep, type Search } from './grep.ts'
+import { hiddenNames, isHidden } from './engine-files.ts'
+import { withRegularFile } from './private-files.ts'
 
 export type FileAccess = ReturnType<typeof createFileAccess>
 
@@ -37,14 +39,10 @@ export function createFileAccess(
     /** Reads files in parallel and returns their texts by path, without those that cannot be read. */
     readAll: async (paths: readonly string[]) => {
       const texts = new Map<string, string>()
-      const waiting = paths.values()
-      const reader = async () => {
-        for (const path of waiting) {
-          const text = await read(path).catch(() => null)
-          if (text !== null) texts.set(path, text)
-        }
-      }
-      await Promise.all(Array.from({ length: READERS }, reader))
+      await forEachOf(paths, READERS, async (path) => {
+        const text = await read(path).catch(() => null)
+        if (text !== null) texts.set(path, text)
+      })
       return texts
     },
     /** Writes a `tf` or `tfvars` file, like the next two; returns true if that changed anything. */
@@ -135,27 +133,13 @@ const isHiddenFromModels = (paths: Enclosure['paths']) => (segment: string) =>
 
 /** Returns null for anything but a regular file, for example a link, a submodule or a missing file. */
 async function measureFile(root: string, path: string): Promise<SurveyedFile | null> {
-  try {
-    const info = await lstat(join(root, path))
-    return info.isFile() ? { path, bytes: info.size } : null
-  } catch {
-    return null
-  }
+  const info = await lstat(join(root, path)).catch(() => null)
+  return info?.isFile() ? { path, bytes: info.size } : null
 }
 
 /** Reads a regular file, cut with a note; null for anything else. The caller has checked its directories. */
-export async function readText(path: string, maxCharacters: number): Promise<string | null> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
-    nullIfUnreadable,
-  )
-  if (handle === null) return null
-  try {
-    const info = await handle.stat()
-    return info.isFile() ? await decode(handle, info.size, maxCharacters) : null
-  } finally {
-    await handle.close()
-  }
-}
+export const readText = (path: string, maxCharacters: number): Promise<string | null> =>
+  withRegularFile(path, (handle, size) => decode(handle, size, maxCharacters))
 
 async function decode(handle: FileHandle, size: number, maxCharacters: number): Promise<string> {
   // A character takes at most four bytes in UTF-8.
@@ -171,26 +155,12 @@ async function decode(handle: FileHandle, size: number, maxCharacters: number): 
   )
 }
 
-/** Returns null for a missing path, symlink, directory or socket; throws other errors. */
-function nullIfUnreadable(error: NodeJS.ErrnoException): null {
-  if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EISDIR', 'ENAMETOOLONG'].includes(error.code ?? '')) return null
-  throw error
-}
-
 const MAX_NAMED = 5
 /** Minimum length of a name for longer names with that beginning to be near. */
 const MIN_BEGINNING = 3
 
 /** Distance added to prefix matches, so that they rank after names that differ in few letters. */
 const OF_BEGINNINGS = 1_000
-
-interface Near {
-  path: string
-  /** Edit distance of the names, or of the whole paths. */
-  distance: number
-  /** Edit distance of the whole paths, which decides between equally near names. */
-  whole: number
-}
 
 /** Returns up to five paths that a model may have meant: same name, few different letters, then prefixes. */
 export function nearPaths(path: string, existing: readonly string[]): string[] {
@@ -206,8 +176,8 @@ export function nearPaths(path: string, existing: readonly string[]): string[] {
     .map((near) => near.path)
 }
 
-/** Returns null when the paths are unrelated. */
-function nearnessOf(wanted: string, path: string): Near | null {
+/** Returns the edit distance of names and, between equally near ones, of whole paths; null when they are unrelated. */
+function nearnessOf(wanted: string, path: string) {
   const other = path.toLowerCase()
   const [name, otherName] = [basename(wanted), basename(other)]
   const whole = editDistance(wanted, other)
@@ -222,3 +192,75 @@ const stemOf = (name: string) => name.replace(/\.[^.]*$/, '')
 
 const isBeginning = (a: string, b: string) =>
   Math.min(a.length, b.length) >= MIN_BEGINNING && (a.startsWith(b) || b.startsWith(a))
+
+interface Search {
+  query: string
+  case_sensitive?: boolean
+  /** Glob of files to search. */
+  include_pattern?: string | null
+  /** Glob of files to leave out. */
+  exclude_pattern?: string | null
+}
+
+const MAX_MATCHES = 50
+const TIMEOUT_MS = 30_000
+const MAX_OUTPUT = 512 * 1024
+
+/**
+ * Searches for a regular expression and returns at most 50 lines `file:line:text`, relative to the root. Includes dot
+ * files; ignored files only if `include_pattern` names them; never git's files or secrets. Errors: `ToolError` for an
+ * invalid pattern, and after 30 s.
+ */
+async function grep({ root, paths }: Enclosure, search: Search, signal?: AbortSignal): Promise<string[]> {
+  const args = [
+    ...[
+      '--no-config',
+      '--no-follow',
+      '--no-ignore-dot',
+      '--no-ignore-global',
+      '--hidden',
+      '--no-heading',
+      '--line-number',
+      '--with-filename',
+      '--null',
+      '--color=never',
+    ],
+    ...[
+      '--no-messages',
+      '--sort=path',
+      '--max-columns=500',
+      '--max-columns-preview',
+      '--max-filesize=5M',
+      `--max-count=${MAX_MATCHES}`,
+    ],
+    search.case_sensitive ? '--case-sensitive' : '--ignore-case',
+    ...(search.include_pattern ? [`--glob=${search.include_pattern}`] : []),
+    ...(search.exclude_pattern ? [`--glob=!${search.exclude_pattern.replace(/^!/, '')}`] : []),
+    // Later globs win, so a pattern of the model cannot bring these files back.
+    ...hiddenNames(paths).map((name) => `--iglob=!${name}`),
+    `--regexp=${search.query}`,
+    '--',
+    './',
+  ]
+  const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8', HOME: '/dev/null' }
+  const output = await runProcess({
+    file: rgPath,
+    args,
+    cwd: root,
+    env,
+    timeoutMs: TIMEOUT_MS,
+    maxOutput: MAX_OUTPUT,
+    signal,
+  })
+  signal?.throwIfAborted()
+  if (output.stopped === 'timeout')
+    throw new ToolError(`The search took longer than ${TIMEOUT_MS / 1000} s; use a simpler pattern`)
+  if (output.code === 2 && output.stdout === '')
+    throw new ToolError(`The search failed: ${describeFailure(output.stderr, root)}`)
+  return output.stdout.split('\n').filter(Boolean).slice(0, MAX_MATCHES).map(toMatchLine)
+}
+
+const toMatchLine = (line: string): string => line.replace(/^\.\//, '').replace('\0', ':')
+
+const describeFailure = (stderr: string, root: string): string =>
+  stderr.replaceAll(root, '.').trim().slice(0, 1_000) || 'the pattern is not valid'

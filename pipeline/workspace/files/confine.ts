@@ -4,6 +4,7 @@ import type { Config } from '../../../config/types.ts'
 import { ToolError } from '../../../src/agent/agent-request.ts'
 import { badRequest } from '../../../src/base/errors.ts'
 import { isHidden } from './engine-files.ts'
+import { nullIfUnreadable } from './private-files.ts'
 
 /** The engine root, and the configured names of files that tools must never show. */
 export interface Enclosure {
@@ -12,7 +13,10 @@ export interface Enclosure {
   paths: Config['paths']
 }
 
-/** Returns a model's path relative to the root, empty for the root. Errors: `ToolError` for forbidden paths. */
+/**
+ * Returns a model's path relative to the root, empty for the root.
+ * @throws `ToolError` for absolute paths, paths that leave the root, and hidden files
+ */
 export function toRelativePath({ paths }: Enclosure, path: string): string {
   if (/[\0\\]/.test(path)) throw new ToolError('Paths must not contain NUL or backslashes')
   if (path.startsWith('/')) throw new ToolError(`Path '${path}' is absolute; paths are relative to the workspace root`)
@@ -28,7 +32,7 @@ export function toRelativePath({ paths }: Enclosure, path: string): string {
 
 /** Returns the real path of an existing entry below the root, resolved and checked. Null when there is none. */
 export async function resolveExistingPath(enclosure: Enclosure, path: string): Promise<string | null> {
-  const target = await realpath(join(enclosure.root, toRelativePath(enclosure, path))).catch(nullIfMissing)
+  const target = await realpath(join(enclosure.root, toRelativePath(enclosure, path))).catch(nullIfUnreadable)
   if (target === null) return null
   assertInside(enclosure, path, target)
   return target
@@ -40,11 +44,11 @@ export async function resolveWritablePath(enclosure: Enclosure, path: string): P
   if (name === '') throw new ToolError(`Path '${path}' is a directory`)
   let parent = dirname(join(enclosure.root, name))
   const below: string[] = []
-  let real = await realpath(parent).catch(nullIfMissing)
+  let real = await realpath(parent).catch(nullIfUnreadable)
   while (real === null) {
     below.unshift(basename(parent))
     parent = dirname(parent)
-    real = await realpath(parent).catch(nullIfMissing)
+    real = await realpath(parent).catch(nullIfUnreadable)
   }
   const target = join(real, ...below, basename(name))
   assertInside(enclosure, path, target)
@@ -63,12 +67,10 @@ function assertInside({ root, paths }: Enclosure, path: string, target: string):
 
 const outsideError = (path: string): ToolError => new ToolError(`Path '${path}' is outside of the workspace`)
 
-function nullIfMissing(error: NodeJS.ErrnoException): null {
-  if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'].includes(error.code ?? '')) return null
-  throw error
-}
-
-/** Returns the real path of the engine root. Errors: 400 `iac_path '<path>' is not a directory …`. */
+/**
+ * Returns the real path of the engine root.
+ * @throws 400 `iac_path '<path>' is not a directory inside the repository`
+ */
 export async function locateRoot(clone: string, iacPath: string | null): Promise<string> {
   const root = await realpath(clone)
   const target = await realpath(join(root, iacPath ?? '.')).catch(() => null)

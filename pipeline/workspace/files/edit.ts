@@ -26,10 +26,7 @@ export async function writeText(editor: Editor, path: string, content: string): 
   })
   // A directory may have been replaced by a symlink since it was checked.
   if ((await realpath(parent)) !== parent) throw new ToolError(`Path '${path}' is outside of the workspace`)
-  const isNew = await lstat(target).then(
-    () => false,
-    () => true,
-  )
+  const isNew = (await lstat(target).catch(() => null)) === null
   return await withFile(path, target, constants.O_RDWR | constants.O_CREAT, async (handle) => {
     if (!isNew && (await holds(handle, content))) return false
     await handle.truncate(0)

@@ -24,7 +24,8 @@ const secretNames = (paths: Config['paths']): string[] => [
   WORKSPACE_MARKER,
 ]
 
-const neverPushed = (paths: Config['paths']): string[] => [...secretNames(paths), ENGINE_FOLDER]
+/** Returns patterns of names, with `*`, of files and folders that are never pushed. */
+export const neverPushed = (paths: Config['paths']): string[] => [...secretNames(paths), ENGINE_FOLDER]
 
 /** True for a path, with slashes, that is never pushed; the lock file of the providers belongs to the change. */
 export function isNeverPushed(paths: Config['paths'], path: string): boolean {

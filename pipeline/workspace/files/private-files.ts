@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'
-import { chmod, lstat, open, readdir, rm, stat } from 'node:fs/promises'
+import { chmod, type FileHandle, lstat, open, readdir, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import * as v from 'valibot'
+import { parseJson } from '../../../src/base/json.ts'
 import { MASKS_FILE } from './engine-files.ts'
 
 /** Removes a file directly inside a directory, if it exists. Only the last part of `name` is used. */
@@ -22,16 +23,26 @@ export async function writePrivateFile(path: string, content: string, { shared =
   }
 }
 
-/** Reads such a file; null when it is missing, larger than `maxBytes` or no regular file. */
-async function readPrivateFile(path: string, maxBytes: number): Promise<string | null> {
-  const entry = await lstat(path).catch(() => null)
-  if (!entry?.isFile() || entry.size > maxBytes) return null
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+/** Does work on an open regular file; null for anything else, such as a link, which is not followed, or a pipe. */
+export async function withRegularFile<Result>(
+  path: string,
+  work: (handle: FileHandle, bytes: number) => Promise<Result>,
+): Promise<Result | null> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  const handle = await open(path, flags).catch(nullIfUnreadable)
+  if (handle === null) return null
   try {
-    return await handle.readFile('utf8')
+    const info = await handle.stat()
+    return info.isFile() ? await work(handle, info.size) : null
   } finally {
     await handle.close()
   }
+}
+
+/** Returns null for a missing path, symlink, directory or socket; throws other errors. */
+export function nullIfUnreadable(error: NodeJS.ErrnoException): null {
+  if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EISDIR', 'ENAMETOOLONG'].includes(error.code ?? '')) return null
+  throw error
 }
 
 /** Returns the lower-case hexadecimal SHA-256 of a regular file; null when it is missing or a link. */
@@ -52,25 +63,21 @@ export const writeMasks = (clone: string, masks: readonly string[]): Promise<voi
 
 /** Reads the values to mask; none when the file is missing or damaged. */
 export async function readMasks(clone: string): Promise<string[]> {
-  const text = await readPrivateFile(`${clone}/${MASKS_FILE}`, MAX_BYTES)
-  if (text === null) return []
-  try {
-    const parsed = v.safeParse(MasksSchema, JSON.parse(text))
-    return parsed.success ? parsed.output : []
-  } catch {
-    return []
-  }
+  const text = await withRegularFile(`${clone}/${MASKS_FILE}`, async (handle, bytes) =>
+    bytes > MAX_BYTES ? null : await handle.readFile('utf8'),
+  )
+  const parsed = v.safeParse(MasksSchema, parseJson(text ?? ''))
+  return parsed.success ? parsed.output : []
 }
 
 /** The mode bit of a folder whose files belong to its group, when worker and iac sidecar have different accounts. */
 const SETGID = 0o2000
 
 /** True if the engine may run under another account of the same group: the upload folder has the setgid bit. */
-export const isShared = async (uploadFolder: string): Promise<boolean> =>
-  await stat(uploadFolder).then(
-    ({ mode }) => (mode & SETGID) !== 0,
-    () => false,
-  )
+export async function isShared(uploadFolder: string): Promise<boolean> {
+  const folder = await stat(uploadFolder).catch(() => null)
+  return folder !== null && (folder.mode & SETGID) !== 0
+}
 
 /** Gives the group access to new files when the upload folder is shared. Returns true if it is. */
 export async function adoptSharedMode(uploadFolder: string): Promise<boolean> {

@@ -139,12 +139,6 @@ const malformed = (block: number, line: number, reason: string): ToolError =>
       `lines:\n${BLOCK_FORM}`,
   )
 
-/** A search/replace block, line by line. */
-interface Change {
-  search: readonly string[]
-  replace: readonly string[]
-}
-
 const MAX_SHOWN = 12
 const MAX_LINE_CHARS = 200
 /** Minimum length, without blanks, of a single line that is unlikely to occur elsewhere by chance. */
@@ -165,7 +159,7 @@ const linesOf = (text: string): string[] => text.split(/\r?\n/)
  * unique, and where the search text is most likely meant. Takes time linear in the size of the file.
  * @returns the end of a sentence, perhaps followed by numbered lines
  */
-function describeMiss(text: string, { search, replace }: Change): string {
+function describeMiss(text: string, { search, replace }: Pick<Block, 'search' | 'replace'>): string {
   const file = linesOf(text)
   const wanted = trimBlankLines(search)
   const start = findRun(file, wanted, squeeze)

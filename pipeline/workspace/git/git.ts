@@ -9,7 +9,8 @@ import { type ProcessOutput, runProcess } from './run-process.ts'
 import { createGitEnvironment } from './settings.ts'
 
 interface GitOptions {
-  cwd: string
+  /** The default is the work tree. */
+  cwd?: string
   /** Milliseconds. The default is 300 s. */
   timeoutMs?: number
   input?: string
@@ -20,20 +21,27 @@ interface GitOptions {
 }
 
 /** Runs git in a clone, without shell and prompts. A non-zero exit code is a result. Errors: the signal's reason. */
-export type LocalGit = (args: readonly string[], options: GitOptions) => Promise<ProcessOutput>
+export type LocalGit = (args: readonly string[], options?: GitOptions) => Promise<ProcessOutput>
 
 export type Git = ReturnType<typeof createGit>
 
 const TIMEOUT_MS = 300_000
 
+/** @param signal the default of the commands */
 export const createLocalGit =
-  (config: GitConfig, place: GitPlace): LocalGit =>
+  (config: GitConfig, place: GitPlace, signal?: AbortSignal): LocalGit =>
   (args, options) =>
-    runGit(args, options, createGitEnvironment(config, place))
+    runGit(args, { cwd: place.workTree, signal, ...options }, createGitEnvironment(config, place))
 
-export function createGit(config: GitConfig, uri: string, resolver: HostResolver, place: GitPlace) {
+/** @param signal ends the commands */
+export function createGit(
+  config: GitConfig,
+  uri: string,
+  place: GitPlace,
+  { resolver, signal }: { resolver: HostResolver; signal?: AbortSignal },
+) {
   const url = remoteUrl(config, uri)
-  const local = createLocalGit(config, place)
+  const local = createLocalGit(config, place, signal)
   return {
     /** Address of the remote, without user and secrets. */
     url: url.href,
@@ -41,16 +49,17 @@ export function createGit(config: GitConfig, uri: string, resolver: HostResolver
     limits: config,
     /** Runs commands that do not use the network. */
     local,
-    /** Does the same, in the work tree unless told otherwise, and returns the output. Errors: 500 with git's text. */
-    run: async (args: readonly string[], options?: Partial<GitOptions>) =>
-      mustSucceed({ url: url.href, place }, await local(args, { cwd: place.workTree, ...options })),
+    /** Does the same and returns the output. Errors: 500 with git's text. */
+    run: async (args: readonly string[], options?: GitOptions) =>
+      mustSucceed({ url: url.href, place }, await local(args, options)),
     /** Runs network commands. Errors: 400 when an address of the host is not public; 422 over the size limit. */
-    network: async (args: readonly string[], options: GitOptions) => {
-      const addresses = await resolveAllowedAddresses(config, resolver, url, options.signal).catch((error: unknown) => {
-        options.signal?.throwIfAborted()
+    network: async (args: readonly string[], options?: GitOptions) => {
+      const addresses = await resolveAllowedAddresses(config, resolver, url, signal).catch((error: unknown) => {
+        signal?.throwIfAborted()
         throw repositoryUnreachable(error)
       })
-      return runWatched(args, options, createGitEnvironment(config, place, { url, addresses }), { config, place })
+      const env = createGitEnvironment(config, place, { url, addresses })
+      return runWatched(args, { cwd: place.workTree, signal, ...options }, env, { config, place })
     },
   }
 }
@@ -58,7 +67,7 @@ export function createGit(config: GitConfig, uri: string, resolver: HostResolver
 /** Runs git, and stops it when its directory grows over the limit. */
 async function runWatched(
   args: readonly string[],
-  options: GitOptions,
+  options: GitOptions & { cwd: string },
   env: Record<string, string>,
   { config, place }: { config: GitConfig; place: GitPlace },
 ): Promise<ProcessOutput> {
@@ -74,7 +83,7 @@ async function runWatched(
   }
 }
 
-async function runGit(args: readonly string[], options: GitOptions, env: Record<string, string>) {
+async function runGit(args: readonly string[], options: GitOptions & { cwd: string }, env: Record<string, string>) {
   const output = await runProcess({
     file: 'git',
     args: ['--no-pager', ...args],

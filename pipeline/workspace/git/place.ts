@@ -12,11 +12,9 @@ export interface GitPlace {
   workTree: string
 }
 
-const user = (): string => String(process.getuid?.() ?? 'worker')
-
 /** Returns the folder of the git directories: the configured one, or one of this account in the temporary folder. */
 export const gitFolder = ({ git_folder }: Pick<Config['paths'], 'git_folder'>): string =>
-  git_folder === '' ? join(tmpdir(), `platform-git-${user()}`) : resolve(git_folder)
+  git_folder === '' ? join(tmpdir(), `platform-git-${process.getuid?.() ?? 'worker'}`) : resolve(git_folder)
 
 /**
  * Creates the folder for the git directories of a session. Workers of a machine may share the parent folder, because

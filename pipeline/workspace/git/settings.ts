@@ -1,10 +1,10 @@
-import { chmod, rename, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Config, GitConfig } from '../../../config/types.ts'
 import { basicAuthorization } from '../../../src/base/http.ts'
 import type { Logger } from '../../../src/base/log.ts'
 import { isConfiguredHost, isOperatorsHost } from '../../../src/repository/remote.ts'
+import { replaceFile } from '../../../src/runtime/files.ts'
 import type { GitPlace } from './place.ts'
 import { runProcess } from './run-process.ts'
 
@@ -141,7 +141,8 @@ export async function configureGit(config: Config, log: Logger, home: string = h
       })
       return
     }
-    await storeCredentials(home, `https://${percentEncode(git.user)}:${percentEncode(git.token)}@${git.host}\n`)
+    const line = `https://${percentEncode(git.user)}:${percentEncode(git.token)}@${git.host}\n`
+    await replaceFile(join(home, '.git-credentials'), line)
     await setGlobal(home, 'credential.helper', 'store')
   } catch (error) {
     log.warn(`Failed to configure git credentials: ${error instanceof Error ? error.message : 'unknown error'}`)
@@ -154,14 +155,6 @@ async function setGlobal(home: string, key: string, value: string): Promise<void
   const output = await runProcess({ file: 'git', args, cwd: home, env, timeoutMs: 10_000 })
   if (output.code !== 0)
     throw new Error(output.stderr.trim() || `git config ended with ${output.code ?? output.stopped}`)
-}
-
-async function storeCredentials(home: string, line: string): Promise<void> {
-  const path = join(home, '.git-credentials')
-  const temporary = `${path}.${process.pid}.tmp`
-  await writeFile(temporary, line, { mode: 0o600 })
-  await chmod(temporary, 0o600)
-  await rename(temporary, path)
 }
 
 /** Encodes like `encodeURIComponent`, and also `!'()*`. */

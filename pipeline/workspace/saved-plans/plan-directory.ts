@@ -85,7 +85,5 @@ export async function removePlanDirectory(paths: Config['paths'], uuid: string, 
   const folder = planFolder(paths, uuid)
   if (!options.inUse) return await rm(folder, { recursive: true, force: true })
   const aside = join(sessionFolder(paths, uuid), ENDED + randomBytes(4).toString('hex'))
-  await rename(folder, aside).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-  })
+  await rename(folder, aside).catch(falseIfMissing)
 }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import type { Dirent } from 'node:fs'
 import { lstat, opendir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '../../../src/base/log.ts'
@@ -56,9 +55,17 @@ export async function sweepWorkspaces(uploadFolder: string, options: SweepOption
 /** Lists the names of session folders in batches, and completes removals of an earlier sweep. */
 async function* sessionFolders(uploadFolder: string, log: Logger): AsyncGenerator<string[]> {
   let batch: string[] = []
-  for await (const entry of await openFolder(uploadFolder)) {
+  const folder = await opendir(uploadFolder).catch((error: NodeJS.ErrnoException) => {
+    // It may not exist before the first round.
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  for await (const entry of folder) {
     if (!entry.isDirectory()) continue
-    if (entry.name.startsWith(LEAVING)) await removeFolder(join(uploadFolder, entry.name), log)
+    if (entry.name.startsWith(LEAVING))
+      await rm(join(uploadFolder, entry.name), { recursive: true, force: true }).catch((error: unknown) =>
+        log.warn('leftovers could not be removed', { error }),
+      )
     if (!isUuid(entry.name) || entry.name !== entry.name.toLowerCase()) continue
     batch.push(entry.name)
     if (batch.length < BATCH) continue
@@ -66,22 +73,6 @@ async function* sessionFolders(uploadFolder: string, log: Logger): AsyncGenerato
     batch = []
   }
   if (batch.length > 0) yield batch
-}
-
-/** Opens the folder for listing. It may not exist before the first round and then counts as empty. */
-async function openFolder(uploadFolder: string): Promise<AsyncIterable<Dirent>> {
-  return await opendir(uploadFolder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return emptyFolder()
-    throw error
-  })
-}
-
-async function* emptyFolder(): AsyncGenerator<Dirent> {}
-
-async function removeFolder(path: string, log: Logger): Promise<void> {
-  await rm(path, { recursive: true, force: true }).catch((error: unknown) =>
-    log.warn('leftovers could not be removed', { error }),
-  )
 }
 
 async function sweepSession(uploadFolder: string, standing: Standing, options: SweepOptions): Promise<number> {

@@ -13,8 +13,6 @@ import { choiceFilter, filter, textFilter, timeFilter, uuid } from '../../valida
 import { pageQuery } from '../sessions/list.get.ts'
 
 const MOST_ROWS = 100_000
-const BATCH = 1_000
-const FORMATS = ['json', 'csv'] as const
 
 /** The form of RFC 3339. The offset is required, so that the time is unambiguous. */
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/
@@ -43,7 +41,7 @@ const AuditQuery = z.object({
   after: timeFilter('From this moment on.', moment()),
   before: timeFilter('From before this moment.', moment()),
   format: choiceFilter(
-    FORMATS,
+    ['json', 'csv'],
     `\`csv\`: all that match, newest first, at most ${MOST_ROWS} lines; \`Accept: text/csv\` asks for the same.`,
   ),
 })
@@ -88,7 +86,7 @@ const prefersCsv = (accept = ''): boolean => {
 }
 
 function answerCsv(c: Context<AppEnv>, filter: AuditFilter): Response {
-  const batches = readAuditRecords(c.var.platform.sql, filter, { batch: BATCH, most: MOST_ROWS })
+  const batches = readAuditRecords(c.var.platform.sql, filter, { batch: 1_000, most: MOST_ROWS })
   return c.body(toCsv(batches), 200, {
     'content-type': 'text/csv; charset=utf-8',
     'content-disposition': 'attachment; filename="audit.csv"',

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { waitUnlessAborted } from '../../../src/base/time.ts'
 import { findBoundary, holdsKeysAlone } from '../limits/workspace.ts'
 import { JobFault, type JobKind, SHUT_DOWN } from '../types.ts'
 import { refusalText, SMALL, TooLarge, tooLargeText } from './findings.ts'
@@ -97,20 +98,15 @@ async function check(
 const realFolders = async (folders: string[]): Promise<string[]> =>
   (await Promise.all(folders.map((folder) => realpath(folder).catch(() => null)))).filter((folder) => folder !== null)
 
-/** Memory of the thread that scans a large configuration. */
-const THREAD = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
-
 /** Inspects in a separate thread, so that a large configuration blocks nothing and its memory is limited. */
 function inspectAside(inspection: Inspection, signal: AbortSignal): Promise<string | null> {
   const thread = new Worker(new URL('./inspect-thread.ts', import.meta.url), {
     workerData: inspection,
-    resourceLimits: THREAD,
+    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
     execArgv: [],
     env: {},
   })
-  return new Promise<string | null>((settle, fail) => {
-    const stop = () => fail(signal.reason)
-    signal.addEventListener('abort', stop, { once: true })
+  const outcome = new Promise<string | null>((settle, fail) => {
     thread.once('message', settle)
     thread.once('error', (error: NodeJS.ErrnoException) => {
       const { workspace, boundary } = inspection.place
@@ -118,5 +114,6 @@ function inspectAside(inspection: Inspection, signal: AbortSignal): Promise<stri
       else settle(tooLargeText(relative(boundary, workspace) || '.', 'what fits into 128 MiB of memory'))
     })
     thread.once('exit', () => fail(new Error('the check of a configuration ended without a result')))
-  }).finally(() => thread.terminate())
+  })
+  return waitUnlessAborted(outcome, signal).finally(() => thread.terminate())
 }

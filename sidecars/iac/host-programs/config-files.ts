@@ -19,7 +19,6 @@ const TEST_FILE = /\.(?:tftest|tofutest)\.(?:hcl|json)$/
 const IGNORED = /^\.|~$|^#.*#$/
 
 const isConfigFile = (name: string): boolean => CONFIG_FILE.test(name) && !IGNORED.test(name)
-const isTestFile = (name: string): boolean => TEST_FILE.test(name) && !IGNORED.test(name)
 
 /** Lists the configuration files by name. `findings`: entries that the engine reads but that cannot be checked. */
 export async function listConfigFiles(
@@ -31,7 +30,7 @@ export async function listConfigFiles(
   const findings: Finding[] = []
   for (const bytes of names.sort(Buffer.compare)) {
     const name = bytes.toString('utf8')
-    const isTest = options.tests && isTestFile(name)
+    const isTest = options.tests && TEST_FILE.test(name) && !IGNORED.test(name)
     if (!isTest && !isConfigFile(name)) continue
     const path = join(folder, name)
     const file = relative(options.workspace, path)
@@ -69,8 +68,9 @@ export async function readLimited(path: string, name: string, maxBytes: number, 
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => null)
   if (!handle) return null
   try {
-    const { size, ...stat } = await handle.stat().then((entry) => ({ size: entry.size, isFile: entry.isFile() }))
-    if (!stat.isFile) return null
+    const entry = await handle.stat()
+    if (!entry.isFile()) return null
+    const { size } = entry
     if (size > maxBytes) throw new TooLarge(name, limit)
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(size), 0, size, 0)
     return buffer.toString('utf8', 0, bytesRead)
@@ -79,9 +79,7 @@ export async function readLimited(path: string, name: string, maxBytes: number, 
   }
 }
 
-const inflate = promisify(inflateRaw)
 const END_BYTES = 22
-const DEFLATE = 8
 
 interface SnapshotFile {
   /** The name in the engine's diagnostics, such as `m-/main.tf`. */
@@ -173,7 +171,7 @@ async function unpack(handle: FileHandle, entry: Entry, plan: string): Promise<B
   const head = await readAt(handle, entry.local, 30)
   const start = entry.local + 30 + head.readUInt16LE(26) + head.readUInt16LE(28)
   const data = await readAt(handle, start, entry.packed)
-  return entry.method === DEFLATE ? inflate(data, { maxOutputLength: LIMITS.fileBytes }) : data
+  return entry.method === 8 ? promisify(inflateRaw)(data, { maxOutputLength: LIMITS.fileBytes }) : data
 }
 
 function moduleFolders(manifest: string): Map<string, string> {

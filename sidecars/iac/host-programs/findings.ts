@@ -17,11 +17,7 @@ export const LIMITS = {
 /** Sizes up to which a configuration is scanned at once; a larger one gets a thread of its own. */
 export const SMALL = { fileBytes: 96 * 1024, totalBytes: 512 * 1024, manifestBytes: 128 * 1024 } as const
 
-export interface Sizes {
-  fileBytes: number
-  totalBytes: number
-  manifestBytes: number
-}
+export type Sizes = Record<keyof typeof SMALL, number>
 
 /** Thrown when the configuration exceeds the sizes of this scan. */
 export class TooLarge extends Error {

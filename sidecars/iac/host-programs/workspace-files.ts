@@ -2,7 +2,7 @@ import { lstat, readdir, readlink, realpath, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { listEntries } from '../../../src/runtime/files.ts'
 import { isWithin, readLimited } from './config-files.ts'
-import { type Finding, inMib, LIMITS, printable, TooLarge } from './findings.ts'
+import { type Finding, inMib, LIMITS, printable, reaching, TooLarge } from './findings.ts'
 import { lockedProviders } from './inspect.ts'
 import { addressReach, addressWhy, type Place } from './rules/place.ts'
 
@@ -25,7 +25,6 @@ export async function findShipped(rules: ShippedRules): Promise<Finding[]> {
 }
 
 const PLUGIN = /^(?:terraform|tofu)-(?:provider|provisioner)-/i
-const CONSTRUCT = 'a plugin inside the repository'
 
 /** Finds plugins that lie where the engine would run them. Names are compared without case. */
 async function findPlugins({ place: { workspace }, dataFolder, initialised }: ShippedRules): Promise<Finding[]> {
@@ -40,10 +39,12 @@ async function findPlugins({ place: { workspace }, dataFolder, initialised }: Sh
     paths.push(...children.filter((name) => /^plugins$/i.test(name)).map((name) => join(parent, name)))
   }
   if (!initialised) paths.push(...(await findProviderFiles(join(dataFolder, 'providers'))))
-  return paths.map((path) => ({ file: relative(workspace, path), line: 0, construct: CONSTRUCT }))
+  return paths.map((path) => ({
+    file: relative(workspace, path),
+    line: 0,
+    construct: 'a plugin inside the repository',
+  }))
 }
-
-const MAX_FOLDERS = 2_000
 
 /** Finds providers that lie in the data folder as files. The engine's own `init` links them to the plugin cache. */
 async function findProviderFiles(providers: string): Promise<string[]> {
@@ -51,7 +52,7 @@ async function findProviderFiles(providers: string): Promise<string[]> {
   const waiting = [providers]
   let seen = 0
   for (let folder = waiting.pop(); folder !== undefined && found.length < 10; folder = waiting.pop()) {
-    if (++seen > MAX_FOLDERS) return [providers]
+    if (++seen > 2_000) return [providers]
     for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
       if (entry.isDirectory()) waiting.push(join(folder, entry.name))
       else if (!entry.isSymbolicLink()) found.push(join(folder, entry.name))
@@ -112,7 +113,7 @@ async function findLockedProviders({ place }: ShippedRules): Promise<Finding[]> 
   const text = (await readLimited(path, file, LIMITS.lockBytes, '').catch(() => null)) ?? ''
   return lockedProviders(text).flatMap(({ source, line }) => {
     const reach = addressWhy(addressReach(source.split('/')[0] ?? '', place, 'host'))
-    return reach === null ? [] : [{ file, line, construct: `provider "${source}"`, reach }]
+    return reaching(line, `provider "${source}"`, reach).map((finding) => ({ file, ...finding }))
   })
 }
 
@@ -144,19 +145,15 @@ export async function findLinks(rules: LinkRules): Promise<Finding[]> {
     entries += children.length
     if (entries > LIMITS.entries) throw new TooLarge('.', `${LIMITS.entries} files and folders of a workspace`)
     for (const { name, kind } of children) {
-      const path = Buffer.concat([folder, SLASH, name])
-      if (kind.isDirectory() && !name.equals(GIT)) waiting.push(path)
-      const construct = kind.isSymbolicLink() ? await judgeLink(path, rules) : null
-      if (construct === null) continue
+      const path = Buffer.concat([folder, Buffer.from('/'), name])
+      if (kind.isDirectory() && name.toString('latin1') !== '.git') waiting.push(path)
+      const reach = kind.isSymbolicLink() ? await judgeLink(path, rules) : null
       const file = relative(rules.workspace, path.toString('utf8'))
-      findings.push({ file, line: 0, construct: 'a symbolic link', reach: construct })
+      findings.push(...reaching(0, 'a symbolic link', reach).map((finding) => ({ file, ...finding })))
     }
   }
   return findings
 }
-
-const SLASH = Buffer.from('/')
-const GIT = Buffer.from('.git')
 
 async function judgeLink(path: Buffer, rules: LinkRules): Promise<string | null> {
   const name = path.toString('utf8')

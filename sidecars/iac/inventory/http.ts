@@ -1,6 +1,15 @@
 import { STATUS_CODES } from 'node:http'
 import * as v from 'valibot'
-import { delay, type Fetch, OutboundError, type OutboundResponse, retryAfter, send } from '../../../src/base/http.ts'
+import {
+  delay,
+  type Fetch,
+  OutboundError,
+  type OutboundResponse,
+  retryAfter,
+  send,
+  TRANSIENT_STATUSES,
+} from '../../../src/base/http.ts'
+import { parseJson } from '../../../src/base/json.ts'
 import { checkShape, InventoryError, type InventoryRequest, RefusedError } from './request.ts'
 
 type HeaderFields = Record<string, string>
@@ -27,12 +36,7 @@ export interface Question {
   retries?: number
 }
 
-const RETRIES = 6
-/** Fewer retries without a connection: a wrong address stays wrong, a restart takes only seconds. */
-const NETWORK_RETRIES = 3
-const BACKOFF_MS = 500
-const MAX_WAIT_MS = 60_000
-const TRANSIENT = [408, 429, 500, 502, 503, 504]
+const TRANSIENT = [408, ...TRANSIENT_STATUSES]
 /** Beginnings of the names of errors that mean too many calls, whatever the status is. */
 const THROTTLED = /^(Throttl|TooManyRequests|RequestLimitExceeded|RequestThrottled|SlowDown|RateLimitExceeded)/i
 
@@ -41,21 +45,22 @@ const THROTTLED = /^(Throttl|TooManyRequests|RequestLimitExceeded|RequestThrottl
  * waits. Errors: `RefusedError` for any other answer, `InventoryError` for none.
  */
 export async function ask(question: Question): Promise<OutboundResponse> {
-  const { request, source } = question
+  const { request, source, retries = 6 } = question
   for (let attempt = 0; ; attempt++) {
     const headers = typeof question.headers === 'function' ? await question.headers() : (question.headers ?? {})
     const answer = await attemptOnce(question, headers)
     if (answer instanceof OutboundError) {
       if (answer.kind === 'aborted') throw answer
       const unreachable = new InventoryError(`${source} is unreachable: ${reasonOf(answer)}`, { cause: answer })
-      if (!isPassing(answer) || attempt >= Math.min(question.retries ?? RETRIES, NETWORK_RETRIES)) throw unreachable
+      // Fewer retries than with a connection: a wrong address stays wrong, a restart takes only seconds.
+      if (!isPassing(answer) || attempt >= Math.min(retries, 3)) throw unreachable
       await pause(request, source, attempt, null, unreachable)
       continue
     }
     if (answer.status >= 200 && answer.status < 300) return answer
     const refused = refusalOf(question, headers, answer)
     const transient = TRANSIENT.includes(answer.status) || THROTTLED.test(refused.code)
-    if (!transient || attempt >= (question.retries ?? RETRIES)) throw refused
+    if (!transient || attempt >= retries) throw refused
     await pause(request, source, attempt, retryAfter(answer.headers, request.now().getTime()), refused)
   }
 }
@@ -99,9 +104,9 @@ async function pause(
   asked: number | null,
   why: InventoryError,
 ) {
-  const growing = (request.backoffMs ?? BACKOFF_MS) * 2 ** attempt
+  const growing = (request.backoffMs ?? 500) * 2 ** attempt
   // Services that were throttled together must not all retry at the same moment.
-  const waitMs = Math.min(asked ?? growing * (0.75 + Math.random() / 2), MAX_WAIT_MS)
+  const waitMs = Math.min(asked ?? growing * (0.75 + Math.random() / 2), 60_000)
   request.log.info('inventory call is repeated', { source, reason: why.message, wait_ms: Math.round(waitMs) })
   await delay(waitMs, request.signal)
 }
@@ -167,8 +172,6 @@ export async function readPages<Item>(
 }
 
 const MAX_MESSAGE = 1000
-/** Deeper than any cloud nests the error of an answer. */
-const MAX_DEPTH = 3
 const MESSAGE_KEYS = ['message', 'Message', 'error_description', 'detail', 'errorMessage']
 const CODE_KEYS = ['code', 'Code', '__type', 'reason', 'status', 'error']
 const WRAPPERS = ['error', 'Error', 'errors', 'details']
@@ -178,29 +181,23 @@ const WRAPPERS = ['error', 'Error', 'errors', 'details']
  * XML (`<Message>`): one line of at most 1000 characters, empty when nothing fits.
  */
 export function messageOf(text: string): string {
-  const message = fromJson(text, MESSAGE_KEYS, true) ?? fromXml(text, 'Message') ?? plainMessage(text)
+  const message = search(parseJson(text), MESSAGE_KEYS, true) ?? fromXml(text, 'Message') ?? plainMessage(text)
   const line = message.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
   return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE - 1)}…` : line
 }
 
 /** Reads the name of the error, such as `AccessDenied`, without namespace, or empty. AWS puts it into a header. */
 export function codeOf(text: string, headers: Headers): string {
-  const code = headers.get('x-amzn-errortype') ?? fromJson(text, CODE_KEYS, false) ?? fromXml(text, 'Code') ?? ''
+  const code =
+    headers.get('x-amzn-errortype') ?? search(parseJson(text), CODE_KEYS, false) ?? fromXml(text, 'Code') ?? ''
   const name = code.split('#').at(-1)?.split(':')[0] ?? ''
   return /^[A-Za-z0-9_.-]{1,100}$/.test(name) ? name : ''
 }
 
-function fromJson(text: string, keys: readonly string[], innermost: boolean): string | undefined {
-  try {
-    return search(JSON.parse(text), keys, innermost, 0)
-  } catch {
-    return undefined
-  }
-}
-
 /** Searches nested errors: the inner one has the better message, the outer one the better name. */
-function search(value: unknown, keys: readonly string[], innermost: boolean, depth: number): string | undefined {
-  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined
+function search(value: unknown, keys: readonly string[], innermost: boolean, depth = 0): string | undefined {
+  // No cloud nests the error of an answer deeper.
+  if (typeof value !== 'object' || value === null || depth > 3) return undefined
   if (Array.isArray(value)) return search(value[0], keys, innermost, depth + 1)
   const own = keys
     .map((key): unknown => Reflect.get(value, key))
@@ -229,8 +226,6 @@ export interface Expiring<Value> {
 export type AccessToken = Expiring<string>
 export type ObtainToken = () => Promise<AccessToken>
 
-const EARLY_MS = 5 * 60_000
-
 /** Keeps a token in memory for one discovery, and renews it five minutes before it expires. */
 export function keepToken<Value>(
   request: InventoryRequest,
@@ -238,7 +233,7 @@ export function keepToken<Value>(
 ): () => Promise<Value> {
   let held: Expiring<Value> | null = null
   return async () => {
-    if (held === null || held.expiresAt - EARLY_MS <= request.now().getTime()) held = await obtain()
+    if (held === null || held.expiresAt - 5 * 60_000 <= request.now().getTime()) held = await obtain()
     return held.value
   }
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { systemCode } from '../../../config/document.ts'
+import { parseJson } from '../../../src/base/json.ts'
 import { signalGroup } from '../../../src/runtime/process-identity.ts'
 
 interface ProgramLimits {
@@ -72,11 +73,7 @@ export async function runForJson(
   const output = await runProgram(command, limits).catch((error: unknown) => {
     throw error instanceof ProgramFault ? explain(error) : error
   })
-  try {
-    return JSON.parse(output)
-  } catch {
-    return null
-  }
+  return parseJson(output) ?? null
 }
 
 function start(command: readonly string[] | string, env: ProgramLimits['env']) {

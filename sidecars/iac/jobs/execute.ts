@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Fetch } from '../../../src/base/http.ts'
-import { isJsonObject, itemsOf, type Json } from '../../../src/base/json.ts'
+import { isJsonObject, itemsOf, parseJson } from '../../../src/base/json.ts'
 import type { LogFields, Logger } from '../../../src/base/log.ts'
 import { engineArguments, withoutOwnSettings } from '../engine/command.ts'
 import { type RunOnce, runInit, Turns } from '../engine/plugin-cache.ts'
@@ -14,7 +14,7 @@ import { type OutputFiles, readTail, removeOutput, writeOutput } from '../output
 import { hideCredentials } from '../output/masking.ts'
 import type { JobSecrets } from '../output/secrets.ts'
 import { OVERRIDE_NAME, prepareSurroundings } from '../sandbox/environment.ts'
-import { type Access, commandLimits, type Executor } from '../sandbox/executor.ts'
+import { commandLimits, type Executor } from '../sandbox/executor.ts'
 import type { SchemaCache } from '../schema/cache.ts'
 import { runSchemaJob } from '../schema/job.ts'
 import type { IacSettings } from '../settings.ts'
@@ -24,9 +24,6 @@ import { type TakenPlan, takePlan } from './plan-copy.ts'
 import type { ExecuteJob, Supervision } from './service.ts'
 import type { JobStore } from './store.ts'
 
-/** The core waits at most half a minute for an addition, and no other job of the workspace runs meanwhile. */
-const ADDITION_SECONDS = 120
-const LOGGED_STDERR = 500
 /** Kinds that write state, and hold its lock meanwhile. */
 const SAVES_STATE: readonly JobKind[] = ['apply', 'import']
 
@@ -63,14 +60,14 @@ function createCommandRunner(options: ExecutorOptions) {
   const { settings, store, secrets, log } = options
   const cacheTurns = new Turns()
   return async (job: JobRecord, plan: TakenPlan, supervision: Supervision): Promise<number> => {
-    const { request, path: planCopy, refusal: planRefusal } = plan
+    const { request } = plan
     const output = store.output(job.job_id)
     const args = engineArguments(job.kind, request, settings.backendConfig)
     if (args === null) return listScope(options, job, request, supervision)
     if (job.kind === 'fmt') return runFormatJob(options, job, { args, texts: request.texts ?? [] }, supervision)
     const refusal =
       refuseOwnFolders(job.workspace_path, [settings.dataDir, settings.pluginCacheDir]) ??
-      planRefusal ??
+      plan.refusal ??
       (await refuse(options, job, request, AbortSignal.any([supervision.signal, supervision.cancelled])))
     if (refusal !== null) {
       log.warn('job refused', { job_id: job.job_id, kind: job.kind, refusal })
@@ -78,7 +75,7 @@ function createCommandRunner(options: ExecutorOptions) {
     }
     const hidden = await secrets.open(job.job_id, job.workspace_path)
     const started = performance.now()
-    const run = await prepareRun(options, job, { request, args, planCopy }, supervision)
+    const run = await prepareRun(options, job, plan, args, supervision)
     const cache = { path: settings.pluginCacheDir, isWritable: options.executor.boundary.sandbox === 'none' }
     const runKind = () => {
       const { job_id: name, workspace_path: workspace } = job
@@ -99,13 +96,16 @@ function createCommandRunner(options: ExecutorOptions) {
 async function prepareRun(
   options: ExecutorOptions,
   job: JobRecord,
-  { request, args, planCopy }: { request: JobRequest; args: string[]; planCopy: string | null },
+  plan: TakenPlan,
+  args: string[],
   supervision: Supervision,
 ): Promise<RunOnce> {
   const { settings, store, engine, executor } = options
-  const surroundings = await prepareSurroundings(options, job.kind, request)
+  const surroundings = await prepareSurroundings(options, job.kind, plan.request)
+  const isAddition = ADDITIONS.some((addition) => addition === job.kind)
   return async (cache) => {
     await removeOutput(store.output(job.job_id))
+    const access = surroundings.access(cache)
     return executor.run(
       {
         name: job.job_id,
@@ -114,12 +114,13 @@ async function prepareRun(
         cwd: job.workspace_path,
         env: surroundings.env(cache?.path ?? null),
         ...store.output(job.job_id),
-        timeoutMs: Math.min(settings.jobTimeoutSeconds, isAddition(job) ? ADDITION_SECONDS : Infinity) * 1000,
+        // The core waits at most half a minute for an addition, and no other job of the workspace runs meanwhile.
+        timeoutMs: Math.min(settings.jobTimeoutSeconds, isAddition ? 120 : Infinity) * 1000,
         ...commandLimits(settings),
         savesState: SAVES_STATE.includes(job.kind),
         ...supervision,
       },
-      withFile(surroundings.access(cache), planCopy),
+      plan.path === null ? access : { ...access, private: [...access.private, plan.path] },
     )
   }
 }
@@ -132,11 +133,6 @@ async function hideIn(output: OutputFiles, secrets: readonly string[]): Promise<
     })
 }
 
-const withFile = (access: Access, path: string | null): Access =>
-  path === null ? access : { ...access, private: [...access.private, path] }
-
-const isAddition = ({ kind }: JobRecord) => ADDITIONS.some((addition) => addition === kind)
-
 async function logEnd(
   log: Logger,
   message: string,
@@ -144,7 +140,7 @@ async function logEnd(
   { exitCode, started, output }: { exitCode: number; started: number; output: OutputFiles },
 ): Promise<void> {
   const end = { ...facts, exit_code: exitCode, duration_ms: Math.round(performance.now() - started) }
-  log.info(message, exitCode === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) })
+  log.info(message, exitCode === 0 ? end : { ...end, stderr: await readTail(output.stderr, 500) })
 }
 
 /** Lists the content of a scope. No engine runs: the service asks the cloud itself. */
@@ -201,42 +197,30 @@ async function refuse(
 
 async function extractIds(output: OutputFiles, exitCode: number): Promise<number> {
   if (exitCode !== 0) return writeOutput(output, exitCode, '', await readFile(output.stderr, 'utf8'))
-  const extracted = stateResourceIds(await readFile(output.stdout, 'utf8'))
-  return extracted.ok
-    ? writeOutput(output, 0, JSON.stringify(extracted.ids), '')
-    : writeOutput(output, 1, '', extracted.text)
+  const ids = stateResourceIds(await readFile(output.stdout, 'utf8'))
+  return ids === null
+    ? writeOutput(output, 1, '', 'state pull returned an unparsable state document')
+    : writeOutput(output, 0, JSON.stringify(ids), '')
 }
-
-type Extraction = { ok: true; ids: string[] } | { ok: false; text: string }
 
 /**
  * Lists the identifiers in a state document: `arn`, else `id`, and for Kubernetes those of the inventory, because an id
- * such as `shop/web` does not distinguish a Deployment from a Service.
+ * such as `shop/web` does not distinguish a Deployment from a Service. Null for any other document.
  */
-export function stateResourceIds(document: string): Extraction {
-  if (document.trim() === '') return { ok: true, ids: [] }
-  const unparsable: Extraction = { ok: false, text: 'state pull returned an unparsable state document' }
-  let state: Json
-  try {
-    state = JSON.parse(document)
-  } catch {
-    return unparsable
-  }
-  if (!isJsonObject(state)) return unparsable
+export function stateResourceIds(document: string): string[] | null {
+  if (document.trim() === '') return []
+  const state = parseJson(document)
+  if (!isJsonObject(state)) return null
   const ids = new Set<string>()
   for (const resource of itemsOf(state.resources)) {
     if (!isJsonObject(resource) || resource.mode !== 'managed') continue
     for (const instance of itemsOf(resource.instances)) {
       if (!isJsonObject(instance) || !isJsonObject(instance.attributes)) continue
-      const id = identifierOf(instance.attributes)
-      if (id !== null) ids.add(id)
+      const { arn, id } = instance.attributes
+      const own = [arn, id].find((value) => typeof value === 'string' && value !== '')
+      if (typeof own === 'string') ids.add(own)
       for (const name of kubernetesIdentifiers(String(resource.type), instance.attributes)) ids.add(name)
     }
   }
-  return { ok: true, ids: [...ids] }
-}
-
-function identifierOf(attributes: Record<string, unknown>): string | null {
-  for (const value of [attributes.arn, attributes.id]) if (typeof value === 'string' && value !== '') return value
-  return null
+  return [...ids]
 }

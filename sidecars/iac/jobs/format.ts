@@ -2,18 +2,17 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '../../../src/base/log.ts'
 import { fileNames } from '../engine/command.ts'
+import { readPlain } from '../limits/workspace.ts'
 import { writeOutput } from '../output/files.ts'
 import { commandLimits, type Executor, NO_ACCESS } from '../sandbox/executor.ts'
 import type { IacSettings } from '../settings.ts'
 import type { Engine, GivenText, JobRecord } from '../types.ts'
-import { openPlain } from './plan-copy.ts'
 import type { Supervision } from './service.ts'
 import type { JobStore } from './store.ts'
 
 /** Returns the folder of files being formatted. Remains of a crash can be removed at any start. */
 export const formatFolder = (dataDir: string): string => join(dataDir, 'format')
 
-const TIMEOUT_SECONDS = 60
 /** Exit code of the engine when it could not parse some files; it has formatted the others. */
 const SYNTAX_ERRORS = 2
 /** Limit of a formatted file. One that grew beyond it is a fault, and its text stays. */
@@ -51,7 +50,7 @@ export async function runFormatJob(
         cwd: folder,
         env: { PATH: env.PATH, HOME: folder, TF_IN_AUTOMATION: '1', CHECKPOINT_DISABLE: '1' },
         ...output,
-        timeoutMs: Math.min(settings.jobTimeoutSeconds, TIMEOUT_SECONDS) * 1000,
+        timeoutMs: Math.min(settings.jobTimeoutSeconds, 60) * 1000,
         ...commandLimits(settings),
         savesState: false,
         ...supervision,
@@ -61,20 +60,11 @@ export async function runFormatJob(
     const duration_ms = Math.round(performance.now() - started)
     log.info('texts formatted', { job_id, texts: texts.length, exit_code: exitCode, duration_ms })
     if (exitCode !== 0 && exitCode !== SYNTAX_ERRORS) return exitCode
-    const formatted = await Promise.all(texts.map(({ text }, index) => readFormatted(paths[index] as string, text)))
+    // A text stays as it is when the engine left no plain file of a likely size.
+    const read = await Promise.all(paths.map((path) => readPlain(path, MAX_BYTES)))
+    const formatted = texts.map(({ text }, index) => read[index]?.toString('utf8') ?? text)
     return await writeOutput(output, 0, JSON.stringify({ texts: formatted }), '')
   } finally {
     await rm(folder, { recursive: true, force: true })
-  }
-}
-
-/** Returns the text after the engine ran; the given one when it is no plain file of a likely size any more. */
-async function readFormatted(path: string, given: string): Promise<string> {
-  const file = await openPlain(path)
-  if (file === null) return given
-  try {
-    return (await file.stat()).size > MAX_BYTES ? given : await file.readFile('utf8')
-  } finally {
-    await file.close()
   }
 }

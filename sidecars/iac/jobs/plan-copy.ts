@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
+
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { openPlain } from '../limits/workspace.ts'
 import type { JobRequest } from '../types.ts'
 
 /** Limit of a plan file, in bytes, so that copies cannot fill the disk of the service. */
 const MAX_BYTES = 1024 * 1024 * 1024
-const CHUNK_BYTES = 1024 * 1024
 
 export interface TakenPlan {
   /** The request with the copy as its plan file; unchanged when it names no hash. */
@@ -35,7 +35,10 @@ export async function takePlan(dataDir: string, jobId: string, request: JobReque
     const hash = await copyAndHash(source, copy)
     if (hash === plan_sha256) return { request: { ...request, plan_file: copy }, path: copy, refusal: null, remove }
     await remove()
-    const reason = hash === null ? `It is larger than ${MAX_BYTES / 1024 ** 2} MiB.` : CHANGED
+    const reason =
+      hash === null
+        ? `It is larger than ${MAX_BYTES / 1024 ** 2} MiB.`
+        : 'It is not the plan that was reviewed: its SHA-256 is another one than the request names.'
     return { ...untouched, refusal: refusalText(plan_file, reason) }
   } catch (error) {
     await remove()
@@ -45,20 +48,9 @@ export async function takePlan(dataDir: string, jobId: string, request: JobReque
   }
 }
 
-const CHANGED = 'It is not the plan that was reviewed: its SHA-256 is another one than the request names.'
-
 const refusalText = (planFile: string, reason: string): string =>
   `Error: Plan file refused\n\n  on ${planFile}\n\n${reason} Nothing was applied. ` +
   'Plan again, review the plan and apply it then.\n'
-
-/** Opens a regular file, never through a link; null for anything else. Does not wait for a named pipe. */
-export async function openPlain(path: string): Promise<FileHandle | null> {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-  const file = await open(path, flags).catch(() => null)
-  if (file === null || (await file.stat()).isFile()) return file
-  await file.close()
-  return null
-}
 
 /** Copies the file and returns the SHA-256 of the copy; null when the source is too large. */
 async function copyAndHash(source: FileHandle, path: string): Promise<string | null> {
@@ -66,9 +58,9 @@ async function copyAndHash(source: FileHandle, path: string): Promise<string | n
   const copy = await open(path, 'wx', 0o444)
   try {
     const hash = createHash('sha256')
-    const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
+    const buffer = Buffer.allocUnsafe(1024 * 1024)
     for (let size = 0; ; ) {
-      const { bytesRead } = await source.read(buffer, 0, CHUNK_BYTES, null)
+      const { bytesRead } = await source.read(buffer, 0, buffer.length, null)
       if (bytesRead === 0) return hash.digest('hex')
       // The file may still grow while it is read.
       size += bytesRead

@@ -10,15 +10,11 @@ import type { JobRecord } from '../types.ts'
 import type { JobService } from './service.ts'
 import { isTerminal, type JobStore } from './store.ts'
 
-const JOB_ID = z.uuid()
-
-const MAX_WAIT_SECONDS = 60
-/** Milliseconds between two checks for new output: the engine writes to a file, which announces nothing. */
-const LOOK_MS = 200
 const INVALID = 'Request validation failed'
 
 const tailBytes = z.coerce.number().int().min(1).max(65_536).default(4096)
 const offset = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0)
+const offsets = z.object({ stdout_from: offset, stderr_from: offset })
 
 interface Jobs {
   jobs: JobService
@@ -29,47 +25,54 @@ interface Jobs {
 export function addJobRoutes(app: Hono, options: Jobs): void {
   const { jobs, store } = options
   const follower = new OutputFollower()
-  app.get('/v1/jobs/:job_id', async (c) => {
-    const id = readId(c)
-    if (id instanceof Response) return id
-    const wait = preferredWait(c.req.header('prefer'))
-    if (wait !== null && jobs.find(id)) await jobs.waitUntilSettled(id, wait * 1000, c.req.raw.signal)
-    const record = jobs.find(id)
-    if (!record) return unknown(id)
-    return answerWithJob(record, store.output(id), applied(wait))
-  })
-  app.delete('/v1/jobs/:job_id', (c) => {
-    const id = readId(c)
-    if (id instanceof Response) return id
-    const record = jobs.cancel(id)
-    return record === null ? unknown(id) : c.json({ job_id: id, status: record.status }, 202)
-  })
-  app.get('/v1/jobs/:job_id/output', async (c) => {
-    const id = readId(c)
-    if (id instanceof Response) return id
-    const { stdout_from, stderr_from, tail_bytes } = c.req.query()
-    const bytes = tailBytes.safeParse(tail_bytes)
-    if (!bytes.success) return problemResponse(422, INVALID, 'query.tail_bytes: must be a number from 1 to 65536')
-    const isFollowed = stdout_from !== undefined || stderr_from !== undefined
-    if (isFollowed) return answerFrom(c, id, follower, options)
-    const record = jobs.find(id)
-    if (!record) return unknown(id)
-    const output = await readLiveOutput(store.output(id), options.secrets.of(id), bytes.data)
-    return c.json({ job_id: id, status: record.status, ...output })
-  })
+  app.get(
+    '/v1/jobs/:job_id',
+    withId(async (c, id) => {
+      const wait = preferredWait(c.req.header('prefer'))
+      if (wait !== null && jobs.find(id)) await jobs.waitUntilSettled(id, wait * 1000, c.req.raw.signal)
+      const record = jobs.find(id)
+      return record ? answerWithJob(record, store.output(id), applied(wait)) : unknown(id)
+    }),
+  )
+  app.delete(
+    '/v1/jobs/:job_id',
+    withId((c, id) => {
+      const record = jobs.cancel(id)
+      return record ? c.json({ job_id: id, status: record.status }, 202) : unknown(id)
+    }),
+  )
+  app.get(
+    '/v1/jobs/:job_id/output',
+    withId(async (c, id) => {
+      const { stdout_from, stderr_from, tail_bytes } = c.req.query()
+      const bytes = tailBytes.safeParse(tail_bytes)
+      if (!bytes.success) return problemResponse(422, INVALID, 'query.tail_bytes: must be a number from 1 to 65536')
+      if (stdout_from !== undefined || stderr_from !== undefined) return answerFrom(c, id, follower, options)
+      const record = jobs.find(id)
+      if (!record) return unknown(id)
+      const output = await readLiveOutput(store.output(id), options.secrets.of(id), bytes.data)
+      return c.json({ job_id: id, status: record.status, ...output })
+    }),
+  )
+}
+
+/** Creates a handler that gets the id in the path in lower case, and refuses one that is no UUID. */
+const withId = (handle: (c: Context, id: string) => Response | Promise<Response>) => (c: Context) => {
+  const { success, data } = z.uuid().safeParse(c.req.param('job_id'))
+  return success ? handle(c, data.toLowerCase()) : problemResponse(422, INVALID, 'path.job_id: must be a UUID')
 }
 
 /** Returns the output from two offsets on. Waits for it if requested and the job has not ended. */
 async function answerFrom(c: Context, id: string, follower: OutputFollower, options: Jobs): Promise<Response> {
   const { jobs, store, secrets } = options
-  const offsets = {
-    stdout: offset.safeParse(c.req.query('stdout_from')),
-    stderr: offset.safeParse(c.req.query('stderr_from')),
-  }
-  for (const [name, { success }] of Object.entries(offsets))
-    if (!success)
-      return problemResponse(422, INVALID, `query.${name}_from: must be a number of bytes from 0 to 2^53 - 1`)
-  const from = { stdout: offsets.stdout.data ?? 0, stderr: offsets.stderr.data ?? 0 }
+  const from = offsets.safeParse(c.req.query())
+  if (!from.success)
+    return problemResponse(
+      422,
+      INVALID,
+      `query.${from.error.issues[0]?.path.join('.')}: must be a number of bytes from 0 to 2^53 - 1`,
+    )
+  const { stdout_from, stderr_from } = from.data
   const wait = preferredWait(c.req.header('prefer'))
   const { signal } = c.req.raw
   const deadline = performance.now() + (wait ?? 0) * 1000
@@ -80,27 +83,26 @@ async function answerFrom(c: Context, id: string, follower: OutputFollower, opti
     const ended = isTerminal(record)
     const files = store.output(id)
     const [stdout, stderr] = await Promise.all([
-      follower.read(files.stdout, secrets.of(id), from.stdout, ended),
-      follower.read(files.stderr, secrets.of(id), from.stderr, ended),
+      follower.read(files.stdout, secrets.of(id), stdout_from, ended),
+      follower.read(files.stderr, secrets.of(id), stderr_from, ended),
     ])
     const left = deadline - performance.now()
     if (ended || stdout.text !== '' || stderr.text !== '' || left <= 0 || signal.aborted || jobs.isStopping)
       return c.json(
         {
-          ...{ job_id: id, status: record.status, stdout: stdout.text, stderr: stderr.text },
-          ...{ stdout_next: stdout.next, stderr_next: stderr.next },
+          job_id: id,
+          status: record.status,
+          stdout: stdout.text,
+          stderr: stderr.text,
+          stdout_next: stdout.next,
+          stderr_next: stderr.next,
         },
         200,
         applied(wait),
       )
-    await jobs.waitUntilSettled(id, Math.min(LOOK_MS, left), signal)
+    // The engine writes to a file, which announces nothing.
+    await jobs.waitUntilSettled(id, Math.min(200, left), signal)
   }
-}
-
-/** Returns the id in the path in lower case; the refusal of one that is no UUID. */
-function readId(c: Context): string | Response {
-  const jobId = JOB_ID.safeParse(c.req.param('job_id'))
-  return jobId.success ? jobId.data.toLowerCase() : problemResponse(422, INVALID, 'path.job_id: must be a UUID')
 }
 
 const unknown = (id: string): Response => problemResponse(404, `Unknown or expired job: ${id}`)
@@ -111,7 +113,7 @@ const applied = (wait: number | null): Record<string, string> =>
 /** Returns the seconds of `Prefer: wait=N` (RFC 7240), at most 60; null when the header requests no waiting. */
 export function preferredWait(header: string | undefined): number | null {
   const seconds = /(?:^|[,;])\s*wait\s*=\s*"?(\d+)"?\s*(?:$|[,;])/i.exec(header ?? '')?.[1]
-  return seconds === undefined ? null : Math.min(Number(seconds), MAX_WAIT_SECONDS)
+  return seconds === undefined ? null : Math.min(Number(seconds), 60)
 }
 
 const CHUNK = 256 * 1024

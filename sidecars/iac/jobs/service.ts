@@ -1,4 +1,5 @@
 import type { Logger } from '../../../src/base/log.ts'
+import { waitUnlessAborted } from '../../../src/base/time.ts'
 import {
   CANCELLED_EARLY,
   type EngineProcess,
@@ -50,7 +51,7 @@ export class JobService {
   async start(): Promise<void> {
     for (const record of await this.#options.store.loadAll()) {
       this.#records.set(record.job_id, record)
-      if (!isTerminal(record)) await this.#fail(record, lostWith(record))
+      if (!isTerminal(record)) this.#fail(record, lostWith(record))
       if (record.process) this.#queue.push(record.workspace_path, () => this.#stopLeftover(record.job_id))
     }
     await this.expire()
@@ -60,7 +61,7 @@ export class JobService {
   async submit(kind: JobKind, request: JobRequest): Promise<JobRecord> {
     if (this.#stopping.signal.aborted) throw new JobFault(503, SHUT_DOWN)
     const record = newRecord(kind, request.workspace_path, this.#options.now())
-    await this.#options.store.save(record)
+    this.#options.store.save(record)
     this.#records.set(record.job_id, record)
     this.#queue.push(record.workspace_path, () => this.#run(record, request), record.job_id)
     return record
@@ -79,14 +80,14 @@ export class JobService {
     const { log } = this.#options
     if (this.#queue.remove(jobId)) {
       log.info('waiting job cancelled', { job_id: jobId, kind: record.kind })
-      return this.#failNow({ ...record, cancelled: true }, new JobFault(409, CANCELLED_EARLY))
+      return this.#fail({ ...record, cancelled: true }, new JobFault(409, CANCELLED_EARLY))
     }
     const abort = this.#aborts.get(jobId)
     if (!abort || abort.signal.aborted) return record
     log.info('running job cancelled', { job_id: jobId, kind: record.kind })
     abort.abort()
     const interrupted = record.process && { ...record.process, interrupted: true }
-    return this.#replaceNow({ ...record, cancelled: true, process: interrupted })
+    return this.#replace({ ...record, cancelled: true, process: interrupted })
   }
 
   /** True once the service stops, so that nothing should wait any more. */
@@ -95,21 +96,14 @@ export class JobService {
   }
 
   /** Resolves when the job has ended, after `ms` milliseconds, or when the signal fires or the service stops. */
-  waitUntilSettled(jobId: string, ms: number, signal: AbortSignal): Promise<void> {
+  async waitUntilSettled(jobId: string, ms: number, signal: AbortSignal): Promise<void> {
     const record = this.#records.get(jobId)
-    const stop = AbortSignal.any([signal, this.#stopping.signal])
-    if (!record || isTerminal(record) || stop.aborted) return Promise.resolve()
-    return new Promise((resolve) => {
-      const end = () => {
-        this.#settled.removeEventListener(jobId, end)
-        stop.removeEventListener('abort', end)
-        clearTimeout(timer)
-        resolve()
-      }
-      const timer = setTimeout(end, ms)
-      this.#settled.addEventListener(jobId, end)
-      stop.addEventListener('abort', end)
-    })
+    if (!record || isTerminal(record)) return
+    const stop = AbortSignal.any([signal, this.#stopping.signal, AbortSignal.timeout(ms)])
+    const settled = new Promise((resolve) =>
+      this.#settled.addEventListener(jobId, resolve, { once: true, signal: stop }),
+    )
+    await waitUnlessAborted(settled, stop).catch(() => undefined)
   }
 
   /** Interrupts the running jobs, fails the waiting ones, and resolves when none is left. */
@@ -117,7 +111,7 @@ export class JobService {
     this.#stopping.abort()
     await this.#queue.close()
     for (const record of this.#records.values())
-      if (!isTerminal(record)) await this.#fail(record, new JobFault(503, SHUT_DOWN))
+      if (!isTerminal(record)) this.#fail(record, new JobFault(503, SHUT_DOWN))
   }
 
   async #run(record: JobRecord, request: JobRequest): Promise<void> {
@@ -127,37 +121,25 @@ export class JobService {
     this.#aborts.set(job_id, abort)
     // A cancellation changes the record while the job runs.
     const latest = () => this.#records.get(job_id) ?? record
-    const update = (change: Partial<JobRecord>) => {
-      const next = { ...latest(), ...change }
-      this.#records.set(job_id, next)
-      store.saveNow(next)
-      return next
-    }
-    const onStarted = (identity: EngineProcess) => {
-      try {
-        update({ process: identity })
-      } catch (error) {
-        // The engine runs already and may go on. Its record is needed only if this service crashes before its end.
-        log.error('job record not written', { job_id, error })
-      }
-    }
+    // The engine runs already and may go on. Its record is needed only if this service crashes before its end.
+    const onStarted = (identity: EngineProcess) => void this.#replace({ ...latest(), process: identity })
     try {
-      const current = update({ status: 'running', started_at: now().toISOString() })
+      const current: JobRecord = { ...latest(), status: 'running', started_at: now().toISOString() }
+      this.#records.set(job_id, current)
+      store.save(current)
       const supervision = { signal: this.#stopping.signal, cancelled: abort.signal, onStarted }
       const exitCode = await execute(current, request, supervision)
       // A later cancellation must not overwrite the record of the end.
       this.#aborts.delete(job_id)
-      await this.#finish(latest(), { status: 'succeeded', exit_code: exitCode, error: null, process: null })
+      this.#finish(latest(), { status: 'succeeded', exit_code: exitCode, error: null, process: null })
     } catch (error) {
       this.#aborts.delete(job_id)
       if (!(error instanceof JobFault)) log.error('job failed', { job_id, error })
       const fault = error instanceof JobFault ? error : new JobFault(500, 'The job ended with an unexpected error.')
       const current = latest()
       // A check before the engine ends with 503 whichever of the two signals fires.
-      await this.#fail(
-        { ...current, process: null },
-        current.cancelled && fault.status === 503 ? lostWith(current) : fault,
-      )
+      const cause = current.cancelled && fault.status === 503 ? lostWith(current) : fault
+      this.#fail({ ...current, process: null }, cause)
     }
   }
 
@@ -165,46 +147,35 @@ export class JobService {
   async #stopLeftover(jobId: string): Promise<void> {
     const record = this.#records.get(jobId)
     if (!record?.process) return
-    const { log, store, stopLeftover } = this.#options
+    const { log, stopLeftover } = this.#options
     try {
       await stopLeftover(record.process)
-      const stopped = { ...record, process: null }
-      this.#records.set(jobId, stopped)
-      await store.save(stopped)
+      this.#replace({ ...record, process: null })
     } catch (error) {
       log.error('left-over engine process not stopped', { job_id: jobId, error })
     }
   }
 
-  #fail(record: JobRecord, fault: JobFault): Promise<void> {
+  #fail(record: JobRecord, fault: JobFault): JobRecord {
     return this.#finish(record, failureOf(fault))
   }
 
-  /** Fails the job synchronously, so that nothing can happen to it in between. */
-  #failNow(record: JobRecord, fault: JobFault): JobRecord {
-    const finished = { ...record, ...failureOf(fault), finished_at: this.#options.now().toISOString() }
-    this.#replaceNow(finished)
+  #finish(record: JobRecord, outcome: Partial<JobRecord>): JobRecord {
+    const finished = this.#replace({ ...record, ...outcome, finished_at: this.#options.now().toISOString() })
     this.#settled.dispatchEvent(new Event(record.job_id))
     return finished
   }
 
-  #replaceNow(record: JobRecord): JobRecord {
+  /** Replaces a record. The disk comes first: an end that a caller has seen must survive a crash. */
+  #replace(record: JobRecord): JobRecord {
+    const { store, log } = this.#options
     try {
-      this.#options.store.saveNow(record)
+      store.save(record)
     } catch (error) {
-      this.#options.log.error('job record not written', { job_id: record.job_id, error })
+      log.error('job record not written', { job_id: record.job_id, error })
     }
     this.#records.set(record.job_id, record)
     return record
-  }
-
-  async #finish(record: JobRecord, outcome: Partial<JobRecord>): Promise<void> {
-    const { store, log, now } = this.#options
-    const finished = { ...record, ...outcome, finished_at: now().toISOString() }
-    // The disk comes first: an end that a caller has seen must survive a crash.
-    await store.save(finished).catch((error) => log.error('job record not written', { job_id: record.job_id, error }))
-    this.#records.set(record.job_id, finished)
-    this.#settled.dispatchEvent(new Event(record.job_id))
   }
 
   #isExpired({ finished_at }: JobRecord): boolean {

@@ -3,7 +3,6 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { STATUS_CODES } from 'node:http'
 import { join } from 'node:path'
-import { replaceFile } from '../../../src/runtime/files.ts'
 import { problem } from '../../shared/http.ts'
 import type { OutputFiles } from '../output/files.ts'
 import { CANCELLED, CANCELLED_EARLY, JobFault, type JobKind, type JobRecord, SHUT_DOWN } from '../types.ts'
@@ -15,9 +14,8 @@ export async function openJobStore(folder: string) {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const file = (jobId: string, ending: string) => join(folder, `${jobId}.${ending}`)
   return {
-    save: (record: JobRecord): Promise<void> => replaceFile(file(record.job_id, 'json'), JSON.stringify(record)),
     /** Saves synchronously, so that no crash can come between the start of an engine and its entry here. */
-    saveNow(record: JobRecord): void {
+    save(record: JobRecord): void {
       const temporary = file(record.job_id, `${randomUUID()}.tmp`)
       writeFileSync(temporary, JSON.stringify(record), { mode: 0o600 })
       renameSync(temporary, file(record.job_id, 'json'))

@@ -144,11 +144,7 @@ async function versionsIn(path: string, type: string): Promise<string[]> {
   return [...versions]
 }
 
-const isFolder = (path: string) =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  )
+const isFolder = async (path: string) => (await stat(path).catch(() => null))?.isDirectory() === true
 
 const LABEL = '[a-z0-9]+(?:-[a-z0-9]+)*'
 const PART = new RegExp(`^${LABEL}$`, 'i')

@@ -48,11 +48,7 @@ export async function measureDiskUse(folder: string, stopAt: number): Promise<nu
     for (const entry of children) {
       const child = join(path, entry.name)
       if (entry.isDirectory()) waiting.push(child)
-      else if (entry.isFile())
-        total += await lstat(child).then(
-          ({ size }) => size,
-          () => 0,
-        )
+      else if (entry.isFile()) total += (await lstat(child).catch(() => null))?.size ?? 0
     }
   }
   return total

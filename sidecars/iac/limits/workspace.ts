@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { lstat, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { type FileHandle, lstat, mkdir, open, readFile, realpath, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 /** The mark of a clone's top (`pipeline/workspace`); `.git` could belong to an operator's clone around a workspace. */
 const MARK = '.platform-workspace'
-const MAX_LEVELS = 40
 
 /**
  * Returns the folder that a configuration may read: the nearest marked folder upwards, else the workspace. A mark from
@@ -13,7 +13,7 @@ const MAX_LEVELS = 40
 export async function findBoundary(workspacePath: string): Promise<string> {
   const workspace = await realpath(workspacePath)
   let folder = workspace
-  for (let level = 0; level < MAX_LEVELS && dirname(folder) !== folder; level++) {
+  for (let level = 0; level < 40 && dirname(folder) !== folder; level++) {
     const entry = await lstat(join(folder, MARK)).catch(() => null)
     if (entry?.isFile()) return folder
     folder = dirname(folder)
@@ -41,9 +41,27 @@ async function identityOf(workspace: string): Promise<string> {
   return `${dev}:${ino}:${birthtimeMs}`
 }
 
+/** Opens a regular file, never through a link; null for anything else. Does not wait for a named pipe. */
+export async function openPlain(path: string): Promise<FileHandle | null> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  const file = await open(path, flags).catch(() => null)
+  if (file === null || (await file.stat()).isFile()) return file
+  await file.close()
+  return null
+}
+
+/** Reads such a file; null for anything else, and for one of more than `maxBytes`. */
+export async function readPlain(path: string, maxBytes: number): Promise<Buffer | null> {
+  const file = await openPlain(path)
+  try {
+    return file !== null && (await file.stat()).size <= maxBytes ? await file.readFile() : null
+  } finally {
+    await file?.close()
+  }
+}
+
 /** The file for temporary keys of the state store, named by its backend block (`src/plan/state/managed-state.ts`). */
 export const STATE_KEYS_FILE = '.platform-state-credentials'
-const MAX_BYTES = 64 * 1024
 
 /** The syntax of keys alone: other settings of that format name programs and files. */
 const KEYS_ALONE =
@@ -51,19 +69,17 @@ const KEYS_ALONE =
 const KEY_OF_FILE = /^aws_(?:secret_access_key|session_token) = (\S+)$/gm
 const KEY_OF_BLOCK = /^\s*(?:access_key|secret_key|token|sas_token)\s*=\s*"((?:[^"\\]|\\.)*)"/gm
 
-async function readRegular(path: string): Promise<string> {
-  const entry = await lstat(path).catch(() => null)
-  return entry?.isFile() && entry.size <= MAX_BYTES ? await readFile(path, 'utf8').catch(() => '') : ''
-}
+const readKeys = async (path: string): Promise<string> =>
+  (await readPlain(path, 64 * 1024).catch(() => null))?.toString('utf8') ?? ''
 
 /** Reports whether the keys file of a workspace holds keys alone, so that the engine may read it. */
 export const holdsKeysAlone = async (workspace: string): Promise<boolean> =>
-  KEYS_ALONE.test(await readRegular(join(workspace, STATE_KEYS_FILE)))
+  KEYS_ALONE.test(await readKeys(join(workspace, STATE_KEYS_FILE)))
 
 /** Reads the keys of the state store from files of the workspace, to hide them in the output. */
 export async function readStateSecrets(workspace: string, overrideName: string): Promise<string[]> {
   const [keys, override] = await Promise.all(
-    [STATE_KEYS_FILE, overrideName].map((name) => readRegular(join(workspace, name))),
+    [STATE_KEYS_FILE, overrideName].map((name) => readKeys(join(workspace, name))),
   )
   const found = [...(keys ?? '').matchAll(KEY_OF_FILE), ...(override ?? '').matchAll(KEY_OF_BLOCK)]
   return found.flatMap(([, value = '']) => (value === '' ? [] : [value.replaceAll(/\\(.)/g, '$1')]))

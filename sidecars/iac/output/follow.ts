@@ -3,8 +3,6 @@ import { type Matcher, matcherOf, replace } from './masking.ts'
 
 /** Bytes of a stream that are read at once; a longer line is returned in parts. */
 const CHUNK = 256 * 1024
-const MAX_POINTS = 1024
-const MAX_JOBS = 256
 const NEWLINE = 0x0a
 
 interface Point {
@@ -25,10 +23,7 @@ interface Progress {
 }
 
 /** A part of a stream, and the offset of the next one. */
-export interface Piece {
-  text: string
-  next: number
-}
+type Piece = { text: string; next: number }
 
 const START: Point = { raw: 0, masked: 0, open: 0 }
 
@@ -61,7 +56,8 @@ export class OutputFollower {
     this.#known.delete(path)
     this.#known.set(path, progress)
     const oldest = this.#known.keys().next().value
-    if (this.#known.size > 2 * MAX_JOBS && oldest !== undefined) this.#known.delete(oldest)
+    // Two files a job.
+    if (this.#known.size > 512 && oldest !== undefined) this.#known.delete(oldest)
     return progress
   }
 }
@@ -96,7 +92,7 @@ async function readPiece(
 function remember(points: Point[], point: Point): void {
   if (point.masked <= (points.at(-1)?.masked ?? 0)) return
   points.push(point)
-  if (points.length > MAX_POINTS) points.splice(0, points.length, ...points.filter((_, index) => index % 2 === 0))
+  if (points.length > 1024) points.splice(0, points.length, ...points.filter((_, index) => index % 2 === 0))
 }
 
 /**

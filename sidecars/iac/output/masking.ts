@@ -31,15 +31,10 @@ export async function hideCredentials(path: string, credentials: readonly string
   const copy = `${path}.masked`
   let output: FileHandle | null = null
   try {
-    let kept = 0
-    for await (const part of maskedParts(input, matcher)) {
-      if (part.hidden && output === null) {
-        output = await open(copy, 'w', 0o600)
-        await copyStart(input, output, kept)
-      }
-      if (output) await output.write(part.bytes)
-      else kept += part.bytes.length
-    }
+    if (!(await holdsSecrets(input, matcher))) return
+    output = await open(copy, 'w', 0o600)
+    for await (const { bytes } of maskedParts(input, matcher)) await output.write(bytes)
+    await rename(copy, path)
   } catch (error) {
     await rm(copy, { force: true })
     throw error
@@ -47,17 +42,11 @@ export async function hideCredentials(path: string, credentials: readonly string
     await input.close()
     await output?.close()
   }
-  if (output) await rename(copy, path)
 }
 
-async function copyStart(from: FileHandle, to: FileHandle, length: number): Promise<void> {
-  const buffer = Buffer.alloc(Math.min(CHUNK, length))
-  for (let at = 0; at < length; ) {
-    const { bytesRead } = await from.read(buffer, 0, Math.min(buffer.length, length - at), at)
-    if (bytesRead === 0) return
-    await to.write(buffer.subarray(0, bytesRead))
-    at += bytesRead
-  }
+async function holdsSecrets(file: FileHandle, matcher: Matcher): Promise<boolean> {
+  for await (const { hidden } of maskedParts(file, matcher)) if (hidden) return true
+  return false
 }
 
 /** Yields the masked text in parts, and holds back the length of the longest form, because a secret may continue. */

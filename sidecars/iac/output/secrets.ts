@@ -1,3 +1,5 @@
+import { decodeOrKeep } from '../../../config/mask-url.ts'
+import { parseJson } from '../../../src/base/json.ts'
 import { readStateSecrets } from '../limits/workspace.ts'
 
 const NAME = /SECRET|TOKEN|PASSW|CREDENTIAL|_KEY(_ID|_DATA)?$/i
@@ -5,7 +7,7 @@ const NAME = /SECRET|TOKEN|PASSW|CREDENTIAL|_KEY(_ID|_DATA)?$/i
 const LITERAL = /SECRET|TOKEN|PASSW/i
 const NAMES_A_FILE = /_(FILE|PATH|DIR|DIRECTORY)$/i
 /** Minimum length; shorter values would match in ordinary words. */
-export const MIN_LENGTH = 8
+const MIN_LENGTH = 8
 
 /**
  * Returns the secrets of an environment: values of variables with such names, passwords of addresses and connection
@@ -29,14 +31,8 @@ const NESTED = /secret|token|passw|private_?key|credential/i
 const MAX_DEPTH = 8
 
 /** Returns the secrets inside a JSON document, such as the private key of a service account. */
-function nestedSecrets(text: string): string[] {
-  if (!/^\s*[[{]/.test(text)) return []
-  try {
-    return [...nestedStrings(JSON.parse(text), '', 0)]
-  } catch {
-    return []
-  }
-}
+const nestedSecrets = (text: string): string[] =>
+  /^\s*[[{]/.test(text) ? [...nestedStrings(parseJson(text), '', 0)] : []
 
 function* nestedStrings(value: unknown, name: string, depth: number): Generator<string> {
   if (depth > MAX_DEPTH) return
@@ -54,26 +50,18 @@ const WORD_PASSWORD =
 const TOKEN_LENGTH = 20
 
 /** Returns the passwords in addresses and connection strings, raw and decoded; short ones with their context. */
-export function passwordsOf(text: string): string[] {
+function passwordsOf(text: string): string[] {
   const found: string[] = []
   for (const [whole, login = ''] of text.matchAll(URL_LOGIN)) {
     const colon = login.indexOf(':')
     const password = colon < 0 ? '' : login.slice(colon + 1)
     if (password !== '')
-      for (const form of [password, decoded(password)]) found.push(form.length >= MIN_LENGTH ? form : whole)
+      for (const form of [password, decodeOrKeep(password)]) found.push(form.length >= MIN_LENGTH ? form : whole)
     else if (login.length >= TOKEN_LENGTH) found.push(login.replace(/:$/, ''))
   }
   for (const [, password = ''] of text.matchAll(WORD_PASSWORD))
-    for (const form of [password, decoded(password)]) if (form.length >= MIN_LENGTH) found.push(form)
+    for (const form of [password, decodeOrKeep(password)]) if (form.length >= MIN_LENGTH) found.push(form)
   return found
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /** A line `name: value`, which marks a document, most of which is no secret. */
@@ -88,12 +76,10 @@ const MIXED = /^(?=.*\d)(?=.*[a-z])(?=.*[A-Z])|^.{32,}$/
  */
 export function formsOf(secret: string): Set<Buffer> {
   const forms = new Set<string>()
-  for (const text of [secret, ...linesOf(secret)]) {
-    for (const form of textForms(text)) forms.add(form)
-    for (const form of base64Forms(Buffer.from(text, 'utf8'))) forms.add(form)
-  }
-  for (const form of base64Forms(Buffer.from(secret, 'utf16le'))) forms.add(form)
-  for (const form of base64Forms(Buffer.from(secret, 'utf16le').swap16())) forms.add(form)
+  for (const text of [secret, ...linesOf(secret)])
+    for (const form of [...textForms(text), ...base64Forms(Buffer.from(text, 'utf8'))]) forms.add(form)
+  for (const bytes of [Buffer.from(secret, 'utf16le'), Buffer.from(secret, 'utf16le').swap16()])
+    for (const form of base64Forms(bytes)) forms.add(form)
   return new Set([...forms].filter((form) => form.length >= MIN_LENGTH).map((form) => Buffer.from(form, 'utf8')))
 }
 

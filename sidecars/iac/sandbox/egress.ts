@@ -44,7 +44,8 @@ export function proxyEntries(env: Readonly<Record<string, string | undefined>>):
     const value = env[name]?.trim() ?? ''
     const url = value === '' ? null : URL.parse(value.includes('://') ? value : `http://${value}`)
     if (url === null || url.hostname === '') return []
-    const port = url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 1080) : Number(url.port)
+    const usual = { 'http:': 80, 'https:': 443 }[url.protocol] ?? 1080
+    const port = url.port === '' ? usual : Number(url.port)
     return [{ target: url.hostname.replace(/^\[|\]$/g, ''), port }]
   })
 }
@@ -55,8 +56,6 @@ export const hostEntries = (list: string): EgressEntry[] =>
     const entry = parseEgressEntry(host.trim())
     return typeof entry === 'string' ? [] : [entry]
   })
-
-const DEFAULT_PORTS: Record<string, number> = { 'http:': 80, 'https:': 443 }
 
 /** Networks without public addresses, and IPv6 addresses that embed such an IPv4 address. */
 const CLOSED = [

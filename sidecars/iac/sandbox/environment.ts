@@ -124,7 +124,9 @@ export async function prepareSurroundings(
   // Only an init installs providers, and it sees later additions to the mirror.
   if (kind === 'init') await options.cliConfig?.refresh()
   const cliConfig = options.cliConfig?.path ?? null
-  const clouds = cloudsOf(kind, request, await stateCloudOf(settings, request.workspace_path))
+  const { stateCloud } = settings
+  const found = stateCloud === 'auto' ? await readStateCloud(request.workspace_path, OVERRIDE_NAME) : stateCloud
+  const clouds = cloudsOf(kind, request, found === 'none' ? null : found)
   const variables =
     executor.boundary.sandbox === 'none'
       ? withoutOwnSettings(env)
@@ -140,9 +142,4 @@ export async function prepareSurroundings(
       home: homeFolders(clouds),
     }),
   }
-}
-
-function stateCloudOf({ stateCloud }: IacSettings, workspace: string) {
-  if (stateCloud === 'auto') return readStateCloud(workspace, OVERRIDE_NAME)
-  return stateCloud === 'none' ? null : stateCloud
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parseJson } from '../../../src/base/json.ts'
 
 /** A document on disk and the positions of its parts. */
 export interface StoredSchema {
@@ -89,14 +90,9 @@ interface SchemaIndex {
   providers: Record<string, ProviderIndex>
 }
 
-const SECTIONS: readonly string[] = [
-  'resource_schemas',
-  'data_source_schemas',
-  'ephemeral_resource_schemas',
-] satisfies (keyof ProviderIndex)[]
+const SECTIONS = ['resource_schemas', 'data_source_schemas', 'ephemeral_resource_schemas'] as const
 /** Number of levels whose keys matter: document, providers, one provider, section. Deeper ones are skipped. */
 const KEYS = 4
-const MAX_KEY_BYTES = 1024
 const [QUOTE, BACKSLASH, COLON, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [...'"\\:{}[]'].map((sign) => sign.charCodeAt(0))
 
 /** Finds the schemas in a document of tens of megabytes, read in pieces; null for another document. */
@@ -139,18 +135,16 @@ class Scan {
     if (this.#escaped) this.#escaped = false
     else if (byte === BACKSLASH) this.#escaped = true
     else if (byte === QUOTE) return this.#endString()
-    if (this.#string && this.#string.push(byte) > MAX_KEY_BYTES) return false
+    if (this.#string && this.#string.push(byte) > 1024) return false
     return true
   }
 
   #endString(): boolean {
     this.#isInString = false
     if (!this.#string) return true
-    try {
-      this.#last = JSON.parse(`"${Buffer.from(this.#string).toString('utf8')}"`)
-    } catch {
-      return false
-    }
+    const text = parseJson(`"${Buffer.from(this.#string).toString('utf8')}"`)
+    if (typeof text !== 'string') return false
+    this.#last = text
     if (this.#depth === 1 && this.#path[1] === 'format_version' && this.#index.format_version === '')
       this.#index.format_version = this.#last
     return true
@@ -178,13 +172,12 @@ class Scan {
   #close(): void {
     this.#depth--
     this.#ended = this.#depth === 0
-    const [, document, source = '', section = '', type = ''] = this.#path
-    if (this.#depth !== KEYS || document !== 'provider_schemas' || !SECTIONS.includes(section)) return
-    const { providers } = this.#index
-    const provider = providers[source] ?? { resource_schemas: {}, data_source_schemas: {} }
-    providers[source] = provider
-    const types = provider[section as keyof ProviderIndex] ?? {}
-    provider[section as keyof ProviderIndex] = types
-    types[type] = [this.#start, this.#position + 1 - this.#start]
+    const [, document, source = '', member, type = ''] = this.#path
+    const section = SECTIONS.find((name) => name === member)
+    if (this.#depth !== KEYS || document !== 'provider_schemas' || !section) return
+    this.#index.providers[source] ??= { resource_schemas: {}, data_source_schemas: {} }
+    const provider = this.#index.providers[source]
+    provider[section] ??= {}
+    provider[section][type] = [this.#start, this.#position + 1 - this.#start]
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readHcl, textOf } from '../../../src/hcl/read.ts'
-import { openPlain } from '../jobs/plan-copy.ts'
+import { readPlain } from '../limits/workspace.ts'
 import { type OutputFiles, writeOutput } from '../output/files.ts'
 import type { Engine, JobRequest } from '../types.ts'
 import { type Extent, indexDocument, type ProviderIndex, type SchemaCache, type StoredSchema } from './cache.ts'
@@ -44,24 +44,15 @@ function knowsBuiltIn({ index }: StoredSchema, { resource_types = [], data_sourc
   return !asked || Object.hasOwn(index.providers, BUILT_IN_SOURCE)
 }
 
-const NAME = '.terraform.lock.hcl'
-const MAX_BYTES = 4 * 1024 * 1024
-
 /**
  * Reads the lock file; null for none, as in a workspace with built-in providers only. `key`: a hash of exactly these
  * providers and this engine; `versions`: the selected ones by source address.
  */
 export async function readLockFile(workspace: string, engine: Engine) {
-  const handle = await openPlain(join(workspace, NAME))
-  if (!handle) return null
-  try {
-    if ((await handle.stat()).size > MAX_BYTES) return null
-    const bytes = await handle.readFile()
-    const key = createHash('sha256').update(`${engine.name}\0${engine.version}\0`).update(bytes).digest('hex')
-    return { key, versions: versionsOf(bytes.toString('utf8')) }
-  } finally {
-    await handle.close()
-  }
+  const bytes = await readPlain(join(workspace, '.terraform.lock.hcl'), 4 * 1024 * 1024)
+  if (bytes === null) return null
+  const key = createHash('sha256').update(`${engine.name}\0${engine.version}\0`).update(bytes).digest('hex')
+  return { key, versions: versionsOf(bytes.toString('utf8')) }
 }
 
 const versionsOf = (text: string): Map<string, string> =>
@@ -72,8 +63,6 @@ const versionsOf = (text: string): Map<string, string> =>
     }),
   )
 
-type SchemaRequest = Pick<JobRequest, 'resource_types' | 'data_source_types' | 'ephemeral_types'>
-
 /** Limit of an answer's schemas, in bytes. A larger answer omits some and names them. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 
@@ -81,7 +70,7 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 async function readSchemaAnswer(
   stored: StoredSchema,
   versions: ReadonlyMap<string, string>,
-  request: SchemaRequest,
+  request: JobRequest,
 ): Promise<string> {
   const { resource_types = [], data_source_types = [], ephemeral_types = [] } = request
   const wanted = [...resource_types, ...data_source_types, ...ephemeral_types]

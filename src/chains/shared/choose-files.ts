@@ -168,13 +168,6 @@ const MAX_USERS = 8
 /** A text in the JSON syntax, which may be an expression. */
 const JSON_TEXT = /"(?:[^"\\]|\\.)*"/g
 
-interface Links {
-  declares: string[]
-  uses: string[]
-  /** Folders of the modules that the file calls. */
-  calls: string[]
-}
-
 /**
  * Follows references of blocks from the starting files and returns the reached files with their number of steps, 0 for
  * the start. Two steps lead to what a file uses: variables, locals, resources and module folders; one step leads from a
@@ -199,7 +192,7 @@ type Index = ReturnType<typeof buildIndex>
 /** Finds paths by declaration, by use, by folder, and by folder of a called module. */
 function buildIndex(files: readonly CodeFile[]) {
   const links = new Map(files.map((file) => [file.path, readLinks(file)]))
-  const pathsBy = (keysOf: (links: Links, path: string) => string[]): Map<string, string[]> => {
+  const pathsBy = (keysOf: (links: ReturnType<typeof readLinks>, path: string) => string[]): Map<string, string[]> => {
     const entries = [...links].flatMap(([path, own]) => keysOf(own, path).map((key) => ({ key, path })))
     const groups = Map.groupBy(entries, ({ key }) => key)
     return new Map([...groups].map(([key, group]) => [key, group.map(({ path }) => path)]))
@@ -226,8 +219,8 @@ function usersOf({ links, using, calling }: Index, path: string): string[] {
   return [...users, calling.get(folderOf(path)) ?? []].filter(({ length }) => length <= MAX_USERS).flat()
 }
 
-/** Reads the declarations and references of a file, qualified by its folder, where they are valid. */
-function readLinks({ path, text }: CodeFile): Links {
+/** Reads what a file declares and uses, qualified by its folder, where it is valid, and the folders that it calls. */
+function readLinks({ path, text }: CodeFile) {
   const folder = folderOf(path)
   if (isValues(path)) return { declares: [], uses: readAssigned(folder, text), calls: [] }
   const inFolder = (name: string) => `${folder}:${name}`

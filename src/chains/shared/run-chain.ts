@@ -1,7 +1,6 @@
 import type { AgentRequest, Continuation, EndedRun, Tool } from '../../agent/agent-request.ts'
 import { contextBudget } from '../../agent/context-budget.ts'
-import { askText } from '../../agent/model-call.ts'
-import { runAgent } from '../../agent/run-agent.ts'
+import { askText, runAgent } from '../../agent/run-agent.ts'
 import type { Turn } from '../../base/vocabulary.ts'
 import type { Context } from '../../context.ts'
 import { fence } from '../../prompts/fence.ts'

@@ -2,16 +2,10 @@ import { LOCKS } from './exclusive.ts'
 import type { Sql, Transaction } from './sql.ts'
 import { createSchema } from './steps/0001/schema.ts'
 
-interface Step {
-  number: number
-  name: string
-  run: (tx: Transaction) => Promise<void>
-}
-
 /**
  * The steps in order. A released step never changes: a change is a new step, with a dump in `test/data/db/releases`.
  */
-const STEPS: readonly Step[] = [{ number: 1, name: 'first release', run: createSchema }]
+const STEPS = [{ number: 1, name: 'first release', run: createSchema }]
 
 /**
  * Migrates the schema to the latest version. All missing steps run in one transaction under one lock: of several

@@ -40,7 +40,7 @@ export function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () 
     return staticCredentials({ access_key, secret_key })
   if (deps.credentials) return deps.credentials
   if (!config.aws) throw new Error('S3 without keys needs the variables of its credential chain')
-  const tools = {
+  const chain = defaultCredentials({
     aws: config.aws,
     purpose: 'the object store',
     region: config.region,
@@ -48,8 +48,8 @@ export function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () 
     log: deps.log,
     readFile: deps.readFile ?? (async () => null),
     now,
-  }
-  return withPlatformErrors(defaultCredentials(tools))
+  })
+  return withPlatformErrors(chain)
 }
 
 /** Converts a `CredentialError` to a `PlatformError`: 503 if a source was not reached, otherwise 500. */

@@ -94,51 +94,39 @@ const byKind = (a: ListedResource, b: ListedResource) =>
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** A function that returns the kind of an identifier, or null when it does not tell. */
-type KindOf = (id: string) => string | null
-
-/** Turns `arn:<partition>:<service>:<region>:<account>:<type>/<name>` into `<service>:<type>`; a bucket has no type. */
-const awsKind: KindOf = (id) => {
-  const [, service, resource = ''] = /^arn:[^:]*:([^:]+):[^:]*:[^:]*:(.*)$/s.exec(id) ?? []
-  if (!service) return null
-  const type = /^([a-z][a-z0-9-]*)[:/]/i.exec(resource)?.[1]
-  return type ? `${service}:${type}` : service
-}
-
-/** Turns `…/providers/<namespace>/<type>/<name>/<type>/<name>` into `<namespace>/<type>/<type>`. */
-const azureKind: KindOf = (id) => {
-  const parts = id.split('/')
-  const provider = parts.findLastIndex((part) => part.toLowerCase() === 'providers')
-  if (provider === -1) {
-    if (/^\/subscriptions\/[^/]+\/resourceGroups\/[^/]+$/i.test(id)) return 'Microsoft.Resources/resourceGroups'
-    return /^\/subscriptions\/[^/]+$/i.test(id) ? 'Microsoft.Resources/subscriptions' : null
-  }
-  const [namespace, ...rest] = parts.slice(provider + 1)
-  const types = rest.filter((_, index) => index % 2 === 0)
-  return namespace && types.length > 0 ? [namespace, ...types].join('/') : null
-}
-
-/** Turns `projects/<project>/zones/<zone>/instances/<name>` into `instances`; IAM bindings are a kind of their own. */
-const gcpKind: KindOf = (id) => {
-  if (BINDING.test(id)) return 'IAM binding'
-  return id.split('/').at(-2) || null
-}
-
-/** Turns `ocid1.<type>.<realm>.…` into `<type>`. */
-const ociKind: KindOf = (id) => /^ocid\d+\.([^.]+)\./.exec(id)?.[1] ?? null
-
-/** Turns `apiVersion=apps/v1,kind=Deployment,…` into `apps/v1/Deployment`. */
-const kubernetesKind: KindOf = (id) => {
-  const [, version, kind] = /^apiVersion=([^,]+),kind=([^,]+),/.exec(id) ?? []
-  return version && kind ? `${version}/${kind}` : null
-}
-
-const KINDS: Record<Cloud, KindOf> = {
-  aws: awsKind,
-  azure: azureKind,
-  gcp: gcpKind,
-  oci: ociKind,
-  kubernetes: kubernetesKind,
+/** Functions that return the kind of an identifier, or null when it does not tell. */
+const KINDS: Record<Cloud, (id: string) => string | null> = {
+  /** Turns `arn:<partition>:<service>:<region>:<account>:<type>/<name>` into `<service>:<type>`; a bucket has no type. */
+  aws: (id) => {
+    const [, service, resource = ''] = /^arn:[^:]*:([^:]+):[^:]*:[^:]*:(.*)$/s.exec(id) ?? []
+    if (!service) return null
+    const type = /^([a-z][a-z0-9-]*)[:/]/i.exec(resource)?.[1]
+    return type ? `${service}:${type}` : service
+  },
+  /** Turns `…/providers/<namespace>/<type>/<name>/<type>/<name>` into `<namespace>/<type>/<type>`. */
+  azure: (id) => {
+    const parts = id.split('/')
+    const provider = parts.findLastIndex((part) => part.toLowerCase() === 'providers')
+    if (provider === -1) {
+      if (/^\/subscriptions\/[^/]+\/resourceGroups\/[^/]+$/i.test(id)) return 'Microsoft.Resources/resourceGroups'
+      return /^\/subscriptions\/[^/]+$/i.test(id) ? 'Microsoft.Resources/subscriptions' : null
+    }
+    const [namespace, ...rest] = parts.slice(provider + 1)
+    const types = rest.filter((_, index) => index % 2 === 0)
+    return namespace && types.length > 0 ? [namespace, ...types].join('/') : null
+  },
+  /** Turns `projects/<project>/zones/<zone>/instances/<name>` into `instances`; IAM bindings are a kind of their own. */
+  gcp: (id) => {
+    if (BINDING.test(id)) return 'IAM binding'
+    return id.split('/').at(-2) || null
+  },
+  /** Turns `ocid1.<type>.<realm>.…` into `<type>`. */
+  oci: (id) => /^ocid\d+\.([^.]+)\./.exec(id)?.[1] ?? null,
+  /** Turns `apiVersion=apps/v1,kind=Deployment,…` into `apps/v1/Deployment`. */
+  kubernetes: (id) => {
+    const [, version, kind] = /^apiVersion=([^,]+),kind=([^,]+),/.exec(id) ?? []
+    return version && kind ? `${version}/${kind}` : null
+  },
 }
 
 /** Returns the cloud's kind of a resource from its identifier; null when it does not tell. */

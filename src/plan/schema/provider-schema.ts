@@ -5,15 +5,7 @@ import { keyOf, type TypeName, type TypeSchema } from './read-schema.ts'
 export type TypeNames = Record<TypeName['mode'], string[]>
 
 /** Cached schemas of an initialised workspace's providers; null until the next init if the service offers none. */
-export interface ProviderSchema {
-  /** True if an init has installed the providers. */
-  installed(): boolean
-  names(): Promise<TypeNames | null>
-  /** Returns the schemas of existing types in the given order; a type of two providers appears twice. */
-  of(types: readonly TypeName[]): Promise<TypeSchema[] | null>
-  /** Clears the cache, since another init may bring other providers. */
-  forget(): void
-}
+export type ProviderSchema = ReturnType<typeof createProviderSchema>
 
 /** Most types that the iac service accepts in one request. */
 const MAX_TYPES = 64
@@ -21,7 +13,8 @@ const MAX_TYPES = 64
 /** Calls the iac service; null when it offers no schemas or cannot read them. */
 type Ask = (request: Omit<SchemaRequest, 'workspace_path'>) => Promise<SchemaParts | null>
 
-export function createProviderSchema(ask: Ask, installed: () => boolean): ProviderSchema {
+/** @param installed true if an init has installed the providers */
+export function createProviderSchema(ask: Ask, installed: () => boolean) {
   const fetched = new Map<string, TypeSchema[]>()
   let typeNames: TypeNames | null = null
   let failed = false
@@ -31,7 +24,7 @@ export function createProviderSchema(ask: Ask, installed: () => boolean): Provid
     failed = parts === null
     return parts
   }
-  const names = async () => {
+  const names = async (): Promise<TypeNames | null> => {
     if (failed) return null
     typeNames ??= namesOf(await askUnlessFailed({}))
     return typeNames
@@ -45,12 +38,14 @@ export function createProviderSchema(ask: Ask, installed: () => boolean): Provid
   return {
     installed,
     names,
-    forget: () => {
+    /** Clears the cache, since another init may bring other providers. */
+    forget: (): void => {
       fetched.clear()
       typeNames = null
       failed = false
     },
-    of: async (types) => {
+    /** Returns the schemas of existing types in the given order; a type of two providers appears twice. */
+    of: async (types: readonly TypeName[]): Promise<TypeSchema[] | null> => {
       const missing = await askable(types.filter((type) => !fetched.has(keyOf(type))))
       const ephemeral = namesOfMode(missing, 'ephemeral')
       const request = {

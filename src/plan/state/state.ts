@@ -35,7 +35,10 @@ export function parseState(text: string): EngineState | null {
   const objects = new Map<string, Record<string, string>>()
   for (const entry of resources) {
     if (entry.mode !== 'managed') continue
-    for (const one of entry.instances) objects.set(addressOf(entry, one), attributesOf(one.attributes))
+    for (const one of entry.instances) {
+      const attributes = Object.entries(one.attributes).map(([name, value]) => [name, JSON.stringify(value)])
+      objects.set(addressOf(entry, one), Object.fromEntries(attributes))
+    }
   }
   return { lineage, serial, objects }
 }
@@ -49,9 +52,6 @@ function addressOf({ module, type, name }: Resource, { index_key, deposed }: Ins
   const leftover = deposed === undefined ? '' : ` (deposed object ${deposed})`
   return `${module === undefined ? '' : `${module}.`}${type}.${name}${index}${leftover}`
 }
-
-const attributesOf = (attributes: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, JSON.stringify(value)]))
 
 /** Reports whether a state differs from `before`; lineage counts only if both are known. */
 export function hasMoved(before: StateVersion, now: StateVersion): boolean {

@@ -44,16 +44,13 @@ export async function listFiles(
       characters += path.length
       if (path.length > MAX_PATH || characters > MAX_CHARACTERS)
         throw new Error('the paths of the repository are too long')
-      if (entry.isTree) pending.push(below(directory, path, entry.hash()))
-      else files.push(path)
+      if (!entry.isTree) files.push(path)
+      else if (directory.depth < MAX_DEPTH)
+        pending.push({ hash: entry.hash(), prefix: `${path}/`, depth: directory.depth + 1 })
+      else throw new Error(`the repository is more than ${MAX_DEPTH} directories deep`)
     }
   }
   return files
-}
-
-function below({ depth }: Pending, path: string, hash: string): Pending {
-  if (depth >= MAX_DEPTH) throw new Error(`the repository is more than ${MAX_DEPTH} directories deep`)
-  return { hash, prefix: `${path}/`, depth: depth + 1 }
 }
 
 function contentsOf(objects: PackObjects, hash: string, kind: 'commit' | 'tree'): Uint8Array {
@@ -69,15 +66,8 @@ function treeOf(objects: PackObjects, commit: string): string {
   return tree
 }
 
-interface TreeEntry {
-  isTree: boolean
-  name: Uint8Array
-  /** Returns the hexadecimal hash, computed on demand. */
-  hash(): string
-}
-
 /** Yields the entries of a tree: `<mode> <name>`, NUL, and 20 bytes of hash. */
-function* readTree(tree: Uint8Array): Generator<TreeEntry> {
+function* readTree(tree: Uint8Array) {
   for (let start = 0; start < tree.length; ) {
     const space = tree.indexOf(SPACE, start)
     const end = tree.indexOf(0, space + 1)
@@ -86,6 +76,7 @@ function* readTree(tree: Uint8Array): Generator<TreeEntry> {
     yield {
       isTree: isTreeMode(tree.subarray(start, space)),
       name: tree.subarray(space + 1, end),
+      /** Returns the hexadecimal hash, computed on demand. */
       hash: () => toHex(tree.subarray(end + 1, next)),
     }
     start = next

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { createReplayLlm, normalise } from '../../../eval/replay/answers.ts'
-import { type RecordedRound, RecordingError, readRecording, sealLine } from '../../../pipeline/kit/recording.ts'
-import { createRoundRecorder } from '../../../pipeline/kit/round-recorder.ts'
+import {
+  createRoundRecorder,
+  type RecordedRound,
+  RecordingError,
+  readRecording,
+  sealLine,
+} from '../../../pipeline/kit/recording.ts'
 import { PlatformError } from '../../../src/base/errors.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createMasker } from '../../../src/base/masking.ts'

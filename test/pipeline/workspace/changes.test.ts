@@ -113,9 +113,11 @@ describe('commit and push', () => {
   })
 
   it('stops when the run is given up', async () => {
-    const { workspace, at } = await opened({ 'main.tf': 'x' })
-    await writeFile(at('main.tf'), 'y')
-    await expect(workspace.commitAndPush(AbortSignal.abort(new Error('given up')))).rejects.toThrow('given up')
+    const run = new AbortController()
+    const workspace = await site.open(await site.add({ 'main.tf': 'x' }), {}, run.signal)
+    await writeFile(`${workspace.iacRoot}/main.tf`, 'y')
+    run.abort(new Error('given up'))
+    await expect(workspace.commitAndPush()).rejects.toThrow('given up')
   })
 })
 

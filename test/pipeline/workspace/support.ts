@@ -25,7 +25,7 @@ export interface Site {
   config: Config
   lines: string[]
   add(files: Content, options?: { private?: boolean; empty?: boolean }): Promise<string>
-  open(uri: string, round?: RoundChanges): Promise<Workspace>
+  open(uri: string, round?: RoundChanges, signal?: AbortSignal): Promise<Workspace>
   /** Opens a new repository in a session of its own. `at` makes paths in the engine root. */
   start(
     changes?: RoundChanges,
@@ -68,7 +68,7 @@ export async function startSite(git: Partial<GitConfig> = {}): Promise<Site> {
         content: options?.empty ? undefined : { files },
         private: options?.private,
       }),
-    open: (uri, changes) => openWorkspace(config, round(uri, changes), { log }),
+    open: (uri, changes, signal) => openWorkspace(config, round(uri, changes), { log, signal }),
     start: async (changes, files = { 'main.tf': 'x' }, options) => {
       const session = crypto.randomUUID()
       const uri = await site.add(files, options)

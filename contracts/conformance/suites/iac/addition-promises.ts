@@ -191,13 +191,6 @@ function cancelPromises(contract: Contract): Check[] {
 /** The limit of reads of one output, against a service that never ends it. */
 const MAX_PIECES = 1000
 
-interface Piece {
-  made: Exchange
-  text: string
-  stdout_next: number
-  stderr_next: number
-}
-
 /** Returns the promises about reading the output of a job from an offset, where that is offered. */
 function outputPromises({ contract }: Pick<Options, 'contract'>, run: RunJob): Check[] {
   const output = contract.operation('output')
@@ -259,7 +252,7 @@ async function offered(tester: Tester, engine: Operation): Promise<void> {
 const ask = (tester: Tester, output: Operation, jobId: string, query: string): Promise<Exchange> =>
   tester.ask({ ...output, path: `${output.path}?${query}` }, { path: { job_id: jobId } })
 
-async function readFrom(tester: Tester, output: Operation, jobId: string, query: string): Promise<Piece> {
+async function readFrom(tester: Tester, output: Operation, jobId: string, query: string) {
   const made = await ask(tester, output, jobId, query)
   const { json } = made
   if (

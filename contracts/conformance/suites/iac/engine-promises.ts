@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { askWith, policyFor } from '../../promises/policy.ts'
 import { isRecord } from '../../schema/schema.ts'
@@ -46,7 +46,7 @@ export function enginePromises({ contract }: Options): Check[] {
           tester.expect(job.result?.exit_code === 0, `${what} did not end with 0`, job.made)
         zero(await run(tester, 'validate', workspace), 'validate')
         zero(await run(tester, 'plan', workspace, { ...SCOPE, plan_file: 'first.plan' }), 'plan')
-        tester.expect(await exists(join(workspace, 'first.plan')), 'the plan is not in the workspace')
+        tester.expect(existsSync(join(workspace, 'first.plan')), 'the plan is not in the workspace')
         const showJob = await run(tester, 'show', workspace, { plan_file: 'first.plan' })
         tester.expect(
           changesIn(showJob).length === 2,
@@ -122,9 +122,3 @@ function textsIn(job: Job): string[] | null {
     ? json
     : null
 }
-
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  )

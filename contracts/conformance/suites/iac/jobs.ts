@@ -2,6 +2,7 @@ import { chmod, mkdtemp, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Operation } from '../../document.ts'
+import { parseJson } from '../../http/exchange.ts'
 import { isRecord } from '../../schema/schema.ts'
 import type { Exchange, Tester } from '../../types.ts'
 
@@ -14,13 +15,8 @@ export interface Job {
   created_at: unknown
   started_at: unknown
   finished_at: unknown
-  result: Result | null
+  result: { exit_code: unknown; stdout: string; stderr: string } | null
   error: Record<string, unknown> | null
-}
-interface Result {
-  exit_code: unknown
-  stdout: string
-  stderr: string
 }
 
 const KEYS = ['job_id', 'kind', 'status', 'created_at', 'started_at', 'finished_at', 'result', 'error']
@@ -114,13 +110,7 @@ function contradictions(job: Job, json: Record<string, unknown>): string[] {
 export const timeOf = (time: unknown): number => Date.parse(String(time))
 
 /** Parses the stdout of a job; undefined when it is no JSON. */
-export function parseStdout({ result }: Job): unknown {
-  try {
-    return JSON.parse(result?.stdout ?? '')
-  } catch {
-    return undefined
-  }
-}
+export const parseStdout = ({ result }: Job): unknown => parseJson(result?.stdout ?? '')
 
 /** Runs a job of an operation in a workspace to its end. */
 export type RunJob = (tester: Tester, id: string, workspace: string, more?: object) => Promise<Job>

@@ -1,3 +1,4 @@
+import { decodeOrKeep } from '../../../../config/mask-url.ts'
 import { STATE_KEYS_FILE } from '../../limits/workspace.ts'
 import {
   blocksOf,
@@ -12,7 +13,7 @@ import {
   stringsOf,
 } from '../config-tree.ts'
 import { type Findings, reaching } from '../findings.ts'
-import { addressReach, addressWhy, decoded, type Place, pathReach } from './place.ts'
+import { addressReach, addressWhy, type Place, pathReach } from './place.ts'
 
 const OF_HOST = 'it reads credentials of the host, and a file or program that is named there'
 const RUNS_TOOL = 'it runs the command line tool of the cloud'
@@ -125,7 +126,7 @@ function postgresReach(value: ConfigNode, place: Place): string | null {
   const url = /^postgres(?:ql)?:\/\//i.test(text)
   const words = [...text.matchAll(/(?:^|[\s?&])(?:host|hostaddr)\s*=\s*'?([^\s'&]*)/gi)].map(([, host = '']) => host)
   const hosts = url ? [...words, ...(/\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(text)?.[1]?.split(',') ?? [])] : words
-  const named = hosts.flatMap((host) => decoded(host).split(',')).filter((host) => host !== '')
+  const named = hosts.flatMap((host) => decodeOrKeep(host).split(',')).filter((host) => host !== '')
   if (named.length === 0 && value.whole) return 'the connection string names no host, which means this machine'
   const reach = named.map((host) => addressReach(host, place, 'host')).find((found) => found !== null)
   return addressWhy(reach ?? null)

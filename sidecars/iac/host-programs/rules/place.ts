@@ -1,6 +1,7 @@
 import { hostname, networkInterfaces } from 'node:os'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { decodeOrKeep } from '../../../../config/mask-url.ts'
 import { MODULE_PATH, ROOT_PATH } from '../../../../src/hcl/parser.ts'
 import type { ConfigNode } from '../config-tree.ts'
 
@@ -60,31 +61,19 @@ export function addressReach(text: string, place: Place, form: 'url' | 'host' = 
   if (SOCKET.test(address)) return form === 'host' || !address.startsWith('/') ? 'this machine' : null
   const host = URL_HOST.exec(address)?.[1] ?? (form === 'host' ? BARE_HOST.exec(address)?.[1] : undefined)
   if (host === undefined || host === '') return null
-  const reach = hostReach(decoded(host))
+  const reach = hostReach(decodeOrKeep(host))
   return reach !== null && !isAllowed(host, place.allowedHosts) ? reach : null
-}
-
-/** Decodes a part of an address; returns a broken one unchanged. */
-export function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 function isAllowed(host: string, allowed: readonly string[]): boolean {
   const bare = host.replace(/^\[|\]$/g, '').toLowerCase()
   return allowed.some((entry) => {
     if (entry.toLowerCase().replace(/:\d+$/, '') === bare || entry.toLowerCase() === bare) return true
-    return ipaddr.isValid(bare) && ipaddr.isValidCIDR(entry) && isInNetwork(bare, entry)
+    if (!ipaddr.isValid(bare) || !ipaddr.isValidCIDR(entry)) return false
+    const address = ipaddr.process(bare)
+    const [base, bits] = ipaddr.parseCIDR(entry)
+    return address.kind() === base.kind() && address.match(base, bits)
   })
-}
-
-function isInNetwork(address: string, network: string): boolean {
-  const parsed = ipaddr.process(address)
-  const [base, bits] = ipaddr.parseCIDR(network)
-  return parsed.kind() === base.kind() && parsed.match(base, bits)
 }
 
 /** Returns the reason for refusing an address; null for one without a `reach`. */
@@ -120,12 +109,9 @@ function hostReach(host: string): Reach | null {
 /** Returns the host in the form of the URL parser: IPv4 as four decimals, names in lower case. */
 function canonicalHost(host: string): string | null {
   const text = host.trim()
-  for (const candidate of [text, `[${text.replace(/^\[|\]$/g, '').replace(/%.*$/, '')}]`]) {
-    try {
-      return new URL(`http://${candidate}/`).hostname
-    } catch {}
-  }
-  return null
+  const candidates = [text, `[${text.replace(/^\[|\]$/g, '').replace(/%.*$/, '')}]`]
+  const url = candidates.map((candidate) => URL.parse(`http://${candidate}/`)).find((parsed) => parsed !== null)
+  return url?.hostname ?? null
 }
 
 /** Go reads `010.0.0.1` literally, other resolvers as octal: both readings are checked. */
@@ -137,7 +123,7 @@ function leadingZeros(host: string): string | undefined {
 function ipReach(text: string): Reach | null {
   if (!ipaddr.isValid(text)) return null
   const address = ipaddr.process(text)
-  if (ownAddresses().has(address.toString())) return 'this machine'
+  if (ownAddresses().includes(address.toString())) return 'this machine'
   if (address.kind() === 'ipv6') {
     const bytes = address.toByteArray()
     const embedded = EMBEDDINGS.find(({ prefix }) => prefix.every((byte, index) => bytes[index] === byte))
@@ -159,9 +145,7 @@ const EMBEDDINGS: readonly { prefix: number[]; at: number }[] = [
   { prefix: [0x20, 0x02], at: 2 },
 ]
 
-const ownAddresses = (): Set<string> =>
-  new Set(
-    Object.values(networkInterfaces()).flatMap((of) =>
-      (of ?? []).map(({ address }) => ipaddr.process(address.replace(/%.*$/, '')).toString()),
-    ),
-  )
+const ownAddresses = (): string[] =>
+  Object.values(networkInterfaces())
+    .flatMap((of) => of ?? [])
+    .map(({ address }) => ipaddr.process(address.replace(/%.*$/, '')).toString())

@@ -13,11 +13,8 @@ import type { Findings } from '../findings.ts'
 /** Reports whether a provisioner runs a program; only `file`, which copies, does not. */
 const isProgramProvisioner = (type: string | null): boolean => type !== 'file'
 
-const PROGRAM_TYPES = ['external', 'local_command']
-const TYPED_BLOCKS = ['data', 'ephemeral', 'action']
-
 const isProgramBlock = (block: string | null, type: string | null): boolean =>
-  block !== null && TYPED_BLOCKS.includes(block) && type !== null && PROGRAM_TYPES.includes(type)
+  ['data', 'ephemeral', 'action'].includes(block ?? '') && ['external', 'local_command'].includes(type ?? '')
 
 /** Finds constructs that would run a program on the engine's machine. */
 export function findPrograms(tree: ConfigTree, form: 'hcl' | 'json'): Findings {

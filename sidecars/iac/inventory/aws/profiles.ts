@@ -5,10 +5,6 @@ import { type Fetch, OutboundError, send } from '../../../../src/base/http.ts'
 import type { InventoryRequest } from '../request.ts'
 import { runForJson } from '../run-program.ts'
 
-/** Time limit of a program of `credential_process`, in milliseconds; some ask an identity provider. */
-const TIMEOUT_MS = 30_000
-const MAX_BYTES = 64 * 1024
-
 const text = v.pipe(v.string(), v.nonEmpty())
 const date = v.pipe(
   text,
@@ -31,10 +27,11 @@ export async function fromProcess(
   { env, signal, now }: Pick<InventoryRequest, 'env' | 'signal' | 'now'>,
   name: string,
   command: string,
-  timeoutMs: number = TIMEOUT_MS,
+  /** Some programs ask an identity provider. */
+  timeoutMs = 30_000,
 ): Promise<AwsCredentials> {
   const what = `the credential_process of profile ${name}`
-  const limits = { env, signal, timeoutMs, maxBytes: MAX_BYTES }
+  const limits = { env, signal, timeoutMs, maxBytes: 64 * 1024 }
   const printed = await runForJson(command, limits, ({ message }) =>
     credentialFault(`${what} ${message}; run the command by hand to see why`),
   )
@@ -51,7 +48,6 @@ export async function fromProcess(
   }
 }
 
-const SSO_TIMEOUT_MS = 10_000
 /** Hosts that may be asked. Region and start address come from a file, so only the vendor's own are allowed. */
 const HOSTS = /^(portal\.sso|oidc)\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$/
 
@@ -113,7 +109,7 @@ function createHandler(fetch: Fetch, signal: AbortSignal, failures: unknown[]) {
       method,
       headers: Object.fromEntries(sent),
       body: typeof body === 'string' && body !== '' ? body : null,
-      timeoutMs: SSO_TIMEOUT_MS,
+      timeoutMs: 10_000,
       signal,
     })
     return {

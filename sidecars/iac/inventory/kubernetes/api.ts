@@ -1,21 +1,14 @@
 import * as v from 'valibot'
 import type { Fetch } from '../../../../src/base/http.ts'
-import type { Logger } from '../../../../src/base/log.ts'
 import { askJson, readPages } from '../http.ts'
 import { checkShape, type InventoryRequest, RefusedError } from '../request.ts'
 import { type Cluster, type CurrentCluster, transportOf } from './cluster.ts'
 
 export const SOURCE = 'Kubernetes API'
 
-export interface Api {
-  /** The namespace that is listed if the whole cluster may not be; empty when unknown. */
-  namespace: string
-  log: Logger
-  /** Reads `path`, which is relative to the server's address and has its query. Errors: `InventoryError`. */
-  get(path: string, accept: string): Promise<unknown>
-}
+export type Api = Awaited<ReturnType<typeof createApi>>
 
-export async function createApi(request: InventoryRequest, current: CurrentCluster): Promise<Api> {
+export async function createApi(request: InventoryRequest, current: CurrentCluster) {
   const transports = new WeakMap<Cluster, Fetch>()
   const fetchOf = (cluster: Cluster) => {
     const fetch = transports.get(cluster) ?? transportOf(cluster, request.fetch)
@@ -31,9 +24,11 @@ export async function createApi(request: InventoryRequest, current: CurrentClust
       fetch: fetchOf(cluster),
     })
   return {
+    /** The namespace that is listed if the whole cluster may not be; empty when unknown. */
     namespace: (await current()).namespace,
     log: request.log,
-    get: async (path, accept) => {
+    /** Reads `path`, which is relative to the server's address and has its query. Errors: `InventoryError`. */
+    get: async (path: string, accept: string): Promise<unknown> => {
       const cluster = await current()
       try {
         return await ask(cluster, path, accept)
@@ -59,10 +54,9 @@ export interface ServedKind {
 }
 
 /** Since version 1.26 one request returns all groups. Older servers need one per version of each group. */
-const AGGREGATED = ['v2', 'v2beta1'].map(
-  (version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`,
-)
-const DISCOVERY = [...AGGREGATED, 'application/json'].join(',')
+const DISCOVERY =
+  'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,' +
+  'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json'
 
 /** Reads every kind that can be listed, created and deleted, in the version that its group prefers. */
 export async function readKinds(api: Api): Promise<ServedKind[]> {
@@ -180,8 +174,6 @@ async function readVersion(api: Api, at: { group: string; version: string }): Pr
   }
 }
 
-/** Limit of attempts: a list restarts when it takes longer than the server keeps its beginning. */
-const MAX_ATTEMPTS = 3
 /** Requests metadata only, so that the content of a Secret stays on a server that can omit it. */
 const METADATA = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
 
@@ -222,7 +214,8 @@ async function listAt(api: Api, path: string): Promise<ObjectMetadata[]> {
         return { items: (items ?? []).map((item) => item.metadata), next: metadata?.continue }
       })
     } catch (error) {
-      if (!(error instanceof RefusedError) || error.status !== 410 || attempt >= MAX_ATTEMPTS) throw error
+      // A list restarts when it takes longer than the server keeps its beginning.
+      if (!(error instanceof RefusedError) || error.status !== 410 || attempt >= 3) throw error
     }
   }
 }

@@ -35,8 +35,7 @@ export function importIdOf(address: string, resourceId: string): string {
       .replace(/\[[^\]]*\]$/, '')
       .split('.')
       .at(-2) ?? ''
-  if (object === null || type === 'kubernetes_manifest') return resourceId
-  if (isOfAnotherKind(type, object)) return resourceId
+  if (object === null || type === 'kubernetes_manifest' || isOfAnotherKind(type, object)) return resourceId
   const { apiVersion, kind, namespace, name } = object
   if (type.startsWith('kubernetes_')) return namespace === null ? name : `${namespace}/${name}`
   if (type === 'kubectl_manifest')

@@ -12,15 +12,13 @@ import {
 import { openCluster } from './cluster.ts'
 import { identifierOf, isPlain } from './identifier.ts'
 
-/** Number of kinds listed at the same time. API servers limit each user to a fair share. */
-const PARALLEL = 4
 /** Statuses of a kind that may not be listed, was removed meanwhile, or cannot be listed at all. */
 const SKIPPED = [403, 404, 405]
 
 /** Lists manageable objects in the form of `identifierOf`. Skips and logs forbidden kinds; fails when all are. */
 export const kubernetesInventory: Inventory = async (request) => {
   const api = await createApi(request, await openCluster(request, readFileIfAny))
-  const kinds = (await readKinds(api)).filter((kind) => !leavesOutKind(kind))
+  const kinds = (await readKinds(api)).filter((kind) => !KINDS.has(fullName(kind)))
   if (kinds.length === 0) throw new InventoryError(`${SOURCE} serves no kinds of objects`)
   return identifiersOf(kinds, await listAll(request, api, kinds))
 }
@@ -46,7 +44,8 @@ async function listAll(request: InventoryRequest, api: Api, kinds: readonly Serv
     }
   }
   try {
-    await Promise.all(Array.from({ length: PARALLEL }, work))
+    // Few kinds at the same time: API servers limit each user to a fair share.
+    await Promise.all(Array.from({ length: 4 }, work))
   } finally {
     waiting.length = 0
   }
@@ -121,8 +120,6 @@ const BORN = new Map(
 )
 
 const fullName = ({ resource, group }: ServedKind) => (group === '' ? resource : `${resource}.${group}`)
-
-const leavesOutKind = (kind: ServedKind): boolean => KINDS.has(fullName(kind))
 
 /** Reports whether an object is not managed by code: the cluster made it, or it is being deleted. */
 function leavesOut(kind: ServedKind, object: ObjectMetadata): boolean {

@@ -139,9 +139,6 @@ export interface ClusterInfo {
 
 export type Surroundings = Pick<InventoryRequest, 'env' | 'signal' | 'now'>
 
-/** Time limit of a program, in milliseconds; some ask an identity provider. */
-const TIMEOUT_MS = 30_000
-const MAX_BYTES = 256 * 1024
 const API_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
 
 /** Variables that a program needs, and those of cloud tools. The service's own settings and `KUBE_*` are excluded. */
@@ -169,7 +166,8 @@ export async function runExecPlugin(
   exec: ExecEntry,
   /** `config`: the extension of the cluster's entry that is meant for programs. */
   cluster: ClusterInfo & { config?: unknown },
-  timeoutMs: number = TIMEOUT_MS,
+  /** Some programs ask an identity provider. */
+  timeoutMs = 30_000,
 ): Promise<Obtained> {
   const what = `the exec program of user ${user} in the kubeconfig`
   if (!API_VERSIONS.includes(exec.apiVersion))
@@ -183,7 +181,7 @@ export async function runExecPlugin(
     ...Object.fromEntries(exec.env.map(({ name, value }) => [name, value])),
     KUBERNETES_EXEC_INFO: JSON.stringify({ kind: 'ExecCredential', apiVersion: exec.apiVersion, spec }),
   }
-  const limits = { env: variables, signal, timeoutMs, maxBytes: MAX_BYTES }
+  const limits = { env: variables, signal, timeoutMs, maxBytes: 256 * 1024 }
   const printed = await runForJson([exec.command, ...exec.args], limits, ({ message, isMissing }) => {
     const advice = isMissing
       ? 'install it where this service runs, or set KUBE_TOKEN'

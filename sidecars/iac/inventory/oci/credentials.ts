@@ -113,9 +113,10 @@ async function readResourcePrincipal(env: Env): Promise<OciAccess> {
 }
 
 function regionOf(env: Env, fallback: string | undefined): string {
-  const region = attribute(env, 'region') ?? fallback
+  const region = (attribute(env, 'region') ?? fallback)?.toLowerCase()
   if (!region) throw new InventoryError('OCI_REGION is not set')
-  return checkRegion(region)
+  if (!REGION.test(region)) throw new InventoryError('the OCI region is not an identifier such as eu-frankfurt-1')
+  return region
 }
 
 /** Checks a key id, which is quoted in a header. */
@@ -189,8 +190,10 @@ const RegionMetadata = v.object({
 
 /** Returns the services' addresses from `CLIENT_HOST_OVERRIDES`, else the domain of region, override or realm. */
 export function ociEndpoints(env: Env, region: string, realm: string) {
+  // The variable holds `package.Client=host;package.Client=host`.
+  const overrides = (setting(env, 'CLIENT_HOST_OVERRIDES') ?? '').split(';').map((item) => item.split('='))
   const endpoint = (client: string, host: (domain: string) => string) => {
-    const own = hostOverride(setting(env, 'CLIENT_HOST_OVERRIDES') ?? '', client)
+    const own = overrides.find(([name = '']) => name.trim() === client)?.[1]?.trim()
     if (own === undefined) return `https://${host(domainOf(env, region, realm))}`
     return serviceUrl(own.includes('://') ? own : `https://${own}`, 'CLIENT_HOST_OVERRIDES')
   }
@@ -198,12 +201,6 @@ export function ociEndpoints(env: Env, region: string, realm: string) {
     search: endpoint('oci_resource_search.ResourceSearchClient', (domain) => `query.${region}.oci.${domain}`),
     objectStorage: endpoint('oci_object_storage.ObjectStorageClient', (domain) => `objectstorage.${region}.${domain}`),
   }
-}
-
-function checkRegion(region: string): string {
-  const identifier = region.toLowerCase()
-  if (!REGION.test(identifier)) throw new InventoryError('the OCI region is not an identifier such as eu-frankfurt-1')
-  return identifier
 }
 
 export function domainOf(env: Env, region: string, realm: string): string {
@@ -218,11 +215,3 @@ export function domainOf(env: Env, region: string, realm: string): string {
     throw new InventoryError(`the OCI realm ${realm} is unknown; describe its region in OCI_REGION_METADATA`)
   return domain
 }
-
-/** Reads the host of a client from `package.Client=host;package.Client=host`. */
-const hostOverride = (text: string, client: string): string | undefined =>
-  text
-    .split(';')
-    .map((item) => item.split('='))
-    .find(([name = '']) => name.trim() === client)?.[1]
-    ?.trim()

@@ -2,7 +2,8 @@ import { readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Hono } from 'hono'
-import { BODIES, JOB_ID, ROUTES } from '../../../../sidecars/iac/app.ts'
+import { z } from 'zod'
+import { BODIES, ROUTES } from '../../../../sidecars/iac/app.ts'
 import { ADDITIONS, type JobKind } from '../../../../sidecars/iac/types.ts'
 import { problemResponse, readBody, requireBearer } from '../../../../sidecars/shared/http.ts'
 import { type Handler, TOKEN } from './serve.ts'
@@ -97,7 +98,7 @@ export function fakeIac(wrong: Partial<Ways> = {}): Handler {
   }
   app.get('/v1/jobs/:job_id', (c) => {
     const id = c.req.param('job_id')
-    if (!JOB_ID.safeParse(id).success)
+    if (!z.uuid().safeParse(id).success)
       return problemResponse(422, 'Request validation failed', 'path.job_id: must be a UUID')
     const job = jobs.get(id)
     return job ? c.json(ways.shown(job)) : ways.unknown(id)

@@ -8,7 +8,7 @@ import {
   generateAndValidate,
   ValidationLoopExceeded,
 } from '../../../../pipeline/steps/generator/generate-and-validate.ts'
-import { readSchemas, type TypesInPlay } from '../../../../pipeline/steps/generator/generator-dialogue.ts'
+import { readSchemas } from '../../../../pipeline/steps/generator/generator-dialogue.ts'
 import { createPlanValidator } from '../../../../pipeline/steps/plan/validators.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import type { EngineDiagnostic, IacClient } from '../../../../src/services/iac/contract.ts'
@@ -303,7 +303,7 @@ const arn = { block: { attributes: { arn: { type: 'string', computed: true } } }
 const { schema } = schemaDouble({ aws_used: arn, aws_unrelated: arn, aws_new: arn, aws_asked: arn, aws_other: arn })
 
 /** Returns the types whose schemas are reported after one initialisation of the engine. */
-async function told(inPlay: Partial<TypesInPlay>, diff = ''): Promise<string[]> {
+async function told(inPlay: { query?: string; templates?: string[] }, diff = ''): Promise<string[]> {
   const { kit, workspace } = await steps.world({ additions: { schema } })
   Object.assign(workspace, {
     iacRoot: repository.path,
@@ -312,7 +312,7 @@ async function told(inPlay: Partial<TypesInPlay>, diff = ''): Promise<string[]> 
     branchDiff: async () => diff,
   })
   kit.engine.initialised = true
-  const text = await readSchemas(kit, { query: 'Do it', templates: [], ...inPlay })
+  const text = await readSchemas(kit, inPlay.query ?? 'Do it', inPlay.templates ?? [])
   return [...(text ?? '').matchAll(/^resource "(\w+)"/gm)].map(([, type = '']) => type)
 }
 

@@ -1,7 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { planOutsideTargets } from '../../../../pipeline/steps/plan/plan-outside-targets.ts'
+import { planOutsideTargets } from '../../../../pipeline/steps/plan/plan.ts'
 import { unavailable } from '../../../../src/base/errors.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import type { BeyondTargets } from '../../../../src/plan/targets.ts'

@@ -47,8 +47,7 @@ async function imported(address: string, id: string): Promise<string[]> {
   const args = engineArguments('import', request as never, '') ?? []
   const state = join(folder, `${crypto.randomUUID()}.tfstate`)
   await engine(...args.slice(0, -2), `-state=${state}`, '-lock=false', ...args.slice(-2))
-  const read = stateResourceIds(await readFile(state, 'utf8'))
-  return read.ok ? read.ids : []
+  return stateResourceIds(await readFile(state, 'utf8')) ?? []
 }
 
 describe('an identifier of the inventory', () => {

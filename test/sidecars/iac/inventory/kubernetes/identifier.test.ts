@@ -4,10 +4,9 @@ import { stateResourceIds } from '../../../../../sidecars/iac/jobs/execute.ts'
 
 /** Returns identifiers of a state with one resource. */
 function idsOf(type: string, attributes: object) {
-  const found = stateResourceIds(
+  return stateResourceIds(
     JSON.stringify({ version: 4, resources: [{ mode: 'managed', type, name: 'x', instances: [{ attributes }] }] }),
   )
-  return found.ok ? found.ids : found.text
 }
 
 describe('a state', () => {
