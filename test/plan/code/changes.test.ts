@@ -177,7 +177,7 @@ describe('the fingerprint', () => {
 
   it('differs after a change of what only stands in another folder or file', () => {
     const calls = { 'main.tf': module('m', './m') + module('n', './n'), 'm/main.tf': '', 'n/main.tf': '' }
-    const found = [
+    const states: Record<string, string>[] = [
       {},
       { 'm/x.tf': resource('a') },
       { 'n/x.tf': resource('a') },
@@ -185,7 +185,8 @@ describe('the fingerprint', () => {
       { 'n/x.sh': 'x' },
       { 'prod.tfvars': 'x = 1\n' },
       { 'dev.tfvars': 'x = 1\n' },
-    ].map((after) => changesOf({}, after, calls).fingerprint)
+    ]
+    const found = states.map((after) => changesOf({}, after, calls).fingerprint)
     expect(new Set(found).size).toBe(found.length)
     expect(changesOf({}, { 'dev.tfvars.md': 'x' }, calls).fingerprint).toBe(found[0])
     expect(changesOf({ 'dev.tfvars': 'x = 1\n' }, {}, calls).fingerprint).toBe(found[6])
