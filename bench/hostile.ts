@@ -5,8 +5,8 @@ import { onError } from '../routes/error-handler.ts'
 import { validate } from '../routes/validation/validate.ts'
 import { createAuthzApp } from '../sidecars/authz/main.ts'
 import { openRoleStore } from '../sidecars/authz/role-store.ts'
+import { createDeliveries } from '../sidecars/notifications/deliveries.ts'
 import { createNotificationsApp } from '../sidecars/notifications/main.ts'
-import { createDeliveries } from '../sidecars/notifications/message.ts'
 import { silentLogger } from '../src/base/log.ts'
 import { findRootModules } from '../src/repository/root-modules.ts'
 import { HOSTILE_BODIES } from '../test/helpers/hostile-json.ts'
@@ -59,6 +59,7 @@ function targets(): Target[] {
   }
   const [token, log] = ['', silentLogger]
   const deliveries = createDeliveries({ deliver: async () => {} })
+  const notifications = createNotificationsApp({ token, deliveries, log })
   const authz = createAuthzApp({ token, permissive: true, store: openRoleStore('/nonexistent/roles.json'), log })
   const largest = Math.max(...found.map(({ bytes }) => bytes))
   return [
@@ -70,7 +71,7 @@ function targets(): Target[] {
       path: '/v1/notify',
       method: 'post',
       bytes: 2 * 1024 * 1024,
-      app: createNotificationsApp({ token, deliveries, log }),
+      app: notifications,
     },
   ]
 }

@@ -51,11 +51,8 @@ const casesFor = (ownerId: number, sessions: number): Case[] => [
   ['all, search, cloud and mode', { search: 'acme/infrastructure-17', cloud: 'aws', mode: 'apply' }],
 ]
 const LOCKED_GCP = { cloud: 'gcp', locked: true, sort: 'created' } as const
-const OF_REPOSITORY = {
-  repo_uri: 'https://github.com/acme/infrastructure-17',
-  mode: 'drift',
-  sort: 'last_activity',
-} as const
+const REPOSITORY = 'https://github.com/acme/infrastructure-17'
+const OF_REPOSITORY = { repo_uri: REPOSITORY, mode: 'drift', sort: 'last_activity' } as const
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().replace('Z', '000Z')
 
@@ -63,11 +60,8 @@ const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISO
 function midPeriod(sessions: number, share?: number) {
   const days = (sessions * 3) / (24 * 60)
   const half = (share === undefined ? Math.min(30, days / 2) : days * share) / 2
-  return {
-    created_after: daysAgo(days / 2 + half),
-    created_before: daysAgo(days / 2 - half),
-    sort: 'last_activity',
-  } as const
+  const [created_after, created_before] = [daysAgo(days / 2 + half), daysAgo(days / 2 - half)]
+  return { created_after, created_before, sort: 'last_activity' } as const
 }
 
 type TotalsCase = [name: string, selection: SessionSelection]
@@ -75,7 +69,7 @@ const totalsCasesFor = (sessions: number): TotalsCase[] => [
   ['summary of all', {}],
   ['summary of a cloud, not locked', { cloud: 'aws', locked: false }],
   ['summary of one owner by e-mail', { user_email: 'person.17@' }],
-  ['summary of a repository', { repo_uri: 'https://github.com/acme/infrastructure-17' }],
+  ['summary of a repository', { repo_uri: REPOSITORY }],
   ['summary of half of the time', (({ sort: _, ...period }) => period)(midPeriod(sessions, 0.5))],
 ]
 

@@ -103,11 +103,7 @@ async function measureChanges(
   return latencies
 }
 
-interface Watchers {
-  /** Waits until each stream has received the text. Returns the times of arrival. */
-  arrivals(text: string): Promise<number[]>
-  close(): void
-}
+type Watchers = Awaited<ReturnType<typeof openWatchers>>
 
 /**
  * Measures the time of an event from the worker's call to each watcher of one session. The baseline, run in turns with
@@ -172,14 +168,16 @@ async function measureWatchers(
   return { platform, baseline }
 }
 
-async function openWatchers(url: string, count: number): Promise<Watchers> {
+async function openWatchers(url: string, count: number) {
   let waiting: { text: string; times: number[]; resolve: (times: number[]) => void } | null = null
   const close = await openStreams(Array<string>(count).fill(url), (chunk) => {
     if (!waiting?.text || !chunk.includes(waiting.text)) return
     waiting.times.push(performance.now())
     if (waiting.times.length === count) waiting.resolve(waiting.times)
   })
-  return { arrivals: (text) => new Promise((resolve) => (waiting = { text, times: [], resolve })), close }
+  /** Waits until each stream has received the text. Returns the times of arrival. */
+  const arrivals = (text: string) => new Promise<number[]>((resolve) => (waiting = { text, times: [], resolve }))
+  return { arrivals, close }
 }
 
 function startBareServer(databaseUrl: string): Promise<{ url: string; child: ChildProcess }> {

@@ -16,21 +16,22 @@ interface CloudResource {
   tags: Record<string, string>
 }
 
+/** What stands before the name in the ARN of a service. */
+const SEPARATORS: Record<string, string> = {
+  dynamodb: 'table/',
+  lambda: 'function:',
+  ssm: 'parameter/',
+  iam: 'role/',
+  ec2: 'network-interface/',
+}
+
 const resource = (type: string, name: string, tags: Record<string, string> = {}, owner = ACCOUNT): CloudResource => {
   const [service = ''] = type.split(':')
-  const separator =
-    { dynamodb: 'table/', lambda: 'function:', ssm: 'parameter/', iam: 'role/', ec2: 'network-interface/' }[service] ??
-    ''
   const global = service === 's3' || service === 'iam'
   const region = global ? '' : REGION
   const account = service === 's3' ? '' : owner
-  return {
-    arn: `arn:aws:${service}:${region}:${account}:${separator}${name}`,
-    type,
-    region: global ? 'global' : REGION,
-    owner,
-    tags,
-  }
+  const arn = `arn:aws:${service}:${region}:${account}:${SEPARATORS[service] ?? ''}${name}`
+  return { arn, type, region: global ? 'global' : REGION, owner, tags }
 }
 
 /** The resources in the order of the index. The last five are managed by others, so the inventory leaves them out. */

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { chmod, chown, cp, lstat, mkdir, mkdtemp, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -105,10 +105,8 @@ async function launchOnPort(
   for (let attempt = 1; ; attempt++) {
     const port = wanted ?? (await probePort())
     try {
-      return {
-        port,
-        pid: await launch(programs, dataDir, user, { ...SETTINGS, ...(durable === false && HASTY), port }),
-      }
+      const pid = await launch(programs, dataDir, user, { ...SETTINGS, ...(durable === false && HASTY), port })
+      return { port, pid }
     } catch (error) {
       if (!(error instanceof PortBusy) || wanted !== undefined || attempt === 3) throw error
     }
@@ -155,11 +153,7 @@ class PortBusy extends Error {
 }
 
 /** Waits until the server is ready. It writes its state into line 8 of the file with its process id. */
-async function waitUntilReady(
-  dataDir: string,
-  port: number,
-  server: { pid?: number; exitCode: number | null; signalCode: string | null },
-): Promise<void> {
+async function waitUntilReady(dataDir: string, port: number, server: ChildProcess): Promise<void> {
   for (const end = Date.now() + START_LIMIT_MS; Date.now() < end; await sleep(20)) {
     if (server.pid === undefined || server.exitCode !== null || server.signalCode !== null) break
     const lines = (await readFile(join(dataDir, 'cluster', 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
@@ -285,13 +279,10 @@ async function createSharedFolder(): Promise<string> {
 }
 
 /** The user that the server runs as. PostgreSQL refuses to run as root. */
-interface SystemUser {
-  uid: number
-  gid: number
-}
+type SystemUser = NonNullable<Awaited<ReturnType<typeof findServerUser>>>
 
 /** Finds the user for the server: for root the first of `postgres` and `nobody`; null for any other caller. */
-async function findServerUser(): Promise<SystemUser | null> {
+async function findServerUser() {
   if (process.getuid?.() !== 0) return null
   for (const name of ['postgres', 'nobody']) {
     try {

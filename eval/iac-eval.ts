@@ -24,9 +24,8 @@ export async function loadIacEval(folder: string): Promise<Scenario[]> {
   }
   const cases = rows.flatMap(({ file, number, row }) => {
     const [prompt, rego] = [field(row, 'prompt'), field(row, 'rego intent', 'rego_intent', 'rego')]
-    return prompt === '' || rego === ''
-      ? []
-      : [{ name: `iac-eval/${file}-${String(number).padStart(3, '0')}`, prompt, rego }]
+    if (prompt === '' || rego === '') return []
+    return [{ name: `iac-eval/${file}-${String(number).padStart(3, '0')}`, prompt, rego }]
   })
   if (cases.length === 0)
     throw new ScenarioError(`${folder} holds no CSV or JSONL file with the columns Prompt and "Rego intent".`)

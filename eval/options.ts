@@ -8,14 +8,7 @@ export type HandTask =
   | { kind: 'show'; call: number; whole: boolean }
   | { kind: 'answer'; call: number; file: string }
 
-export interface HandChoice {
-  task: HandTask
-  /** Absolute path. */
-  folder: string
-  /** Undefined means a free port. */
-  port: number | undefined
-  autoStatus: boolean
-}
+export type HandChoice = NonNullable<ReturnType<typeof readHandChoice>>
 
 const HAND_ONLY = {
   ...{ folder: TEXT, port: TEXT, answer: TEXT, show: TEXT, wait: TEXT },
@@ -106,7 +99,7 @@ type HandValues = Partial<ReturnType<typeof parseOptions<typeof HAND_OPTIONS>>['
  * Reads the options of `--hand`; null without it. Errors: `UsageError`.
  * @param rest the arguments that are no options
  */
-function readHandChoice(values: HandValues, rest: readonly string[]): HandChoice | null {
+function readHandChoice(values: HandValues, rest: readonly string[]) {
   const given = Object.keys(HAND_ONLY).find((name) => values[name as keyof HandValues] !== undefined)
   if (!values.hand && given !== undefined) throw new UsageError(`--${given} belongs to --hand.`)
   const task = values.hand ? readTask(values, rest) : null
@@ -115,7 +108,9 @@ function readHandChoice(values: HandValues, rest: readonly string[]): HandChoice
   if (!task) return null
   return {
     task,
+    /** Absolute path. */
     folder: dataFolder(values.folder, '.platform/hand'),
+    /** Undefined means a free port. */
     port: values.port === undefined ? undefined : whole('port', values.port, 1, 65_535),
     autoStatus: values['auto-status'] ?? true,
   }

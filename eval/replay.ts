@@ -94,7 +94,7 @@ async function replay(file: string, values: { repo?: string; scenario?: string; 
       }
       const [name] = await readdir(records)
       if (!name) throw new Error('The round left no recording to compare with.')
-      return tell(recording, await readRecording(await readFile(join(records, name), 'utf8')), llm.statistics())
+      return tell(recording, await readRecording(await readFile(join(records, name), 'utf8')), llm)
     })
   } finally {
     await model.close()
@@ -107,11 +107,8 @@ function createReplayEnvironment(url: string): Record<string, string | undefined
   return { ...Object.fromEntries(kept), ...modelVariables(url, REPLAY_MODELS) }
 }
 
-function tell(
-  { outcome: recorded }: Recording,
-  { outcome: played }: Recording,
-  statistics: ReturnType<ReplayLlm['statistics']>,
-): number {
+function tell({ outcome: recorded }: Recording, { outcome: played }: Recording, llm: ReplayLlm): number {
+  const statistics = llm.statistics()
   const parts: [string, unknown, unknown][] = [
     ['end', recorded.end?.status ?? null, played.end?.status ?? null],
     ['statuses', recorded.statuses, played.statuses],

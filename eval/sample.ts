@@ -134,7 +134,10 @@ export async function judge(stack: EvalStack, scenario: Scenario, uri: string, s
   const planned = needsPlan(scenario.expect) || scenario.rego !== undefined
   const { files, formatted } = scenario.expect
   const wantsRoot = planned || files.length > 0 || formatted !== undefined
-  const root = wantsRoot ? await branchRoot(stack, scenario, uri, session) : null
+  const { iac_path, scope: scope_id, cloud } = scenario
+  const place = { uri, branch: session.workspace.branch, iac_path, scope_id, cloud }
+  // The branch may never have been pushed.
+  const root = wantsRoot ? await stack.roots.open(place).catch(() => null) : null
   try {
     const plan = planned && root ? await planOf(root, signal) : null
     const file = async (path: string) => (root ? await root.file(path) : null)
@@ -147,12 +150,6 @@ export async function judge(stack: EvalStack, scenario: Scenario, uri: string, s
   } finally {
     await root?.dispose()
   }
-}
-
-/** Opens the root on the session's branch; null if the branch was never pushed. */
-async function branchRoot({ roots }: EvalStack, scenario: Scenario, uri: string, session: Session) {
-  const { iac_path, scope: scope_id, cloud } = scenario
-  return await roots.open({ uri, branch: session.workspace.branch, iac_path, scope_id, cloud }).catch(() => null)
 }
 
 async function planOf(root: BranchRoot, signal: AbortSignal): Promise<Outcome['plan']> {

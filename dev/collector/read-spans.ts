@@ -55,19 +55,16 @@ function readSpan(message: Uint8Array, resource: Record<string, Value>): Receive
     else if (field.number === 8) span.end_ms = millisecondsOf(field)
     else if (field.number === 9) Object.assign(span.attributes, Object.fromEntries([readAttribute(field)]))
     else if (field.number === 10) span.droppedAttributes = Number(numberOf(field))
-    else if (field.number === 15) Object.assign(span, readStatus(field))
+    else if (field.number === 15) readStatus(field, span)
   }
   return span
 }
 
-function readStatus(status: Field): Pick<ReceivedSpan, 'status' | 'status_message'> {
-  let code = 0
-  let statusMessage = ''
+function readStatus(status: Field, span: ReceivedSpan): void {
   for (const field of readFields(bytesOf(status))) {
-    if (field.number === 2) statusMessage = textOf(field)
-    else if (field.number === 3) code = Number(numberOf(field))
+    if (field.number === 2) span.status_message = textOf(field)
+    else if (field.number === 3) span.status = STATUS[Number(numberOf(field))] ?? 'unset'
   }
-  return { status: STATUS[code] ?? 'unset', status_message: statusMessage }
 }
 
 function readAttribute(pair: Field): [string, Value] {

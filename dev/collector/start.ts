@@ -56,10 +56,8 @@ async function respond(request: ServerRequest, spans: SpanStore, prompts: Prompt
 function toErrorAnswer(error: unknown): ServerAnswer {
   if (error instanceof BodyTooLarge) return { status: 413 }
   const isMalformed = [RangeError, TypeError, SyntaxError, URIError].some((type) => error instanceof type)
-  return {
-    status: isMalformed ? 400 : 500,
-    body: { detail: isMalformed ? 'The body cannot be read.' : 'The request failed.' },
-  }
+  if (isMalformed) return { status: 400, body: { detail: 'The body cannot be read.' } }
+  return { status: 500, body: { detail: 'The request failed.' } }
 }
 
 type SpanStore = ReturnType<typeof createSpanStore>

@@ -116,7 +116,6 @@ export async function follow(
     shownCount = statuses.length
     return session
   }
-  const ended = (session: Session) => !session.in_flight && TERMINAL.has(session.current_status)
   for (;;) {
     let last = ''
     for await (const status of api.events(sessionId)) {
@@ -125,7 +124,7 @@ export async function follow(
       last = status
     }
     const session = await look()
-    if (ended(session)) return session
+    if (!session.in_flight && TERMINAL.has(session.current_status)) return session
     await sleep(500)
   }
 }

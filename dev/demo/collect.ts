@@ -16,13 +16,10 @@ export interface Collected {
   /** Addresses of the resources in the first drift that was read. */
   drift: string[]
   /** The list of the last import preview; null when there was none. */
-  preview: Preview | null
-}
-
-/** The parts of the list of an import preview that the demo reads. */
-interface Preview {
-  counts: Round['previews'][number]['counts']
-  unmanaged: { kind: string | null; resource_id: string }[]
+  preview: {
+    counts: Round['previews'][number]['counts']
+    unmanaged: { kind: string | null; resource_id: string }[]
+  } | null
 }
 
 /** Downloads every artifact of the session through its presigned URL. */

@@ -8,7 +8,6 @@ const ENDINGS = ['declined', 'question', 'blocked', 'exhausted'] as const
 export type DemoMode = (typeof JOBS)[number] | (typeof PREVIEWS)[number] | (typeof ENDINGS)[number]
 export const MODES: readonly DemoMode[] = [...JOBS, ...PREVIEWS, ...ENDINGS]
 
-const isMode = (text: string): text is DemoMode => MODES.some((mode) => mode === text)
 const isEnding = (mode: DemoMode): boolean => ENDINGS.some((ending) => ending === mode)
 
 export const findExample = (mode: DemoMode): Example => EXAMPLES[mode satisfies ExampleName]
@@ -88,6 +87,7 @@ export function readOptions(args: string[]) {
 }
 
 function readMode(given: string): DemoMode | 'all' {
-  if (given === 'all' || isMode(given)) return given
+  const mode = given === 'all' ? given : MODES.find((one) => one === given)
+  if (mode) return mode
   throw new UsageError(`There is no mode '${given}'. The modes are ${[...MODES, 'all'].join(', ')}.`)
 }

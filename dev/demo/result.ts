@@ -1,3 +1,4 @@
+import type { StackEngine } from '../stack/data-folder.ts'
 import type { PullRequest, Round, Session } from './api.ts'
 import type { Collected } from './collect.ts'
 import type { DemoMode } from './options.ts'
@@ -41,10 +42,7 @@ export function resultOf(mode: DemoMode, engine: Engine, evidence: Evidence, dur
   }
 }
 
-interface Engine {
-  name: string
-  version: string
-}
+type Engine = Pick<StackEngine, 'name' | 'version'>
 
 /** Makes the result of a mode that could not be played. */
 export const unplayedResult = (mode: DemoMode, engine: Engine, message: string): DemoResult => ({

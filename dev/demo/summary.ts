@@ -188,12 +188,9 @@ function describeAttribute(attribute: DocumentAttribute, forcing: boolean): stri
   const { path, change, before, after, unknown, sensitive } = attribute
   const name = path.join('.')
   const later = sensitive ? '(sensitive)' : unknown ? '(known after apply)' : show(after)
-  const value =
-    change === 'added' || change === 'same'
-      ? later
-      : change === 'removed'
-        ? `${sensitive ? '(sensitive)' : show(before)} -> gone`
-        : `${sensitive ? '(sensitive)' : show(before)} -> ${later}`
+  const earlier = sensitive ? '(sensitive)' : show(before)
+  const isOne = change === 'added' || change === 'same'
+  const value = isOne ? later : `${earlier} -> ${change === 'removed' ? 'gone' : later}`
   return `${name} = ${value}${forcing ? '  (forces the replacement)' : ''}`
 }
 

@@ -67,21 +67,13 @@ async function fetchArchive(download: Download): Promise<Buffer> {
     throw new Error(`the signature of ${list} is not one of the project (${(error as Error).message})`)
   })
   const name = `tofu_${version}_${download.target.name}.zip`
-  const expected = checksumOf(new TextDecoder().decode(sums), name)
-  if (expected === null) throw new Error(`${list} does not list ${name}`)
+  const entry = new RegExp(`^([0-9a-f]{64}) [ *]${RegExp.escape(name)}\\s*$`, 'm')
+  const expected = entry.exec(new TextDecoder().decode(sums))?.[1]
+  if (expected === undefined) throw new Error(`${list} does not list ${name}`)
   const archive = Buffer.from(await fetchFile(`${base}/${name}`, MAX_ARCHIVE, download, download.progress))
   const actual = sha256(archive)
   if (actual !== expected) throw new Error(`${name} has the checksum ${actual} instead of ${expected}`)
   return archive
-}
-
-/** Finds the checksum of a file in a list in the form of `sha256sum`; null if it is not listed. */
-function checksumOf(list: string, name: string): string | null {
-  for (const line of list.split('\n')) {
-    const [, checksum = '', file] = /^([0-9a-f]{64}) [ *](\S+)\s*$/.exec(line) ?? []
-    if (file === name) return checksum
-  }
-  return null
 }
 
 /** Moves the engine to its place. An engine that another process has put there meanwhile is kept. */

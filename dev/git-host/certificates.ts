@@ -3,14 +3,6 @@ import { join } from 'node:path'
 import { generate } from 'selfsigned'
 import { readText, writeAtomically } from '../files.ts'
 
-interface Certificates {
-  caPem: string
-  /** PEM file with the certificate of the authority, for git's `http.sslCAInfo` and `NODE_EXTRA_CA_CERTS`. */
-  ca_file: string
-  cert: string
-  key: string
-}
-
 const DAY_MS = 86_400_000
 const VALID_MS = 820 * DAY_MS
 
@@ -18,8 +10,9 @@ const VALID_MS = 820 * DAY_MS
  * Loads the certificates of the sample git host (127.0.0.1 and localhost) from a folder: that of an authority and that
  * of the server. Missing ones are made, and those that expire within a month are renewed. The authority's key is not
  * stored.
+ * @returns `ca_file` is the PEM file of the authority, for git's `http.sslCAInfo` and `NODE_EXTRA_CA_CERTS`
  */
-export async function loadCertificates(folder: string): Promise<Certificates> {
+export async function loadCertificates(folder: string) {
   const caFile = join(folder, 'ca.pem')
   const bundleFile = join(folder, 'server.pem')
   const [caPem, bundle] = await Promise.all([readText(caFile), readText(bundleFile)])

@@ -1,7 +1,6 @@
 import { html, raw } from 'hono/html'
-import { git } from './git.ts'
 import type { Pull } from './pulls.ts'
-import { defaultBranch, type Repository } from './repositories.ts'
+import { defaultBranch, git, type Repository } from './repositories.ts'
 
 const STYLE = `body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1f2328}
 a{color:#0969da;text-decoration:none}pre{background:#f6f8fa;border:1px solid #d1d9e0;border-radius:6px;padding:1rem;overflow:auto;font-size:13px}

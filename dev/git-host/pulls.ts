@@ -5,8 +5,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { createMiddleware } from 'hono/factory'
 import { isJsonObject, parseJson } from '../../src/base/json.ts'
 import { createKeyedLock, readText, withTemporaryFolder, writeAtomically } from '../files.ts'
-import { git, gitOrThrow } from './git.ts'
-import { branchCommit, findRepository, type Repository } from './repositories.ts'
+import { branchCommit, findRepository, git, gitOrThrow, type Repository } from './repositories.ts'
 
 export interface Pull {
   number: number

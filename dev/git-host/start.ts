@@ -12,12 +12,13 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
 import { listen } from '../server.ts'
 import { loadCertificates } from './certificates.ts'
-import { createGitEnvironment, GIT_OPTIONS } from './git.ts'
 import { indexPage, pullPage, repositoryPage } from './pages.ts'
 import { createApi, findPull, type HostEnv, listPulls, type Site } from './pulls.ts'
 import {
+  createGitEnvironment,
   createRepository,
   findRepository,
+  GIT_OPTIONS,
   listRepositories,
   type NewRepository,
   type Repository,

@@ -28,8 +28,6 @@ export function splitMarkdown(markdown: string): { prose: string[]; examples: Co
 /** Removes the code in backticks from a line. */
 export const withoutCode = (line: string): string => line.replaceAll(/`[^`]*`/g, '``')
 
-export const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => word !== '').length
-
 const GUIDELINES = [
   'abbreviations',
   'resources_list',

@@ -1,7 +1,8 @@
+import { wordsOf } from '../../src/base/text.ts'
 import { blocksWithin, isWrittenOut, readHcl } from '../../src/hcl/read.ts'
 import type { HclValue } from '../../src/hcl/tree.ts'
 import { carriesSecret, hasUrlPassword, isLiteralSecret, tokensIn } from '../../src/rules/common/secret-forms.ts'
-import { splitMarkdown, withoutCode, wordsIn } from './markdown.ts'
+import { splitMarkdown, withoutCode } from './markdown.ts'
 import { findUnknownArguments, type ProviderSchema } from './schema.ts'
 
 /** A fault of a prompt. `line` counts in its body from 1; null stands for the text as a whole. */
@@ -56,7 +57,7 @@ export function textComplaints(type: 'guidelines' | 'resources' | 'compliance', 
 
 function lengthOf(type: keyof typeof LENGTHS, body: string): Complaint[] {
   const [least, most] = LENGTHS[type]
-  const words = wordsIn(body)
+  const words = wordsOf(body).length
   return words >= least && words <= most
     ? []
     : [{ rule: 'length', line: null, message: `has ${words} words; ${least} to ${most} are allowed` }]

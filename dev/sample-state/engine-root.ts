@@ -12,7 +12,7 @@ import { createStateKeys } from '../../src/data/storage/state-keys.ts'
 import { createIacClient } from '../../src/services/iac/client.ts'
 import type { EngineResult, IacClient } from '../../src/services/iac/contract.ts'
 import { readText } from '../files.ts'
-import { gitOrThrow } from '../git-host/git.ts'
+import { gitOrThrow } from '../git-host/repositories.ts'
 import type { Document } from '../stack/choices.ts'
 import { loadSecrets } from '../stack/configuration.ts'
 

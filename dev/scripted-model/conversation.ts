@@ -128,3 +128,12 @@ export const readFiles = (files: readonly string[]) => ({
 /** Makes the call that ends a task. */
 export const complete = (status: 'done' | 'not done', summary: string): Reply =>
   oneCall('task_complete', { status, summary })
+
+/** True if the query shows findings of the engine, in the form of the platform or in the engine's own words. */
+export const isRefusal = ({ query, data }: Pick<Conversation, 'query' | 'data'>): boolean =>
+  data.has('findings') || /^\s*[│|]?\s*Error:/m.test(query)
+
+export const unknownRefusal = complete(
+  'not done',
+  'The scripted model has no recording for this diagnostic of the engine.',
+)

@@ -10,7 +10,7 @@ import { startPostgres } from '../postgres.ts'
 import { MODEL, startScriptedModel } from '../scripted-model/start.ts'
 import type { Running } from '../server.ts'
 import { answers, type Child, type Closer, firstDeath, startChild, watchDatabase, withinLimit } from './child.ts'
-import { type Choices, type EmbeddedOnly, readChoices } from './choices.ts'
+import { type Choices, type EmbeddedOnly, readChoices, section } from './choices.ts'
 import {
   childVariables,
   configurationDocument,
@@ -64,7 +64,7 @@ export async function startStack(options: StackOptions) {
     const ready: ReadyStack = {
       url: `http://127.0.0.1:${port}`,
       git_host: embedded.git_host && { url: embedded.git_host.url, repositories: embedded.git_host.repositories },
-      model: { name: embedded.modelUrl ? scriptedName(choices) : modelName(choices), scripted: !!embedded.modelUrl },
+      model: { name: embedded.modelUrl ? scriptedName(choices) : realName(choices), scripted: !!embedded.modelUrl },
       engine: await engineOf(embedded.iacUrl, secrets.iac_token),
       sample_state: embedded.objectStoreUrl !== null && embedded.git_host !== null,
       sample_account: embedded.cloudUrl !== null,
@@ -228,7 +228,4 @@ const scriptedName = ({ scripted }: Choices): string => {
   return names.length === 1 && names[0] === `openai/${MODEL}` ? MODEL : names.join(', ')
 }
 
-const modelName = (choices: Choices): string => {
-  const base = choices.base.llm as { model?: string } | undefined
-  return String(choices.llm?.model ?? base?.model ?? 'as configured')
-}
+const realName = ({ llm, base }: Choices): string => String(llm?.model ?? section(base, 'llm').model ?? 'as configured')

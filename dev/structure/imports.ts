@@ -24,14 +24,13 @@ export function readImports(path: string, text: string): Import[] {
     const target = specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier
     imports.push({ target, line: text.slice(0, source.start).split('\n').length })
   }
-  const visitor = new Visitor({
+  new Visitor({
     ImportDeclaration: add,
     ExportNamedDeclaration: add,
     ExportAllDeclaration: add,
     ImportExpression: add,
     TSImportType: add,
-  })
-  visitor.visit(program)
+  }).visit(program)
   return imports
 }
 

@@ -25,12 +25,11 @@ export class AnswerFault extends Error {}
  */
 export function readAnswer(source: string, tools: readonly ChatTool[]): HandAnswer {
   const parsed = v.safeParse(schema, readJson(source))
-  if (!parsed.success)
-    throw new AnswerFault(
-      `The answer has the form {"text": "...", "tool_calls": [{"name": "...", "arguments": {...}}]}: ${parsed.issues
-        .map((issue) => `${v.getDotPath(issue) ?? 'answer'}: ${issue.message}`)
-        .join('; ')}.`,
-    )
+  if (!parsed.success) {
+    const found = parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'answer'}: ${issue.message}`).join('; ')
+    const form = '{"text": "...", "tool_calls": [{"name": "...", "arguments": {...}}]}'
+    throw new AnswerFault(`The answer has the form ${form}: ${found}.`)
+  }
   const { text, tool_calls: calls, as_is: asIs } = parsed.output
   const answer = { text, calls: calls.map((call) => ({ name: call.name, arguments: argumentsText(call.arguments) })) }
   if (asIs) return answer

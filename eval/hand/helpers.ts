@@ -46,7 +46,9 @@ async function printNext(folder: HandFolder, { waitS, whole }: HelperTask & { ki
       )
       return 0
     }
-    if (performance.now() >= graceEnd && (await hasEnded(folder)))
+    const endpoint = await folder.endpoint()
+    const hasEnded = endpoint !== null && !(endpoint.open && isAlive(endpoint.pid))
+    if (performance.now() >= graceEnd && hasEnded)
       return print(null, 'The endpoint has ended; --hand --stats says what was asked.')
     if (performance.now() >= until) {
       console.error('No call waits yet.')
@@ -54,12 +56,6 @@ async function printNext(folder: HandFolder, { waitS, whole }: HelperTask & { ki
     }
     await sleep(POLL_MS)
   }
-}
-
-/** True if the endpoint of the folder has ended. Before one has started this is false. */
-async function hasEnded(folder: HandFolder): Promise<boolean> {
-  const endpoint = await folder.endpoint()
-  return endpoint !== null && !(endpoint.open && isAlive(endpoint.pid))
 }
 
 async function giveAnswer(folder: HandFolder, { call, file }: HelperTask & { kind: 'answer' }): Promise<number> {

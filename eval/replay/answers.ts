@@ -7,10 +7,12 @@ import type { Inference, LlmClient, Message } from '../../src/llm/inference.ts'
 
 export type ReplayLlm = Awaited<ReturnType<typeof createReplayLlm>>
 
-interface Slot<Answer> {
+interface Wanted {
   key: string
   tools: string
   hash: string
+}
+interface Slot<Answer> extends Wanted {
   answer?: Answer
   error?: RecordedError
   used: boolean
@@ -39,11 +41,8 @@ export async function createReplayLlm({ completions, searches }: Pick<Recording,
     /** The texts of the errors for calls that are not in the recording. */
     missed: [] as string[],
   }
-  const take = <S extends Slot<unknown>>(
-    slots: readonly S[],
-    { key, tools, hash }: Pick<S, 'key' | 'tools' | 'hash'>,
-    name: string,
-  ): S => {
+  const take = <S extends Slot<unknown>>(slots: readonly S[], wanted: Wanted, name: string): S => {
+    const { key, tools, hash } = wanted
     statistics.calls++
     const free = slots.filter((slot) => slot.key === key && !slot.used)
     const slot = free.find((one) => one.hash === hash) ?? free.find((one) => one.tools === tools) ?? free[0]
@@ -81,10 +80,7 @@ export async function createReplayLlm({ completions, searches }: Pick<Recording,
     canSearch: () => completions.some(({ tools }) => tools.includes('web_search')),
   }
   /** `unused` counts the recorded answers that were not used. */
-  const summarise = () => ({
-    ...statistics,
-    unused: [...kept, ...recordedSearches].filter(({ used }) => !used).length,
-  })
+  const summarise = () => ({ ...statistics, unused: [...kept, ...recordedSearches].filter(({ used }) => !used).length })
   return { ...client, statistics: summarise }
 }
 

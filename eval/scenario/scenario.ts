@@ -97,9 +97,7 @@ const scenarioSchema = strict({
       strict({ sample: text }),
       v.pipe(
         strict({ files, repeated: v.optional(v.array(repeatedFiles), []) }),
-        v.transform(({ files: own, repeated }) => ({
-          files: Object.assign({}, ...repeated, own) as Files,
-        })),
+        v.transform(({ files: own, repeated }) => ({ files: Object.assign({}, ...repeated, own) as Files })),
       ),
     ],
     'must have either sample or files',

@@ -116,10 +116,9 @@ export const stateResources = ({ document }: Plan): JsonObject[] =>
 export const plannedResources = ({ document }: Plan): JsonObject[] =>
   resourcesIn(memberOf(document.planned_values, 'root_module'))
 
-function resourcesIn(module: Json | undefined, depth = 0): JsonObject[] {
-  const own = itemsOf(memberOf(module, 'resources')).filter(isJsonObject)
-  if (depth > MAX_MODULE_DEPTH) return own
-  return [...own, ...itemsOf(memberOf(module, 'child_modules')).flatMap((child) => resourcesIn(child, depth + 1))]
-}
+const resourcesIn = (module: Json | undefined): JsonObject[] => [
+  ...itemsOf(memberOf(module, 'resources')).filter(isJsonObject),
+  ...itemsOf(memberOf(module, 'child_modules')).flatMap(resourcesIn),
+]
 
 const unreadablePlan = (cause?: unknown) => badGateway('Engine plan json output could not be read.', cause)

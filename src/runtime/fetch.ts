@@ -56,9 +56,15 @@ const IDLE_MS = 4_000
  * @param extraAuthority additional authorities as PEM text, for URLs that `trusted` accepts
  */
 export function createPinnedFetch(extraAuthority?: { caPem: string; trusted: (url: URL) => boolean }): PinnedFetch {
+  let context: tls.SecureContext | undefined
+  /** Made once, because each context parses the certificates of all authorities into memory of its own. */
+  const openContext = (caPem: string) => {
+    context ??= tls.createSecureContext({ ca: [...defaultAuthorities(), caPem] })
+    return context
+  }
   return (target, addresses) => {
     const { origin, protocol, hostname } = target
-    const ca = extraAuthority?.trusted(target) ? [...defaultAuthorities(), extraAuthority.caPem] : undefined
+    const secureContext = extraAuthority?.trusted(target) ? openContext(extraAuthority.caPem) : undefined
     const lookup = createPinnedLookup(hostname, addresses)
     const agent = new Agent({ keepAlive: true, timeout: IDLE_MS })
     return async (input, init = {}) => {
@@ -72,7 +78,7 @@ export function createPinnedFetch(extraAuthority?: { caPem: string; trusted: (ur
       const options = {
         agent,
         lookup,
-        ...(ca && { ca }),
+        ...(secureContext && { secureContext }),
         method: init.method ?? 'GET',
         headers: Object.fromEntries(headers),
       }

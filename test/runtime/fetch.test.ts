@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
+import tls from 'node:tls'
 import { generate } from 'selfsigned'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { listen, type Running } from '../../dev/server.ts'
 import { send } from '../../src/base/http.ts'
 import { createFetch, createPinnedFetch } from '../../src/runtime/fetch.ts'
@@ -102,6 +103,16 @@ describe('a pinned connection', () => {
     const usual = new URL(url())
     expect((await createPinnedFetch({ ...more, trusted: () => true })(usual, ['127.0.0.1'])(usual)).status).toBe(200)
     await close()
+  })
+
+  it('parses the authorities once, however many connections are made', async () => {
+    const parsed = vi.spyOn(tls, 'createSecureContext')
+    const open = createPinnedFetch({ caPem: strange.caPem, trusted: () => true })
+    for (let index = 0; index < 3; index++)
+      await (await open(new URL(url()), ['127.0.0.1'])(url(), { headers: { connection: 'close' } })).text()
+    expect(connections).toBe(3)
+    expect(parsed.mock.calls.filter(([options]) => options?.ca !== undefined)).toHaveLength(1)
+    parsed.mockRestore()
   })
 
   it('is used again', async () => {

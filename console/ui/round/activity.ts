@@ -68,44 +68,6 @@ const toLine = (key: string, at: string, facts: LineFacts): ActivityLine => ({
   ...facts,
 })
 
-/** Returns the line of an event. An unknown event is shown by the name of its type. */
-function factsOf(event: ActivityEvent): LineFacts {
-  switch (event.type) {
-    case 'attempt.began':
-      return { kind: 'lane', ...attemptFacts(event) }
-    case 'chain.began':
-      return { kind: 'chain', what: 'model', about: chainName(event.chain), state: 'running' }
-    case 'engine.began':
-      return { kind: 'engine', what: 'engine', about: engineStep(event), state: 'running' }
-    case 'tool.called':
-      return {
-        kind: 'tool',
-        what: TOOLS.get(event.tool) ?? 'answers',
-        about: event.path ?? (TOOLS.has(event.tool) ? '' : plain(event.tool)),
-        state: event.outcome === 'ok' ? 'ok' : 'failed',
-        seconds: event.seconds,
-      }
-    case 'file.written':
-      return {
-        kind: 'file',
-        what: 'changed',
-        about: event.path,
-        added: event.lines_added,
-        removed: event.lines_removed,
-      }
-    case 'rule.found':
-      return { kind: 'rule', what: event.severity, about: [event.rule, event.address ?? []].flat().join(' ') }
-    case 'artifact.uploaded':
-      return { kind: 'artifact', what: 'kept', about: `${event.kind}/${event.name}` }
-    case 'round.cancelling':
-      return { kind: 'note', what: 'stop', about: `requested by ${event.by}` }
-    case 'cut':
-      return { kind: 'note', what: 'cut', about: 'From here on, fewer events are recorded.' }
-    default:
-      return { kind: 'note', what: String((event as { type: unknown }).type), about: '' }
-  }
-}
-
 function attemptFacts({ task, attempt, max_attempts }: Extract<ActivityEvent, { type: 'attempt.began' }>) {
   const about = `${attempt} of ${max_attempts}`
   if (task === 'converge') return { what: 'drift check', about }
@@ -212,51 +174,71 @@ export const isShown = (event: ActivityEvent): boolean => !('chain' in event && 
 /** Folds events into lanes and lines, also unknown ones. If `over`, steps without an end count as interrupted. */
 export function foldActivity(events: readonly ActivityEvent[], over: boolean): FoldedActivity {
   const folded: FoldedActivity = { lanes: [], lines: [], budget: null, cancelling: null, cut: null }
-  for (const event of events) if (isShown(event)) take(folded, event)
+  for (const event of events) {
+    const facts = isShown(event) ? take(folded, event) : null
+    if (facts) folded.lines.push(toLine(`e${event.id}`, event.at, facts))
+  }
   if (over) for (const lane of folded.lanes) closeLane(lane)
   if (over) for (const line of folded.lines) if (line.state === 'running') line.state = 'open'
   return folded
 }
 
-function take(folded: FoldedActivity, event: ActivityEvent): void {
+/** Folds an event into the lanes. Returns the facts of its line, null if it has none; an unknown event has its type. */
+function take(folded: FoldedActivity, event: ActivityEvent): LineFacts | null {
   switch (event.type) {
     case 'attempt.began':
       openLane(folded, event, event.task === 'converge' ? 'converge' : 'attempt')
-      break
+      return { kind: 'lane', ...attemptFacts(event) }
     case 'chain.began':
       if (LAST_CHAINS.has(event.chain) && folded.lanes.at(-1)?.kind !== 'report') openLane(folded, event, 'report')
       beginStep(laneOf(folded, event), event.chain)
-      break
+      return { kind: 'chain', what: 'model', about: chainName(event.chain), state: 'running' }
     case 'chain.ended':
       endStep(folded, event.chain, event.outcome, event.seconds)
       finishLine(folded.lines, event)
-      return
+      return null
     case 'engine.began':
       beginStep(laneOf(folded, event), event.step)
-      break
+      return { kind: 'engine', what: 'engine', about: engineStep(event), state: 'running' }
     case 'engine.ended':
       endStep(folded, event.step, outcomeOf(event.exit_code), event.seconds)
       finishLine(folded.lines, event)
-      return
+      return null
     case 'tool.called':
       laneOf(folded, event).reads += READING.has(event.tool) ? 1 : 0
-      break
+      return {
+        kind: 'tool',
+        what: TOOLS.get(event.tool) ?? 'answers',
+        about: event.path ?? (TOOLS.has(event.tool) ? '' : plain(event.tool)),
+        state: event.outcome === 'ok' ? 'ok' : 'failed',
+        seconds: event.seconds,
+      }
     case 'file.written':
       writeFile(laneOf(folded, event), event.path, event.lines_added, event.lines_removed)
-      break
+      return {
+        kind: 'file',
+        what: 'changed',
+        about: event.path,
+        added: event.lines_added,
+        removed: event.lines_removed,
+      }
     case 'rule.found':
       laneOf(folded, event).rules += 1
-      break
+      return { kind: 'rule', what: event.severity, about: [event.rule, event.address ?? []].flat().join(' ') }
     case 'budget.spent':
       folded.budget = { tokens: event.tokens, limit: event.limit }
-      return
+      return null
     case 'round.cancelling':
       folded.cancelling ??= event.by
-      break
+      return { kind: 'note', what: 'stop', about: `requested by ${event.by}` }
+    case 'artifact.uploaded':
+      return { kind: 'artifact', what: 'kept', about: `${event.kind}/${event.name}` }
     case 'cut':
       folded.cut = event.limit
+      return { kind: 'note', what: 'cut', about: 'From here on, fewer events are recorded.' }
+    default:
+      return { kind: 'note', what: String((event as { type: unknown }).type), about: '' }
   }
-  folded.lines.push(toLine(`e${event.id}`, event.at, factsOf(event)))
 }
 
 const laneOf = (folded: FoldedActivity, event: ActivityEvent): Lane =>

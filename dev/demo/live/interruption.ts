@@ -35,7 +35,8 @@ export function createInterruption(
   }
   const askFirst = () => {
     const release = display.hold()
-    ask = openQuestion(terminal, 'Cancel this round? [Y/n] ', (agreed) => {
+    ask = openQuestion(terminal, 'Cancel this round? [Y/n] ')
+    void ask.answer.then((agreed) => {
       ask = null
       release()
       if (agreed === null) return
@@ -82,23 +83,13 @@ export function createInterruption(
 type Question = ReturnType<typeof openQuestion>
 
 /** Asks a yes-or-no question in the terminal. An empty answer and Ctrl-C mean yes. */
-function openQuestion(
-  { input, output }: { input: NodeJS.ReadStream; output: NodeJS.WriteStream },
-  text: string,
-  onAnswer: (agreed: boolean | null) => void,
-) {
+function openQuestion({ input, output }: { input: NodeJS.ReadStream; output: NodeJS.WriteStream }, text: string) {
   const lines = createInterface({ input, output })
-  let answered = false
-  /** Answers for the person; null if the question is obsolete. */
-  const close = (agreed: boolean | null): void => {
-    if (answered) return
-    answered = true
-    lines.close()
-    onAnswer(agreed)
-  }
+  const { promise, resolve: close } = Promise.withResolvers<boolean | null>()
   output.write('\n')
   lines.question(text, (answer) => close(!/^\s*n/i.test(answer)))
   lines.on('SIGINT', () => close(true))
   lines.on('close', () => close(false))
-  return { close }
+  /** `close` answers for the person; null if the question is obsolete. */
+  return { answer: promise.finally(() => lines.close()), close }
 }

@@ -3,12 +3,14 @@ import {
   type Conversation,
   call,
   complete,
+  isRefusal,
   listRoot,
   oneCall,
   type Reply,
   readFiles,
   resultOf,
   type Step,
+  unknownRefusal,
 } from '../conversation.ts'
 import { type Edit, editsIn, type Files, findRecording } from '../recordings.ts'
 import { driftTask, mendDrift } from './drift.ts'
@@ -23,10 +25,6 @@ export function generate(conversation: Conversation): Reply {
   if (drift) return mendDrift(drift, conversation)
   return isRefusal(conversation) ? repair(conversation) : write(conversation)
 }
-
-/** True if the query shows findings of the engine, in the form of the platform or in the engine's own words. */
-const isRefusal = ({ query, data }: Pick<Conversation, 'query' | 'data'>): boolean =>
-  data.has('findings') || /^\s*[│|]?\s*Error:/m.test(query)
 
 const EDITS = ['write_to_file', 'replace_in_file', 'delete_file']
 const edited = (steps: readonly Step[]) => steps.some((step) => EDITS.includes(step.name))
@@ -54,8 +52,7 @@ function editCall(edit: Edit) {
 function repair({ query, steps, history }: Conversation): Reply {
   const file = /\bon (\S+\.tf) line \d+|^(\S+\.tf):\d+/m.exec(query)?.slice(1).find(Boolean)
   const missing = /local value with the name "([^"]+)" has not been declared/.exec(query.replace(/\s+/g, ' '))?.[1]
-  if (!file || !missing)
-    return complete('not done', 'The scripted model has no recording for this diagnostic of the engine.')
+  if (!file || !missing) return unknownRefusal
   if (edited(steps))
     return complete('done', summaryAfterRepair(history) ?? `Corrected the reference to local.${missing} in ${file}.`)
   if (steps.length === 0) return readFiles([file, 'locals.tf'])

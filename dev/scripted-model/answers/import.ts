@@ -4,11 +4,13 @@ import {
   type Conversation,
   complete,
   dataBlocks,
+  isRefusal,
   listRoot,
   oneCall,
   type Reply,
   readFiles,
   resultOf,
+  unknownRefusal,
 } from '../conversation.ts'
 import { wordsOf } from './targets.ts'
 
@@ -76,8 +78,7 @@ const written = (ids: readonly string[]): string =>
 /** IAC_GENERATOR in import rounds: writes one block for each identifier. */
 export function writeImports(ids: readonly string[], { query, data, steps }: Conversation): Reply {
   if (/An argument named "arn" is not expected here/.test(query)) return keepAsComments(ids, steps)
-  if (data.has('findings') || /^\s*[│|]?\s*Error:/m.test(query))
-    return complete('not done', 'The scripted model has no recording for this diagnostic of the engine.')
+  if (isRefusal({ query, data })) return unknownRefusal
   if (steps.length === 0) return listRoot
   const existing = (resultOf(steps, 'list_dir') ?? '').split('\n').includes(FILE)
   const read = resultOf(steps, 'read_file', FILE)

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gitOrThrow } from '../../../../dev/git-host/git.ts'
+import { gitOrThrow } from '../../../../dev/git-host/repositories.ts'
 
 /** Puts another text of a file on top of a branch, as if the round had written it. */
 export async function overwrite(repository: string, branch: string, file: string, text: string): Promise<void> {
