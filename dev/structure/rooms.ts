@@ -46,7 +46,7 @@ export const ROOMS: readonly Room[] = [
     imports: ['config', 'src/base', 'src/aws'],
   },
   { name: 'src/services', holds: 'clients of the sidecars, and the verbs on them', imports: ['config', 'src/base'] },
-  { name: 'src/repository', holds: 'git addresses, root modules', imports: ['config', 'src/base'] },
+  { name: 'src/repository', holds: 'git addresses, root modules', imports: ['config', 'src/base', 'src/hcl'] },
   { name: 'src/prompts', holds: 'registry, shipped texts and fence of the prompts', imports: ['src/base'] },
   {
     name: 'src/plan',

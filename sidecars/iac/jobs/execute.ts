@@ -8,7 +8,7 @@ import { checkHostPrograms } from '../host-programs/check.ts'
 import { discover } from '../inventory/discover.ts'
 import { kubernetesIdentifiers } from '../inventory/kubernetes/identifier.ts'
 import { type CliConfig, explainMissingVersions } from '../limits/providers.ts'
-import { refuseByLimits, refuseLinkedPlan, refuseOwnFolders } from '../limits/refuse.ts'
+import { refuseByLimits, refuseLinkedPlan, refuseMoved } from '../limits/refuse.ts'
 import { isInitialised, noteInitialised } from '../limits/workspace.ts'
 import { type OutputFiles, readTail, removeOutput, writeOutput } from '../output/files.ts'
 import { hideCredentials } from '../output/masking.ts'
@@ -69,7 +69,7 @@ function createCommandRunner(options: ExecutorOptions) {
     if (args === null) return listScope(options, job, request, supervision)
     if (job.kind === 'fmt') return runFormatJob(options, job, { args, texts: request.texts ?? [] }, supervision)
     const refusal =
-      refuseOwnFolders(job.workspace_path, [settings.dataDir, settings.pluginCacheDir]) ??
+      (await refuseMoved(job.workspace_path)) ??
       plan.refusal ??
       (await refuse(options, job, request, AbortSignal.any([supervision.signal, supervision.cancelled])))
     if (refusal !== null) {
