@@ -1,6 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { type Actor, userActor } from '../src/access/audit/record.ts'
+import { requireAuthorization } from '../src/access/authorize.ts'
 import { OPERATION_ROLES, type OperationRole, PANEL_ROLES, type PanelRole, type User } from '../src/access/users.ts'
 import { forbidden, PlatformError, sessionNotFound } from '../src/base/errors.ts'
 import type { SessionFacts } from '../src/rounds/round.ts'
@@ -73,11 +74,29 @@ const sessionFor =
 /** Returns the session if the caller owns it or has any panel role. */
 export const requireReadableSession = sessionFor(({ panel_role }) => panel_role !== null)
 
-/** Returns the session if the caller owns it. */
-export const requireOwnSession = sessionFor(() => false)
-
-/** Returns the session if the caller owns it or is at least editor. */
+/** Returns the session if the caller owns it or is at least editor. It does not open the repository of the session. */
 export const requireSessionToManage = sessionFor(({ panel_role }) => panel_role === 'editor' || panel_role === 'admin')
+
+/**
+ * Makes the gate of the routes that reach the repository of a session: of those callers whom `find` lets through, the
+ * authorization sidecar is asked about the place of the session, where it is enforced. Its refusal is 403, its faults
+ * 502 and 504. It is asked at every request, so that a user whose access ended is refused from then on.
+ */
+const withRepository =
+  (find: ReturnType<typeof sessionFor>) =>
+  async (c: Context<AppEnv>, uuid: string): Promise<SessionFacts> => {
+    const session = await find(c, uuid)
+    const { provider, workspace } = session
+    const place = { cloud: provider, project_name: workspace.uri, environment: workspace.root_path ?? '' }
+    await requireAuthorization(c.var.platform, c.var.user, place)
+    return session
+  }
+
+/** Returns the session, whose repository the route then reaches, if the caller owns it. */
+export const requireOwnRepository = withRepository(sessionFor(() => false))
+
+/** Returns the session, whose repository the route then reaches, if the caller owns it or is at least editor. */
+export const requireRepositoryToManage = withRepository(requireSessionToManage)
 
 /** Returns the caller as an actor of the audit record. Only for routes that require a signed-in caller. */
 export const actorOf = (c: Context<AppEnv>): Actor => userActor(c.var.user, c.var.address)

@@ -25,7 +25,7 @@ export const optionalServiceSchema = v.object({
 
 export const authzSchema = v.object({
   ...optionalServiceSchema.entries,
-  /** True if rounds are accepted only with the consent of the sidecar. */
+  /** True if repositories are reached only with the consent of the sidecar. */
   enforce: flag(false),
 })
 

@@ -62,7 +62,7 @@ const ALONE = [
   { in: 'silent.ts', out: 'silent' },
   { in: 'styles/main.css', out: 'styles' },
   { in: 'public/icon.svg', out: 'icon' },
-  { in: 'ui/workers/layout.ts', out: 'layout-worker' },
+  { in: 'screens/graph/drawing/layout-worker.ts', out: 'layout-worker' },
 ]
 
 const options = (folder: string, minify: boolean) =>
@@ -97,7 +97,7 @@ async function writePages(folder: string, scripts: Script[], single: Metafile['o
     styles: built('styles/main.css'),
     icon: addressOf(Object.keys(single).find((path) => path.endsWith('.svg')) ?? ''),
     // A script has no other way to learn the address of a worker that is built beside it.
-    layout_worker: built('ui/workers/layout.ts'),
+    layout_worker: built('screens/graph/drawing/layout-worker.ts'),
     screens: JSON.stringify(screenScripts(scripts, first, addressOf)),
   }
   const preloads = first.slice(1).map(({ name }) => `<link rel="modulepreload" href="${addressOf(name)}">`)

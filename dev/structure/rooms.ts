@@ -46,7 +46,7 @@ export const ROOMS: readonly Room[] = [
     imports: ['config', 'src/base', 'src/aws'],
   },
   { name: 'src/services', holds: 'clients of the sidecars, and the verbs on them', imports: ['config', 'src/base'] },
-  { name: 'src/repository', holds: 'git addresses, root modules', imports: ['config', 'src/base'] },
+  { name: 'src/repository', holds: 'git addresses, root modules', imports: ['config', 'src/base', 'src/hcl'] },
   { name: 'src/prompts', holds: 'registry, shipped texts and fence of the prompts', imports: ['src/base'] },
   {
     name: 'src/plan',
@@ -177,6 +177,7 @@ export const ROOMS: readonly Room[] = [
       'src/base/http.ts',
       'src/base/json.ts',
       'src/base/log.ts',
+      'src/base/matcher.ts',
       'src/base/text.ts',
       'src/base/time.ts',
       'src/hcl',

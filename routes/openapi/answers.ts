@@ -85,19 +85,18 @@ export const operationForbidden = (role: OperationRole) =>
     ...(role === 'developer' ? [] : [`Requires operation role '${role}' or higher`]),
     'Not the session owner',
   )
-/** Describes the errors of a route that starts rounds, which the authorization sidecar may refuse if enforced. */
-export const roundRefusals = (role: OperationRole) => {
+/** Describes the 403 of a route that reaches a repository, which the authorization sidecar may refuse if enforced. */
+export const repositoryForbidden = (role: OperationRole) => {
   const { description, examples } = operationForbidden(role)
-  return [
-    errorAnswer(
-      403,
-      `${description} Where the authorization service is enforced: it refuses, in its words.`,
-      ...examples,
-      'Not authorized on aws/https://github.com/acme/infrastructure.git (live/network)',
-    ),
-    ...sidecarErrors('authz', 15),
-  ]
+  return errorAnswer(
+    403,
+    `${description} Where the authorization service is enforced: it refuses, in its words.`,
+    ...examples,
+    'Not authorized on aws/https://github.com/acme/infrastructure.git (live/network)',
+  )
 }
+/** Describes the errors of a route that reaches a repository and calls nothing else that may fail. */
+export const repositoryRefusals = (role: OperationRole) => [repositoryForbidden(role), ...sidecarErrors('authz', 15)]
 /** Describes the 403 of a route of the admin panel. */
 export const panelForbidden = (role: PanelRole) =>
   errorAnswer(403, 'The panel role is too low.', `Requires admin-panel role '${role}' or higher`)

@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer'
 import type { Fetch } from '../../src/base/http.ts'
-import { CHANNEL_LIMIT_MS, type Channel, fieldsOf, type Notification, post } from './message.ts'
+import { CHANNEL_LIMIT_MS, type Channel, fieldsOf, type Notification, post } from './deliveries.ts'
 
 const COLOURS = { info: '#36a64f', warning: '#f2c744', error: '#d93f3f', critical: '#7a0b0b' } as const
 

@@ -5,7 +5,7 @@ import { createSidecarApp, problemResponse, readBody } from '../shared/http.ts'
 import { runService } from '../shared/run-service.ts'
 import { checkSettings, type Environment, listOf, serverSettings, textOf } from '../shared/settings.ts'
 import { chatChannel, type EmailSettings, emailChannel, isAddress, webhookChannel } from './channels.ts'
-import { type Channel, ChannelError, createDeliveries, type Deliveries, Notification } from './message.ts'
+import { type Channel, ChannelError, createDeliveries, type Deliveries, Notification } from './deliveries.ts'
 
 export const main = (): Promise<void> =>
   runService({

@@ -1,4 +1,5 @@
 import { forbidden } from '../base/errors.ts'
+import { CLOUDS } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import { checkAccess } from '../services/authz.ts'
 import type { User } from './users.ts'
@@ -35,8 +36,8 @@ export async function authorize(
 }
 
 /**
- * Requires that the caller may start a round there. Sends no request unless `services.authz.enforce` is true. Throws
- * 403 with the sidecar's text, and the errors of the sidecar's client, so that no round starts without its answer.
+ * Requires that the caller may work on the place. Sends no request unless `services.authz.enforce` is true. Throws
+ * 403 with the sidecar's text, and the errors of the sidecar's client, so that nothing is done without its answer.
  */
 export async function requireAuthorization(
   context: Pick<Context, 'config' | 'fetch' | 'log'>,
@@ -47,6 +48,22 @@ export async function requireAuthorization(
   if (!enabled || !enforce) return
   const { result, message } = await authorize(context, caller, request)
   if (!result) throw forbidden(message)
+}
+
+/**
+ * Requires that the caller may work on the repository in at least one cloud, for a request that names no cloud and no
+ * path. Throws as `requireAuthorization`.
+ */
+export async function requireSomeAuthorization(
+  context: Pick<Context, 'config' | 'fetch' | 'log'>,
+  caller: User,
+  project_name: string,
+): Promise<void> {
+  const { enabled, enforce } = context.config.services.authz
+  if (!enabled || !enforce) return
+  const ask = (cloud: string) => authorize(context, caller, { cloud, project_name, environment: '' })
+  const decisions = await Promise.all(CLOUDS.map(ask))
+  if (!decisions.some(({ result }) => result)) throw forbidden(decisions[0]?.message ?? '')
 }
 
 /** True for http(s) addresses. Clients render the address as a link, so `javascript:…` must not pass. */

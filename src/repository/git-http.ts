@@ -1,4 +1,4 @@
-import type { HttpClient } from 'isomorphic-git'
+import type { GitHttpRequest, HttpClient } from 'isomorphic-git'
 import { type Fetch, send } from '../base/http.ts'
 import type { Slices } from '../base/slices.ts'
 
@@ -10,9 +10,13 @@ interface GitHttpOptions {
   signal?: AbortSignal
   /**
    * Receiver of a fetched pack, which the library then skips: it would inflate objects before checking sizes, and could
-   * not be interrupted. File contents are left out if the server supports it.
+   * not be interrupted. `filter` says which contents are left out if the server supports it.
    */
-  withPack?: { take: (pack: Uint8Array) => Promise<void>; slices: Slices }
+  withPack?: {
+    take: (pack: Uint8Array<ArrayBuffer>, isFiltered: boolean) => Promise<void>
+    filter: string
+    slices: Slices
+  }
 }
 
 /** Limit of error bodies, which library errors quote without any use here. */
@@ -28,7 +32,7 @@ export function createGitHttp(fetch: Fetch, options: GitHttpOptions): HttpClient
   const bound = async (isDiscovery: boolean, body: Uint8Array<ArrayBuffer>) => {
     if (isDiscovery || !options.withPack) return takeFirstLines(body)
     const { lines, pack } = await partAnswer(body, options.withPack.slices)
-    await options.withPack.take(pack)
+    await options.withPack.take(pack, canFilter)
     return lines
   }
   return {
@@ -38,7 +42,7 @@ export function createGitHttp(fetch: Fetch, options: GitHttpOptions): HttpClient
         url,
         method,
         headers,
-        body: bytes && (canFilter ? addBlobFilter(bytes) : bytes),
+        body: bytes && (canFilter ? addFilter(bytes, options.withPack?.filter ?? '') : bytes),
         timeoutMs: options.timeoutMs,
         maxBytes: options.maxBytes,
         signal: options.signal,
@@ -76,7 +80,7 @@ function advertisesFilter(advertisement: Uint8Array): boolean {
  * Adds to a fetch request the filter of file contents, which isomorphic-git does not support. In protocol version 1 the
  * capability `filter` belongs to the first `want` line, the filter before the flush packet after the wants.
  */
-function addBlobFilter(request: Uint8Array): Uint8Array<ArrayBuffer> {
+function addFilter(request: Uint8Array, filter: string): Uint8Array<ArrayBuffer> {
   const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
   let [head, rest] = ['', 0]
   for (const { kind, start, end } of readPackets(request)) {
@@ -85,7 +89,28 @@ function addBlobFilter(request: Uint8Array): Uint8Array<ArrayBuffer> {
     head += packetLine(rest === 0 ? `${line} filter` : line)
     rest = end
   }
-  return new TextEncoder().encode(`${head}${packetLine('filter blob:none')}${decode(request.subarray(rest))}`)
+  return new TextEncoder().encode(`${head}${packetLine(`filter ${filter}`)}${decode(request.subarray(rest))}`)
+}
+
+/**
+ * Writes the request of objects by their hashes in protocol version 2, which isomorphic-git cannot.
+ * @returns a function that completes the request, whose body can be sent only once, with headers
+ */
+export function writeObjectRequest(repository: string, hashes: readonly string[]) {
+  const wants = hashes.map((hash) => packetLine(`want ${hash}`)).join('')
+  const options = `${packetLine('no-progress')}${packetLine('ofs-delta')}`
+  const body = new TextEncoder().encode(`${packetLine('command=fetch')}0001${options}${wants}${packetLine('done')}0000`)
+  return (headers: Record<string, string> = {}): GitHttpRequest => ({
+    url: `${repository}/git-upload-pack`,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/x-git-upload-pack-request',
+      accept: 'application/x-git-upload-pack-result',
+      'git-protocol': 'version=2',
+      ...headers,
+    },
+    body: toAsyncIterable(body),
+  })
 }
 
 /** Line limit for isomorphic-git, which searches references in quadratic time; HEAD is in the first line. */

@@ -1,10 +1,8 @@
-import { LeaseLost } from '../base/errors.ts'
-import type { Logger } from '../base/log.ts'
 import type { Turn } from '../base/vocabulary.ts'
 import type { Sql, Transaction } from '../data/db/sql.ts'
 import { interruptAttempts } from './attempts.ts'
 import { type ClaimedRound, readFacts } from './round.ts'
-import { appendStatus, claimRound, extendLease, LEASE_SECONDS } from './transitions.ts'
+import { appendStatus, claimRound } from './transitions.ts'
 
 export interface Claim extends ClaimedRound {
   /** Number of earlier runs that ended without releasing the round, for example because their worker died. */
@@ -66,37 +64,4 @@ async function discardEarlierAttempt(tx: Transaction, claim: Claim, wasParked: b
   await interruptAttempts(tx, claim.id)
   if (!wasParked && claim.cancelled_by === null)
     await appendStatus(tx, claim, 'started', 'The round was interrupted and starts again.')
-}
-
-const RENEW_EVERY_MS = 1_500
-
-/**
- * Extends the lease of a round every 1.5 s while the round runs. The lease counts as lost when it could not be extended
- * for 6 s, because from then on another worker may claim the round; then the signal fires with `LeaseLost`.
- * @param onCancel called with the cancelling user at each extension that finds the round cancelled
- */
-export function keepLease(sql: Sql, round: ClaimedRound, log: Logger, onCancel: (by: string) => void) {
-  const lost = new AbortController()
-  let heldUntil = performance.now() + LEASE_SECONDS * 1000
-  let renewing = false
-  const renew = async () => {
-    const sent = performance.now()
-    renewing = true
-    try {
-      const by = await extendLease(sql, round)
-      heldUntil = sent + LEASE_SECONDS * 1000
-      if (by !== null) onCancel(by)
-    } catch (error) {
-      if (error instanceof LeaseLost) lost.abort(error)
-      else log.warn('the lease could not be extended', { error })
-    } finally {
-      renewing = false
-    }
-  }
-  const timer = setInterval(() => {
-    if (lost.signal.aborted) return
-    if (performance.now() > heldUntil) lost.abort(new LeaseLost())
-    else if (!renewing) void renew()
-  }, RENEW_EVERY_MS)
-  return { signal: lost.signal, stop: () => clearInterval(timer) }
 }

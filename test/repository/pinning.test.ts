@@ -107,7 +107,7 @@ describe('a host that may be private', () => {
     const resolver = answering(['127.0.0.1'])
     const context = gitContext({ allow_private_hosts: ['localhost'] }, { resolver, pinnedFetch: pinned })
     await readReachableHead(context, filled)
-    expect(await findRootModules(context, filled)).toEqual(['live'])
+    expect((await findRootModules(context, filled)).roots).toEqual(['live'])
     expect(new Set(pins.map(([, addresses]) => addresses.join()))).toEqual(new Set(['127.0.0.1']))
   })
 

@@ -4,6 +4,7 @@ import { listen } from '../../dev/server.ts'
 import type { Fetch } from '../../src/base/http.ts'
 import { resolveAllowedAddresses } from '../../src/repository/allowed-addresses.ts'
 import { readDefaultBranch, readReachableHead } from '../../src/repository/head.ts'
+import type { GitContext } from '../../src/repository/remote.ts'
 import { findRootModules } from '../../src/repository/root-modules.ts'
 import { startTrustedHost } from '../helpers/git-host-core.ts'
 import { startOnce } from '../helpers/start-once.ts'
@@ -159,41 +160,42 @@ describe('default branch', () => {
 })
 
 describe('repository parse', () => {
-  it('finds the root modules without fetching file contents', async () => {
-    let received = 0
-    const counting: Fetch = async (input, init) => {
-      const response = await globalThis.fetch(input, init)
-      const bytes = await response.arrayBuffer()
-      if (init?.method === 'POST') received += bytes.byteLength
-      return new Response(bytes, response)
+  const rootsOf = async (context: GitContext, uri: string) => (await findRootModules(context, uri)).roots
+
+  /** Forwards every request to a server that lacks some of its abilities. */
+  const limited = ({ version2 = true, filter = true, wants = true }): { fetch: Fetch; received: number[] } => {
+    const received: number[] = []
+    const fetch: Fetch = async (input, init) => {
+      const headers = new Headers(init?.headers)
+      if (!version2) headers.delete('git-protocol')
+      if (!wants && isObjectRequest(init?.body)) return new Response('no', { status: 500 })
+      const response = await globalThis.fetch(input, { ...init, headers })
+      const text = Buffer.from(await response.arrayBuffer()).toString('latin1')
+      if (isPack(init?.body)) received.push(text.length)
+      return new Response(Buffer.from(filter ? text : text.replaceAll(' filter', ' fiLter'), 'latin1'), response)
     }
-    expect(await findRootModules(own({ fetch: counting }), filled)).toEqual(['.', 'live/prod'])
-    expect(received).toBeLessThan(5_000)
+    return { fetch, received }
+  }
+
+  it('finds the root modules without fetching contents of other files', async () => {
+    const { fetch, received } = limited({})
+    expect(await rootsOf(own({ fetch }), filled)).toEqual(['.', 'live/prod'])
+    expect(received).toHaveLength(2)
+    expect(Math.max(...received)).toBeLessThan(5_000)
   })
 
   it('works with a server that cannot leave out contents', async () => {
-    const plain: Fetch = async (input, init) => {
-      const response = await globalThis.fetch(input, init)
-      const text = await response.arrayBuffer()
-      const bytes = Buffer.from(text).toString('latin1').replaceAll(' filter', ' fiLter')
-      return new Response(Buffer.from(bytes, 'latin1'), response)
-    }
-    expect(await findRootModules(own({ fetch: plain }), filled)).toEqual(['.', 'live/prod'])
+    const { fetch } = limited({ filter: false })
+    expect(await rootsOf(own({ fetch }), filled)).toEqual(['.', 'live/prod'])
   })
 
   it('works with a server that speaks version 1 alone, with contents and without', async () => {
-    for (const filter of ['filter', 'fiLter']) {
-      const first: Fetch = async (input, init) => {
-        const headers = new Headers(init?.headers)
-        headers.delete('git-protocol')
-        const response = await globalThis.fetch(input, { ...init, headers })
-        const text = Buffer.from(await response.arrayBuffer()).toString('latin1')
-        return new Response(Buffer.from(text.replaceAll(' filter', ` ${filter}`), 'latin1'), response)
-      }
-      expect(await findRootModules(own({ fetch: first }), filled)).toEqual(['.', 'live/prod'])
-      expect(await readDefaultBranch(own({ fetch: first }), filled)).toBe('main')
+    for (const filter of [true, false]) {
+      const { fetch } = limited({ version2: false, filter })
+      expect(await rootsOf(own({ fetch }), filled)).toEqual(['.', 'live/prod'])
+      expect(await readDefaultBranch(own({ fetch }), filled)).toBe('main')
       const empty = await host.addRepository({ owner: 'acme', name: `empty-${filter}` })
-      await expect(readReachableHead(own({ fetch: first }), empty)).rejects.toMatchObject({ status: 400 })
+      await expect(readReachableHead(own({ fetch }), empty)).rejects.toMatchObject({ status: 400 })
     }
   })
 
@@ -202,15 +204,96 @@ describe('repository parse', () => {
       owner: 'acme',
       name: 'closed-too',
       private: true,
-      content: { files: { 'live/main.tf': 'x' } },
+      content: { files: { 'live/main.tf': 'terraform {\n  backend "s3" {}\n}' } },
     })
-    expect(await findRootModules(own(), uri)).toEqual(['live'])
+    expect(await findRootModules(own(), uri)).toMatchObject({
+      roots: ['live'],
+      rootModules: [{ path: 'live', kind: 'root' }],
+    })
   })
 
   it('reads a repository of 50000 files', async () => {
     const context = gitContext({ allow_private_hosts: ['127.0.0.1'] }, { fetch: remoteOf(LARGE_REPOSITORY.build()) })
-    const roots = await findRootModules(context, 'https://127.0.0.1/acme/infra')
+    const roots = await rootsOf(context, 'https://127.0.0.1/acme/infra')
     expect([roots.length, roots[0], roots.at(-1)]).toEqual([5_000, 'project-0000', 'project-4999'])
+  })
+
+  describe('by contents', () => {
+    const backend = 'terraform {\n  backend "s3" {}\n}\n'
+    const noise = Array.from({ length: 30_000 }, (_, index) => `# ${index * 7_919}`).join('\n')
+    let uri: string
+    beforeAll(async () => {
+      uri = await host.addRepository({
+        owner: 'acme',
+        name: 'terraform-aws-net',
+        content: {
+          files: {
+            'live/b/zones.tf': backend,
+            'live/a/zones.tf': `${backend}module "net" {\n  source = "../../net"\n}\n`,
+            'live/c/zones.tf': `${backend}${'# x\n'.repeat(500)}`,
+            'live/d/zones.tf': `${backend}${'# x\n'.repeat(500)}# y\n`,
+            'net/main.tf': 'provider "aws" {}\nresource "aws_vpc" "v" {}\n',
+            'examples/z/x.tf': 'module "net" {\n  source = "acme/net/aws//net"\n}\n',
+            'test/x/x.tf': 'resource "aws_vpc" "v" {}\n',
+            'empty/x.tf': '',
+            'charts/x/Chart.yaml': 'name: x',
+            'live/e/terragrunt.hcl': '',
+            'docs/long.md': noise,
+          },
+        },
+      })
+    })
+    const expected = {
+      roots: ['live/a', 'live/b', 'live/c', 'live/d', 'net', 'empty', 'test/x'].sort(),
+      rootModules: [
+        ...['live/a', 'live/b', 'live/c', 'live/d'].map((path) => ({ path, kind: 'root' })),
+        { path: 'examples/z', kind: 'example' },
+        { path: 'test/x', kind: 'test' },
+      ],
+      unreadFiles: 0,
+      tools: ['terragrunt', 'helm'],
+    }
+
+    it('are fetched by their hashes', async () => {
+      const { fetch, received } = limited({})
+      expect(await findRootModules(own({ fetch }), uri)).toEqual(expected)
+      expect(received).toHaveLength(2)
+      expect(Math.max(...received)).toBeLessThan(10_000)
+    })
+
+    it.each([
+      ['that cannot leave out contents', { filter: false }, 1],
+      ['of version 1', { version2: false }, 3],
+      ['of version 1 that cannot leave out contents', { version2: false, filter: false }, 1],
+      ['that sends no single files', { wants: false }, 2],
+    ])('are fetched with the commit from a server %s', async (_, abilities, fetches) => {
+      const { fetch, received } = limited(abilities)
+      expect(await findRootModules(own({ fetch }), uri)).toEqual(expected)
+      expect(received).toHaveLength(fetches)
+    })
+
+    it('are left out when the server sends them neither way', async () => {
+      let packs = 0
+      const fetch: Fetch = async (input, init) =>
+        isPack(init?.body) && ++packs > 1 ? new Response('x', { status: 500 }) : globalThis.fetch(input, init)
+      const context = own({ fetch })
+      expect(await findRootModules(context, uri)).toEqual({ ...expected, rootModules: null })
+      expect(context.lines.join()).toContain('files of the repository could not be read')
+    })
+
+    it('count files that are too large', async () => {
+      const large = await host.addRepository({
+        owner: 'acme',
+        name: 'large',
+        content: { files: { 'a/x.tf': backend, 'b/x.tf': backend + noise } },
+      })
+      for (const abilities of [{}, { wants: false }, { filter: false }])
+        expect(await findRootModules(own(limited(abilities)), large)).toMatchObject({
+          roots: ['a', 'b'],
+          rootModules: [{ path: 'a', kind: 'root' }],
+          unreadFiles: 1,
+        })
+    })
   })
 
   it('is 400 when the remote cannot be listed', async () => {
@@ -253,4 +336,6 @@ describe('repository parse', () => {
 
 const isPack = (body: BodyInit | null | undefined): boolean =>
   body instanceof Uint8Array && new TextDecoder().decode(body).includes('want ')
+const isObjectRequest = (body: BodyInit | null | undefined): boolean =>
+  body instanceof Uint8Array && new TextDecoder().decode(body).includes('command=fetch')
 const packs = (requests: { body: BodyInit | null | undefined }[]): boolean => isPack(requests.at(-1)?.body)

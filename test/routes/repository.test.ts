@@ -15,7 +15,14 @@ beforeAll(async () => {
   repository = await core.host.addRepository({
     owner: 'acme',
     name: 'infra',
-    content: { files: { 'main.tf': '', 'live/network/main.tf': '', 'modules/x/main.tf': '' } },
+    content: {
+      files: {
+        'main.tf': '',
+        'live/network/main.tf': 'terraform {\n  cloud {}\n}',
+        'modules/x/main.tf': '',
+        'app/Pulumi.yaml': '',
+      },
+    },
   })
   me = (await (await core.call('GET', '/api/v1/users/me')).json()).id
 })
@@ -23,8 +30,16 @@ beforeAll(async () => {
 describe('POST /api/v1/repository/parse', () => {
   const parse = (json: unknown) => core.call('POST', '/api/v1/repository/parse', { json })
 
-  it('answers the roots alone', async () => {
-    expect(await answerOf(parse({ repo_uri: repository, other: 1 }))).toEqual([200, { roots: ['.', 'live/network'] }])
+  it('answers the roots by names and by contents, and other tools', async () => {
+    expect(await answerOf(parse({ repo_uri: repository, other: 1 }))).toEqual([
+      200,
+      {
+        roots: ['.', 'live/network'],
+        root_modules: [{ path: 'live/network', kind: 'root' }],
+        unread_files: 0,
+        tools: ['pulumi'],
+      },
+    ])
   })
 
   it('answers 400 with the fixed text when the remote cannot be listed', async () => {

@@ -251,6 +251,7 @@ export type SessionSummary = Components['SessionPage']['items'][number]
 export type Round = Session['rounds'][number]
 export type Status = Session['current_status']
 export type Cloud = Session['provider']
+export type Roots = Components['Roots']
 export type Seal = NonNullable<Session['seal']>
 export type AttemptResult = Round['attempts'][number]
 export type User = Components['User']

@@ -1,4 +1,11 @@
-import { ApiError, type Cloud, problemsByField, type RoundBody, type SessionSummary } from '../../client/api/client.ts'
+import {
+  ApiError,
+  type Cloud,
+  problemsByField,
+  type Roots,
+  type RoundBody,
+  type SessionSummary,
+} from '../../client/api/client.ts'
 import type { Example } from '../../client/platform.ts'
 
 import { upperFirst } from '../../ui/words.ts'
@@ -49,6 +56,40 @@ export function lastOn(sessions: readonly SessionSummary[], uri: string, path?: 
 
 /** Returns an engine root as it is sent: blank for the root of the repository. */
 export const rootOf = (path: string): string => (path.trim() === '.' ? '' : path.trim())
+
+/** Returns the roots found: by the contents of files, or by their names where the contents show none. */
+export const rootsFound = ({ roots, root_modules }: Roots): NonNullable<Roots['root_modules']> =>
+  root_modules?.length ? root_modules : roots.map((path) => ({ path, kind: 'root' }))
+
+/** Returns the only root that was found beside examples and tests, as it is sent; null for none and for several. */
+export function onlyRoot(found: Roots | undefined): string | null {
+  const [first, ...more] = found ? rootsFound(found).filter(({ kind }) => kind === 'root') : []
+  return first && more.length === 0 ? rootOf(first.path) : null
+}
+
+const TOOLS = {
+  terragrunt: 'Terragrunt',
+  pulumi: 'Pulumi',
+  helm: 'Helm',
+  cdktf: 'CDKTF',
+  stack: 'Terraform Stacks',
+} satisfies Record<Roots['tools'][number], string>
+
+/** Returns what the repository holds that the platform does not run, as a sentence; null for nothing. */
+export function foreignCode({ tools }: Roots): string | null {
+  const names = new Intl.ListFormat('en').format(tools.map((tool) => TOOLS[tool]))
+  return tools.length === 0
+    ? null
+    : `The repository also has code for ${names}, which the platform does not run. Choose a folder with Terraform or OpenTofu code.`
+}
+
+/** Returns why roots may be missing, as a sentence; null when all files were read. */
+export function whyIncomplete({ root_modules, unread_files }: Roots): string | null {
+  const help = 'Enter the folder yourself if it is not listed.'
+  if (root_modules === null) return `The roots were found by the names of files only, so some may be missing. ${help}`
+  if (unread_files === 0) return null
+  return `${unread_files === 1 ? 'One file' : `${unread_files} files`} could not be read, so roots may be missing. ${help}`
+}
 
 /** Classifies the address of a repository. One with a password must not leave the browser. */
 export function readAddress(text: string): 'none' | 'unfinished' | 'secret' | 'complete' {

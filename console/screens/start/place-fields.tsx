@@ -1,10 +1,21 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { useRef } from 'preact/hooks'
-import { ApiError, messageOf } from '../../client/api/client.ts'
+import { ApiError, messageOf, type Roots as RootsFound } from '../../client/api/client.ts'
 import { SelectField, TextField } from '../../ui/controls.tsx'
 import { Button, Notice, Term } from '../../ui/kit.tsx'
 import { CLOUDS, visibleText } from '../../ui/words.ts'
-import { type FieldName, type FormInput, idOf, NO_PASSWORD, rootOf, SCOPES, toSentence } from './form.ts'
+import {
+  type FieldName,
+  type FormInput,
+  foreignCode,
+  idOf,
+  NO_PASSWORD,
+  rootOf,
+  rootsFound,
+  SCOPES,
+  toSentence,
+  whyIncomplete,
+} from './form.ts'
 import type { Place } from './use-place.ts'
 
 interface PlaceFieldsProps {
@@ -74,7 +85,8 @@ function Repository(props: PlaceFieldsProps) {
 const MOST_ROOTS = 6
 
 function Root(props: PlaceFieldsProps) {
-  const found = props.place.roots.data ?? []
+  const { data } = props.place.roots
+  const found = data ? rootsFound(data) : []
   return (
     <TextField
       {...useField('iac_path', props)}
@@ -84,10 +96,11 @@ function Root(props: PlaceFieldsProps) {
         found.length > 1 ? (
           <>
             Found:{' '}
-            {found.slice(0, MOST_ROOTS).map((root) => (
-              <Pick key={root} pick={() => props.change({ iac_path: root })}>
-                {visibleText(root)}
-              </Pick>
+            {found.slice(0, MOST_ROOTS).map(({ path, kind }) => (
+              <Fragment key={path}>
+                <Pick pick={() => props.change({ iac_path: path })}>{visibleText(path)}</Pick>
+                {kind !== 'root' && `(${kind}) `}
+              </Fragment>
             ))}
             {found.length > MOST_ROOTS && `and ${found.length - MOST_ROOTS} more`}
           </>
@@ -96,9 +109,9 @@ function Root(props: PlaceFieldsProps) {
         )
       }
       placeholder="root of the repository"
-      suggestions={found.map((value) => ({
-        value,
-        label: value === '.' ? 'the root of the repository' : undefined,
+      suggestions={found.map(({ path, kind }) => ({
+        value: path,
+        label: path === '.' ? 'the root of the repository' : kind === 'root' ? undefined : kind,
       }))}
     />
   )
@@ -176,7 +189,7 @@ export function PlaceStatus({ place }: { place: Place }) {
 }
 
 interface LineProps {
-  sign: '✓' | '…' | '!'
+  sign: '✓' | '…' | '·' | '!'
   /** Asks the service again. */
   again?: () => unknown
   children: ComponentChildren
@@ -198,11 +211,26 @@ function Roots({ place: { roots, fields } }: { place: Place }) {
       </Line>
     )
   if (!roots.data) return null
-  if (roots.data.length === 0) return <Line sign="!">No folder of the repository looks like an engine root.</Line>
-  const root = rootOf(fields.iac_path)
-  if (roots.data.map(rootOf).includes(root))
+  const [foreign, incomplete] = [foreignCode(roots.data), whyIncomplete(roots.data)]
+  return (
+    <>
+      <Chosen found={roots.data} root={rootOf(fields.iac_path)} />
+      {foreign && <Line sign="·">{foreign}</Line>}
+      {incomplete && <Line sign="!">{incomplete}</Line>}
+    </>
+  )
+}
+
+const KINDS = { root: 'an engine root', example: 'an example', test: 'a test' }
+
+/** Shows what the chosen folder is. */
+function Chosen({ found, root }: { found: RootsFound; root: string }) {
+  const all = rootsFound(found)
+  if (all.length === 0) return <Line sign="!">No folder of the repository looks like an engine root.</Line>
+  const kind = all.find(({ path }) => rootOf(path) === root)?.kind
+  if (kind)
     return (
-      <Line sign="✓">The repository can be read{root !== '' && `, and ${visibleText(root)} is an engine root`}.</Line>
+      <Line sign="✓">The repository can be read{root !== '' && `, and ${visibleText(root)} is ${KINDS[kind]}`}.</Line>
     )
   return (
     <Line sign="!">

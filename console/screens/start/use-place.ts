@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { type Api, calls } from '../../client/api/client.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { useRecentSessions } from '../../client/sessions/use-session.ts'
-import { type Fields, type FormInput, fillIn, lastOn, readAddress, repositoriesOf, rootOf } from './form.ts'
+import { type Fields, type FormInput, fillIn, lastOn, onlyRoot, readAddress, repositoriesOf, rootOf } from './form.ts'
 
 /** Returns the form: typed values, completed from the mapping of the repository or the last session there. */
 export function usePlace(input: FormInput) {
@@ -14,10 +14,8 @@ export function usePlace(input: FormInput) {
   const address = readAddress(uri)
   const asked = useDebounced(uri)
   const enabled = address === 'complete' && asked === uri
-  const roots = useAsked(
-    ['roots', uri],
-    enabled,
-    async (api, signal) => (await calls.parseRepository(api, { body: { repo_uri: uri }, signal })).roots,
+  const roots = useAsked(['roots', uri], enabled, (api, signal) =>
+    calls.parseRepository(api, { body: { repo_uri: uri }, signal }),
   )
   const mapping = useAsked(['mapping', uri], enabled, (api, signal) =>
     calls.resolveMapping(api, { body: { identifier: uri }, signal }),
@@ -32,7 +30,7 @@ export function usePlace(input: FormInput) {
   )
   const known = {
     repo_uri: repositories[0] ?? '',
-    iac_path: knownRoot(roots.data, last?.workspace.root_path),
+    iac_path: onlyRoot(roots.data) ?? last?.workspace.root_path ?? '',
     engine_providers: mapping.data?.engine_provider ?? (mapping.isFetched ? (last?.provider ?? '') : ''),
     scope_id: mapping.data?.scope_id ?? lastScope.data ?? '',
   }
@@ -42,10 +40,6 @@ export function usePlace(input: FormInput) {
 }
 
 export type Place = ReturnType<typeof usePlace>
-
-/** Returns the only root that was found, otherwise the one of the last session there. */
-const knownRoot = (roots: string[] | undefined, last: string | null | undefined): string =>
-  roots?.length === 1 ? rootOf(roots[0] ?? '') : (last ?? '')
 
 /** Asks something about a place, once: the answer is kept, and a failure is not tried again. */
 function useAsked<Answer>(

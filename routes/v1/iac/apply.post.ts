@@ -1,6 +1,6 @@
 import { requireOperation } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { errorAnswer, json, roundRefusals } from '../../openapi/answers.ts'
+import { errorAnswer, json, repositoryRefusals } from '../../openapi/answers.ts'
 import { SessionId, SessionReference } from '../../schemas/session.ts'
 import { continueSession } from './schedule.ts'
 
@@ -17,7 +17,7 @@ export const postApply = endpoint({
   request: { body: SessionReference },
   answer: json(SessionId, 'The round is queued.', 202),
   errors: [
-    ...roundRefusals('developer'),
+    ...repositoryRefusals('developer'),
     404,
     errorAnswer(
       409,

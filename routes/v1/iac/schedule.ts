@@ -7,10 +7,10 @@ import { readReachableHead } from '../../../src/repository/head.ts'
 import { acceptFirstRound, acceptRound } from '../../../src/rounds/accept.ts'
 import { NotPreviewed, notListed } from '../../../src/rounds/previews.ts'
 import type { RoundRequest } from '../../../src/rounds/round.ts'
-import { actorOf, requireOperation, requireOwnSession } from '../../access.ts'
+import { actorOf, requireOperation, requireOwnRepository } from '../../access.ts'
 import { type Endpoint, endpoint } from '../../endpoint.ts'
 import type { AppEnv } from '../../env.ts'
-import { json, roundRefusals, UNREACHABLE } from '../../openapi/answers.ts'
+import { json, repositoryRefusals, UNREACHABLE } from '../../openapi/answers.ts'
 import type { GenerateRequest, ImportRequest } from '../../schemas/iac-request.ts'
 import { SessionId } from '../../schemas/session.ts'
 import { echo, InvalidRequest, type Problem, ProblemList } from '../../validation/problem.ts'
@@ -34,7 +34,7 @@ export const operationEndpoint = <T extends z.ZodType<ScheduleRequest>>(
     ...texts,
     request: { body: schema },
     answer: json(SessionId, 'The round is queued.', 202),
-    errors: [UNREACHABLE, ...roundRefusals(role), 404],
+    errors: [UNREACHABLE, ...repositoryRefusals(role), 404],
     gate: requireOperation(role),
     maxBodyBytes: REQUEST_BODY,
     handle: async (c, { body }) => ({ session_id: await schedule(c, mode, body as ScheduleRequest) }),
@@ -75,11 +75,8 @@ async function schedule(c: Context<AppEnv>, mode: Operation, request: ScheduleRe
  * resources that no preview of the session lists.
  */
 export async function continueSession(c: Context<AppEnv>, sessionId: string, round: RoundRequest): Promise<string> {
-  const { platform, user } = c.var
-  const { uuid, provider, workspace } = await requireOwnSession(c, sessionId)
-  const place = { cloud: provider, project_name: workspace.uri, environment: workspace.root_path ?? '' }
-  await requireAuthorization(platform, user, place)
-  await acceptRound(platform, { session_uuid: uuid, ...round, actor: actorOf(c) }).catch((error: unknown) => {
+  const { uuid } = await requireOwnRepository(c, sessionId)
+  await acceptRound(c.var.platform, { session_uuid: uuid, ...round, actor: actorOf(c) }).catch((error: unknown) => {
     throw error instanceof NotPreviewed ? toInvalidRequest(error, round.resource_ids ?? []) : error
   })
   return uuid

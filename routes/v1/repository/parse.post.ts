@@ -1,8 +1,11 @@
 import { z } from '@hono/zod-openapi'
+import { requireSomeAuthorization } from '../../../src/access/authorize.ts'
 import { findRootModules } from '../../../src/repository/root-modules.ts'
+import { ROOT_KINDS } from '../../../src/repository/roots/classify.ts'
+import { TOOLS } from '../../../src/repository/roots/tools.ts'
 import { requireOperation } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { errorAnswer, json, UNREACHABLE } from '../../openapi/answers.ts'
+import { errorAnswer, json, repositoryRefusals, UNREACHABLE } from '../../openapi/answers.ts'
 import { repositoryUri } from '../../validation/fields.ts'
 
 export const ParseRequest = z
@@ -10,9 +13,35 @@ export const ParseRequest = z
   .openapi('ParseRequest', { example: { repo_uri: 'https://github.com/acme/infrastructure.git' } })
 export const Roots = z
   .object({
-    roots: z.array(z.string()).describe('Paths from the repository root, which itself is `.`.'),
+    roots: z
+      .array(z.string())
+      .describe('Roots by the names of files. Paths from the repository root, which itself is `.`.'),
+    root_modules: z
+      .array(z.object({ path: z.string(), kind: z.enum(ROOT_KINDS) }))
+      .nullable()
+      .describe('Roots by the blocks in files, examples and tests last. Null when the files could not be fetched.'),
+    unread_files: z
+      .int()
+      .min(0)
+      .describe(
+        'Files of code that could not be read. Unless it is 0, `root_modules` may be wrong about their folders.',
+      ),
+    tools: z
+      .array(z.enum(TOOLS))
+      .describe('Tools besides the engine whose files the repository holds. The platform does not run them.'),
   })
-  .openapi('Roots', { example: { roots: ['.', 'live/network'] } })
+  .openapi('Roots', {
+    example: {
+      roots: ['.', 'live/network'],
+      root_modules: [
+        { path: '.', kind: 'root' },
+        { path: 'live/network', kind: 'root' },
+        { path: 'examples/complete', kind: 'example' },
+      ],
+      unread_files: 0,
+      tools: ['terragrunt'],
+    },
+  })
 
 export const postParse = endpoint({
   method: 'post',
@@ -20,16 +49,18 @@ export const postParse = endpoint({
   operationId: 'postParse',
   tags: ['Repository'],
   summary: 'Find engine roots',
-  description: 'The directories of the default branch that look like roots of the engine. Answers within 50 seconds.',
+  description:
+    'The directories of the default branch that look like roots of the engine: `roots` by the names of files, `root_modules` by their contents. Answers within 50 seconds.',
   request: { body: ParseRequest },
   answer: json(Roots, 'The roots.'),
   errors: [
     UNREACHABLE,
-    errorAnswer(403, 'The operation role is too low.', "Requires operation role 'developer' or higher"),
+    ...repositoryRefusals('developer'),
     errorAnswer(
       502,
-      'The clone took too long or could not be read.',
+      'The clone took too long or could not be read; or the authorization service could not be asked.',
       'Repository is not reachable or access was denied.',
+      'authz service unreachable: the connection failed',
     ),
     errorAnswer(
       503,
@@ -39,9 +70,11 @@ export const postParse = endpoint({
   ],
   gate: requireOperation('developer'),
   handle: async (c, { body }) => {
-    const { platform } = c.var
+    const { platform, user } = c.var
+    await requireSomeAuthorization(platform, user, body.repo_uri)
     const { signal } = c.req.raw
-    const roots = await platform.repositoryGate.run(() => findRootModules(platform, body.repo_uri, signal), signal)
-    return { roots }
+    const read = () => findRootModules(platform, body.repo_uri, signal)
+    const { roots, rootModules, unreadFiles, tools } = await platform.repositoryGate.run(read, signal)
+    return { roots, root_modules: rootModules, unread_files: unreadFiles, tools }
   },
 })

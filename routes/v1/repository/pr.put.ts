@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { createPullRequest } from '../../../src/pull-requests/create.ts'
-import { actorOf, requireOperation, requireOwnSession } from '../../access.ts'
+import { actorOf, requireOperation, requireOwnRepository } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { errorAnswer, GIT_HOST_ERRORS, json, STORE_ERROR } from '../../openapi/answers.ts'
+import { errorAnswer, GIT_HOST_ERRORS, json, repositoryForbidden, STORE_ERROR } from '../../openapi/answers.ts'
 import { SessionReference } from '../../schemas/session.ts'
 
 export const PullRequest = z
@@ -29,6 +29,7 @@ export const putPullRequest = endpoint({
   answer: json(PullRequest, 'The pull request is open.', 201),
   errors: [
     ...GIT_HOST_ERRORS,
+    repositoryForbidden('developer'),
     404,
     STORE_ERROR,
     errorAnswer(
@@ -42,7 +43,7 @@ export const putPullRequest = endpoint({
   ],
   gate: requireOperation('developer'),
   handle: async (c, { body }) => {
-    const session = await requireOwnSession(c, body.session_id)
+    const session = await requireOwnRepository(c, body.session_id)
     const { id, url, status } = await createPullRequest(c.var.platform, session.uuid, undefined, actorOf(c))
     return { id, url, status }
   },

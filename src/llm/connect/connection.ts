@@ -4,7 +4,7 @@ import type { Fetch } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'
 import { CallFailure } from '../failure.ts'
 import { type Quirks, quirksOf } from '../quirks.ts'
-import { anthropicWire } from '../wire/anthropic.ts'
+import { messagesWire } from '../wire/anthropic.ts'
 import { chatWire } from '../wire/chat.ts'
 import { converseWire } from '../wire/converse.ts'
 import { geminiWire } from '../wire/gemini.ts'
@@ -77,13 +77,6 @@ export function configuredWire(entry: ModelEntry): WireName | null {
   if (!wireName) throw new Unconfigured(`wire '${name}' is unknown (known: ${WIRES.join(', ')})`)
   return wireName
 }
-
-/** The Messages API with the path and the version header of its vendor. */
-const messagesWire = anthropicWire((model) => ({
-  path: '/messages',
-  body: { model },
-  headers: { 'anthropic-version': '2023-06-01' },
-}))
 
 /** Claude models that accept a temperature. Newer ones refuse it, so it is sent to these only. */
 const SAMPLED = /claude-(instant|v?2|3)|claude-(opus|sonnet|haiku)-4(?!-[7-9](?!\d))/

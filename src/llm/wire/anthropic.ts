@@ -43,6 +43,13 @@ export const anthropicWire = (form: (model: string) => WireRequest): Wire => ({
   },
 })
 
+/** The Messages API with the path and the version header of its vendor. */
+export const messagesWire = anthropicWire((model) => ({
+  path: '/messages',
+  body: { model },
+  headers: { 'anthropic-version': '2023-06-01' },
+}))
+
 function messagesBody(request: ChatRequest): object {
   const system = request.messages
     .flatMap((message) => (message.role === 'system' ? [message.content] : []))

@@ -2,6 +2,16 @@ import { toHex } from '../../base/bytes.ts'
 import type { Slices } from '../../base/slices.ts'
 import type { PackObjects } from './read-pack.ts'
 
+/** A file of a commit. */
+export interface RepositoryFile {
+  /** POSIX path from the root of the repository. */
+  path: string
+  /** Hash of its contents in git. */
+  hash: string
+  /** True for a symbolic link, whose contents are its target. */
+  isLink: boolean
+}
+
 /** Limits of a commit's trees; one tree can occur in many others, so its size is no limit. */
 const MAX_ENTRIES = 500_000
 const MAX_DEPTH = 128
@@ -23,15 +33,15 @@ interface Pending {
 
 /**
  * Lists the files of a commit whose names have one of the given endings.
- * @returns POSIX paths from the root of the repository, in no particular order
+ * @returns in no particular order
  * Errors: plain ones for a tree that is damaged, missing or beyond the limits; the reason of the signal of the slices.
  */
 export async function listFiles(
   objects: PackObjects,
   commit: string,
   { suffixes, slices }: { suffixes: readonly string[]; slices: Slices },
-): Promise<string[]> {
-  const files: string[] = []
+): Promise<RepositoryFile[]> {
+  const files: RepositoryFile[] = []
   const pending: Pending[] = [{ hash: treeOf(objects, commit), prefix: '', depth: 0 }]
   let [entries, characters] = [0, 0]
   for (let directory = pending.pop(); directory; directory = pending.pop()) {
@@ -44,7 +54,7 @@ export async function listFiles(
       characters += path.length
       if (path.length > MAX_PATH || characters > MAX_CHARACTERS)
         throw new Error('the paths of the repository are too long')
-      if (!entry.isTree) files.push(path)
+      if (!entry.isTree) files.push({ path, hash: entry.hash(), isLink: entry.isLink })
       else if (directory.depth < MAX_DEPTH)
         pending.push({ hash: entry.hash(), prefix: `${path}/`, depth: directory.depth + 1 })
       else throw new Error(`the repository is more than ${MAX_DEPTH} directories deep`)
@@ -75,6 +85,7 @@ function* readTree(tree: Uint8Array) {
     if (space < 0 || end <= space + 1 || next > tree.length) throw new Error('a tree of the repository is damaged')
     yield {
       isTree: isTreeMode(tree.subarray(start, space)),
+      isLink: tree[start] === '1'.charCodeAt(0) && tree[start + 1] === '2'.charCodeAt(0),
       name: tree.subarray(space + 1, end),
       /** Returns the hexadecimal hash, computed on demand. */
       hash: () => toHex(tree.subarray(end + 1, next)),

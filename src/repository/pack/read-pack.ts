@@ -2,15 +2,16 @@ import { toHex } from '../../base/bytes.ts'
 import type { Slices } from '../../base/slices.ts'
 import { inflate } from './inflate.ts'
 
-/** Commits and trees of a pack by hexadecimal hash; file contents are left out. */
+/** Commits, trees and small file contents of a pack by hexadecimal hash. */
 export type PackObjects = ReadonlyMap<string, PackObject>
 interface PackObject {
-  kind: 'commit' | 'tree'
+  kind: 'commit' | 'tree' | 'blob'
   contents: Uint8Array<ArrayBuffer>
 }
 
 const HEADER_BYTES = 12
 const HASH_BYTES = 20
+const KINDS: Record<number, PackObject['kind']> = { 1: 'commit', 2: 'tree' }
 const [COMMIT, TREE, BLOB, TAG, OFFSET_DELTA, REFERENCE_DELTA] = [1, 2, 3, 4, 6, 7] as const
 
 /** A delta whose base is unknown so far. */
@@ -27,7 +28,9 @@ export const PACK_LIMITS = {
   objects: 300_000,
   /** Inflated bytes of one commit, tree or delta. */
   objectBytes: 16 * 1024 * 1024,
-  /** Inflated bytes of all commits, trees and deltas together. */
+  /** Inflated bytes of one file's contents; larger ones are left out, which is no error. 0 leaves out all. */
+  fileBytes: 0,
+  /** Inflated bytes of all that is not left out. */
   keptBytes: 64 * 1024 * 1024,
   /** Declared bytes of all objects together, including skipped file contents. */
   declaredBytes: 2 * 1024 * 1024 * 1024,
@@ -48,8 +51,8 @@ interface Reading {
 }
 
 /**
- * Reads the commits and trees of a pack (gitformat-pack, version 2 and 3), skipping file contents. The event loop runs
- * between slices of the work. Errors: plain ones for a damaged pack and for one beyond the limits; the reason of the
+ * Reads the commits and trees of a pack (gitformat-pack, version 2 and 3), and file contents up to `limits.fileBytes`.
+ * The event loop runs between slices of the work. Errors: plain ones for a damaged pack and for one beyond the limits; the reason of the
  * signal of the slices.
  */
 export async function readPack(
@@ -93,13 +96,14 @@ async function readEntry(reading: Reading, pack: Uint8Array, offset: number): Pr
   if (reading.declaredBytes > limits.declaredBytes)
     throw new Error(`the objects of the pack are larger than ${limits.declaredBytes} bytes`)
   const base = readBase(type, pack, offset, next)
-  const wanted = type === COMMIT || type === TREE || (base !== null && isWanted(reading, base.name))
+  const isSmall = limits.fileBytes > 0 && size <= limits.fileBytes
+  const wanted = base ? isWanted(reading, base.name) : type === COMMIT || type === TREE || (type === BLOB && isSmall)
   if (wanted) keep(reading, size)
   const start = base?.next ?? next
   const { contents, end } = await inflate(pack, { start, end: pack.length - HASH_BYTES }, { size, wanted, slices })
   if (contents === null) return end
   if (base) await acceptDelta(reading, { offset, delta: contents }, base.name)
-  else await acceptWhole(reading, offset, { kind: type === COMMIT ? 'commit' : 'tree', contents })
+  else await acceptWhole(reading, offset, { kind: KINDS[type] ?? 'blob', contents })
   return end
 }
 
@@ -158,15 +162,22 @@ function keep(reading: Reading, size: number): void {
 
 async function acceptDelta(reading: Reading, own: Waiting, name: BaseName): Promise<void> {
   const base = typeof name === 'number' ? reading.byOffset.get(name) : reading.byHash.get(name)
-  if (base) return acceptWhole(reading, own.offset, await resolveDelta(reading, base, own.delta))
+  if (base) {
+    const whole = await resolveDelta(reading, base, own.delta)
+    if (whole) await acceptWhole(reading, own.offset, whole)
+    return
+  }
   const others = reading.waiting.get(name)
   if (others) others.push(own)
   else reading.waiting.set(name, [own])
   reading.undecided.add(own.offset)
 }
 
-async function resolveDelta(reading: Reading, base: PackObject, delta: Uint8Array): Promise<PackObject> {
-  keep(reading, readDeltaHeader(delta).resultSize)
+/** Applies a delta; null for file contents beyond the limit. */
+async function resolveDelta(reading: Reading, base: PackObject, delta: Uint8Array): Promise<PackObject | null> {
+  const { resultSize } = readDeltaHeader(delta)
+  if (base.kind === 'blob' && resultSize > reading.limits.fileBytes) return null
+  keep(reading, resultSize)
   return { kind: base.kind, contents: await applyDelta(base.contents, delta, reading.slices) }
 }
 
@@ -182,7 +193,8 @@ async function acceptWhole(reading: Reading, offset: number, whole: PackObject):
       const followers = reading.waiting.get(name) ?? []
       reading.waiting.delete(name)
       for (const follower of followers) {
-        found.push({ offset: follower.offset, whole: await resolveDelta(reading, next.whole, follower.delta) })
+        const whole = await resolveDelta(reading, next.whole, follower.delta)
+        if (whole) found.push({ offset: follower.offset, whole })
         if (reading.slices.due()) await reading.slices.pause()
       }
     }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { PlannedResource } from '../../../console/client/api/client.ts'
 import { boxWith, draw, MOST_BOXES } from '../../../console/screens/graph/drawing/grouping.ts'
-import { nextPlace } from '../../../console/screens/graph/drawing/layout.ts'
+import { arrange } from '../../../console/screens/graph/drawing/layout-worker.ts'
+import { nextPlace } from '../../../console/screens/graph/drawing/use-layout.ts'
 import {
   buildGraph,
   byUrgency,
@@ -10,7 +11,6 @@ import {
   isCriticalLoss,
   select,
 } from '../../../console/screens/graph/graph-model.ts'
-import { arrange } from '../../../console/ui/workers/layout.ts'
 
 const NOTHING_OPEN = { open: new Set<string>(), apart: null }
 

@@ -1,18 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError, type SessionSummary } from '../../../console/client/api/client.ts'
+import { ApiError, type Roots, type SessionSummary } from '../../../console/client/api/client.ts'
 import type { Example } from '../../../console/client/platform.ts'
 import {
   type Fields,
   fillIn,
   findMissing,
+  foreignCode,
   lastOn,
   MODES,
+  onlyRoot,
   readAddress,
   readRefusal,
   repositoriesOf,
   rootOf,
+  rootsFound,
   toBody,
   toInput,
+  whyIncomplete,
   withoutSecret,
 } from '../../../console/screens/start/form.ts'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
@@ -28,6 +32,40 @@ const FIELDS: Fields = {
 }
 const session = (uri: string, root_path: string | null, uuid = uri + root_path) =>
   ({ uuid, workspace: { uri, branch: 'b', root_path } }) as SessionSummary
+
+describe('the roots of a repository', () => {
+  const answer: Roots = {
+    roots: ['a', 'b'],
+    root_modules: [
+      { path: '.', kind: 'root' },
+      { path: 'examples/x', kind: 'example' },
+    ],
+    unread_files: 0,
+    tools: [],
+  }
+
+  it('are those by contents, or by names without them', () => {
+    expect(rootsFound(answer)).toEqual(answer.root_modules)
+    for (const root_modules of [null, []])
+      expect(rootsFound({ ...answer, root_modules })).toEqual(['a', 'b'].map((path) => ({ path, kind: 'root' })))
+  })
+
+  it('are filled in when there is one beside examples and tests', () => {
+    expect(onlyRoot(answer)).toBe('')
+    expect(onlyRoot({ ...answer, root_modules: null })).toBe(null)
+    expect(onlyRoot({ ...answer, root_modules: [{ path: 'examples/x', kind: 'example' }] })).toBe(null)
+    expect(onlyRoot(undefined)).toBe(null)
+  })
+
+  it('come with what else is there and what is missing', () => {
+    expect([foreignCode(answer), whyIncomplete(answer)]).toEqual([null, null])
+    expect(foreignCode({ ...answer, tools: ['terragrunt', 'helm', 'stack'] })).toContain(
+      'code for Terragrunt, Helm, and Terraform Stacks, which the platform does not run',
+    )
+    expect(whyIncomplete({ ...answer, unread_files: 1 })).toMatch(/^One file could not be read/)
+    expect(whyIncomplete({ ...answer, root_modules: null })).toContain('by the names of files only')
+  })
+})
 
 describe('the body of a first request', () => {
   it('leaves out the root of the repository, and what belongs to other modes', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { ChannelError, createDeliveries } from '../../../sidecars/notifications/deliveries.ts'
 import { createNotificationsApp } from '../../../sidecars/notifications/main.ts'
-import { ChannelError, createDeliveries } from '../../../sidecars/notifications/message.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import {
   answering,

@@ -181,6 +181,15 @@ export const HOSTILE_PACKS: readonly HostilePack[] = [
     build: () => packOf(GOOD_ROOT, [blob(randomBytes(40 * MIB))]),
     isRead: true,
   },
+  {
+    name: '200 files of code that takes long to read',
+    build: () => {
+      const files = many(200, (index) => Buffer.from(`# ${index}\n${'module a {source="./b"}\n'.repeat(11_000)}`))
+      const root = treeOf(files.map((contents, index) => [`${index}.tf`, hashOf('blob', contents)] as const))
+      return packOf(root, files.map(blob))
+    },
+    isRead: true,
+  },
   { name: '40 MB of empty blocks', build: () => packOf(GOOD_ROOT, [blob(NOISE)], compressing(emptyBlocks(40 * MIB))) },
   { name: '40 MB of codes', build: () => packOf(GOOD_ROOT, [blob(NOISE)], compressing(emptyCodedBlocks(40 * MIB))) },
 ]

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createSlices } from '../../../src/base/slices.ts'
@@ -10,7 +10,8 @@ import { buildPack, commitOf, type DeltaEntry, doublingDelta, hashOf, type PackE
 
 const read = (pack: Uint8Array) => readPack(pack, createSlices())
 const list = async (pack: Uint8Array, commit: string) =>
-  (await listFiles(await read(pack), commit, { suffixes: [''], slices: createSlices() })).sort()
+  await listFiles(await read(pack), commit, { suffixes: [''], slices: createSlices() })
+const paths = async (pack: Uint8Array, commit: string) => (await list(pack, commit)).map(({ path }) => path).sort()
 
 const BLOB = hashOf('blob', Buffer.from('x'))
 const tree = (contents: Buffer): PackEntry => ({ type: 'tree', contents })
@@ -34,13 +35,24 @@ describe('packs that git wrote', () => {
         writeFileSync(join(folder.path, `live/${index % 7}/file-${index}-ü.tf`), `round ${round} `.repeat(index))
       }
       writeFileSync(join(folder.path, `only-${round}.md`), 'x')
+      if (round === 0) symlinkSync('live', join(folder.path, 'link'))
       git(['add', '-A'])
       git(['commit', '-q', '-m', `round ${round}`])
     }
     const pack = git(['pack-objects', '--stdout', '--revs', '--window=50', '--depth=50', ...options], 'HEAD\n')
-    const files = git(['ls-tree', '-r', '--name-only', '-z', 'HEAD']).toString().split('\0').filter(Boolean)
-    expect(await list(pack, git(['rev-parse', 'HEAD']).toString().trim())).toEqual(files.sort())
+    const head = git(['rev-parse', 'HEAD']).toString().trim()
+    const files = git(['ls-tree', '-r', '-z', 'HEAD']).toString().split('\0').filter(Boolean)
+    const found = (await list(pack, head)).map(
+      ({ path, hash, isLink }) => `${isLink ? 120000 : 100644} blob ${hash}\t${path}`,
+    )
+    expect(found.sort()).toEqual(files.sort())
     expect((await read(pack)).size).toBeGreaterThan(30)
+    const all = await readPack(pack, createSlices(), { ...PACK_LIMITS, fileBytes: 2_000 })
+    for (const { path, hash, isLink } of await list(pack, head)) {
+      const contents = isLink ? Buffer.from('live') : readFileSync(join(folder.path, path))
+      expect(all.get(hash)?.contents).toEqual(new Uint8Array(contents))
+    }
+    expect(all.size).toBeGreaterThan((await read(pack)).size + 100)
   })
 })
 
@@ -65,6 +77,18 @@ describe('deltas', () => {
     const blob: PackEntry = { type: 'blob', contents: Buffer.from('x'.repeat(100)) }
     const objects = await read(buildPack([blob, { base: 0, delta: doublingDelta(100, 3) }, tree(first)]))
     expect([...objects.keys()]).toEqual([hashOf('tree', first)])
+  })
+
+  it('of the contents of files are kept up to the limit of each', async () => {
+    const contents = Buffer.from('x'.repeat(100))
+    const blob: PackEntry = { type: 'blob', contents }
+    const deltas = [2, 5].map((copies): DeltaEntry => ({ base: 0, delta: doublingDelta(100, copies) }))
+    const pack = buildPack([blob, ...deltas, { type: 'blob', contents: Buffer.alloc(401) }])
+    const objects = await readPack(pack, createSlices(), { ...PACK_LIMITS, fileBytes: 400 })
+    expect([...objects.values()].map(({ kind, contents }) => [kind, contents.length])).toEqual([
+      ['blob', 100],
+      ['blob', 200],
+    ])
   })
 
   it.each<[string, Buffer]>([
@@ -120,7 +144,7 @@ describe('damage', () => {
   const good = buildPack([commit(root), tree(root), tree(treeOf([['b.tf', BLOB]]))])
 
   it('is refused wherever the pack is cut', async () => {
-    expect(await list(good, commitHash(root))).toEqual(['a.tf', 'live/b.tf'])
+    expect(await paths(good, commitHash(root))).toEqual(['a.tf', 'live/b.tf'])
     for (let length = 0; length < good.length - 20; length++)
       await expect(list(good.subarray(0, length), commitHash(root))).rejects.toThrow()
   })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { createDeliveries } from '../../../sidecars/notifications/deliveries.ts'
 import { createNotificationsApp } from '../../../sidecars/notifications/main.ts'
-import { createDeliveries } from '../../../sidecars/notifications/message.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { brokenOf, judged, TOKEN } from '../../contracts/conformance/fakes/serve.ts'
 

@@ -104,6 +104,25 @@ test('knows the place: recent repositories, engine roots, cloud and scope; what 
   await expect(page.getByText('nowhere does not look like an engine root')).toBeVisible()
 })
 
+test('names examples, and code that the platform does not run', async ({ page }) => {
+  const root_modules = [
+    { path: 'live', kind: 'root' },
+    { path: 'examples/full', kind: 'example' },
+  ]
+  const json = { roots: ['live'], root_modules, unread_files: 2, tools: ['terragrunt', 'pulumi'] }
+  await page.route(`${API}/repository/parse`, (route) => route.fulfill({ json }))
+  const { repo_uri } = await exampleBody(page.request, 'generate')
+  await page.goto('/console/')
+  await repository(page).fill(`${repo_uri}?other`)
+  await expect(root(page)).toHaveValue('live')
+  await expect(page.getByText('live is an engine root')).toBeVisible()
+  await expect(page.getByText('code for Terragrunt and Pulumi, which the platform does not run')).toBeVisible()
+  await expect(page.getByText('2 files could not be read')).toBeVisible()
+  await page.getByRole('button', { name: 'examples/full' }).click()
+  await expect(page.getByText('examples/full is an example')).toBeVisible()
+  await expectAccessible(page)
+})
+
 test('services that do not answer are told and block nothing', async ({ page }) => {
   for (const path of ['mapping/resolve', 'auth/authorize', 'repository/parse'])
     await page.route(`${API}/${path}`, (route) => route.fulfill(AWAY))

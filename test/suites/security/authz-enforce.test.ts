@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { HttpResponse } from 'msw'
+import { HttpResponse, http } from 'msw'
 import { expect, test } from 'vitest'
-import { callOf } from '../../helpers/core.ts'
+import { callOf, refusalOf } from '../../helpers/core.ts'
 import { listedRepository } from '../../helpers/git-remote.ts'
 import { openSession, runRound } from '../../helpers/sessions.ts'
 import { askSilent, NO_ANSWERS, provideCoreWithSidecar } from '../../routes/sidecar.ts'
@@ -73,6 +73,47 @@ for (const path of CONTINUING)
     return await refusedByGroup(path, { session_id, ...(path === 'apply' ? {} : { q: 'Go on' }) })
   })
 
+/** Every other route that reaches the repository of a session, with its method. */
+const REACHING = [
+  ['PUT', 'repository/pr', 'opening a pull request'],
+  ['PUT', 'repository/pr/merge', 'merging'],
+  ['POST', 'iac/seal/verify', 'comparing the sealed plan with the branch'],
+] as const
+const REVOKED = 'a user whom the sidecar refuses since the round ended'
+const CLOUDS = ['azure', 'gcp', 'aws', 'oci', 'kubernetes']
+
+for (const [method, path, title] of REACHING)
+  attack(REVOKED, title, async () => {
+    const session_id = await finishedSession()
+    const [status, detail] = await refusalOf(core.call(method, `/api/v1/${path}`, { json: { session_id } }))
+    expect([status, detail]).toEqual([403, 'Not in the group network.'])
+    expect(sidecar.calls.map(({ body }) => body)).toEqual([PLACE])
+    return `${status}: ${detail}`
+  })
+
+attack(REVOKED, 'reading the folders of a repository', async () => {
+  const [status, detail] = await refusalOf(core.call('POST', '/api/v1/repository/parse', { json: FIRST }))
+  expect([status, detail]).toEqual([403, 'Not in the group network.'])
+  const { user_id, project } = PLACE
+  const asked = CLOUDS.map((cloud) => ({ user_id, cloud, project }))
+  expect(new Set(sidecar.calls.map(({ body }) => body))).toEqual(new Set(asked))
+  return `${status}: ${detail}`
+})
+
+test('a repository can be parsed by whoever may work on it in one cloud', async () => {
+  sidecar.answers(() => HttpResponse.json({ authorized: sidecar.calls.length === 3 }))
+  server.use(http.get(`${REPOSITORY}/info/refs`, () => new HttpResponse(null, { status: 404 })))
+  const [status] = await refusalOf(core.call('POST', '/api/v1/repository/parse', { json: FIRST }))
+  expect([status, sidecar.calls.length]).toEqual([400, CLOUDS.length])
+})
+
+test('without an answer of the sidecar no repository is reached', async () => {
+  sidecar.answers(() => HttpResponse.error())
+  const session_id = await finishedSession()
+  for (const [method, path] of [...REACHING, ['POST', 'repository/parse'] as const])
+    expect((await core.call(method, `/api/v1/${path}`, { json: { ...FIRST, session_id } })).status).toBe(502)
+})
+
 attack(GROUP, 'a refusal without a reason', async () => {
   sidecar.answers(() => HttpResponse.json({ authorized: false }))
   const outcome = await refused('generate', FIRST, 403)
@@ -114,14 +155,23 @@ attack(GROUP, 'a foreign session, by which the sidecar would be asked about anot
   return outcome
 })
 
-test('one file of the routes begins rounds, so that no other route can forget to ask', async () => {
+test('each route that reaches a repository asks, so that a new one cannot forget to', async () => {
+  const reaching = /src\/(repository|pull-requests)\/|rounds\/accept\.ts|saved-plans\/verify\.ts/
+  const asking = /requireOwnRepository\(|requireRepositoryToManage\(|requireSomeAuthorization\(/
   const routes = new URL('../../../routes/', import.meta.url)
-  const files = (await readdir(routes, { recursive: true })).filter((file) => file.endsWith('.ts'))
-  const beginning: string[] = []
-  for (const file of files)
-    if ((await readFile(new URL(file, routes), 'utf8')).includes('rounds/accept.ts')) beginning.push(file)
-  expect(files.length).toBeGreaterThan(20)
-  expect(beginning).toEqual(['v1/iac/schedule.ts'])
+  const files = (await readdir(routes, { recursive: true })).filter((file) => file.startsWith('v1/'))
+  const texts = new Map<string, string>()
+  for (const file of files.filter((name) => name.endsWith('.ts')))
+    texts.set(file, await readFile(new URL(file, routes), 'utf8'))
+  const found = [...texts].filter(([, text]) => reaching.test(text))
+  expect(found.map(([file]) => file).sort()).toEqual([
+    'v1/iac/schedule.ts',
+    'v1/iac/seal/verify.post.ts',
+    'v1/repository/parse.post.ts',
+    'v1/repository/pr.put.ts',
+    'v1/repository/pr/merge.put.ts',
+  ])
+  expect(found.filter(([, text]) => !asking.test(text))).toEqual([])
 })
 
 test('what the sidecar grants is accepted, on every route', async () => {

@@ -16,7 +16,7 @@ import { ActionBadge, actionName, Button, Notice, Skeleton } from '../../../ui/k
 import { excerpt, plural } from '../../../ui/words.ts'
 import { countActions, type Graph, isCriticalLoss, shownAddress, shownName, type View } from '../graph-model.ts'
 import { type Box, boxWith, type Drawing } from './grouping.ts'
-import { BOX, isArrow, type Layout, nextPlace, useLayout } from './layout.ts'
+import { BOX, isArrow, type Layout, nextPlace, useLayout } from './use-layout.ts'
 
 // Loaded with the drawing, because no other screen needs them, and in the layer that styles of the screen override.
 const sheet = new CSSStyleSheet()

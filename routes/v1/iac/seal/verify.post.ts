@@ -1,7 +1,7 @@
 import { verifySavedPlan } from '../../../../src/saved-plans/verify.ts'
-import { requireOperation, requireSessionToManage } from '../../../access.ts'
+import { requireOperation, requireRepositoryToManage } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
-import { errorAnswer, json } from '../../../openapi/answers.ts'
+import { errorAnswer, json, sidecarErrors } from '../../../openapi/answers.ts'
 import { SealVerification, toSeal } from '../../../schemas/seal.ts'
 import { SessionReference } from '../../../schemas/session.ts'
 
@@ -21,9 +21,11 @@ export const postVerifySeal = endpoint({
   errors: [
     errorAnswer(
       403,
-      'The caller neither owns the session nor has panel role editor or higher.',
+      'The caller neither owns the session nor has panel role editor or higher. Where the authorization service is ' +
+        'enforced: it refuses, in its words.',
       'Not the session owner',
     ),
+    ...sidecarErrors('authz', 15),
     404,
     errorAnswer(
       409,
@@ -34,7 +36,7 @@ export const postVerifySeal = endpoint({
   ],
   gate: requireOperation('developer'),
   handle: async (c, { body }) => {
-    const session = await requireSessionToManage(c, body.session_id)
+    const session = await requireRepositoryToManage(c, body.session_id)
     const { plan, ...verification } = await verifySavedPlan(c.var.platform, session)
     return { seal: toSeal(plan), ...verification }
   },

@@ -1,7 +1,7 @@
 import { mergePullRequest } from '../../../../src/pull-requests/merge.ts'
-import { actorOf, requireOperation, requireOwnSession } from '../../../access.ts'
+import { actorOf, requireOperation, requireOwnRepository } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
-import { errorAnswer, GIT_HOST_ERRORS } from '../../../openapi/answers.ts'
+import { errorAnswer, GIT_HOST_ERRORS, repositoryForbidden } from '../../../openapi/answers.ts'
 import { SessionReference } from '../../../schemas/session.ts'
 
 export const putMerge = endpoint({
@@ -18,6 +18,7 @@ export const putMerge = endpoint({
   answer: { status: 204, description: 'The pull request is merged.' },
   errors: [
     ...GIT_HOST_ERRORS,
+    repositoryForbidden('developer'),
     errorAnswer(
       404,
       'Unknown session, or one without pull requests.',
@@ -46,7 +47,7 @@ export const putMerge = endpoint({
   ],
   gate: requireOperation('developer'),
   handle: async (c, { body }) => {
-    const { uuid } = await requireOwnSession(c, body.session_id)
+    const { uuid } = await requireOwnRepository(c, body.session_id)
     await mergePullRequest(c.var.platform, uuid, undefined, actorOf(c))
     return c.body(null, 204)
   },

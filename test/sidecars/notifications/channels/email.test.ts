@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { emailChannel } from '../../../../sidecars/notifications/channels.ts'
-import { Notification } from '../../../../sidecars/notifications/message.ts'
+import { Notification } from '../../../../sidecars/notifications/deliveries.ts'
 
 interface Mail {
   recipients: string[]

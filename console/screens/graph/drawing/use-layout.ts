@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { LayoutAnswer, LayoutRequest } from '../../../ui/workers/layout.ts'
 import type { Box, Drawing } from './grouping.ts'
+import type { LayoutAnswer, LayoutRequest } from './layout-worker.ts'
 
 interface Place {
   x: number

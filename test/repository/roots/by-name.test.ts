@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { selectRootModules } from '../../src/repository/root-modules.ts'
+import { selectRootModules } from '../../../src/repository/roots/by-name.ts'
 
-describe('root modules', () => {
+describe('root modules by name', () => {
   it.each<[string, string[], string[]]>([
     ['nothing in an empty repository', [], []],
     ['nothing without engine files', ['README.md', 'src/main.py', 'main.tf.json', 'x.tfvars'], []],
