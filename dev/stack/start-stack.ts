@@ -175,6 +175,7 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
   const iac = start('iac', [main('sidecars/main.ts'), 'iac'], {
     PLATFORM_PORT: new URL(embedded.iacUrl).port,
     IAC_DATA_DIR: join(folder, 'iac'),
+    IAC_WORKSPACE_ROOT: join(folder, 'workspaces'),
     IAC_STOP_GRACE_SECONDS: '5',
     IAC_EGRESS_ALLOW: reachableForEngines(embedded, env),
     ...(embedded.cloudUrl && { ...withoutAccount(env), ...cloudVariables(embedded.cloudUrl) }),

@@ -7,8 +7,10 @@ import { answerUnexpected, createSidecarApp, problemResponse, readBody } from '.
 import { addJobRoutes } from './jobs/routes.ts'
 import type { JobService } from './jobs/service.ts'
 import type { JobStore } from './jobs/store.ts'
+import { refuseFolder } from './limits/refuse.ts'
 import type { JobSecrets } from './output/secrets.ts'
 import type { Boundary } from './sandbox/executor.ts'
+import type { IacSettings } from './settings.ts'
 import {
   ADDITIONS,
   ENGINE_PROVIDERS,
@@ -26,16 +28,16 @@ const MAX_BYTES_OF: Partial<Record<JobKind, number>> = { plan: 4 * 1024 * 1024, 
 
 /** Creates the HTTP routes of `contracts/iac.v1.yaml`. */
 export function createIacApp(options: {
-  token: string
   engine: Engine
   boundary: Boundary
   jobs: JobService
   store: JobStore
   secrets: JobSecrets
+  settings: IacSettings
   log: Logger
 }): Hono {
-  const { engine, boundary, jobs, store, secrets, log } = options
-  const app = createSidecarApp({ token: options.token, log })
+  const { engine, boundary, jobs, store, secrets, settings, log } = options
+  const app = createSidecarApp({ token: settings.token, log })
   app.onError((error) =>
     error instanceof JobFault ? problemResponse(error.status, error.message) : answerUnexpected(error, log),
   )
@@ -47,19 +49,22 @@ export function createIacApp(options: {
       ...boundary,
     }),
   )
-  for (const kind of JOB_KINDS) addSubmitRoute(app, kind, jobs)
+  for (const kind of JOB_KINDS) addSubmitRoute(app, kind, jobs, settings)
   addJobRoutes(app, { jobs, store, secrets })
   return app
 }
 
 /** Checks the body, then the workspace: the order of the contract, after the token. */
-function addSubmitRoute(app: Hono, kind: JobKind, jobs: JobService): void {
+function addSubmitRoute(app: Hono, kind: JobKind, jobs: JobService, settings: IacSettings): void {
   app.post(ROUTES[kind], async (c) => {
     const body = await readBody(c, BODIES[kind], { maxBytes: MAX_BYTES_OF[kind] ?? MAX_BODY_BYTES })
     if (!body.ok) return body.response
     const workspacePath = await resolveWorkspace(body.value.workspace_path)
     if (workspacePath === null)
       return problemResponse(404, `workspace_path does not exist or is not a directory: ${body.value.workspace_path}`)
+    const reason = await refuseFolder(body.value.workspace_path, workspacePath, settings)
+    if (reason !== null)
+      return problemResponse(404, `workspace_path is no workspace: ${body.value.workspace_path}`, reason)
     const { job_id, status } = await jobs.submit(kind, { ...body.value, workspace_path: workspacePath })
     return c.json({ job_id, status }, 202, { location: `/v1/jobs/${job_id}` })
   })

@@ -45,6 +45,8 @@ export function iacService(given: Surroundings): Service<IacSettings> {
     readSettings,
     open: async (settings, log) => {
       const surroundings = { ...given, env: await withoutMissingCliConfig(given.env, log) }
+      if (settings.workspaceRoot === '')
+        log.warn('IAC_WORKSPACE_ROOT is not set: jobs may name any folder as workspace')
       await claimDataFolder(settings.dataDir)
       await mkdir(settings.pluginCacheDir, { recursive: true })
       await removeIncoming(settings.pluginCacheDir)
@@ -65,13 +67,14 @@ export function iacService(given: Surroundings): Service<IacSettings> {
         execute: createExecutor(context),
         stopLeftover: (leader) => executor.stopLeftover(leader),
         maxParallel: settings.maxParallel,
+        maxQueued: settings.maxQueued,
         retentionMs: 3_600_000,
         log,
         now,
       })
       await jobs.start()
       const { boundary } = executor
-      const app = createIacApp({ token: settings.token, engine, boundary, jobs, store, secrets, log })
+      const app = createIacApp({ engine, boundary, jobs, store, secrets, settings, log })
       const expire = () => jobs.expire().catch((error) => log.error('old jobs not removed', { error }))
       const sweep = setInterval(expire, 60_000)
       return {

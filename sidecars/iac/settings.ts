@@ -71,6 +71,10 @@ export const readSettings = (env: Record<string, string | undefined>) =>
       offline: flag('IAC_OFFLINE'),
       /** Hosts that an offline engine may still reach, for example that of the state. */
       offlineHosts: text('IAC_OFFLINE_HOSTS'),
+      /** Absolute path of the folder in which all workspaces lie; empty allows every folder that is not taken. */
+      workspaceRoot: text('IAC_WORKSPACE_ROOT'),
+      /** Jobs that may wait for one workspace. */
+      maxQueued: number('IAC_MAX_QUEUED', 32, 1, 10_000),
       /** Limit of one workspace; 0 sets none. */
       maxWorkspaceBytes: number('IAC_MAX_WORKSPACE_MIB', 4096, 0, 1_048_576) * MEBIBYTE,
       /** `auto` uses a sandbox where it works, `required` also demands a network of its own for it. */
@@ -102,18 +106,24 @@ function readEgress(entries: readonly string[], problems: string[]): EgressEntry
 }
 
 function checkLimits(
-  settings: Pick<IacSettings, 'engineFiles' | 'allowedProviders' | 'providerMirror' | 'mirrorAndRegistry' | 'offline'>,
+  settings: Pick<
+    IacSettings,
+    'engineFiles' | 'allowedProviders' | 'providerMirror' | 'mirrorAndRegistry' | 'offline' | 'workspaceRoot'
+  >,
   cliConfigFile: string,
   problems: string[],
 ): void {
-  const { engineFiles, allowedProviders, providerMirror, mirrorAndRegistry, offline } = settings
+  const { engineFiles, allowedProviders, providerMirror, mirrorAndRegistry, offline, workspaceRoot } = settings
   for (const path of engineFiles)
     if (!isAbsolute(path)) problems.push(`IAC_ENGINE_FILES holds '${path}', which is no absolute path`)
   for (const pattern of allowedProviders)
     if (!PROVIDER_PATTERN.test(pattern))
       problems.push(`IAC_ALLOWED_PROVIDERS holds '${pattern}', which is no [host/]namespace/type`)
-  if (providerMirror !== '' && !isAbsolute(providerMirror))
-    problems.push('IAC_PROVIDER_MIRROR must be an absolute path')
+  for (const [name, path] of [
+    ['IAC_PROVIDER_MIRROR', providerMirror] as const,
+    ['IAC_WORKSPACE_ROOT', workspaceRoot] as const,
+  ])
+    if (path !== '' && !isAbsolute(path)) problems.push(`${name} must be an absolute path`)
   if (mirrorAndRegistry && offline)
     problems.push('IAC_MIRROR_AND_REGISTRY cannot be used together with IAC_OFFLINE, which reaches no registry')
   if (cliConfigFile !== '' && (allowedProviders.length > 0 || providerMirror !== '' || offline))

@@ -22,6 +22,8 @@ interface CheckOptions {
   allowedHosts: readonly string[]
   /** True if the providers in the data folder come from an `init` of this service. */
   initialised: boolean
+  /** True if the engine runs in a sandbox. */
+  sandboxed: boolean
 }
 
 /** Kinds that only report the content of the configuration, so that it may be broken. */
@@ -57,7 +59,7 @@ async function check(
   kind: JobKind,
   given: string,
   planFile: string | undefined,
-  { env, signal, overrideFilename, backendConfig, allowedHosts, initialised, ...options }: CheckOptions,
+  { env, signal, overrideFilename, backendConfig, allowedHosts, initialised, sandboxed, ...options }: CheckOptions,
 ): Promise<string | null> {
   const workspace = await realpath(given).catch(() => null)
   // The engine reports a missing workspace itself.
@@ -85,6 +87,8 @@ async function check(
     tests: READS_TESTS.includes(kind),
     usesSavedBackend: USES_SAVED_BACKEND.includes(kind),
     backendConfig,
+    sandboxed,
+    applies: kind === 'apply',
   }
   signal.throwIfAborted()
   try {

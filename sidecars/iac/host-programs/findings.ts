@@ -40,14 +40,26 @@ export interface Finding {
   construct: string
   /** The target beyond the workspace, as a sentence without a full stop; absent if a program would run. */
   reach?: string
+  /** Absent for what cannot be allowed by its kind. */
+  kind?: ProgramKind
+  /** True for an `exec` of a known credential program with known arguments. */
+  known?: boolean
+  /** The resource, such as `null_resource.x`, with whose creation or destruction a provisioner runs. */
+  owner?: string
+  /** The module in a plan, such as `net.sub`; empty for the root. */
+  module?: string
 }
+
+/** Kinds of constructs that can be allowed on their own. */
+export const PROGRAM_KINDS = ['exec', 'provisioner', 'external', 'credentials', 'cloud', 'file'] as const
+export type ProgramKind = (typeof PROGRAM_KINDS)[number]
 
 /** Findings of one file. */
 export type Findings = Omit<Finding, 'file'>[]
 
 /** Returns the finding of a construct with a target beyond the workspace; none without one. */
-export const reaching = (line: number, construct: string, reach: string | null): Findings =>
-  reach === null ? [] : [{ line, construct, reach }]
+export const reaching = (line: number, construct: string, reach: string | null, kind?: ProgramKind): Findings =>
+  reach === null ? [] : [{ line, construct, reach, ...(kind && { kind }) }]
 
 export interface FileScan {
   findings: Findings
@@ -57,6 +69,7 @@ export interface FileScan {
   complete: boolean
   /** Number of tokens in the file. */
   tokens: number
+  setsBackend: boolean
 }
 
 const SHOWN = 20

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { appendFile, readFile } from 'node:fs/promises'
 import type { Fetch } from '../../../src/base/http.ts'
 import { isJsonObject, itemsOf, parseJson } from '../../../src/base/json.ts'
 import type { LogFields, Logger } from '../../../src/base/log.ts'
@@ -8,7 +8,7 @@ import { checkHostPrograms } from '../host-programs/check.ts'
 import { discover } from '../inventory/discover.ts'
 import { kubernetesIdentifiers } from '../inventory/kubernetes/identifier.ts'
 import { type CliConfig, explainMissingVersions } from '../limits/providers.ts'
-import { refuseByLimits, refuseLinkedPlan, refuseOwnFolders } from '../limits/refuse.ts'
+import { refuseByLimits, refuseLinkedPlan, refuseMoved } from '../limits/refuse.ts'
 import { isInitialised, noteInitialised } from '../limits/workspace.ts'
 import { type OutputFiles, readTail, removeOutput, writeOutput } from '../output/files.ts'
 import { hideCredentials } from '../output/masking.ts'
@@ -23,6 +23,9 @@ import { runFormatJob } from './format.ts'
 import { type TakenPlan, takePlan } from './plan-copy.ts'
 import type { ExecuteJob, Supervision } from './service.ts'
 import type { JobStore } from './store.ts'
+
+/** The title of a warning about a plan whose apply would be refused. */
+export const APPLY_REFUSED = 'The apply of this plan would be refused'
 
 /** Kinds that write state, and hold its lock meanwhile. */
 const SAVES_STATE: readonly JobKind[] = ['apply', 'import']
@@ -66,7 +69,7 @@ function createCommandRunner(options: ExecutorOptions) {
     if (args === null) return listScope(options, job, request, supervision)
     if (job.kind === 'fmt') return runFormatJob(options, job, { args, texts: request.texts ?? [] }, supervision)
     const refusal =
-      refuseOwnFolders(job.workspace_path, [settings.dataDir, settings.pluginCacheDir]) ??
+      (await refuseMoved(job.workspace_path)) ??
       plan.refusal ??
       (await refuse(options, job, request, AbortSignal.any([supervision.signal, supervision.cancelled])))
     if (refusal !== null) {
@@ -85,6 +88,7 @@ function createCommandRunner(options: ExecutorOptions) {
     }
     // The output of a stopped command can be read as well.
     const exitCode = await runKind().finally(() => hideIn(output, hidden))
+    if (job.kind === 'plan' && exitCode === 0) await warnOfApply(options, job, request, supervision)
     if (job.kind === 'init' && exitCode !== 0) await explainMissingVersions(output.stderr, settings)
     const command = [options.engine.binary, ...args].join(' ')
     await logEnd(log, 'engine command ended', { job_id: job.job_id, command }, { exitCode, started, output })
@@ -123,6 +127,13 @@ async function prepareRun(
       plan.path === null ? access : { ...access, private: [...access.private, plan.path] },
     )
   }
+}
+
+/** Says at the end of a plan why its apply would be refused, so that nobody reviews it in vain. */
+async function warnOfApply(options: ExecutorOptions, job: JobRecord, request: JobRequest, { signal }: Supervision) {
+  const refusal = await refuse(options, { ...job, kind: 'apply' }, request, signal)
+  const { stderr } = options.store.output(job.job_id)
+  if (refusal !== null) await appendFile(stderr, refusal.replaceAll(/^Error: /gm, `Warning: ${APPLY_REFUSED}: `))
 }
 
 async function hideIn(output: OutputFiles, secrets: readonly string[]): Promise<void> {
@@ -171,7 +182,7 @@ async function listScope(
 }
 
 async function refuse(
-  { settings, env }: ExecutorOptions,
+  { settings, env, executor }: ExecutorOptions,
   job: JobRecord,
   request: JobRequest,
   signal: AbortSignal,
@@ -190,6 +201,7 @@ async function refuse(
     // The sandbox checks the ports as well.
     allowedHosts: settings.egressAllow.map(({ target }) => target),
     initialised,
+    sandboxed: executor.boundary.sandbox !== 'none',
   })
   if (text === null && kind === 'init' && !initialised) await noteInitialised(settings.dataDir, workspace)
   return text

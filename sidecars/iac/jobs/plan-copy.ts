@@ -25,7 +25,10 @@ export const planFolder = (dataDir: string): string => join(dataDir, 'plans')
 export async function takePlan(dataDir: string, jobId: string, request: JobRequest): Promise<TakenPlan> {
   const { plan_sha256, plan_file, workspace_path } = request
   const untouched = { request, path: null, refusal: null, remove: async () => {} }
-  if (plan_sha256 === undefined || plan_file === undefined) return untouched
+  if (plan_file === undefined) return untouched
+  // Any other name could be that of the code, the state or its keys.
+  if (!plan_file.endsWith('.plan')) return { ...untouched, refusal: MISNAMED }
+  if (plan_sha256 === undefined) return untouched
   const copy = join(planFolder(dataDir), jobId)
   const remove = () => rm(copy, { force: true })
   const source = await openPlain(join(workspace_path, plan_file))
@@ -47,6 +50,10 @@ export async function takePlan(dataDir: string, jobId: string, request: JobReque
     await source.close()
   }
 }
+
+const MISNAMED =
+  'Error: Plan file refused\n\nThe name of a plan file must end in ".plan". The worker takes it from ' +
+  'paths.session_plan_filename.\n'
 
 const refusalText = (planFile: string, reason: string): string =>
   `Error: Plan file refused\n\n  on ${planFile}\n\n${reason} Nothing was applied. ` +

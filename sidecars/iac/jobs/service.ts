@@ -26,6 +26,8 @@ interface JobOptions {
   /** Ends the process that a crashed service left behind. */
   stopLeftover: (leader: EngineProcess) => Promise<void>
   maxParallel: number
+  /** Jobs that may wait for one workspace. */
+  maxQueued: number
   /** Milliseconds for which an ended job can be read. */
   retentionMs: number
   log: Logger
@@ -57,9 +59,14 @@ export class JobService {
     await this.expire()
   }
 
-  /** Stores and queues a job. Resolves once the job is on disk, so that a restarted service knows it. */
+  /**
+   * Stores and queues a job. Resolves once the job is on disk, so that a restarted service knows it. Errors: `JobFault`
+   * 503 when the service stops or too many jobs wait for the workspace.
+   */
   async submit(kind: JobKind, request: JobRequest): Promise<JobRecord> {
     if (this.#stopping.signal.aborted) throw new JobFault(503, SHUT_DOWN)
+    if (this.#queue.waitingFor(request.workspace_path) >= this.#options.maxQueued)
+      throw new JobFault(503, 'Too many jobs wait for this workspace (IAC_MAX_QUEUED). Ask again when some have ended.')
     const record = newRecord(kind, request.workspace_path, this.#options.now())
     this.#options.store.save(record)
     this.#records.set(record.job_id, record)
@@ -229,6 +236,7 @@ function createPathQueue(maxParallel: number) {
       waiting.push({ name, path, run })
       schedule()
     },
+    waitingFor: (path: string): number => waiting.filter((task) => task.path === path).length,
     /** Removes a waiting task; returns false when it runs already or is unknown. */
     remove(name: string): boolean {
       const index = waiting.findIndex((task) => task.name === name)

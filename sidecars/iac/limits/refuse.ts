@@ -1,5 +1,5 @@
-import { lstat, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { lstat, readdir, realpath } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import type { IacSettings } from '../settings.ts'
 import type { JobKind, JobRecord } from '../types.ts'
 import { findForeignProviders } from './providers.ts'
@@ -70,14 +70,30 @@ const SYSTEM = ['/bin', '/boot', '/dev', '/etc', '/lib', '/proc', '/sbin', '/sys
 /** Folders in which workspaces may lie, but which are none themselves. */
 const SHARED = ['/home', '/media', '/mnt', '/opt', '/root', '/run', '/srv', '/tmp', '/var', '/var/lib', '/var/tmp']
 
-/** Returns the diagnostic for a workspace (a real path) with files of the machine or of the service (`own`). */
-export function refuseOwnFolders(workspace: string, own: readonly string[]): string | null {
-  const isOrHolds = (folder: string) =>
-    folder === workspace || folder.startsWith(workspace === '/' ? '/' : `${workspace}/`)
-  const isIn = (folder: string) => workspace.startsWith(`${folder}/`)
-  if (!SYSTEM.some((folder) => isOrHolds(folder) || isIn(folder)) && ![...SHARED, ...own].some(isOrHolds)) return null
-  return (
-    `Error: Workspace refused\n\n  ${workspace}\n\nThis folder holds files of the machine or of the iac service. Name a ` +
-    'folder that holds the configuration alone.\n'
-  )
+/** The folder of this program. */
+const PROGRAM = resolve(import.meta.dirname, '../../..')
+
+/**
+ * Returns the reason why an existing folder is no workspace; null if it is one: inside of the operator's root, without
+ * files of the machine and of the service.
+ * @param path as the request names it; `real` is the same without links
+ */
+export async function refuseFolder(
+  path: string,
+  real: string,
+  { dataDir, pluginCacheDir, workspaceRoot }: Pick<IacSettings, 'dataDir' | 'pluginCacheDir' | 'workspaceRoot'>,
+): Promise<string | null> {
+  const isOrHolds = (folder: string) => folder === real || folder.startsWith(real === '/' ? '/' : `${real}/`)
+  const isIn = (folder: string) => [path, real].some((each) => each.startsWith(`${folder}/`))
+  if (workspaceRoot !== '' && !real.startsWith(`${await realpath(workspaceRoot).catch(() => workspaceRoot)}/`))
+    return 'it lies outside of IAC_WORKSPACE_ROOT'
+  const isTaken = [...SYSTEM, dataDir, pluginCacheDir].some((folder) => isOrHolds(folder) || isIn(folder))
+  if (!isTaken && ![...SHARED, PROGRAM].some(isOrHolds)) return null
+  return 'it holds files of the machine or of the iac service; name a folder that holds the configuration alone'
+}
+
+/** Returns the diagnostic for a workspace that is no longer the folder that was asked for. */
+export async function refuseMoved(workspace: string): Promise<string | null> {
+  if ((await realpath(workspace).catch(() => workspace)) === workspace) return null
+  return `Error: Workspace refused\n\n  ${workspace}\n\nA link has taken the place of this folder while the job waited.\n`
 }

@@ -22,10 +22,10 @@ it('plans and applies through the bundled sidecar', async () => {
   expect(await client.engine()).toMatchObject({ version: expect.stringMatching(/^\d/) })
   expect((await client.run('init', { workspace_path, ...SCOPED })).exit_code).toBe(0)
   expect((await client.run('validate', { workspace_path })).exit_code).toBe(0)
-  expect((await client.run('plan', { workspace_path, ...SCOPED, plan_file: 'p', targets: [] })).exit_code).toBe(0)
-  const shown = await client.run('show', { workspace_path, plan_file: 'p' })
+  expect((await client.run('plan', { workspace_path, ...SCOPED, plan_file: 'p.plan', targets: [] })).exit_code).toBe(0)
+  const shown = await client.run('show', { workspace_path, plan_file: 'p.plan' })
   expect(JSON.parse(shown.stdout).resource_changes[0].change.after.input).toBe('ä " €')
-  expect((await client.run('apply', { workspace_path, ...SCOPED, plan_file: 'p' })).exit_code).toBe(0)
+  expect((await client.run('apply', { workspace_path, ...SCOPED, plan_file: 'p.plan' })).exit_code).toBe(0)
   expect(JSON.parse((await client.run('state_resource_ids', { workspace_path })).stdout)).toHaveLength(1)
   expect(await client.run('scope_resource_ids', { workspace_path, ...SCOPED })).toMatchObject({
     exit_code: 1,

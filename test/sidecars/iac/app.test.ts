@@ -54,7 +54,7 @@ describe('bodies', () => {
     ['a workspace of 4097', { workspace_path: `/${long(4096)}` }, 422],
     ['a workspace of 4096', { workspace_path: `/${long(4095)}` }, 404],
   ])('plan with %s: %s', async (_name, change, expected) => {
-    const json = { workspace_path, ...SCOPE, plan_file: 'p', ...change }
+    const json = { workspace_path, ...SCOPE, plan_file: 'p.plan', ...change }
     expect((await service.request('POST', '/v1/plan', { json })).status).toBe(expected)
   })
 

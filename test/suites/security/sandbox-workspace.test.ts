@@ -21,8 +21,8 @@ for (const [title, path] of FOLDERS)
   attack('folders that are no workspace', title, async () => {
     const workspace_path = path()
     const owner = (await stat(workspace_path)).uid
-    const { result } = await service.run('/v1/init', { workspace_path, ...SCOPE })
-    expect(result).toMatchObject({ exit_code: 1, stderr: expect.stringContaining('Workspace refused') })
+    const { status, body } = await service.request('POST', '/v1/init', { json: { workspace_path, ...SCOPE } })
+    expect([status, body.job_id]).toEqual([404, undefined])
     expect((await stat(workspace_path)).uid).toBe(owner)
-    return result.stderr
+    return `${body.title}: ${body.detail}`
   })

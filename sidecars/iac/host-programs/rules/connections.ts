@@ -52,6 +52,7 @@ const runsElsewhere = (line: number, construct: string): Findings[number] => ({
   line,
   construct,
   reach: 'the engine would send the whole configuration to another service and run it there',
+  kind: 'cloud',
 })
 
 interface Backend {

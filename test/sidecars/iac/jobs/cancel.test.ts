@@ -27,7 +27,7 @@ describe('a job that waits', () => {
     const { workspace_path, started, gate } = await stage(service, 'echo $1 >>log; echo on >started; cat gate')
     const running = await service.submit('/v1/validate', { workspace_path })
     const waiting = await service.submit('/v1/init', { workspace_path, ...SCOPE })
-    const last = await service.submit('/v1/show', { workspace_path, plan_file: 'p' })
+    const last = await service.submit('/v1/show', { workspace_path, plan_file: 'p.plan' })
     await started.read()
     const held = service.request('GET', `/v1/jobs/${waiting}`, { headers: { prefer: 'wait=60' } })
     const answer = await cancel(service, waiting)
@@ -74,7 +74,7 @@ describe('a job that runs', () => {
   it('is killed after the grace period when it does not end', async () => {
     const service = await startFakeService({ IAC_STOP_GRACE_SECONDS: '0.2' })
     const { workspace_path, started } = await stage(service, DEAF)
-    const id = await service.submit('/v1/plan', { workspace_path, ...SCOPE, plan_file: 'p' })
+    const id = await service.submit('/v1/plan', { workspace_path, ...SCOPE, plan_file: 'p.plan' })
     await started.read()
     expect((await cancel(service, id)).body.status).toBe('running')
     expect(await service.finished(id)).toMatchObject({ status: 'failed', error: { status: 409, detail: LATE } })
@@ -85,7 +85,7 @@ describe('a job that runs', () => {
     'while [ ! -e go ]; do sleep 0.05; done; echo saved >state; exit 1'
 
   it.each([
-    ['/v1/apply', { plan_file: 'p' }],
+    ['/v1/apply', { plan_file: 'p.plan' }],
     ['/v1/import', { address: 'a.b', resource_id: 'i' }],
   ])('%s is interrupted once and never killed before it has saved', async (path, more) => {
     const service = await startFakeService({ IAC_STOP_GRACE_SECONDS: '0.1' })
@@ -106,7 +106,7 @@ describe('a job that runs', () => {
   it('an apply that does not end is killed when its own time is up', async () => {
     const service = await startFakeService({ IAC_STOP_GRACE_SECONDS: '0.1', IAC_JOB_TIMEOUT_SECONDS: '1.5' })
     const { workspace_path, started } = await stage(service, DEAF)
-    const id = await service.submit('/v1/apply', { workspace_path, ...SCOPE, plan_file: 'p' })
+    const id = await service.submit('/v1/apply', { workspace_path, ...SCOPE, plan_file: 'p.plan' })
     await started.read()
     await cancel(service, id)
     expect(await service.finished(id)).toMatchObject({ status: 'failed', error: { status: 504 } })

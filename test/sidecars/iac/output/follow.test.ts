@@ -119,7 +119,7 @@ describe('the output of a job from an offset', () => {
       'echo "key very-secret-value"; echo note >&2; printf half; echo on >started; cat gate >/dev/null; ' +
       'echo " and half"; echo on >started; cat gate >/dev/null; exit 2'
     const { workspace_path, started, gate } = await stage(service, script)
-    const id = await service.submit('/v1/plan', { workspace_path, ...SCOPE, plan_file: 'p' })
+    const id = await service.submit('/v1/plan', { workspace_path, ...SCOPE, plan_file: 'p.plan' })
     await started.read()
     const first = await read(id, 'stdout_from=0&stderr_from=0')
     expect(first).toEqual({
