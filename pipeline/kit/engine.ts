@@ -4,8 +4,8 @@ import { inSpan, type RunTrace } from '../../src/observe/run-trace.ts'
 import { createProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
-import type { EngineInfo, EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
-import { writeStateKeys } from '../workspace/backend-override.ts'
+import type { EngineInfo, EngineResult, IacJobKind, IacJobs, Placed } from '../../src/services/iac/contract.ts'
+import { describeState, writeStateKeys } from '../workspace/backend-override.ts'
 import { type OutputArchive, watchJob } from './engine-output.ts'
 import type { BareRun, Run } from './run.ts'
 
@@ -35,12 +35,19 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
   const schema = createProviderSchema(
     async (request) => {
       await renewKeys('schema')
-      return await measureTime(() => run.context.iac.schema({ ...place, ...request }, run.signal))
+      return await measureTime(async () => run.context.iac.schema(await placed({ ...place, ...request }), run.signal))
     },
     () => initialised,
   )
   const { scope_id, provider: engine_provider } = run.round.session
-  const place = { workspace_path: run.workspace.iacRoot }
+  const place: Placed = { workspace_path: run.workspace.iacRoot }
+  let state: ReturnType<typeof describeState> | null = null
+  /** Adds the state of the session. A copy of the code beside the engine root has another one. */
+  const placed = async <Body extends Placed>(body: Body): Promise<Body> => {
+    if (body.workspace_path !== run.workspace.iacRoot) return body
+    state ??= describeState(run.context.config, run.round.session)
+    return { ...body, ...(await state) }
+  }
   return {
     /** The engine root, as jobs name it. */
     place,
@@ -62,7 +69,10 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
       return info
     },
     /** Reads the engine's diagnostics of the code as data; null when the service does not offer them. */
-    diagnostics: () => measureTime(() => run.context.iac.diagnostics(run.workspace.iacRoot, run.signal)),
+    diagnostics: () =>
+      measureTime(async () =>
+        run.context.iac.diagnostics(await placed({ workspace_path: run.workspace.iacRoot }), run.signal),
+      ),
     /** Records and runs a job. Errors: those of `IacClient.run`; `RoundCancelled`; `LeaseLost`. */
     run: async <Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind]) => {
       await earlierJobs
@@ -70,7 +80,7 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
       const key = nextKey(kind)
       // Only `show` reports which values are sensitive, so the text of the plan is stored after it.
       if (kind !== 'show') outputs.flush()
-      const result = await measureTime(() => runWatched(run, secrets, { kind, body, key }))
+      const result = await measureTime(async () => runWatched(run, secrets, { kind, body: await placed(body), key }))
       outputs.keep(kind, result)
       return result
     },

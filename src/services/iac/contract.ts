@@ -7,22 +7,33 @@ interface Scoped {
   scope_id: string
   engine_provider: Cloud
 }
+/** What the worker itself knows about the state of a workspace, so that the service reads nothing of it there. */
+export interface StateFacts {
+  /** The cloud whose credentials the state store needs; null for none. */
+  cloud: Cloud | null
+  /** SHA-256 of the file with which the worker sends the state to its store, in lower-case hexadecimal digits. */
+  override_sha256: string
+}
+/** An engine root. The client sends `state` only to a service that offers it. */
+export interface Placed {
+  workspace_path: string
+  state?: StateFacts
+}
 /** Bodies of the submission routes, by job kind. */
 export interface IacJobs {
-  init: { workspace_path: string } & Scoped
-  validate: { workspace_path: string }
-  plan: { workspace_path: string; plan_file: string; targets?: string[] } & Scoped
-  show: { workspace_path: string; plan_file: string }
+  init: Placed & Scoped
+  validate: Placed
+  plan: Placed & { plan_file: string; targets?: string[] } & Scoped
+  show: Placed & { plan_file: string }
   /** `plan_sha256` only where the service offers it. */
-  apply: { workspace_path: string; plan_file: string; plan_sha256?: string } & Scoped
-  import: { workspace_path: string; address: string; resource_id: string } & Scoped
-  state_resource_ids: { workspace_path: string }
-  scope_resource_ids: { workspace_path: string } & Scoped
+  apply: Placed & { plan_file: string; plan_sha256?: string } & Scoped
+  import: Placed & { address: string; resource_id: string } & Scoped
+  state_resource_ids: Placed
+  scope_resource_ids: Placed & Scoped
 }
 export type IacJobKind = keyof IacJobs
 
-export interface SchemaRequest {
-  workspace_path: string
+export interface SchemaRequest extends Placed {
   resource_types?: string[]
   data_source_types?: string[]
   /** Sent only to a service that names such types itself: an older one refuses it. */
@@ -64,7 +75,7 @@ export interface IacClient {
    */
   schema(request: SchemaRequest, signal?: AbortSignal): Promise<SchemaParts | null>
   /** Reads the engine's machine-readable diagnostics of the code; null instead of an error, like `schema`. */
-  diagnostics(workspacePath: string, signal?: AbortSignal): Promise<EngineDiagnostic[] | null>
+  diagnostics(place: Placed, signal?: AbortSignal): Promise<EngineDiagnostic[] | null>
   /**
    * Formats texts like the engine's `fmt`: at most 256, with 1,000,000 characters each and 8 MiB as JSON together. A
    * text that cannot be parsed is returned unchanged. Returns null instead of throwing, like `schema`.
