@@ -48,7 +48,7 @@ attack(GROUP, 'an engine rewrites the override file, to send the state to this m
     })
     const { result } = await service.run('/v1/init', { workspace_path, ...SCOPE, state })
     expect(result).toMatchObject({ exit_code: 1, stdout: '' })
-    expect(result.stderr).toContain('backend_override.tf line 6')
+    expect(result.stderr).toContain('backend_override.tf line 5')
     return result.stderr
   } finally {
     await service.close()
