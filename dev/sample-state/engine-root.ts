@@ -10,7 +10,7 @@ import { silentLogger } from '../../src/base/log.ts'
 import type { Cloud } from '../../src/base/vocabulary.ts'
 import { createStateKeys } from '../../src/data/storage/state-keys.ts'
 import { createIacClient } from '../../src/services/iac/client.ts'
-import type { EngineResult, IacClient, Placed } from '../../src/services/iac/contract.ts'
+import type { EngineResult, EngineRoot, IacClient } from '../../src/services/iac/contract.ts'
 import { readText } from '../files.ts'
 import { gitOrThrow } from '../git-host/repositories.ts'
 import type { Document } from '../stack/choices.ts'
@@ -81,7 +81,7 @@ async function loadStackConfiguration(folder: string): Promise<Config> {
   return await loadConfig(env, async () => JSON.stringify({ storage, services: { iac: services?.iac }, paths, llm }))
 }
 
-function commandsIn(root: { config: Config; iac: IacClient; place: Placed; scope_id: string; cloud: Cloud }) {
+function commandsIn(root: { config: Config; iac: IacClient; place: EngineRoot; scope_id: string; cloud: Cloud }) {
   const { config, iac, place, scope_id, cloud } = root
   const plan_file = config.paths.session_plan_filename
   const scoped = { ...place, scope_id, engine_provider: cloud }

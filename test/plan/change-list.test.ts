@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { listChanges } from '../../src/plan/change-list.ts'
+import { countsInWords, listChanges, planFacts } from '../../src/plan/change-list.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
 import { maskerOf } from '../../src/plan/sensitive.ts'
 import { planOf } from './fixtures.ts'
@@ -44,6 +44,31 @@ describe('a real plan', () => {
       total: 12,
       counts: { create: 1, update: 3, delete: 1, replace: 3, move: 4, import: 2, forget: 1 },
     })
+  })
+
+  it('is told to a model, with what destroys data or access and what no target names', () => {
+    expect(countsInWords(listChanges(plan, openly).counts)).toBe(
+      '1 to create, 3 to update, 1 to delete, 3 to recreate, 4 to move, 2 to import, 1 to forget',
+    )
+    const changes = [
+      { address: 'aws_s3_bucket.a', type: 'aws_s3_bucket', actions: ['delete'] },
+      {
+        address: 'aws_iam_role.b',
+        type: 'aws_iam_role',
+        previous_address: 'aws_iam_role.a',
+        actions: ['delete', 'create'],
+      },
+      { address: 'aws_vpc.c', type: 'aws_vpc', actions: ['update'] },
+    ]
+    expect(planFacts(planOf(changes), ['aws_iam_role.b', 'aws_vpc'], { made: true, changes: [] }).split('\n')).toEqual([
+      '0 to create, 1 to update, 1 to delete, 1 to recreate, 1 to move',
+      'delete aws_s3_bucket.a (holds data, not among the targets)',
+      'recreate aws_iam_role.b, which was aws_iam_role.a (grants access)',
+      'update aws_vpc.c (not among the targets)',
+      'Not part of this plan, for information only: A plan of the whole root changes nothing outside the targets.',
+    ])
+    const many = planOf(Array.from({ length: 502 }, () => ({ actions: ['create'] })))
+    expect(planFacts(many, []).split('\n').at(-1)).toBe('and 2 more')
   })
 
   it('shows no sensitive value, neither in a key nor as an identifier', () => {

@@ -102,6 +102,8 @@ describe('an update is own', () => {
   const code = root({ resources: [inCode('b')] })
   const size = updated('a.b', { size: 1 }, { size: 2 })
   const edit = (...lines: string[]) => change('main.tf', hunk('resource "a" "b" {', ...lines))
+  const oneLine = (block: string) =>
+    change('main.tf', hunk('', ` ${block}`, ' provider "x" {', '-  size = 1', '+  size = 2'))
 
   it('when the diff changes the attribute from the value of the infrastructure to that of the code', () => {
     expect(own([size], code, edit('-  size = 1', '+  size = 2'))).toEqual(['a.b'])
@@ -116,14 +118,62 @@ describe('an update is own', () => {
     ['the line has only moved', edit('-  size = 1', '+  size = 1')],
     ['the block is new under its name', change('main.tf', hunk('', '+resource "a" "b" {', '+  size = 2', '+}'))],
     ['nothing was changed', ''],
+    [
+      'the change stands behind the end of the block',
+      edit('   color = 1', ' }', ' provider "x" {', '-  size = 1', '+  size = 2'),
+    ],
+    ['the block ends on its first line', oneLine('resource "a" "b" {}')],
+    ['the block ends on its first line, before blanks', oneLine('resource "a" "b" { color = 1 }  ')],
+    ['the text only contains the value', edit('-  size = 10', '+  size = 20')],
+    ['the name is a part of another name', edit('-  max_size = 1', '+  max_size = 2')],
+    ['the file is not code', edit('-  size = 1', '+  size = 2').replaceAll('main.tf', 'main.tf.txt')],
   ])('but not when %s', (_, diff) => {
     expect(own([size], code, diff)).toEqual([])
   })
 
+  it.each([
+    [
+      'behind nested blocks',
+      [' resource "a" "b" {', '   inner {', '     x = { y = 1 }', '   }', '-  size = 1', '+  size = 2'],
+    ],
+    [
+      'behind the end of another block',
+      [' resource "a" "x" {', ' }', ' resource "a" "b" {', '-  size = 1', '+  size = 2'],
+    ],
+    ['that had no value there', [' resource "a" "b" {', '+  size = 2']],
+    ['beside a remark', [' resource "a" "b" {', '-  size = 1 // one', '+  size = 2 # two']],
+  ])('when the diff changes the attribute %s', (_, changed) => {
+    expect(own([size], code, change('main.tf', hunk('', ...changed)))).toEqual(['a.b'])
+  })
+
+  it.each([
+    [
+      'a quoted key',
+      { tags: { 'x.y': 'a' } },
+      { tags: { 'x.y': 'b' } },
+      ['-    "x.y" = "a"', '+    "x.y" = "b"'],
+      true,
+    ],
+    ['a truth value', { on: true }, { on: false }, ['-  on = true', '+  on = false'], true],
+    ['a fraction', { on: -1.5 }, { on: 2.5 }, ['-  on = -1.5', '+  on = 2.5'], true],
+    ['a text with a quotation mark', { on: 'a"b' }, { on: 'c' }, ['-  on = "a\\"b"', '+  on = "c"'], true],
+    ['a text with an expression', { on: 'a' }, { on: 'b' }, ['-  on = "a"', `+  on = "$\{var.b}"`], true],
+    ['a comparison', { on: 1 }, { on: 2 }, ['-  on == 1', '+  on == 2'], false],
+    ['a text of the same digits as a longer one', { on: 'a' }, { on: 'b' }, ['-  on = "aa"', '+  on = "b"'], false],
+    ['an item that both sides have', { on: ['a'] }, { on: ['b'] }, ['-  on = ["a"]', '+  on = ["b", "a"]'], false],
+    ['an item in a comment', { on: ['a'] }, { on: ['b'] }, ['-  # "a"', '+  # "b"'], false],
+    ['a number as item', { on: [1] }, { on: [2] }, ['-  on = [1]', '+  on = [2]'], true],
+    ['a number as part of an item', { on: [1] }, { on: [2] }, ['-  on = [1.5]', '+  on = [2]'], false],
+  ])('or not, by the value of the line: %s', (_, infrastructure, wanted, changed, expected) => {
+    expect(own([updated('a.b', infrastructure, wanted)], code, edit(...changed))).toEqual(expected ? ['a.b'] : [])
+  })
+
   it('but not when the refresh found a change by others, or when the code has no such block', () => {
     const diff = edit('-  size = 1', '+  size = 2')
-    const drift = [{ address: 'a.b', change: { actions: ['update'] } }]
-    expect(own([size], root({ resources: [inCode('b')] }, drift), diff)).toEqual([])
+    const drifted = (entry: object) => own([size], root({ resources: [inCode('b')] }, [entry]), diff)
+    expect(drifted({ address: 'a.b', change: { actions: ['update'] } })).toEqual([])
+    expect(drifted({ address: 'a.moved', previous_address: 'a.b' })).toEqual([])
+    expect(drifted({ address: 'a.other' })).toEqual(['a.b'])
     expect(own([size], root({}), diff)).toEqual([])
     expect(own([size], {}, diff)).toEqual([])
   })

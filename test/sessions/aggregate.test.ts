@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/data/db/pool.ts'
-import { insertCodeChange, insertComplianceCheck, insertPlan, insertReport } from '../../src/reports/artifacts.ts'
+import {
+  insertCodeChange,
+  insertComplianceCheck,
+  insertPlan,
+  insertReport,
+  setPlanDocument,
+} from '../../src/reports/artifacts.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
 import { sessionAggregateKey } from '../../src/rounds/round.ts'
@@ -93,8 +99,10 @@ describe('loadAggregate', () => {
   it('keeps rounds apart and in order', async () => {
     const uuid = await finishedSession()
     const claim = await nextRound(context, uuid)
-    await insertPlan(db.sql, claim, { ...object, uri: 'p2.txt', targets: [] })
+    const plan = await insertPlan(db.sql, claim, { ...object, uri: 'p2.txt', targets: [] })
+    await setPlanDocument(db.sql, claim, plan, { ...object, uri: 'p2.json' })
     const session = await load(uuid)
+    expect(session?.rounds[1]?.plans[0]?.document_url).toBe('https://files.example/p2.json?signature=1')
     expect(session?.history).toBeNull()
     expect(
       session?.rounds.map((round) => [round.number, round.plans.length, round.reports.length, round.statuses.length]),
@@ -125,6 +133,26 @@ describe('loadAggregate', () => {
     expect(await findSession(db.sql, uuid)).toBeNull()
     expect(await setLock(context, uuid, true)).toBeNull()
   })
+})
+
+it('shows the published figures of a round, 0 or null for those that are not known', async () => {
+  const { uuid, claim } = await claimedSession(context)
+  const known = {
+    engine_s: 1.5,
+    model_s: 2.5,
+    input_tokens: 3,
+    cached_tokens: 4,
+    output_tokens: 5,
+    cost_usd: 0.6,
+    validation_attempts: 7,
+  }
+  await finishRound(context, claim, { ...end, usage: { ...known, steps: [] } })
+  await finishRound(context, await nextRound(context, uuid), { ...end, usage: { model_s: 1 } })
+  const zeros = Object.fromEntries(Object.keys(known).map((name) => [name, 0]))
+  expect((await load(uuid))?.rounds.map(({ usage }) => usage)).toEqual([
+    known,
+    { ...zeros, model_s: 1, cost_usd: null },
+  ])
 })
 
 describe('the cache of finished sessions', () => {
@@ -185,6 +213,11 @@ describe('the cache of finished sessions', () => {
       { session_uuid: uuid, mode: 'generate', query: 'x', is_partial: false },
     )
     expect(await load(uuid)).toMatchObject({ in_flight: true, current_status: 'started' })
+  })
+
+  it('shows no entry of a session that the database does not know', async () => {
+    await context.cache.set(sessionAggregateKey(NOWHERE), JSON.stringify({ uuid: NOWHERE, updated_at: 'x' }), 60)
+    expect(await load(NOWHERE)).toBeNull()
   })
 
   it('reads the database when the entry is damaged', async () => {

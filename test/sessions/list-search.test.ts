@@ -9,6 +9,7 @@ const SESSIONS = 1_500
 
 let owner: User
 const db = provideDatabase()
+const many = provideDatabase()
 beforeAll(async () => {
   owner = await createUser(db.sql)
   await addSessions(db.sql, owner.id, SESSIONS)
@@ -69,6 +70,29 @@ describe('lists of many sessions', () => {
     for (const between of ['', ' ', '\x1f', '\n'])
       expect(await queries({ search: `list${between}${uuid}` })).toEqual({ found: [], total: 0 })
     expect(await queries({ search: uuid })).toEqual({ found: [item(7)], total: 1 })
+  })
+
+  it('finds sessions of more repositories than a list holds', async () => {
+    const user_id = (await createUser(many.sql)).id
+    await addSessions(many.sql, user_id, 1_004)
+    await many.sql`UPDATE workspaces SET uri = uri || '/' || session_id WHERE session_id > 2`
+    await many.sql`TRUNCATE session_search, searched_repositories`
+    await many.sql`SELECT fill_session_search(ARRAY(SELECT id FROM sessions))`
+    const found = async (search: string, more: object = {}) => {
+      const { items, total } = await listSessions(many.sql, { page: 1, page_size: 2, search, ...more })
+      return [total, ...items.map((one) => one.first_query)]
+    }
+    expect(await found('OTHER/')).toEqual([668, item(4), item(5)])
+    expect(await found('other/', { status: 'failed' })).toEqual([334, item(4), item(8)])
+    expect(await found('e')).toEqual([1_004, item(1), item(2)])
+    expect(await found('other/1004')).toEqual([1, item(1004)])
+    expect(await found('other/1002')).toEqual([0])
+    expect(await found('third/1')).toEqual([37, item(12), item(15)])
+  })
+
+  it('finds words that stand in the place of the mark between query and uuid', async () => {
+    expect(await queries({ search: 'item\x1f1499' })).toEqual({ found: [item(1499)], total: 1 })
+    expect(await queries({ search: 'item\x1f\x1f1499' })).toEqual({ found: [], total: 0 })
   })
 
   it('takes as many statements for a page of one as for a page of a hundred', async () => {

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { waitUnlessAborted } from '../../../src/base/time.ts'
 import { findBoundary, holdsKeysAlone } from '../limits/workspace.ts'
 import { JobFault, type JobKind, SHUT_DOWN } from '../types.ts'
-import { refusalText, SMALL, TooLarge, tooLargeText } from './findings.ts'
+import { type ProgramKind, refusalText, SMALL, TooLarge, tooLargeText } from './findings.ts'
 import { type Inspection, inspect } from './inspect.ts'
 import { findLinks, findShipped } from './workspace-files.ts'
 
@@ -24,6 +24,12 @@ interface CheckOptions {
   allowedHosts: readonly string[]
   /** True if the providers in the data folder come from an `init` of this service. */
   initialised: boolean
+  /** True if the engine runs in a sandbox. */
+  sandboxed: boolean
+  /** Kinds of programs that the operator allows. */
+  allowed: readonly ProgramKind[]
+  /** The repository of the workspace, as `host/path`; undefined when it is not known. */
+  repository: string | undefined
 }
 
 /** Kinds that only report the content of the configuration, so that it may be broken. */
@@ -59,7 +65,19 @@ async function check(
   kind: JobKind,
   given: string,
   planFile: string | undefined,
-  { env, signal, overrideFilename, overrideSha256, backendConfig, allowedHosts, initialised, ...options }: CheckOptions,
+  {
+    env,
+    signal,
+    overrideFilename,
+    overrideSha256,
+    backendConfig,
+    allowedHosts,
+    initialised,
+    sandboxed,
+    allowed,
+    repository,
+    ...options
+  }: CheckOptions,
 ): Promise<string | null> {
   const workspace = await realpath(given).catch(() => null)
   // The engine reports a missing workspace itself.
@@ -88,6 +106,10 @@ async function check(
     tests: READS_TESTS.includes(kind),
     usesSavedBackend: USES_SAVED_BACKEND.includes(kind),
     backendConfig,
+    sandboxed,
+    allowed,
+    repository,
+    applies: kind === 'apply',
   }
   signal.throwIfAborted()
   try {

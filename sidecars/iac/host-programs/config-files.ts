@@ -81,9 +81,11 @@ export async function readLimited(path: string, name: string, maxBytes: number, 
 
 const END_BYTES = 22
 
-interface SnapshotFile {
-  /** The name in the engine's diagnostics, such as `m-/main.tf`. */
+export interface SnapshotFile {
+  /** Relative to the workspace. */
   name: string
+  /** The names of the modules on the way to its own, such as `net.sub`; empty for the root. */
+  module: string
   /** The folder of the module, relative to the workspace. */
   folder: string
   content: string
@@ -111,6 +113,20 @@ export async function readPlanSnapshot(path: string, name: string): Promise<Snap
     return null
   } finally {
     await handle.close()
+  }
+}
+
+/** Reads the engine's own record of the planned changes; null when there is not exactly one that can be read. */
+export async function readPlannedChanges(path: string): Promise<Buffer | null> {
+  const handle = await open(path).catch(() => null)
+  try {
+    const entries = handle === null ? null : await readDirectory(handle, path)
+    const [entry, ...others] = entries?.filter(({ name }) => name === 'tfplan') ?? []
+    return handle !== null && entry && others.length === 0 ? await unpack(handle, entry, path, LIMITS.totalBytes) : null
+  } catch {
+    return null
+  } finally {
+    await handle?.close()
   }
 }
 
@@ -158,20 +174,20 @@ async function readFiles(handle: FileHandle, entries: Entry[], plan: string): Pr
     const content = await unpack(handle, entry, plan)
     total += content.length
     if (total > LIMITS.totalBytes) throw new TooLarge(plan, `${inMib(LIMITS.totalBytes)} of configuration in all`)
-    const name = entry.name.slice('tfconfig/'.length)
-    const module = name.slice('m-'.length, name.lastIndexOf('/'))
-    files.push({ name, folder: folders.get(module) ?? '.', content: content.toString('utf8') })
+    const [module = '', base = ''] = entry.name.slice('tfconfig/m-'.length).split('/')
+    const folder = folders.get(module) ?? '.'
+    files.push({ name: join(folder, base), module, folder, content: content.toString('utf8') })
   }
   return files
 }
 
-async function unpack(handle: FileHandle, entry: Entry, plan: string): Promise<Buffer> {
-  const limit = `${inMib(LIMITS.fileBytes)} of one file of its configuration`
-  if (entry.packed > LIMITS.fileBytes || entry.unpacked > LIMITS.fileBytes) throw new TooLarge(plan, limit)
+async function unpack(handle: FileHandle, entry: Entry, plan: string, maxBytes = LIMITS.fileBytes): Promise<Buffer> {
+  const limit = `${inMib(maxBytes)} of one file of its configuration`
+  if (entry.packed > maxBytes || entry.unpacked > maxBytes) throw new TooLarge(plan, limit)
   const head = await readAt(handle, entry.local, 30)
   const start = entry.local + 30 + head.readUInt16LE(26) + head.readUInt16LE(28)
   const data = await readAt(handle, start, entry.packed)
-  return entry.method === 8 ? promisify(inflateRaw)(data, { maxOutputLength: LIMITS.fileBytes }) : data
+  return entry.method === 8 ? promisify(inflateRaw)(data, { maxOutputLength: maxBytes }) : data
 }
 
 function moduleFolders(manifest: string): Map<string, string> {

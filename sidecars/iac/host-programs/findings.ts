@@ -40,14 +40,26 @@ export interface Finding {
   construct: string
   /** The target beyond the workspace, as a sentence without a full stop; absent if a program would run. */
   reach?: string
+  /** Absent for what cannot be allowed by its kind. */
+  kind?: ProgramKind
+  /** True for an `exec` of a known credential program with known arguments. */
+  known?: boolean
+  /** The resource, such as `null_resource.x`, with whose creation or destruction a provisioner runs. */
+  owner?: string
+  /** The module in a plan, such as `net.sub`; empty for the root. */
+  module?: string
 }
+
+/** Kinds of constructs that can be allowed on their own. */
+export const PROGRAM_KINDS = ['exec', 'provisioner', 'external', 'credentials', 'cloud', 'file'] as const
+export type ProgramKind = (typeof PROGRAM_KINDS)[number]
 
 /** Findings of one file. */
 export type Findings = Omit<Finding, 'file'>[]
 
 /** Returns the finding of a construct with a target beyond the workspace; none without one. */
-export const reaching = (line: number, construct: string, reach: string | null): Findings =>
-  reach === null ? [] : [{ line, construct, reach }]
+export const reaching = (line: number, construct: string, reach: string | null, kind?: ProgramKind): Findings =>
+  reach === null ? [] : [{ line, construct, reach, ...(kind && { kind }) }]
 
 export interface FileScan {
   findings: Findings
@@ -57,39 +69,52 @@ export interface FileScan {
   complete: boolean
   /** Number of tokens in the file. */
   tokens: number
+  setsBackend: boolean
 }
 
 const SHOWN = 20
 
-export function refusalText(findings: Finding[]): string {
+/** @param repository the one whose code was checked, as `host/path`; without it, any */
+export function refusalText(findings: Finding[], repository = '*'): string {
   const programs = findings.filter(({ reach }) => reach === undefined)
   const others = findings.filter(({ reach }) => reach !== undefined)
-  return [programs.length > 0 ? programText(programs) : '', others.length > 0 ? reachText(others) : '']
+  return [
+    programs.length > 0 ? programText(programs, permission(programs, repository)) : '',
+    others.length > 0 ? reachText(others, permission(others, repository)) : '',
+  ]
     .filter(Boolean)
     .join('\n')
+}
+
+/** Says which settings of the operator would allow all of the findings. */
+function permission(findings: Finding[], repository: string): string {
+  const kinds = [...new Set(findings.map(({ kind }) => kind))]
+  const entries = kinds.map((kind) => `${kind}:${printable(repository)}`).join(',')
+  const listed = kinds.includes(undefined) ? '' : `IAC_ALLOW_PROGRAMS=${entries}, and everything with `
+  return `An operator of the iac service can allow this with ${listed}IAC_ALLOW_HOST_PROGRAMS=true.`
 }
 
 /** Formats a text as a diagnostic of the engine, so that readers of the job's stderr can correct the code. */
 const diagnostic = (title: string, where: readonly string[], ...explanation: string[]): string =>
   [`Error: ${title}`, '', ...where, '', ...explanation, ''].join('\n')
 
-const programText = (findings: Finding[]): string =>
+const programText = (findings: Finding[], permission: string): string =>
   diagnostic(
     'Program on the engine host refused',
     listed(findings),
     'This would run a program on the machine that runs the engine. Remove it and express the intent with',
     'resources and data sources of a provider (for example user data or cloud-init for set-up on an instance,',
     'a variable or a data source of the cloud for a value, a token for the credentials of a provider).',
-    'An operator of the iac service can allow such programs with IAC_ALLOW_HOST_PROGRAMS=true.',
+    permission,
   )
 
-const reachText = (findings: Finding[]): string =>
+const reachText = (findings: Finding[], permission: string): string =>
   diagnostic(
     'Reach beyond the workspace refused',
     listed(findings),
     'Code of a repository is run before anybody has reviewed it, so it may use its own files and the cloud, but',
-    'nothing else of the machine that runs the engine. Remove what is named above. An operator of the iac service',
-    'can switch this check off with IAC_ALLOW_HOST_PROGRAMS=true.',
+    'nothing else of the machine that runs the engine. Remove what is named above.',
+    permission,
   )
 
 function listed(findings: Finding[]): string[] {

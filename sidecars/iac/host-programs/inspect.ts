@@ -3,7 +3,14 @@ import { realpath } from 'node:fs/promises'
 import { basename, isAbsolute, join, relative, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { MAX_TOKENS } from '../../../src/hcl/read.ts'
-import { type ConfigFile, isWithin, listConfigFiles, readLimited, readPlanSnapshot } from './config-files.ts'
+import {
+  type ConfigFile,
+  isWithin,
+  listConfigFiles,
+  readLimited,
+  readPlanSnapshot,
+  type SnapshotFile,
+} from './config-files.ts'
 import {
   blocksOf,
   type ConfigNode,
@@ -19,12 +26,14 @@ import {
   type Finding,
   inMib,
   LIMITS,
+  type ProgramKind,
   refusalText,
   type Sizes,
   TooLarge,
   tooLargeText,
   unreadableText,
 } from './findings.ts'
+import { readActed, runsWith } from './plan-changes.ts'
 import { findBackends, findProviders, judgeBackend } from './rules/connections.ts'
 import { findFiles } from './rules/files.ts'
 import { findSources } from './rules/modules.ts'
@@ -48,6 +57,13 @@ export interface Inspection {
   usesSavedBackend: boolean
   /** The operator's own settings for the backend, in the engine's syntax; empty for none. */
   backendConfig: string
+  /** True if the engine runs in a sandbox, where known credential programs are harmless. */
+  sandboxed: boolean
+  /** What the operator allows this repository, `host/path`; undefined when it is not known. */
+  allowed: readonly ProgramKind[]
+  repository: string | undefined
+  /** True if the job runs the provisioners of what it creates and destroys. */
+  applies: boolean
 }
 
 /** Returns the text that refuses the configuration; null to accept it. Errors: `TooLarge` beyond `sizes`. */
@@ -66,6 +82,9 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 /** Words that make the engine act while it only reads, also in a file that is broken elsewhere. */
 const ACTS_WHEN_READ = /\b(?:backend|cloud|encryption|module|run)\b|\\u/i
 
+/** Files whose blocks replace those of others, so that the platform's file may not be the last. */
+const OVERRIDE_FILE = /^(?:.*_)?override\.(?:tf|tofu)(?:\.json)?$/
+
 class Inspector {
   readonly #given: Inspection
   readonly #sizes: Sizes
@@ -75,6 +94,8 @@ class Inspector {
   #files = 0
   #tokens = 0
   #hasOverride = false
+  /** True if the platform's file replaces every other backend of the root; null until it was read. */
+  #overridesBackend: boolean | null = null
 
   constructor(given: Inspection, sizes: Sizes) {
     this.#given = given
@@ -84,12 +105,27 @@ class Inspector {
   async run(): Promise<string | null> {
     const { planFile, place } = this.#given
     const snapshot = planFile === null ? null : await readPlanSnapshot(planFile, relative(place.workspace, planFile))
-    for (const { name, folder, content } of snapshot ?? [])
-      await this.#scan({ name, content, folder: resolve(place.workspace, folder), isTest: false })
+    for (const { folder, ...file } of snapshot ?? [])
+      await this.#scan({ ...file, folder: resolve(place.workspace, folder), isTest: false })
     if (snapshot === null) await this.#scanFolders()
     if (this.#given.usesSavedBackend) await this.#judgeSavedBackend()
-    if (this.#findings.length > 0) return refusalText(this.#findings)
+    const acted = this.#given.applies && snapshot !== null && planFile !== null ? await readActed(planFile) : null
+    const refused = this.#findings.filter((finding) => !this.#isHarmless(finding, acted))
+    if (refused.length > 0) return refusalText(refused, this.#given.repository)
     return this.#broken === null ? null : unreadableText(this.#broken)
+  }
+
+  /**
+   * Reports whether a job runs nothing of a finding.
+   * @param acted the resources that an apply creates or destroys; null when they are unknown
+   */
+  #isHarmless({ file, kind, known, construct, owner, module }: Finding, acted: ReadonlySet<string> | null): boolean {
+    const { sandboxed, applies, allowed } = this.#given
+    if (kind !== undefined && allowed.includes(kind)) return true
+    if (kind === 'exec') return known === true && sandboxed
+    if (kind === 'provisioner') return !applies || (acted !== null && !runsWith(acted, module, owner))
+    const isReplaced = this.#overridesBackend === true && !OVERRIDE_FILE.test(basename(file))
+    return isReplaced && (construct === 'cloud' || construct.startsWith('backend "'))
   }
 
   /** Scans the root, every installed module, and every module that one of them names by a local path. */
@@ -125,8 +161,8 @@ class Inspector {
   }
 
   /** Scans one file and returns the folders of the local modules that it calls. */
-  async #scan(file: { name: string; content: string; folder: string; isTest: boolean }): Promise<string[]> {
-    const { name, content, folder, isTest } = file
+  async #scan(file: Omit<SnapshotFile, 'module'> & { module?: string; isTest: boolean }): Promise<string[]> {
+    const { name, content, folder, module, isTest } = file
     const { place, toleratesBroken } = this.#given
     this.#bytes += content.length
     if (this.#bytes > this.#sizes.totalBytes)
@@ -134,8 +170,11 @@ class Inspector {
     const isOwnOverride = folder === place.workspace && sha256(content) === this.#given.overrideSha256
     this.#hasOverride ||= isOwnOverride
     const scan = this.#scanText(name, content, { ...place, folder, isOwnOverride })
+    if (isOwnOverride) this.#overridesBackend ??= scan.setsBackend
+    // OpenTofu reads this file instead of the platform's.
+    if (basename(name) === place.overrideFilename.replace(/\.tf$/, '.tofu')) this.#overridesBackend = false
     const findings = isTest ? scan.findings.filter(({ construct }) => construct.startsWith('module ')) : scan.findings
-    this.#findings.push(...findings.slice(0, 1000).map((finding) => ({ file: name, ...finding })))
+    this.#findings.push(...findings.slice(0, 1000).map((finding) => ({ file: name, module, ...finding })))
     if (!scan.complete && (!toleratesBroken || ACTS_WHEN_READ.test(content))) this.#broken ??= name
     await setImmediate()
     return scan.modules.flatMap((source) => localFolder(source, folder) ?? [])
@@ -246,6 +285,7 @@ function judge(tree: ConfigTree, place: Place, form: 'hcl' | 'json'): FileScan {
       ...sources.findings,
     ],
     modules: sources.modules,
+    setsBackend: blocksOf(tree.root, 'terraform', 0).some(({ body }) => entriesNamed(body, 'backend').length > 0),
     complete: tree.complete,
     tokens: tree.tokens,
   }

@@ -1,10 +1,11 @@
-import { readFile } from 'node:fs/promises'
+import { appendFile, readFile } from 'node:fs/promises'
 import type { Fetch } from '../../../src/base/http.ts'
 import { isJsonObject, itemsOf, parseJson } from '../../../src/base/json.ts'
 import type { LogFields, Logger } from '../../../src/base/log.ts'
 import { engineArguments, withoutOwnSettings } from '../engine/command.ts'
 import { type RunOnce, runInit, Turns } from '../engine/plugin-cache.ts'
 import { checkHostPrograms } from '../host-programs/check.ts'
+import { permittedKinds } from '../host-programs/permissions.ts'
 import { discover } from '../inventory/discover.ts'
 import { kubernetesIdentifiers } from '../inventory/kubernetes/identifier.ts'
 import { type CliConfig, explainMissingVersions } from '../limits/providers.ts'
@@ -23,6 +24,9 @@ import { runFormatJob } from './format.ts'
 import { type TakenPlan, takePlan } from './plan-copy.ts'
 import type { ExecuteJob, Supervision } from './service.ts'
 import type { JobStore } from './store.ts'
+
+/** The title of a warning about a plan whose apply would be refused. */
+export const APPLY_REFUSED = 'The apply of this plan would be refused'
 
 /** Kinds that write state, and hold its lock meanwhile. */
 const SAVES_STATE: readonly JobKind[] = ['apply', 'import']
@@ -85,6 +89,7 @@ function createCommandRunner(options: ExecutorOptions) {
     }
     // The output of a stopped command can be read as well.
     const exitCode = await runKind().finally(() => hideIn(output, hidden))
+    if (job.kind === 'plan' && exitCode === 0) await warnOfApply(options, job, request, supervision)
     if (job.kind === 'init' && exitCode !== 0) await explainMissingVersions(output.stderr, settings)
     const command = [options.engine.binary, ...args].join(' ')
     await logEnd(log, 'engine command ended', { job_id: job.job_id, command }, { exitCode, started, output })
@@ -123,6 +128,13 @@ async function prepareRun(
       plan.path === null ? access : { ...access, private: [...access.private, plan.path] },
     )
   }
+}
+
+/** Says at the end of a plan why its apply would be refused, so that nobody reviews it in vain. */
+async function warnOfApply(options: ExecutorOptions, job: JobRecord, request: JobRequest, { signal }: Supervision) {
+  const refusal = await refuse(options, { ...job, kind: 'apply' }, request, signal)
+  const { stderr } = options.store.output(job.job_id)
+  if (refusal !== null) await appendFile(stderr, refusal.replaceAll(/^Error: /gm, `Warning: ${APPLY_REFUSED}: `))
 }
 
 async function hideIn(output: OutputFiles, secrets: readonly string[]): Promise<void> {
@@ -171,7 +183,7 @@ async function listScope(
 }
 
 async function refuse(
-  { settings, env }: ExecutorOptions,
+  { settings, env, executor }: ExecutorOptions,
   job: JobRecord,
   request: JobRequest,
   signal: AbortSignal,
@@ -191,6 +203,9 @@ async function refuse(
     // The sandbox checks the ports as well.
     allowedHosts: settings.egressAllow.map(({ target }) => target),
     initialised,
+    sandboxed: executor.boundary.sandbox !== 'none',
+    allowed: permittedKinds(settings.allowPrograms, request.repository),
+    repository: request.repository,
   })
   if (text === null && kind === 'init' && !initialised) await noteInitialised(settings.dataDir, workspace)
   return text

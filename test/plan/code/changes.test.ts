@@ -70,9 +70,17 @@ describe('the blocks of the root', () => {
       { 'a.tf': '' },
       { 'a.tf': 'variable "v" {}\noutput "o" {\n  value = 1\n}\ndata "d" "e" {}\n' },
     ],
+    ['a file with another ending', {}, { 'a.tf.bak': resource('a'), 'main.tfx': resource('b') }],
     ['a file that nobody calls', {}, { 'modules/x/main.tf': resource('a') }],
   ] as const)('are not named for a change of %s', (_, before, after) => {
     expect(changesOf(before, after).addresses).toEqual([])
+  })
+
+  it('are not named for a file whose present text is not known', () => {
+    expect(readCodeChanges(diffOfFile('a.tf', resource('a'), resource('b')), []).blocks).toEqual([])
+    const path = 'a.tofu'
+    const files = [{ path, text: resource('a') }]
+    expect(readCodeChanges(diffOfFile(path, undefined, resource('a')), files).blocks).toHaveLength(1)
   })
 
   it('include what removed and import blocks name', () => {
@@ -107,12 +115,22 @@ describe('modules', () => {
 
   it.each([
     ['a local', { 'modules/a/locals.tf': 'locals {\n  a = 1\n}\n' }, ['module.one', 'module.two']],
+    ['a variable', { 'modules/a/v.tf': 'variable "v" {}\n' }, ['module.one', 'module.two']],
+    ['a data source', { 'modules/a/d.tf': 'data "d" "e" {}\n' }, ['module.one', 'module.two']],
     ['a template', { 'modules/a/files/user-data.tpl': 'x' }, ['module.one', 'module.two']],
     ['an output', { 'modules/a/outputs.tf': 'output "a" {\n  value = 1\n}\n' }, []],
     ['a page for people', { 'modules/a/README.md': 'x' }, []],
     ['a template of the root', { 'files/user-data.tpl': 'x' }, []],
   ])('stand for %s in their folder', (_, after, expected) => {
     expect(changesOf({}, after, calls).addresses).toEqual(expected)
+  })
+
+  it('stand for a file of the next folder above that is called', () => {
+    const nested = { ...calls, 'main.tf': module('outer', './modules') + module('inner', './modules/a') }
+    const of = (path: string) => changesOf({}, { [path]: 'x' }, nested).addresses
+    expect(of('modules/a/b/c/x.sh')).toEqual(['module.inner'])
+    expect(of('modules/c/x.sh')).toEqual(['module.outer'])
+    expect(of('other/x.sh')).toEqual([])
   })
 
   it('that call each other come to an end', () => {
@@ -137,6 +155,8 @@ describe('moves', () => {
     const { moved, mentioned } = changesOf(before, after)
     expect(moved).toEqual(['x.a', 'module.m["k"].x.b', 'module.m.x.b', 'module.m.x.c["d.e"]'])
     expect(mentioned).toEqual(expect.arrayContaining(['x.old', 'x.older', ...moved]))
+    expect(changesOf(after, before).moved).toEqual([])
+    expect(changesOf({}, { 'main.tf': 'removed {\n  from = x.a\n}\n' }).moved).toEqual([])
   })
 })
 
@@ -155,6 +175,25 @@ describe('the fingerprint', () => {
     ['a module call', `${resource('a', '  input = 2')}${module('m', './m')}`],
   ])('differs after a change of %s', (_, text) => {
     expect(later(text)).not.toBe(first)
+  })
+
+  it('differs after a change of what only stands in another folder or file', () => {
+    const calls = { 'main.tf': module('m', './m') + module('n', './n'), 'm/main.tf': '', 'n/main.tf': '' }
+    const states: Record<string, string>[] = [
+      {},
+      { 'm/x.tf': resource('a') },
+      { 'n/x.tf': resource('a') },
+      { 'm/x.sh': 'x' },
+      { 'n/x.sh': 'x' },
+      { 'prod.tfvars': 'x = 1\n' },
+      { 'dev.tfvars': 'x = 1\n' },
+    ]
+    const found = states.map((after) => changesOf({}, after, calls).fingerprint)
+    expect(new Set(found).size).toBe(found.length)
+    expect(changesOf({}, { 'dev.tfvars.md': 'x' }, calls).fingerprint).toBe(found[0])
+    expect(changesOf({ 'dev.tfvars': 'x = 1\n' }, {}, calls).fingerprint).toBe(found[6])
+    const other = { ...calls, 'main.tf': module('m', './m') + module('o', './n') }
+    expect(changesOf({}, {}, other).fingerprint).not.toBe(found[0])
   })
 })
 

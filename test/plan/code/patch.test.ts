@@ -55,6 +55,8 @@ describe('a diff of git', () => {
       { 'a.tf': '-- x\n++ y\n' },
       { 'a.tf': '-- x\n++ z\ndiff --git a b\n@@ -1 +1 @@\n' },
     ],
+    ['a new file', {}, { 'a.tf': 'one\n' }],
+    ['a name of control characters', { 'a\tb\nc\rd\\e.tf': 'one\n' }, { 'a\tb\nc\rd\\e.tf': 'two\n' }],
     ['an unusual name', { 'grün "x".tf': 'one\n' }, { 'grün "x".tf': 'two\n' }],
   ]
   it.each(cases)('tells what a file was before: %s', async (_, before, after) => {
@@ -62,7 +64,7 @@ describe('a diff of git', () => {
     expect(patches).toHaveLength(1)
     const [patch] = patches
     const was = patch && textBefore(patch, patch.to === null ? '' : (after[patch.to] ?? 'none'))
-    expect(was?.trimEnd()).toBe(before[patch?.from ?? '']?.trimEnd())
+    expect(was?.trimEnd()).toBe((before[patch?.from ?? ''] ?? '').trimEnd())
   })
 
   it('leaves out a hunk that was cut', async () => {

@@ -155,6 +155,109 @@ describe('errors that no change of the code can mend', () => {
     )
   })
 
+  it.each<[string, string, Cloud?]>([
+    ['valid credentials', 'no valid credential source for S3 Backend found'],
+    ['valid credentials', 'api error ExpiredTokenException: x'],
+    ['valid credentials', 'api error UnrecognizedClientException: x'],
+    ['valid credentials', 'api error InvalidAccessKeyId: x'],
+    ['valid credentials', 'AuthFailure: AWS was not able to validate the provided access credentials'],
+    ['valid credentials', 'the SSO session has expired or is invalid'],
+    ['valid credentials', 'SSO token was invalid'],
+    ['valid credentials', 'refresh cached SSO token failed, request failed'],
+    ['valid credentials', 'could not configure MSI Authorizer: x', 'azure'],
+    ['valid credentials', 'Code="InvalidAuthenticationToken"', 'azure'],
+    ['valid credentials', 'Code="ExpiredAuthenticationToken"', 'azure'],
+    ['valid credentials', "Please run 'az login' to setup account.", 'azure'],
+    ['valid credentials', 'obtain subscription() from Azure CLI: x', 'azure'],
+    ['valid credentials', 'obtain subscription(0f-1) from Azure CLI: x', 'azure'],
+    ['valid credentials', 'AzureCLICredential: failed', 'azure'],
+    ['valid credentials', 'ClientSecretCredential authentication failed', 'azure'],
+    ['valid credentials', 'could not find default credentials.', 'gcp'],
+    ['valid credentials', 'oauth2: "invalid_grant" "Bad Request"', 'gcp'],
+    ['valid credentials', 'oauth2: invalid_client', 'gcp'],
+    ['valid credentials', '"error_subtype": "invalid_rapt"', 'gcp'],
+    ['valid credentials', 'Request had invalid authentication credentials.', 'gcp'],
+    ['valid credentials', 'the server has asked for the client to provide credentials', 'kubernetes'],
+    ['valid credentials', 'invalid configuration: no configuration has been provided', 'kubernetes'],
+    ['rate of calls', 'api error Throttling: x'],
+    ['rate of calls', 'api error ThrottlingException: x'],
+    ['rate of calls', 'api error TooManyRequests: x'],
+    ['rate of calls', 'api error TooManyRequestsException: x'],
+    ['rate of calls', 'api error SlowDown: x'],
+    ['rate of calls', 'reason: RATE_LIMIT_EXCEEDED', 'gcp'],
+    ['rate of calls', 'Rate exceeded'],
+    ['rate of calls', 'StatusCode: 429'],
+    ['rate of calls', 'StatusCode:429', 'azure'],
+    ['rate of calls', 'HTTP 429', 'oci'],
+    ['rate of calls', 'client rate limiter Wait returned an error: x', 'kubernetes'],
+    ['quota', 'VcpuLimitExceeded: x'],
+    ['quota', 'AddressLimitExceeded: x'],
+    ['quota', 'ServiceQuotaExceededException: x'],
+    ['quota', 'exceeded quota: compute', 'kubernetes'],
+    ['quota', '400-LimitExceeded, x', 'oci'],
+    ['quota', '400-QuotaExceeded, x', 'oci'],
+    ['cannot download', 'Failed to resolve provider packages: no such host'],
+    ['disk', 'disk quota exceeded'],
+    ['disk', 'read-only file system'],
+    ['disk', 'cannot allocate memory'],
+    ['cannot reach', 'Post "https://iam.amazonaws.com/": EOF'],
+    ['cannot reach', 'Post "https://iam.amazonaws.com/": unexpected EOF'],
+    ['cannot reach', 'Post "https://sts.amazonaws.com/": proxyconnect tcp: refused'],
+    ['cannot reach', 'Post "https://sts.amazonaws.com/": tls: certificate signed by unknown authority'],
+    ['cannot reach', 'Get "https://login.microsoftonline.com/": read: connection reset by peer', 'azure'],
+    ['cannot reach', 'Get "https://graph.microsoft.com/": 503 Service Unavailable', 'azure'],
+    ['cannot reach', 'Get "https://compute.googleapis.com/": 504 Gateway Timeout', 'gcp'],
+    ['cannot reach', 'Get "https://compute.googleapis.com/": 504 Gateway Time-out', 'gcp'],
+    ['cannot reach', 'Get "http://169.254.169.254/": network is unreachable'],
+    ['cannot reach', 'Get "http://metadata.google.internal/": no route to host', 'gcp'],
+    ['cannot reach', 'Patch "https://10.0.0.7/version?timeout=32s": context deadline exceeded', 'kubernetes'],
+    ['cannot reach', 'Get "https://10.0.0.7/openapi/v2": Client.Timeout exceeded while awaiting headers', 'kubernetes'],
+    ['cannot be read', 'error loading state: AccessDenied: x'],
+    ['cannot be read', 'Failed to load state: Forbidden'],
+    ['cannot be read', 'Error refreshing state: StatusCode: 404'],
+    ['cannot be read', 'error configuring the backend "s3": no such host'],
+    ['cannot be read', 'Error inspecting states in the "azurerm" backend: AuthorizationPermissionMismatch', 'azure'],
+    ['cannot be read', 'Failed to save state: SignatureDoesNotMatch'],
+    ['cannot be read', 'Failed to upload state: container "states" not found', 'azure'],
+    ['cannot be read', 'Failed to retrieve state: StatusCode:500', 'azure'],
+    ['cannot be read', 'Unable to access object in S3 bucket "y": no valid credential sources found'],
+  ])('%s: "%s"', (says, text, cloud) => {
+    const found = why(`Error: ${text}\n\n`, cloud ? { cloud } : {})
+    expect(found).toContain(says)
+    expect(found).toMatch(/\. (\w.*, then s|S)end the request again/)
+    expect(found).toContain(`The engine said: ${text.replace(/:$/, '')}`)
+  })
+
+  it.each<[string, Cloud, boolean]>([
+    ['hashicorp/aws', 'aws', true],
+    ['hashicorp/azurerm', 'azure', true],
+    ['hashicorp/azuread', 'azure', true],
+    ['Azure/azapi', 'azure', true],
+    ['hashicorp/google', 'gcp', true],
+    ['hashicorp/google-beta', 'gcp', true],
+    ['oracle/oci', 'oci', true],
+    ['hashicorp/oci', 'oci', true],
+    ['hashicorp/kubernetes', 'kubernetes', true],
+    ['hashicorp/helm', 'kubernetes', true],
+    ['hashicorp/aws', 'gcp', false],
+    ['hashicorp/google-alpha', 'gcp', false],
+    ['other/hashicorp/aws', 'aws', false],
+  ])('of %s, which a session in %s may have introduced itself: %s', (provider, cloud, isOwn) => {
+    const text = `Error: Failed to install provider\n\nfor provider ${provider}: no such host`
+    const name = provider.split('/').at(-1)
+    expect(why(text, { cloud, diff: `+provider "${name}" {\n` }) !== null).toBe(isOwn)
+    expect(why(text, { cloud })).not.toBeNull()
+  })
+
+  it('quotes the engine on one line, without the colon of an empty detail', () => {
+    const quoted = (text: string) => why(text)?.split('The engine said: ')[1]
+    expect(quoted('Error: No valid credential sources found\n\n')).toBe('No valid credential sources found')
+    expect(quoted('Error: No valid credential sources found\n\n a:  b\n\n\tc: d')).toBe(
+      'No valid credential sources found: a: b c: d',
+    )
+    expect(quoted('Error: No valid credential sources found\n\nb: ')).toBe('No valid credential sources found: b')
+  })
+
   it.each([
     [
       'another region',
@@ -274,6 +377,21 @@ describe('errors that the code may have caused', () => {
     ['a new provider block', '+++ main.tf\n@@ -0,0 +1 @@\n+provider "aws" {\n+  region = "x"\n', true],
     ['a line of a provider block', ' provider "aws" {\n-  region = "a"\n+  region = "b"\n', true],
     ['a profile', '+  profile = "none"\n', true],
+    ['a profile at the start of a line', '-profile="none"\n', true],
+    ['a role', '+  assume_role_with_web_identity {\n', true],
+    ['shared files', '+  shared_config_files = ["x"]\n', true],
+    ['a secret of a client', '+  client_secret_file_path = "x"\n', true],
+    ['a context', '+  config_context_cluster = "x"\n', true],
+    ['an identity', '+  use_aks_workload_identity = true\n', true],
+    ['an endpoint', '+  endpoints {\n', true],
+    ['a check that is left out', '+  skip_region_validation = true\n', true],
+    ['the provider of a resource', '+  provider = aws.other\n', true],
+    ['the providers', '-  required_providers {\n', true],
+    ['a backend', '+  backend "s3" {\n', true],
+    ['lines beside a backend', '   backend "s3" {\n', true],
+    ['a name of a similar form', '+  my_profile = "x"\n+  profiles = []\n', false],
+    ['a file whose name says so', '+++ profile = x\n--- token = x\n', false],
+    ['a line that stays', '   profile = "none"\n', false],
     ['a bucket', '--- main.tf\n+++ main.tf\n+resource "aws_s3_bucket" "b" {\n+  bucket = "provider"\n+}\n', false],
   ])('credentials after a change of %s', (_, diff, mendable) => {
     expect(why(CREDENTIALS, { diff }) === null).toBe(mendable)

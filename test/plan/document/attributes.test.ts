@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MASK } from '../../../src/base/masking.ts'
+import { PlanDocumentSchema } from '../../../src/plan/document/plan-document.ts'
 import { documentOf, entry, lines, planFrom, resourceOf } from './support.ts'
 
 const update = (before: object, after: object, marks: object = {}) =>
@@ -28,6 +29,16 @@ describe('attributes of a plan document', () => {
     expect(changes({ list: ['a', 'b', 'c'] }, { list: ['b', 'a', 'c'] })).toEqual([
       'changed list.0: "a" -> "b"',
       'changed list.1: "b" -> "a"',
+    ])
+    // Where the order itself changes, only both ends are the same.
+    expect(changes({ list: ['x', 'a', 'b', 'y'] }, { list: ['x', 'b', 'a', 'n', 'y'] })).toEqual([
+      'changed list.1: "a" -> "b"',
+      'changed list.2: "b" -> "a"',
+      'added list.3: null -> "n"',
+    ])
+    const unknown = { after_unknown: { list: [{ ip: true }] } }
+    expect(changes({ list: [{ n: 1 }] }, { list: [{ n: 1 }] }, unknown)).toEqual([
+      'added list.0.ip: null -> null (unknown)',
     ])
     const rule = (port: number, source = '10.0.0.0/8') => ({ port, source })
     expect(changes({ rule: [rule(22), rule(80), rule(443)] }, { rule: [rule(22), rule(443, '0.0.0.0/0')] })).toEqual([
@@ -75,6 +86,42 @@ describe('attributes of a plan document', () => {
     expect(changes({ pin: 'abcd-efgh' }, { pin: 'abcd-efgh' }, { after_sensitive: { pin: true } })).toEqual([
       `changed pin: "${MASK}" -> "${MASK}" (sensitive)`,
     ])
+  })
+
+  it('hides the sensitive parts of a value that is shown as a whole', () => {
+    const all = { key: 'a-secret-key', none: null, plain: ['x', 'another-secret'] }
+    const before_sensitive = { all: { key: true, none: true, plain: [false, true] } }
+    const [attribute] = update({ all }, {}, { before_sensitive, after_unknown: { all: true } }).attributes
+    expect(attribute).toEqual({
+      path: ['all'],
+      change: 'changed',
+      before: { key: MASK, none: null, plain: ['x', MASK] },
+      after: null,
+      unknown: true,
+      sensitive: true,
+    })
+    const marks = { before_sensitive: { all: { none: true } }, after_unknown: { all: true } }
+    expect(update({ all: { none: null } }, {}, marks).attributes[0]).not.toHaveProperty('sensitive')
+  })
+
+  it('cuts what is nested more than 50 deep, and hides it where a mark reaches as deep', () => {
+    const nest = (depth: number, inner: unknown): unknown => (depth === 0 ? inner : [nest(depth - 1, inner)])
+    const value = { number: 7, none: null, list: [1, 'x', nest(60, 'deep')], map: { key: nest(47, 'at-50') } }
+    const output = (after: unknown, marks: object = {}) =>
+      documentOf(planFrom([], { output_changes: { o: { actions: ['create'], before: null, after, ...marks } } }))
+        .outputs[0]
+    expect(output(value)?.after).toEqual({
+      number: 7,
+      none: null,
+      list: [1, 'x', nest(48, null)],
+      map: { key: nest(47, 'at-50') },
+    })
+    expect(output(nest(49, 'a-secret'), { after_sensitive: nest(60, true) })?.after).toEqual(nest(49, 'a-secret'))
+    expect(output(nest(50, 'a-secret'), { after_sensitive: nest(60, true) })?.after).toEqual(nest(50, MASK))
+    const listed = update({ a: [{ b: 1 }, 2] }, { a: [{ b: 1 }, 3], deep: nest(60, 'x') })
+    expect(lines(listed.attributes).slice(0, 1)).toEqual(['changed a.1: 2 -> 3'])
+    expect(listed.attributes_left_out).toBe(1)
+    expect(listed.attributes_unchanged).toBe(1)
   })
 
   it('masks every text with what the run knows to be secret: values, keys, addresses, numbers', () => {
@@ -157,12 +204,12 @@ describe('attributes of a plan document', () => {
 
   it('attaches findings and statements to their addresses, and keeps the others', () => {
     const plan = planFrom([entry('a.b', { actions: ['create'] })])
-    const finding = { rule_id: 'r', severity: 'error', message: 'm', suggested_fix: null } as const
+    const finding = { rule_id: 'r', severity: 'error', message: 'm', suggested_fix: 'fix' } as const
     const statement = { id: 's1', text: 't', verdict: 'unmet', finding: 'f' } as const
     const document = documentOf(plan, {
       findings: [
         { ...finding, resource: 'a.b' },
-        { ...finding, resource: null },
+        { ...finding, resource: null, suggested_fix: null },
         { ...finding, resource: 'a.gone' },
       ],
       statements: [{ ...statement, addresses: ['a.b', 'a.other'] }],
@@ -170,7 +217,10 @@ describe('attributes of a plan document', () => {
       beyond: { made: true, changes: [{ address: 'a.c', type: 'a', action: 'replace' }] },
     })
     expect(document.resources[0]).toMatchObject({ findings: [finding], statements: ['s1'] })
-    expect(document.findings.map(({ resource }) => resource)).toEqual([null, 'a.gone'])
+    expect(document.findings.map((one) => [one.resource, one.suggested_fix])).toEqual([
+      [null, null],
+      ['a.gone', 'fix'],
+    ])
     expect(document.statements).toEqual([statement])
     expect(document.checked).toEqual({ rules: true, request: true, outside_targets: true })
     expect(document.outside_targets).toEqual({
@@ -178,6 +228,14 @@ describe('attributes of a plan document', () => {
       changes: [{ address: 'a.c', type: 'a', action: 'replace' }],
       changes_left_out: 0,
     })
+    const failed = documentOf(plan, {
+      beyond: { made: false, reason: 'it failed' },
+      engine: { name: 'OpenTofu', version: '1.9.0' },
+    })
+    expect(failed.outside_targets).toEqual({ made: false, reason: 'it failed' })
+    expect(failed.engine).toEqual({ name: 'OpenTofu', version: '1.9.0' })
+    expect(documentOf(planFrom([], { terraform_version: '1.11.0' })).engine).toEqual({ name: null, version: '1.11.0' })
+    expect(documentOf(planFrom([], { terraform_version: 1 })).engine).toEqual({ name: null, version: null })
     expect(documentOf(plan, { targets: ['a.b'] }).checked).toEqual({
       rules: false,
       request: false,
@@ -203,6 +261,7 @@ describe('actions of a plan document', () => {
     ['none', { actions: ['no-op'], after: object }, { mode: 'data' }],
   ] as const)('%s', (action, change, rest) => {
     const resource = resourceOf(change, rest)
+    expect(PlanDocumentSchema.shape.resources.element.parse(resource)).toEqual(resource)
     expect(resource.action).toBe(action)
     expect(resource.import).toEqual('importing' in change ? { id: 'i-1' } : null)
     expect(resource.moved_from).toBe('previous_address' in rest ? 'aws_thing.old' : null)
@@ -255,6 +314,10 @@ describe('actions of a plan document', () => {
         entry('module.net["a.b"].aws_vpc.main[3]', { actions: ['create'] }, { module_address: 'module.net["a.b"]' }),
         entry('aws_vpc.keyed["k\\"x"]', { actions: ['create'] }, { type: 'aws_vpc', index: 'k"x' }),
         entry('aws_vpc.left', { actions: ['delete'] }, { deposed: '0a1b' }),
+        entry('aws_vpc.read["a\\"b"]', { actions: ['create'] }),
+        entry('aws_vpc.odd["a\\q"]', { actions: ['create'] }),
+        entry('aws_vpc.stated', { actions: ['create'] }, { index: 'key', provider_name: 'own' }),
+        entry('aws_vpc.bare', { actions: ['create'] }, { index: 0, provider_name: undefined }),
       ]),
     )
     expect(resources[0]).toMatchObject({
@@ -265,6 +328,12 @@ describe('actions of a plan document', () => {
     })
     expect(resources[1]).toMatchObject({ module_address: null, index: 'k"x' })
     expect(resources[2]).toMatchObject({ address: 'aws_vpc.left (deposed object 0a1b)', deposed: '0a1b', index: null })
+    expect(resources.slice(3).map(({ index, provider }) => [index, provider?.name])).toEqual([
+      ['a"b', 'aws'],
+      ['a\\q', 'aws'],
+      ['key', 'own'],
+      [0, undefined],
+    ])
   })
 
   it('knows what is critical, and why', () => {

@@ -51,6 +51,9 @@ describe('parseState', () => {
     expect(parseState('{"lineage":"l","serial":7,"encrypted_data":"x","encryption_version":"v0"}')).toMatchObject({
       serial: 7,
     })
+    expect(state([resource('odd', {}, { instances: 'what?' })])?.objects.size).toBe(0)
+    expect(state([resource('odd', {}, { instances: [{ attributes: 'what?' }] })])?.objects.get('aws_x.odd')).toEqual({})
+    expect(state([resource('fine', {}), { mode: 'managed' }])?.objects.size).toBe(0)
     expect(state('what?')).toMatchObject({ serial: 3, objects: new Map() })
   })
 })

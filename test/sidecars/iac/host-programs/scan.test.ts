@@ -64,7 +64,7 @@ describe('native syntax: refused', () => {
 
   it('names the line of the block header', () => {
     expect(scanHcl(`# one\n# two\n${resource(PROVISIONER)}`).findings).toEqual([
-      { line: 4, construct: 'provisioner "local-exec"' },
+      { line: 4, construct: 'provisioner "local-exec"', kind: 'provisioner', owner: 'terraform_data.x' },
     ])
   })
 })
@@ -126,7 +126,7 @@ describe('JSON syntax', () => {
 
   it('is not fooled by a second key of the same name, nor by escapes', () => {
     const hidden = '{"data": {"external": {"x": {}}},\n "data": {"aws_ami": {"y": {}}}}'
-    expect(scanJson(hidden).findings).toEqual([{ line: 1, construct: 'data "external"' }])
+    expect(scanJson(hidden).findings).toEqual([{ line: 1, construct: 'data "external"', kind: 'external' }])
     expect(scanJson('{"data": {"exter\\u006eal": {"x": {}}}}').findings).toHaveLength(1)
   })
 

@@ -8,6 +8,8 @@ import { type Json, SCOPE, startTestService } from '../service.ts'
 
 const run = promisify(execFile)
 const LOCAL_EXEC = 'resource "terraform_data" "x" {\n  provisioner "local-exec" {\n    command = "touch ran"\n  }\n}\n'
+/** Runs when it is planned; a provisioner runs when it is applied. */
+const EXTERNAL = 'data "external" "x" {\n  program = ["touch", "ran"]\n}\n'
 const TWO =
   'resource "terraform_data" "a" {\n  input = "one"\n}\n\nresource "terraform_data" "b" {\n  input = "two"\n}\n'
 
@@ -102,24 +104,24 @@ describe('programs on the host', () => {
   }
 
   it('are refused in the root, naming file, line and construct', async () => {
-    const workspace_path = await service.workspace({ 'main.tf': TWO, 'extra.tf': `# comment\n${LOCAL_EXEC}` })
+    const workspace_path = await service.workspace({ 'main.tf': TWO, 'extra.tf': `# comment\n${EXTERNAL}` })
     await init(workspace_path)
-    expectRefused(await plan(workspace_path), 'extra.tf line 3', 'provisioner "local-exec"')
+    expectRefused(await plan(workspace_path), 'extra.tf line 2', 'data "external"')
     expect(await exists(join(workspace_path, 'session.plan'))).toBe(false)
   })
 
   it('are refused in JSON and in files of the other engine', async () => {
     const json = await service.workspace({ 'main.tf.json': '{"data": {"external": {"x": {"program": ["id"]}}}}' })
     expectRefused(await plan(json), 'main.tf.json line 1', 'data "external"')
-    const tofu = await service.workspace({ 'main.tofu': LOCAL_EXEC })
-    expectRefused(await plan(tofu), 'main.tofu line 2')
+    const tofu = await service.workspace({ 'main.tofu': EXTERNAL })
+    expectRefused(await plan(tofu), 'main.tofu line 1')
   })
 
   it('are refused in local modules, installed or not, also outside of the root', async () => {
     const workspace = await service.workspace({
       'root/main.tf': 'module "m" {\n  source = "../shared"\n}\n',
       'shared/main.tf': 'module "n" {\n  source = "./deep"\n}\n',
-      'shared/deep/main.tf': LOCAL_EXEC,
+      'shared/deep/main.tf': LOCAL_EXEC.replace('local-exec', 'own'),
       '.platform-workspace': '',
     })
     const workspace_path = join(workspace, 'root')
@@ -143,9 +145,9 @@ describe('programs on the host', () => {
           { Key: 'm', Source: 'git::https://git.invalid/m.git', Dir: '.terraform/modules/m' },
         ],
       }),
-      '.terraform/modules/m/main.tf': LOCAL_EXEC,
+      '.terraform/modules/m/main.tf': EXTERNAL,
     })
-    expectRefused(await plan(workspace_path), '.terraform/modules/m/main.tf line 2')
+    expectRefused(await plan(workspace_path), '.terraform/modules/m/main.tf line 1')
   })
 
   it('are refused before an import', async () => {
@@ -169,7 +171,7 @@ describe('programs on the host', () => {
     await run(engine, ['init', '-input=false'], options)
     await run(engine, ['plan', '-input=false', '-out', 'session.plan'], options)
     await writeFile(join(workspace_path, 'main.tf'), TWO)
-    expectRefused(await apply(workspace_path), 'm-/main.tf line 2', 'provisioner "local-exec"')
+    expectRefused(await apply(workspace_path), 'main.tf line 2', 'provisioner "local-exec"')
     expect(await exists(join(workspace_path, 'ran'))).toBe(false)
   })
 
@@ -181,7 +183,7 @@ describe('programs on the host', () => {
   })
 
   it('are not suspected in text, and repaired code plans', async () => {
-    const workspace_path = await service.workspace({ 'main.tf': `# ${LOCAL_EXEC.replaceAll('\n', '\n# ')}\n${TWO}` })
+    const workspace_path = await service.workspace({ 'main.tf': `# ${EXTERNAL.replaceAll('\n', '\n# ')}\n${TWO}` })
     await init(workspace_path)
     expect((await plan(workspace_path)).result.exit_code).toBe(0)
   })
