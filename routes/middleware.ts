@@ -1,25 +1,16 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { matchedRoutes } from 'hono/route'
-import { parseAddress } from '../config/address-ranges.ts'
+import { isKnownHost } from '../src/access/known-host.ts'
 import { PlatformError } from '../src/base/errors.ts'
 import type { AppEnv } from './env.ts'
 
-/**
- * While sign-in is off, refuses requests to names that nobody has given to the core: a page of an attacker's name, which
- * resolves to this machine, would be answered as the local developer. Names of this machine, addresses, and those of
- * `http.allowed_hosts` are served; health is told to everybody. Throws 421.
- */
+/** While sign-in is off, refuses requests to names that nobody has given to the core. Health is told to everybody. */
 export const knownHost = createMiddleware<AppEnv>(async (c, next) => {
   const { oidc, http } = c.var.platform.config
-  const host = new URL(c.req.url).hostname.replace(/\.$/, '')
-  const isKnown =
-    oidc.issuer_url !== '' ||
-    ['/healthz', '/readyz'].includes(c.req.path) ||
-    /^(.+\.)?localhost$/.test(host) ||
-    parseAddress(host.replace(/^\[|\]$/g, '')) !== null ||
-    http.allowed_hosts.some((name) => name.toLowerCase() === host)
-  if (!isKnown) throw new PlatformError('MisdirectedRequest', 421, UNKNOWN_HOST)
+  const isServed = oidc.issuer_url !== '' || ['/healthz', '/readyz'].includes(c.req.path)
+  if (!isServed && !isKnownHost(new URL(c.req.url).hostname, http.allowed_hosts))
+    throw new PlatformError('MisdirectedRequest', 421, UNKNOWN_HOST)
   await next()
 })
 const UNKNOWN_HOST =
