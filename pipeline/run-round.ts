@@ -31,6 +31,8 @@ export interface RoundFrame {
   openWorkspace(round: ClaimedRound, options: { log: Logger; signal: AbortSignal }): Promise<Workspace>
   /** Sends the notification `system.exception.failure`. Never throws. */
   notifyFailure(session: SessionFacts, facts: { round: number; message: string }): Promise<void>
+  /** Extends the lease while the event loop is blocked, until the returned function is called. */
+  holdLease?(round: ClaimedRound): () => void
   /** Reports cancellations at once; without it, the next extension of the lease does. */
   cancellations?: CancelWatch
   /** Absent unless `llm.record_folder` is set. */
@@ -73,6 +75,7 @@ async function runClaimed(
     .masked((text) => eventLog.mask(text))
   const eventLog = openRoundEventLog({ ...context, log }, claim)
   const lease = keepLease(context.sql, claim, log, frame.onCancel)
+  const letGo = frame.holdLease?.(claim)
   const recording = frame.recorder?.round(toRecordedRound(context, claim))
   let writtenEnd: RoundEnd | null = null
   try {
@@ -102,6 +105,7 @@ async function runClaimed(
     log.warn('another worker has the round; nothing more is written')
   } finally {
     lease.stop()
+    letGo?.()
     await recording?.close(writtenEnd)
   }
 }

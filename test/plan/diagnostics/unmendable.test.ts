@@ -157,6 +157,7 @@ describe('errors that no change of the code can mend', () => {
 
   it.each<[string, string, Cloud?]>([
     ['valid credentials', 'no valid credential source for S3 Backend found'],
+    ['valid credentials', 'api error ExpiredToken: x'],
     ['valid credentials', 'api error ExpiredTokenException: x'],
     ['valid credentials', 'api error UnrecognizedClientException: x'],
     ['valid credentials', 'api error InvalidAccessKeyId: x'],
