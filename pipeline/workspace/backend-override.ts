@@ -14,7 +14,6 @@ import {
   stateKeysFile,
 } from '../../src/plan/state/managed-state.ts'
 import type { SessionFacts } from '../../src/rounds/round.ts'
-import type { StateFacts } from '../../src/services/iac/contract.ts'
 import { isInside } from './files/confine.ts'
 import { isShared, writePrivateFile } from './files/private-files.ts'
 
@@ -42,7 +41,7 @@ export async function writeOverride(
 export async function describeState(
   config: Pick<Config, 'storage'>,
   { scope_id, workspace: { uri, root_path } }: Pick<SessionFacts, 'scope_id' | 'workspace'>,
-): Promise<{ state?: StateFacts }> {
+): Promise<{ state?: { cloud: 'aws' | 'azure' | null; override_sha256: string } }> {
   const file = overrideFile(config.storage, await deriveProjectId(uri, scope_id, root_path))
   return file ? { state: { cloud: file.cloud, override_sha256: await sha256Hex(file.content) } } : {}
 }
