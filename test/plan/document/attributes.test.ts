@@ -50,15 +50,8 @@ describe('attributes of a plan document', () => {
   })
 
   it('knows what only the apply knows, also deep inside of lists', () => {
-    const marks = {
-      after_unknown: {
-        id: true,
-        rules: [{ arn: true, nested: [{ ip: true }] }],
-        tags: {},
-        all: true,
-        new: [{ a: true }],
-      },
-    }
+    const nested = [{ ip: true }]
+    const marks = { after_unknown: { id: true, rules: [{ arn: true, nested }], tags: {}, all: true, new: nested } }
     expect(changes({ all: ['x'] }, { rules: [{ name: 'n', nested: [{ port: 1 }] }] }, marks)).toEqual([
       'changed all: ["x"] -> null (unknown)',
       'added rules.0.name: null -> "n"',
@@ -66,7 +59,7 @@ describe('attributes of a plan document', () => {
       'added rules.0.nested.0.ip: null -> null (unknown)',
       'added rules.0.arn: null -> null (unknown)',
       'added id: null -> null (unknown)',
-      'added new.0.a: null -> null (unknown)',
+      'added new.0.ip: null -> null (unknown)',
     ])
   })
 
