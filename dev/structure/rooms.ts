@@ -138,7 +138,7 @@ export const ROOMS: readonly Room[] = [
     holds: 'git and disk of a run',
     imports: [
       ...['config', 'src/base', 'src/repository', 'src/plan', 'src/rounds', 'src/sessions', 'src/agent'],
-      ...['src/runtime/fetch.ts', 'src/runtime/files.ts'],
+      ...['src/runtime/fetch.ts', 'src/runtime/files.ts', 'src/runtime/run-process.ts'],
     ],
     node: true,
   },
@@ -184,6 +184,7 @@ export const ROOMS: readonly Room[] = [
       'src/runtime/fetch.ts',
       'src/runtime/files.ts',
       'src/runtime/process-identity.ts',
+      'src/runtime/run-process.ts',
       'sidecars',
     ],
     node: true,

@@ -14,7 +14,6 @@ import {
   recordFindings,
   type StepOutcome,
 } from '../../src/rounds/attempts.ts'
-import type { Workspace } from '../workspace/workspace.ts'
 import type { Run } from './run.ts'
 
 const UNEXPECTED = 'An unexpected error occurred.'
@@ -28,7 +27,9 @@ const RESTARTED = 'The round was interrupted and starts again.'
 export function createAttempts(run: Run, secrets: Masker) {
   const { round, workspace, log, meter, signal } = run
   const { sql } = run.context
-  const hidden = { secrets, workspace }
+  /** Masks a text and removes the paths of the working copy. */
+  const clean = (text: string) =>
+    secrets.text(text.replaceAll(workspace.iacRoot, '.').replaceAll(`${workspace.clone}/`, ''))
   let open: ReturnType<typeof begin> | null = null
   let accepted: { number: number; found: FoundIn[] } | null = null
   /** The reason for the next attempt, from the findings of the last one. */
@@ -45,14 +46,14 @@ export function createAttempts(run: Run, secrets: Masker) {
     }
   }
   const diagnosticsOf = (found: readonly FoundIn[], number: number) =>
-    publishFindings(found, { ...hidden, limit: number > MAX_KEPT.after ? MAX_KEPT.later : MAX_KEPT.first })
+    publishFindings(found.slice(0, number > MAX_KEPT.after ? MAX_KEPT.later : MAX_KEPT.first), clean)
 
   const begin = (task: Operation, reason: string | null) => {
     const why = isFirst && round.attempt > 1 ? RESTARTED : (reason ?? known)
     isFirst = false
     known = null
     return {
-      facts: { task, reason: why === null ? null : publishReason(why, hidden) },
+      facts: { task, reason: why === null ? null : cutMiddle(onOneLine(clean(why)), MAX.reason) },
       steps: createStepTimes(),
       found: [] as FoundIn[],
       /** The commit that holds its changes; null while there are none. */
@@ -185,31 +186,24 @@ const MAX_KEPT = { first: 20, later: 3, after: 50 }
 /** Maximum characters of each part. */
 const MAX = { summary: 300, detail: 800, snippet: 1_200, name: 300, reason: 500 } as const
 
-/** Masks and shortens findings, and removes the paths of the working copy. */
-function publishFindings(
-  found: readonly FoundIn[],
-  { secrets, workspace, limit }: { secrets: Masker; workspace: Workspace; limit: number },
-): AttemptDiagnostic[] {
-  const clean = (text: string, most: number) => cutMiddle(secrets.text(withoutPaths(text, workspace)), most)
-  const name = (text: string | null | undefined) => (text ? clean(text, MAX.name) : null)
-  return found.slice(0, limit).map((one) => ({
+/** Cleans and shortens findings. */
+function publishFindings(found: readonly FoundIn[], clean: (text: string) => string): AttemptDiagnostic[] {
+  const short = (text: string, most: number) => cutMiddle(clean(text), most)
+  const name = (text: string | null | undefined) => (text ? short(text, MAX.name) : null)
+  return found.map((one) => ({
     severity: one.severity,
     step: one.step,
-    summary: clean(one.summary, MAX.summary),
-    detail: clean(one.detail ?? '', MAX.detail),
+    summary: short(one.summary, MAX.summary),
+    detail: short(one.detail ?? '', MAX.detail),
     file: one.file?.startsWith('/') ? null : name(one.file),
     line: one.line ?? null,
-    snippet: clean(one.snippet ?? '', MAX.snippet),
+    snippet: short(one.snippet ?? '', MAX.snippet),
     address: name(one.address),
     rule: one.rule ?? null,
   }))
 }
 
-const publishReason = (text: string, { secrets, workspace }: { secrets: Masker; workspace: Workspace }) =>
-  cutMiddle(secrets.text(withoutPaths(text, workspace)).replaceAll(/\s+/g, ' ').trim(), MAX.reason)
-
-const withoutPaths = (text: string, { iacRoot, clone }: Workspace): string =>
-  text.replaceAll(iacRoot, '.').replaceAll(`${clone}/`, '')
+const onOneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
 
 const WORDS: Record<AttemptStepName, string> = {
   generate: 'The model did not finish its work',

@@ -5,7 +5,6 @@ import type { ToolKind } from '../../src/chains/shared/chain.ts'
 import { declaredBlocksIn, isCode, isReadme } from '../../src/chains/shared/declared-blocks.ts'
 import type { RepositoryFile } from '../../src/chains/shared/repository.ts'
 import type { ToolBuilders } from '../../src/chains/shared/run-chain.ts'
-import type { LlmClient } from '../../src/llm/inference.ts'
 import { notifyOfEvent } from '../../src/notifications/notify.ts'
 import { planCounts } from '../../src/plan/planned-changes.ts'
 import { createSecretRegister, type SecretRegister } from '../../src/plan/sensitive.ts'
@@ -50,6 +49,8 @@ export function createBareKit(run: BareRun) {
   run.eventLog.maskWith((text) => secrets.text(text))
   const llm = run.openModel(run, secrets)
   const trace = run.trace?.masked(secrets)
+  // This is checked once, so that the tools stay the same.
+  const canSearch = llm.canSearch?.('main') ?? true
   return {
     run,
     secrets: recordPlanCounts(secrets, run),
@@ -57,7 +58,7 @@ export function createBareKit(run: BareRun) {
     llm,
     outputs: createOutputArchive(run, secrets),
     status: createStatusWriter({ run, llm, secrets, trace }),
-    tools: createBareTools(llm),
+    tools: { webSearch: () => (canSearch ? [webSearchTool(llm, 'main')] : []) },
     /** Absent while tracing is off. */
     trace,
   }
@@ -81,12 +82,6 @@ const recordPlanCounts = (secrets: SecretRegister, { recording }: BareRun): Secr
         },
       }
     : secrets
-
-/** Creates tools without a workspace. Web search support is checked once, so that the tools stay the same. */
-function createBareTools(llm: LlmClient): ToolBuilders<'webSearch'> {
-  const canSearch = llm.canSearch?.('main') ?? true
-  return { webSearch: () => (canSearch ? [webSearchTool(llm, 'main')] : []) }
-}
 
 /** Makes a tool refuse the mask in arguments, because writing it back would lose the masked value. */
 const refuseMasks = (tool: Tool): Tool => ({

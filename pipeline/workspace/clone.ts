@@ -166,13 +166,7 @@ async function isUnsafeLink(root: string, path: string): Promise<boolean> {
 const lowerGit = (segment: string): string => (segment.toLowerCase() === '.git' ? '.git' : segment)
 
 /** A second working copy with an empty state of its own. */
-export interface WorkspaceCopy {
-  /** Absolute, real path of the engine root in the copy. */
-  readonly iacRoot: string
-  /** Does the work while the engine reads a value file after all others of the root. */
-  withValues<T>(file: { path: string; text: string }, work: () => Promise<T>): Promise<T>
-  remove(): Promise<void>
-}
+export type WorkspaceCopy = Awaited<ReturnType<typeof copyCommit>>
 
 type Original = Pick<Workspace, 'clone' | 'gitDirectory' | 'iacRoot'>
 
@@ -184,12 +178,7 @@ const LOCAL_STATE = 'terraform {\n  backend "local" {}\n}\n'
  * copy. The next run of the session removes leftovers of a crash. Errors: 500 when git fails, and for an override file
  * of the repository that sets a state backend.
  */
-export async function copyCommit(
-  config: Config,
-  original: Original,
-  commit: string,
-  signal: AbortSignal,
-): Promise<WorkspaceCopy> {
+export async function copyCommit(config: Config, original: Original, commit: string, signal: AbortSignal) {
   const clone = await realpath(original.clone)
   const copy = join(dirname(clone), randomUUID())
   const iacRoot = join(copy, relative(clone, original.iacRoot))
@@ -206,24 +195,22 @@ export async function copyCommit(
     const shared = await isShared(config.paths.upload_folder)
     if (shared) await shareTree(copy, (name) => hiddenNames(config.paths).includes(name))
     await writePrivateFile(join(iacRoot, config.paths.backend_override_filename), LOCAL_STATE, { shared })
-    return { iacRoot: await realpath(iacRoot), withValues: createValues(iacRoot, shared), remove }
+    return {
+      /** Absolute, real path of the engine root in the copy. */
+      iacRoot: await realpath(iacRoot),
+      /** Does the work while the engine reads a value file after all others of the root. */
+      withValues: async <T>({ path, text }: { path: string; text: string }, work: () => Promise<T>): Promise<T> => {
+        const name = lastLoadedName(path, await readdir(iacRoot))
+        await writePrivateFile(join(iacRoot, name), text, { shared })
+        return await work().finally(() => removeRightInside(iacRoot, name))
+      },
+      remove,
+    }
   } catch (error) {
     await remove()
     throw error
   }
 }
-
-const createValues =
-  (iacRoot: string, shared: boolean): WorkspaceCopy['withValues'] =>
-  async ({ path, text }, work) => {
-    const name = lastLoadedName(path, await readdir(iacRoot))
-    await writePrivateFile(join(iacRoot, name), text, { shared })
-    try {
-      return await work()
-    } finally {
-      await removeRightInside(iacRoot, name)
-    }
-  }
 
 /** Returns the commit at which the session branch left the default branch; null when this clone does not have it. */
 export async function findBaseCommit(

@@ -62,3 +62,7 @@ export function joinPath(folder: string, path: string): string | null {
   }
   return parts.join('/')
 }
+
+/** Encodes like `encodeURIComponent`, and also `!'()*`. */
+export const percentEncode = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)

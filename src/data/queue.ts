@@ -6,14 +6,6 @@ import type { Db, Sql, Transaction } from './db/sql.ts'
 /** The abort reason of a run whose worker stops. The round does not fail; it returns to the queue. */
 export const STOPPING = 'stopping'
 
-/** The sending side of the queue, the only one that the core needs. */
-export interface RoundQueue {
-  /** Enqueues the round in the caller's transaction, so that both happen or neither. */
-  enqueue(tx: Transaction, roundId: number): Promise<void>
-  /** True if the queue exists; cheap enough for the readiness check. */
-  healthy(): Promise<boolean>
-}
-
 /** Name of the queue that wakes workers for waiting rounds. */
 const ROUND_QUEUE = 'rounds'
 
@@ -22,16 +14,20 @@ const SWEEP_MS = 1_000
 
 type RoundMessage = { round_id: number }
 
+/** The sending side of the queue, the only one that the core needs. */
 export type SendingQueue = Awaited<ReturnType<typeof startSendingQueue>>
+export type RoundQueue = Omit<SendingQueue, 'close'>
 
 /** Starts the sending half of the queue, which every process has. Creates the queue's schema if absent. */
 export async function startSendingQueue(sql: Sql, log: Logger) {
   const boss = await startBoss(sql, log, { supervise: false })
-  const queue: RoundQueue = {
-    enqueue: (tx, roundId) => send(boss, tx, roundId),
+  return {
+    /** Enqueues the round in the caller's transaction, so that both happen or neither. */
+    enqueue: (tx: Transaction, roundId: number) => send(boss, tx, roundId),
+    /** True if the queue exists; cheap enough for the readiness check. */
     healthy: async () => (await boss.getQueue(ROUND_QUEUE)) !== null,
+    close: () => boss.stop({ graceful: false, close: false }),
   }
-  return { ...queue, close: () => boss.stop({ graceful: false, close: false }) }
 }
 
 /**
@@ -133,20 +129,13 @@ async function send(boss: PgBoss, tx: Db, roundId: number): Promise<void> {
   await boss.send(ROUND_QUEUE, { round_id: roundId }, { db: transactionDatabase(tx), singletonKey: String(roundId) })
 }
 
-async function sweep(boss: PgBoss, sql: Sql, log: Logger): Promise<void> {
-  for (const roundId of await orphanedRounds(sql)) {
-    log.info('a round without a worker is queued again', { round_id: roundId })
-    await send(boss, sql, roundId)
-  }
-}
-
 /** Runs the queue's statements in a caller's transaction. */
 const transactionDatabase = (db: Db): QueueDatabase => ({
   executeSql: async (text, values) => ({ rows: await db.unsafe(text, values, { types: 'driver' }) }),
 })
 
-/** Finds up to 100 unfinished rounds without worker and message: expired, or not claimed within ten seconds. */
-async function orphanedRounds(sql: Sql): Promise<number[]> {
+/** Requeues up to 100 unfinished rounds without worker and message: expired, or not claimed within ten seconds. */
+async function sweep(boss: PgBoss, sql: Sql, log: Logger): Promise<void> {
   const rows = await sql<{ id: number }[]>`
     SELECT r.id FROM rounds r
     WHERE r.finished_at IS NULL
@@ -155,5 +144,8 @@ async function orphanedRounds(sql: Sql): Promise<number[]> {
         SELECT 1 FROM pgboss.job j
         WHERE j.name = ${ROUND_QUEUE} AND j.singleton_key = r.id::text AND j.state < 'active')
     ORDER BY r.id LIMIT 100`
-  return rows.map((row) => row.id)
+  for (const { id } of rows) {
+    log.info('a round without a worker is queued again', { round_id: id })
+    await send(boss, sql, id)
+  }
 }

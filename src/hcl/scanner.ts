@@ -127,7 +127,8 @@ export class HclScanner {
     const heredoc = char === '<' ? this.#match(HEREDOC) : null
     const word = this.#match(IDENTIFIER)
     const number = word ? null : this.#match(NUMBER)
-    if (char === '#' || this.#text.startsWith('//', this.#at)) this.#skipLine()
+    if (char === '#' || this.#text.startsWith('//', this.#at))
+      this.#advance(this.#nextNewline === -1 ? this.#text.length : this.#nextNewline)
     else if (this.#text.startsWith('/*', this.#at)) this.#skipComment()
     else if (char === '"') {
       this.#modes.push({ kind: 'quoted', line: this.#line })
@@ -138,10 +139,6 @@ export class HclScanner {
     } else if (word) this.#emit('identifier', word[0].length, word[0])
     else if (number) this.#emit('number', number[0].length, number[0])
     else this.#scanSymbol(char, mode)
-  }
-
-  #skipLine(): void {
-    this.#advance(this.#nextNewline === -1 ? this.#text.length : this.#nextNewline)
   }
 
   #skipComment(): void {

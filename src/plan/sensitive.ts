@@ -69,17 +69,10 @@ function declaredSensitive(module: Json | undefined): string[] {
 }
 
 /** A masker that learns from all plans of a round; values stay masked when later plans omit them. */
-export interface SecretRegister extends Masker {
-  /** Masks what this plan marks sensitive. */
-  learn(plan: Plan): void
-  /** Masks these texts. */
-  add(values: Iterable<string>): void
-  /** Returns the learned and added texts, without the initial ones. */
-  learned(): string[]
-}
+export type SecretRegister = ReturnType<typeof createSecretRegister>
 
 /** @param initial texts masked from the start, such as credentials of the process */
-export function createSecretRegister(initial: Iterable<string> = []): SecretRegister {
+export function createSecretRegister(initial: Iterable<string> = []) {
   const initialLiterals = new Set(initial)
   const literals = new Set(initialLiterals)
   let masker = createMasker(literals)
@@ -89,10 +82,13 @@ export function createSecretRegister(initial: Iterable<string> = []): SecretRegi
     if (literals.size > before) masker = createMasker(literals)
   }
   return {
-    learn: (plan) => add(sensitiveLiterals(plan)),
+    /** Masks what this plan marks sensitive. */
+    learn: (plan: Plan) => add(sensitiveLiterals(plan)),
+    /** Masks these texts. */
     add,
+    /** Returns the learned and added texts, without the initial ones. */
     learned: () => [...literals].filter((literal) => !initialLiterals.has(literal)),
-    text: (text) => masker.text(text),
-    json: (value) => masker.json(value),
+    text: (text: string) => masker.text(text),
+    json: (value: Json) => masker.json(value),
   }
 }

@@ -57,12 +57,9 @@ export function describeBeyondTargets(beyond: BeyondTargets): string {
   if (changes.length === 0) return 'A plan of the whole root changes nothing outside the targets.'
   const count = changes.length === 1 ? 'a change' : `${changes.length} changes`
   const lead = `A plan of the whole root would also make ${count} that this plan leaves out:`
-  return [lead, ...changeLines(changes)].join('\n')
-}
-
-function changeLines(changes: readonly PlannedChange[]): string[] {
   const lines = changes.slice(0, MAX_LISTED).map(({ address, action }) => `- ${toReportAction(action)} ${address}`)
-  return changes.length > MAX_LISTED ? [...lines, `- and ${changes.length - MAX_LISTED} more`] : lines
+  const more = changes.length > MAX_LISTED ? [`- and ${changes.length - MAX_LISTED} more`] : []
+  return [lead, ...lines, ...more].join('\n')
 }
 
 /**

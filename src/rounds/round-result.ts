@@ -1,10 +1,7 @@
 import * as v from 'valibot'
 import { PLAN_ACTIONS } from '../plan/actions.ts'
-import type { ListedAction } from '../plan/change-list.ts'
 
-const isListed = (action: (typeof PLAN_ACTIONS)[number]): action is ListedAction =>
-  action !== 'read' && action !== 'none'
-const LISTED_ACTIONS = PLAN_ACTIONS.filter(isListed)
+const LISTED_ACTIONS = PLAN_ACTIONS.filter((action) => action !== 'read' && action !== 'none')
 const texts = v.fallback(v.array(v.string()), [])
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 

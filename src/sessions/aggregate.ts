@@ -150,7 +150,10 @@ async function readRounds(tx: Transaction, sessionId: number) {
       WHERE session_id = ${sessionId} ORDER BY created_at, id`,
     reports: await artifacts<{ type: ReportType }>('reports', tx`t.type`),
     compliance_checks: await artifacts<{ passed: boolean }>('compliance_checks', tx`t.passed`),
-    plans: await readPlans(tx, sessionId),
+    plans: await tx<(ArtifactRow & { targets: string[]; document_uri: string | null })[]>`
+      SELECT t.round_id, t.id, a.uri, a.content_type, a.file_size_bytes, t.targets, d.uri AS document_uri, t.created_at
+      FROM engine_plans t JOIN artifacts a ON a.id = t.artifact_id LEFT JOIN artifacts d ON d.id = t.document_artifact_id
+      WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY t.created_at, t.id`,
     code_changes: await artifacts<{ file_name: string }>('code_changes', tx`t.file_name`),
     previews: await artifacts<Pick<RoundDetail['previews'][number], 'counts'>>('previews', tx`t.counts`),
     outputs: await artifacts<{ step: string; exit_code: number | null }>('engine_outputs', tx`t.step, t.exit_code`),
@@ -159,13 +162,6 @@ async function readRounds(tx: Transaction, sessionId: number) {
       WHERE round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY created_at, id`,
     attempts: await readAttempts(tx, sessionId),
   }
-}
-
-async function readPlans(tx: Transaction, sessionId: number) {
-  return tx<(ArtifactRow & { targets: string[]; document_uri: string | null })[]>`
-    SELECT t.round_id, t.id, a.uri, a.content_type, a.file_size_bytes, t.targets, d.uri AS document_uri, t.created_at
-    FROM engine_plans t JOIN artifacts a ON a.id = t.artifact_id LEFT JOIN artifacts d ON d.id = t.document_artifact_id
-    WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY t.created_at, t.id`
 }
 
 /** Selects the published figures. The worker stores more, for example those of each step. */

@@ -4,8 +4,8 @@ import type { GitConfig } from '../../../config/types.ts'
 import { internal, PlatformError, repositoryUnreachable } from '../../../src/base/errors.ts'
 import { resolveAllowedAddresses } from '../../../src/repository/allowed-addresses.ts'
 import { type HostResolver, remoteUrl } from '../../../src/repository/remote.ts'
+import { type ProcessOutput, runProcess } from '../../../src/runtime/run-process.ts'
 import type { GitPlace } from './place.ts'
-import { type ProcessOutput, runProcess } from './run-process.ts'
 import { createGitEnvironment } from './settings.ts'
 
 interface GitOptions {

@@ -3,10 +3,11 @@ import { dirname, join, resolve } from 'node:path'
 import type { Config, GitConfig } from '../../../config/types.ts'
 import { basicAuthorization } from '../../../src/base/http.ts'
 import type { Logger } from '../../../src/base/log.ts'
+import { percentEncode } from '../../../src/base/text.ts'
 import { isConfiguredHost, isOperatorsHost } from '../../../src/repository/remote.ts'
 import { replaceFile } from '../../../src/runtime/files.ts'
+import { runProcess } from '../../../src/runtime/run-process.ts'
 import type { GitPlace } from './place.ts'
-import { runProcess } from './run-process.ts'
 
 /** Environment variables that git inherits: the search path of programs, and network settings. */
 const INHERITED = [
@@ -156,7 +157,3 @@ async function setGlobal(home: string, key: string, value: string): Promise<void
   if (output.code !== 0)
     throw new Error(output.stderr.trim() || `git config ended with ${output.code ?? output.stopped}`)
 }
-
-/** Encodes like `encodeURIComponent`, and also `!'()*`. */
-const percentEncode = (text: string): string =>
-  encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)

@@ -5,14 +5,7 @@ import { CacheRefusal, type CacheStore } from './store.ts'
 import { createUpstashStore } from './upstash.ts'
 
 /** The cache in front of the database (see docs/operations.md). If the store fails, it acts as if it were empty. */
-export interface Cache {
-  get(key: string): Promise<string | null>
-  set(key: string, value: string, ttlSeconds: number): Promise<void>
-  delete(...keys: string[]): Promise<void>
-  /** Throws when the store cannot be reached. Used at boot and by the readiness check. */
-  ping(): Promise<void>
-  close(): Promise<void>
-}
+export type Cache = ReturnType<typeof guard>
 
 /**
  * Creates the cache for `redis.url`: the Redis protocol for `redis://` and `rediss://`, the REST API of Upstash for
@@ -51,18 +44,20 @@ export type ReadOutcome = 'hit' | 'miss' | 'fault'
  * starts a ping in the background, and its success ends the outage. Deletions during an outage are lost, so readers
  * must recognise outdated entries.
  */
-function guard(store: CacheStore, log: Logger, onRead: (outcome: ReadOutcome) => void): Cache {
+function guard(store: CacheStore, log: Logger, onRead: (outcome: ReadOutcome) => void) {
   const attempt = createBreaker(store, log)
   return {
-    get: async (key) => {
+    get: async (key: string): Promise<string | null> => {
       const value = await attempt<string | null | undefined>(() => store.get(key), undefined)
       onRead(value === undefined ? 'fault' : value === null ? 'miss' : 'hit')
       return value ?? null
     },
-    set: (key, value, ttlSeconds) => attempt(() => store.set(key, value, ttlSeconds), undefined),
-    delete: async (...keys) => {
+    set: (key: string, value: string, ttlSeconds: number): Promise<void> =>
+      attempt(() => store.set(key, value, ttlSeconds), undefined),
+    delete: async (...keys: string[]): Promise<void> => {
       if (keys.length > 0) await attempt(() => store.delete(keys), undefined)
     },
+    /** Throws when the store cannot be reached. Used at boot and by the readiness check. */
     ping: () => store.ping(),
     close: () => store.close().catch((error) => log.debug('closing the cache failed', { error })),
   }

@@ -24,33 +24,6 @@ type OpenConnection = (
  */
 export function createListener(open: OpenConnection) {
   const handlers: Handlers = new Map()
-  const keeper = createKeeper(open, handlers)
-  return {
-    add: async (channel: string, handler: Handler) => {
-      handlers.set(channel, (handlers.get(channel) ?? new Set()).add(handler))
-      try {
-        await (await keeper.ensureConnection()).listen(channel)
-      } catch (error) {
-        remove(handlers, channel, handler)
-        throw error
-      }
-      handler.onListening?.()
-      const unlisten = async () => {
-        const last = remove(handlers, channel, handler)
-        const connection = keeper.current()
-        if (last && connection) await (await connection).unlisten(channel)
-      }
-      return { unlisten }
-    },
-    close: async () => {
-      handlers.clear()
-      await keeper.close()
-    },
-  }
-}
-
-/** Opens the connection for the channels of `handlers`, and again as long as there are any. */
-function createKeeper(open: OpenConnection, handlers: Handlers) {
   let connection: Promise<ListeningConnection> | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
   let closed = false
@@ -83,9 +56,23 @@ function createKeeper(open: OpenConnection, handlers: Handlers) {
     )
   }
   return {
-    ensureConnection,
-    current: () => connection,
+    add: async (channel: string, handler: Handler) => {
+      handlers.set(channel, (handlers.get(channel) ?? new Set()).add(handler))
+      try {
+        await (await ensureConnection()).listen(channel)
+      } catch (error) {
+        remove(handlers, channel, handler)
+        throw error
+      }
+      handler.onListening?.()
+      const unlisten = async () => {
+        const last = remove(handlers, channel, handler)
+        if (last && connection) await (await connection).unlisten(channel)
+      }
+      return { unlisten }
+    },
     close: async () => {
+      handlers.clear()
       closed = true
       clearTimeout(timer)
       const openConnection = await connection?.catch(() => null)

@@ -1,5 +1,6 @@
 import type { StorageConfig } from '../../../config/types.ts'
 import { domainOf } from '../../aws/sts.ts'
+import { percentEncode } from '../../base/text.ts'
 
 /**
  * Returns the path of an object below its bucket, encoded by segment as signatures require. Throws when the key has a
@@ -9,14 +10,8 @@ export function objectPath(key: string): string {
   const segments = key.split('/')
   if (segments.some((segment) => segment === '.' || segment === '..'))
     throw new Error('a key must not have dot segments')
-  return segments.map(encodeSegment).join('/')
+  return segments.map(percentEncode).join('/')
 }
-
-const encodeSegment = (segment: string) =>
-  encodeURIComponent(segment).replaceAll(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
 
 export const withoutTrailingSlash = (url: string): string => url.replace(/\/+$/, '')
 

@@ -33,7 +33,10 @@ export function createObjectStore(config: StorageConfig, deps: StorageDeps): Obj
   return createS3Store(tools, deps.cors_origins ?? [])
 }
 
-/** Returns the configured key pair if both keys are set, otherwise the credential chain. */
+/**
+ * Returns the configured key pair if both keys are set, otherwise the credential chain. Errors of the chain:
+ * `PlatformError` 503 if a source was not reached, otherwise 500.
+ */
 export function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () => Date): CredentialSource {
   const { access_key, secret_key } = config
   if ((access_key !== '' && secret_key !== '') || config.provider === 'BUNDLED')
@@ -49,17 +52,10 @@ export function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () 
     readFile: deps.readFile ?? (async () => null),
     now,
   })
-  return withPlatformErrors(chain)
-}
-
-/** Converts a `CredentialError` to a `PlatformError`: 503 if a source was not reached, otherwise 500. */
-const withPlatformErrors =
-  (source: CredentialSource): CredentialSource =>
-  () =>
-    source().catch((error: unknown) => {
+  return () =>
+    chain().catch((error: unknown) => {
       if (!(error instanceof CredentialError)) throw error
-      throw (error.transient ? unavailable : internal)(
-        `No credentials for the object store: ${error.message}.`,
-        error.cause,
-      )
+      const text = `No credentials for the object store: ${error.message}.`
+      throw (error.transient ? unavailable : internal)(text, error.cause)
     })
+}

@@ -41,8 +41,7 @@ export function createS3Store(tools: S3Tools, corsOrigins: readonly string[]): O
     ...methods,
     ensureBuckets: async () => {
       const created = await ensureBucket(tools, config.bucket)
-      const exposed = READ_BY_BROWSERS.map((name) => `${PREFIX}${name}`)
-      if (created && corsOrigins.length > 0) await allowBrowsers(tools, config.bucket, corsOrigins, exposed)
+      if (created && corsOrigins.length > 0) await allowBrowsers(tools, config.bucket, corsOrigins)
       if (config.engine_state_bucket !== '' && config.engine_state_bucket !== config.bucket)
         await ensureBucket(tools, config.engine_state_bucket)
     },
@@ -91,14 +90,9 @@ function locationConstraint(config: StorageConfig): string | undefined {
 /**
  * Sets a CORS rule for browsers to read artifacts and their metadata. A failure is only logged, because some servers
  * have no such rules.
- * @param exposed headers that a page may read
  */
-async function allowBrowsers(
-  tools: S3Tools,
-  bucket: string,
-  origins: readonly string[],
-  exposed: readonly string[],
-): Promise<void> {
+async function allowBrowsers(tools: S3Tools, bucket: string, origins: readonly string[]): Promise<void> {
+  const exposed = READ_BY_BROWSERS.map((name) => `${PREFIX}${name}`)
   const elements = (name: string, values: readonly string[]) =>
     values.map((value) => `<${name}>${escapeXml(value)}</${name}>`).join('')
   const rule = [

@@ -134,10 +134,8 @@ function describeFile(patch: FilePatch): DiffFile {
   if (uncommitted) return { path: to ?? '', change: 'new', text: rest.join('\n') }
   const firstHunk = rest.findIndex((line) => line.startsWith('@@ '))
   const hunks = firstHunk < 0 ? [] : rest.slice(firstHunk)
-  if (from === null) return { path: to ?? '', change: 'new', text: addedLines(hunks).join('\n').trimEnd() }
+  const added = hunks.filter((line) => line.startsWith('+')).map((line) => line.slice(1))
+  if (from === null) return { path: to ?? '', change: 'new', text: added.join('\n').trimEnd() }
   if (to === null) return { path: from, change: 'deleted', text: hunks.join('\n') }
   return { path: to, change: from === to ? 'changed' : 'renamed', text: hunks.join('\n') }
 }
-
-const addedLines = (hunks: readonly string[]): string[] =>
-  hunks.filter((line) => line.startsWith('+')).map((line) => line.slice(1))

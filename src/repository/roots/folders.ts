@@ -2,7 +2,6 @@ import type { Slices } from '../../base/slices.ts'
 import { joinPath } from '../../base/text.ts'
 import type { RepositoryFile } from '../pack/list-files.ts'
 import { type BlockType, type FileForm, type Headers, readHeaders } from './headers.ts'
-import { resolveSource } from './sources.ts'
 
 /** A folder with code that the engine loads. */
 export interface Folder {
@@ -152,4 +151,55 @@ function callsOf(folder: string, fileName: string, { sources }: Headers): Call[]
 function partPath(path: string): { folder: string; name: string } {
   const slash = path.lastIndexOf('/')
   return { folder: slash < 0 ? '.' : path.slice(0, slash), name: path.slice(slash + 1) }
+}
+
+/** The repository in which sources are resolved: the last part of its address, and its folders with code. */
+interface SourceContext {
+  name: string
+  folders: ReadonlyMap<string, unknown>
+}
+
+/**
+ * Resolves the source of a called module to a folder of the same repository.
+ * @param source as written; an expression with its quotes
+ * @param folder where the call stands
+ * @returns the path of the folder; null for a module elsewhere and a folder without code
+ */
+function resolveSource(source: string, folder: string, context: SourceContext): string | null {
+  // Terragrunt reads a relative path after `git::` too.
+  const plain = source.replace(/^git::(?=\.)/, '').replace(/\?.*$/s, '')
+  if (plain.includes('${')) return resolveRest(plain, context)
+  // Before version 0.12, a local path needed no `./`.
+  const within = /^\.\.?(?:\/|$)/.test(plain) ? null : pathWithin(plain, context.name)
+  const found = within ?? joinPath(folder, plain)
+  const path = found === '' ? '.' : found
+  return path !== null && context.folders.has(path) ? path : null
+}
+
+/** Resolves what follows the last template of an expression: to that folder, or to the only one that ends so. */
+function resolveRest(source: string, { folders }: SourceContext): string | null {
+  const rest = joinPath('', source.slice(source.lastIndexOf('}') + 1).replace(/^(?:\.|\/)+|"$/g, ''))
+  if (!rest) return null
+  if (folders.has(rest)) return rest
+  let only: string | null = null
+  for (const folder of folders.keys()) {
+    if (!folder.endsWith(`/${rest}`)) continue
+    if (only !== null) return null
+    only = folder
+  }
+  return only
+}
+
+/** Returns the path that a git or registry source names within the repository of this name; null for another one. */
+function pathWithin(source: string, name: string): string | null {
+  const start = source.indexOf('://') + 1
+  const split = source.indexOf('//', start === 0 ? 0 : start + 2)
+  const address = split < 0 ? source : source.slice(0, split)
+  const parts = address
+    .toLowerCase()
+    .replace(/\.git$/, '')
+    .split(/[/:]/)
+  const [module, provider] = parts.slice(-2)
+  const isOwn = parts.length > 2 && (provider === name || `terraform-${provider}-${module}` === name)
+  return isOwn ? joinPath('', split < 0 ? '' : source.slice(split)) : null
 }

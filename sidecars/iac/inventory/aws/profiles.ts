@@ -31,7 +31,7 @@ export async function fromProcess(
   timeoutMs = 30_000,
 ): Promise<AwsCredentials> {
   const what = `the credential_process of profile ${name}`
-  const limits = { env, signal, timeoutMs, maxBytes: 64 * 1024 }
+  const limits = { env, signal, timeoutMs, maxOutput: 64 * 1024 }
   const printed = await runForJson(command, limits, ({ message }) =>
     credentialFault(`${what} ${message}; run the command by hand to see why`),
   )

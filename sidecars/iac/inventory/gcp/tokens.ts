@@ -189,14 +189,9 @@ async function readSubjectToken(
     file !== undefined
       ? await readNamedText(file, 'credential_source', request.env)
       : (await ask({ request, source, url, headers, secrets: Object.values(headers) })).text()
-  const token = format.type === 'json' ? fieldOf(text, format.subject_token_field_name ?? '') : text.trim()
-  if (!token) throw new InventoryError(`${source} holds no subject token`)
+  const token = format.type === 'json' ? memberOf(parseJson(text), format.subject_token_field_name ?? '') : text.trim()
+  if (typeof token !== 'string' || token === '') throw new InventoryError(`${source} holds no subject token`)
   return token
-}
-
-function fieldOf(text: string, name: string): string {
-  const value = memberOf(parseJson(text), name)
-  return typeof value === 'string' ? value : ''
 }
 
 /** Signs a request that proves an AWS identity to Google. Never asks an address in the credential file for keys. */

@@ -181,7 +181,7 @@ export async function runExecPlugin(
     ...Object.fromEntries(exec.env.map(({ name, value }) => [name, value])),
     KUBERNETES_EXEC_INFO: JSON.stringify({ kind: 'ExecCredential', apiVersion: exec.apiVersion, spec }),
   }
-  const limits = { env: variables, signal, timeoutMs, maxBytes: 256 * 1024 }
+  const limits = { env: variables, signal, timeoutMs, maxOutput: 256 * 1024 }
   const printed = await runForJson([exec.command, ...exec.args], limits, ({ message, isMissing }) => {
     const advice = isMissing
       ? 'install it where this service runs, or set KUBE_TOKEN'

@@ -1,10 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { signalGroup } from './process-identity.ts'
 
 export interface ProcessRequest {
   file: string
   args: readonly string[]
-  cwd: string
-  env: Record<string, string>
+  /** True for a file that is a text for the shell. */
+  shell?: boolean
+  cwd?: string
+  /** The whole environment of the program. */
+  env: Readonly<Record<string, string | undefined>>
   timeoutMs: number
   /** Maximum bytes of stdout; the process is stopped when it writes more. */
   maxOutput?: number
@@ -27,15 +31,18 @@ export interface ProcessOutput {
 const MAX_OUTPUT = 32 * 1024 * 1024
 const MAX_STDERR = 64 * 1024
 
-/** Runs a program without a shell, in its own process group. Throws only when it cannot be started. */
-export function runProcess(request: ProcessRequest): Promise<ProcessOutput> {
+/** Runs a program in its own process group. Throws only when it cannot be started. */
+export async function runProcess(request: ProcessRequest): Promise<ProcessOutput> {
   const { promise, resolve, reject } = Promise.withResolvers<ProcessOutput>()
-  const { file, args, cwd, env } = request
-  const child = spawn(file, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
+  const { file, args, shell, cwd, env } = request
+  const child = spawn(file, args, { shell, cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
   let stopped: ProcessOutput['stopped'] = null
   const stop = (why: NonNullable<ProcessOutput['stopped']>) => {
     stopped ??= why
-    killGroup(child)
+    if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL')
+    // A process that has left the group may still hold the pipes.
+    child.stdout.destroy()
+    child.stderr.destroy()
   }
   const timer = setTimeout(() => stop('timeout'), request.timeoutMs)
   const abort = () => stop('aborted')
@@ -61,15 +68,6 @@ export function runProcess(request: ProcessRequest): Promise<ProcessOutput> {
     resolve({ code, stdout: stdout(), stderr: stderr(), stopped })
   })
   return promise
-}
-
-function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return
-  try {
-    process.kill(-child.pid, 'SIGKILL')
-  } catch {
-    // The group has already ended.
-  }
 }
 
 function passOn(

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { type ProcessRequest, runProcess } from '../../../../pipeline/workspace/git/run-process.ts'
+import { type ProcessRequest, runProcess } from '../../src/runtime/run-process.ts'
 
 const run = (script: string, changes: Partial<ProcessRequest> = {}) =>
   runProcess({
