@@ -11,7 +11,7 @@ import { createSecretRegister, type SecretRegister } from '../../src/plan/sensit
 import { fileTools } from '../tools/edit.ts'
 import { inspectionTools } from '../tools/look.ts'
 import { resourceSchemaTool, webSearchTool } from '../tools/look-up.ts'
-import { createFileAccess, type FileAccess, type SurveyedFile } from '../workspace/files/access.ts'
+import { createFileAccess, type FileAccess } from '../workspace/files/access.ts'
 import { createAttempts } from './attempts.ts'
 import { createEngine } from './engine.ts'
 import { createOutputArchive } from './engine-output.ts'
@@ -120,7 +120,11 @@ function createSurvey(run: Run, openFiles: () => FileAccess) {
 async function readFiles(run: Run, access: FileAccess): Promise<RepositoryFile[]> {
   try {
     const surveyed = await access.survey(run.signal)
-    const texts = await access.readAll(readable(surveyed))
+    const readable = surveyed
+      .filter(({ path, bytes }) => (isCode(path) && bytes <= MAX_BYTES) || (isReadme(path) && bytes <= MAX_README))
+      .map(({ path }) => path)
+      .sort((a, b) => a.split('/').length - b.split('/').length)
+    const texts = await access.readAll(readable.slice(0, MAX_READ))
     return surveyed.map((file) => {
       const text = texts.get(file.path) ?? null
       return { ...file, text, blocks: text === null ? [] : declaredBlocksIn(file.path, text) }
@@ -130,12 +134,3 @@ async function readFiles(run: Run, access: FileAccess): Promise<RepositoryFile[]
     return []
   }
 }
-
-const depthOf = ({ path }: SurveyedFile) => path.split('/').length
-
-const readable = (files: readonly SurveyedFile[]): string[] =>
-  files
-    .filter(({ path, bytes }) => (isCode(path) && bytes <= MAX_BYTES) || (isReadme(path) && bytes <= MAX_README))
-    .sort((a, b) => depthOf(a) - depthOf(b))
-    .slice(0, MAX_READ)
-    .map(({ path }) => path)

@@ -33,7 +33,8 @@ export async function loadAggregate(
   if (cached && (await isCurrent(context, cached)))
     return { ...cached, saved_plan: await readPlanStatus(context.sql, uuid) }
   const aggregate = await readAggregate(context, uuid, options)
-  if (aggregate && isFinished(aggregate)) {
+  const isFinished = TERMINAL_STATUSES.some((status) => status === aggregate?.current_status)
+  if (aggregate && isFinished && !aggregate.in_flight) {
     const ttl = Math.floor(Math.min(sessionAggregateTtl(), await halfUrlLifetimeS(context)))
     if (ttl > 0) await context.cache.set(key, JSON.stringify(aggregate), ttl)
   }
@@ -49,9 +50,6 @@ async function halfUrlLifetimeS({ storage }: AggregateContext): Promise<number> 
   const lapse = await storage.urlsLapse()
   return lapse ? (lapse.getTime() - Date.now()) / 2000 : Number.POSITIVE_INFINITY
 }
-
-const isFinished = (session: SessionAggregate): boolean =>
-  !session.in_flight && TERMINAL_STATUSES.some((status) => status === session.current_status)
 
 /**
  * True if a cached entry matches the database. Every change of a session also changes its `updated_at`. The comparison

@@ -73,9 +73,8 @@ export const askInstanceRegion = (request: InventoryRequest): Promise<string> =>
   askMetadata(request, 'instance/canonicalRegionName')
 
 /** Signs in as the machine, whose certificate vouches for a new key. `domain` is for example `oraclecloud.com`. */
-export function instancePrincipal(request: InventoryRequest, region: string, domain: string): () => Promise<Signer> {
-  return keepToken(request, () => federate(request, region, domain))
-}
+export const instancePrincipal = (request: InventoryRequest, region: string, domain: string): (() => Promise<Signer>) =>
+  keepToken(request, () => federate(request, region, domain))
 
 async function federate(request: InventoryRequest, region: string, domain: string): Promise<Expiring<Signer>> {
   const [certificatePem, keyPem, intermediatePem] = await Promise.all(
