@@ -12,11 +12,13 @@ const PATIENCE_MS = 8_000
 export async function readTrace(
   collectorUrl: string,
   session: Session,
-  options: { pull_request: boolean; signal: AbortSignal },
+  options: { token: string; pull_request: boolean; signal: AbortSignal },
 ): Promise<ReceivedSpan[]> {
   const began = performance.now()
   for (;;) {
-    const response = await fetch(`${collectorUrl}v1/sessions/${session.uuid}/spans`, { signal: options.signal })
+    const headers = { authorization: `Bearer ${options.token}` }
+    const address = `${collectorUrl}v1/sessions/${session.uuid}/spans`
+    const response = await fetch(address, { headers, signal: options.signal })
     const { data } = (await response.json()) as { data: ReceivedSpan[] }
     if (isComplete(data, session, options.pull_request) || performance.now() - began > PATIENCE_MS) return data
     await sleep(250, undefined, { signal: options.signal })

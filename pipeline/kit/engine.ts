@@ -3,9 +3,10 @@ import { delay } from '../../src/base/http.ts'
 import { inSpan, type RunTrace } from '../../src/observe/run-trace.ts'
 import { createProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
+import { canonicalRepository } from '../../src/plan/state/managed-state.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
-import type { EngineInfo, EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
-import { writeStateKeys } from '../workspace/backend-override.ts'
+import type { EngineInfo, EngineResult, EngineRoot, IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
+import { describeState, writeStateKeys } from '../workspace/backend-override.ts'
 import { type OutputArchive, watchJob } from './engine-output.ts'
 import type { BareRun, Run } from './run.ts'
 
@@ -35,12 +36,20 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
   const schema = createProviderSchema(
     async (request) => {
       await renewKeys('schema')
-      return await measureTime(() => run.context.iac.schema({ ...place, ...request }, run.signal))
+      const root = { ...place, ...(await nameRepository(run)) }
+      return await measureTime(async () => run.context.iac.schema(await placed({ ...root, ...request }), run.signal))
     },
     () => initialised,
   )
   const { scope_id, provider: engine_provider } = run.round.session
-  const place = { workspace_path: run.workspace.iacRoot }
+  const place: EngineRoot = { workspace_path: run.workspace.iacRoot }
+  let state: ReturnType<typeof describeState> | null = null
+  /** Adds the state of the session. A copy of the code beside the engine root has another one. */
+  const placed = async <Body extends EngineRoot>(body: Body): Promise<Body> => {
+    if (body.workspace_path !== run.workspace.iacRoot) return body
+    state ??= describeState(run.context.config, run.round.session)
+    return { ...body, ...(await state) }
+  }
   return {
     /** The engine root, as jobs name it. */
     place,
@@ -62,7 +71,13 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
       return info
     },
     /** Reads the engine's diagnostics of the code as data; null when the service does not offer them. */
-    diagnostics: () => measureTime(() => run.context.iac.diagnostics(run.workspace.iacRoot, run.signal)),
+    diagnostics: () =>
+      measureTime(async () =>
+        run.context.iac.diagnostics(
+          await placed({ workspace_path: run.workspace.iacRoot, ...(await nameRepository(run)) }),
+          run.signal,
+        ),
+      ),
     /** Records and runs a job. Errors: those of `IacClient.run`; `RoundCancelled`; `LeaseLost`. */
     run: async <Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind]) => {
       await earlierJobs
@@ -70,7 +85,7 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
       const key = nextKey(kind)
       // Only `show` reports which values are sensitive, so the text of the plan is stored after it.
       if (kind !== 'show') outputs.flush()
-      const result = await measureTime(() => runWatched(run, secrets, { kind, body, key }))
+      const result = await measureTime(async () => runWatched(run, secrets, { kind, body: await placed(body), key }))
       outputs.keep(kind, result)
       return result
     },
@@ -164,6 +179,12 @@ function createKeyRenewal({ context, round, workspace }: Run, secrets: SecretReg
   }
 }
 
+/** Names the repository to an iac service that offers it, because its operator may allow programs by repository. */
+export async function nameRepository({ context, round, signal }: BareRun): Promise<Pick<EngineRoot, 'repository'>> {
+  const offered = await context.iac.offers?.('repository', signal).catch(() => false)
+  return offered ? { repository: canonicalRepository(round.session.workspace.uri) } : {}
+}
+
 /** Returns the user who cancelled the round, as far as this run knows; null when nobody has. */
 export function cancelledBy({ cancellation }: Pick<BareRun, 'cancellation'>): string | null {
   const reason: unknown = cancellation?.signal.reason
@@ -187,7 +208,8 @@ export async function runJob<Kind extends IacJobKind>(
   onSubmitted: (jobId: string) => Promise<void> = async () => {},
 ): Promise<EngineResult> {
   const { cancellation, context } = run
-  if (!cancellation) return await context.iac.run(kind, body, { signal: run.signal, onSubmitted })
+  const named = { ...body, ...(await nameRepository(run)) }
+  if (!cancellation) return await context.iac.run(kind, named, { signal: run.signal, onSubmitted })
   const { signal: cancelled, held, jobs } = cancellation
   cancelled.throwIfAborted()
   const limit = new AbortController()
@@ -197,7 +219,7 @@ export async function runJob<Kind extends IacJobKind>(
   }
   const onCancel = () => void stop()
   cancelled.addEventListener('abort', onCancel, { once: true })
-  const job = context.iac.run(kind, body, {
+  const job = context.iac.run(kind, named, {
     signal: AbortSignal.any([held, limit.signal]),
     onSubmitted: async (id) => {
       jobId = id

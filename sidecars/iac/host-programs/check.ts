@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { waitUnlessAborted } from '../../../src/base/time.ts'
 import { findBoundary, holdsKeysAlone } from '../limits/workspace.ts'
 import { JobFault, type JobKind, SHUT_DOWN } from '../types.ts'
-import { refusalText, SMALL, TooLarge, tooLargeText } from './findings.ts'
+import { type ProgramKind, refusalText, SMALL, TooLarge, tooLargeText } from './findings.ts'
 import { type Inspection, inspect } from './inspect.ts'
 import { findLinks, findShipped } from './workspace-files.ts'
 
@@ -14,6 +14,8 @@ interface CheckOptions {
   timeoutMs: number
   /** Name of the file with which the platform sends the state to its own store. */
   overrideFilename: string
+  /** SHA-256 of that file as the worker wrote it; null when it has written none. */
+  overrideSha256: string | null
   /** The operator's own settings for the backend; empty for none. */
   backendConfig: string
   /** Further folders that links to installed providers may lead to, beside those of the engine. */
@@ -24,6 +26,10 @@ interface CheckOptions {
   initialised: boolean
   /** True if the engine runs in a sandbox. */
   sandboxed: boolean
+  /** Kinds of programs that the operator allows. */
+  allowed: readonly ProgramKind[]
+  /** The repository of the workspace, as `host/path`; undefined when it is not known. */
+  repository: string | undefined
 }
 
 /** Kinds that only report the content of the configuration, so that it may be broken. */
@@ -59,7 +65,19 @@ async function check(
   kind: JobKind,
   given: string,
   planFile: string | undefined,
-  { env, signal, overrideFilename, backendConfig, allowedHosts, initialised, sandboxed, ...options }: CheckOptions,
+  {
+    env,
+    signal,
+    overrideFilename,
+    overrideSha256,
+    backendConfig,
+    allowedHosts,
+    initialised,
+    sandboxed,
+    allowed,
+    repository,
+    ...options
+  }: CheckOptions,
 ): Promise<string | null> {
   const workspace = await realpath(given).catch(() => null)
   // The engine reports a missing workspace itself.
@@ -82,12 +100,15 @@ async function check(
   const inspection: Inspection = {
     place,
     dataFolder,
+    overrideSha256,
     planFile: planFile !== undefined && HAS_PLAN.includes(kind) ? resolve(workspace, planFile) : null,
     toleratesBroken: READS_ONLY.includes(kind),
     tests: READS_TESTS.includes(kind),
     usesSavedBackend: USES_SAVED_BACKEND.includes(kind),
     backendConfig,
     sandboxed,
+    allowed,
+    repository,
     applies: kind === 'apply',
   }
   signal.throwIfAborted()

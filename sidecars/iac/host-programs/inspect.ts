@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import { basename, isAbsolute, join, relative, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
@@ -25,6 +26,7 @@ import {
   type Finding,
   inMib,
   LIMITS,
+  type ProgramKind,
   refusalText,
   type Sizes,
   TooLarge,
@@ -43,6 +45,8 @@ export interface Inspection {
   /** The place of the files in the workspace itself. */
   place: Place
   dataFolder: string
+  /** SHA-256 of the override file that the worker wrote; null for none. */
+  overrideSha256: string | null
   /** The plan whose copy of the configuration is inspected as well; null for none. */
   planFile: string | null
   /** True if the engine may read a broken file, to report its errors. */
@@ -55,6 +59,9 @@ export interface Inspection {
   backendConfig: string
   /** True if the engine runs in a sandbox, where known credential programs are harmless. */
   sandboxed: boolean
+  /** What the operator allows this repository, `host/path`; undefined when it is not known. */
+  allowed: readonly ProgramKind[]
+  repository: string | undefined
   /** True if the job runs the provisioners of what it creates and destroys. */
   applies: boolean
 }
@@ -69,6 +76,8 @@ export async function inspect(inspection: Inspection, sizes: Sizes): Promise<str
     return tooLargeText(error.file, error.limit)
   }
 }
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** Words that make the engine act while it only reads, also in a file that is broken elsewhere. */
 const ACTS_WHEN_READ = /\b(?:backend|cloud|encryption|module|run)\b|\\u/i
@@ -102,7 +111,7 @@ class Inspector {
     if (this.#given.usesSavedBackend) await this.#judgeSavedBackend()
     const acted = this.#given.applies && snapshot !== null && planFile !== null ? await readActed(planFile) : null
     const refused = this.#findings.filter((finding) => !this.#isHarmless(finding, acted))
-    if (refused.length > 0) return refusalText(refused)
+    if (refused.length > 0) return refusalText(refused, this.#given.repository)
     return this.#broken === null ? null : unreadableText(this.#broken)
   }
 
@@ -111,7 +120,8 @@ class Inspector {
    * @param acted the resources that an apply creates or destroys; null when they are unknown
    */
   #isHarmless({ file, kind, known, construct, owner, module }: Finding, acted: ReadonlySet<string> | null): boolean {
-    const { sandboxed, applies } = this.#given
+    const { sandboxed, applies, allowed } = this.#given
+    if (kind !== undefined && allowed.includes(kind)) return true
     if (kind === 'exec') return known === true && sandboxed
     if (kind === 'provisioner') return !applies || (acted !== null && !runsWith(acted, module, owner))
     const isReplaced = this.#overridesBackend === true && !OVERRIDE_FILE.test(basename(file))
@@ -157,7 +167,7 @@ class Inspector {
     this.#bytes += content.length
     if (this.#bytes > this.#sizes.totalBytes)
       throw new TooLarge(name, `${inMib(LIMITS.totalBytes)} of configuration in all`)
-    const isOwnOverride = folder === place.workspace && basename(name) === place.overrideFilename
+    const isOwnOverride = folder === place.workspace && sha256(content) === this.#given.overrideSha256
     this.#hasOverride ||= isOwnOverride
     const scan = this.#scanText(name, content, { ...place, folder, isOwnOverride })
     if (isOwnOverride) this.#overridesBackend ??= scan.setsBackend

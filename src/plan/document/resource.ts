@@ -1,4 +1,4 @@
-import { itemsOf, memberOf, parseJson } from '../../base/json.ts'
+import { itemsOf, memberOf, parseQuoted } from '../../base/json.ts'
 import { actionOf, isMoved, mainAction } from '../actions.ts'
 import { readAddress } from '../addresses.ts'
 import { shownId } from '../change-list.ts'
@@ -42,8 +42,7 @@ function indexOf(resource: ResourceChange, display: Display): string | number | 
   const { key } = readAddress(address).resource
   if (key === null) return null
   if (!key.startsWith('"')) return Number(key)
-  const text = parseJson(key)
-  return display.text(typeof text === 'string' ? text : key.slice(1, -1))
+  return display.text(parseQuoted(key) ?? key.slice(1, -1))
 }
 
 const MAX_REASONS = 100
@@ -106,30 +105,22 @@ const isIdentifying = ({ path, after, isSensitive }: Difference): boolean =>
 
 function showDifference(difference: Difference, display: Display): DocumentAttribute {
   const { path, change, isUnknown } = difference
-  const { before, after, sensitive, cut } = showSides(difference, display)
-  return {
-    path: display.path(path),
-    change,
-    before: before.value,
-    after: isUnknown ? null : after.value,
-    ...(isUnknown && { unknown: true as const }),
-    ...(sensitive && { sensitive: true as const }),
-    ...(cut && { cut: true as const }),
-  }
+  return { path: display.path(path), change, ...showSides(difference, display), ...(isUnknown && UNKNOWN) }
 }
+
+const UNKNOWN = { after: null, unknown: true } as const
 
 /** Returns both values for display; a part that one side marks sensitive is hidden on both. */
 export function showSides(
   { before, after, isSensitive }: Pick<Difference, 'before' | 'after' | 'isSensitive'>,
   display: Display,
 ) {
-  const shown = {
-    before: display.value(before.value, isSensitive || before.sensitive),
-    after: display.value(after.value, isSensitive || after.sensitive),
-  }
+  const old = display.value(before.value, isSensitive || before.sensitive)
+  const now = display.value(after.value, isSensitive || after.sensitive)
   return {
-    ...shown,
-    sensitive: isSensitive || shown.before.sensitive || shown.after.sensitive,
-    cut: shown.before.cut || shown.after.cut,
+    before: old.value,
+    after: now.value,
+    ...((isSensitive || old.sensitive || now.sensitive) && { sensitive: true as const }),
+    ...((old.cut || now.cut) && { cut: true as const }),
   }
 }

@@ -196,10 +196,13 @@ provider "kubernetes" {
       signal: new AbortController().signal,
       timeoutMs: 60_000,
       overrideFilename: 'backend_override.tf',
+      overrideSha256: null,
       backendConfig: '',
       providerFolders: [],
       allowedHosts: [],
       initialised: false,
+      allowed: [],
+      repository: undefined,
     }
     const check = (workspace: string, sandboxed: boolean) =>
       checkHostPrograms('plan', workspace, undefined, { ...options, sandboxed })
