@@ -31,6 +31,8 @@ export interface RoundFrame {
   openWorkspace(round: ClaimedRound, options: { log: Logger; signal: AbortSignal }): Promise<Workspace>
   /** Sends the notification `system.exception.failure`. Never throws. */
   notifyFailure(session: SessionFacts, facts: { round: number; message: string }): Promise<void>
+  /** Extends the lease while the event loop is blocked, until the returned function is called. */
+  holdLease?(round: ClaimedRound): () => void
   /** Reports cancellations at once; without it, the next extension of the lease does. */
   cancellations?: CancelWatch
   /** Absent unless `llm.record_folder` is set. */
@@ -67,15 +69,19 @@ async function runClaimed(
   modes: Modes,
   frame: RoundFrame & { stopping: AbortSignal; cancelling: AbortController; onCancel(by: string): void },
 ): Promise<void> {
-  const log = context.log.with({ session_id: claim.session.uuid, round: claim.number, attempt: claim.attempt })
+  // Errors of libraries may quote any value of a plan, so the log has the masks of the round, those that it learns too.
+  const log = context.log
+    .with({ session_id: claim.session.uuid, round: claim.number, attempt: claim.attempt })
+    .masked((text) => eventLog.mask(text))
+  const eventLog = openRoundEventLog({ ...context, log }, claim)
   const lease = keepLease(context.sql, claim, log, frame.onCancel)
+  const letGo = frame.holdLease?.(claim)
   const recording = frame.recorder?.round(toRecordedRound(context, claim))
   let writtenEnd: RoundEnd | null = null
   try {
     const held = AbortSignal.any([frame.stopping, lease.signal])
     log.info('round starts', { mode: claim.mode })
     const cancelled = frame.cancelling.signal
-    const eventLog = openRoundEventLog({ ...context, log }, claim)
     // Events must be flushed before anybody sees the end of the round.
     const signals = { held, cancelled, recording, eventLog }
     const end = await attempt({ ...context, log }, claim, modes, { ...frame, ...signals }).finally(eventLog.close)
@@ -92,10 +98,14 @@ async function runClaimed(
     log.info('round ends', { status })
     if (status === 'failed') await frame.notifyFailure(claim.session, { round: claim.number, message })
   } catch (error) {
-    if (!(error instanceof LeaseLost)) throw error
+    if (!(error instanceof LeaseLost)) {
+      log.error('the round could not be run', { error })
+      throw new Error('the round could not be run')
+    }
     log.warn('another worker has the round; nothing more is written')
   } finally {
     lease.stop()
+    letGo?.()
     await recording?.close(writtenEnd)
   }
 }

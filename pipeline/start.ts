@@ -10,6 +10,7 @@ import { startCancelWatch } from '../src/rounds/cancel.ts'
 import { readRuleIds } from '../src/rules/ids.ts'
 import { type BootedProcess, bootProcess, readMetricsAddress, runEntry } from '../src/runtime/boot.ts'
 import { createRecordingWriter, readTextFile } from '../src/runtime/files.ts'
+import { startLeaseGuard } from '../src/runtime/lease-guard.ts'
 import { createRoundRecorder, type RoundRecorder } from './kit/recording.ts'
 import type { Modes } from './kit/run.ts'
 import { modes } from './modes/index.ts'
@@ -53,7 +54,9 @@ async function openWorker(config: Config, { context, log, phases, metricsUrl }: 
     context.tracing?.warm(),
   ])
   if (warning !== null) log.warn(warning)
+  const guard = startLeaseGuard(config.database.url, log)
   const worker = await startWorker(context, modes, {
+    holdLease: guard.hold,
     openWorkspace: (round, options) => openWorkspace(config, round, { ...options, resolver: context.resolver }),
     notifyFailure: (session, { round, message }) =>
       notifyOfEvent(context, session, 'system.exception.failure', { round, body: message }),
@@ -63,6 +66,7 @@ async function openWorker(config: Config, { context, log, phases, metricsUrl }: 
   phases.unshift(
     { name: 'cleaning', limitMs: 100, end: async () => sweeper.stop() },
     { name: 'rounds', limitMs: 8_000, end: () => worker.stop() },
+    { name: 'leases', limitMs: 100, end: guard.close },
   )
 }
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { baseUrl, integer, text } from '../fields.ts'
+import { baseUrl, flag, integer, text } from '../fields.ts'
 import type { Source } from '../source.ts'
 
 export type OidcConfig = ReturnType<typeof readOidc>
@@ -14,6 +14,8 @@ export const oidcSchema = v.object({
   audience: text(''),
   scope: text(DEFAULT_SCOPE),
   clock_skew_seconds: integer(60, { min: 0 }),
+  /** True if only an e-mail that the token calls verified counts. */
+  require_verified_email: flag(false),
 })
 
 export function readOidc(source: Source) {

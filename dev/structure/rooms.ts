@@ -177,6 +177,7 @@ export const ROOMS: readonly Room[] = [
       'src/base/http.ts',
       'src/base/json.ts',
       'src/base/log.ts',
+      'src/base/matcher.ts',
       'src/base/text.ts',
       'src/base/time.ts',
       'src/hcl',

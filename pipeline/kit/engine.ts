@@ -3,8 +3,9 @@ import { delay } from '../../src/base/http.ts'
 import { inSpan, type RunTrace } from '../../src/observe/run-trace.ts'
 import { createProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
+import { canonicalRepository } from '../../src/plan/state/managed-state.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
-import type { EngineInfo, EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
+import type { EngineInfo, EngineResult, EngineRoot, IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
 import { writeStateKeys } from '../workspace/backend-override.ts'
 import { type OutputArchive, watchJob } from './engine-output.ts'
 import type { BareRun, Run } from './run.ts'
@@ -35,7 +36,8 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
   const schema = createProviderSchema(
     async (request) => {
       await renewKeys('schema')
-      return await measureTime(() => run.context.iac.schema({ ...place, ...request }, run.signal))
+      const root = { ...place, ...(await nameRepository(run)) }
+      return await measureTime(() => run.context.iac.schema({ ...root, ...request }, run.signal))
     },
     () => initialised,
   )
@@ -62,7 +64,13 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
       return info
     },
     /** Reads the engine's diagnostics of the code as data; null when the service does not offer them. */
-    diagnostics: () => measureTime(() => run.context.iac.diagnostics(run.workspace.iacRoot, run.signal)),
+    diagnostics: () =>
+      measureTime(async () =>
+        run.context.iac.diagnostics(
+          { workspace_path: run.workspace.iacRoot, ...(await nameRepository(run)) },
+          run.signal,
+        ),
+      ),
     /** Records and runs a job. Errors: those of `IacClient.run`; `RoundCancelled`; `LeaseLost`. */
     run: async <Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind]) => {
       await earlierJobs
@@ -164,6 +172,12 @@ function createKeyRenewal({ context, round, workspace }: Run, secrets: SecretReg
   }
 }
 
+/** Names the repository to an iac service that offers it, because its operator may allow programs by repository. */
+export async function nameRepository({ context, round, signal }: BareRun): Promise<Pick<EngineRoot, 'repository'>> {
+  const offered = await context.iac.offers?.('repository', signal).catch(() => false)
+  return offered ? { repository: canonicalRepository(round.session.workspace.uri) } : {}
+}
+
 /** Returns the user who cancelled the round, as far as this run knows; null when nobody has. */
 export function cancelledBy({ cancellation }: Pick<BareRun, 'cancellation'>): string | null {
   const reason: unknown = cancellation?.signal.reason
@@ -187,7 +201,8 @@ export async function runJob<Kind extends IacJobKind>(
   onSubmitted: (jobId: string) => Promise<void> = async () => {},
 ): Promise<EngineResult> {
   const { cancellation, context } = run
-  if (!cancellation) return await context.iac.run(kind, body, { signal: run.signal, onSubmitted })
+  const named = { ...body, ...(await nameRepository(run)) }
+  if (!cancellation) return await context.iac.run(kind, named, { signal: run.signal, onSubmitted })
   const { signal: cancelled, held, jobs } = cancellation
   cancelled.throwIfAborted()
   const limit = new AbortController()
@@ -197,7 +212,7 @@ export async function runJob<Kind extends IacJobKind>(
   }
   const onCancel = () => void stop()
   cancelled.addEventListener('abort', onCancel, { once: true })
-  const job = context.iac.run(kind, body, {
+  const job = context.iac.run(kind, named, {
     signal: AbortSignal.any([held, limit.signal]),
     onSubmitted: async (id) => {
       jobId = id

@@ -9,6 +9,7 @@ const RECORD = {
   action: 'apply_accepted',
   actor: 'ada@example.org',
   user_id: 7,
+  subject: '248289761001',
   session_id: '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11',
   address: '203.0.113.7',
   detail: { mode: 'apply', round: 2, is_partial: false, repository: 'https://github.com/acme/infrastructure.git' },
@@ -21,6 +22,7 @@ export const AuditRecord = z
     action: z.enum(AUDIT_ACTIONS),
     actor: z.string().describe('E-mail or name at that time; `platform` for what a run did.'),
     user_id: z.number().int().nullable().describe('Who did it, or whose round did it.'),
+    subject: z.string().nullable().describe('Subject of the token of that user; null: no user, or an older entry.'),
     session_id: z.string().nullable().openapi({ format: 'uuid' }),
     address: z
       .string()

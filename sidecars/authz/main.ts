@@ -77,7 +77,8 @@ export function createAuthzApp(options: { token: string; permissive: boolean; st
 
   app.post('/v1/check', async (c) => {
     const body = await readBody(c, CheckRequest, BODY)
-    return body.ok ? c.json(decide(body.value, permissive)) : body.response
+    if (!body.ok) return body.response
+    return c.json(decide(body.value, permissive), 200, { 'x-check-fields': OPTIONAL_KEYS })
   })
 
   app.get('/v1/users/me', async (c) => {
@@ -140,7 +141,11 @@ const CheckRequest = z.strictObject({
   cloud: z.string().min(1).max(32),
   project: z.string().min(1).max(256),
   environment: z.string().min(1).max(32).nullish(),
+  issuer: z.string().min(1).max(512).nullish(),
+  subject: z.string().min(1).max(254).nullish(),
 })
+/** The optional keys, which the core sends to a service that lists them in its answers. */
+const OPTIONAL_KEYS = 'issuer, subject'
 
 /** Decides by the permissive switch alone: this implementation asks no cloud. */
 function decide({ cloud, project }: z.output<typeof CheckRequest>, permissive: boolean) {

@@ -45,7 +45,7 @@ export function createIacApp(options: {
     c.json({
       name: engine.name,
       version: engine.version,
-      additions: [...ADDITIONS, 'output', 'output_from', 'cancel', 'plan_sha256'],
+      additions: [...ADDITIONS, 'output', 'output_from', 'cancel', 'plan_sha256', 'repository'],
       ...boundary,
     }),
   )
@@ -74,6 +74,11 @@ function addSubmitRoute(app: Hono, kind: JobKind, jobs: JobService, settings: Ia
 const noNul = (text: z.ZodString) => text.refine((value) => !value.includes('\0'), 'must not contain NUL')
 const workspacePath = noNul(z.string().min(1).max(4096).startsWith('/', 'must be an absolute path'))
 const argument = noNul(z.string().min(1).max(4096)).refine((value) => !value.startsWith('-'), 'must not begin with "-"')
+const repository = z
+  .string()
+  .min(1)
+  .max(2048)
+  .regex(/^[^\s:]+(?::\d+)?\/[^\s:]*$/, 'must be host/path')
 const planFile = z
   .string()
   .regex(/^[A-Za-z0-9._-]{1,128}$/)
@@ -91,7 +96,7 @@ const scoped = { scope_id: noNul(z.string().min(1).max(1024)), engine_provider: 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal digits')
 /** Returns a body with a workspace and these fields. Undeclared keys are refused. */
 const bodyWith = <Fields extends z.ZodRawShape>(fields: Fields) =>
-  z.strictObject({ workspace_path: workspacePath, ...fields })
+  z.strictObject({ workspace_path: workspacePath, repository: repository.optional(), ...fields })
 
 /** Bodies of the submission routes. */
 export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {

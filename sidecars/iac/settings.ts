@@ -1,8 +1,9 @@
 import { availableParallelism, tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { checkSettings, listOf, textOf } from '../shared/settings.ts'
+import { parsePermission } from './host-programs/permissions.ts'
 import { PROVIDER_PATTERN } from './limits/providers.ts'
-import { type EgressEntry, parseEgressEntry } from './sandbox/egress.ts'
+import { parseEgressEntry } from './sandbox/egress.ts'
 import { ENGINE_PROVIDERS } from './types.ts'
 
 /** The settings of the service. Limits are in bytes. */
@@ -61,6 +62,8 @@ export const readSettings = (env: Record<string, string | undefined>) =>
       dataDir,
       pluginCacheDir: text('IAC_PLUGIN_CACHE_DIR') || text('TF_PLUGIN_CACHE_DIR') || join(dataDir, 'plugins'),
       allowHostPrograms: flag('IAC_ALLOW_HOST_PROGRAMS'),
+      /** Programs and their like that the code of some repositories may use. */
+      allowPrograms: readEach('IAC_ALLOW_PROGRAMS', list, parsePermission, problems),
       /** Patterns of provider sources; empty allows every provider. */
       allowedProviders: list('IAC_ALLOWED_PROVIDERS'),
       /** Folder with providers in the engine's mirror layout; empty for none. */
@@ -80,7 +83,7 @@ export const readSettings = (env: Record<string, string | undefined>) =>
       /** `auto` uses a sandbox where it works, `required` also demands a network of its own for it. */
       sandbox: choice('IAC_SANDBOX', ['auto', 'bubblewrap', 'required', 'none']),
       /** Targets beside public addresses that engines in a sandbox may reach. */
-      egressAllow: readEgress(list('IAC_EGRESS_ALLOW'), problems),
+      egressAllow: readEach('IAC_EGRESS_ALLOW', list, parseEgressEntry, problems),
       /** Memory of one engine command with everything that it starts. */
       maxMemoryBytes: number('IAC_MAX_MEMORY_MIB', 4096, 64, 1_048_576) * MEBIBYTE,
       /** Processes and threads of one engine command. */
@@ -96,11 +99,17 @@ export const readSettings = (env: Record<string, string | undefined>) =>
     return settings
   })
 
-function readEgress(entries: readonly string[], problems: string[]): EgressEntry[] {
-  return entries.flatMap((text) => {
-    const entry = parseEgressEntry(text)
+/** Reads every entry of a list. `parse` returns what is wrong with an entry as text. */
+function readEach<Entry extends object>(
+  name: string,
+  list: (name: string) => string[],
+  parse: (text: string) => Entry | string,
+  problems: string[],
+): Entry[] {
+  return list(name).flatMap((text) => {
+    const entry = parse(text)
     if (typeof entry !== 'string') return [entry]
-    problems.push(`IAC_EGRESS_ALLOW holds '${text}', which ${entry}`)
+    problems.push(`${name} holds '${text}', which ${entry}`)
     return []
   })
 }

@@ -21,6 +21,8 @@ export type EngineProvider = (typeof ENGINE_PROVIDERS)[number]
 /** The input of a job. Fields that its kind does not have are absent; `workspace_path` holds no links. */
 export interface JobRequest {
   workspace_path: string
+  /** The repository whose clone holds the workspace, as `host/path`. */
+  repository?: string
   scope_id?: string
   engine_provider?: EngineProvider
   plan_file?: string

@@ -1,5 +1,6 @@
 import type { JWTPayload } from 'jose'
 import type { Context } from '../context.ts'
+import { isReserved } from './audit/record.ts'
 import { type Identity, resolveUser, type User } from './users.ts'
 import { type Claims, createTokenVerifier, notAuthenticated } from './verify-token.ts'
 
@@ -16,7 +17,7 @@ export function createAuthenticator(context: Pick<Context, 'config' | 'fetch' | 
     if (!verify) return resolveUser(sql, LOCAL_DEVELOPER, address)
     const token = bearerToken(authorization)
     if (token === null) throw notAuthenticated()
-    return resolveUser(sql, toIdentity(await verify(token), config.admin.default_root_email), address)
+    return resolveUser(sql, toIdentity(await verify(token), config.admin.default_root_email, config.oidc), address)
   }
 }
 
@@ -39,14 +40,28 @@ const LOCAL_DEVELOPER: Identity = {
 /**
  * Maps the claims of a verified token to an identity. An issuer with and without a trailing slash is the same issuer.
  * @param rootEmail `admin.default_root_email`; no user is elevated when it is blank
+ * @param strict if true, only the claim `email` of a token with `email_verified: true` is an e-mail
  */
-export const toIdentity = (claims: Claims, rootEmail: string): Identity => ({
-  issuer: claims.iss.replace(/\/+$/, ''),
-  subject: claims.sub,
-  email: nonBlankText(claims.email) ?? nonBlankText(claims.preferred_username),
-  display_name: nonBlankText(claims.name),
-  elevated: isRoot(claims, rootEmail),
-})
+export function toIdentity(
+  claims: Claims,
+  rootEmail: string,
+  { require_verified_email: strict } = { require_verified_email: false },
+): Identity {
+  const { email_verified: verified } = claims
+  const named = nonBlankText(claims.email) ?? (strict ? null : nonBlankText(claims.preferred_username))
+  const denied = strict
+    ? verified !== true || named === null
+    : verified !== undefined && verified !== true && verified !== 'true'
+  const withdrawn = denied || (named !== null && isReserved(named))
+  return {
+    issuer: claims.iss.replace(/\/+$/, ''),
+    subject: claims.sub,
+    email: withdrawn ? null : named,
+    email_withdrawn: withdrawn,
+    display_name: nonBlankText(claims.name),
+    elevated: isRoot(claims, rootEmail),
+  }
+}
 
 /**
  * True if the token belongs to the configured root user. Only the claim `email` counts, and only if `email_verified` is

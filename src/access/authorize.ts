@@ -25,7 +25,8 @@ export async function authorize(
   const { cloud, project_name: project, environment } = request
   const isNamed = environment.trim() !== ''
   const check = { user_id: caller.email || caller.subject, cloud, project, ...(isNamed && { environment }) }
-  const { authorized, reason, portal_url } = await checkAccess(service, context.fetch, check)
+  const { issuer, subject } = caller
+  const { authorized, reason, portal_url } = await checkAccess(service, context.fetch, check, { issuer, subject })
   const denial = `Not authorized on ${cloud}/${project}${isNamed ? ` (${environment})` : ''}`
   const text = authorized ? `Authorized on ${project}` : denial
   return {

@@ -1,7 +1,7 @@
 import { conflict, notFound, PlatformError } from '../base/errors.ts'
 import type { Db, Query, Sql } from '../data/db/sql.ts'
 import { containing, storable } from '../data/db/values.ts'
-import { type Actor, auditInsert } from './audit/record.ts'
+import { type Actor, auditInsert, NO_PERSON } from './audit/record.ts'
 
 export const OPERATION_ROLES = ['developer', 'devops'] as const
 export type OperationRole = (typeof OPERATION_ROLES)[number]
@@ -24,6 +24,8 @@ export interface Identity {
   issuer: string
   subject: string
   email: string | null
+  /** True if the stored e-mail is removed as well, because the user has none that may stand for them. */
+  email_withdrawn?: boolean
   display_name: string | null
   /** True if the user gets the roles devops and panel admin. False leaves the user's roles as they are. */
   elevated: boolean
@@ -46,6 +48,7 @@ export async function resolveUser(sql: Db, identity: Identity, address: string |
   const current =
     existing &&
     (email === null || email === existing.email) &&
+    (!identity.email_withdrawn || existing.email === null) &&
     (displayName === null || displayName === existing.display_name) &&
     (!identity.elevated || (existing.operation_role === 'devops' && existing.panel_role === 'admin'))
   if (current) return existing
@@ -66,7 +69,7 @@ async function writeUser(sql: Db, identity: Identity, address: string | null): P
     VALUES (${issuer}, ${subject}, ${email}, ${displayName},
             ${roles?.operation_role ?? 'developer'}, ${roles?.panel_role ?? null})
     ON CONFLICT (issuer, subject) DO UPDATE SET
-      email = coalesce(excluded.email, users.email),
+      email = CASE WHEN ${identity.email_withdrawn === true} THEN NULL ELSE coalesce(excluded.email, users.email) END,
       display_name = coalesce(excluded.display_name, users.display_name),
       operation_role = CASE WHEN ${identity.elevated} THEN 'devops' ELSE users.operation_role END,
       panel_role = CASE WHEN ${identity.elevated} THEN 'admin' ELSE users.panel_role END
@@ -85,6 +88,7 @@ const auditSignIn = (sql: Db, address: string | null): Query =>
       action: sql`CASE WHEN w.created THEN 'user_created' ELSE 'roles_changed' END`,
       actor: {
         user_id: sql`w.id`,
+        subject: sql`w.subject`,
         name: nameOf(sql),
         address,
       },
@@ -98,7 +102,8 @@ const auditSignIn = (sql: Db, address: string | null): Query =>
   )
 
 /** The name of the user in the row `w`, as an actor has it. */
-const nameOf = (sql: Db): Query => sql`coalesce(nullif(w.email, ''), nullif(w.display_name, ''), 'user-' || w.id)`
+const nameOf = (sql: Db): Query => sql`coalesce(nullif(w.email, ''),
+  CASE WHEN w.display_name <> '' AND w.display_name !~* ${NO_PERSON} THEN w.display_name END, 'user-' || w.id)`
 
 /** True if the roles of the rows `b` and `w` differ. */
 const rolesDiffer = (sql: Db): Query =>

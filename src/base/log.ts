@@ -6,6 +6,8 @@ export interface Logger {
   error(message: string, fields?: LogFields): void
   /** Returns a logger that adds these fields, for example `request_id`, to each line. */
   with(fields: LogFields): Logger
+  /** Returns a logger that passes every text of a line through `mask`, those of errors included. */
+  masked(mask: (text: string) => string): Logger
 }
 export type LogFields = Record<string, unknown>
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
@@ -34,7 +36,9 @@ export function createLogger(options: {
   write?: (line: string) => void
   secrets?: readonly string[]
   fields?: LogFields
+  mask?: (text: string) => string
 }): Logger {
+  const { mask } = options
   const minimum = LEVEL_ORDER[options.level ?? 'info']
   const write = options.write ?? ((line: string) => console.log(line))
   const secrets = secretForms(options.secrets ?? [])
@@ -42,7 +46,7 @@ export function createLogger(options: {
     if (LEVEL_ORDER[level] < minimum) return
     const entry: LogFields = { time: new Date().toISOString(), level, message, ...options.fields }
     for (const [key, value] of Object.entries(fields ?? {})) entry[key] = toLoggable(value)
-    let line = JSON.stringify(entry)
+    let line = JSON.stringify(entry, mask && ((_, value: unknown) => (typeof value === 'string' ? mask(value) : value)))
     for (const secret of secrets) line = line.replaceAll(secret, '***')
     write(line)
   }
@@ -52,6 +56,7 @@ export function createLogger(options: {
     warn: (message, fields) => emit('warn', message, fields),
     error: (message, fields) => emit('error', message, fields),
     with: (fields) => createLogger({ ...options, fields: { ...options.fields, ...fields } }),
+    masked: (next) => createLogger({ ...options, mask: mask ? (text) => next(mask(text)) : next }),
   }
 }
 

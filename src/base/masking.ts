@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, ownMember } from './json.ts'
+import { Matcher } from './matcher.ts'
 
 /** Replacement of a sensitive value, the same as the engine's. */
 export const MASK = '(sensitive value)'
@@ -25,27 +26,22 @@ const WORD = /^\p{Lu}?[\p{Ll}_-]{1,15}$/u
  * @param literals the values as text, in any order; repeats are allowed
  */
 export function createMasker(literals: Iterable<string>): Masker {
-  const forms = [...new Set([...literals].flatMap(literalForms))].filter(
-    (form) => form.length >= MIN_LITERAL && !HARMLESS.test(form),
-  )
-  forms.sort((a, b) => b.length - a.length)
+  const forms = [...literals].flatMap(literalForms).filter((form) => form.length >= MIN_LITERAL && !HARMLESS.test(form))
   if (forms.length === 0) return { text: (text) => text, json: (value) => value }
-  const pattern = new RegExp(forms.map(toPattern).join('|'), 'gu')
-  const text = (value: string) => hideMatches(value, pattern)
+  const matcher = new Matcher(forms)
+  const text = (value: string) => hideMatches(value, matcher)
   return { text, json: (value) => mapStrings(value, text) }
 }
 
 /** Replaces each match with the mask. Overlapping matches get one mask together, so that no part of one remains. */
-function hideMatches(text: string, pattern: RegExp): string {
+function hideMatches(text: string, matcher: Matcher): string {
   const pieces: string[] = []
-  let end = 0
-  pattern.lastIndex = 0
-  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-    if (match.index >= end) pieces.push(text.slice(end, match.index), MASK)
-    end = Math.max(end, match.index + match[0].length)
-    pattern.lastIndex = match.index + ((text.codePointAt(match.index) ?? 0) > 0xffff ? 2 : 1)
+  let shown = 0
+  for (const { start, end } of matcher.find(text, 0, (form, at) => counts(form, text, at))) {
+    pieces.push(text.slice(shown, start), MASK)
+    shown = end
   }
-  return pieces.length === 0 ? text : [...pieces, text.slice(end)].join('')
+  return pieces.length === 0 ? text : [...pieces, text.slice(shown)].join('')
 }
 
 /**
@@ -62,16 +58,25 @@ function literalForms(literal: string): string[] {
   return [literal, ...lines].flatMap((form) => [form, JSON.stringify(form).slice(1, -1)])
 }
 
+const ENDS_IN_WORD = /[\p{L}\p{N}_]$/u
+const BEGINS_IN_WORD = /^[\p{L}\p{N}_]/u
+const QUOTE = /["'`]/
+
 /**
- * Returns the pattern for one form. A form that could be an ordinary word matches only as the whole text or alone in
- * quotes, and any other short one only as a whole word: with the password `postgres`, the name `postgres_version` and
- * the sentence `a postgres server` stay readable.
+ * True if a form counts at a place of a text. A form that could be an ordinary word does only as the whole text or
+ * alone in quotes, and any other short one only as a whole word: with the password `postgres`, the name
+ * `postgres_version` and the sentence `a postgres server` stay readable.
  */
-function toPattern(form: string): string {
-  const literal = form.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
-  if (WORD.test(form)) return `(?<=["'\`]|^)${literal}(?=\\\\?["'\`]|$)`
-  if (form.length >= MIN_UNBOUNDED) return literal
-  return `(?<![\\p{L}\\p{N}_])${literal}(?![\\p{L}\\p{N}_])`
+function counts(form: string, text: string, at: number): boolean {
+  const next = text.slice(at + form.length, at + form.length + 2)
+  if (WORD.test(form)) {
+    const closing = next.startsWith('\\') ? next.charAt(1) : next.charAt(0)
+    return (at === 0 || QUOTE.test(text.charAt(at - 1))) && (next === '' || QUOTE.test(closing))
+  }
+  // The second unit of a character begins nothing.
+  if ((text.codePointAt(at - 1) ?? 0) > 0xffff) return false
+  if (form.length >= MIN_UNBOUNDED) return true
+  return !ENDS_IN_WORD.test(text.slice(Math.max(0, at - 2), at)) && !BEGINS_IN_WORD.test(next)
 }
 
 function mapStrings(value: Json, change: (text: string) => string): Json {

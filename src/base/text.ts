@@ -51,3 +51,14 @@ export function joinNames(names: readonly string[], limit: number): string {
   const more = names.length - limit
   return `${names.slice(0, limit).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
+
+/** Joins a relative POSIX path to a folder and resolves its dots; empty for the root, null for a path outside of it. */
+export function joinPath(folder: string, path: string): string | null {
+  const parts: string[] = []
+  for (const part of `${folder}/${path}`.split('/')) {
+    if (part === '' || part === '.') continue
+    if (part !== '..') parts.push(part)
+    else if (parts.pop() === undefined) return null
+  }
+  return parts.join('/')
+}

@@ -13,6 +13,8 @@ export interface EventLog {
   output(event: EngineOutput): void
   /** Also masks all later texts with `mask`. */
   maskWith(mask: (text: string) => string): void
+  /** Masks a text as those of events are. */
+  mask(text: string): string
   /** Resolves when all events are stored, or when it is clear that they cannot be. Never rejects. */
   close(): Promise<void>
 }
@@ -22,6 +24,7 @@ export const silentEventLog: EventLog = {
   activity: () => {},
   output: () => {},
   maskWith: () => {},
+  mask: (text) => text,
   close: async () => {},
 }
 
@@ -45,8 +48,8 @@ export function openEventLog(sql: Sql, round: ClaimedRound, options: EventLogOpt
     if (round.attempt === 1) return
     for (const { channel, ...stored } of await countStored(sql, round)) limiters[channel].count(stored)
   }
+  const mask = (text: string) => masks.reduce((masked, next) => next(masked), text)
   const write = async (entries: readonly EventEntry[]) => {
-    const mask = (text: string) => masks.reduce((masked, next) => next(masked), text)
     const storable = entries.flatMap(({ channel, event }) =>
       toStorable(event, mask).map((stored) => ({ channel, event: stored })),
     )
@@ -59,7 +62,8 @@ export function openEventLog(sql: Sql, round: ClaimedRound, options: EventLogOpt
   return {
     activity: (event) => add('activity', event),
     output: (event) => add('output', event),
-    maskWith: (mask) => void masks.push(mask),
+    maskWith: (next) => void masks.push(next),
+    mask,
     close: () => queue.close(),
   }
 }

@@ -65,6 +65,9 @@ export interface HeldRound {
   session: Pick<SessionFacts, 'id' | 'uuid' | 'user_id' | 'workspace'>
 }
 
+/** What identifies the lease of a round. */
+export type HeldLease = Pick<HeldRound, 'id' | 'fence'> & { session: { id: number } }
+
 /**
  * A round that this worker has claimed. Each claim raises the session's `fence` by one and every write of a run checks
  * it, so that a worker that has lost the round cannot write any more.

@@ -9,6 +9,7 @@ import { type NewSavedPlan, replaceSavedPlan } from '../saved-plans/saved-plan.t
 import {
   assertHeld,
   type ClaimedRound,
+  type HeldLease,
   type HeldRound,
   heldSessionQuery,
   type RoundRequest,
@@ -141,7 +142,7 @@ export const claimRound = transition(
  */
 export const extendLease = transition(
   { moves: { ...stay, interrupted: 'running' }, fence: 'checked', caller: 'worker, every 1.5 s while the round runs' },
-  async (sql: Db, round: ClaimedRound): Promise<string | null> => {
+  async (sql: Db, round: HeldLease): Promise<string | null> => {
     const rows = await sql<{ cancelled_by: string | null }[]>`
       UPDATE rounds SET lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
       WHERE id = ${round.id} AND EXISTS (

@@ -14,6 +14,8 @@ interface Question<Schema extends v.GenericSchema> {
   /** Time limit of the whole call. */
   timeoutMs: number
   answer: Schema
+  /** Takes the headers of an answer with status 200. */
+  onHeaders?: (headers: Headers) => void
 }
 
 /**
@@ -23,7 +25,7 @@ interface Question<Schema extends v.GenericSchema> {
  */
 export async function ask<Schema extends v.GenericSchema>(
   fetcher: Fetch,
-  { name, service, path, json, timeoutMs, answer }: Question<Schema>,
+  { name, service, path, json, timeoutMs, answer, onHeaders }: Question<Schema>,
 ): Promise<v.InferOutput<Schema>> {
   if (service.endpoint === '') throw badGateway(`${name} service unreachable: services.${name}.endpoint is empty`)
   const response = await send(fetcher, {
@@ -37,6 +39,7 @@ export async function ask<Schema extends v.GenericSchema>(
     throw transportFault(name, error)
   })
   if (response.status !== 200) throw unexpectedAnswer(name, `HTTP ${response.status}`)
+  onHeaders?.(response.headers)
   return readAnswer(name, response, answer, 'a body')
 }
 

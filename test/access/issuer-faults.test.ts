@@ -39,7 +39,7 @@ beforeEach(async () => {
 const direct: Fetch = (input, init) => globalThis.fetch(input, init)
 const verifier = (fetch = direct, issuer_url = url) =>
   createTokenVerifier(
-    { issuer_url, client_id: 'core', audience: '', scope: '', clock_skew_seconds: 60 },
+    { issuer_url, client_id: 'core', audience: '', scope: '', clock_skew_seconds: 60, require_verified_email: false },
     { fetch, now: () => new Date() },
   )
 const token = (iss = url) =>

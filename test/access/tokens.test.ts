@@ -20,6 +20,7 @@ const oidc: OidcConfig = {
   audience: '',
   scope: 'openid',
   clock_skew_seconds: 60,
+  require_verified_email: false,
 }
 const server = interceptRequests()
 let issuer: Issuer

@@ -13,7 +13,14 @@ beforeEach(async () => {
     const keys = String(input).endsWith('/keys')
     return Response.json(keys ? { keys: issuer.keys } : { issuer: issuer.url, jwks_uri: `${issuer.url}/keys` })
   }
-  const oidc = { issuer_url: issuer.url, client_id: 'core', audience: '', scope: '', clock_skew_seconds: SKEW_S }
+  const oidc = {
+    issuer_url: issuer.url,
+    client_id: 'core',
+    audience: '',
+    scope: '',
+    clock_skew_seconds: SKEW_S,
+    require_verified_email: false,
+  }
   verify = createTokenVerifier(oidc, { fetch, now: () => new Date() })
 })
 afterEach(() => {

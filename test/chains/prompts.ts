@@ -65,12 +65,7 @@ const REQUEST = 'Add a bucket\nwith "versioning" & `logs`'
 const OPERATIONS_LIST = ['aws_vpc.a: set cidr to "10.0.0.0/16"', 'aws_s3_bucket.b: remove the block']
 const DIFF =
   'diff --git main.tf main.tf\n--- main.tf\n+++ main.tf\n@@ -1,1 +1,1 @@\n-# old\n+# new\n\nnew file two.tf\nlocals {}'
-const EARLIER_TARGETS = {
-  answer: ['a.b', 'c.d'],
-  added: ['module.net'],
-  demanded: ['a.old'],
-  leftOut: ['c.d'],
-}
+const EARLIER_TARGETS = { answer: ['a.b', 'c.d'], added: ['module.net'], demanded: ['a.old'], leftOut: ['c.d'] }
 const IDS = ['arn:aws:s3:::one', 'vpc-2']
 /** A session whose third request reverses a number of the first, with every optional part of the background. */
 const FOLLOW_UP: PlanBackground = {
@@ -101,14 +96,7 @@ const IMPORT = {
   templates: ['TEMPLATE ONE', 'TEMPLATE TWO'],
   abbreviations: ['aws_vpc: vpc'],
 } as const
-const IMPORT_FACTS = {
-  imported: [],
-  failed: [],
-  excluded: [],
-  state_alignment: '',
-  recommendations: [],
-  nothing: null,
-}
+const IMPORT_FACTS = { imported: [], failed: [], excluded: [], state_alignment: '', recommendations: [], nothing: null }
 const BRANCH_DIFF = [
   'diff --git main.tf main.tf',
   '--- main.tf',
@@ -240,11 +228,7 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
     ['system', importAddresses.system({}, { pendingIds: IDS, addresses: [], diff: '' })],
     [
       'query',
-      importAddresses.query({
-        pendingIds: IDS,
-        addresses: ['aws_s3_bucket.one', 'aws_vpc.two[0]'],
-        diff: BRANCH_DIFF,
-      }),
+      importAddresses.query({ pendingIds: IDS, addresses: ['aws_s3_bucket.one', 'aws_vpc.two[0]'], diff: BRANCH_DIFF }),
     ],
     ['query: without addresses', importAddresses.query({ pendingIds: IDS, addresses: [], diff: BRANCH_DIFF })],
   ],

@@ -302,10 +302,7 @@ export const requestCases = (root: string): Record<ChainName, readonly Case[]> =
 })
 
 const APPLIED = { kind: 'ran', stdout: 'out', stderr: 'err' } as const
-const AUDIT: CaseOptions = {
-  orchestration: { enable_compliance_checker: true },
-  chain: 'report_compliance_findings',
-}
+const AUDIT: CaseOptions = { orchestration: { enable_compliance_checker: true }, chain: 'report_compliance_findings' }
 const describePullRequest = ({ run, llm }: StepWorld, about: Parameters<typeof writePullRequestText>[1]) =>
   writePullRequestText({ ...run.context, llm }, about, new AbortController().signal)
 const importFacts: Parameters<typeof writeImportReport>[1] = {

@@ -137,10 +137,7 @@ describe.each(CASES.map((one) => ({ name: `${one.model} at ${new URL(one.url).pa
   it('shows the words of its errors', async () => {
     const { status, body, shown } = one.error
     const sent = serve(one, [HttpResponse.json(body as object, { status })])
-    await expect(ask(one)).rejects.toMatchObject({
-      status,
-      message: `Inference call to ${one.model} failed: ${shown}`,
-    })
+    await expect(ask(one)).rejects.toMatchObject({ status, message: `Inference call to ${one.model} failed: ${shown}` })
     expect(sent).toHaveLength(1)
   })
 

@@ -11,10 +11,7 @@ import { memoryCache } from '../helpers/memory-cache.ts'
 export function fakeFrame() {
   const told: { session: SessionFacts; message: string }[] = []
   const state = { opened: 0, disposed: 0 }
-  const workspace = {
-    head: async () => 'head-1',
-    dispose: async () => void state.disposed++,
-  } as Workspace
+  const workspace = { head: async () => 'head-1', dispose: async () => void state.disposed++ } as Workspace
   const frame: RoundFrame = {
     openWorkspace: async () => {
       state.opened++

@@ -3,6 +3,7 @@ import type { ModeHandler } from '../../pipeline/kit/run.ts'
 import { endOfPreview, runRound } from '../../pipeline/run-round.ts'
 import { badRequest, LeaseLost } from '../../src/base/errors.ts'
 import { OutboundError } from '../../src/base/http.ts'
+import { createMasker } from '../../src/base/masking.ts'
 import { STOPPING } from '../../src/data/queue.ts'
 import { untilAborted } from '../helpers/until-aborted.ts'
 import { claimOf, createSession, lapseLease, useVerbs } from '../sessions/fixtures.ts'
@@ -90,6 +91,26 @@ describe('runRound', () => {
     ])
     const text = fault instanceof Error ? fault.message : fault
     expect(JSON.stringify(verbs.lines.slice(before))).toContain(text)
+  })
+
+  it('logs errors of libraries without the values that the round has learned', async () => {
+    const before = verbs.lines.length
+    await run(async (round) => {
+      round.eventLog.maskWith(createMasker(['key-of-the-state-store', 'p4ssw0rd']).text)
+      round.log.warn('an early word', { error: new Error('no', { cause: { deep: ['p4ssw0rd'] } }) })
+      throw new SyntaxError('Invalid regular expression: /key-of-the-state-store|p4ssw0rd/')
+    })
+    const logged = JSON.stringify(verbs.lines.slice(before))
+    expect(logged).toContain('Invalid regular expression: /(sensitive value)|(sensitive value)/')
+    expect(logged).not.toMatch(/key-of-the-state-store|p4ssw0rd/)
+  })
+
+  it('hands no text of a library to the queue, which would store it', async () => {
+    const before = verbs.lines.length
+    const fake = fakeFrame()
+    fake.frame.notifyFailure = () => Promise.reject(new Error('text of a library'))
+    await expect(run(() => Promise.reject(new Error('x')), { fake })).rejects.toThrow(/^the round could not be run$/)
+    expect(JSON.stringify(verbs.lines.slice(before))).toContain('text of a library')
   })
 
   it('fails the round when there is no working copy', async () => {

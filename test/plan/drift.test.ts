@@ -151,19 +151,19 @@ describe('differences', () => {
 
 describe('arguments that an import cannot read', () => {
   const update = { actions: ['update'] }
-  it.each([
+  it.each<[string, object, object, object?]>([
     ['kubernetes_deployment_v1', { wait_for_rollout: null }, { wait_for_rollout: true }],
     [
       'kubernetes_manifest',
       { object: { a: 1 }, timeouts: [] },
       { object: { a: 1 }, timeouts: [{}], manifest: { a: 1 } },
     ],
-    ['aws_sqs_queue', { timeouts: null }, { timeouts: { create: '1m' } }],
+    ['aws_sqs_queue', { timeouts: null }, { timeouts: { create: '1m' } }, { timeouts: { delete: true } }],
     ['aws_kms_key', { deletion_window_in_days: null }, { deletion_window_in_days: 30 }],
     ['aws_secretsmanager_secret', { recovery_window_in_days: null }, { recovery_window_in_days: 0 }],
     ['aws_s3_bucket', { force_destroy: null }, { force_destroy: true }],
-  ])('are no drift: %s', (type, before, after) => {
-    expect(driftOperations(planOf([{ ...update, type, before, after, after_unknown: {} }]))).toEqual([])
+  ])('are no drift: %s', (type, before, after, after_unknown = {}) => {
+    expect(driftOperations(planOf([{ ...update, type, before, after, after_unknown }]))).toEqual([])
   })
 
   it('are drift where the state has them, and of other types; the rest of the resource is told', () => {

@@ -170,8 +170,10 @@ describe('an update is own', () => {
 
   it('but not when the refresh found a change by others, or when the code has no such block', () => {
     const diff = edit('-  size = 1', '+  size = 2')
-    const drift = [{ address: 'a.b', change: { actions: ['update'] } }]
-    expect(own([size], root({ resources: [inCode('b')] }, drift), diff)).toEqual([])
+    const drifted = (entry: object) => own([size], root({ resources: [inCode('b')] }, [entry]), diff)
+    expect(drifted({ address: 'a.b', change: { actions: ['update'] } })).toEqual([])
+    expect(drifted({ address: 'a.moved', previous_address: 'a.b' })).toEqual([])
+    expect(drifted({ address: 'a.other' })).toEqual(['a.b'])
     expect(own([size], root({}), diff)).toEqual([])
     expect(own([size], {}, diff)).toEqual([])
   })

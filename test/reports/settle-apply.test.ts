@@ -99,10 +99,7 @@ describe('an apply that went through', () => {
         summary: { total_resources: 1, created: 1, updated: 0, destroyed: 0, failed: 0 },
         execution_summary: 'The plan was applied: 1 created, 0 updated, 0 destroyed.',
         resource_changes: [
-          {
-            action: 'created',
-            details: 'Created. The object before it was removed from the state and still exists.',
-          },
+          { action: 'created', details: 'Created. The object before it was removed from the state and still exists.' },
         ],
       })
     const imported = 'Apply complete! Resources: 1 imported, 3 added, 2 changed, 1 destroyed, 1 forgotten.'

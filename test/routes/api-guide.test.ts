@@ -252,7 +252,7 @@ it('the examples of docs/api.md run as they stand there, one after the other', a
     [1, 'grace', 'devops', 'editor'],
     [1, 0, 0, 1],
     [1, 'ada@example.org', 9, 0],
-    ['id,at,action,actor,user_id,session_id,address,detail'],
+    ['id,at,action,actor,user_id,session_id,address,detail,subject'],
   ])
   expect(requests.filter((request) => request.startsWith('GET /events'))).toHaveLength(12)
   expect(requests.filter((request) => !request.startsWith('GET'))).toEqual([

@@ -219,8 +219,10 @@ describe('what is recorded', () => {
       }),
       expect.objectContaining({
         ...who,
+        actor: '=Root',
+        subject: 'root',
         action: 'user_created',
-        detail: { user_id: root, user: 'root@example.org', to: { operation_role: 'developer', panel_role: null } },
+        detail: { user_id: root, user: '=Root', to: { operation_role: 'developer', panel_role: null } },
       }),
     ])
   })
@@ -349,7 +351,7 @@ describe('GET /api/v1/admin/audit', () => {
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="audit.csv"')
     const text = await answer.text()
     const lines = text.split('\r\n')
-    expect(lines[0]).toBe('id,at,action,actor,user_id,session_id,address,detail')
+    expect(lines[0]).toBe('id,at,action,actor,user_id,session_id,address,detail,subject')
     expect(lines.slice(1, -1).map((line) => Number(line.split(',')[0]))).toEqual(items.map(({ id }) => id))
     for (const accept of ['text/csv', 'text/csv;q=1, application/json', 'TEXT/CSV, */*'])
       expect(await (await csv('', accept)).text()).toBe(text)

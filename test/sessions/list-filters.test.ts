@@ -209,6 +209,7 @@ describe('splitByMonth', () => {
   it.each([
     [undefined, undefined, { months: {}, parts: [] }],
     [at('2025-03-01'), undefined, { months: { from: at('2025-03-01') }, parts: [] }],
+    [undefined, at('2025-03-01'), { months: { to: at('2025-03-01') }, parts: [] }],
     [
       at('2025-12-31', '23:59:59.999999'),
       undefined,

@@ -253,7 +253,7 @@ describe('the client of iac', () => {
       }),
     ).not.toBeNull()
     expect(await offering.schema({ workspace_path })).not.toBeNull()
-    expect(await offering.diagnostics(workspace_path)).toEqual([])
+    expect(await offering.diagnostics({ workspace_path })).toEqual([])
     expect(await offering.fmt?.(workspace_path, [{ form: 'tfvars', text: 'days=7\n' }])).toEqual(['days = 7\n'])
     expect(asked).toEqual(expect.arrayContaining(['schema', 'diagnostics', 'fmt']))
   })

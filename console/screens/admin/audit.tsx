@@ -137,7 +137,7 @@ const Entry = ({ record }: { record: AuditRecord }) => (
       <time dateTime={record.at}>{formatMoment(record.at)}</time>
     </td>
     <td>
-      {shown(record.actor)}
+      <span title={record.subject ? `Subject ${shown(record.subject)}` : undefined}>{shown(record.actor)}</span>
       {record.address && (
         <>
           <br />

@@ -5,7 +5,7 @@ import { STOPPING } from '../../../src/data/queue.ts'
 import { type ApplyResult, recordApplyJob, recordIntent } from '../../../src/rounds/applies.ts'
 import type { SavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import type { EngineResult } from '../../../src/services/iac/contract.ts'
-import { askToStop, cancelledBy, traceEngine } from '../../kit/engine.ts'
+import { askToStop, cancelledBy, nameRepository, traceEngine } from '../../kit/engine.ts'
 import { watchJob } from '../../kit/engine-output.ts'
 import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
@@ -25,12 +25,14 @@ export async function submitOnce(run: BareRun, plan: SavedPlan, { iacRoot }: Pla
   const { scope_id, provider, uuid } = round.session
   // The sidecar hashes the plan file again, on a copy that nobody can change before the engine reads it.
   const isHashed = (await context.iac.offers?.('plan_sha256', signal)) ?? false
+  const named = await nameRepository(run)
   if (!(await recordIntent(context.sql, round, plan))) throw blockedSession(uuid)
   onIntent()
   if (signal.aborted && signal.reason !== STOPPING) throw new LeaseLost()
   const planFile = context.config.paths.session_plan_filename
   const jobId = await context.iac.submit('apply', {
     workspace_path: iacRoot,
+    ...named,
     scope_id,
     engine_provider: provider,
     plan_file: planFile,

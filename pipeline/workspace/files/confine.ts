@@ -3,6 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { Config } from '../../../config/types.ts'
 import { ToolError } from '../../../src/agent/agent-request.ts'
 import { badRequest } from '../../../src/base/errors.ts'
+import { joinPath } from '../../../src/base/text.ts'
 import { isHidden } from './engine-files.ts'
 import { nullIfUnreadable } from './private-files.ts'
 
@@ -20,14 +21,15 @@ export interface Enclosure {
 export function toRelativePath({ paths }: Enclosure, path: string): string {
   if (/[\0\\]/.test(path)) throw new ToolError('Paths must not contain NUL or backslashes')
   if (path.startsWith('/')) throw new ToolError(`Path '${path}' is absolute; paths are relative to the workspace root`)
-  const segments: string[] = []
-  for (const segment of path.split('/')) {
-    if (segment === '..') {
-      if (segments.pop() === undefined) throw outsideError(path)
-    } else if (segment !== '' && segment !== '.') segments.push(segment)
-  }
-  if (segments.some((segment) => isHidden(paths, segment))) throw new ToolError(`Path '${path}' is not accessible`)
-  return segments.join('/')
+  const relativePath = joinPath('', path)
+  if (relativePath === null) throw outsideError(path)
+  assertVisible(paths, path, relativePath)
+  return relativePath
+}
+
+function assertVisible(paths: Enclosure['paths'], path: string, relativePath: string): void {
+  if (relativePath.split('/').some((segment) => isHidden(paths, segment)))
+    throw new ToolError(`Path '${path}' is not accessible`)
 }
 
 /** Returns the real path of an existing entry below the root, resolved and checked. Null when there is none. */
@@ -57,12 +59,7 @@ export async function resolveWritablePath(enclosure: Enclosure, path: string): P
 
 function assertInside({ root, paths }: Enclosure, path: string, target: string): void {
   if (!isInside(root, target)) throw outsideError(path)
-  if (
-    relative(root, target)
-      .split('/')
-      .some((segment) => isHidden(paths, segment))
-  )
-    throw new ToolError(`Path '${path}' is not accessible`)
+  assertVisible(paths, path, relative(root, target))
 }
 
 const outsideError = (path: string): ToolError => new ToolError(`Path '${path}' is outside of the workspace`)

@@ -31,9 +31,8 @@ export const postCancel = endpoint({
   gate: requireOperation('developer'),
   handle: async (c, { body }) => {
     const { uuid } = await requireSessionToManage(c, body.session_id)
-    const { id, email, display_name } = c.var.user
-    const by = email?.trim() || display_name?.trim() || `user-${id}`
-    const outcome = await cancelRound(c.var.platform, { session_uuid: uuid, by, actor: actorOf(c) })
+    const actor = actorOf(c)
+    const outcome = await cancelRound(c.var.platform, { session_uuid: uuid, by: actor.name.trim(), actor })
     c.var.log.info('round cancelled', { session_id: uuid, outcome })
     return { session_id: uuid }
   },

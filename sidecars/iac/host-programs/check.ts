@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { waitUnlessAborted } from '../../../src/base/time.ts'
 import { findBoundary, holdsKeysAlone } from '../limits/workspace.ts'
 import { JobFault, type JobKind, SHUT_DOWN } from '../types.ts'
-import { refusalText, SMALL, TooLarge, tooLargeText } from './findings.ts'
+import { type ProgramKind, refusalText, SMALL, TooLarge, tooLargeText } from './findings.ts'
 import { type Inspection, inspect } from './inspect.ts'
 import { findLinks, findShipped } from './workspace-files.ts'
 
@@ -24,6 +24,10 @@ interface CheckOptions {
   initialised: boolean
   /** True if the engine runs in a sandbox. */
   sandboxed: boolean
+  /** Kinds of programs that the operator allows. */
+  allowed: readonly ProgramKind[]
+  /** The repository of the workspace, as `host/path`; undefined when it is not known. */
+  repository: string | undefined
 }
 
 /** Kinds that only report the content of the configuration, so that it may be broken. */
@@ -59,7 +63,18 @@ async function check(
   kind: JobKind,
   given: string,
   planFile: string | undefined,
-  { env, signal, overrideFilename, backendConfig, allowedHosts, initialised, sandboxed, ...options }: CheckOptions,
+  {
+    env,
+    signal,
+    overrideFilename,
+    backendConfig,
+    allowedHosts,
+    initialised,
+    sandboxed,
+    allowed,
+    repository,
+    ...options
+  }: CheckOptions,
 ): Promise<string | null> {
   const workspace = await realpath(given).catch(() => null)
   // The engine reports a missing workspace itself.
@@ -88,6 +103,8 @@ async function check(
     usesSavedBackend: USES_SAVED_BACKEND.includes(kind),
     backendConfig,
     sandboxed,
+    allowed,
+    repository,
     applies: kind === 'apply',
   }
   signal.throwIfAborted()

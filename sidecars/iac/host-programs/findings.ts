@@ -74,35 +74,47 @@ export interface FileScan {
 
 const SHOWN = 20
 
-export function refusalText(findings: Finding[]): string {
+/** @param repository the one whose code was checked, as `host/path`; without it, any */
+export function refusalText(findings: Finding[], repository = '*'): string {
   const programs = findings.filter(({ reach }) => reach === undefined)
   const others = findings.filter(({ reach }) => reach !== undefined)
-  return [programs.length > 0 ? programText(programs) : '', others.length > 0 ? reachText(others) : '']
+  return [
+    programs.length > 0 ? programText(programs, permission(programs, repository)) : '',
+    others.length > 0 ? reachText(others, permission(others, repository)) : '',
+  ]
     .filter(Boolean)
     .join('\n')
+}
+
+/** Says which settings of the operator would allow all of the findings. */
+function permission(findings: Finding[], repository: string): string {
+  const kinds = [...new Set(findings.map(({ kind }) => kind))]
+  const entries = kinds.map((kind) => `${kind}:${printable(repository)}`).join(',')
+  const listed = kinds.includes(undefined) ? '' : `IAC_ALLOW_PROGRAMS=${entries}, and everything with `
+  return `An operator of the iac service can allow this with ${listed}IAC_ALLOW_HOST_PROGRAMS=true.`
 }
 
 /** Formats a text as a diagnostic of the engine, so that readers of the job's stderr can correct the code. */
 const diagnostic = (title: string, where: readonly string[], ...explanation: string[]): string =>
   [`Error: ${title}`, '', ...where, '', ...explanation, ''].join('\n')
 
-const programText = (findings: Finding[]): string =>
+const programText = (findings: Finding[], permission: string): string =>
   diagnostic(
     'Program on the engine host refused',
     listed(findings),
     'This would run a program on the machine that runs the engine. Remove it and express the intent with',
     'resources and data sources of a provider (for example user data or cloud-init for set-up on an instance,',
     'a variable or a data source of the cloud for a value, a token for the credentials of a provider).',
-    'An operator of the iac service can allow such programs with IAC_ALLOW_HOST_PROGRAMS=true.',
+    permission,
   )
 
-const reachText = (findings: Finding[]): string =>
+const reachText = (findings: Finding[], permission: string): string =>
   diagnostic(
     'Reach beyond the workspace refused',
     listed(findings),
     'Code of a repository is run before anybody has reviewed it, so it may use its own files and the cloud, but',
-    'nothing else of the machine that runs the engine. Remove what is named above. An operator of the iac service',
-    'can switch this check off with IAC_ALLOW_HOST_PROGRAMS=true.',
+    'nothing else of the machine that runs the engine. Remove what is named above.',
+    permission,
   )
 
 function listed(findings: Finding[]): string[] {

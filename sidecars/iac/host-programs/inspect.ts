@@ -25,6 +25,7 @@ import {
   type Finding,
   inMib,
   LIMITS,
+  type ProgramKind,
   refusalText,
   type Sizes,
   TooLarge,
@@ -55,6 +56,9 @@ export interface Inspection {
   backendConfig: string
   /** True if the engine runs in a sandbox, where known credential programs are harmless. */
   sandboxed: boolean
+  /** What the operator allows this repository, `host/path`; undefined when it is not known. */
+  allowed: readonly ProgramKind[]
+  repository: string | undefined
   /** True if the job runs the provisioners of what it creates and destroys. */
   applies: boolean
 }
@@ -102,7 +106,7 @@ class Inspector {
     if (this.#given.usesSavedBackend) await this.#judgeSavedBackend()
     const acted = this.#given.applies && snapshot !== null && planFile !== null ? await readActed(planFile) : null
     const refused = this.#findings.filter((finding) => !this.#isHarmless(finding, acted))
-    if (refused.length > 0) return refusalText(refused)
+    if (refused.length > 0) return refusalText(refused, this.#given.repository)
     return this.#broken === null ? null : unreadableText(this.#broken)
   }
 
@@ -111,7 +115,8 @@ class Inspector {
    * @param acted the resources that an apply creates or destroys; null when they are unknown
    */
   #isHarmless({ file, kind, known, construct, owner, module }: Finding, acted: ReadonlySet<string> | null): boolean {
-    const { sandboxed, applies } = this.#given
+    const { sandboxed, applies, allowed } = this.#given
+    if (kind !== undefined && allowed.includes(kind)) return true
     if (kind === 'exec') return known === true && sandboxed
     if (kind === 'provisioner') return !applies || (acted !== null && !runsWith(acted, module, owner))
     const isReplaced = this.#overridesBackend === true && !OVERRIDE_FILE.test(basename(file))

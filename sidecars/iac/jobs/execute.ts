@@ -5,6 +5,7 @@ import type { LogFields, Logger } from '../../../src/base/log.ts'
 import { engineArguments, withoutOwnSettings } from '../engine/command.ts'
 import { type RunOnce, runInit, Turns } from '../engine/plugin-cache.ts'
 import { checkHostPrograms } from '../host-programs/check.ts'
+import { permittedKinds } from '../host-programs/permissions.ts'
 import { discover } from '../inventory/discover.ts'
 import { kubernetesIdentifiers } from '../inventory/kubernetes/identifier.ts'
 import { type CliConfig, explainMissingVersions } from '../limits/providers.ts'
@@ -202,6 +203,8 @@ async function refuse(
     allowedHosts: settings.egressAllow.map(({ target }) => target),
     initialised,
     sandboxed: executor.boundary.sandbox !== 'none',
+    allowed: permittedKinds(settings.allowPrograms, request.repository),
+    repository: request.repository,
   })
   if (text === null && kind === 'init' && !initialised) await noteInitialised(settings.dataDir, workspace)
   return text

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { type Matcher, matcherOf, replace } from './masking.ts'
+import { type ByteMatcher, matcherOf, replace } from './masking.ts'
 
 /** Bytes of a stream that are read at once; a longer line is returned in parts. */
 const CHUNK = 256 * 1024
@@ -18,7 +18,7 @@ interface Point {
 interface Progress {
   /** The identity that distinguishes the file from a later one at the same path. */
   file: string
-  matcher: Matcher
+  matcher: ByteMatcher
   points: Point[]
 }
 
@@ -47,7 +47,7 @@ export class OutputFollower {
     }
   }
 
-  async #progressOf(path: string, file: FileHandle, matcher: Matcher): Promise<Progress> {
+  async #progressOf(path: string, file: FileHandle, matcher: ByteMatcher): Promise<Progress> {
     const { ino, birthtimeNs, size } = await file.stat({ bigint: true })
     const identity = `${ino}-${birthtimeNs}`
     const known = this.#known.get(path)
@@ -99,7 +99,7 @@ function remember(points: Point[], point: Point): void {
  * Returns the number of bytes that can be masked without the following ones: whole lines, unless a secret of several
  * lines may have begun in them; of a line that fills the text, all that no secret can reach beyond.
  */
-function settledLength(text: Buffer, matcher: Matcher, isFull: boolean): number {
+function settledLength(text: Buffer, matcher: ByteMatcher, isFull: boolean): number {
   const lines = wholeLines(text, matcher)
   if (lines > 0 || !isFull) return lines
   let cut = text.length - matcher.longest
@@ -108,7 +108,7 @@ function settledLength(text: Buffer, matcher: Matcher, isFull: boolean): number 
   return cut
 }
 
-function wholeLines(text: Buffer, matcher: Matcher): number {
+function wholeLines(text: Buffer, matcher: ByteMatcher): number {
   let end = text.lastIndexOf(NEWLINE) + 1
   while (end > 0) {
     const begun = matcher.beginsBefore(text.subarray(0, end))

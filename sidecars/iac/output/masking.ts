@@ -1,4 +1,5 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { type Match, Matcher } from '../../../src/base/matcher.ts'
 import { type OutputFiles, readEnd } from './files.ts'
 import { formsOf } from './secrets.ts'
 
@@ -6,16 +7,13 @@ import { formsOf } from './secrets.ts'
 const HIDDEN = Buffer.from('(sensitive value)')
 const CHUNK = 256 * 1024
 
-const matchers = new WeakMap<readonly string[], Matcher>()
+const matchers = new WeakMap<readonly string[], ByteMatcher>()
 
 /** Returns the matcher for secrets in all their forms. Cached by the list, which must not change later. */
-export function matcherOf(secrets: readonly string[]): Matcher {
+export function matcherOf(secrets: readonly string[]): ByteMatcher {
   const known = matchers.get(secrets)
   if (known) return known
-  const forms = new Map(
-    secrets.flatMap((secret) => [...formsOf(secret)].map((form) => [form.toString('latin1'), form])),
-  )
-  const matcher = new Matcher(forms.values())
+  const matcher = new ByteMatcher(secrets.flatMap((secret) => [...formsOf(secret)]))
   matchers.set(secrets, matcher)
   return matcher
 }
@@ -44,13 +42,16 @@ export async function hideCredentials(path: string, credentials: readonly string
   }
 }
 
-async function holdsSecrets(file: FileHandle, matcher: Matcher): Promise<boolean> {
+async function holdsSecrets(file: FileHandle, matcher: ByteMatcher): Promise<boolean> {
   for await (const { hidden } of maskedParts(file, matcher)) if (hidden) return true
   return false
 }
 
 /** Yields the masked text in parts, and holds back the length of the longest form, because a secret may continue. */
-async function* maskedParts(file: FileHandle, matcher: Matcher): AsyncGenerator<{ bytes: Buffer; hidden: boolean }> {
+async function* maskedParts(
+  file: FileHandle,
+  matcher: ByteMatcher,
+): AsyncGenerator<{ bytes: Buffer; hidden: boolean }> {
   let waiting = Buffer.alloc(0)
   let open = 0
   for (let at = 0; ; ) {
@@ -100,46 +101,25 @@ export async function readLiveOutput(
   return { stdout, stderr }
 }
 
-/** The position of a pattern and its end. */
-interface Match {
-  start: number
-  end: number
-}
-
-/** Number of bytes in a block of the table: short enough for many texts and few patterns. */
-const BLOCK = 3
-const TABLE = 1 << 18
-
-/** Finds many byte strings in linear time, after Wu and Manber: a table gives the distance to the next possible end. */
-export class Matcher {
-  /** Bytes of the longest pattern. */
-  readonly longest: number
-  readonly #shortest: number
-  readonly #shift: Uint8Array
-  /** Patterns by the block that their first `#shortest` bytes end with, the longest first. */
-  readonly #candidates: (Buffer[] | undefined)[] = []
+/** Finds secrets in bytes, which it searches as text in Latin 1. */
+export class ByteMatcher {
+  readonly #matcher: Matcher
   /** The beginnings of patterns with several lines, each up to the end of one of its lines. */
   readonly #begun: Buffer[]
 
-  /** Builds the table. Each pattern has at least three bytes. */
-  constructor(patterns: Iterable<Buffer>) {
-    const all = [...patterns].sort((a, b) => b.length - a.length)
-    this.longest = all[0]?.length ?? 0
-    this.#shortest = Math.min(all.at(-1)?.length ?? BLOCK, 255)
-    this.#shift = new Uint8Array(TABLE).fill(this.#shortest - BLOCK + 1)
-    this.#begun = all.flatMap(beginnings)
-    for (const pattern of all) {
-      for (let end = BLOCK; end <= this.#shortest; end++) {
-        const block = blockAt(pattern, end - BLOCK)
-        this.#shift[block] = Math.min(this.#shift[block] ?? 0, this.#shortest - end)
-      }
-      const last = blockAt(pattern, this.#shortest - BLOCK)
-      this.#candidates[last] = [...(this.#candidates[last] ?? []), pattern]
-    }
+  /** Each pattern has at least three bytes. */
+  constructor(patterns: readonly Buffer[]) {
+    this.#matcher = new Matcher(patterns.map((pattern) => pattern.toString('latin1')))
+    this.#begun = patterns.flatMap(beginnings)
   }
 
   get isEmpty(): boolean {
-    return this.longest === 0
+    return this.#matcher.isEmpty
+  }
+
+  /** Bytes of the longest pattern. */
+  get longest(): number {
+    return this.#matcher.longest
   }
 
   /** Returns the first place in a text of whole lines at which a pattern may begin and continue; null for none. */
@@ -154,21 +134,7 @@ export class Matcher {
 
   /** Returns all places in order, overlaps joined. `open`: leading bytes that belong to an earlier match. */
   find(text: Buffer, open = 0): Match[] {
-    const matches: Match[] = open > 0 ? [{ start: 0, end: open }] : []
-    if (this.isEmpty) return matches
-    for (let at = this.#shortest - BLOCK; at + BLOCK <= text.length; ) {
-      const block = blockAt(text, at)
-      const shift = this.#shift[block] ?? 1
-      if (shift > 0) {
-        at += shift
-        continue
-      }
-      const start = at - this.#shortest + BLOCK
-      const found = this.#candidates[block]?.find((pattern) => startsWith(text, start, pattern))
-      if (found) join(matches, { start, end: start + found.length })
-      at++
-    }
-    return matches
+    return this.#matcher.find(this.isEmpty ? '' : text.toString('latin1'), open)
   }
 }
 
@@ -177,17 +143,4 @@ function beginnings(pattern: Buffer): Buffer[] {
   for (let end = pattern.indexOf(0x0a) + 1; end > 0 && end < pattern.length; end = pattern.indexOf(0x0a, end) + 1)
     found.push(pattern.subarray(0, end))
   return found
-}
-
-/** Returns the table index of the three bytes at a position. Different bytes may share one. */
-const blockAt = (bytes: Buffer, at: number): number =>
-  (((bytes[at] ?? 0) << 10) ^ ((bytes[at + 1] ?? 0) << 5) ^ (bytes[at + 2] ?? 0)) & (TABLE - 1)
-
-const startsWith = (text: Buffer, start: number, pattern: Buffer): boolean =>
-  start + pattern.length <= text.length && text.compare(pattern, 0, pattern.length, start, start + pattern.length) === 0
-
-function join(matches: Match[], match: Match): void {
-  const last = matches.at(-1)
-  if (last && match.start < last.end) last.end = Math.max(last.end, match.end)
-  else matches.push(match)
 }

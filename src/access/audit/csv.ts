@@ -1,6 +1,6 @@
 import type { AuditRecord } from './list.ts'
 
-const COLUMNS = ['id', 'at', 'action', 'actor', 'user_id', 'session_id', 'address', 'detail'] as const
+const COLUMNS = ['id', 'at', 'action', 'actor', 'user_id', 'session_id', 'address', 'detail', 'subject'] as const
 
 /** Beginnings of cells that a spreadsheet interprets as formulas. */
 const FORMULA = /^[=+\-@\t\r]/

@@ -10,6 +10,8 @@ export interface AuditRecord {
   action: AuditAction
   actor: string
   user_id: number | null
+  /** The subject of that user's token at that time. */
+  subject: string | null
   session_id: string | null
   address: string | null
   detail: Record<string, unknown>
@@ -70,7 +72,7 @@ export async function* readAuditRecords(
 /** Reads the rows of one page. The ids are found with an index alone. */
 const readRows = async (sql: Sql, where: Query, window: Query): Promise<AuditRecord[]> => [
   ...(await sql<AuditRecord[]>`
-    SELECT r.id, r.at, r.action, r.actor, r.user_id, r.session_uuid AS session_id, r.address, r.detail
+    SELECT r.id, r.at, r.action, r.actor, r.user_id, r.subject, r.session_uuid AS session_id, r.address, r.detail
     FROM (SELECT id FROM audit_records WHERE ${where} ORDER BY at DESC, id DESC ${window}) AS found
     JOIN audit_records r ON r.id = found.id
     ORDER BY r.at DESC, r.id DESC`.unprepared()),

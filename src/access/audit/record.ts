@@ -31,15 +31,30 @@ export interface Actor {
 /** Returns the platform as the actor in a round of this user. */
 export const platformFor = (userId: number | null): Actor => ({ user_id: userId, name: 'platform', address: null })
 
+/** Names that stand for the platform or for a user without a name, and that nobody may have. For PostgreSQL too. */
+const RESERVED = '^\\s*(platform|user-\\d+)\\s*$'
+/** Display names, which users choose, that would be taken for somebody else: reserved ones and e-mails. */
+export const NO_PERSON = `${RESERVED}|@`
+export const isReserved = (name: string): boolean => new RegExp(RESERVED, 'i').test(name)
+
 export const userActor = (
-  user: { id: number; email: string | null; display_name: string | null },
+  { id, email, display_name }: { id: number; email: string | null; display_name: string | null },
   address: string | null,
-): Actor => ({ user_id: user.id, name: user.email || user.display_name || `user-${user.id}`, address })
+): Actor => {
+  const chosen = display_name === null || new RegExp(NO_PERSON, 'i').test(display_name) ? null : display_name
+  return { user_id: id, name: email || chosen || `user-${id}`, address }
+}
 
 /** One audit entry. A part that only the statement knows is a piece of SQL. */
 export interface AuditEntry {
   action: AuditAction | Query
-  actor: { user_id: number | null | Query; name: string | Query; address: string | null }
+  actor: {
+    user_id: number | null | Query
+    /** Subject of the token of `user_id`; default: read from the row of the user. */
+    subject?: Query
+    name: string | Query
+    address: string | null
+  }
   /** The uuid of the session concerned. */
   session_id?: string | null | Query
   /** Plain JSON: names, numbers and addresses. It must not contain secrets or the text of a request. */
@@ -52,9 +67,10 @@ export interface AuditEntry {
  * @param source `FROM … WHERE …`
  */
 export const auditInsert = (db: Db, entry: AuditEntry, source: Query = db``): Query => db`
-  INSERT INTO audit_records (action, user_id, actor, session_uuid, address, detail)
-  SELECT ${entry.action}::text, ${entry.actor.user_id}::integer, ${textOf(entry.actor.name)}::text,
-         ${entry.session_id ?? null}::uuid, ${storable(entry.actor.address)}::text, ${jsonOf(entry.detail)}::jsonb
+  INSERT INTO audit_records (action, user_id, subject, actor, session_uuid, address, detail)
+  SELECT ${entry.action}::text, ${entry.actor.user_id}::integer,
+         ${entry.actor.subject ?? db`(SELECT u.subject FROM users u WHERE u.id = ${entry.actor.user_id}::integer)`},
+         ${textOf(entry.actor.name)}::text, ${entry.session_id ?? null}::uuid, ${storable(entry.actor.address)}::text, ${jsonOf(entry.detail)}::jsonb
   ${source}`
 
 /** Adds an entry in the transaction that performs the recorded action, so that both are written or neither. */

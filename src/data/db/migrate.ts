@@ -1,11 +1,15 @@
 import { LOCKS } from './exclusive.ts'
 import type { Sql, Transaction } from './sql.ts'
 import { createSchema } from './steps/0001/schema.ts'
+import { addAuditSubject } from './steps/0002/audit-subject.ts'
 
 /**
  * The steps in order. A released step never changes: a change is a new step, with a dump in `test/data/db/releases`.
  */
-const STEPS = [{ number: 1, name: 'first release', run: createSchema }]
+const STEPS = [
+  { number: 1, name: 'first release', run: createSchema },
+  { number: 2, name: 'subject in the audit', run: addAuditSubject },
+]
 
 /**
  * Migrates the schema to the latest version. All missing steps run in one transaction under one lock: of several

@@ -1,3 +1,4 @@
+import { joinPath } from '../../base/text.ts'
 import { readHcl, withoutLayout } from '../../hcl/read.ts'
 
 /** A file of the engine root; paths are relative to the root, with slashes. */
@@ -49,16 +50,8 @@ export function modulePaths(calls: readonly ModuleCall[]): Map<string, string[]>
 export const within = (module: string, address: string): string => (module === '' ? address : `${module}.${address}`)
 
 /** Resolves a local source; null for any other source and for a folder outside of the root. */
-export function resolveFolder(folder: string, source: string): string | null {
-  if (!/^\.\.?(\/|$)/.test(source)) return null
-  const parts = folder === '' ? [] : folder.split('/')
-  for (const part of source.split('/')) {
-    if (part === '' || part === '.') continue
-    if (part !== '..') parts.push(part)
-    else if (parts.pop() === undefined) return null
-  }
-  return parts.join('/')
-}
+export const resolveFolder = (folder: string, source: string): string | null =>
+  /^\.\.?(\/|$)/.test(source) ? joinPath(folder, source) : null
 
 /** A top-level block of a file; its code has no comments and no layout. */
 export interface CodeBlock {

@@ -190,21 +190,17 @@ function toOutput(name: string, entry: Json, display: Display): DocumentOutput |
     sensitive: clipDepth(sensitive, true).value,
     unknown: undefined,
   })
-  const isSensitive = change.before_sensitive === true || change.after_sensitive === true
   const sides = {
     before: part(change.before, change.before_sensitive),
     after: part(change.after, change.after_sensitive),
-    isSensitive,
+    isSensitive: change.before_sensitive === true || change.after_sensitive === true,
   }
-  const { before, after, sensitive, cut } = showSides(sides, display)
   return {
     name: display.text(name),
     action,
-    before: before.value,
-    after: change.after_unknown === true ? null : after.value,
+    ...showSides(sides, display),
+    ...(change.after_unknown === true && { after: null }),
     ...(hasMark(change.after_unknown) && { unknown: true as const }),
-    ...(sensitive && { sensitive: true as const }),
-    ...(cut && { cut: true as const }),
   }
 }
 

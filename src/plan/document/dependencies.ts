@@ -24,7 +24,8 @@ export function findDependencies(plan: Plan): (index: number) => Dependencies {
   const targets = indexInstances(
     instances.map((instance, index) => (plan.resource_changes[index]?.deposed === undefined ? instance : null)),
   )
-  const code = readCode(plan)
+  const root = memberOf(plan.document.configuration, 'root_module')
+  const code = readModule(root, { names: [], call: undefined, parent: null })
   const inState = readState(plan)
   const fromState = (source: Instance, resource: ResourceChange) =>
     (inState.get(resource.previous_address ?? resource.address) ?? []).map((address) =>
@@ -184,11 +185,7 @@ interface References {
   is_complete: boolean
 }
 
-/** Reads the modules of a plan's configuration, which does not contain local values. */
-function readCode({ document }: Plan): CodeModule {
-  return readModule(memberOf(document.configuration, 'root_module'), { names: [], call: undefined, parent: null })
-}
-
+/** Reads a module of a plan's configuration, which does not contain local values, with those that it calls. */
 function readModule(module: Json | undefined, place: Pick<CodeModule, 'names' | 'call' | 'parent'>): CodeModule {
   const code: CodeModule = { ...place, module, children: new Map(), blocks: new Map(), resolved: new Map() }
   for (const block of itemsOf(memberOf(module, 'resources'))) {

@@ -46,7 +46,7 @@ function compare(before: Marked, after: Marked, path: DocumentPath, found: Compa
   const shape = isUnknown || isSensitive ? null : shapeOf(before, after)
   if (shape === 'object') compareObjects(before, after, path, found)
   else if (shape === 'list') compareLists(before, after, path, found)
-  else compareWhole(before, after, path, found)
+  else compareWhole({ path, before, after, isSensitive, isUnknown }, found)
 }
 
 /** Returns the common shape of two sides that have parts; null fits any shape. */
@@ -87,10 +87,8 @@ function itemParts({ value, sensitive, unknown }: Marked): Marked[] {
   return markedItems({ value: [...items, ...Array.from({ length: more }, () => null)], sensitive, unknown })
 }
 
-function compareWhole(before: Marked, after: Marked, path: DocumentPath, found: Comparison): void {
-  const isUnknown = after.unknown === true
-  const isSensitive = before.sensitive === true || after.sensitive === true
-  const difference = { path, before, after, isSensitive, isUnknown }
+function compareWhole(difference: Omit<Difference, 'change'>, found: Comparison): void {
+  const { before, after, isUnknown } = difference
   const bothThere = before.value !== null && after.value !== null
   const isMarkedAnew = bothThere && (before.sensitive === true) !== (after.sensitive === true)
   if (isUnknown || isMarkedAnew || !isEqualJson(before.value, after.value)) {

@@ -106,30 +106,22 @@ const isIdentifying = ({ path, after, isSensitive }: Difference): boolean =>
 
 function showDifference(difference: Difference, display: Display): DocumentAttribute {
   const { path, change, isUnknown } = difference
-  const { before, after, sensitive, cut } = showSides(difference, display)
-  return {
-    path: display.path(path),
-    change,
-    before: before.value,
-    after: isUnknown ? null : after.value,
-    ...(isUnknown && { unknown: true as const }),
-    ...(sensitive && { sensitive: true as const }),
-    ...(cut && { cut: true as const }),
-  }
+  return { path: display.path(path), change, ...showSides(difference, display), ...(isUnknown && UNKNOWN) }
 }
+
+const UNKNOWN = { after: null, unknown: true } as const
 
 /** Returns both values for display; a part that one side marks sensitive is hidden on both. */
 export function showSides(
   { before, after, isSensitive }: Pick<Difference, 'before' | 'after' | 'isSensitive'>,
   display: Display,
 ) {
-  const shown = {
-    before: display.value(before.value, isSensitive || before.sensitive),
-    after: display.value(after.value, isSensitive || after.sensitive),
-  }
+  const old = display.value(before.value, isSensitive || before.sensitive)
+  const now = display.value(after.value, isSensitive || after.sensitive)
   return {
-    ...shown,
-    sensitive: isSensitive || shown.before.sensitive || shown.after.sensitive,
-    cut: shown.before.cut || shown.after.cut,
+    before: old.value,
+    after: now.value,
+    ...((isSensitive || old.sensitive || now.sensitive) && { sensitive: true as const }),
+    ...((old.cut || now.cut) && { cut: true as const }),
   }
 }

@@ -45,7 +45,9 @@ export function takeInventory(
     return { kind: resourceKind(provider, resourceId), resource_id: resourceId }
   }
   const isHidden = (id: string) => masker.text(id) !== id
-  const managed = managedInScope(provider, found).map(listed).sort(byKind)
+  const identity = identityOf(provider)
+  const others = new Set([...found.ids, ...found.withheld.map(({ resource_id }) => resource_id)].map(identity))
+  const managed = firstSpellings(found.scope, identity, others).map(listed).sort(byKind)
   const unmanaged = found.ids
     .filter((id) => !isHidden(id))
     .map(listed)
@@ -63,16 +65,6 @@ export function takeInventory(
     unmanaged,
     left_out: leftOut,
   }
-}
-
-/** Returns the identifiers in the scope that are neither importable nor withheld, each in its first spelling. */
-function managedInScope(
-  provider: Cloud,
-  { scope, ids, withheld }: { scope: readonly string[]; ids: readonly string[]; withheld: readonly Excluded[] },
-): string[] {
-  const identity = identityOf(provider)
-  const others = new Set([...ids, ...withheld.map(({ resource_id }) => resource_id)].map(identity))
-  return firstSpellings(scope, identity, others)
 }
 
 /** Returns the identifiers that are not among `others`, each in its first spelling, without blank ones. */
@@ -116,10 +108,7 @@ const KINDS: Record<Cloud, (id: string) => string | null> = {
     return namespace && types.length > 0 ? [namespace, ...types].join('/') : null
   },
   /** Turns `projects/<project>/zones/<zone>/instances/<name>` into `instances`; IAM bindings are a kind of their own. */
-  gcp: (id) => {
-    if (BINDING.test(id)) return 'IAM binding'
-    return id.split('/').at(-2) || null
-  },
+  gcp: (id) => (BINDING.test(id) ? 'IAM binding' : id.split('/').at(-2) || null),
   /** Turns `ocid1.<type>.<realm>.…` into `<type>`. */
   oci: (id) => /^ocid\d+\.([^.]+)\./.exec(id)?.[1] ?? null,
   /** Turns `apiVersion=apps/v1,kind=Deployment,…` into `apps/v1/Deployment`. */

@@ -1,4 +1,4 @@
-import type { SchemaParts, SchemaRequest } from '../../services/iac/contract.ts'
+import type { EngineRoot, SchemaParts, SchemaRequest } from '../../services/iac/contract.ts'
 import { keyOf, type TypeName, type TypeSchema } from './read-schema.ts'
 
 /** Names of all types that a workspace's providers offer. */
@@ -11,7 +11,7 @@ export type ProviderSchema = ReturnType<typeof createProviderSchema>
 const MAX_TYPES = 64
 
 /** Calls the iac service; null when it offers no schemas or cannot read them. */
-type Ask = (request: Omit<SchemaRequest, 'workspace_path'>) => Promise<SchemaParts | null>
+type Ask = (request: Omit<SchemaRequest, keyof EngineRoot>) => Promise<SchemaParts | null>
 
 /** @param installed true if an init has installed the providers */
 export function createProviderSchema(ask: Ask, installed: () => boolean) {

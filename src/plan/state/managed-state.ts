@@ -17,7 +17,7 @@ export async function deriveProjectId(repository: string, scopeId: string, iacPa
 }
 
 /** Returns lower-case `host/path` without scheme, user, port, surrounding slashes and a final `.git`. */
-function canonicalRepository(repository: string): string {
+export function canonicalRepository(repository: string): string {
   const url = new URL(repository.trim())
   const path = trimSlashes(trimSlashes(url.pathname).replace(/\.git$/i, ''))
   return `${url.hostname.toLowerCase()}/${path.toLowerCase()}`

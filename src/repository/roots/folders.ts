@@ -1,7 +1,8 @@
 import type { Slices } from '../../base/slices.ts'
+import { joinPath } from '../../base/text.ts'
 import type { RepositoryFile } from '../pack/list-files.ts'
 import { type BlockType, type FileForm, type Headers, readHeaders } from './headers.ts'
-import { joinPath, resolveSource } from './sources.ts'
+import { resolveSource } from './sources.ts'
 
 /** A folder with code that the engine loads. */
 export interface Folder {

@@ -1,5 +1,7 @@
+import { joinPath } from '../../base/text.ts'
+
 /** The repository in which sources are resolved. */
-export interface SourceContext {
+interface SourceContext {
   /** Last part of its address, without `.git`, in lower case. */
   name: string
   /** Paths of its folders with code, `.` for the root of the repository. */
@@ -19,13 +21,14 @@ export function resolveSource(source: string, folder: string, context: SourceCon
   // Before version 0.12, a local path needed no `./`.
   const within = /^\.\.?(?:\/|$)/.test(plain) ? null : pathWithin(plain, context.name)
   const found = within ?? joinPath(folder, plain)
-  return found !== null && context.folders.has(found) ? found : null
+  const path = found === '' ? '.' : found
+  return path !== null && context.folders.has(path) ? path : null
 }
 
 /** Resolves what follows the last template of an expression: to that folder, or to the only one that ends so. */
 function resolveRest(source: string, { folders }: SourceContext): string | null {
-  const rest = joinPath('.', source.slice(source.lastIndexOf('}') + 1).replace(/^(?:\.|\/)+|"$/g, ''))
-  if (rest === null || rest === '.') return null
+  const rest = joinPath('', source.slice(source.lastIndexOf('}') + 1).replace(/^(?:\.|\/)+|"$/g, ''))
+  if (!rest) return null
   if (folders.has(rest)) return rest
   let only: string | null = null
   for (const folder of folders.keys()) {
@@ -47,16 +50,5 @@ function pathWithin(source: string, name: string): string | null {
     .split(/[/:]/)
   const [module, provider] = parts.slice(-2)
   const isOwn = parts.length > 2 && (provider === name || `terraform-${provider}-${module}` === name)
-  return isOwn ? joinPath('.', split < 0 ? '' : source.slice(split)) : null
-}
-
-/** Joins a relative path to a folder of the repository; null outside of it. */
-export function joinPath(folder: string, path: string): string | null {
-  const parts = folder === '.' ? [] : folder.split('/')
-  for (const part of path.split('/')) {
-    if (part === '' || part === '.') continue
-    if (part !== '..') parts.push(part)
-    else if (parts.pop() === undefined) return null
-  }
-  return parts.join('/') || '.'
+  return isOwn ? joinPath('', split < 0 ? '' : source.slice(split)) : null
 }

@@ -51,8 +51,7 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
     })
     const answer = readBody(SubmittedSchema, response, 202)
     if (answer) return answer.job_id
-    log.error('iac service refused a job', { kind, status: response.status, answer: response.text().slice(0, 2000) })
-    throw unexpectedAnswer('iac', `HTTP ${response.status} to ${kind}`)
+    throw unexpectedAnswer('iac', `HTTP ${response.status} to ${kind}`, response.text().slice(0, 2000))
   }
 
   const wait: IacClient['wait'] = (jobId, options = {}) => waitForJob({ config, log, call }, jobId, options)

@@ -7,22 +7,27 @@ interface Scoped {
   scope_id: string
   engine_provider: Cloud
 }
+/** An engine root. */
+export interface EngineRoot {
+  workspace_path: string
+  /** The repository of the root as `host/path`, only where the service offers it. */
+  repository?: string
+}
 /** Bodies of the submission routes, by job kind. */
 export interface IacJobs {
-  init: { workspace_path: string } & Scoped
-  validate: { workspace_path: string }
-  plan: { workspace_path: string; plan_file: string; targets?: string[] } & Scoped
-  show: { workspace_path: string; plan_file: string }
+  init: EngineRoot & Scoped
+  validate: EngineRoot
+  plan: EngineRoot & { plan_file: string; targets?: string[] } & Scoped
+  show: EngineRoot & { plan_file: string }
   /** `plan_sha256` only where the service offers it. */
-  apply: { workspace_path: string; plan_file: string; plan_sha256?: string } & Scoped
-  import: { workspace_path: string; address: string; resource_id: string } & Scoped
-  state_resource_ids: { workspace_path: string }
-  scope_resource_ids: { workspace_path: string } & Scoped
+  apply: EngineRoot & { plan_file: string; plan_sha256?: string } & Scoped
+  import: EngineRoot & { address: string; resource_id: string } & Scoped
+  state_resource_ids: EngineRoot
+  scope_resource_ids: EngineRoot & Scoped
 }
 export type IacJobKind = keyof IacJobs
 
-export interface SchemaRequest {
-  workspace_path: string
+export interface SchemaRequest extends EngineRoot {
   resource_types?: string[]
   data_source_types?: string[]
   /** Sent only to a service that names such types itself: an older one refuses it. */
@@ -56,7 +61,7 @@ export interface IacClient {
   /** Reads name and version of the engine; null when the service lacks the optional `GET /v1/engine`. */
   engine(signal?: AbortSignal): Promise<EngineInfo | null>
   /** Reports whether the service currently announces an addition, which an older version after a restart may not. */
-  offers?(addition: 'plan_sha256', signal?: AbortSignal): Promise<boolean>
+  offers?(addition: 'plan_sha256' | 'repository', signal?: AbortSignal): Promise<boolean>
   /**
    * Reads parts of the providers' schemas in an initialised workspace: those of the given types, at most 64 resource
    * and 64 data types, or without any the names of all types. Returns null instead of throwing, also when the service
@@ -64,7 +69,7 @@ export interface IacClient {
    */
   schema(request: SchemaRequest, signal?: AbortSignal): Promise<SchemaParts | null>
   /** Reads the engine's machine-readable diagnostics of the code; null instead of an error, like `schema`. */
-  diagnostics(workspacePath: string, signal?: AbortSignal): Promise<EngineDiagnostic[] | null>
+  diagnostics(root: EngineRoot, signal?: AbortSignal): Promise<EngineDiagnostic[] | null>
   /**
    * Formats texts like the engine's `fmt`: at most 256, with 1,000,000 characters each and 8 MiB as JSON together. A
    * text that cannot be parsed is returned unchanged. Returns null instead of throwing, like `schema`.

@@ -95,8 +95,7 @@ function createOptionalJobs(access: IacAccess, offers: Offers): Required<Pick<Ia
   }
   return {
     schema: (request, signal) => ask('schema', request, SchemaPartsSchema, signal),
-    diagnostics: (workspacePath, signal) =>
-      ask('diagnostics', { workspace_path: workspacePath }, DiagnosticsSchema, signal),
+    diagnostics: (root, signal) => ask('diagnostics', root, DiagnosticsSchema, signal),
     fmt: async (workspacePath, texts, signal) => {
       const formatted = await ask('fmt', { workspace_path: workspacePath, texts }, FormattedSchema, signal)
       if (formatted === null || formatted.length === texts.length) return formatted

@@ -8,11 +8,12 @@ const RECORD: AuditRecord = {
   action: 'session_locked',
   actor: 'ada@example.org',
   user_id: 7,
+  subject: 'ada',
   session_id: null,
   address: null,
   detail: {},
 }
-const HEADER = 'id,at,action,actor,user_id,session_id,address,detail\r\n'
+const HEADER = 'id,at,action,actor,user_id,session_id,address,detail,subject\r\n'
 const linesOf = async (...records: Partial<AuditRecord>[]) =>
   new Response(
     toCsv(
@@ -30,7 +31,7 @@ it('quotes what needs it and leaves nulls empty', async () => {
   const found = await linesOf({ actor: 'Ada "the first",\nCountess', detail: { url: 'https://h/1' } }, {})
   expect(found).toBe(
     `${HEADER}1,2026-01-31T23:59:59.123456Z,session_locked,"Ada ""the first"",\nCountess",7,,,` +
-      `"{""url"":""https://h/1""}"\r\n1,2026-01-31T23:59:59.123456Z,session_locked,ada@example.org,7,,,{}\r\n`,
+      `"{""url"":""https://h/1""}",ada\r\n1,2026-01-31T23:59:59.123456Z,session_locked,ada@example.org,7,,,{},ada\r\n`,
   )
 })
 

@@ -86,10 +86,7 @@ test('the report of an apply is read from the output of the engine', async () =>
     (await scripted.chain('generate_engine_apply_report', applyReportWriter.query({ output }))).args
   await scripted.engine('init', '-no-color', '-input=false')
   const { stdout } = await scripted.engine('apply', '-no-color', '-input=false', '-auto-approve')
-  expect(await report(stdout)).toMatchObject({
-    status: 'Success',
-    summary: { created: 7, updated: 0, destroyed: 0 },
-  })
+  expect(await report(stdout)).toMatchObject({ status: 'Success', summary: { created: 7, updated: 0, destroyed: 0 } })
   const created = stdout.split('\n').find((line) => line.includes('Creation complete'))
   const broken = `${created}\n╷\n│ Error: quota exceeded\n╵`
   expect(await report(broken)).toMatchObject({

@@ -122,10 +122,9 @@ export async function startScripted(sample: string, iac_path = '.'): Promise<Scr
       throw new Error(`no ${sentinel} within ten turns: ${called.join(', ')}`)
     },
     engine: async (...args) =>
-      run(await engineOnPath(), args, {
-        cwd: folder,
-        env: { ...process.env, TF_CLI_CONFIG_FILE: '/dev/null' },
-      }).catch((error: Error & { stdout: string; stderr: string }) => ({ stdout: error.stdout, stderr: error.stderr })),
+      run(await engineOnPath(), args, { cwd: folder, env: { ...process.env, TF_CLI_CONFIG_FILE: '/dev/null' } }).catch(
+        (error: Error & { stdout: string; stderr: string }) => ({ stdout: error.stdout, stderr: error.stderr }),
+      ),
     close: async () => {
       await model.close()
       await rm(clone, { recursive: true, force: true })

@@ -18,12 +18,7 @@ export const AUDIT = { violations: [], summary: 'Audited.', checked_rules: ['sco
 
 /** Reviews a plan, by default of the whole root, without templates and without statements of the request. */
 export const review = ({ kit }: StepWorld, valid: ValidPlan, options: Partial<Options> = {}) =>
-  reviewPlan(kit, valid, {
-    beyond: Promise.resolve(null),
-    checked: [],
-    conventions: { templates: [] },
-    ...options,
-  })
+  reviewPlan(kit, valid, { beyond: Promise.resolve(null), checked: [], conventions: { templates: [] }, ...options })
 
 /** A change of a plan that a rule about public buckets finds. */
 export const publicBucket = (address: string) => ({

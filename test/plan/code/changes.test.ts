@@ -115,6 +115,8 @@ describe('modules', () => {
 
   it.each([
     ['a local', { 'modules/a/locals.tf': 'locals {\n  a = 1\n}\n' }, ['module.one', 'module.two']],
+    ['a variable', { 'modules/a/v.tf': 'variable "v" {}\n' }, ['module.one', 'module.two']],
+    ['a data source', { 'modules/a/d.tf': 'data "d" "e" {}\n' }, ['module.one', 'module.two']],
     ['a template', { 'modules/a/files/user-data.tpl': 'x' }, ['module.one', 'module.two']],
     ['an output', { 'modules/a/outputs.tf': 'output "a" {\n  value = 1\n}\n' }, []],
     ['a page for people', { 'modules/a/README.md': 'x' }, []],

@@ -150,6 +150,7 @@ describe('hints', () => {
     ],
     ['ephemeral types', noType('ephemeral resource', 'random_pasword'), 'nearest types: random_password.'],
     ['types', noType('resource type', 'aws_s3_buket'), 'nearest types: aws_s3_bucket, aws_s3_object.'],
+    ['the nearest type first', noType('resource type', 'aws_s3_objet'), 'nearest types: aws_s3_object, aws_s3_bucket.'],
   ])('name %s', async (_, diagnostic, hint) => {
     expect(await hintFor(diagnostic, at)).toBe(`Hint: ${hint}`)
   })

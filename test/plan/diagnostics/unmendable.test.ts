@@ -157,6 +157,7 @@ describe('errors that no change of the code can mend', () => {
 
   it.each<[string, string, Cloud?]>([
     ['valid credentials', 'no valid credential source for S3 Backend found'],
+    ['valid credentials', 'api error ExpiredToken: x'],
     ['valid credentials', 'api error ExpiredTokenException: x'],
     ['valid credentials', 'api error UnrecognizedClientException: x'],
     ['valid credentials', 'api error InvalidAccessKeyId: x'],
@@ -196,6 +197,7 @@ describe('errors that no change of the code can mend', () => {
     ['quota', 'exceeded quota: compute', 'kubernetes'],
     ['quota', '400-LimitExceeded, x', 'oci'],
     ['quota', '400-QuotaExceeded, x', 'oci'],
+    ['cannot download', 'Failed to resolve provider packages: no such host'],
     ['disk', 'disk quota exceeded'],
     ['disk', 'read-only file system'],
     ['disk', 'cannot allocate memory'],
@@ -223,6 +225,7 @@ describe('errors that no change of the code can mend', () => {
   ])('%s: "%s"', (says, text, cloud) => {
     const found = why(`Error: ${text}\n\n`, cloud ? { cloud } : {})
     expect(found).toContain(says)
+    expect(found).toMatch(/\. (\w.*, then s|S)end the request again/)
     expect(found).toContain(`The engine said: ${text.replace(/:$/, '')}`)
   })
 

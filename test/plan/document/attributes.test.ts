@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MASK } from '../../../src/base/masking.ts'
+import { PlanDocumentSchema } from '../../../src/plan/document/plan-document.ts'
 import { documentOf, entry, lines, planFrom, resourceOf } from './support.ts'
 
 const update = (before: object, after: object, marks: object = {}) =>
@@ -49,7 +50,15 @@ describe('attributes of a plan document', () => {
   })
 
   it('knows what only the apply knows, also deep inside of lists', () => {
-    const marks = { after_unknown: { id: true, rules: [{ arn: true, nested: [{ ip: true }] }], tags: {}, all: true } }
+    const marks = {
+      after_unknown: {
+        id: true,
+        rules: [{ arn: true, nested: [{ ip: true }] }],
+        tags: {},
+        all: true,
+        new: [{ a: true }],
+      },
+    }
     expect(changes({ all: ['x'] }, { rules: [{ name: 'n', nested: [{ port: 1 }] }] }, marks)).toEqual([
       'changed all: ["x"] -> null (unknown)',
       'added rules.0.name: null -> "n"',
@@ -57,6 +66,7 @@ describe('attributes of a plan document', () => {
       'added rules.0.nested.0.ip: null -> null (unknown)',
       'added rules.0.arn: null -> null (unknown)',
       'added id: null -> null (unknown)',
+      'added new.0.a: null -> null (unknown)',
     ])
   })
 
@@ -203,12 +213,12 @@ describe('attributes of a plan document', () => {
 
   it('attaches findings and statements to their addresses, and keeps the others', () => {
     const plan = planFrom([entry('a.b', { actions: ['create'] })])
-    const finding = { rule_id: 'r', severity: 'error', message: 'm', suggested_fix: null } as const
+    const finding = { rule_id: 'r', severity: 'error', message: 'm', suggested_fix: 'fix' } as const
     const statement = { id: 's1', text: 't', verdict: 'unmet', finding: 'f' } as const
     const document = documentOf(plan, {
       findings: [
         { ...finding, resource: 'a.b' },
-        { ...finding, resource: null },
+        { ...finding, resource: null, suggested_fix: null },
         { ...finding, resource: 'a.gone' },
       ],
       statements: [{ ...statement, addresses: ['a.b', 'a.other'] }],
@@ -216,7 +226,10 @@ describe('attributes of a plan document', () => {
       beyond: { made: true, changes: [{ address: 'a.c', type: 'a', action: 'replace' }] },
     })
     expect(document.resources[0]).toMatchObject({ findings: [finding], statements: ['s1'] })
-    expect(document.findings.map(({ resource }) => resource)).toEqual([null, 'a.gone'])
+    expect(document.findings.map((one) => [one.resource, one.suggested_fix])).toEqual([
+      [null, null],
+      ['a.gone', 'fix'],
+    ])
     expect(document.statements).toEqual([statement])
     expect(document.checked).toEqual({ rules: true, request: true, outside_targets: true })
     expect(document.outside_targets).toEqual({
@@ -257,6 +270,7 @@ describe('actions of a plan document', () => {
     ['none', { actions: ['no-op'], after: object }, { mode: 'data' }],
   ] as const)('%s', (action, change, rest) => {
     const resource = resourceOf(change, rest)
+    expect(PlanDocumentSchema.shape.resources.element.parse(resource)).toEqual(resource)
     expect(resource.action).toBe(action)
     expect(resource.import).toEqual('importing' in change ? { id: 'i-1' } : null)
     expect(resource.moved_from).toBe('previous_address' in rest ? 'aws_thing.old' : null)

@@ -112,10 +112,7 @@ export const HOSTILE_PACKS: readonly HostilePack[] = [
       ),
     isRead: true,
   },
-  {
-    name: 'four billion objects by the header',
-    build: () => packOf(GOOD_ROOT, [], { count: 0xffffffff }),
-  },
+  { name: 'four billion objects by the header', build: () => packOf(GOOD_ROOT, [], { count: 0xffffffff }) },
   {
     name: 'an object of a terabyte by its header',
     build: () =>
@@ -164,23 +161,13 @@ export const HOSTILE_PACKS: readonly HostilePack[] = [
     build: () => packOf(treeOf(many(400_000, (index) => [`${index}.tf`, BLOB] as const)), []),
     isRead: true,
   },
-  {
-    name: 'ten billion paths from ten trees',
-    build: () => packOfTrees(multiplied(10, treeOf([['main.tf', BLOB]]))),
-  },
-  {
-    name: 'directories alone, ten billion of them',
-    build: () => packOfTrees(multiplied(10, Buffer.alloc(0))),
-  },
+  { name: 'ten billion paths from ten trees', build: () => packOfTrees(multiplied(10, treeOf([['main.tf', BLOB]]))) },
+  { name: 'directories alone, ten billion of them', build: () => packOfTrees(multiplied(10, Buffer.alloc(0))) },
   { name: '5000 directories inside each other', build: () => packOfTrees(chained(5_000, GOOD_ROOT, 'd/')) },
   { name: 'names of a megabyte', build: () => packOfTrees(chained(10, GOOD_ROOT, `${'n'.repeat(MIB)}/`)) },
   { name: 'names of 4000 characters many times', build: () => packOfTrees(multiplied(4, longNames())) },
   { name: '10000 roots with long paths', build: () => packOfTrees(wideRoots()), isRead: true },
-  {
-    name: '40 MB of noise',
-    build: () => packOf(GOOD_ROOT, [blob(randomBytes(40 * MIB))]),
-    isRead: true,
-  },
+  { name: '40 MB of noise', build: () => packOf(GOOD_ROOT, [blob(randomBytes(40 * MIB))]), isRead: true },
   {
     name: '200 files of code that takes long to read',
     build: () => {

@@ -142,9 +142,7 @@ const environments: Case[] = [
     'common.secrets.literal-environment',
     'in a text of definitions',
     'aws_ecs_task_definition',
-    {
-      container_definitions: JSON.stringify([{ environment: [{ name: 'API_TOKEN', value: 'abcdef' }] }]),
-    },
+    { container_definitions: JSON.stringify([{ environment: [{ name: 'API_TOKEN', value: 'abcdef' }] }]) },
     { rest: configured('aws_ecs_task_definition', { container_definitions: {} }) },
   ),
   environment(fine, 'literal-environment', 'a variable', 'DB_PASSWORD', 'hunter2', reference('var.password')),

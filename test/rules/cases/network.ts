@@ -163,10 +163,7 @@ const others: Case[] = [
     destination_port_range: '*',
   }),
   bad('azure.network.open-admin-port', 'any protocol, one port', AZURE_RULE, azureRule('*', 3389, 3389, '*')),
-  fine('azure.network.open-admin-port', 'denied', AZURE_RULE, {
-    ...azureRule('*', 22, 22, 'Tcp'),
-    access: 'Deny',
-  }),
+  fine('azure.network.open-admin-port', 'denied', AZURE_RULE, { ...azureRule('*', 22, 22, 'Tcp'), access: 'Deny' }),
   fine(
     'azure.network.open-admin-port',
     'a service of the provider',

@@ -65,7 +65,7 @@ describe('optional jobs', () => {
       left_out: [],
     })
     service({ job: ended(JSON.stringify(FOUND), 1) })
-    expect(await iac.diagnostics('/data/w')).toMatchObject([
+    expect(await iac.diagnostics({ workspace_path: '/data/w' })).toMatchObject([
       { severity: 'error', summary: 'Wrong', detail: 'Because.' },
     ])
     expect(calls).toEqual([
@@ -89,7 +89,7 @@ describe('optional jobs', () => {
     const iac = clientOf()
     for (let count = 0; count < 3; count++) {
       expect(await iac.schema(REQUEST)).toBeNull()
-      expect(await iac.diagnostics('/data/w')).toBeNull()
+      expect(await iac.diagnostics({ workspace_path: '/data/w' })).toBeNull()
       expect(await iac.fmt?.('/data/w', TEXTS)).toBeNull()
     }
     expect(calls).toEqual(['GET /v1/engine'])
@@ -118,7 +118,7 @@ describe('optional jobs', () => {
     const iac = clientOf()
     for (let count = 0; count < 3; count++) expect(await iac.schema(REQUEST)).toBeNull()
     expect(POSTS()).toEqual(['POST /v1/schema'])
-    expect(await iac.diagnostics('/data/w')).toBeNull()
+    expect(await iac.diagnostics({ workspace_path: '/data/w' })).toBeNull()
     expect(POSTS()).toHaveLength(2)
   })
 
@@ -139,7 +139,7 @@ describe('optional jobs', () => {
     service({ job: ended(stdout) })
     const iac = clientOf()
     for (let count = 0; count < 2; count++) expect(await iac.schema(REQUEST)).toBeNull()
-    for (let count = 0; count < 2; count++) expect(await iac.diagnostics('/data/w')).toBeNull()
+    for (let count = 0; count < 2; count++) expect(await iac.diagnostics({ workspace_path: '/data/w' })).toBeNull()
     expect(POSTS()).toEqual(['POST /v1/schema', 'POST /v1/diagnostics'])
   })
 
@@ -157,7 +157,7 @@ describe('optional jobs', () => {
     const before = calls.length
     service()
     expect(await iac.schema(REQUEST)).toBeNull()
-    expect(await iac.diagnostics('/data/w')).toBeNull()
+    expect(await iac.diagnostics({ workspace_path: '/data/w' })).toBeNull()
     expect(calls).toHaveLength(before)
   })
 

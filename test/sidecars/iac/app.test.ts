@@ -121,7 +121,7 @@ describe('other answers', () => {
     expect((await service.request('GET', '/v1/engine')).body).toEqual({
       name: 'Fake',
       version: '9.8.7',
-      additions: ['schema', 'diagnostics', 'fmt', 'output', 'output_from', 'cancel', 'plan_sha256'],
+      additions: ['schema', 'diagnostics', 'fmt', 'output', 'output_from', 'cancel', 'plan_sha256', 'repository'],
       sandbox: 'none',
       network: 'host',
       limits: 'none',

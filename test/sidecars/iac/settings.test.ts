@@ -17,6 +17,7 @@ describe('settings of the service', () => {
       maxParallel: Math.max(2, availableParallelism()),
       maxOutputBytes: 256 * 1024 * 1024,
       allowHostPrograms: false,
+      allowPrograms: [],
     })
     expect(settings.pluginCacheDir.startsWith(settings.dataDir)).toBe(true)
   })

@@ -51,10 +51,5 @@ export const loopbackFetch: Fetch = async (input, init) => {
 export const storeOf = (overrides: Partial<StorageConfig> = {}, deps: Partial<StorageDeps> = {}) =>
   createObjectStore(
     storageConfig({ provider: 'STORAGE_ACCOUNT', account_name: account, account_key: key, ...byPath, ...overrides }),
-    {
-      fetch,
-      log: silentLogger,
-      backoffMs: 1,
-      ...deps,
-    },
+    { fetch, log: silentLogger, backoffMs: 1, ...deps },
   )

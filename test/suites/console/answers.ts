@@ -9,13 +9,7 @@ import type {
 
 type Answer = NonNullable<Parameters<Route['fulfill']>[0]>
 
-const ME: User = {
-  id: 1,
-  email: 'ada@example.org',
-  display_name: 'Ada',
-  operation_role: 'developer',
-  panel_role: null,
-}
+const ME: User = { id: 1, email: 'ada@example.org', display_name: 'Ada', operation_role: 'developer', panel_role: null }
 
 export const answer = (route: Route, json: unknown, status = 200) => route.fulfill({ status, json })
 
@@ -138,7 +132,5 @@ export const servePlan = (page: Page, { rounds }: Session, document: object) =>
   serveArtifact(
     page,
     rounds.flatMap(({ plans }) => plans.flatMap(({ document_url }) => document_url ?? [])).at(-1) ?? '',
-    {
-      json: document,
-    },
+    { json: document },
   )

@@ -35,10 +35,6 @@ export async function startFakeNotifications(): Promise<FakeNotifications> {
     if (fake.answer === 'nothing') return new Promise(() => {})
     return { status: fake.answer, body: { delivery_id: crypto.randomUUID() } }
   }
-  const fake: FakeNotifications = {
-    ...(await startFake(respond)),
-    received: [],
-    answer: 202,
-  }
+  const fake: FakeNotifications = { ...(await startFake(respond)), received: [], answer: 202 }
   return fake
 }

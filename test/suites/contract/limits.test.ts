@@ -6,11 +6,7 @@ import { lastMessage, provideWorld, startWorld, type World } from './world.ts'
 
 describe('small limits, gates off, unmanaged state, a model behind ANTHROPIC_BASE_URL', () => {
   const world = provideWorld({
-    orchestration: {
-      enable_compliance_checker: false,
-      block_on_high_impact: false,
-      max_drift_reports: 0,
-    },
+    orchestration: { enable_compliance_checker: false, block_on_high_impact: false, max_drift_reports: 0 },
     iac: { job_poll_interval: 0.2, job_timeout: 1.5 },
     storage: { engine_state_bucket: '' },
     llm: { model: 'anthropic/claude-main', small_model: 'anthropic/claude-small' },

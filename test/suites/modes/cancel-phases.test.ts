@@ -21,16 +21,8 @@ interface World {
   iac?: (context: Context) => IacClient
 }
 const MODES: Record<string, World> = {
-  generate: {
-    scripts: goodRound,
-    repository: () => stack.repository({ 'main.tf': MAIN }),
-    request: {},
-  },
-  drift: {
-    scripts: driftScripts,
-    repository: () => driftedRepository(stack),
-    request: full,
-  },
+  generate: { scripts: goodRound, repository: () => stack.repository({ 'main.tf': MAIN }), request: {} },
+  drift: { scripts: driftScripts, repository: () => driftedRepository(stack), request: full },
   import: {
     scripts: importRound,
     repository: () => stack.repository({ 'main.tf': MAIN }),

@@ -48,9 +48,7 @@ function inputOf(operation: Operation): fc.Arbitrary<Input> {
       ...of('query').map((one) => fc.tuple(fc.constant(one.name), value(one))),
       fc.tuple(poisonText, poisonText),
     ),
-    {
-      maxLength: 6,
-    },
+    { maxLength: 6 },
   )
   const schema = operation.requestBody?.content['application/json']?.schema
   const callers = Object.keys(world.callers)

@@ -33,10 +33,7 @@ export async function createWorld(seed: number): Promise<World> {
     if (url === `${ISSUER}/keys`) return Response.json({ keys: issuer.keys })
     return strange(input, init)
   }
-  const llm = {
-    complete: () => Promise.reject(new Error('no model here')),
-    search: async () => null,
-  }
+  const llm = { complete: () => Promise.reject(new Error('no model here')), search: async () => null }
   const core = await createTestCore({ yaml: YAML, env: { T: 'token-of-the-sidecars' }, context: { fetch, llm } })
   const { sql } = core.context
   const roles = {

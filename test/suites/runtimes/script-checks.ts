@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { loadCertificates } from '../../../dev/git-host/certificates.ts'
 import { listen } from '../../../dev/server.ts'
 import type { Runtime } from './install.ts'
+import type { Stores } from './stores.ts'
 
 /** Runs a script of this folder on a runtime, within a minute. */
 const runScript = ({ command, args }: Runtime, script: string, ...values: string[]) =>
@@ -27,6 +28,15 @@ export async function connectionsArePinned(runtime: Runtime): Promise<void> {
     await close()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** Checks that a worker whose event loop is blocked keeps its leases on this runtime too. */
+export async function frozenWorkersKeepLeases(runtime: Runtime, { sql, env }: Stores): Promise<void> {
+  const name = `frozen_${runtime.name}`
+  await sql`CREATE DATABASE ${sql(name)}`
+  const url = new URL(env.PLATFORM_SQL_DATABASE_URL ?? '')
+  url.pathname = `/${name}`
+  await runScript(runtime, 'frozen.ts', url.href)
 }
 
 /** Checks that the vendors' libraries load on this runtime and each get a token. Prints time and memory. */

@@ -12,7 +12,7 @@ import {
   scopesOf,
   stringsOf,
 } from '../config-tree.ts'
-import { type Findings, reaching } from '../findings.ts'
+import { type Findings, type ProgramKind, reaching } from '../findings.ts'
 import { addressReach, addressWhy, type Place, pathReach } from './place.ts'
 
 const OF_HOST = 'it reads credentials of the host, and a file or program that is named there'
@@ -82,7 +82,7 @@ const judgeArguments = ({ construct, type, line, config }: Backend, place: Place
       for (const { value: text } of stringsOf(value)) refuse(addressWhy(addressReach(text, place, 'host')))
   })
 
-type Refuse = (reach: string | null) => void
+type Refuse = (reach: string | null, kind?: ProgramKind) => void
 
 /** Judges every set argument of a block, at any depth. */
 function judgeEach(
@@ -94,7 +94,9 @@ function judgeEach(
   const findings: Findings = []
   for (const { key, line, value } of descendantsOf(body))
     if (key !== null && !isUnset(value))
-      judge(key, value, (reach) => findings.push(...reaching(line || start, `${construct} with ${key}`, reach)))
+      judge(key, value, (reach, kind) =>
+        findings.push(...reaching(line || start, `${construct} with ${key}`, reach, kind)),
+      )
   return findings
 }
 
@@ -187,8 +189,8 @@ const HOST = /(?:^|_)(?:host|hostname|address|addr|server|endpoint|uri|url)$/
 export const findProviders = ({ root }: ConfigTree, place: Place): Findings =>
   blocksOf(root, 'provider', 1).flatMap(({ labels: [type = ''], line, body }) =>
     judgeEach(body, line, `provider "${type}"`, (key, value, refuse) => {
-      if (HOST_CREDENTIALS.test(key)) refuse(OF_HOST)
-      else if (key === 'use_cli' && value.kind === 'word' && value.word === 'true') refuse(RUNS_TOOL)
+      if (HOST_CREDENTIALS.test(key)) refuse(OF_HOST, 'credentials')
+      else if (key === 'use_cli' && value.kind === 'word' && value.word === 'true') refuse(RUNS_TOOL, 'credentials')
       else if (key === 'credentials' && /^google/.test(type)) judgeGoogle(value, refuse)
       else if (SENDS_CREDENTIALS.test(key)) refuse('it sends the credentials to another address')
       else if (value.kind === 'string' || value.kind === 'array') judgeTexts(key, value, place, refuse)

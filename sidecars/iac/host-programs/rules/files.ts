@@ -21,7 +21,7 @@ export function findFiles({ root, calls }: ConfigTree, place: Place): Findings {
   const called = calls.flatMap(({ name, line, args: [first, second] }): Findings => {
     if (!FILE_FUNCTION.test(name)) return []
     const reach = pathReach(first, place) ?? (name === 'fileset' ? patternReach(first, second, place) : null)
-    return reaching(line, `${name}(${shown(first)})`, reach)
+    return reaching(line, `${name}(${shown(first)})`, reach, 'file')
   })
   const typed = scopesOf(root).flatMap((scope) =>
     TYPED_BLOCKS.flatMap((block) =>
@@ -51,7 +51,9 @@ const shown = (node: CallArgument): string =>
 
 function findPaths(type: string, body: ConfigTree['root'], place: Place): Findings {
   return ofType(FILES, type).flatMap((path) =>
-    entriesAt(body, path.split('.')).flatMap(({ line, value }) => reaching(line, path, pathReach(value, place))),
+    entriesAt(body, path.split('.')).flatMap(({ line, value }) =>
+      reaching(line, path, pathReach(value, place), 'file'),
+    ),
   )
 }
 
@@ -63,7 +65,7 @@ const entriesAt = (body: ConfigTree['root'], [name = '', ...rest]: string[]): Co
 function findCopies(body: ConfigTree['root'], place: Place): Findings {
   return blocksOf(body, 'provisioner', 1).flatMap(({ body: copy }) =>
     entriesNamed(copy, 'source').flatMap(({ line, value }) =>
-      reaching(line, 'source of provisioner "file"', pathReach(value, place)),
+      reaching(line, 'source of provisioner "file"', pathReach(value, place), 'file'),
     ),
   )
 }

@@ -21,10 +21,7 @@ const plan = (world: StepWorld, targets: string[] = []) =>
 
 function answerBy(world: StepWorld, complete: (chain: string, usual: LlmClient['complete']) => LlmClient['complete']) {
   const usual = scriptedLlm({ status: { text: 'One sentence.' }, ...SCRIPTS })
-  world.kit.llm = {
-    ...usual,
-    complete: (request) => complete(chainOf(request.tools), usual.complete)(request),
-  }
+  world.kit.llm = { ...usual, complete: (request) => complete(chainOf(request.tools), usual.complete)(request) }
 }
 
 describe('reviewPlan', () => {

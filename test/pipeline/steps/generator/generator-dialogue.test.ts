@@ -91,8 +91,8 @@ describe('a repair', () => {
       detail: '',
       range: { filename: `${folder.path}/main.tf`, start: { line: 4 } },
     }
-    const diagnostics: IacClient['diagnostics'] = async (path) => {
-      asked.push(path)
+    const diagnostics: IacClient['diagnostics'] = async ({ workspace_path }) => {
+      asked.push(workspace_path)
       return [entry]
     }
     const w = await world({ engine: refusingOnce('validate', STDERR), additions: { diagnostics } })

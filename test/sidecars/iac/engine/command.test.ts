@@ -10,13 +10,7 @@ describe('environment of an engine', () => {
       { IAC_OFFLINE: 'true', HTTPS_PROXY: 'http://proxy:1', ...env },
       'init',
       { workspace_path: '/w' },
-      {
-        cliConfig: null,
-        offline: false,
-        offlineHosts: '',
-        pluginCache: null,
-        ...options,
-      },
+      { cliConfig: null, offline: false, offlineHosts: '', pluginCache: null, ...options },
     )
   it('leads nowhere while it is offline, but to the named hosts', () => {
     expect(of({ offline: true, offlineHosts: 'store.internal' })).toMatchObject({

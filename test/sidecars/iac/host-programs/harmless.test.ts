@@ -200,6 +200,8 @@ provider "kubernetes" {
       providerFolders: [],
       allowedHosts: [],
       initialised: false,
+      allowed: [],
+      repository: undefined,
     }
     const check = (workspace: string, sandboxed: boolean) =>
       checkHostPrograms('plan', workspace, undefined, { ...options, sandboxed })

@@ -24,8 +24,5 @@ const SCRIPT = `
 
 it("the vendors' libraries are loaded by the request that needs them and not at the start", async () => {
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', SCRIPT], { cwd: ROOT })
-  expect(JSON.parse(stdout)).toEqual({
-    atStart: [],
-    later: ['@azure/identity', 'google-auth-library', 'node-forge'],
-  })
+  expect(JSON.parse(stdout)).toEqual({ atStart: [], later: ['@azure/identity', 'google-auth-library', 'node-forge'] })
 }, 30_000)
