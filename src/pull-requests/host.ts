@@ -67,9 +67,6 @@ export type HostFactory = (access: HostAccess, uri: string) => PullRequestHost
 
 export const CREATE_LATE = 'PR creation timeout'
 export const MERGE_LATE = 'Complete PR timeout'
-const TIMEOUT_MS = 20_000
-const MAX_BYTES = 4 * 1024 * 1024
-const MAX_TEXT = 2_000
 
 /**
  * Returns a function that calls a provider in the form `calls(late, signal)(schema, method, url, json?)` and returns the
@@ -98,12 +95,12 @@ export async function callProvider(
   request: Omit<OutboundRequest, 'timeoutMs' | 'maxBytes'> & { signal: AbortSignal },
   late: string,
 ): Promise<OutboundResponse> {
-  const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }
+  const limits = { timeoutMs: 20_000, maxBytes: 4 * 1024 * 1024 }
   const response = await send(access.fetch, { ...request, ...limits }).catch((error: unknown) => {
     throw transportFault(error, request.signal, late)
   })
   if (response.status >= 400)
-    throw new ProviderRefusal(response.status, removeSecrets(access.git, response.text()).slice(0, MAX_TEXT))
+    throw new ProviderRefusal(response.status, removeSecrets(access.git, response.text()).slice(0, 2_000))
   // Azure DevOps answers an unknown token with a sign-in page: 203, or a redirect to it.
   if (response.status >= 300 || response.status === 203)
     throw badGateway(
@@ -162,8 +159,6 @@ export const pullNumber = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxVa
 /** Address of a web page; clients show it as a link, so `javascript:…` and the like must not pass. */
 export const pageUrl = v.pipe(v.string(), v.url(), v.regex(/^https?:\/\//i))
 
-const WAIT_MS = 1_000
-
 /**
  * Calls `ask` every second until its answer is not null. Errors: 504 `Pull Request <n> readiness polling exhausted.`
  * after `seconds` waits; the signal's reason.
@@ -176,7 +171,7 @@ export async function pollUntilReady<Answer>(
     const answer = await ask()
     if (answer !== null) return answer
     if (waits >= options.seconds) throw gatewayTimeout(`Pull Request ${options.number} readiness polling exhausted.`)
-    await delay(WAIT_MS, options.signal).catch(() => {
+    await delay(1_000, options.signal).catch(() => {
       throw options.signal.reason
     })
   }

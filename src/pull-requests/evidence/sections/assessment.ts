@@ -17,8 +17,6 @@ import {
   titledList,
 } from '../section.ts'
 
-const MAX_POINTS = 30
-
 /** Shows the plan's impact level with reasons, except the two that have sections of their own. */
 export const impactSection = ({ generate }: Evidence): Section | null =>
   reportSection('Impact', generate, ({ potential_impact: { banner, summary, bullet_points } }) => {
@@ -27,7 +25,7 @@ export const impactSection = ({ generate }: Evidence): Section | null =>
     const points = bullet_points
       .filter(({ title }) => !isBeyondTitle(title) && !isIntentTitle(title) && !isBackgroundTitle(title))
       .map(({ title, description }) => [inline(title, 200), inline(description, 600)].filter(Boolean).join(': '))
-    return [blocks(lead(1_500), inline(summary, 1_500), bulletList(capLines(points, MAX_POINTS))), lead(250)]
+    return [blocks(lead(1_500), inline(summary, 1_500), bulletList(capLines(points, 30))), lead(250)]
   })
 
 /** Shows whole-root changes that the reviewed plan leaves out because of its targets. */
@@ -77,8 +75,6 @@ const pointSection = (
     return [form(lines.length), form(5)]
   })
 
-const MAX_ROWS = 40
-
 /** Shows the report's monthly cost, labelled as an estimate. */
 export const costSection = ({ generate }: Evidence): Section | null =>
   reportSection('Cost estimate', generate, ({ estimated_costs }) => {
@@ -92,14 +88,11 @@ export const costSection = ({ generate }: Evidence): Section | null =>
       pricing_model === 'fixed' ? fixed_monthly_cost.toFixed(2) : '',
       inline(notes, 200),
     ])
-    const costs = cappedTable(['Resource', 'Pricing', `${currency} a month`, 'Note'], rows, MAX_ROWS)
+    const costs = cappedTable(['Resource', 'Pricing', `${currency} a month`, 'Note'], rows, 40)
     return [blocks(lead, inline(introduction_paragraph, 1_000), costs), lead]
   })
 
 type Finding = ComplianceReport['violations'][number]
-
-const MAX_FINDINGS = 50
-const FEW_FINDINGS = 5
 
 /** Shows verdict and findings of the reviewed plan's audit. */
 export function complianceSection({ compliance, generate }: Evidence): Section | null {
@@ -126,11 +119,11 @@ export function complianceSection({ compliance, generate }: Evidence): Section |
     'Compliance',
     blocks(
       lead,
-      cappedTable(['Severity', 'Rule', 'Resource', 'Finding', 'Fix'], sorted.map(findingCells), MAX_FINDINGS),
+      cappedTable(['Severity', 'Rule', 'Resource', 'Finding', 'Fix'], sorted.map(findingCells), 50),
       inline(summary, 1_500),
       checked,
     ),
-    blocks(lead, bulletList(capLines(sorted.map(findingLine), FEW_FINDINGS))),
+    blocks(lead, bulletList(capLines(sorted.map(findingLine), 5))),
     lead,
   )
 }

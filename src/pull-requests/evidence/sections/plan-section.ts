@@ -18,7 +18,6 @@ import {
 
 const MAX_ROWS = 50
 const FEW_ROWS = 8
-const MAX_ROUNDS = 20
 
 /** Shows counts, changes (costliest first) and remarks of the reviewed plan; null for other operations. */
 export function planSection(evidence: Evidence): Section | null {
@@ -66,7 +65,7 @@ export function roundsSection({ rounds }: Evidence): Section | null {
   const lines = rounds.map(
     ({ number, mode, status, query }) => `Round ${number}, ${mode}, ${status}: ${inline(query, 200)}`,
   )
-  return section('Rounds', bulletList(capLines(lines, MAX_ROUNDS)), `${rounds.length} rounds.`)
+  return section('Rounds', bulletList(capLines(lines, 20)), `${rounds.length} rounds.`)
 }
 
 /** The changes of the reviewed plan, with the report's words for each. */
@@ -128,9 +127,6 @@ function describeForce({ replace_paths = [], replace_reason = '' }: ListedChange
   return REASONS[replace_reason] ?? ''
 }
 
-const MAX_NAMED = 20
-const FEW_NAMED = 5
-
 /** Describes from the plan how to undo the change, and where that is unsafe; null without changes. */
 export function rollBackSection(evidence: Evidence): Section | null {
   const steps = listSteps(evidence)
@@ -138,7 +134,7 @@ export function rollBackSection(evidence: Evidence): Section | null {
   const changes = reviewedChanges(evidence)
   const numbered = steps.map((step, index) => `${index + 1}. ${step}`).join('\n')
   const form = (max: number) => blocks(numbered, changes && describeRevert(changes, max))
-  return section('How to roll back', form(MAX_NAMED), form(FEW_NAMED), form(0))
+  return section('How to roll back', form(20), form(5), form(0))
 }
 
 const REVERT =
