@@ -4,7 +4,6 @@ import { BodyTooLarge, isAuthorized, type ServerAnswer, type ServerRequest, star
 import { answerRegistry, dropOutdated, loadPrompts, type PromptStore } from './prompt-store.ts'
 import { type ReceivedSpan, readSpans } from './read-spans.ts'
 
-
 export type Collector = Awaited<ReturnType<typeof startCollector>>
 
 export interface CollectorOptions {
