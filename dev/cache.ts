@@ -1,5 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
-import { BodyTooLarge, type Running, type ServerAnswer, startServer } from './server.ts'
+import { BodyTooLarge, isAuthorized, type Running, type ServerAnswer, startServer } from './server.ts'
 
 /**
  * Starts an in-memory cache with the commands of the platform in the REST dialect of Upstash: `POST /` runs `GET`,
@@ -31,10 +30,6 @@ export async function startCache(options: { port?: number; token: string; now?: 
 }
 
 const refuse = (status: number, error: string): ServerAnswer => ({ status, body: { error } })
-
-const digest = (text: string) => createHash('sha256').update(text).digest()
-const isAuthorized = (header: string | undefined, token: string): boolean =>
-  timingSafeEqual(digest(header ?? ''), digest(`Bearer ${token}`))
 
 class CommandError extends Error {}
 

@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -103,3 +104,8 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   }
   return Buffer.concat(chunks)
 }
+
+const digest = (text: string) => createHash('sha256').update(text).digest()
+/** True if the header `Authorization` has this bearer token. */
+export const isAuthorized = (header: string | undefined, token: string): boolean =>
+  timingSafeEqual(digest(header ?? ''), digest(`Bearer ${token}`))

@@ -10,7 +10,7 @@ import { ENDPOINTS } from './endpoints.ts'
 import type { AppEnv, CoreContext, Platform } from './env.ts'
 import { type KnownPath, onError, onUnmatched, refuseHead } from './error-handler.ts'
 import { createHealthRoutes } from './health.ts'
-import { cors, requestLog } from './middleware.ts'
+import { cors, knownHost, requestLog } from './middleware.ts'
 import { describeApi } from './openapi/document.ts'
 
 const POLL_PERIOD_MS = 5_000
@@ -43,7 +43,7 @@ export function createApp(context: CoreContext): Hono<AppEnv> {
     c.header('cache-control', 'no-store')
     await next()
   })
-  app.use(requestLog, cors)
+  app.use(requestLog, knownHost, cors)
 
   const api = new Hono<AppEnv>()
   api.use('/v1/*', refuseHead)

@@ -1,7 +1,21 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { matchedRoutes } from 'hono/route'
+import { isKnownHost } from '../src/access/known-host.ts'
+import { PlatformError } from '../src/base/errors.ts'
 import type { AppEnv } from './env.ts'
+
+/** While sign-in is off, refuses requests to names that nobody has given to the core. Health is told to everybody. */
+export const knownHost = createMiddleware<AppEnv>(async (c, next) => {
+  const { oidc, http } = c.var.platform.config
+  const isServed = oidc.issuer_url !== '' || ['/healthz', '/readyz'].includes(c.req.path)
+  if (!isServed && !isKnownHost(new URL(c.req.url).hostname, http.allowed_hosts))
+    throw new PlatformError('MisdirectedRequest', 421, UNKNOWN_HOST)
+  await next()
+})
+const UNKNOWN_HOST =
+  'The platform does not serve this host name while sign-in is off. Add the name to http.allowed_hosts, or set ' +
+  'oidc.issuer_url.'
 
 const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
 

@@ -26,6 +26,8 @@ const example = v.object(
 
 export const httpSchema = v.object({
   cors_origins: textList(['http://localhost']),
+  /** Names of the core beside `localhost`. Only while sign-in is off are others refused. */
+  allowed_hosts: textList([]),
   /** URL of the page of a session, containing `{session_id}`. Pull requests link to it if it is set. */
   session_url: text('', {
     test: isSessionUrl,

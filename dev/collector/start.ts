@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { SeedPrompt } from '../../src/prompts/parse-seed.ts'
-import { BodyTooLarge, type ServerAnswer, type ServerRequest, startServer } from '../server.ts'
+import { BodyTooLarge, isAuthorized, type ServerAnswer, type ServerRequest, startServer } from '../server.ts'
 import { answerRegistry, dropOutdated, loadPrompts, type PromptStore } from './prompt-store.ts'
 import { type ReceivedSpan, readSpans } from './read-spans.ts'
 
@@ -10,6 +10,8 @@ export type Collector = Awaited<ReturnType<typeof startCollector>>
 
 export interface CollectorOptions {
   port?: number
+  /** Bearer token of every request; without it none is needed. */
+  token?: string
   /** Folder for the prompts. Without it they are kept in memory. */
   data_dir?: string
   /** The shipped prompts. Unedited prompts are updated to them. */
@@ -28,7 +30,14 @@ export async function startCollector(options: CollectorOptions = {}) {
   const running = await startServer({
     port: options.port,
     maxBodyBytes: MAX_BODY,
-    respond: (request) => respond(request, spans, prompts),
+    respond: (request) =>
+      options.token === undefined || isAuthorized(request.headers.authorization, options.token)
+        ? respond(request, spans, prompts)
+        : {
+            status: 401,
+            headers: { 'www-authenticate': 'Bearer' },
+            body: { detail: 'The bearer token is missing or wrong.' },
+          },
     fail: toErrorAnswer,
   })
   const close = async () => {

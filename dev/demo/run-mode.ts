@@ -1,6 +1,7 @@
 import { waitUnlessAborted } from '../../src/base/time.ts'
 import { createSampleStates, rootOfExample } from '../sample-state/prepare.ts'
 import { bodyOf, SCOPE, uriOfSample } from '../scripted-model/examples.ts'
+import { loadSecrets } from '../stack/configuration.ts'
 import { dataFolder, type ReadyStack } from '../stack/data-folder.ts'
 import { type Api, ApiError, createApi, DemoError, follow, type PullRequest, type Session } from './api.ts'
 import { collect } from './collect.ts'
@@ -54,7 +55,9 @@ async function runMode(run: ModeRun): Promise<DemoResult> {
   if (!run.options.trace || stack.collector_url === null) return result
   display.busy('waiting for the last spans')
   const hasPullRequest = evidence.pull_request !== null
-  const spans = await readTrace(stack.collector_url, evidence.session, { pull_request: hasPullRequest, signal })
+  const { collector_token: token } = await loadSecrets(dataFolder(run.options.data))
+  const options = { token, pull_request: hasPullRequest, signal }
+  const spans = await readTrace(stack.collector_url, evidence.session, options)
   display.busy('')
   return { ...result, trace: showTrace(display, spans) }
 }

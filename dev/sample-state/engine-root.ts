@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parse } from 'yaml'
 import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/types.ts'
-import { writeOverride, writeStateKeys } from '../../pipeline/workspace/backend-override.ts'
+import { describeState, writeOverride, writeStateKeys } from '../../pipeline/workspace/backend-override.ts'
 import { writeMarker } from '../../pipeline/workspace/clone.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import type { Cloud } from '../../src/base/vocabulary.ts'
 import { createStateKeys } from '../../src/data/storage/state-keys.ts'
 import { createIacClient } from '../../src/services/iac/client.ts'
-import type { EngineResult, IacClient } from '../../src/services/iac/contract.ts'
+import type { EngineResult, EngineRoot, IacClient } from '../../src/services/iac/contract.ts'
 import { readText } from '../files.ts'
 import { gitOrThrow } from '../git-host/repositories.ts'
 import type { Document } from '../stack/choices.ts'
@@ -54,7 +54,8 @@ export async function connectStackEngine(folder: string) {
       await writeOverride(config, owner, path, silentLogger)
       await writeMarker(clone)
       await writeStateKeys({ config, stateKeys }, owner, path)
-      return { clone, path, ...commandsIn({ config, iac, path, scope_id, cloud }), dispose }
+      const place = { workspace_path: path, ...(await describeState(config, owner)) }
+      return { clone, path, ...commandsIn({ config, iac, place, scope_id, cloud }), dispose }
     } catch (error) {
       await dispose()
       throw error
@@ -80,10 +81,10 @@ async function loadStackConfiguration(folder: string): Promise<Config> {
   return await loadConfig(env, async () => JSON.stringify({ storage, services: { iac: services?.iac }, paths, llm }))
 }
 
-function commandsIn(root: { config: Config; iac: IacClient; path: string; scope_id: string; cloud: Cloud }) {
-  const { config, iac, path: workspace_path, scope_id, cloud } = root
+function commandsIn(root: { config: Config; iac: IacClient; place: EngineRoot; scope_id: string; cloud: Cloud }) {
+  const { config, iac, place, scope_id, cloud } = root
   const plan_file = config.paths.session_plan_filename
-  const scoped = { workspace_path, scope_id, engine_provider: cloud }
+  const scoped = { ...place, scope_id, engine_provider: cloud }
   let initialised = false
   const init = async (signal?: AbortSignal) => {
     if (!initialised) await runUntilSuccess('init', () => iac.run('init', scoped, { signal }))
@@ -97,7 +98,7 @@ function commandsIn(root: { config: Config; iac: IacClient; path: string; scope_
     /** Makes a plan and returns it as the engine's JSON. */
     plan: async (signal?: AbortSignal): Promise<string> => {
       await plan(signal)
-      return (await runUntilSuccess('show', () => iac.run('show', { workspace_path, plan_file }, { signal }))).stdout
+      return (await runUntilSuccess('show', () => iac.run('show', { ...place, plan_file }, { signal }))).stdout
     },
     apply: async (signal?: AbortSignal) => {
       await plan(signal)
@@ -106,7 +107,7 @@ function commandsIn(root: { config: Config; iac: IacClient; path: string; scope_
     /** Imports every block that has an identifier in a comment. */
     importCommented: async (signal?: AbortSignal) => {
       await init(signal)
-      for (const pair of await findCommentedBlocks(workspace_path))
+      for (const pair of await findCommentedBlocks(place.workspace_path))
         await runUntilSuccess('import', () => iac.run('import', { ...scoped, ...pair }, { signal }))
     },
   }

@@ -62,7 +62,7 @@ export function configurationDocument(choices: Choices, embedded: Embedded, fold
     ...merged('paths', { upload_folder: join(folder, 'workspaces'), git_folder: join(folder, 'git') }),
     ...merged('storage', storage),
     ...merged('git', git),
-    ...(embedded.collector_url && merged('telemetry', { collector_url: embedded.collector_url })),
+    ...(embedded.collector_url && merged('telemetry', { collector_url: embedded.collector_url, ...COLLECTOR_KEY })),
     ...(embedded.databaseUrl && merged('database', { platform_database_url_env: 'PLATFORM_SQL_DATABASE_URL' })),
     ...(embedded.cacheUrl && merged('redis', { redis_url_env: 'PLATFORM_REDIS_URL' })),
   }
@@ -114,6 +114,7 @@ function scriptedModels({ scripted }: Choices, url: string): Document {
   return { ...scripted, web_search_model: '', model_list: modelList }
 }
 
+const COLLECTOR_KEY = { api_key_env: 'PLATFORM_COLLECTOR_API_KEY' }
 const STORE_KEYS = { region: 'us-east-1', access_key_env: 'BUNDLED_ACCESS_KEY', secret_key_env: 'BUNDLED_SECRET_KEY' }
 
 /** Writes the configuration file of core and worker, and returns its path. */
@@ -123,7 +124,14 @@ export async function writeConfiguration(document: Document, folder: string): Pr
   return path
 }
 
-const SECRET_NAMES = ['object_access_key', 'object_secret_key', 'cache_token', 'iac_token', 'git_token'] as const
+const SECRET_NAMES = [
+  'object_access_key',
+  'object_secret_key',
+  'cache_token',
+  'iac_token',
+  'git_token',
+  'collector_token',
+] as const
 export type StackSecrets = Record<(typeof SECRET_NAMES)[number], string>
 
 /**
@@ -159,6 +167,7 @@ export async function childVariables(
       BUNDLED_ACCESS_KEY: secrets.object_access_key,
       BUNDLED_SECRET_KEY: secrets.object_secret_key,
     }),
+    ...(embedded.collector_url && { [COLLECTOR_KEY.api_key_env]: secrets.collector_token }),
     ...(embedded.modelUrl && scriptedKeys(shell)),
     ...(embedded.git_host && {
       GIT_USER: GIT_USER,

@@ -103,7 +103,8 @@ async function startServices(folder: string, choices: Choices, secrets: StackSec
   const keys = { access_key: secrets.object_access_key, secret_key: secrets.object_secret_key }
   const objects = { ...keys, data_dir: join(folder, 'objects') }
   const host = { data_dir: join(folder, 'git-host'), user: GIT_USER, token: secrets.git_token }
-  const collector = { data_dir: join(folder, 'collector'), shipped: await readSeedPrompts() }
+  const shipped = await readSeedPrompts()
+  const collector = { data_dir: join(folder, 'collector'), shipped, token: secrets.collector_token }
   const starting = [
     choices.database ? null : opened(database),
     onPort(choices.cache, 'cache', (port) => startCache({ port, token: secrets.cache_token })),

@@ -45,7 +45,7 @@ export function createAttempts(run: Run, secrets: Masker) {
     }
   }
   const diagnosticsOf = (found: readonly FoundIn[], number: number) =>
-    publishFindings(found, { ...hidden, limit: keptOf(number) })
+    publishFindings(found, { ...hidden, limit: number > MAX_KEPT.after ? MAX_KEPT.later : MAX_KEPT.first })
 
   const begin = (task: Operation, reason: string | null) => {
     const why = isFirst && round.attempt > 1 ? RESTARTED : (reason ?? known)
@@ -184,9 +184,6 @@ type FoundIn = Finding & Pick<AttemptDiagnostic, 'step'>
 const MAX_KEPT = { first: 20, later: 3, after: 50 }
 /** Maximum characters of each part. */
 const MAX = { summary: 300, detail: 800, snippet: 1_200, name: 300, reason: 500 } as const
-
-/** Returns the number of findings that are stored for the attempt with this number. */
-const keptOf = (number: number): number => (number > MAX_KEPT.after ? MAX_KEPT.later : MAX_KEPT.first)
 
 /** Masks and shortens findings, and removes the paths of the working copy. */
 function publishFindings(

@@ -6,7 +6,7 @@ import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import { canonicalRepository } from '../../src/plan/state/managed-state.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
 import type { EngineInfo, EngineResult, EngineRoot, IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
-import { writeStateKeys } from '../workspace/backend-override.ts'
+import { describeState, writeStateKeys } from '../workspace/backend-override.ts'
 import { type OutputArchive, watchJob } from './engine-output.ts'
 import type { BareRun, Run } from './run.ts'
 
@@ -37,12 +37,19 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
     async (request) => {
       await renewKeys('schema')
       const root = { ...place, ...(await nameRepository(run)) }
-      return await measureTime(() => run.context.iac.schema({ ...root, ...request }, run.signal))
+      return await measureTime(async () => run.context.iac.schema(await placed({ ...root, ...request }), run.signal))
     },
     () => initialised,
   )
   const { scope_id, provider: engine_provider } = run.round.session
-  const place = { workspace_path: run.workspace.iacRoot }
+  const place: EngineRoot = { workspace_path: run.workspace.iacRoot }
+  let state: ReturnType<typeof describeState> | null = null
+  /** Adds the state of the session. A copy of the code beside the engine root has another one. */
+  const placed = async <Body extends EngineRoot>(body: Body): Promise<Body> => {
+    if (body.workspace_path !== run.workspace.iacRoot) return body
+    state ??= describeState(run.context.config, run.round.session)
+    return { ...body, ...(await state) }
+  }
   return {
     /** The engine root, as jobs name it. */
     place,
@@ -67,7 +74,7 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
     diagnostics: () =>
       measureTime(async () =>
         run.context.iac.diagnostics(
-          { workspace_path: run.workspace.iacRoot, ...(await nameRepository(run)) },
+          await placed({ workspace_path: run.workspace.iacRoot, ...(await nameRepository(run)) }),
           run.signal,
         ),
       ),
@@ -78,7 +85,7 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
       const key = nextKey(kind)
       // Only `show` reports which values are sensitive, so the text of the plan is stored after it.
       if (kind !== 'show') outputs.flush()
-      const result = await measureTime(() => runWatched(run, secrets, { kind, body, key }))
+      const result = await measureTime(async () => runWatched(run, secrets, { kind, body: await placed(body), key }))
       outputs.keep(kind, result)
       return result
     },

@@ -14,20 +14,16 @@ export const createMaskedLlm = (llm: LlmClient, masker: Masker): LlmClient => ({
 function maskMessage(message: Message, masker: Masker): Message {
   if (message.role !== 'assistant') return { ...message, content: masker.text(message.content) }
   const { carry, ...rest } = message
+  // The provider has signed or encoded `carry`, so it cannot be masked: it is sent unchanged or left out.
+  const carried = JSON.stringify(carry?.data) ?? ''
   return {
     ...rest,
-    // The provider has signed or encoded `carry`, so it cannot be masked: it is sent unchanged or left out.
-    ...(carry && isClean(carry.data, masker) && { carry }),
+    ...(carry && masker.text(carried) === carried && { carry }),
     content: message.content === null ? null : masker.text(message.content),
     ...(message.tool_calls && {
       tool_calls: message.tool_calls.map((call) => ({ ...call, arguments: masker.text(call.arguments) })),
     }),
   }
-}
-
-function isClean(data: unknown, masker: Masker): boolean {
-  const text = JSON.stringify(data) ?? ''
-  return masker.text(text) === text
 }
 
 /** Wraps a client so that calls check the token budget and searches are metered. */

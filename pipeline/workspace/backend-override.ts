@@ -1,6 +1,7 @@
 import { readdir, readFile, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config/types.ts'
+import { sha256Hex } from '../../src/base/bytes.ts'
 import { internal } from '../../src/base/errors.ts'
 import { parseJson } from '../../src/base/json.ts'
 import type { Logger } from '../../src/base/log.ts'
@@ -34,6 +35,15 @@ export async function writeOverride(
   await assertNoForeignBackend(iacRoot, config.paths.backend_override_filename)
   await writeIntoRoot(config.paths, iacRoot, config.paths.backend_override_filename, file.content)
   log.info('engine backend override written', { provider: config.storage.provider, bucket: file.bucket, key: file.key })
+}
+
+/** Returns the field of a job about the managed state of a session; empty when the platform does not manage it. */
+export async function describeState(
+  config: Pick<Config, 'storage'>,
+  { scope_id, workspace: { uri, root_path } }: Pick<SessionFacts, 'scope_id' | 'workspace'>,
+): Promise<{ state?: { cloud: 'aws' | 'azure' | null; override_sha256: string } }> {
+  const file = overrideFile(config.storage, await deriveProjectId(uri, scope_id, root_path))
+  return file ? { state: { cloud: file.cloud, override_sha256: await sha256Hex(file.content) } } : {}
 }
 
 /** Writes a file with credentials, unless an engine has replaced its root by a link. Errors: 500. */

@@ -3,7 +3,17 @@ import { badGateway, internal, type PlatformError, REPOSITORY_UNREACHABLE } from
 import type { Logger } from '../../src/base/log.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { excludeNeverPushed, isNeverPushed } from './files/engine-files.ts'
-import { type CloneLimits, type Git, MIB, measure, mustSucceed, repositoryTooLarge, tooManyFiles } from './git/git.ts'
+import {
+  type CloneLimits,
+  type Git,
+  MAX_LISTING,
+  MIB,
+  measure,
+  mustSucceed,
+  repositoryTooLarge,
+  SUBMODULE,
+  tooManyFiles,
+} from './git/git.ts'
 import type { Checkout } from './workspace.ts'
 
 const ASK_TIMEOUT_MS = 20_000
@@ -124,9 +134,6 @@ export async function commitAndPush(checkout: Checkout): Promise<string> {
   return await readHead(checkout)
 }
 
-/** Maximum bytes of the list of changed files. */
-const MAX_LISTING = 256 * 1024 * 1024
-
 /** Stages changes one by one, because `git add` would run git in a repository placed below the clone. */
 async function stageChanges({ git, paths }: Checkout): Promise<void> {
   const what = ['--modified', '--deleted', '--others', '--exclude-standard', '-z']
@@ -141,8 +148,6 @@ async function stageChanges({ git, paths }: Checkout): Promise<void> {
   const input = `${changed.join('\0')}\0`
   await git.run(['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { input })
 }
-
-const SUBMODULE = '160000'
 
 /** Throws 500 for a changed path that is never pushed, or a changed submodule. */
 async function assertPushable({ git, paths, base }: Checkout): Promise<void> {

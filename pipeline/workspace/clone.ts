@@ -9,7 +9,7 @@ import { assertNoForeignBackend } from './backend-override.ts'
 import { isInside, locateRoot, resolveLink } from './files/confine.ts'
 import { excludeNeverPushed, hiddenNames, neverPushed, WORKSPACE_MARKER } from './files/engine-files.ts'
 import { isShared, removeRightInside, shareTree, writePrivateFile } from './files/private-files.ts'
-import { createLocalGit, type Git } from './git/git.ts'
+import { createLocalGit, type Git, MAX_LISTING, SUBMODULE } from './git/git.ts'
 import type { Workspace } from './workspace.ts'
 
 /**
@@ -71,7 +71,6 @@ interface IndexEntry {
 }
 
 const LINK = '120000'
-const SUBMODULE = '160000'
 
 /**
  * Removes entries from the work tree that must not reach the engine: symlinks out of the clone or into git's directory,
@@ -119,9 +118,6 @@ async function listEntries(git: Git): Promise<IndexEntry[]> {
     .filter(Boolean)
     .map((line) => ({ mode: line.slice(0, 6), path: line.slice(line.indexOf('\t') + 1) }))
 }
-
-/** Maximum bytes of file names; the number of files has its own limit. */
-const MAX_LISTING = 256 * 1024 * 1024
 
 /** Marks entries of the index as not present, so that git neither reads nor deletes them. */
 async function hide(git: Git, paths: readonly string[]): Promise<void> {

@@ -64,6 +64,12 @@ const GENERAL = new Map(
       'Request body is larger than 65536 bytes (64 KiB).',
     ),
     { ...errorAnswer(422, 'The request did not validate.'), schema: Problems },
+    errorAnswer(
+      421,
+      'Sign-in is off, and the request names a host that the operator has not allowed.',
+      'The platform does not serve this host name while sign-in is off. Add the name to http.allowed_hosts, or set ' +
+        'oidc.issuer_url.',
+    ),
     errorAnswer(500, 'Unexpected error; the text is always `Internal Server Error`.', 'Internal Server Error'),
   ].map((answer) => [answer.status, answer]),
 )
@@ -150,11 +156,11 @@ export const sidecarErrors = (name: string, seconds: number) => [
 
 /**
  * Describes the errors of a route by status; a bare number takes the general description of that status. A later entry
- * replaces an earlier one of the same status, and 500 is always added.
+ * replaces an earlier one of the same status, and 421 and 500 are always added.
  */
 export const describeErrors = (entries: readonly (number | ErrorAnswer)[]) =>
   Object.fromEntries(
-    [...entries, 500].map((entry) => {
+    [...entries, 421, 500].map((entry) => {
       const { status, description, examples, schema } =
         typeof entry === 'number' ? (GENERAL.get(entry) ?? errorAnswer(entry, '')) : entry
       const content = { schema: schema ?? Detail, ...(schema !== Problems && { examples: toExamples(examples) }) }

@@ -45,7 +45,7 @@ export function createIacApp(options: {
     c.json({
       name: engine.name,
       version: engine.version,
-      additions: [...ADDITIONS, 'output', 'output_from', 'cancel', 'plan_sha256', 'repository'],
+      additions: [...ADDITIONS, 'output', 'output_from', 'cancel', 'plan_sha256', 'repository', 'state'],
       ...boundary,
     }),
   )
@@ -94,9 +94,15 @@ const text = z.strictObject({
 const scoped = { scope_id: noNul(z.string().min(1).max(1024)), engine_provider: z.enum(ENGINE_PROVIDERS) }
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal digits')
+const state = z.strictObject({ cloud: z.enum(ENGINE_PROVIDERS).nullable(), override_sha256: sha256 })
 /** Returns a body with a workspace and these fields. Undeclared keys are refused. */
 const bodyWith = <Fields extends z.ZodRawShape>(fields: Fields) =>
-  z.strictObject({ workspace_path: workspacePath, repository: repository.optional(), ...fields })
+  z.strictObject({
+    workspace_path: workspacePath,
+    repository: repository.optional(),
+    state: state.optional(),
+    ...fields,
+  })
 
 /** Bodies of the submission routes. */
 export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
@@ -114,7 +120,7 @@ export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
     ephemeral_types: types.optional(),
   }),
   diagnostics: bodyWith({}),
-  fmt: bodyWith({ texts: z.array(text).min(1).max(256) }),
+  fmt: z.strictObject({ workspace_path: workspacePath, texts: z.array(text).min(1).max(256) }),
 }
 
 export const ROUTES: Record<JobKind, string> = {

@@ -92,7 +92,7 @@ export const readSettings = (env: Record<string, string | undefined>) =>
       engineEnv: list('IAC_ENGINE_ENV'),
       /** Absolute paths of additional files and folders that engines in a sandbox can read. */
       engineFiles: list('IAC_ENGINE_FILES'),
-      /** The cloud whose credentials the state needs beside that of the request; `auto` reads it from the override file. */
+      /** The cloud whose credentials the state needs beside that of the request; `auto` takes it from the request. */
       stateCloud: choice('IAC_STATE_CLOUD', ['auto', 'none', ...ENGINE_PROVIDERS]),
     }
     checkLimits(settings, text('TF_CLI_CONFIG_FILE') || text('TERRAFORM_CONFIG'), problems)

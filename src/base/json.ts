@@ -39,3 +39,9 @@ export function parseJson(text: string): Json | undefined {
     return undefined
   }
 }
+
+/** Parses a quoted text as JSON writes it; null for any other text. */
+export function parseQuoted(text: string): string | null {
+  const value = parseJson(text)
+  return typeof value === 'string' ? value : null
+}

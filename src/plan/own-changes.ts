@@ -1,4 +1,4 @@
-import { isJsonObject, itemsOf, type Json, memberOf, parseJson } from '../base/json.ts'
+import { isJsonObject, itemsOf, type Json, memberOf, parseQuoted } from '../base/json.ts'
 import { readHeader } from '../hcl/read.ts'
 import { type AddressPart, readAddress } from './addresses.ts'
 import { folderOf, resolveFolder } from './code/modules.ts'
@@ -70,7 +70,7 @@ function isOwnInstance(
   const lines = declarationsOf(referencesIn(expression), place, blocks)
   if (own !== undefined) lines.push({ block: own, name: isNumber ? 'count' : 'for_each' })
   if (isNumber) return lines.some(({ block, name }) => changesCount(block, name))
-  const text = readText(key)
+  const text = parseQuoted(key)
   if (text === null) return false
   const anything: Sides = { code: null, infrastructure: null }
   return (
@@ -366,13 +366,7 @@ function toValue(text: string): CodeValue {
   const literal = LITERAL.exec(text)?.[1]
   if (literal === undefined) return { text: text.trim(), literal: null }
   if (!literal.startsWith('"')) return { text: literal, literal }
-  return { text: literal, literal: /[$%]\{/.test(literal) ? null : readText(literal) }
-}
-
-/** Parses a quoted text; null when it is not written as in JSON. */
-function readText(quoted: string): string | null {
-  const value = parseJson(quoted)
-  return typeof value === 'string' ? value : null
+  return { text: literal, literal: /[$%]\{/.test(literal) ? null : parseQuoted(literal) }
 }
 
 const isSame = (literal: string, value: Json): boolean =>

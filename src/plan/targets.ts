@@ -1,4 +1,4 @@
-import { itemsOf, type Json, memberOf, parseJson } from '../base/json.ts'
+import { itemsOf, type Json, memberOf, parseQuoted } from '../base/json.ts'
 import { type PlannedChange, toReportAction } from './actions.ts'
 import { withoutIndexes } from './addresses.ts'
 import type { CodeChanges } from './code/changes.ts'
@@ -156,9 +156,11 @@ export function readTargetingFault(text: string): TargetingFault | null {
   if (errors.length === 0 || !errors.every(isAboutTargets)) return null
   return {
     missing: errors.flatMap(({ detail }) =>
-      [...detail.matchAll(/^\s*-target=("(?:\\.|[^"\\])*")\s*$/gm)].flatMap(([, quoted = '']) => unquote(quoted)),
+      [...detail.matchAll(/^\s*-target=("(?:\\.|[^"\\])*")\s*$/gm)].flatMap(
+        ([, quoted = '']) => parseQuoted(quoted) ?? [],
+      ),
     ),
-    invalid: errors.flatMap(({ summary }) => unquote(INVALID.exec(summary)?.[1] ?? '')),
+    invalid: errors.flatMap(({ summary }) => parseQuoted(INVALID.exec(summary)?.[1] ?? '') ?? []),
   }
 }
 
@@ -172,8 +174,3 @@ const INVALID = /^Invalid target (".*")$/
 
 const isAboutTargets = ({ summary }: Diagnostic): boolean =>
   summary === 'Moved resource instances excluded by targeting' || INVALID.test(summary)
-
-function unquote(quoted: string): string[] {
-  const value = parseJson(quoted)
-  return typeof value === 'string' ? [value] : []
-}

@@ -7,9 +7,9 @@ import {
   mergeErrors,
   pageUrl,
   pullNumber,
+  readRepositoryPath,
   refusedWith,
 } from './host.ts'
-import { readRepositoryPath } from './repository-path.ts'
 
 const MAX_TITLE = 255
 const MAX_DESCRIPTION = 1_048_576

@@ -13,18 +13,11 @@ export type StepOutcome = AttemptStep['outcome']
 export type AttemptOutcome = NonNullable<AttemptDetail['outcome']>
 export type AttemptDiagnostic = AttemptDetail['diagnostics'][number]
 
-/** Tokens and costs of the model calls during an attempt. */
-export interface AttemptSpending {
-  input_tokens: number
-  cached_tokens: number
-  output_tokens: number
-  /** US dollars; null when the price of a model is unknown. */
-  cost_usd: number | null
-}
-
-/** `diagnostics` are the first of `diagnostics_total` findings. */
-export type AttemptEnd = AttemptSpending &
-  Pick<AttemptDetail, 'commit' | 'steps' | 'diagnostics' | 'diagnostics_total'> & { outcome: AttemptOutcome }
+/** `diagnostics` are the first of `diagnostics_total` findings; tokens and US dollars are those of the model calls. */
+export type AttemptEnd = Record<'input_tokens' | 'cached_tokens' | 'output_tokens', number> &
+  Pick<AttemptDetail, 'cost_usd' | 'commit' | 'steps' | 'diagnostics' | 'diagnostics_total'> & {
+    outcome: AttemptOutcome
+  }
 
 /**
  * Records the beginning of an attempt and returns its number. Throws `LeaseLost`.

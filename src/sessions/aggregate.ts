@@ -75,6 +75,9 @@ function parseEntry(text: string | null): SessionAggregate | null {
 }
 
 type Head = SummaryRow & { id: number; scope_id: string; payload: Turn[] }
+type StoredRound = Pick<RoundDetail, 'id' | 'number' | 'query' | 'preview' | 'created_at'> & {
+  usage: Partial<RoundUsage> | null
+}
 type RoundRow = { round_id: number }
 type ArtifactRow = RoundRow & Omit<ArtifactEntry, 'url'> & { uri: string }
 
@@ -90,35 +93,34 @@ async function readAggregate(
   })
   if (!rows) return null
   const { id: _, scope_id, payload, ...head } = rows.head
-  const entries = {
-    reports: await presignRows(context, rows.reports),
-    compliance_checks: await presignRows(context, rows.compliance_checks),
-    plans: await presignDocuments(context, await presignRows(context, rows.plans)),
-    code_changes: await presignRows(context, rows.code_changes),
-    previews: await presignRows(context, rows.previews),
-    outputs: await presignRows(context, rows.outputs),
-  }
-  const rounds = rows.rounds.map(({ id, number, query, preview, usage, created_at }): RoundDetail => {
-    const ofThisRound = <Row extends RoundRow>(list: readonly Row[]) =>
-      list.filter((row) => row.round_id === id).map(withoutRound)
+  const { storage } = context
+  const readRound = async ({ usage, ...round }: (typeof rows.rounds)[number]): Promise<RoundDetail> => {
+    const inRound = <Row extends RoundRow>(list: readonly Row[]) => list.filter((row) => row.round_id === round.id)
+    const listed = <Row extends RoundRow>(list: readonly Row[]) => inRound(list).map(({ round_id: _, ...row }) => row)
+    /** Replaces the stored internal address of each artifact by a URL that is signed for the public host. */
+    const signed = <Row extends ArtifactRow>(list: readonly Row[]) =>
+      Promise.all(
+        inRound(list).map(async ({ round_id: _, uri, ...row }) => ({ ...row, url: await storage.presign(uri) })),
+      )
+    const plans = (await signed(rows.plans)).map(async ({ document_uri, ...plan }) => ({
+      ...plan,
+      document_url: document_uri === null ? null : await storage.presign(document_uri),
+    }))
     return {
-      id,
-      number,
-      query,
-      preview,
-      statuses: ofThisRound(rows.statuses),
-      reports: ofThisRound(entries.reports),
-      compliance_checks: ofThisRound(entries.compliance_checks),
-      plans: ofThisRound(entries.plans),
-      code_changes: ofThisRound(entries.code_changes),
-      previews: ofThisRound(entries.previews),
-      outputs: ofThisRound(entries.outputs),
-      pull_requests: ofThisRound(rows.pull_requests),
-      attempts: toAttempts(rows.attempts.filter(({ round_id }) => round_id === id)),
+      ...round,
+      statuses: listed(rows.statuses),
+      reports: await signed(rows.reports),
+      compliance_checks: await signed(rows.compliance_checks),
+      plans: await Promise.all(plans),
+      code_changes: await signed(rows.code_changes),
+      previews: await signed(rows.previews),
+      outputs: await signed(rows.outputs),
+      pull_requests: listed(rows.pull_requests),
+      attempts: toAttempts(inRound(rows.attempts)),
       usage: usage && toUsage(usage),
-      created_at,
     }
-  })
+  }
+  const rounds = await Promise.all(rows.rounds.map(readRound))
   const history = options.includeHistory ? payload : null
   return { ...toSummary(head), scope_id, rounds, history, saved_plan: rows.saved_plan }
 }
@@ -140,7 +142,7 @@ async function readRounds(tx: Transaction, sessionId: number) {
     FROM ${tx(table)} t JOIN artifacts a ON a.id = t.artifact_id
     WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY t.created_at, t.id`
   return {
-    rounds: await tx<Own<RoundDetail, 'id' | 'number' | 'query' | 'preview' | 'created_at'>[]>`
+    rounds: await tx<StoredRound[]>`
       SELECT id, number, query, preview, usage, created_at FROM rounds
       WHERE session_id = ${sessionId} ORDER BY number, id`,
     statuses: await tx<(RoundRow & { status: Status; message: string | null; created_at: string })[]>`
@@ -159,8 +161,6 @@ async function readRounds(tx: Transaction, sessionId: number) {
   }
 }
 
-type Own<Detail, Keys extends keyof Detail> = Pick<Detail, Keys> & { usage: Partial<RoundUsage> | null }
-
 async function readPlans(tx: Transaction, sessionId: number) {
   return tx<(ArtifactRow & { targets: string[]; document_uri: string | null })[]>`
     SELECT t.round_id, t.id, a.uri, a.content_type, a.file_size_bytes, t.targets, d.uri AS document_uri, t.created_at
@@ -178,23 +178,3 @@ const toUsage = (stored: Partial<RoundUsage>): RoundUsage => ({
   cost_usd: stored.cost_usd ?? null,
   validation_attempts: stored.validation_attempts ?? 0,
 })
-
-/** Replaces the stored internal address of each artifact by a URL that is signed for the public host. */
-function presignRows<Row extends ArtifactRow>(context: Pick<Context, 'storage'>, rows: readonly Row[]) {
-  return Promise.all(rows.map(async ({ uri, ...row }) => ({ ...row, url: await context.storage.presign(uri) })))
-}
-
-/** Replaces the address of a plan's document in the same way. */
-function presignDocuments<Row extends { document_uri: string | null }>(
-  { storage }: Pick<Context, 'storage'>,
-  rows: readonly Row[],
-) {
-  return Promise.all(
-    rows.map(async ({ document_uri, ...row }) => ({
-      ...row,
-      document_url: document_uri === null ? null : await storage.presign(document_uri),
-    })),
-  )
-}
-
-const withoutRound = <Row extends RoundRow>({ round_id: _, ...row }: Row): Omit<Row, 'round_id'> => row

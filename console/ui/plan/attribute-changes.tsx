@@ -69,11 +69,11 @@ function Attribute({ attribute, forces, columns }: AttributeProps) {
       </th>
       {attribute.change === 'same' ? (
         <td colSpan={columns.length}>
-          <Side sides={attribute} side="before" /> <span class="quiet">stays</span>
+          <Value shown={showSide(attribute, 'before')} /> <span class="quiet">stays</span>
         </td>
       ) : columns.length === 1 ? (
         <td>
-          <Side sides={attribute} side={columns[0] ?? 'after'} />
+          <Value shown={showSide(attribute, columns[0] ?? 'after')} />
         </td>
       ) : (
         <Change sides={attribute} />
@@ -135,9 +135,6 @@ const explainImport = ({ id }: NonNullable<PlannedResource['import']>): string =
   id === null
     ? 'It already exists and becomes managed; its identifier is not shown.'
     : `It already exists as ${clean(id)} and becomes managed.`
-
-/** Shows one side of a change. */
-const Side = ({ sides, side }: { sides: Sides; side: 'before' | 'after' }) => <Value shown={showSide(sides, side)} />
 
 function Value({ shown: { kind, text, is_block } }: { shown: Shown }) {
   if (kind === 'note') return <span class="plan-note">{text}</span>

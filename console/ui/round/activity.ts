@@ -107,53 +107,47 @@ export function withStatuses(lines: readonly ActivityLine[], statuses: Round['st
   return [...all, ...messages]
 }
 
-const CHAINS = new Map(
-  Object.entries({
-    REQUESTS_FILTER: 'checks the request',
-    INTENT_CHECK: 'turns the request into conditions',
-    PROMPT_COMPOSITOR: 'prepares the task',
-    IAC_GENERATOR: 'writes the code',
-    TARGET_GENERATOR: 'chooses the targets',
-    REPORT_GENERATOR: 'writes the report',
-    COMPLIANCE_CHECKER: 'audits the plan',
-    TASK_SPLITTER: 'splits the drift into tasks',
-    FILTER_DRIFT_EXCEPTIONS: 'sorts out exceptions',
-    FILTER_RECONCILIATION: 'compares the remaining differences',
-    IMPORT_ADDRESSES: 'names the resources',
-    IMPORT_FILTER: 'chooses what to import',
-    PR_GENERATOR: 'writes the pull request',
-  }),
-)
+const CHAINS = new Map([
+  ['REQUESTS_FILTER', 'checks the request'],
+  ['INTENT_CHECK', 'turns the request into conditions'],
+  ['PROMPT_COMPOSITOR', 'prepares the task'],
+  ['IAC_GENERATOR', 'writes the code'],
+  ['TARGET_GENERATOR', 'chooses the targets'],
+  ['REPORT_GENERATOR', 'writes the report'],
+  ['COMPLIANCE_CHECKER', 'audits the plan'],
+  ['TASK_SPLITTER', 'splits the drift into tasks'],
+  ['FILTER_DRIFT_EXCEPTIONS', 'sorts out exceptions'],
+  ['FILTER_RECONCILIATION', 'compares the remaining differences'],
+  ['IMPORT_ADDRESSES', 'names the resources'],
+  ['IMPORT_FILTER', 'chooses what to import'],
+  ['PR_GENERATOR', 'writes the pull request'],
+])
 
 /** What a tool does, in a word. A tool that only returns an answer is not here. */
-const TOOLS = new Map(
-  Object.entries({
-    read_file: 'reads',
-    list_dir: 'lists',
-    bulk_grep_search: 'searches',
-    diff_history: 'reads the history',
-    resource_schema: 'reads a schema',
-    web_search: 'searches the web',
-    write_to_file: 'writes',
-    replace_in_file: 'edits',
-    delete_file: 'deletes',
-    task_complete: 'is done',
-  }),
-)
+const TOOLS = new Map([
+  ['read_file', 'reads'],
+  ['list_dir', 'lists'],
+  ['bulk_grep_search', 'searches'],
+  ['diff_history', 'reads the history'],
+  ['resource_schema', 'reads a schema'],
+  ['web_search', 'searches the web'],
+  ['write_to_file', 'writes'],
+  ['replace_in_file', 'edits'],
+  ['delete_file', 'deletes'],
+  ['task_complete', 'is done'],
+])
 const READING = new Set(['read_file', 'list_dir', 'bulk_grep_search', 'diff_history', 'resource_schema', 'web_search'])
 
-const STEPS = new Map(
-  Object.entries({
-    generate: 'Write',
-    init: 'Prepare',
-    validate: 'Validate',
-    plan: 'Plan',
-    show: 'Read plan',
-    import: 'Import',
-    check: 'Check',
-    apply: 'Apply',
-  }),
-)
+const STEPS = new Map([
+  ['generate', 'Write'],
+  ['init', 'Prepare'],
+  ['validate', 'Validate'],
+  ['plan', 'Plan'],
+  ['show', 'Read plan'],
+  ['import', 'Import'],
+  ['check', 'Check'],
+  ['apply', 'Apply'],
+])
 
 const plain = (name: string): string => name.toLowerCase().replaceAll('_', ' ')
 

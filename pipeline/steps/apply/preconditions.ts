@@ -10,7 +10,7 @@ import { describeMovedState, describeOtherEngine } from '../../../src/saved-plan
 import { runJob } from '../../kit/engine.ts'
 import type { BareKit } from '../../kit/kit.ts'
 import { type BareRun, withFallback } from '../../kit/run.ts'
-import { writeOverride, writeStateKeys } from '../../workspace/backend-override.ts'
+import { describeState, writeOverride, writeStateKeys } from '../../workspace/backend-override.ts'
 import { readMasks } from '../../workspace/files/private-files.ts'
 import { unpackDirectory } from '../../workspace/saved-plans/pack.ts'
 import {
@@ -224,7 +224,9 @@ async function initialise(run: BareRun, { iacRoot }: PlanDirectory): Promise<voi
   await writeOverride(context.config, round.session, iacRoot, log)
   await writeStateKeys(context, round.session, iacRoot)
   const { scope_id, provider } = round.session
-  const result = await runJob(run, 'init', { workspace_path: iacRoot, scope_id, engine_provider: provider })
+  const state = await describeState(context.config, round.session)
+  const job = { workspace_path: iacRoot, scope_id, engine_provider: provider, ...state }
+  const result = await runJob(run, 'init', job)
   if (result.exit_code !== 0)
     throw new PlatformError('EngineInitFailed', 502, result.stderr.trim() || 'engine init failed')
 }

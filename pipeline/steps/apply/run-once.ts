@@ -9,6 +9,7 @@ import { askToStop, cancelledBy, nameRepository, traceEngine } from '../../kit/e
 import { watchJob } from '../../kit/engine-output.ts'
 import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
+import { describeState } from '../../workspace/backend-override.ts'
 import type { PlanDirectory } from '../../workspace/saved-plans/plan-directory.ts'
 
 /** Returns the error of an apply in a locked session, 409. */
@@ -26,6 +27,7 @@ export async function submitOnce(run: BareRun, plan: SavedPlan, { iacRoot }: Pla
   // The sidecar hashes the plan file again, on a copy that nobody can change before the engine reads it.
   const isHashed = (await context.iac.offers?.('plan_sha256', signal)) ?? false
   const named = await nameRepository(run)
+  const state = await describeState(context.config, round.session)
   if (!(await recordIntent(context.sql, round, plan))) throw blockedSession(uuid)
   onIntent()
   if (signal.aborted && signal.reason !== STOPPING) throw new LeaseLost()
@@ -36,6 +38,7 @@ export async function submitOnce(run: BareRun, plan: SavedPlan, { iacRoot }: Pla
     scope_id,
     engine_provider: provider,
     plan_file: planFile,
+    ...state,
     ...(isHashed && { plan_sha256: plan.plan_sha256 }),
   })
   await recordJobId(run, jobId)

@@ -243,15 +243,8 @@ async function grep({ root, paths }: Enclosure, search: Search, signal?: AbortSi
     './',
   ]
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8', HOME: '/dev/null' }
-  const output = await runProcess({
-    file: rgPath,
-    args,
-    cwd: root,
-    env,
-    timeoutMs: TIMEOUT_MS,
-    maxOutput: MAX_OUTPUT,
-    signal,
-  })
+  const limits = { timeoutMs: TIMEOUT_MS, maxOutput: MAX_OUTPUT, signal }
+  const output = await runProcess({ file: rgPath, args, cwd: root, env, ...limits })
   signal?.throwIfAborted()
   if (output.stopped === 'timeout')
     throw new ToolError(`The search took longer than ${TIMEOUT_MS / 1000} s; use a simpler pattern`)

@@ -52,45 +52,31 @@ export function createGit(
     /** Does the same and returns the output. Errors: 500 with git's text. */
     run: async (args: readonly string[], options?: GitOptions) =>
       mustSucceed({ url: url.href, place }, await local(args, options)),
-    /** Runs network commands. Errors: 400 when an address of the host is not public; 422 over the size limit. */
+    /** Runs network commands, and stops one when git's directory grows over the limit. Errors: 400 when an address of the host is not public; 422 over the size limit. */
     network: async (args: readonly string[], options?: GitOptions) => {
       const addresses = await resolveAllowedAddresses(config, resolver, url, signal).catch((error: unknown) => {
         signal?.throwIfAborted()
         throw repositoryUnreachable(error)
       })
       const env = createGitEnvironment(config, place, { url, addresses })
-      return runWatched(args, { cwd: place.workTree, signal, ...options }, env, { config, place })
+      const given = { cwd: place.workTree, signal, ...options }
+      const watch = watchSize(place.directory, config)
+      const ended = given.signal ? AbortSignal.any([given.signal, watch.signal]) : watch.signal
+      try {
+        const output = await runGit(args, { ...given, signal: ended }, env)
+        await watch.look()
+        watch.signal.throwIfAborted()
+        return output
+      } finally {
+        watch.stop()
+      }
     },
   }
 }
 
-/** Runs git, and stops it when its directory grows over the limit. */
-async function runWatched(
-  args: readonly string[],
-  options: GitOptions & { cwd: string },
-  env: Record<string, string>,
-  { config, place }: { config: GitConfig; place: GitPlace },
-): Promise<ProcessOutput> {
-  const watch = watchSize(place.directory, config)
-  const signal = options.signal ? AbortSignal.any([options.signal, watch.signal]) : watch.signal
-  try {
-    const output = await runGit(args, { ...options, signal }, env)
-    await watch.look()
-    watch.signal.throwIfAborted()
-    return output
-  } finally {
-    watch.stop()
-  }
-}
-
 async function runGit(args: readonly string[], options: GitOptions & { cwd: string }, env: Record<string, string>) {
-  const output = await runProcess({
-    file: 'git',
-    args: ['--no-pager', ...args],
-    env,
-    timeoutMs: TIMEOUT_MS,
-    ...options,
-  })
+  const request = { file: 'git', args: ['--no-pager', ...args], env, timeoutMs: TIMEOUT_MS }
+  const output = await runProcess({ ...request, ...options })
   options.signal?.throwIfAborted()
   return output
 }
@@ -117,6 +103,10 @@ const MAX_TEXT = 2_000
 export type CloneLimits = Pick<GitConfig, 'max_clone_mib' | 'max_clone_files'>
 
 export const MIB = 1024 * 1024
+/** Maximum bytes of a list of files; the number of files has its own limit. */
+export const MAX_LISTING = 256 * MIB
+/** The mode of a submodule in git's lists. */
+export const SUBMODULE = '160000'
 const LOOK_EVERY_MS = 250
 /** Git keeps fetched objects in a few packs, so more entries than this need not be measured. */
 const MAX_ENTRIES = 20_000

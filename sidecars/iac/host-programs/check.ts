@@ -14,6 +14,8 @@ interface CheckOptions {
   timeoutMs: number
   /** Name of the file with which the platform sends the state to its own store. */
   overrideFilename: string
+  /** SHA-256 of that file as the worker wrote it; null when it has written none. */
+  overrideSha256: string | null
   /** The operator's own settings for the backend; empty for none. */
   backendConfig: string
   /** Further folders that links to installed providers may lead to, beside those of the engine. */
@@ -67,6 +69,7 @@ async function check(
     env,
     signal,
     overrideFilename,
+    overrideSha256,
     backendConfig,
     allowedHosts,
     initialised,
@@ -97,6 +100,7 @@ async function check(
   const inspection: Inspection = {
     place,
     dataFolder,
+    overrideSha256,
     planFile: planFile !== undefined && HAS_PLAN.includes(kind) ? resolve(workspace, planFile) : null,
     toleratesBroken: READS_ONLY.includes(kind),
     tests: READS_TESTS.includes(kind),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import { basename, isAbsolute, join, relative, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
@@ -44,6 +45,8 @@ export interface Inspection {
   /** The place of the files in the workspace itself. */
   place: Place
   dataFolder: string
+  /** SHA-256 of the override file that the worker wrote; null for none. */
+  overrideSha256: string | null
   /** The plan whose copy of the configuration is inspected as well; null for none. */
   planFile: string | null
   /** True if the engine may read a broken file, to report its errors. */
@@ -73,6 +76,8 @@ export async function inspect(inspection: Inspection, sizes: Sizes): Promise<str
     return tooLargeText(error.file, error.limit)
   }
 }
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** Words that make the engine act while it only reads, also in a file that is broken elsewhere. */
 const ACTS_WHEN_READ = /\b(?:backend|cloud|encryption|module|run)\b|\\u/i
@@ -162,7 +167,7 @@ class Inspector {
     this.#bytes += content.length
     if (this.#bytes > this.#sizes.totalBytes)
       throw new TooLarge(name, `${inMib(LIMITS.totalBytes)} of configuration in all`)
-    const isOwnOverride = folder === place.workspace && basename(name) === place.overrideFilename
+    const isOwnOverride = folder === place.workspace && sha256(content) === this.#given.overrideSha256
     this.#hasOverride ||= isOwnOverride
     const scan = this.#scanText(name, content, { ...place, folder, isOwnOverride })
     if (isOwnOverride) this.#overridesBackend ??= scan.setsBackend

@@ -1,3 +1,4 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
@@ -71,6 +72,16 @@ export async function readNamedText(path: string, settingName: string, env: Env)
   const text = (await readNamed(path, settingName, env)).toString('utf8').trim()
   if (text === '') throw new InventoryError(`the file that ${settingName} names is empty`)
   return text
+}
+
+/** Parses an RSA key in PEM; null for any other text, because a message of the parser may quote a part of the key. */
+export function parseRsaKey(key: string, passphrase?: string): KeyObject | null {
+  try {
+    const parsed = createPrivateKey({ key, ...(passphrase ? { passphrase } : {}) })
+    return parsed.asymmetricKeyType === 'rsa' ? parsed : null
+  } catch {
+    return null
+  }
 }
 
 /** Host names of this machine, as a URL has them. */

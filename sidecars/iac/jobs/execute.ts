@@ -197,6 +197,7 @@ async function refuse(
     signal,
     timeoutMs: settings.jobTimeoutSeconds * 1000,
     overrideFilename: OVERRIDE_NAME,
+    overrideSha256: request.state?.override_sha256 ?? null,
     backendConfig: settings.backendConfig,
     providerFolders: [settings.pluginCacheDir, settings.providerMirror].filter((folder) => folder !== ''),
     // The sandbox checks the ports as well.

@@ -1,6 +1,5 @@
-import { readFile, stat } from 'node:fs/promises'
-import { isAbsolute, join } from 'node:path'
-import { blocksWithin, readHcl } from '../../../src/hcl/read.ts'
+import { stat } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
 import { engineEnvironment, withoutOwnSettings } from '../engine/command.ts'
 import type { PluginCache } from '../engine/plugin-cache.ts'
 import type { CliConfig } from '../limits/providers.ts'
@@ -29,15 +28,6 @@ const REGISTRY_TOKENS = /^TF_TOKEN_/
 const CLOUD_KINDS: readonly JobKind[] = ['init', 'plan', 'apply', 'import']
 /** Kinds that open the state, whose store may be in another cloud. */
 const STATE_KINDS: readonly JobKind[] = [...CLOUD_KINDS, 'state_resource_ids']
-
-/** The cloud that holds the state, by the type of the backend. */
-const BACKENDS: Record<string, EngineProvider> = {
-  s3: 'aws',
-  azurerm: 'azure',
-  gcs: 'gcp',
-  oci: 'oci',
-  kubernetes: 'kubernetes',
-}
 
 /** Returns the clouds whose credentials a job gets: that of the request, and that of the state if it opens it. */
 export function cloudsOf(kind: JobKind, request: JobRequest, stateCloud: EngineProvider | null): EngineProvider[] {
@@ -89,20 +79,6 @@ export async function namedFiles(variables: Environment): Promise<string[]> {
 /** Returns the folders with credentials of these clouds, relative to the home folder of the service. */
 export const homeFolders = (clouds: readonly EngineProvider[]): string[] => clouds.map((cloud) => CLOUDS[cloud].home)
 
-const OWN_KEYS = new Set(['access_key', 'sas_token', 'credentials', 'token', 'shared_credentials_files'])
-
-/** Returns the cloud of the state by the override file; null if its backend has own keys, or the file is missing. */
-export async function readStateCloud(workspace: string, overrideName: string): Promise<EngineProvider | null> {
-  const path = join(workspace, overrideName)
-  const entry = await stat(path).catch(() => null)
-  if (!entry?.isFile() || entry.size > 64 * 1024) return null
-  const text = await readFile(path, 'utf8').catch(() => '')
-  const backend = [...blocksWithin(readHcl(text).body)].find(({ type }) => type === 'backend')
-  const [type = ''] = backend?.labels ?? []
-  if (backend?.body.attributes.some(({ name }) => OWN_KEYS.has(name))) return null
-  return Object.hasOwn(BACKENDS, type) ? (BACKENDS[type] ?? null) : null
-}
-
 /** The default of `paths.backend_override_filename`, in which the worker declares the state store. */
 export const OVERRIDE_NAME = 'backend_override.tf'
 
@@ -124,9 +100,9 @@ export async function prepareSurroundings(
   // Only an init installs providers, and it sees later additions to the mirror.
   if (kind === 'init') await options.cliConfig?.refresh()
   const cliConfig = options.cliConfig?.path ?? null
-  const { stateCloud } = settings
-  const found = stateCloud === 'auto' ? await readStateCloud(request.workspace_path, OVERRIDE_NAME) : stateCloud
-  const clouds = cloudsOf(kind, request, found === 'none' ? null : found)
+  // Whatever lies in the workspace may come from a repository or an earlier engine.
+  const stateCloud = settings.stateCloud === 'auto' ? (request.state?.cloud ?? 'none') : settings.stateCloud
+  const clouds = cloudsOf(kind, request, stateCloud === 'none' ? null : stateCloud)
   const variables =
     executor.boundary.sandbox === 'none'
       ? withoutOwnSettings(env)

@@ -68,19 +68,24 @@ function guard(store: CacheStore, log: Logger, onRead: (outcome: ReadOutcome) =>
   }
 }
 
-/** Runs work on the store, or returns `fallback` when it fails or during an outage. */
-type Attempt = <T>(work: () => Promise<T>, fallback: T) => Promise<T>
-
-/** Makes a circuit breaker: during an outage it does not call the store. */
-function createBreaker(store: CacheStore, log: Logger): Attempt {
+/**
+ * Makes a circuit breaker, which runs work on the store. It returns `fallback` when the work fails and, without calling
+ * the store, during an outage.
+ */
+function createBreaker(store: CacheStore, log: Logger) {
   const waiting = new Set<() => void>()
-  const logRefusal = createRefusalLog(log)
+  let nextRefusalLog = 0
   let down = false
   let probing = false
   let nextProbe = 0
   /** Counts outages, so that a command sent before an outage that fails after it does not start another. */
   let outages = 0
 
+  const logRefusal = (error: CacheRefusal) => {
+    if (Date.now() < nextRefusalLog) return
+    nextRefusalLog = Date.now() + REFUSAL_LOG_MS
+    log.warn('cache refuses a command', { error })
+  }
   const startOutage = (error: unknown) => {
     if (!down) log.warn('cache is not reachable, going on without it', { error })
     if (!down) outages++
@@ -118,14 +123,5 @@ function createBreaker(store: CacheStore, log: Logger): Attempt {
         })
         .finally(() => waiting.delete(release))
     })
-  }
-}
-
-function createRefusalLog(log: Logger): (error: CacheRefusal) => void {
-  let next = 0
-  return (error) => {
-    if (Date.now() < next) return
-    next = Date.now() + REFUSAL_LOG_MS
-    log.warn('cache refuses a command', { error })
   }
 }

@@ -33,7 +33,7 @@ export function openConnection(address: string, { onLost, ...callbacks }: Connec
   )
   const execute: Execute = async ({ text, values }, how) => {
     // The driver would write to the closed socket, and no caller could catch that error.
-    if (lost) throw new ConnectionLost()
+    if (lost) throw Object.assign(new Error('the connection to the database was lost'), { code: 'CONNECTION_LOST' })
     try {
       const prepare = how?.types !== 'driver' && how?.prepare !== false && values.length > 0
       const answer: unknown = await driver.unsafe(text, values.map(toParameter), { prepare })
@@ -50,14 +50,6 @@ export function openConnection(address: string, { onLost, ...callbacks }: Connec
     },
     openedAt: performance.now(),
     close: () => driver.end({ timeout: 1 }).catch(() => {}),
-  }
-}
-
-/** The connection was lost before the statement was sent. */
-class ConnectionLost extends Error {
-  readonly code = 'CONNECTION_LOST'
-  constructor() {
-    super('the connection to the database was lost')
   }
 }
 

@@ -138,12 +138,9 @@ const hintResource: Hint = async ([, mode, type = '', name = ''], _, at) => {
   const address = `${mode === 'managed' ? '' : `${mode}.`}${type}.${name}`
   const declared = await at.declared()
   const { resources } = declared
+  const ofType = ['', 'data.', 'ephemeral.'].map((prefix) => `${prefix}${type}.`)
   const alike = resources.filter(
-    (other) =>
-      other.startsWith(`${type}.`) ||
-      other.startsWith(`data.${type}.`) ||
-      other.startsWith(`ephemeral.${type}.`) ||
-      other.endsWith(`.${name}`),
+    (other) => ofType.some((start) => other.startsWith(start)) || other.endsWith(`.${name}`),
   )
   const near = resources.filter((other) => distanceWithin(other, address, 3) <= 3)
   const found = [...new Set([...near, ...alike])]

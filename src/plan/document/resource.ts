@@ -1,4 +1,4 @@
-import { itemsOf, memberOf, parseJson } from '../../base/json.ts'
+import { itemsOf, memberOf, parseQuoted } from '../../base/json.ts'
 import { actionOf, isMoved, mainAction } from '../actions.ts'
 import { readAddress } from '../addresses.ts'
 import { shownId } from '../change-list.ts'
@@ -42,8 +42,7 @@ function indexOf(resource: ResourceChange, display: Display): string | number | 
   const { key } = readAddress(address).resource
   if (key === null) return null
   if (!key.startsWith('"')) return Number(key)
-  const text = parseJson(key)
-  return display.text(typeof text === 'string' ? text : key.slice(1, -1))
+  return display.text(parseQuoted(key) ?? key.slice(1, -1))
 }
 
 const MAX_REASONS = 100

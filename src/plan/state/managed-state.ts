@@ -52,15 +52,19 @@ export const stateKeysFile = ({ access_key, secret_key, session_token }: StateKe
 
 /**
  * Renders the file with the backend block for a project's managed state; null without a configured state bucket. Its
- * content may hold credentials of the state store and must not be logged; bucket and key may be.
+ * content may hold credentials of the state store and must not be logged; bucket and key may be. `cloud` is the one whose
+ * credentials the engine needs for it; null when the content names keys.
  */
 export function overrideFile(storage: StorageConfig, projectId: string) {
   const bucket = storage.engine_state_bucket.trim()
   if (!bucket) return null
   const key = `${projectId}/${storage.engine_state_filename}`
-  const content =
-    storage.provider === 'STORAGE_ACCOUNT' ? azurerm(storage, bucket, key) : s3(storage, projectId, bucket, key)
-  return { content, bucket, key }
+  const isBlob = storage.provider === 'STORAGE_ACCOUNT'
+  const content = isBlob ? azurerm(storage, bucket, key) : s3(storage, projectId, bucket, key)
+  const hasKeys = isBlob
+    ? storage.account_key !== ''
+    : usesScopedKeys(storage) || (storage.access_key !== '' && storage.secret_key !== '')
+  return { content, bucket, key, cloud: hasKeys ? null : isBlob ? ('azure' as const) : ('aws' as const) }
 }
 
 function s3(storage: StorageConfig, projectId: string, bucket: string, key: string): string {

@@ -11,7 +11,7 @@ import {
   readBody,
   SubmittedSchema,
 } from './contract.ts'
-import { createOptionalCalls } from './optional.ts'
+import { createOffers, createOptionalCalls, withoutUnknown } from './optional.ts'
 import { type IacAccess, waitForJob } from './wait-for-job.ts'
 
 const ROUTES: Record<IacJobKind, string> = {
@@ -40,10 +40,11 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
       headers: { authorization: `Bearer ${config.token}`, ...request.headers },
     })
 
+  const offers = createOffers({ config, log, call })
   const submit: IacClient['submit'] = async (kind, body, signal) => {
     const waits = ONCE_ONLY.includes(kind) ? [] : RECONNECT_WAITS_MS
     const response = await retryWhileUnreachable(
-      () => call(ROUTES[kind], { method: 'POST', json: body, signal }),
+      async () => call(ROUTES[kind], { method: 'POST', json: await withoutUnknown(body, offers, signal), signal }),
       waits,
       signal,
     ).catch((error) => {
@@ -57,7 +58,7 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
   const wait: IacClient['wait'] = (jobId, options = {}) => waitForJob({ config, log, call }, jobId, options)
 
   return {
-    ...createOptionalCalls({ config, log, call }),
+    ...createOptionalCalls({ config, log, call }, offers),
     submit,
     wait,
     async run(kind, body, options = {}) {

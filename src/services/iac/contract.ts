@@ -7,11 +7,20 @@ interface Scoped {
   scope_id: string
   engine_provider: Cloud
 }
+/** What the worker itself knows about the state of a workspace, so that the service reads nothing of it there. */
+export interface StateFacts {
+  /** The cloud whose credentials the state store needs; null for none. */
+  cloud: Cloud | null
+  /** SHA-256 of the file with which the worker sends the state to its store, in lower-case hexadecimal digits. */
+  override_sha256: string
+}
 /** An engine root. */
 export interface EngineRoot {
   workspace_path: string
   /** The repository of the root as `host/path`, only where the service offers it. */
   repository?: string
+  /** The client leaves it out where the service does not offer it. */
+  state?: StateFacts
 }
 /** Bodies of the submission routes, by job kind. */
 export interface IacJobs {

@@ -30,16 +30,15 @@ const CANCEL_PAUSES_MS = [250, 1_000]
 /** Two pieces of 256 KiB, of which each byte may be JSON-escaped. */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 
-type Offers = (addition: string, signal?: AbortSignal) => Promise<boolean>
+export type Offers = (addition: string, signal?: AbortSignal) => Promise<boolean>
 
 /** Creates the client of the optional parts of the iac contract. No method throws: faults are logged. */
-export function createOptionalCalls(access: IacAccess) {
-  const offers = createOffers(access)
+export function createOptionalCalls(access: IacAccess, offers: Offers) {
   return { ...createOptionalJobs(access, offers), ...createLiveJobs(access, offers) }
 }
 
 /** Reads the service's announcement at `GET /v1/engine`. Throws when it does not answer. */
-function createOffers({ call, config }: IacAccess): Offers {
+export function createOffers({ call, config }: IacAccess): Offers {
   let announced: Promise<ReadonlySet<string>> | null = null
   let announcedUntil = 0
   const read = async () => {
@@ -58,6 +57,13 @@ function createOffers({ call, config }: IacAccess): Offers {
     }
     return (await (signal ? waitUnlessAborted(announced, signal) : announced)).has(addition)
   }
+}
+
+/** Leaves out what the worker knows about the state, unless the service offers to take it. Errors: those of `offers`. */
+export async function withoutUnknown<Body extends object>(body: Body, offers: Offers, signal?: AbortSignal) {
+  if (!('state' in body) || (await offers('state', signal))) return body
+  const { state: _left, ...rest } = body
+  return rest
 }
 
 /**
@@ -81,7 +87,7 @@ function createOptionalJobs(access: IacAccess, offers: Offers): Required<Pick<Ia
         unavailable.add(kind)
         return null
       }
-      const text = await runJob(access, kind, body, signal)
+      const text = await runJob(access, kind, await withoutUnknown(body, offers, signal), signal)
       const parsed = text === null ? null : v.safeParse(schema, JSON.parse(text))
       if (parsed?.success === false) throw new OffContract('an answer of an unknown form')
       return parsed?.output ?? null

@@ -76,9 +76,12 @@ describe('reading', () => {
     const states = [[chain], [chain, call('one', 'chain', [10, 5])], [chain, call('one', 'chain', [10, 5]), writer]]
     let asked = 0
     server.use(
-      http.get('http://collector/v1/sessions/session-1/spans', () => HttpResponse.json({ data: states[asked++] })),
+      http.get('http://collector/v1/sessions/session-1/spans', ({ request }) => {
+        expect(request.headers.get('authorization')).toBe('Bearer of the stack')
+        return HttpResponse.json({ data: states[asked++] })
+      }),
     )
-    const options = { pull_request: true, signal: new AbortController().signal }
+    const options = { token: 'of the stack', pull_request: true, signal: new AbortController().signal }
     expect(await readTrace('http://collector/', session, options)).toHaveLength(3)
     expect(asked).toBe(3)
   })

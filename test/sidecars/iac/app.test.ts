@@ -121,7 +121,17 @@ describe('other answers', () => {
     expect((await service.request('GET', '/v1/engine')).body).toEqual({
       name: 'Fake',
       version: '9.8.7',
-      additions: ['schema', 'diagnostics', 'fmt', 'output', 'output_from', 'cancel', 'plan_sha256', 'repository'],
+      additions: [
+        'schema',
+        'diagnostics',
+        'fmt',
+        'output',
+        'output_from',
+        'cancel',
+        'plan_sha256',
+        'repository',
+        'state',
+      ],
       sandbox: 'none',
       network: 'host',
       limits: 'none',

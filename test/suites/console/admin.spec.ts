@@ -140,7 +140,7 @@ test('the audit is filtered by its address, and downloaded as the API gives it',
   const file = await download
   expect(file.suggestedFilename()).toBe('audit.csv')
   const lines = (await readFile(await file.path(), 'utf8')).trim().split('\r\n')
-  expect(lines[0]).toBe('id,at,action,actor,user_id,session_id,address,detail')
+  expect(lines[0]).toBe('id,at,action,actor,user_id,session_id,address,detail,subject')
   for (const line of lines.slice(1)) expect(line).toContain('session_locked')
   expect(lines.length).toBeGreaterThan(1)
   await page.getByRole('button', { name: 'Clear filters' }).click()

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { provideGuarded, submitHostile } from './guarded.ts'
+import { provideGuarded } from './guarded.ts'
 
 const { service, refused } = provideGuarded()
 
@@ -106,6 +107,25 @@ refused(
   { files: { 'backend_override.tf': backend('s3', 'shared_config_files = ["aws"]') } },
   'shared_config_files',
 )
+const OVERRIDES: [title: string, body: string, text: string][] = [
+  ['an address of this machine', 'endpoints = { s3 = "http://127.0.0.1:9000" }', 'this machine'],
+  ['a token service of its own', 'sts_endpoint = "https://evil.example"', 'sts_endpoint'],
+  ['a file of keys', 'shared_credentials_files = [".platform-state-credentials"]', 'shared_credentials_files'],
+]
+for (const [title, body, text] of OVERRIDES)
+  refused(
+    STATES,
+    `an override file of the repository with ${title}`,
+    {
+      files: {
+        'backend_override.tf': backend('s3', body),
+        '.platform-state-credentials':
+          '[platform-state]\naws_access_key_id = a\naws_secret_access_key = s\naws_session_token = t\n',
+      },
+    },
+    'backend_override.tf line',
+    text,
+  )
 refused(
   STATES,
   'a saved backend in the data folder',
@@ -137,9 +157,13 @@ test('ordinary backends and states are not refused', async () => {
     [backend('gcs', 'bucket = "b"\nprefix = "p"')],
     [backend('http', 'address = "https://state.example.com/s"')],
     [backend('s3', override), 'backend_override.tf'],
+    [backend('s3', override), 'other_override.tf'],
   ]
   for (const [code, name = 'main.tf'] of ordinary) {
-    const [answer] = await submitHostile(service, { files: { [name]: code }, kinds: ['validate'] })
+    // The worker names the hash of the override file that it has written, whatever the file is called.
+    const state = { cloud: null, override_sha256: createHash('sha256').update(code).digest('hex') }
+    const workspace_path = await service.workspace({ [name]: code })
+    const answer = await service.run('/v1/validate', { workspace_path, state })
     expect(answer.result.stderr).not.toMatch(/Reach beyond|could not be checked|Program on the engine host/)
   }
 })

@@ -1,11 +1,18 @@
-import { createPrivateKey } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { OutboundError } from '../../../../src/base/http.ts'
 import { parseJson } from '../../../../src/base/json.ts'
 import { asAccessToken, askShape, keepToken, type ObtainToken, tokenAnswer } from '../http.ts'
-import { type Env, InventoryError, type InventoryRequest, readNamedText, serviceUrl, setting } from '../request.ts'
+import {
+  type Env,
+  InventoryError,
+  type InventoryRequest,
+  parseRsaKey,
+  readNamedText,
+  serviceUrl,
+  setting,
+} from '../request.ts'
 import {
   ExternalAccountFile,
   externalAccountToken,
@@ -113,7 +120,6 @@ const universeOf = (env: Env): string | undefined =>
   setting(env, 'GOOGLE_UNIVERSE_DOMAIN', 'GOOGLE_CLOUD_UNIVERSE_DOMAIN')
 
 const ImpersonatedFile = v.object({
-  type: v.literal('impersonated_service_account'),
   service_account_impersonation_url: v.string(),
   delegates: v.optional(v.array(v.string()), []),
   source_credentials: v.unknown(),
@@ -170,12 +176,10 @@ function checkFields<Schema extends v.GenericSchema>(
 }
 
 const ServiceAccountFile = v.object({
-  type: v.literal('service_account'),
   client_email: v.pipe(v.string(), v.minLength(1)),
   private_key: v.pipe(v.string(), v.minLength(1)),
   private_key_id: v.optional(v.string()),
   token_uri: v.optional(v.string(), 'https://oauth2.googleapis.com/token'),
-  universe_domain: v.optional(v.string()),
 })
 
 /**
@@ -186,7 +190,9 @@ function serviceAccountToken(
   { request, universe }: TokenContext,
   file: v.InferOutput<typeof ServiceAccountFile>,
 ): ObtainToken {
-  checkSigningKey(file.private_key)
+  // A bad key is refused before the library does it, whose message may quote a part of the key.
+  if (!parseRsaKey(file.private_key))
+    throw new InventoryError('the private_key of the Google credentials is no RSA key')
   const account = {
     email: file.client_email,
     key: file.private_key,
@@ -207,18 +213,7 @@ function serviceAccountToken(
   )
 }
 
-/** Refuses a bad key before the library does, because a message of the parser may quote a part of it. */
-function checkSigningKey(pem: string): void {
-  try {
-    if (createPrivateKey(pem).asymmetricKeyType === 'rsa') return
-  } catch {
-    // The error below suffices.
-  }
-  throw new InventoryError('the private_key of the Google credentials is no RSA key')
-}
-
 const AuthorizedUserFile = v.object({
-  type: v.literal('authorized_user'),
   client_id: v.string(),
   client_secret: v.string(),
   refresh_token: v.string(),

@@ -131,7 +131,6 @@ const Source = v.object({
 })
 
 export const ExternalAccountFile = v.object({
-  type: v.literal('external_account'),
   audience: v.string(),
   subject_token_type: v.string(),
   token_url: v.string(),
@@ -140,7 +139,6 @@ export const ExternalAccountFile = v.object({
   client_secret: v.optional(v.string()),
   workforce_pool_user_project: v.optional(v.string()),
   credential_source: Source,
-  universe_domain: v.optional(v.string()),
 })
 type File = v.InferOutput<typeof ExternalAccountFile>
 
@@ -202,18 +200,16 @@ function fieldOf(text: string, name: string): string {
 }
 
 /** Signs a request that proves an AWS identity to Google. Never asks an address in the credential file for keys. */
-async function awsSubjectToken(
-  request: InventoryRequest,
-  file: { audience: string; subject_token_type: string; token_url: string },
-): Promise<string> {
+async function awsSubjectToken(request: InventoryRequest, file: File): Promise<string> {
+  const { audience, subject_token_type, token_url } = file
   const region = awsRegion(request)
   const { access_key, secret_key, session_token } = await awsCredentials(request, region)()
   const { AwsClient } = await import('google-auth-library')
   const client = new AwsClient({
     type: 'external_account',
-    audience: file.audience,
-    subject_token_type: file.subject_token_type,
-    token_url: file.token_url,
+    audience,
+    subject_token_type,
+    token_url,
     aws_security_credentials_supplier: {
       getAwsRegion: async () => region,
       getAwsSecurityCredentials: async () => ({

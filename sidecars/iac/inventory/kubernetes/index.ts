@@ -109,15 +109,13 @@ const ANNOTATIONS = [
 ]
 
 /** Objects that every new namespace or cluster has, as `resource.group` and name. */
-const BORN = new Map(
-  Object.entries({
-    configmaps: /^(kube-root-ca\.crt|openshift-service-ca\.crt)$/,
-    namespaces: /^(default|(kube|gke|gmp|openshift)-.*)$/,
-    'priorityclasses.scheduling.k8s.io': /^system-/,
-    secrets: /^sh\.helm\.release\.v1\./,
-    serviceaccounts: /^default$/,
-  }),
-)
+const BORN = new Map([
+  ['configmaps', /^(kube-root-ca\.crt|openshift-service-ca\.crt)$/],
+  ['namespaces', /^(default|(kube|gke|gmp|openshift)-.*)$/],
+  ['priorityclasses.scheduling.k8s.io', /^system-/],
+  ['secrets', /^sh\.helm\.release\.v1\./],
+  ['serviceaccounts', /^default$/],
+])
 
 const fullName = ({ resource, group }: ServedKind) => (group === '' ? resource : `${resource}.${group}`)
 

@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import * as v from 'valibot'
 import { parseJson } from '../../../../src/base/json.ts'
@@ -7,6 +7,7 @@ import {
   type Env,
   InventoryError,
   type InventoryRequest,
+  parseRsaKey,
   readNamedText,
   serviceUrl,
   setting,
@@ -127,13 +128,9 @@ function checkKeyId(text: string): string {
 }
 
 function parseSigningKey(pem: string, passphrase: string | undefined, name: string): KeyObject {
-  try {
-    const key = createPrivateKey({ key: pem, ...(passphrase ? { passphrase } : {}) })
-    if (key.asymmetricKeyType === 'rsa') return key
-  } catch {
-    // The error below suffices: a message of the parser may quote a part of the key.
-  }
-  throw new InventoryError(`${name} is no RSA private key in PEM, or its passphrase does not open it`)
+  const key = parseRsaKey(pem, passphrase)
+  if (!key) throw new InventoryError(`${name} is no RSA private key in PEM, or its passphrase does not open it`)
+  return key
 }
 
 type Profile = Readonly<Record<string, string | undefined>>

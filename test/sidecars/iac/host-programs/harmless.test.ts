@@ -196,6 +196,7 @@ provider "kubernetes" {
       signal: new AbortController().signal,
       timeoutMs: 60_000,
       overrideFilename: 'backend_override.tf',
+      overrideSha256: null,
       backendConfig: '',
       providerFolders: [],
       allowedHosts: [],

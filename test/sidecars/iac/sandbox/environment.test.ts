@@ -1,14 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import {
-  allowedVariables,
-  cloudsOf,
-  homeFolders,
-  namedFiles,
-  readStateCloud,
-} from '../../../../sidecars/iac/sandbox/environment.ts'
-import { temporaryFolder, temporaryFolderWith } from '../service.ts'
+import { allowedVariables, cloudsOf, homeFolders, namedFiles } from '../../../../sidecars/iac/sandbox/environment.ts'
+import { temporaryFolder } from '../service.ts'
 
 const SERVICE = {
   PATH: '/bin',
@@ -67,17 +61,6 @@ describe('clouds of a job', () => {
     for (const kind of ['validate', 'show', 'schema', 'diagnostics'] as const)
       expect(cloudsOf(kind, request, 'gcp')).toEqual([])
     expect(homeFolders(['aws', 'gcp'])).toEqual(['.aws', '.config/gcloud'])
-  })
-
-  it.each([
-    ['terraform {\n  backend "s3" {\n    bucket = "b"\n  }\n}\n', 'aws'],
-    ['terraform {\n  backend "azurerm" {\n    use_azuread_auth = true\n  }\n}\n', 'azure'],
-    ['terraform {\n  backend "s3" {\n    access_key = "a"\n    secret_key = "b"\n  }\n}\n', null],
-    ['terraform {\n  backend "constructor" {}\n}\n', null],
-    ['', null],
-  ])('of the state: %j', async (content, cloud) => {
-    const folder = await temporaryFolderWith({ 'backend_override.tf': content })
-    expect(await readStateCloud(folder, 'backend_override.tf')).toBe(cloud)
   })
 })
 

@@ -79,6 +79,8 @@ describe('schema jobs with a real engine', () => {
       'output_from',
       'cancel',
       'plan_sha256',
+      'repository',
+      'state',
     ])
   })
 
