@@ -2,6 +2,7 @@ import { Document, isScalar } from 'yaml'
 import type { ReadFile } from './document.ts'
 import { ConfigError, loadConfig } from './load.ts'
 import { maskedConfig } from './mask.ts'
+import type { ReadRuleIds } from './rules-file.ts'
 import type { Environment } from './source.ts'
 import type { Config, StorageConfig } from './types.ts'
 
@@ -13,6 +14,7 @@ export async function runCheckConfig(
   env: Environment,
   readFile: ReadFile,
   write: (text: string) => void,
+  readRuleIds: ReadRuleIds,
 ): Promise<number> {
   let hasFile = false
   const readAndNote: ReadFile = async (path) => {
@@ -21,7 +23,7 @@ export async function runCheckConfig(
     return text
   }
   try {
-    const config = await loadConfig(env, readAndNote)
+    const config = await loadConfig(env, readAndNote, readRuleIds)
     write(`# ${hasFile ? 'configuration file found' : 'no configuration file: built-in defaults'}\n`)
     for (const warning of configWarnings(config)) write(`# warning: ${warning}\n`)
     write(render(maskedConfig(config)))

@@ -15,8 +15,6 @@ export class ConfigError extends Error {
 export const systemCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : ''
 
-const DEFAULT_PATH = '/etc/platform/config.yaml'
-
 /** Returns the text of a file, or null when there is no regular file at the path. Throws when it cannot be read. */
 export type ReadFile = (path: string) => Promise<string | null>
 
@@ -27,7 +25,7 @@ export type ReadFile = (path: string) => Promise<string | null>
 export async function readDocument(env: Environment, readFile: ReadFile): Promise<Record<string, unknown>> {
   let text: string | null
   try {
-    text = await readFile(env.PLATFORM_CONFIG?.trim() || DEFAULT_PATH)
+    text = await readFile(env.PLATFORM_CONFIG?.trim() || '/etc/platform/config.yaml')
   } catch (error) {
     throw new ConfigError([`configuration file exists but cannot be read${systemCode(error)}`])
   }

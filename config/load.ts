@@ -1,5 +1,5 @@
 import { ConfigError, type ReadFile, readDocument } from './document.ts'
-import { readRulesFile } from './rules-file.ts'
+import { type ReadRuleIds, readRulesFile } from './rules-file.ts'
 import { readDatabase, readRedis, readTelemetry } from './sections/connections.ts'
 import { readGit } from './sections/git.ts'
 import { readHttp } from './sections/http.ts'
@@ -16,10 +16,15 @@ export { ConfigError } from './document.ts'
  * Loads the effective configuration from the file, the defaults, the environment and the rules file. Throws
  * `ConfigError` with all invalid fields and missing credentials together. The bearer tokens of `services.*` are checked
  * only when everything else is valid.
+ * @param readRuleIds returns the ids that a rules file may name; without it, none
  */
-export async function loadConfig(env: Environment, readFile: ReadFile): Promise<Config> {
+export async function loadConfig(
+  env: Environment,
+  readFile: ReadFile,
+  readRuleIds: ReadRuleIds = async () => [],
+): Promise<Config> {
   const source = createSource(await readDocument(env, readFile), env)
-  const config = await readSections(source, readFile)
+  const config = await readSections(source, readFile, readRuleIds)
   if (source.problems.length > 0) throw new ConfigError(source.problems)
   const tokens = missingTokens(config.services)
   if (tokens !== null) throw new ConfigError([tokens])
@@ -33,8 +38,9 @@ export async function loadConfig(env: Environment, readFile: ReadFile): Promise<
 export type Config = Awaited<ReturnType<typeof readSections>>
 export type OrchestrationConfig = Config['orchestration']
 
-async function readSections(source: Source, readFile: ReadFile) {
+async function readSections(source: Source, readFile: ReadFile, readRuleIds: ReadRuleIds) {
   const orchestration = readOrchestration(source)
+  const rules = await readRulesFile(source, orchestration.rules_file, readFile, readRuleIds)
   return {
     environment: readEnvironment(source),
     /** The version that the API description and the metrics show (`APP_VERSION`). */
@@ -42,7 +48,7 @@ async function readSections(source: Source, readFile: ReadFile) {
     oidc: readOidc(source),
     admin: readAdmin(source),
     services: readServices(source),
-    orchestration: { ...orchestration, rules: await readRulesFile(source, orchestration.rules_file, readFile) },
+    orchestration: { ...orchestration, rules },
     llm: readLlm(source),
     paths: readPaths(source),
     database: readDatabase(source),

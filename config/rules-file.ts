@@ -1,5 +1,4 @@
 import { parseYaml, type ReadFile, systemCode } from './document.ts'
-import { RULE_IDS } from './rule-ids.ts'
 import { isMapping, type Source } from './source.ts'
 
 const FIELD = 'orchestration.rules_file'
@@ -8,14 +7,23 @@ const GRADES = ['off', 'info', 'warning', 'error', 'critical'] as const
 type RuleGrade = (typeof GRADES)[number]
 /** The operator's grades by rule id. A rule that is not listed keeps its own severity. */
 export type RuleGrades = Readonly<Record<string, RuleGrade>>
+/** Returns the ids of all rules, which are loaded only when they are needed. */
+export type ReadRuleIds = () => Promise<readonly string[]>
+
 const isGrade = (value: unknown): value is RuleGrade => GRADES.some((grade) => grade === value)
 
 /**
  * Reads the operator's grades from the file that `orchestration.rules_file` names: `rules: {<id>: <grade>}`. A key
  * `<prefix>.*` matches all ids with that prefix; of two matching keys the longer one wins: `aws.iam.*` before `aws.*`.
  * Problems are reported to `source`, and the result is then incomplete.
+ * @param readRuleIds returns the ids of all rules; called only when there is a file
  */
-export async function readRulesFile(source: Source, path: string, readFile: ReadFile): Promise<RuleGrades> {
+export async function readRulesFile(
+  source: Source,
+  path: string,
+  readFile: ReadFile,
+  readRuleIds: ReadRuleIds,
+): Promise<RuleGrades> {
   if (path === '') return {}
   let text: string | null
   try {
@@ -28,17 +36,17 @@ export async function readRulesFile(source: Source, path: string, readFile: Read
     source.problem(`${FIELD} names a file that does not exist`)
     return {}
   }
-  return parseGrades(text, (problem) => source.problem(`${FIELD}: ${problem}`))
+  return parseGrades(text, await readRuleIds(), (problem) => source.problem(`${FIELD}: ${problem}`))
 }
 
-function parseGrades(text: string, report: (problem: string) => void): RuleGrades {
+function parseGrades(text: string, known: readonly string[], report: (problem: string) => void): RuleGrades {
   const rules = parseRules(text, report)
   // Shorter patterns first, so that longer ones and ids override them.
   const keys = Object.keys(rules).toSorted((a, b) => patternDepth(a) - patternDepth(b))
   const grades: Record<string, RuleGrade> = {}
   for (const key of keys) {
     const grade = rules[key]
-    const ids = idsOf(key)
+    const ids = known.filter((id) => (key.endsWith('.*') ? id.startsWith(key.slice(0, -1)) : id === key))
     if (ids.length === 0) report(`unknown rule ${quoteKey(key)}`)
     if (!isGrade(grade)) report(`rule ${quoteKey(key)} must be one of ${GRADES.join(', ')}`)
     else for (const id of ids) grades[id] = grade
@@ -47,11 +55,6 @@ function parseGrades(text: string, report: (problem: string) => void): RuleGrade
 }
 
 const patternDepth = (key: string) => (key.endsWith('.*') ? key.split('.').length - 1 : Number.MAX_SAFE_INTEGER)
-
-function idsOf(key: string): readonly string[] {
-  if (!key.endsWith('.*')) return RULE_IDS.filter((id) => id === key)
-  return RULE_IDS.filter((id) => id.startsWith(key.slice(0, -1)))
-}
 
 /** Quotes a key of the file for an error text and cuts it after 80 characters, because it may be anything. */
 const quoteKey = (key: string) => JSON.stringify(key.length > 80 ? `${key.slice(0, 80)}…` : key)

@@ -51,8 +51,6 @@ export const RESOURCES: readonly CloudResource[] = [
   resource('sqs:queue', 'shared-from-partner', {}, '210987654321'),
 ]
 
-const MAX_BODY = 64 * 1024
-
 /** The access keys of the sample account's only user. No other server accepts them. */
 export const SAMPLE_KEYS: Credentials = {
   access_key: 'AKIASAMPLEACCOUNT000',
@@ -75,7 +73,7 @@ export const cloudVariables = (url: string): Record<string, string> => ({
 export const startCloud = (options: { port?: number } = {}): Promise<Running> =>
   startServer({
     port: options.port,
-    maxBodyBytes: MAX_BODY,
+    maxBodyBytes: 64 * 1024,
     respond,
     fail: (error) => {
       const { status, code, message } =

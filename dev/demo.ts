@@ -11,7 +11,6 @@ import { dataFolder, type ReadyStack, runningStack } from './stack/data-folder.t
 import { type Stack, startStack } from './stack/start-stack.ts'
 
 const LIMIT_S = { scripted: 120, real: 3600 }
-const START_LIMIT_S = 90
 
 async function run(options: DemoOptions): Promise<number> {
   const display = createDisplay(process.stdout)
@@ -27,7 +26,7 @@ async function run(options: DemoOptions): Promise<number> {
   try {
     const connection = await findStack(options, display, {
       interrupted: interruption.signal,
-      limit: () => within(START_LIMIT_S, 'The start of the stack'),
+      limit: () => within(90, 'The start of the stack'),
     })
     own = connection.own
     const limitS = options.limitS ?? (connection.stack.model.scripted ? LIMIT_S.scripted : LIMIT_S.real)

@@ -105,8 +105,6 @@ function cellsOf(text: string): string[][] {
   return rows
 }
 
-const LIMIT_MS = 60_000
-
 /** True if `opa` is on PATH. */
 export const hasOpa = async (): Promise<boolean> => (await findOnPath('opa', process.env.PATH ?? '')) !== null
 
@@ -123,7 +121,7 @@ export const checkPolicy = (rego: string, plan: JsonObject, signal: AbortSignal)
     const args = ['eval', form, '--format', 'json', '--input', planFile, '--data', policyFile, 'data']
     try {
       const { stdout } = await promisify(execFile)('opa', args, {
-        timeout: LIMIT_MS,
+        timeout: 60_000,
         signal,
         maxBuffer: 64 * 1024 * 1024,
       })

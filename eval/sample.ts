@@ -27,9 +27,6 @@ export interface SampleMeasurement {
   duration_s: number
 }
 
-const OWNER = 'eval'
-const START_BRANCH = 'main'
-
 /**
  * Runs one sample through the public API, with a repository and a state of its own. Errors: those of the harness, for
  * example when the stack is gone. Such a sample is not finished.
@@ -80,7 +77,7 @@ interface Watcher {
 /** Makes a repository and a state for the scenario and plays all its rounds. */
 export async function playScenario(stack: EvalStack, scenario: Scenario, signal: AbortSignal, watcher: Watcher = {}) {
   const name = `${repositorySlug(scenario.name)}-${crypto.randomUUID().slice(0, 8)}`
-  const uri = await stack.git_host.addRepository({ owner: OWNER, name, content: contentOf(scenario) })
+  const uri = await stack.git_host.addRepository({ owner: 'eval', name, content: contentOf(scenario) })
   await seedState(stack.roots, scenario, uri, signal)
   return { uri, session: await playRounds(stack, scenario, uri, signal, watcher) }
 }
@@ -97,7 +94,7 @@ async function seedState(roots: EngineRoots, scenario: Scenario, uri: string, si
   const { seed, iac_path, scope: scope_id, cloud } = scenario
   if (!seed) return
   const id = await deriveProjectId(uri, scope_id, iac_path)
-  const root = await roots.open({ uri, branch: START_BRANCH, iac_path, scope_id, cloud })
+  const root = await roots.open({ uri, branch: 'main', iac_path, scope_id, cloud })
   await makePast(root, seed, stateObjects(roots.config.storage), id, signal)
 }
 

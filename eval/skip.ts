@@ -45,13 +45,12 @@ async function reasonOf(scenario: Scenario, { scripted, env }: SkipOptions, prob
 
 /** Returns the fault of an init with the provider; null if it works. */
 type Probe = (provider: ProviderName, cloud: Cloud) => Promise<string | null>
-const LIMIT_MS = 180_000
 
 function createProbe({ roots, signal }: SkipOptions): Probe {
   const faults = new Map<ProviderName, Promise<string | null>>()
   const probeOnce: Probe = async (provider, cloud) => {
     const text = await readFile(new URL(`./providers/${provider}.tf`, import.meta.url), 'utf8')
-    return await roots.initFault({ 'main.tf': text }, cloud, AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]))
+    return await roots.initFault({ 'main.tf': text }, cloud, AbortSignal.any([signal, AbortSignal.timeout(180_000)]))
   }
   return (provider, cloud) => {
     const probing = faults.get(provider) ?? probeOnce(provider, cloud)

@@ -7,6 +7,7 @@ import { startWorkingQueue } from '../src/data/queue.ts'
 import { checkStateKeys } from '../src/data/storage/state-keys.ts'
 import { notifyOfEvent } from '../src/notifications/notify.ts'
 import { startCancelWatch } from '../src/rounds/cancel.ts'
+import { readRuleIds } from '../src/rules/ids.ts'
 import { type BootedProcess, bootProcess, readMetricsAddress, runEntry } from '../src/runtime/boot.ts'
 import { createRecordingWriter, readTextFile } from '../src/runtime/files.ts'
 import { startLeaseGuard } from '../src/runtime/lease-guard.ts'
@@ -39,7 +40,7 @@ async function main(): Promise<void> {
   const argument = process.argv[2]
   if (argument === '--help' || argument === '-h') return console.log(HELP)
   if (argument !== undefined) throw new ConfigError([`unknown argument ${argument}; see --help`])
-  const config = await loadConfig(process.env, readTextFile)
+  const config = await loadConfig(process.env, readTextFile, readRuleIds)
   await bootProcess('worker', config, readMetricsAddress(process.env), (booted) => openWorker(config, booted))
 }
 

@@ -4,6 +4,7 @@ import type { Config } from '../config/types.ts'
 import { createRefusalCounter } from '../src/access/audit/refusals.ts'
 import { startEventHub } from '../src/events/hub.ts'
 import { watchStreams } from '../src/observe/metrics.ts'
+import { readRuleIds } from '../src/rules/ids.ts'
 import { createAssetReader } from '../src/runtime/assets.ts'
 import { type BootedProcess, bootProcess, readAddress, readMetricsAddress, runEntry } from '../src/runtime/boot.ts'
 import { keepStoring, readConsoleFiles } from '../src/runtime/console-files.ts'
@@ -34,10 +35,12 @@ async function main(): Promise<void> {
   const argument = process.argv[2]
   if (argument === '--help' || argument === '-h') return console.log(HELP)
   if (argument === '--check-config')
-    process.exit(await runCheckConfig(process.env, readTextFile, (text) => void process.stdout.write(text)))
+    process.exit(
+      await runCheckConfig(process.env, readTextFile, (text) => void process.stdout.write(text), readRuleIds),
+    )
   if (argument === '--rules') return await printRules()
   if (argument !== undefined) throw new ConfigError([`unknown argument ${argument}; see --help`])
-  const config = await loadConfig(process.env, readTextFile)
+  const config = await loadConfig(process.env, readTextFile, readRuleIds)
   const names = { port: 'PLATFORM_PORT', host: 'PLATFORM_HOST' }
   // Without an identity provider every caller has all roles, so by default only this machine can connect.
   const host = config.oidc.issuer_url === '' ? '127.0.0.1' : '0.0.0.0'
@@ -80,5 +83,5 @@ async function openCore(config: Config, address: ListenAddress, booted: BootedPr
 
 async function printRules(): Promise<void> {
   const { listRules } = await import('../src/rules/index.ts')
-  process.stdout.write(listRules((await loadConfig(process.env, readTextFile)).orchestration.rules))
+  process.stdout.write(listRules((await loadConfig(process.env, readTextFile, readRuleIds)).orchestration.rules))
 }

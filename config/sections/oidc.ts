@@ -5,7 +5,6 @@ import type { Source } from '../source.ts'
 export type OidcConfig = ReturnType<typeof readOidc>
 
 const DEFAULT_SCOPE = 'openid profile email'
-const MICROSOFT_LOGIN_HOST = 'login.microsoftonline.com'
 const PLACEHOLDER = '{client_id}'
 
 export const oidcSchema = v.object({
@@ -38,7 +37,7 @@ export function readOidc(source: Source) {
  * the API's own scope, which is therefore added to the default scope.
  */
 function effectiveScope({ issuer_url, client_id, scope }: v.InferOutput<typeof oidcSchema>): string {
-  if (scope === DEFAULT_SCOPE && hostOf(issuer_url) === MICROSOFT_LOGIN_HOST)
+  if (scope === DEFAULT_SCOPE && hostOf(issuer_url) === 'login.microsoftonline.com')
     return `${scope} api://${client_id}/.default`
   return scope.replaceAll(PLACEHOLDER, () => client_id)
 }

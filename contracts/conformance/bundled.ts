@@ -11,8 +11,6 @@ interface Running {
 }
 
 const ENTRY = fileURLToPath(new URL('../../sidecars/main.ts', import.meta.url))
-const START_LIMIT_MS = 30_000
-const STOP_LIMIT_MS = 15_000
 
 /** Starts a bundled sidecar on a free port. Errors: it did not start; the text is its output. */
 export async function startBundled(
@@ -28,7 +26,7 @@ export async function startBundled(
   const url = await new Promise<string>((resolve, reject) => {
     let output = ''
     const fail = () => reject(new Error(`the ${name} sidecar did not start:\n${output}`))
-    const timer = setTimeout(fail, START_LIMIT_MS)
+    const timer = setTimeout(fail, 30_000)
     child.once('exit', fail)
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (bytes: Buffer) => {
@@ -47,7 +45,7 @@ export async function startBundled(
     url,
     close: async () => {
       child.kill('SIGTERM')
-      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS)
+      const timer = setTimeout(() => child.kill('SIGKILL'), 15_000)
       await exit
       clearTimeout(timer)
     },

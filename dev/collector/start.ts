@@ -4,8 +4,6 @@ import { BodyTooLarge, isAuthorized, type ServerAnswer, type ServerRequest, star
 import { answerRegistry, dropOutdated, loadPrompts, type PromptStore } from './prompt-store.ts'
 import { type ReceivedSpan, readSpans } from './read-spans.ts'
 
-const MAX_BODY = 64 * 1024 * 1024
-
 export type Collector = Awaited<ReturnType<typeof startCollector>>
 
 export interface CollectorOptions {
@@ -29,7 +27,7 @@ export async function startCollector(options: CollectorOptions = {}) {
   const spans = createSpanStore()
   const running = await startServer({
     port: options.port,
-    maxBodyBytes: MAX_BODY,
+    maxBodyBytes: 64 * 1024 * 1024,
     respond: (request) =>
       options.token === undefined || isAuthorized(request.headers.authorization, options.token)
         ? respond(request, spans, prompts)

@@ -7,7 +7,6 @@ import type { Display } from './display.ts'
 const MODEL = 'Async Inference'
 /** Longest wait for spans. Processes send theirs every five seconds. */
 const PATIENCE_MS = 8_000
-const PAUSE_MS = 250
 
 /** Reads the spans of a session from the stack's collector. Waits at most 8 s until they hold all its tokens. */
 export async function readTrace(
@@ -22,7 +21,7 @@ export async function readTrace(
     const response = await fetch(address, { headers, signal: options.signal })
     const { data } = (await response.json()) as { data: ReceivedSpan[] }
     if (isComplete(data, session, options.pull_request) || performance.now() - began > PATIENCE_MS) return data
-    await sleep(PAUSE_MS, undefined, { signal: options.signal })
+    await sleep(250, undefined, { signal: options.signal })
   }
 }
 

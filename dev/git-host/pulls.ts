@@ -49,8 +49,6 @@ const notFound = () => new HostError(404, 'Not Found')
 const notMergeable = () => new HostError(405, 'Pull Request is not mergeable')
 const invalid = (error: object) => new HostError(422, 'Validation Failed', [{ resource: 'PullRequest', ...error }])
 
-const MAX_BODY = 1_048_576
-
 /** Makes GitHub's routes to open, read and merge pull requests. Each repository has a JSON file with its own. */
 export function createApi(site: Site) {
   const locked = createKeyedLock()
@@ -67,7 +65,7 @@ export function createApi(site: Site) {
     const { status, message, errors } = error
     return c.json({ message, errors, status: String(status) }, status)
   })
-  app.use(bodyLimit({ maxSize: MAX_BODY }))
+  app.use(bodyLimit({ maxSize: 1_048_576 }))
   app.use('/repos/:owner/:name/*', async (c, next) => {
     const found = await findRepository(site.data_dir, c.req.param('owner'), c.req.param('name'))
     if (!found || (found.private && !c.var.authenticated)) throw notFound()

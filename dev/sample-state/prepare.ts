@@ -111,8 +111,6 @@ export interface StateDocument {
   resources: { type: string; name: string; instances: { attributes: Record<string, unknown> }[] }[]
 }
 
-const LIMIT_MS = 10_000
-
 /** Gives access to the state documents of the engine in the embedded object store. */
 export function stateObjects(storage: StorageConfig) {
   const { access_key, secret_key, region } = storage
@@ -121,7 +119,7 @@ export function stateObjects(storage: StorageConfig) {
   const call = async (method: string, projectId: string, options: { ending?: string; body?: string } = {}) => {
     const bucketUrl = `${storage.endpoint_url}/${storage.engine_state_bucket}`
     const url = `${bucketUrl}/${projectId}/${storage.engine_state_filename}${options.ending ?? ''}`
-    const response = await client.fetch(url, { method, body: options.body, signal: AbortSignal.timeout(LIMIT_MS) })
+    const response = await client.fetch(url, { method, body: options.body, signal: AbortSignal.timeout(10_000) })
     const text = await response.text()
     if (!response.ok && response.status !== 404)
       throw new Error(`the object store answered ${response.status} to ${method} of a sample's state`)

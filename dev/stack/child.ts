@@ -11,8 +11,6 @@ import { PROJECT_ROOT } from './data-folder.ts'
 /** A process of the stack. It has its own process group, so that only the launcher's signals reach it. */
 export type Child = ReturnType<typeof startChild>
 
-const KEPT_LINES = 60
-
 export function startChild(options: {
   name: string
   args: string[]
@@ -35,7 +33,7 @@ export function startChild(options: {
   const waiting = new Map<string, () => void>()
   const take = (line: string) => {
     kept.push(line)
-    if (kept.length > KEPT_LINES) kept.shift()
+    if (kept.length > 60) kept.shift()
     log.write(`${line}\n`)
     for (const [text, resolve] of waiting) if (line.includes(text)) resolve()
     options.onLine(line)

@@ -12,7 +12,6 @@ export type HelperTask = Exclude<HandTask, { kind: 'play' | 'serve' }>
 
 /** The exit code of `--next` if no call arrived in time. */
 const NOTHING_YET = 3
-const POLL_MS = 150
 /** Milliseconds for a new endpoint to replace one that has ended. */
 const GRACE_MS = 20_000
 
@@ -54,7 +53,7 @@ async function printNext(folder: HandFolder, { waitS, whole }: HelperTask & { ki
       console.error('No call waits yet.')
       return NOTHING_YET
     }
-    await sleep(POLL_MS)
+    await sleep(150)
   }
 }
 

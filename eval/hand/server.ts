@@ -41,7 +41,6 @@ export interface HandOptions {
 }
 export type HandEndpoint = Awaited<ReturnType<typeof startHandEndpoint>>
 
-const MAX_BODY = 64 * 1024 * 1024
 const AUTOMATIC: HandAnswer = { text: 'Working on it.', calls: [] }
 
 /**
@@ -58,7 +57,7 @@ export async function startHandEndpoint(options: HandOptions) {
     try {
       if (request.method !== 'POST' || !/\/chat\/completions$/.test(request.url ?? ''))
         return refuse(404, 'only chat completions are served here')
-      const body: unknown = JSON.parse((await readBody(request, MAX_BODY)).toString('utf8'))
+      const body: unknown = JSON.parse((await readBody(request, 64 * 1024 * 1024)).toString('utf8'))
       await play.serve(body, readRequest(body), response)
     } catch (error) {
       if (response.headersSent) response.destroy()

@@ -124,15 +124,13 @@ export const normalise = (text: string): string =>
 /** Names of the two models for which the server answers, without their provider. */
 export const REPLAY_MODELS = { main: 'replay-main', small: 'replay-small' } as const
 
-const MAX_BODY = 64 * 1024 * 1024
-
 /**
  * Starts a server of chat completions at `/v1` that answers from a recording. A call that is missing or failed in the
  * recording gets a 400 with the reason, because clients do not repeat those.
  */
 export const startReplayModel = (llm: ReplayLlm): Promise<Running> =>
   startServer({
-    maxBodyBytes: MAX_BODY,
+    maxBodyBytes: 64 * 1024 * 1024,
     respond: async ({ method, path, body }) => {
       if (method !== 'POST' || path !== '/v1/chat/completions')
         return { status: 404, body: chatError('only chat completions are played') }

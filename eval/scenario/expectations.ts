@@ -129,32 +129,26 @@ function moveFailures({ from, to }: Expectations['moved'][number], plan: Plan): 
 }
 
 /** Results of a session beside artifacts and code. Parts without an expectation are empty. */
-interface Evidence {
-  /** The kept answer to the last request; null if there is no conversation. */
-  turn: string | null
-  /** Rule ids of the last compliance check. */
-  findings: string[]
-  /** Model calls of all rounds together, without status texts. */
-  model_calls: number
-  /** Remarks of code for reviewers, of all rounds together. */
-  notes: string[]
-  /** Title and text of the pull request, or the reason why there is none; null if it was not opened. */
-  pull_request: string | null
-}
+type Evidence = Awaited<ReturnType<typeof collectEvidence>>
 
 /** Collects what the expectations need. The pull request is opened for this. Errors: those of the harness. */
 export async function collectEvidence(
   { stack, api, uri, signal }: { stack: EvalStack; api: Api; uri: string; signal: AbortSignal },
   session: Session,
   expected: Expectations,
-): Promise<Evidence> {
+) {
   const counted = expected.max_calls !== undefined || expected.notes.length > 0
   const { model_calls, notes } = counted ? await stack.roundFacts(session.uuid) : { model_calls: 0, notes: [] }
   return {
+    /** The kept answer to the last request; null if there is no conversation. */
     turn: expected.turn.length > 0 ? await lastTurn(api, session) : null,
+    /** Rule ids of the last compliance check. */
     findings: expected.audit_lacks.length > 0 ? await lastFindings(session, signal) : [],
+    /** Model calls of all rounds together, without status texts. */
     model_calls,
+    /** Remarks of code for reviewers, of all rounds together. */
     notes,
+    /** Title and text of the pull request, or the reason why there is none; null if it was not opened. */
     pull_request: expected.pull_request.length > 0 ? await openPullRequest(stack, api, uri, session) : null,
   }
 }

@@ -1,8 +1,7 @@
 import { type Tool, ToolError } from '../agent/agent-request.ts'
 import type { Cloud } from '../base/vocabulary.ts'
 import { REPORT_ACTIONS } from '../plan/actions.ts'
-import { fence } from '../prompts/fence.ts'
-import { joinParts, renderLayout } from '../prompts/layout.ts'
+import { fence, joinParts, renderLayout } from '../prompts/layout.ts'
 import { MAX_STATEMENTS, OPERATORS, readStatements, type Statement } from '../rules/intent/statement.ts'
 import { defineChain } from './shared/chain.ts'
 

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { createResultTool } from '../agent/result-tool.ts'
-import { fence } from '../prompts/fence.ts'
-import { bullets, renderLayout } from '../prompts/layout.ts'
+import { bullets, fence, renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { explanation, textList } from './shared/result-fields.ts'
 

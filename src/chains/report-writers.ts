@@ -2,8 +2,7 @@ import { createResultTool } from '../agent/result-tool.ts'
 import { cutMiddle } from '../base/text.ts'
 import type { ReportType } from '../base/vocabulary.ts'
 import type { DriftOperation } from '../plan/drift.ts'
-import { fence } from '../prompts/fence.ts'
-import { joinParts, type Layout, renderLayout } from '../prompts/layout.ts'
+import { fence, joinParts, type Layout, renderLayout } from '../prompts/layout.ts'
 import { type ApplyReport, reportSchemas } from '../reports/schemas.ts'
 import type { ImportFacts } from '../reports/settle-import.ts'
 import { showDiff } from './shared/branch-diff.ts'
@@ -140,10 +139,8 @@ export const driftReportWriter = defineChain({
   read: (report) => report,
 })
 
-const MAX_DRIFT_CHARS = 400_000
-
 const describeDrift = (text: string, operations: readonly DriftOperation[]): string =>
-  cutMiddle(joinParts(text, operations.length > 0 && JSON.stringify(operations, null, 2)), MAX_DRIFT_CHARS)
+  cutMiddle(joinParts(text, operations.length > 0 && JSON.stringify(operations, null, 2)), 400_000)
 
 /** Writes the report on an apply from engine output in the form of `describeApply`. */
 export const applyReportWriter = defineChain({
@@ -167,11 +164,9 @@ export const applyReportWriter = defineChain({
   read: (report) => report,
 })
 
-const MAX_OUTPUT_CHARS = 400_000
-
 /** Describes an apply for a model: what code read in the output, then the output, cut in the middle if needed. */
 export const describeApply = ({ summary, status }: ApplyReport, output: string): string =>
-  `Computed from the output: ${JSON.stringify({ status, summary })}\n\n${cutMiddle(output, MAX_OUTPUT_CHARS)}`
+  `Computed from the output: ${JSON.stringify({ status, summary })}\n\n${cutMiddle(output, 400_000)}`
 
 interface ImportReportValues {
   facts: ImportFacts
@@ -197,7 +192,7 @@ export const importReportWriter = defineChain({
     }),
   query: (values: ImportReportValues) =>
     joinParts(
-      writeReportQuery('import', cutMiddle(JSON.stringify(listImports(values), null, 2), MAX_IMPORT_CHARS)),
+      writeReportQuery('import', cutMiddle(JSON.stringify(listImports(values), null, 2), 500_000)),
       values.request && `The request was:\n${fence('request', values.request)}`,
     ),
   tools: ['webSearch'],
@@ -207,7 +202,6 @@ export const importReportWriter = defineChain({
 
 /** Maximum number of excluded identifiers for a model; the report has them all. */
 const MAX_EXCLUDED = 500
-const MAX_IMPORT_CHARS = 500_000
 
 function listImports({ facts: { imported, failed, excluded, nothing }, plan }: ImportReportValues) {
   const excludedIds = excluded.slice(0, MAX_EXCLUDED).map(({ resource_id }) => resource_id)

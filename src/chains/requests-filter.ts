@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { createResultTool } from '../agent/result-tool.ts'
 import type { Operation } from '../base/vocabulary.ts'
-import { fence } from '../prompts/fence.ts'
-import { joinParts, renderLayout } from '../prompts/layout.ts'
+import { fence, joinParts, renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 
 export type Verdict = { accepted: true } | { accepted: false; explanation: string }

@@ -1,5 +1,4 @@
-import { fence } from '../prompts/fence.ts'
-import { renderLayout } from '../prompts/layout.ts'
+import { fence, renderLayout } from '../prompts/layout.ts'
 import { defineTextChain } from './shared/chain.ts'
 
 /** Summarises the current activity in one sentence for the user. */

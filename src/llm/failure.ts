@@ -33,8 +33,6 @@ export class CallFailure extends Error {
 /** True for a status after which a later attempt may succeed: timeouts, conflicts, limits and server errors. */
 export const isRetryable = (status: number) => status === 408 || status === 409 || status === 429 || status >= 500
 
-const MAX_REASON = 1000
-
 /**
  * Makes the error of a failed inference for callers outside of `src/llm`.
  * @param status the status of the provider, or 502 without a response
@@ -65,7 +63,7 @@ export function redact(text: string, secrets: readonly string[]): string {
     .replaceAll(/[\w-]*\*{4,}[\w*-]*/g, '***')
     .replaceAll(/\s+/g, ' ')
     .trim()
-    .slice(0, MAX_REASON)
+    .slice(0, 1000)
 }
 
 /** The contents of an error of any provider. */

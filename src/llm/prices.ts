@@ -140,8 +140,6 @@ function scaled({ input, cached_input, cache_write, output }: ModelPrice, factor
 const bareId = (id: string): string =>
   id.replace(/^.*\//, '').replace(/^([a-z]+\.)?(anthropic|openai|google|xai)\./, '')
 
-const MILLION = 1_000_000
-
 function costOf(
   price: ModelPrice,
   { input_tokens, cached_tokens, cache_write_tokens = 0, output_tokens }: Usage,
@@ -151,5 +149,5 @@ function costOf(
     fresh * price.input +
     cached_tokens * (price.cached_input ?? price.input) +
     cache_write_tokens * (price.cache_write ?? price.input)
-  return (input + output_tokens * price.output) / MILLION
+  return (input + output_tokens * price.output) / 1_000_000
 }

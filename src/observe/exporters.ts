@@ -15,9 +15,6 @@ export interface CollectorExporterOptions {
   onLost(spans: number, reason: string): void
 }
 
-const RETRIES = 2
-const RETRY_STATUSES = [429, 502, 503, 504]
-const MAX_ANSWER_BYTES = 64 * 1024
 /** The time limit of an export. The library gives up after 30 s, so this one must be shorter. */
 const EXPORT_LIMIT_MS = 25_000
 /** The approximate size of a request in bytes. A single span with a plan or a long conversation may exceed it. */
@@ -40,10 +37,10 @@ export function createCollectorExporter(options: CollectorExporterOptions): Span
       body: new Uint8Array(body),
       signal,
       timeoutMs,
-      retries: RETRIES,
-      retryStatuses: RETRY_STATUSES,
+      retries: 2,
+      retryStatuses: [429, 502, 503, 504],
       backoffMs,
-      maxBytes: MAX_ANSWER_BYTES,
+      maxBytes: 64 * 1024,
     })
     if (answer.status >= 200 && answer.status < 300) return rejectedOf(answer)
     return { spans: spans.length, reason: `the collector answered HTTP ${answer.status}` }

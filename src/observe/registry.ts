@@ -2,7 +2,6 @@ type Labels<Label extends string> = Record<Label, string>
 /** The values by metric name. Other metrics are omitted. */
 type Readings = Record<string, { labels: Record<string, string>; value: number }[]>
 
-const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 /** Maximum series per metric. Further ones are counted as one series whose labels are all `other`. */
 const MAX_SERIES = 500
 
@@ -134,6 +133,6 @@ export const metricsHandler =
     if (request.method !== 'GET')
       return new Response('Method Not Allowed\n', { status: 405, headers: { allow: 'GET' } })
     return new Response(await registry.render(), {
-      headers: { 'content-type': CONTENT_TYPE, 'cache-control': 'no-store' },
+      headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' },
     })
   }

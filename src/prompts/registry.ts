@@ -2,8 +2,6 @@ import * as v from 'valibot'
 import { delay, type Fetch, OutboundError, type OutboundRequest, type OutboundResponse, send } from '../base/http.ts'
 import type { SeedPrompt } from './parse-seed.ts'
 
-const MAX_BYTES = 4 * 1024 * 1024
-const MAX_REASON = 200
 /** Statuses of the registry, or of a proxy before it, after which a call is repeated. */
 const PASSING = [502, 503, 504]
 
@@ -34,7 +32,7 @@ export function createPromptRegistry(
       headers,
       timeoutMs,
       backoffMs,
-      maxBytes: MAX_BYTES,
+      maxBytes: 4 * 1024 * 1024,
     }).catch((error: unknown) => {
       throw asRegistryError(error)
     })
@@ -83,7 +81,7 @@ const versionOf = (text: string, description: string) => ({
 
 function requireSuccess(response: OutboundResponse): OutboundResponse {
   if (response.status >= 200 && response.status < 300) return response
-  const words = response.text().replaceAll(/\s+/g, ' ').trim().slice(0, MAX_REASON)
+  const words = response.text().replaceAll(/\s+/g, ' ').trim().slice(0, 200)
   throw new RegistryError('refused', `HTTP ${response.status}${words === '' ? '' : `: ${words}`}`)
 }
 

@@ -8,8 +8,8 @@ import {
   mergeErrors,
   pollUntilReady,
   pullNumber,
+  readRepositoryPath,
 } from './host.ts'
-import { readRepositoryPath } from './repository-path.ts'
 
 const API_VERSION = '7.1-preview'
 const MAX_DESCRIPTION = 4_000

@@ -12,8 +12,8 @@ import {
   pageUrl,
   pollUntilReady,
   pullNumber,
+  readRepositoryPath,
 } from './host.ts'
-import { readRepositoryPath } from './repository-path.ts'
 
 const MAX_DESCRIPTION = 65_536
 

@@ -7,11 +7,10 @@ import {
   mergeErrors,
   pageUrl,
   pullNumber,
+  readRepositoryPath,
   refusedWith,
 } from './host.ts'
-import { readRepositoryPath } from './repository-path.ts'
 
-const MAX_TITLE = 255
 const MAX_DESCRIPTION = 1_048_576
 
 const createdSchema = v.object({ iid: pullNumber, web_url: pageUrl, state: v.string() })
@@ -31,7 +30,7 @@ export const gitlabHost: HostFactory = (access, uri) => {
       const json = {
         source_branch: head,
         target_branch: base,
-        title: title.slice(0, MAX_TITLE),
+        title: title.slice(0, 255),
         description: description.slice(0, MAX_DESCRIPTION),
       }
       const { iid, web_url, state } = await calls(CREATE_LATE, signal)(createdSchema, 'POST', requests, json)

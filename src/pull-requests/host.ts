@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { GitConfig } from '../../config/types.ts'
+import type { GitConfig, GitProvider } from '../../config/types.ts'
 import { badGateway, badRequest, conflict, gatewayTimeout, notFound, PlatformError } from '../base/errors.ts'
 import {
   basicAuthorization,
@@ -67,9 +67,6 @@ export type HostFactory = (access: HostAccess, uri: string) => PullRequestHost
 
 export const CREATE_LATE = 'PR creation timeout'
 export const MERGE_LATE = 'Complete PR timeout'
-const TIMEOUT_MS = 20_000
-const MAX_BYTES = 4 * 1024 * 1024
-const MAX_TEXT = 2_000
 
 /**
  * Returns a function that calls a provider in the form `calls(late, signal)(schema, method, url, json?)` and returns the
@@ -98,12 +95,12 @@ export async function callProvider(
   request: Omit<OutboundRequest, 'timeoutMs' | 'maxBytes'> & { signal: AbortSignal },
   late: string,
 ): Promise<OutboundResponse> {
-  const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }
+  const limits = { timeoutMs: 20_000, maxBytes: 4 * 1024 * 1024 }
   const response = await send(access.fetch, { ...request, ...limits }).catch((error: unknown) => {
     throw transportFault(error, request.signal, late)
   })
   if (response.status >= 400)
-    throw new ProviderRefusal(response.status, removeSecrets(access.git, response.text()).slice(0, MAX_TEXT))
+    throw new ProviderRefusal(response.status, removeSecrets(access.git, response.text()).slice(0, 2_000))
   // Azure DevOps answers an unknown token with a sign-in page: 203, or a redirect to it.
   if (response.status >= 300 || response.status === 203)
     throw badGateway(
@@ -162,8 +159,6 @@ export const pullNumber = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxVa
 /** Address of a web page; clients show it as a link, so `javascript:…` and the like must not pass. */
 export const pageUrl = v.pipe(v.string(), v.url(), v.regex(/^https?:\/\//i))
 
-const WAIT_MS = 1_000
-
 /**
  * Calls `ask` every second until its answer is not null. Errors: 504 `Pull Request <n> readiness polling exhausted.`
  * after `seconds` waits; the signal's reason.
@@ -176,7 +171,7 @@ export async function pollUntilReady<Answer>(
     const answer = await ask()
     if (answer !== null) return answer
     if (waits >= options.seconds) throw gatewayTimeout(`Pull Request ${options.number} readiness polling exhausted.`)
-    await delay(WAIT_MS, options.signal).catch(() => {
+    await delay(1_000, options.signal).catch(() => {
       throw options.signal.reason
     })
   }
@@ -203,3 +198,43 @@ export function mergeErrors(number: number, commit: string | undefined) {
     },
   }
 }
+
+/** The path of a repository at each provider; subgroups of GitLab are not supported. */
+const FORMS: Record<GitProvider, (segments: readonly string[]) => boolean> = {
+  GITHUB: ({ length }) => length >= 2,
+  GITLAB: ({ length }) => length === 2,
+  AZURE_DEVOPS: ({ length, 2: marker }) => length === 4 && marker === '_git',
+}
+
+/**
+ * Returns the segments of a repository's path at its provider, with escapes decoded: `<owner>/<name>` at GitHub,
+ * `<namespace>/<project>` at GitLab, `<organization>/<project>/_git/<repository>` at Azure DevOps. Credentials, query,
+ * fragment and `.git` are removed, also in error texts.
+ * Errors: 400 `Malformed repository URL '…'`, also for other hosts.
+ */
+export function readRepositoryPath(git: GitConfig, uri: string): string[] {
+  const withoutCredentials = uri
+    .trim()
+    .replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
+    .replace(/[?#].*$/s, '')
+    .replace(/^[^/]*@/, '')
+    .replace(/\/+$/, '')
+    .replace(/\.git$/, '')
+  const [host = '', ...raw] = withoutCredentials.split('/')
+  const segments = raw.map(decodeSegment)
+  const isHost = host.toLowerCase().replace(/:443$/, '') === git.host.toLowerCase()
+  if (!isHost || !segments.every(isName) || !FORMS[git.provider](segments))
+    throw badRequest(`Malformed repository URL '${withoutCredentials}'`)
+  return segments
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return ''
+  }
+}
+
+/** Reports whether a segment is a name; dot segments and slashes would lead to another path. */
+const isName = (segment: string): boolean => !['', '.', '..'].includes(segment) && !/[/\\]/.test(segment)

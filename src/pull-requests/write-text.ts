@@ -125,7 +125,6 @@ function describeChange(change: ListedChange): string {
 
 /** Longest title that code writes, in UTF-16 units. */
 const MAX_OWN_TITLE = 72
-const MAX_REQUEST = 400
 const MAX_REQUESTS = 10
 
 /** Titles for blank requests, which mean the whole root. */
@@ -148,7 +147,7 @@ export function writeOwnText({
   const asked = requests.length > 0 ? requests : [firstRequest]
   const parts = [
     'No model wrote this summary; code put it together from what the session stored.',
-    `Requested:\n${bulletList(asked.slice(0, MAX_REQUESTS).map((request) => cut(request.replaceAll(/\s+/g, ' ').trim(), MAX_REQUEST)))}`,
+    `Requested:\n${bulletList(asked.slice(0, MAX_REQUESTS).map((request) => cut(request.replaceAll(/\s+/g, ' ').trim(), 400)))}`,
     asked.length > MAX_REQUESTS && `and ${asked.length - MAX_REQUESTS} more requests.`,
     changes && `The reviewed plan: ${countsInWords(changes.counts)}.`,
     ...tellWhatWasBuilt(completed, history),

@@ -29,8 +29,6 @@ export const emptyCompliance = (): ComplianceReport => ({
   checked_rules: [],
 })
 
-const MAX_NAMED = 5
-
 /** Summarises the findings: `Code checked 61 rules: 1 critical, 2 warnings. Blocking: aws.network.open-all-ports.` */
 function summariseRules({ checked_rules, findings }: CodeFindings): string {
   const checked = `Code checked ${checked_rules.length} ${checked_rules.length === 1 ? 'rule' : 'rules'}`
@@ -40,7 +38,7 @@ function summariseRules({ checked_rules, findings }: CodeFindings): string {
     return count === 0 ? [] : [`${count} ${NAMES[severity][count === 1 ? 0 : 1]}`]
   })
   const blocking = [...new Set(findings.filter(({ severity }) => BLOCKS.has(severity)).map(({ rule_id }) => rule_id))]
-  const blockers = blocking.length === 0 ? '' : ` Blocking: ${joinNames(blocking, MAX_NAMED)}.`
+  const blockers = blocking.length === 0 ? '' : ` Blocking: ${joinNames(blocking, 5)}.`
   return `${checked}: ${counts.join(', ')}.${blockers}`
 }
 

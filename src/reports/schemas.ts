@@ -75,101 +75,100 @@ const currency = () =>
     'USD',
   )
 
-/** Stored report of a generate round; browser clients read its keys, and those of the reports below. */
-export const generateReport = v.object({
-  summary: v.object({ create: count(), update: count(), delete: count(), recreate: count() }),
-  detailed_changes: list(
-    v.object({
-      name: requiredText(),
-      action: choice(REPORT_ACTIONS),
-      notes: text(),
-      summary: text(),
-      details: text(),
-    }),
-  ),
-  potential_impact: v.object({
-    banner: v.object({ level: choice(['low', 'medium', 'high']), title: requiredText(), description: text() }),
-    summary: text(),
-    bullet_points: list(v.object({ title: requiredText(), description: text() })),
-  }),
-  estimated_costs: v.object({
-    currency: currency(),
-    total_fixed_monthly_cost: amount(),
-    introduction_paragraph: text(),
-    breakdown: list(
-      v.object({
-        resource_type: requiredText(),
-        pricing_model: choice(['fixed', 'usage_based', 'free']),
-        fixed_monthly_cost: amount(),
-        notes: text(),
-      }),
-    ),
-  }),
-})
-
 const OVERALL = ['Succeeded', 'Partial', 'Failed'] as const
 
-const driftReport = v.object({
-  summary: requiredText(),
-  status: choice(OVERALL),
-  remediated_resources: list(
-    v.object({
-      file_path: text(),
-      resource_address: requiredText(),
-      changes: list(
+/** The stored reports; browser clients read their keys. */
+export const reportSchemas = {
+  generate: v.object({
+    summary: v.object({ create: count(), update: count(), delete: count(), recreate: count() }),
+    detailed_changes: list(
+      v.object({
+        name: requiredText(),
+        action: choice(REPORT_ACTIONS),
+        notes: text(),
+        summary: text(),
+        details: text(),
+      }),
+    ),
+    potential_impact: v.object({
+      banner: v.object({ level: choice(['low', 'medium', 'high']), title: requiredText(), description: text() }),
+      summary: text(),
+      bullet_points: list(v.object({ title: requiredText(), description: text() })),
+    }),
+    estimated_costs: v.object({
+      currency: currency(),
+      total_fixed_monthly_cost: amount(),
+      introduction_paragraph: text(),
+      breakdown: list(
         v.object({
-          attribute_modified: text(),
-          change_description: requiredText(),
-          details: list(v.string()),
-          reason: text(),
+          resource_type: requiredText(),
+          pricing_model: choice(['fixed', 'usage_based', 'free']),
+          fixed_monthly_cost: amount(),
+          notes: text(),
         }),
       ),
     }),
-  ),
-  unreconciled_drift: list(v.object({ resource_address: text(), reason: requiredText(), details: list(v.string()) })),
-  whitelisted_exceptions: list(v.object({ resource_address: text(), change: requiredText(), rule: text() })),
-})
-
-const applyReport = v.object({
-  summary: v.object({
-    total_resources: count(),
-    created: count(),
-    updated: count(),
-    destroyed: count(),
-    failed: count(),
   }),
-  status: choice(['Success', 'Partial', 'Failed']),
-  execution_summary: requiredText(),
-  resource_changes: list(
-    v.object({
-      resource_type: text(),
-      resource_name: requiredText(),
-      action: choice(['created', 'updated', 'destroyed', 'no_change']),
-      status: choice(['success', 'failed']),
-      details: text(),
-      error_message: textOrNull(),
+  drift: v.object({
+    summary: requiredText(),
+    status: choice(OVERALL),
+    remediated_resources: list(
+      v.object({
+        file_path: text(),
+        resource_address: requiredText(),
+        changes: list(
+          v.object({
+            attribute_modified: text(),
+            change_description: requiredText(),
+            details: list(v.string()),
+            reason: text(),
+          }),
+        ),
+      }),
+    ),
+    unreconciled_drift: list(v.object({ resource_address: text(), reason: requiredText(), details: list(v.string()) })),
+    whitelisted_exceptions: list(v.object({ resource_address: text(), change: requiredText(), rule: text() })),
+  }),
+  apply: v.object({
+    summary: v.object({
+      total_resources: count(),
+      created: count(),
+      updated: count(),
+      destroyed: count(),
+      failed: count(),
     }),
-  ),
-  recommendations: list(v.string()),
-})
-
-const importReport = v.object({
-  summary: v.object({ selected: count(), imported: count(), failed: count() }),
-  status: choice(OVERALL),
-  execution_summary: requiredText(),
-  imported_resources: list(
-    v.object({
-      resource_address: text(),
-      resource_id: requiredText(),
-      status: choice(['imported', 'failed']),
-      details: text(),
-      error_message: textOrNull(),
-    }),
-  ),
-  excluded_resources: list(v.object({ resource_id: requiredText(), details: text() })),
-  state_alignment: text(),
-  recommendations: list(v.string()),
-})
+    status: choice(['Success', 'Partial', 'Failed']),
+    execution_summary: requiredText(),
+    resource_changes: list(
+      v.object({
+        resource_type: text(),
+        resource_name: requiredText(),
+        action: choice(['created', 'updated', 'destroyed', 'no_change']),
+        status: choice(['success', 'failed']),
+        details: text(),
+        error_message: textOrNull(),
+      }),
+    ),
+    recommendations: list(v.string()),
+  }),
+  import: v.object({
+    summary: v.object({ selected: count(), imported: count(), failed: count() }),
+    status: choice(OVERALL),
+    execution_summary: requiredText(),
+    imported_resources: list(
+      v.object({
+        resource_address: text(),
+        resource_id: requiredText(),
+        status: choice(['imported', 'failed']),
+        details: text(),
+        error_message: textOrNull(),
+      }),
+    ),
+    excluded_resources: list(v.object({ resource_id: requiredText(), details: text() })),
+    state_alignment: text(),
+    recommendations: list(v.string()),
+  }),
+} as const satisfies Record<ReportType, v.GenericSchema>
 
 export const complianceFindings = v.object({
   violations: list(
@@ -185,27 +184,14 @@ export const complianceFindings = v.object({
   checked_rules: list(v.string()),
 })
 
-export type GenerateReport = v.InferOutput<typeof generateReport>
-export type DriftReport = v.InferOutput<typeof driftReport>
-export type ApplyReport = v.InferOutput<typeof applyReport>
-export type ImportReport = v.InferOutput<typeof importReport>
+export type ReportDocuments = { [Type in ReportType]: v.InferOutput<(typeof reportSchemas)[Type]> }
+export type GenerateReport = ReportDocuments['generate']
+export type DriftReport = ReportDocuments['drift']
+export type ApplyReport = ReportDocuments['apply']
+export type ImportReport = ReportDocuments['import']
 /** Findings of the auditing model; the verdict is computed by code. */
 export type ComplianceFindings = v.InferOutput<typeof complianceFindings>
 export type ComplianceReport = ComplianceFindings & { passed: boolean }
-
-export interface ReportDocuments {
-  generate: GenerateReport
-  drift: DriftReport
-  apply: ApplyReport
-  import: ImportReport
-}
-
-export const reportSchemas = {
-  generate: generateReport,
-  drift: driftReport,
-  apply: applyReport,
-  import: importReport,
-} as const satisfies Record<ReportType, v.GenericSchema>
 
 /**
  * Masks a settled document and checks it against its schema.

@@ -9,7 +9,7 @@ import { BEYOND_TITLE, type BeyondTargets, describeBeyondTargets, isBeyondTitle 
 import { emptyResult, type RoundResult } from '../rounds/round-result.ts'
 import { describeResults, INTENT_TITLE, isIntentTitle } from '../rules/intent/describe.ts'
 import type { StatementResult } from '../rules/intent/statement.ts'
-import { finishReport, type GenerateReport, generateReport } from './schemas.ts'
+import { finishReport, type GenerateReport, reportSchemas } from './schemas.ts'
 
 type Entry = GenerateReport['detailed_changes'][number]
 type Banner = GenerateReport['potential_impact']['banner']
@@ -50,7 +50,7 @@ export function settleGenerateReport(
     },
     estimated_costs: settleCosts(narration.estimated_costs),
   }
-  return finishReport('generate', generateReport, document, masker)
+  return finishReport('generate', reportSchemas.generate, document, masker)
 }
 
 const HAPPENS: Record<PlannedChange['action'], string> = {
@@ -97,12 +97,10 @@ function settlePoints(
   return [...points, ...backgroundPoints(result)]
 }
 
-const MAX_NAMED = 10
-
 function settleBanner(banner: Banner, plan: Plan): Banner {
   const level = higherImpact(banner.level, impactFloor(plan))
   if (level === banner.level) return banner
-  const changes = joinNames(criticalChanges(plan).map(describeChange), MAX_NAMED)
+  const changes = joinNames(criticalChanges(plan).map(describeChange), 10)
   return { ...banner, level, description: `${banner.description} Raised to ${level} because of ${changes}.`.trim() }
 }
 
@@ -117,8 +115,6 @@ const TITLES = {
   drift: 'Changes of others taken over',
   notes: 'What was checked, and what was not',
 } as const
-
-const MAX_CHARS = 4_000
 
 /** Reports whether code creates the entries of this title, which replace the model's. */
 export const isBackgroundTitle = (title: string): boolean =>
@@ -135,7 +131,7 @@ function backgroundPoints(result: Pick<RoundResult, keyof typeof TITLES>): { tit
     .filter((part) => result[part].length > 0)
     .map((part) => ({
       title: TITLES[part],
-      description: cutMiddle([leads[part], ...result[part].map((item) => `- ${item}`)].join('\n'), MAX_CHARS),
+      description: cutMiddle([leads[part], ...result[part].map((item) => `- ${item}`)].join('\n'), 4_000),
     }))
 }
 

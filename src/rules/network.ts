@@ -142,12 +142,10 @@ function servicesIn({ protocol, from, to }: Opening, services: Services): string
     .map(({ name, port }) => `${port} (${name})`)
 }
 
-const MAX_NAMED = 5
-
 function describeServices(lead: string, opening: Opening, services: Services): string | null {
   const ports = isEveryPort(opening) ? [] : servicesIn(opening, services)
   if (ports.length === 0) return null
-  return `${lead} is open to ${opening.audience}: ${opening.protocol} ${joinNames(ports, MAX_NAMED)}.`
+  return `${lead} is open to ${opening.audience}: ${opening.protocol} ${joinNames(ports, 5)}.`
 }
 
 export const EVERY_PORT = { from: 0, to: 65_535 }

@@ -31,7 +31,7 @@ export interface PlanContext {
 
 /** The texts of a rule. Like its messages they never contain values of the plan, which may be secret. */
 interface RuleText {
-  /** `<cloud>.<family>.<name>`, also listed in `config/rule-ids.ts`. */
+  /** `<cloud>.<family>.<name>`, which operators use in their rules file. */
   id: `${Cloud}.${string}.${string}`
   title: string
   reason: string

@@ -7,7 +7,7 @@ import { runAgent } from '../../src/agent/run-agent.ts'
 import { PlatformError } from '../../src/base/errors.ts'
 import { iacGenerator } from '../../src/chains/iac-generator.ts'
 import type { Message } from '../../src/llm/inference.ts'
-import { fence } from '../../src/prompts/fence.ts'
+import { fence } from '../../src/prompts/layout.ts'
 import { type Script, scriptedLlm } from '../pipeline/steps/scripted-llm.ts'
 
 const estimate = (text: string) => estimateTokens(text, 3)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type GeneratorValues, iacGenerator } from '../../src/chains/iac-generator.ts'
 import { importFilter } from '../../src/chains/import-chains.ts'
 import { CHAINS } from '../../src/chains/index.ts'
-import { DATA_RULE } from '../../src/prompts/fence.ts'
+import { DATA_RULE } from '../../src/prompts/layout.ts'
 import { PROMPTS } from './prompts.ts'
 
 const SYSTEM_TEXTS = Object.entries(PROMPTS).flatMap(([name, sections]) =>

@@ -105,6 +105,7 @@ describe('--check-config', () => {
       env,
       async () => file,
       (text) => written.push(text),
+      async () => [],
     )
     return { code, output: written.join('') }
   }

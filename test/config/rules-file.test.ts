@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { runCheckConfig } from '../../config/check.ts'
 import { ConfigError, loadConfig } from '../../config/load.ts'
-import { RULE_IDS } from '../../config/rule-ids.ts'
 import type { RuleGrades } from '../../config/types.ts'
+import { readRuleIds } from '../../src/rules/ids.ts'
 import { MINIMAL, yaml } from './support.ts'
 
 const PATH = '/rules/operator.yaml'
@@ -15,9 +15,9 @@ const files =
     return rules
   }
 const gradesOf = async (rules: string | null): Promise<RuleGrades> =>
-  (await loadConfig(MINIMAL, files(rules))).orchestration.rules
+  (await loadConfig(MINIMAL, files(rules), readRuleIds)).orchestration.rules
 async function problemsOf(rules: string | null | Error, extra = ''): Promise<readonly string[]> {
-  const error: unknown = await loadConfig(MINIMAL, files(rules, extra)).catch((reason: unknown) => reason)
+  const error: unknown = await loadConfig(MINIMAL, files(rules, extra), readRuleIds).catch((reason: unknown) => reason)
   if (error instanceof ConfigError) return error.problems
   throw new Error('the rules were accepted')
 }
@@ -46,7 +46,7 @@ describe('orchestration.rules_file', () => {
 
   test('grades all below a prefix, the longer key wins wherever it stands', async () => {
     const grades = await gradesOf('rules:\n  aws.iam.admin-policy: error\n  aws.iam.*: info\n  aws.*: off\n')
-    const aws = RULE_IDS.filter((id) => id.startsWith('aws.'))
+    const aws = (await readRuleIds()).filter((id) => id.startsWith('aws.'))
     expect(Object.keys(grades).toSorted()).toEqual(aws.toSorted())
     expect(grades['aws.iam.admin-policy']).toBe('error')
     expect(grades['aws.iam.access-key']).toBe('info')
@@ -108,7 +108,9 @@ describe('orchestration.rules_file', () => {
 
   test('is shown by --check-config, patterns resolved', async () => {
     const lines: string[] = []
-    expect(await runCheckConfig(MINIMAL, files('rules: {oci.database.*: warning}'), (text) => lines.push(text))).toBe(0)
+    expect(
+      await runCheckConfig(MINIMAL, files('rules: {oci.database.*: warning}'), (text) => lines.push(text), readRuleIds),
+    ).toBe(0)
     expect(lines.join('')).toContain(`rules_file: ${PATH}\n  rules:\n    oci.database.open-access-list: warning\n`)
     expect(lines[0]).toBe('# configuration file found\n')
   })

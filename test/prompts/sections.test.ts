@@ -1,7 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
-import { fence } from '../../src/prompts/fence.ts'
-import { bullets } from '../../src/prompts/layout.ts'
-import { templateForPlans, withoutCodeSections, withoutMarks } from '../../src/prompts/sections.ts'
+import { bullets, fence, templateForPlans, withoutCodeSections, withoutMarks } from '../../src/prompts/layout.ts'
 import { readSeedPrompts } from '../../src/runtime/prompts.ts'
 import { readBlocks } from './blocks.ts'
 

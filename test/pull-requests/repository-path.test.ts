@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readRepositoryPath } from '../../src/pull-requests/repository-path.ts'
+import { readRepositoryPath } from '../../src/pull-requests/host.ts'
 import { gitConfig } from '../repository/support.ts'
 
 const github = gitConfig()

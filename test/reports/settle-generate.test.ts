@@ -4,13 +4,13 @@ import { createMasker, MASK } from '../../src/base/masking.ts'
 import { planFacts } from '../../src/plan/change-list.ts'
 import { createSecretRegister } from '../../src/plan/sensitive.ts'
 import type { BeyondTargets } from '../../src/plan/targets.ts'
-import { generateReport } from '../../src/reports/schemas.ts'
+import { reportSchemas } from '../../src/reports/schemas.ts'
 import { settleGenerateReport } from '../../src/reports/settle-generate.ts'
 import { planOf } from '../plan/fixtures.ts'
 
 type ModelChanges = { name: string; action: string; summary?: string; notes?: string }[]
 const told = (changes: ModelChanges = [], level = 'low', points = [{ title: 'A', description: 'b' }]) =>
-  v.parse(generateReport, {
+  v.parse(reportSchemas.generate, {
     summary: { create: 99, update: 99, delete: 99, recreate: 99 },
     detailed_changes: changes,
     potential_impact: {

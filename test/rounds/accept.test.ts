@@ -110,6 +110,8 @@ describe('acceptRound', () => {
       [1, 'create a network'],
       [2, 'and a subnet'],
     ])
+    const audited = await db.sql`SELECT action FROM audit_records WHERE session_uuid = ${uuid} ORDER BY id`
+    expect(audited.map(({ action }) => action)).toEqual(['round_accepted', 'round_accepted'])
     const claim = await claimOf(db.sql, uuid)
     expect(claim).toMatchObject({ number: 2, base_commit: 'abc', history: end.history, attempt: 1, interruptions: 0 })
   })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
 import { readApplyProgress, recordApplyJob, recordApplyResult, recordIntent } from '../../src/rounds/applies.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
-import type { ClaimedRound } from '../../src/rounds/round.ts'
+import { type ClaimedRound, sessionAggregateKey } from '../../src/rounds/round.ts'
 import { claimProject, parkRound, recordSavedPlan, setLock } from '../../src/rounds/transitions.ts'
 import { SAVED_PLAN } from '../helpers/sessions.ts'
 import { claimedSession, claimOf, END, lapseLease, nextRound, useVerbs } from '../sessions/fixtures.ts'
@@ -17,7 +17,15 @@ async function applyRound(project_id: string): Promise<ClaimedRound> {
   const { uuid, claim } = await claimedSession(context)
   await recordSavedPlan(db.sql, claim, { ...SAVED_PLAN, project_id })
   await finishRound(context, claim, END)
-  return await nextRound(context, uuid, { mode: 'apply' })
+  context.cache.entries.set(sessionAggregateKey(uuid), { value: 'old', ttl: 1 })
+  const round = await nextRound(context, uuid, { mode: 'apply' })
+  expect(context.cache.entries.has(sessionAggregateKey(uuid))).toBe(false)
+  expect(
+    await db.sql`
+    SELECT detail->'round' AS round FROM audit_records
+    WHERE session_uuid = ${uuid} AND action = 'apply_accepted'`,
+  ).toEqual([{ round: 2 }])
+  return round
 }
 
 describe('the progress of an apply', () => {

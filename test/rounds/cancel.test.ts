@@ -110,8 +110,17 @@ describe('a round that a worker has', () => {
     expect(await cancel(uuid)).toBe('requested')
     expect(await cancel(uuid, 'grace@example.org')).toBe('requested')
     await expect.poll(() => new Set(told)).toEqual(new Set(['ada@example.org']))
+    const [first, others]: [number, string[]] = [told.length, []]
+    watch.watch(claim.id, (by) => others.push(by))
     stop()
+    await cancel(uuid)
+    await expect.poll(() => others).toEqual(['ada@example.org'])
+    expect(told).toHaveLength(first)
     await watch.close()
+    expect(
+      await db.sql`
+      SELECT detail FROM audit_records WHERE session_uuid = ${uuid} AND action = 'round_cancelled'`,
+    ).toEqual([{ detail: { round: 1 } }])
     expect(await extendLease(db.sql, claim)).toBe('ada@example.org')
     expect(await finishRound(context, claim, end)).toMatchObject({ status: 'uncompleted', commit: null })
     expect(await endsOf(uuid)).toEqual([CANCELLED])

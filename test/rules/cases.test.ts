@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { RULE_IDS } from '../../config/rule-ids.ts'
+import { readRuleIds } from '../../src/rules/ids.ts'
 import { listRules, RULES, ruleTables } from '../../src/rules/index.ts'
 import { awsCases } from './cases/aws.ts'
 import { azureCases } from './cases/azure.ts'
@@ -27,9 +27,10 @@ it.each(cases)('$rule, $name: found $found', ({ rule, name: _, found, ...change 
 })
 
 describe('the table', () => {
-  it('holds the ids that the configuration knows, each once', () => {
-    expect(RULES.map(({ id }) => id)).toEqual([...RULE_IDS])
-    expect(new Set(RULE_IDS).size).toBe(RULE_IDS.length)
+  it('holds each id once, and gives all of them to the configuration', async () => {
+    const ids = RULES.map(({ id }) => id)
+    expect(await readRuleIds()).toEqual(ids)
+    expect(new Set(ids).size).toBe(ids.length)
   })
 
   it.each(RULES.map((rule) => ({ ...rule })))('$id says what, why and how, and has cases of both kinds', (rule) => {
@@ -46,9 +47,9 @@ it('docs/rules.md says what the table says', async () => {
   await expect(`${introduction}${ruleTables()}`).toMatchFileSnapshot('../../docs/rules.md')
 })
 
-it('the list has a line for every rule, with the grade in force', () => {
+it('the list has a line for every rule, with the grade in force', async () => {
   const lines = listRules({ 'oci.iam.any-user': 'off' }).trimEnd().split('\n')
-  expect(lines.map((line) => line.split(/\s+/)[1])).toEqual(RULE_IDS)
+  expect(lines.map((line) => line.split(/\s+/)[1])).toEqual(await readRuleIds())
   expect(lines.find((line) => line.includes('oci.iam.any-user'))).toMatch(/^off {7}oci/)
   expect(lines.find((line) => line.includes('aws.network.open-all-ports'))).toMatch(/^critical {2}aws/)
 })

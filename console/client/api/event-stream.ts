@@ -14,7 +14,6 @@ interface StreamOptions {
 }
 
 const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 10_000
 /** The platform sends something every 15 seconds, so a connection that is silent for longer is dead. */
 const SILENCE_MS = 40_000
 
@@ -41,7 +40,7 @@ export async function followStream(api: Api, options: StreamOptions): Promise<vo
     }
     onState('waiting')
     await pause(wait, api, signal)
-    wait = Math.min(wait * 2, LONGEST_WAIT_MS)
+    wait = Math.min(wait * 2, 10_000)
   }
 }
 

@@ -100,14 +100,12 @@ function errorOf(text: string): string {
   return at < 0 ? '' : plain.slice(at + 'Error: '.length, at + 2_000).trim()
 }
 
-const OWN_STEPS = ['import', 'scope_resource_ids']
-
 /** Returns true when the events show that a round imports, or lists what can be imported. */
 export const isImport = (events: readonly ActivityEvent[]): boolean =>
   events.some(
     (event) =>
       (event.type === 'attempt.began' && event.task === 'import') ||
-      (event.type === 'engine.began' && OWN_STEPS.includes(event.step)),
+      (event.type === 'engine.began' && ['import', 'scope_resource_ids'].includes(event.step)),
   )
 
 /** Returns the number of resources that the round imports, from its messages; null while unknown. */

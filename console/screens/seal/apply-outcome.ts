@@ -1,21 +1,6 @@
+import type { ApplyReport } from '../../../src/reports/schemas.ts'
 import type { Action, OutputEvent, PlannedResource, Round } from '../../client/api/client.ts'
 import { hasEnded, lastStatus } from '../../client/sessions/use-session.ts'
-
-/** The report of an apply, as the platform stores it. Readers must tolerate unknown fields. */
-export interface ApplyReport {
-  summary: { total_resources: number; created: number; updated: number; destroyed: number; failed: number }
-  status: 'Success' | 'Partial' | 'Failed'
-  execution_summary: string
-  resource_changes: {
-    resource_type: string
-    resource_name: string
-    action: 'created' | 'updated' | 'destroyed' | 'no_change'
-    status: 'success' | 'failed'
-    details: string
-    error_message: string | null
-  }[]
-  recommendations: string[]
-}
 
 export type Outcome = 'success' | 'partial' | 'failed' | 'nothing' | 'unknown'
 

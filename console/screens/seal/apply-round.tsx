@@ -1,3 +1,4 @@
+import type { ApplyReport } from '../../../src/reports/schemas.ts'
 import type { OutputEvent, Round, Session } from '../../client/api/client.ts'
 import { hasEnded, lastStatus, usePlanDocument } from '../../client/sessions/use-session.ts'
 import { type RoundEvents, useOutput } from '../../client/sessions/use-streams.ts'
@@ -8,7 +9,6 @@ import { VirtualList } from '../../ui/virtual-list.tsx'
 import { excerpt, formatNumber, plural, visibleText } from '../../ui/words.ts'
 import { ReadDocument, RoundPicker, type SelectedRound, SessionLink, useOpenSession } from '../session/open-session.tsx'
 import {
-  type ApplyReport,
   countPlanned,
   countSteps,
   endWithoutReport,

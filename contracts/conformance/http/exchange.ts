@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { OutboundError, send } from '../../../src/base/http.ts'
+import { parseJson } from '../../../src/base/json.ts'
 import { type Call, type Exchange, NoAnswer, type Options } from '../types.ts'
 
 const MAX_SHOWN = 600
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
 /** Sends one request on its own connection. Errors: `NoAnswer`. */
 export async function exchange(options: Options, method: string, path: string, call: Call): Promise<Exchange> {
@@ -23,7 +23,7 @@ export async function exchange(options: Options, method: string, path: string, c
       // Bytes, because `fetch` adds a content type to a text.
       body: typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? null),
       timeoutMs: options.exchangeMs,
-      maxBytes: MAX_ANSWER_BYTES,
+      maxBytes: 64 * 1024 * 1024,
     })
     const text = answer.text()
     return { request: shown, path, status: answer.status, headers: answer.headers, text, json: parseJson(text) }
@@ -33,15 +33,6 @@ export async function exchange(options: Options, method: string, path: string, c
 }
 
 export const rightAuthorization = ({ token }: Options): string | null => (token === null ? null : `Bearer ${token}`)
-
-/** Parses a JSON text; undefined for any other text. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 function requestText(
   method: string,

@@ -11,10 +11,11 @@ export function bodyPromises(policy: Policy): Check[] {
   const { schema } = body
   const refused = (aspect: string, promise: string, kind: Fault): Check[] => {
     if (!forbids(schema, kind)) return []
-    const run = async (tester: Tester) => {
-      for (const variant of invalidBodies(schema, kind, tester.seed, prepare)) await refuses(tester, policy, variant)
-    }
-    return [{ id: `${id}.${aspect}`, promise, run }]
+    return [
+      check(`${id}.${aspect}`, promise, async (tester) => {
+        for (const variant of invalidBodies(schema, kind, tester.seed, prepare)) await refuses(tester, policy, variant)
+      }),
+    ]
   }
   return [
     check(

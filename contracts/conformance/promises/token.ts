@@ -10,14 +10,12 @@ export function tokenPromises(policies: readonly Policy[], token: string | null)
 }
 
 function refused(policies: readonly Policy[], token: string): Check[] {
-  const each = (aspect: string, promise: string, headers: (string | null)[]): Check => ({
-    id: `token.${aspect}`,
-    promise,
-    run: async (tester) => {
+  const each = (aspect: string, promise: string, headers: (string | null)[]) =>
+    check(`token.${aspect}`, promise, async (tester) => {
       for (const policy of policies) for (const authorization of headers) await expect401(tester, policy, authorization)
-    },
-  })
-  const other = token.split('').reverse().join('') === token ? `${token}x` : token.split('').reverse().join('')
+    })
+  const reversed = token.split('').reverse().join('')
+  const other = reversed === token ? `${token}x` : reversed
   return [
     each('missing', 'A request without a token is refused with 401 and the challenge Bearer', [null]),
     each('wrong', 'A request with a wrong token is refused with 401 and the challenge Bearer', [
@@ -76,14 +74,15 @@ async function expect401(tester: Tester, policy: Policy, authorization: string |
 function beforeBody(policies: readonly Policy[]): Check[] {
   const strict = policies.filter(({ tokenFirst, operation }) => tokenFirst && operation.body)
   if (strict.length === 0) return []
-  const run = async (tester: Tester) => {
-    for (const policy of strict)
-      for (const raw of ['{}', '{', '']) {
-        const made = await askWith(tester, policy, { raw, authorization: null })
-        tester.expectStatus(made, 401, `${policy.operation.id}`)
-      }
-  }
-  return [{ id: 'token.first', promise: 'The token is looked at before the body', run }]
+  return [
+    check('token.first', 'The token is looked at before the body', async (tester) => {
+      for (const policy of strict)
+        for (const raw of ['{}', '{', '']) {
+          const made = await askWith(tester, policy, { raw, authorization: null })
+          tester.expectStatus(made, 401, `${policy.operation.id}`)
+        }
+    }),
+  ]
 }
 
 function openAccess(policies: readonly Policy[]): Check {

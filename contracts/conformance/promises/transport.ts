@@ -3,7 +3,6 @@ import { rightAuthorization } from '../http/exchange.ts'
 import { type Check, check, type Exchange, NoAnswer, type Tester } from '../types.ts'
 import { askWith, isRefusal, type Policy } from './policy.ts'
 
-const MEBIBYTE = 1024 * 1024
 const bytes = (...values: number[]) => new Uint8Array(values)
 
 /** Returns the promises about bodies that are no JSON. */
@@ -98,7 +97,7 @@ export function unreadablePromises(policy: Policy): Check[] {
       async (tester) => {
         const key =
           Object.keys(body.schema.properties ?? {}).find((each) => body.schema.required?.includes(each)) ?? 'text'
-        const huge = JSON.stringify({ ...JSON.parse(valid()), [key]: 'x'.repeat(16 * MEBIBYTE) })
+        const huge = JSON.stringify({ ...JSON.parse(valid()), [key]: 'x'.repeat(16 * 1024 * 1024) })
         const made = await orClosed(askWith(tester, policy, { raw: huge }))
         if (made) tester.expect(isRefusal(made.status), `16 MiB: answered ${made.status}`, made)
         await stillAnswers(tester)
@@ -109,14 +108,11 @@ export function unreadablePromises(policy: Policy): Check[] {
 
 /** Returns the promises about malformed HTTP requests. */
 export function transportPromises(operations: readonly Operation[]): Check[] {
-  const survives = (aspect: string, promise: string, run: (tester: Tester) => Promise<void>): Check => ({
-    id: `transport.${aspect}`,
-    promise,
-    run: async (tester) => {
+  const survives = (aspect: string, promise: string, run: Check['run']) =>
+    check(`transport.${aspect}`, promise, async (tester) => {
       await run(tester)
       await stillAnswers(tester)
-    },
-  })
+    })
   const post = operations.find(({ method }) => method === 'POST')?.path.replace(/\{\w+\}/g, 'x') ?? '/'
   return [
     survives('method', 'A method that a path does not have is refused with 4xx', async (tester) => {

@@ -25,15 +25,13 @@ export function generate(
 
 /** Tries seeds until a value fits, because the generator sometimes ignores negative lookahead in a pattern. */
 function firstFitting<T>(seed: number, make: (seed: number) => T, isFitting: (value: T) => boolean): T {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < 100; attempt++) {
     const value = make(seed + attempt * 7919)
     if (isFitting(value)) return value
   }
   throw new Error('the suite can make no value that fits its contract')
 }
 
-const ATTEMPTS = 100
-const MAX_LENGTH = 48
 const MAX_ITEMS = 3
 
 /** Drops keys of additions, which an implementation may refuse, and shrinks the body to what `full` asks for. */
@@ -50,7 +48,7 @@ function narrow(schema: Schema, full: boolean): Schema {
         Object.entries(properties).flatMap(([key, each]) => (each['x-optional'] === true ? [] : [[key, inner(each)]])),
       ),
     }),
-    ...(schema.maxLength && { maxLength: Math.max(minLength, Math.min(schema.maxLength, MAX_LENGTH)) }),
+    ...(schema.maxLength && { maxLength: Math.max(minLength, Math.min(schema.maxLength, 48)) }),
     ...(items && {
       items: inner(items),
       minItems: full ? Math.max(1, minItems) : minItems,

@@ -104,8 +104,6 @@ const inSeconds = (seconds: number): string => `${seconds.toFixed(1)} s`
 /** The events of each stream. */
 type Watched = { activity: ActivityEvent; output: OutputEvent }
 
-const PAUSE_MS = 500
-
 /**
  * Yields the activities of a round, or its engine output, until it has ended. A broken stream is reopened after the
  * last event. Without the stream on the platform there are no events.
@@ -133,6 +131,6 @@ export async function* watch<Kind extends keyof Watched>(
     } catch {
       // The stream broke. If the platform is gone, following the statuses reports it.
     }
-    await sleep(PAUSE_MS, undefined, { signal }).catch(() => {})
+    await sleep(500, undefined, { signal }).catch(() => {})
   }
 }

@@ -8,7 +8,7 @@ import {
 } from '../../../src/plan/code/variable-files.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
 import { planCounts } from '../../../src/plan/planned-changes.ts'
-import { fence } from '../../../src/prompts/fence.ts'
+import { fence } from '../../../src/prompts/layout.ts'
 import type { Finding } from '../../kit/attempts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'

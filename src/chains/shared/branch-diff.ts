@@ -1,6 +1,6 @@
 import { cutMiddle } from '../../base/text.ts'
 import { type DiffFile, readDiffFiles } from '../../plan/code/patch.ts'
-import { fence } from '../../prompts/fence.ts'
+import { fence } from '../../prompts/layout.ts'
 
 /** Maximum characters of a diff for a model. */
 export const MAX_DIFF_CHARS = 40_000

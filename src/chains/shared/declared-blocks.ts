@@ -2,7 +2,6 @@ import { parseJson } from '../../base/json.ts'
 import { readHcl, textOf } from '../../hcl/read.ts'
 
 const LISTED = new Set(['resource', 'data', 'ephemeral', 'module', 'variable', 'output'])
-const MAX_LOCALS = 40
 
 /** A path of code that the engine reads: blocks in either syntax, and values of variables. */
 const CODE = /\.(tf|tofu|tfvars)(\.json)?$/
@@ -25,7 +24,7 @@ export function declaredBlocksIn(path: string, text: string): string[] {
  */
 export const readDeclaredBlocks = (text: string): string[] =>
   readHcl(text).body.blocks.flatMap(({ type, labels, body }) => {
-    if (type === 'locals') return body.attributes.slice(0, MAX_LOCALS).map(({ name }) => `local ${name}`)
+    if (type === 'locals') return body.attributes.slice(0, 40).map(({ name }) => `local ${name}`)
     return LISTED.has(type) && labels.length > 0 ? [`${type} ${labels.slice(0, 2).join('.')}`] : []
   })
 

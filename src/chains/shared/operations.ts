@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Tool } from '../../agent/agent-request.ts'
 import { createResultTool } from '../../agent/result-tool.ts'
 import type { Logger } from '../../base/log.ts'
-import { fence } from '../../prompts/fence.ts'
+import { fence } from '../../prompts/layout.ts'
 import { explanation, textList } from './result-fields.ts'
 
 /** The common parts of the task splitter, the two drift filters and the import filter. */

@@ -3,8 +3,7 @@ import { cutMiddle } from '../../base/text.ts'
 import { planFacts } from '../../plan/change-list.ts'
 import type { Plan } from '../../plan/plan.ts'
 import type { BeyondTargets } from '../../plan/targets.ts'
-import { fence } from '../../prompts/fence.ts'
-import { joinParts } from '../../prompts/layout.ts'
+import { fence, joinParts } from '../../prompts/layout.ts'
 import type { RoundResult } from '../../rounds/round-result.ts'
 import type { RequestFate, SessionRequest } from '../../sessions/session-requests.ts'
 
@@ -77,8 +76,6 @@ const block = (lead: string, label: string, text: string): string =>
 const lines = (lead: string, items: readonly string[]): string =>
   items.length === 0 ? '' : [lead, ...items.map((item) => `- ${item}`)].filter(Boolean).join('\n')
 
-const MAX_PLAN_CHARS = 400_000
-
 /**
  * Writes a plan for a model: computed facts, then its text, cut in the middle when it is too long.
  * @param read.text the engine's text, masked
@@ -89,7 +86,7 @@ export function describePlan(
 ): string {
   const { plan, text, reference, beyond } = read
   const facts = masker.text(planFacts(plan, reference.targets, beyond))
-  return `Computed from the plan: ${facts}\n\n${cutMiddle(text.replaceAll(TARGETING_WARNING, ''), MAX_PLAN_CHARS)}`
+  return `Computed from the plan: ${facts}\n\n${cutMiddle(text.replaceAll(TARGETING_WARNING, ''), 400_000)}`
 }
 
 /** The engine's warning about a plan with targets, left out because the platform plans the whole root as well. */

@@ -1,7 +1,6 @@
 import type { ContextBudget } from '../../agent/context-budget.ts'
 import { cutMiddle } from '../../base/text.ts'
-import { fence } from '../../prompts/fence.ts'
-import { joinParts } from '../../prompts/layout.ts'
+import { fence, joinParts } from '../../prompts/layout.ts'
 import { isCode, isValues } from './declared-blocks.ts'
 
 /** A file of the engine root. */

@@ -3,7 +3,7 @@ import { contextBudget } from '../../agent/context-budget.ts'
 import { askText, runAgent } from '../../agent/run-agent.ts'
 import type { Turn } from '../../base/vocabulary.ts'
 import type { Context } from '../../context.ts'
-import { fence } from '../../prompts/fence.ts'
+import { fence } from '../../prompts/layout.ts'
 import type { ChainName } from '../index.ts'
 import type { Chain, Reading, TextChain, ToolKind } from './chain.ts'
 

@@ -23,7 +23,6 @@ export interface WireOptions {
   maxBytes?: number
 }
 
-const MAX_BYTES = 32 * 1024 * 1024
 /** Maximum continuations of a paused turn. */
 const MAX_RESUMES = 4
 
@@ -77,13 +76,11 @@ async function exchange(
   } else if (own) headers.set('authorization', new Headers(init.headers).get('authorization') ?? '')
   const post = { method: 'POST', headers, body: init.body, signal, redirect: 'manual' } as const
   const response = await postWithin(options.fetch, url, post)
-  const text = await readText(response, options.maxBytes ?? MAX_BYTES)
+  const text = await readText(response, options.maxBytes ?? 32 * 1024 * 1024)
   const streamed = response.ok && isEventStream(response.headers.get('content-type') ?? '', text)
   const value = streamed ? (options.wire.assemble(readEvents(text)) ?? undefined) : parseJson(text)
   return { response, text, value }
 }
-
-const MAX_HOPS = 3
 
 /**
  * Posts a request and follows redirects within its origin, which some gateways use. A redirect to another origin is an
@@ -95,7 +92,7 @@ async function postWithin(fetcher: WireOptions['fetch'], url: string, init: Requ
   if (![307, 308].includes(response.status) || location === null) return response
   await response.body?.cancel()
   const next = URL.canParse(location, url) ? new URL(location, url) : null
-  if (next?.origin !== new URL(url).origin || hops === MAX_HOPS)
+  if (next?.origin !== new URL(url).origin || hops === 3)
     throw new CallFailure('the server redirects elsewhere, which is not followed', 502, { retryable: false })
   return postWithin(fetcher, next.href, init, hops + 1)
 }

@@ -1,13 +1,17 @@
 import type { Evidence } from './evidence.ts'
 import { code, cut, prose } from './markdown.ts'
 import { blocks, type Section, section } from './section.ts'
-import { complianceSection, costSection, impactSection, outsideSection, requestSection } from './sections/assessment.ts'
-import { assumptionsSection } from './sections/assumptions.ts'
-import { planSection, roundsSection } from './sections/plan-section.ts'
+import {
+  assumptionsSection,
+  complianceSection,
+  costSection,
+  impactSection,
+  outsideSection,
+  requestSection,
+} from './sections/assessment.ts'
+import { planSection, rollBackSection, roundsSection } from './sections/plan-section.ts'
 import { appliedSection, driftSection, importSection } from './sections/results.ts'
-import { rollBackSection } from './sections/roll-back.ts'
 
-const MAX_SUMMARY = 8_000
 /** Share of a short limit that the summary may use. */
 const SUMMARY_SHARE = 0.3
 
@@ -22,7 +26,7 @@ export function composeDescription(
   evidence: Evidence,
   { limit, session_url }: { limit: number; session_url: string },
 ): string {
-  const head = blocks(listNotices(evidence), prose(summary, Math.min(MAX_SUMMARY, Math.floor(limit * SUMMARY_SHARE))))
+  const head = blocks(listNotices(evidence), prose(summary, Math.min(8_000, Math.floor(limit * SUMMARY_SHARE))))
   const sections = [
     planSection(evidence),
     driftSection(evidence),

@@ -68,11 +68,9 @@ export const titledList = (lead: string, lines: readonly string[], max: number):
 export const cappedTable = (head: readonly string[], rows: readonly (readonly string[])[], max: number): string =>
   rows.length > 0 ? blocks(table(head, rows.slice(0, max)), rows.length > max && `and ${rows.length - max} more`) : ''
 
-const MAX_NOTES = 20
-
 /** Renders code's remarks for reviewers of a round as a list with a lead; empty without remarks. */
 export function notesOf({ rounds }: Evidence, round: number): string {
   const notes = rounds.find(({ number }) => number === round)?.result?.notes ?? []
   const lines = notes.map((note) => inline(note)).filter((line) => line !== '')
-  return titledList('To be noted:', lines, MAX_NOTES)
+  return titledList('To be noted:', lines, 20)
 }

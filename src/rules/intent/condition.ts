@@ -137,7 +137,6 @@ interface PathValues {
   sensitive: boolean
 }
 
-const MAX_STEPS = 20
 /** Most values of one path that are read. */
 const MAX_VALUES = 1_000
 /** Longest text that is parsed as JSON, for example a policy. */
@@ -175,7 +174,7 @@ export function stepsOf(path: string): string[] {
   return steps
     .map((step) => step.trim())
     .filter((step) => step !== '' && step !== '*')
-    .slice(0, MAX_STEPS)
+    .slice(0, 20)
 }
 
 function takeStep(marked: Marked, step: string): Marked[] {

@@ -149,11 +149,9 @@ export function readStatements(list: readonly unknown[]): { statements: Statemen
   return read
 }
 
-const MAX_FAULTS = 4
-
 const faultsOf = (issues: readonly v.BaseIssue<unknown>[]): string =>
   issues
-    .slice(0, MAX_FAULTS)
+    .slice(0, 4)
     .map((issue) => [v.getDotPath(issue), issue.message.slice(0, 200)].filter(Boolean).join(': '))
     .join('; ')
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { OutputEvent, PlanDocument, Round, Seal, Session, Status } from '../../../console/client/api/client.ts'
 import {
-  type ApplyReport,
   countPlanned,
   countSteps,
   endWithoutReport,
@@ -11,6 +10,7 @@ import {
   readReport,
 } from '../../../console/screens/seal/apply-outcome.ts'
 import { confirmationFor, findLosses, findRefusal, isConfirmed } from '../../../console/screens/seal/apply-readiness.ts'
+import type { ApplyReport } from '../../../src/reports/schemas.ts'
 import { sampleAttempt, sampleReport, sampleRound, sampleSeal, sampleSession } from '../samples.ts'
 
 const lines = (text: string, stream: 'stdout' | 'stderr' = 'stdout', step = 'apply') =>

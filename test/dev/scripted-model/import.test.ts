@@ -5,7 +5,7 @@ import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
 import { iacGenerator, writeFeedbackQuery, writeImportQuery } from '../../../src/chains/iac-generator.ts'
 import { importAddresses, importFilter } from '../../../src/chains/import-chains.ts'
 import { requestsFilter } from '../../../src/chains/requests-filter.ts'
-import { fence } from '../../../src/prompts/fence.ts'
+import { fence } from '../../../src/prompts/layout.ts'
 import { EDITING, type Scripted, startScripted } from './support.ts'
 
 let scripted: Scripted

@@ -11,7 +11,7 @@ import { PlatformError } from '../../../src/base/errors.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createMasker } from '../../../src/base/masking.ts'
 import type { Inference, InferenceRequest, LlmClient } from '../../../src/llm/inference.ts'
-import { fence } from '../../../src/prompts/fence.ts'
+import { fence } from '../../../src/prompts/layout.ts'
 
 const ROUND: RecordedRound = {
   session: 'e1b5c3a0-0000-4000-8000-000000000001',

@@ -229,25 +229,19 @@ describe('errors that no change of the code can mend', () => {
     expect(found).toContain(`The engine said: ${text.replace(/:$/, '')}`)
   })
 
-  it.each<[string, Cloud, boolean]>([
-    ['hashicorp/aws', 'aws', true],
-    ['hashicorp/azurerm', 'azure', true],
-    ['hashicorp/azuread', 'azure', true],
-    ['Azure/azapi', 'azure', true],
-    ['hashicorp/google', 'gcp', true],
-    ['hashicorp/google-beta', 'gcp', true],
-    ['oracle/oci', 'oci', true],
-    ['hashicorp/oci', 'oci', true],
-    ['hashicorp/kubernetes', 'kubernetes', true],
-    ['hashicorp/helm', 'kubernetes', true],
-    ['hashicorp/aws', 'gcp', false],
-    ['hashicorp/google-alpha', 'gcp', false],
-    ['other/hashicorp/aws', 'aws', false],
-  ])('of %s, which a session in %s may have introduced itself: %s', (provider, cloud, isOwn) => {
-    const text = `Error: Failed to install provider\n\nfor provider ${provider}: no such host`
-    const name = provider.split('/').at(-1)
-    expect(why(text, { cloud, diff: `+provider "${name}" {\n` }) !== null).toBe(isOwn)
-    expect(why(text, { cloud })).not.toBeNull()
+  it.each<[Cloud, boolean, string]>([
+    ['aws', true, 'hashicorp/aws'],
+    ['azure', true, 'hashicorp/azurerm hashicorp/azuread Azure/azapi'],
+    ['gcp', true, 'hashicorp/google hashicorp/google-beta'],
+    ['oci', true, 'oracle/oci hashicorp/oci'],
+    ['kubernetes', true, 'hashicorp/kubernetes hashicorp/helm'],
+    ['gcp', false, 'hashicorp/aws hashicorp/google-alpha other/hashicorp/google'],
+  ])('of the own providers of %s, also when the session introduced them: %s, %s', (cloud, isOwn, providers) => {
+    for (const provider of providers.split(' ')) {
+      const text = `Error: Failed to install provider\n\nfor provider ${provider}: no such host`
+      const diff = `+provider "${provider.split('/').at(-1)}" {\n`
+      expect([why(text, { cloud, diff }) !== null, why(text, { cloud }) !== null]).toEqual([isOwn, true])
+    }
   })
 
   it('quotes the engine on one line, without the colon of an empty detail', () => {

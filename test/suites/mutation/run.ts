@@ -71,7 +71,7 @@ async function run(areas: readonly string[], values: { sample?: string; seed?: s
     coverageAnalysis: 'perTest',
     concurrency: 1,
     tempDirName: '.platform/mutation',
-    ignorePatterns: ['/.platform', '/docs/*', '!/docs/rounds.md', '/console/dist'],
+    ignorePatterns: ['/.platform', '/console/dist'],
     reporters: ['clear-text'],
     clearTextReporter: { logTests: false, reportTests: false },
   }

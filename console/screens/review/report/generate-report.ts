@@ -1,10 +1,8 @@
 import type { Round, Session } from '../../../client/api/client.ts'
 import { type Fields, numberOf, objectOf, objectsOf, oneOf, textOf } from '../../../client/json.ts'
 
-const LEVELS = ['low', 'medium', 'high'] as const
 const ACTIONS = ['create', 'update', 'delete', 'recreate'] as const
 type PlanAction = (typeof ACTIONS)[number]
-const PRICES = ['fixed', 'usage_based', 'free'] as const
 
 export type GenerateReport = NonNullable<ReturnType<typeof readGenerateReport>>
 export type Point = ReturnType<typeof readPoint>
@@ -26,7 +24,7 @@ export function readGenerateReport(document: unknown) {
       details: textOf(details),
     })),
     banner: {
-      level: oneOf(LEVELS, banner.level, 'high'),
+      level: oneOf(['low', 'medium', 'high'], banner.level, 'high'),
       title: textOf(banner.title),
       description: textOf(banner.description),
     },
@@ -64,7 +62,7 @@ const readCosts = ({ currency, total_fixed_monthly_cost, introduction_paragraph,
   introduction: textOf(introduction_paragraph),
   rows: objectsOf(breakdown).map(({ resource_type, pricing_model, fixed_monthly_cost, notes }) => ({
     type: textOf(resource_type),
-    pricing: oneOf(PRICES, pricing_model, 'usage_based'),
+    pricing: oneOf(['fixed', 'usage_based', 'free'], pricing_model, 'usage_based'),
     monthly: numberOf(fixed_monthly_cost),
     notes: textOf(notes),
   })),

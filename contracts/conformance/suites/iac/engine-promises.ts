@@ -1,10 +1,27 @@
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { askWith, policyFor } from '../../promises/policy.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { Contract, Operation } from '../../document.ts'
+import { askWith, isOffered, policyFor } from '../../promises/policy.ts'
 import { isRecord } from '../../schema/schema.ts'
-import { type Check, check, type Options, type Tester } from '../../types.ts'
-import { additionPromises } from './addition-promises.ts'
-import { BROKEN, createWorkspace, type Job, parseStdout, ran, TWO_RESOURCES } from './jobs.ts'
+import { type Check, check, type Exchange, type Options, type Tester } from '../../types.ts'
+import {
+  BROKEN,
+  createWorkspace,
+  FORMATTED,
+  isTerminal,
+  type Job,
+  NOT_OFFERED,
+  parseStdout,
+  poll,
+  type RunJob,
+  ran,
+  submit,
+  TWO_RESOURCES,
+  UNFORMATTED,
+  waitUntilFinished,
+} from './jobs.ts'
 
 const SCOPE = { scope_id: 'conformance', engine_provider: 'kubernetes' }
 
@@ -121,4 +138,253 @@ function textsIn(job: Job): string[] | null {
   return job.result?.exit_code === 0 && Array.isArray(json) && json.every((each) => typeof each === 'string')
     ? json
     : null
+}
+
+/** Creates the function that makes a promise about an operation, which is skipped where that is not offered. */
+const additionOf =
+  (contract: Contract) =>
+  (operation: string, id: string, promise: string, run: Check['run']): Check =>
+    check(id, promise, async (tester) => {
+      if (!(await isOffered(tester, contract.operation(operation)))) tester.skip(NOT_OFFERED)
+      await run(tester)
+    })
+
+/** Checks that a job that nobody knows is 404, and an id that is no UUID 422. */
+async function refusesUnknown(tester: Tester, operation: Operation): Promise<void> {
+  for (const [job_id, status] of [[crypto.randomUUID(), 404] as const, ['none', 422] as const])
+    tester.expectStatus(await tester.ask(operation, { path: { job_id } }), status)
+}
+
+/** Returns the promises about additions, which an implementation may leave out. */
+export function additionPromises(
+  { contract }: Pick<Options, 'contract'>,
+  run: RunJob,
+  initialised: (tester: Tester, files?: Record<string, string>) => Promise<string>,
+): Check[] {
+  const addition = additionOf(contract)
+  return [
+    addition(
+      'diagnostics',
+      'addition.diagnostics',
+      'Where they are offered, diagnostics are JSON on stdout, also of a configuration that is not valid',
+      async (tester) => {
+        const workspace = await initialised(tester)
+        for (const [where, valid] of [
+          [workspace, true],
+          [await createWorkspace(tester, { 'main.tf': BROKEN }), false],
+        ] as const) {
+          const done = await run(tester, 'diagnostics', where)
+          const json = parseStdout(done)
+          tester.expect(
+            isRecord(json) && json.valid === valid,
+            `stdout does not say that it is ${valid ? 'valid' : 'not valid'}`,
+            done.made,
+          )
+        }
+      },
+    ),
+    addition(
+      'fmt',
+      'addition.fmt',
+      'Where it is offered, texts come back formatted and in order, and one that cannot be parsed as it was',
+      async (tester) => {
+        const workspace = await createWorkspace(tester, { 'main.tf': UNFORMATTED })
+        const texts = [
+          { form: 'tf', text: UNFORMATTED },
+          { form: 'tf', text: BROKEN },
+          { form: 'tfvars', text: 'days   =7\n' },
+        ]
+        const done = await run(tester, 'fmt', workspace, { texts })
+        const json = parseStdout(done)
+        tester.expect(
+          done.result?.exit_code === 0 &&
+            isRecord(json) &&
+            isDeepStrictEqual(json.texts, [FORMATTED, BROKEN, 'days = 7\n']),
+          'the texts are others',
+          done.made,
+        )
+        tester.expect(
+          (await readFile(join(workspace, 'main.tf'), 'utf8')) === UNFORMATTED,
+          'a file of the workspace was changed',
+          done.made,
+        )
+      },
+    ),
+    addition(
+      'output',
+      'addition.output',
+      'Where it is offered, the output of a job so far is answered, 404 of an unknown job',
+      async (tester) => {
+        const output = contract.operation('output')
+        const done = await run(tester, 'validate', await createWorkspace(tester, { 'main.tf': BROKEN }))
+        const made = await tester.ask(output, { path: { job_id: done.id } })
+        tester.expect(
+          made.status === 200 && isRecord(made.json) && made.json.status === done.status,
+          `answered ${made.status} and something else`,
+          made,
+        )
+        await refusesUnknown(tester, output)
+      },
+    ),
+    addition(
+      'schema',
+      'addition.schema',
+      'Where they are offered, the names of the providers\u2019 types are JSON on stdout',
+      async (tester) => {
+        const done = await run(tester, 'schema', await initialised(tester))
+        const json = parseStdout(done)
+        tester.expect(
+          isRecord(json) && typeof json.format_version === 'string' && isRecord(json.providers),
+          'stdout is another document',
+          done.made,
+        )
+      },
+    ),
+    ...cancelPromises(contract),
+    ...outputPromises({ contract }, run),
+  ]
+}
+
+/** Number of jobs submitted at once, so that some still wait when they are cancelled. */
+const JOBS = 8
+const EARLY = 'The job was cancelled before it started.'
+
+/** Returns the promises about cancelling a job, where that is offered. */
+function cancelPromises(contract: Contract): Check[] {
+  const addition = additionOf(contract)
+  const validate = contract.operation('validate')
+  const cancel = async (tester: Tester, jobId: string) => {
+    const made = await tester.ask(contract.operation('cancel'), { path: { job_id: jobId } })
+    tester.expect(
+      made.status === 202 && isRecord(made.json) && String(made.json.job_id).toLowerCase() === jobId.toLowerCase(),
+      `a cancellation was answered ${made.status}`,
+      made,
+    )
+    return made
+  }
+  return [
+    addition(
+      'cancel',
+      'addition.cancel',
+      'Where it is offered, a cancelled job ends: 409 without a start, 409 when killed, or as its engine does',
+      async (tester) => {
+        const workspacePath = await createWorkspace(tester)
+        const ids: string[] = []
+        for (let index = 0; index < JOBS; index++)
+          ids.push(await submit(tester, validate, { workspace_path: workspacePath }))
+        // The last ones wait the longest.
+        for (const id of ids.toReversed()) await cancel(tester, id)
+        for (const id of ids) {
+          const job = await waitUntilFinished(tester, id)
+          if (job.status !== 'failed') continue
+          tester.expect(job.error?.status === 409, 'a cancelled job failed with another status than 409', job.made)
+          if (job.started_at === null)
+            tester.expect(job.error?.detail === EARLY, `a job that never started does not say "${EARLY}"`, job.made)
+        }
+      },
+    ),
+    addition(
+      'cancel',
+      'addition.cancel.repeated',
+      'Where it is offered, a cancellation of a job that has ended changes nothing',
+      async (tester) => {
+        const id = await submit(tester, validate, { workspace_path: await createWorkspace(tester) })
+        const before = await waitUntilFinished(tester, id)
+        for (const spelling of [id, id.toUpperCase()]) {
+          const made = await cancel(tester, spelling)
+          tester.expectBody(made, (json) => json.status === before.status, 'the answer has another status than the job')
+        }
+        const after = await poll(tester, id)
+        tester.expect(isTerminal(after) && after.made.text === before.made.text, 'the job changed', after.made)
+      },
+    ),
+    addition(
+      'cancel',
+      'addition.cancel.unknown',
+      'Where it is offered, a cancellation of an unknown job is 404, of an id that is no UUID 422',
+      async (tester) => {
+        await refusesUnknown(tester, contract.operation('cancel'))
+      },
+    ),
+  ]
+}
+
+/** The limit of reads of one output, against a service that never ends it. */
+const MAX_PIECES = 1000
+
+/** Returns the promises about reading the output of a job from an offset, where that is offered. */
+function outputPromises({ contract }: Pick<Options, 'contract'>, run: RunJob): Check[] {
+  const output = contract.operation('output')
+  return [
+    check(
+      'addition.output_from',
+      'Where offsets are offered, the pieces from 0 on are the output of the job, and the last one is empty',
+      async (tester) => {
+        await offered(tester, contract.operation('engine'))
+        const done = await run(tester, 'validate', await createWorkspace(tester, { 'main.tf': BROKEN }))
+        let [text, stdout, stderr] = ['', 0, 0]
+        for (let count = 0; ; count++) {
+          const piece = await readFrom(tester, output, done.id, `stdout_from=${stdout}&stderr_from=${stderr}`)
+          if (piece.text === '') break
+          text += piece.text
+          tester.expect(
+            piece.stdout_next >= stdout && piece.stderr_next >= stderr && count < MAX_PIECES,
+            'the offsets do not go forwards',
+            piece.made,
+          )
+          if (count >= MAX_PIECES) break
+          stdout = piece.stdout_next
+          stderr = piece.stderr_next
+        }
+        tester.expect(
+          text.length === (done.result?.stdout ?? '').length + (done.result?.stderr ?? '').length,
+          'the pieces together are not the output of the job',
+          done.made,
+        )
+        const again = await readFrom(tester, output, done.id, `stdout_from=${stdout}&stderr_from=${stderr}`)
+        tester.expect(
+          again.stdout_next === stdout && again.stderr_next === stderr,
+          'the offsets changed without output',
+          again.made,
+        )
+      },
+    ),
+    check(
+      'addition.output_from.invalid',
+      'Where offsets are offered, an offset that is no number of bytes is 422',
+      async (tester) => {
+        await offered(tester, contract.operation('engine'))
+        const done = await run(tester, 'validate', await createWorkspace(tester, { 'main.tf': BROKEN }))
+        for (const query of ['stdout_from=-1', 'stderr_from=x', 'stdout_from=0&stderr_from=0.5']) {
+          tester.expectStatus(await ask(tester, output, done.id, query), 422)
+        }
+      },
+    ),
+  ]
+}
+
+/** Skips the promise unless the service announces offsets, which are no separate operation. */
+async function offered(tester: Tester, engine: Operation): Promise<void> {
+  const { json } = await tester.send(engine.method, engine.path)
+  const additions = isRecord(json) && Array.isArray(json.additions) ? json.additions : []
+  if (!additions.includes('output_from')) tester.skip(NOT_OFFERED)
+}
+
+const ask = (tester: Tester, output: Operation, jobId: string, query: string): Promise<Exchange> =>
+  tester.ask({ ...output, path: `${output.path}?${query}` }, { path: { job_id: jobId } })
+
+async function readFrom(tester: Tester, output: Operation, jobId: string, query: string) {
+  const made = await ask(tester, output, jobId, query)
+  const { json } = made
+  if (
+    made.status !== 200 ||
+    !isRecord(json) ||
+    typeof json.stdout_next !== 'number' ||
+    typeof json.stderr_next !== 'number'
+  ) {
+    tester.broken(`answered ${made.status} and something else`, made)
+    return tester.skip('no output')
+  }
+  const { stdout, stderr, stdout_next, stderr_next } = json
+  return { made, text: `${String(stdout)}${String(stderr)}`, stdout_next, stderr_next }
 }

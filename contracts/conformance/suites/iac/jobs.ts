@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { parseJson } from '../../../../src/base/json.ts'
 import type { Operation } from '../../document.ts'
-import { parseJson } from '../../http/exchange.ts'
 import { isRecord } from '../../schema/schema.ts'
 import type { Exchange, Tester } from '../../types.ts'
 

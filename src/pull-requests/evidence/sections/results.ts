@@ -105,8 +105,6 @@ export const importSection = (evidence: Evidence): Section | null =>
     ]
   })
 
-const MAX_FAILURES = 20
-
 /** Outcomes; `Failed` covers refused applies, which did nothing, and unknown results. */
 const OUTCOMES: Record<ApplyReport['status'], string> = {
   Success: ' and is complete',
@@ -136,7 +134,7 @@ export const appliedSection = ({ apply, generate }: Evidence): Section | null =>
       )
     const narration = (max: number) => prose(execution_summary, max)
     return [
-      blocks(lead, narration(1_000), titledList('Failed:', failures, MAX_FAILURES)),
+      blocks(lead, narration(1_000), titledList('Failed:', failures, 20)),
       blocks(lead, status === 'Failed' && narration(300)),
     ]
   })

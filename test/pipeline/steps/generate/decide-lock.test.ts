@@ -5,14 +5,14 @@ import { decideLock, lockDecision, type Review } from '../../../../pipeline/step
 import { MASK } from '../../../../src/base/masking.ts'
 import { createTag } from '../../../../src/data/db/sql.ts'
 import type { ImpactLevel } from '../../../../src/plan/impact.ts'
-import { generateReport } from '../../../../src/reports/schemas.ts'
+import { reportSchemas } from '../../../../src/reports/schemas.ts'
 import { interceptRequests } from '../../../helpers/intercept.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { createSteps, type StepWorld } from '../support.ts'
 
 const review = (passed: boolean, level: ImpactLevel): Review => ({
   compliance: { passed, violations: [], summary: 'A rule was broken.', checked_rules: [] },
-  report: v.parse(generateReport, {
+  report: v.parse(reportSchemas.generate, {
     summary: {},
     potential_impact: { banner: { level, title: 'Impact', description: 'What happens.' } },
     estimated_costs: {},
