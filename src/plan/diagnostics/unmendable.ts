@@ -35,7 +35,7 @@ export const PATTERNS: Record<Exclude<Fault, 'permission' | 'registry' | 'networ
     /invalid configuration: no configuration has been provided/i,
   ],
   throttled: [
-    /\b(Throttling(Exception|ed)?|RequestLimitExceeded|TooManyRequests(Exception)?|SlowDown)\b/,
+    /\b(Throttl(ing(Exception)?|ed)|RequestLimitExceeded|TooManyRequests(Exception)?|SlowDown)\b/,
     /\b(RATE_LIMIT_EXCEEDED|rateLimitExceeded)\b/,
     /\bRate exceeded\b|\b(StatusCode: ?|Error |HTTP )429\b|client rate limiter Wait returned an error/i,
   ],

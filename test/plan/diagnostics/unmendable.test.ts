@@ -182,6 +182,7 @@ describe('errors that no change of the code can mend', () => {
     ['valid credentials', 'invalid configuration: no configuration has been provided', 'kubernetes'],
     ['rate of calls', 'api error Throttling: x'],
     ['rate of calls', 'api error ThrottlingException: x'],
+    ['rate of calls', 'api error Throttled: x'],
     ['rate of calls', 'api error TooManyRequests: x'],
     ['rate of calls', 'api error TooManyRequestsException: x'],
     ['rate of calls', 'api error SlowDown: x'],
