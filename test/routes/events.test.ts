@@ -120,7 +120,7 @@ describe('what it tells', () => {
 describe('the ways it ends', () => {
   it('frees everything when the client goes away', async () => {
     const socket = connect(Number(new URL(core.server.url).port), '127.0.0.1')
-    socket.write(`GET ${path()} HTTP/1.1\r\nHost: core\r\n\r\n`)
+    socket.write(`GET ${path()} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
     await eventually(() => expect(openStreams()).toBe(1))
     socket.destroy()
     await eventually(() => expect(openStreams()).toBe(0))

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -136,6 +137,10 @@ describe('services that would run the engine elsewhere', () => {
   const REMOTE =
     'terraform {\n  backend "remote" {\n    organization = "x"\n    workspaces {\n      name = "y"\n    }\n  }\n}\n'
   const OVERRIDE = { 'backend_override.tf': 'terraform {\n  backend "local" {\n    path = "own.tfstate"\n  }\n}\n' }
+  const override_sha256 = createHash('sha256').update(OVERRIDE['backend_override.tf']).digest('hex')
+  /** A request that names the override file, as the worker does. */
+  const asWorker = (kind: string, workspace: string, more: object = {}) =>
+    run(kind, workspace, { ...SCOPE, ...more, state: { cloud: null, override_sha256 } })
   const RESOURCE = { 'r.tf': 'resource "terraform_data" "x" {\n}\n' }
 
   it.each([
@@ -147,9 +152,9 @@ describe('services that would run the engine elsewhere', () => {
     ],
   ])('are replaced by the override file of the platform: %s', async (_title, files) => {
     const workspace = await service.workspace({ ...RESOURCE, ...OVERRIDE, ...files })
-    ok(await init(workspace))
-    ok(await plan(workspace))
-    ok(await apply(workspace))
+    ok(await asWorker('init', workspace))
+    ok(await asWorker('plan', workspace, PLAN))
+    ok(await asWorker('apply', workspace, PLAN))
     expect(await exists(join(workspace, 'own.tfstate'))).toBe(true)
   })
 
@@ -160,12 +165,12 @@ describe('services that would run the engine elsewhere', () => {
     ['in the override file', { 'backend_override.tf': REMOTE }],
     ['beside a file that OpenTofu reads instead', { ...OVERRIDE, 'main.tf': CLOUD, 'backend_override.tofu': '' }],
   ])('are refused %s', async (_title, files) => {
-    refused(await init(await service.workspace({ ...RESOURCE, ...files })), 'another service')
+    refused(await asWorker('init', await service.workspace({ ...RESOURCE, ...files })), 'another service')
   })
 
   it('are refused as a remote state, whatever replaces the backend', async () => {
     const state = 'data "terraform_remote_state" "x" {\n  backend = "remote"\n  config  = { organization = "x" }\n}\n'
-    refused(await init(await service.workspace({ ...OVERRIDE, 'main.tf': state })), 'another service')
+    refused(await asWorker('init', await service.workspace({ ...OVERRIDE, 'main.tf': state })), 'another service')
   })
 })
 
