@@ -16,7 +16,7 @@ interface CloudResource {
   tags: Record<string, string>
 }
 
-/** What stands before the name in the ARN of a service. */
+/** The part before the name in the ARN of a service. */
 const SEPARATORS: Record<string, string> = {
   dynamodb: 'table/',
   lambda: 'function:',

@@ -50,7 +50,7 @@ export async function createSampleStates(folder: string, repositories: readonly 
 export interface Past {
   /** `applied`: the code was applied. `imported`: the blocks with an identifier in a comment were imported. */
   state: 'applied' | 'imported'
-  /** What was changed outside of the code afterwards. */
+  /** Later changes outside of the code. */
   changed: readonly ManualChange[]
 }
 

@@ -23,7 +23,7 @@ export interface JobRequest {
   workspace_path: string
   /** The repository whose clone holds the workspace, as `host/path`. */
   repository?: string
-  /** What the worker knows about the state: the cloud of its store, and the hash of the worker's own override file. */
+  /** The worker's facts about the state: the cloud of its store, and the hash of the worker's own override file. */
   state?: { cloud: EngineProvider | null; override_sha256: string }
   scope_id?: string
   engine_provider?: EngineProvider

@@ -21,7 +21,7 @@ const CONTENTS_MS = 30_000
 const MAX_FILE_BYTES = 256 * 1024
 const MAX_FILES = 20_000
 
-/** What a repository holds for an engine. */
+/** The content of a repository that concerns an engine. */
 export interface RepositorySurvey {
   /** Root modules by the names of files: sorted POSIX paths, the repository root as `.`. */
   roots: string[]

@@ -65,7 +65,7 @@ export interface HeldRound {
   session: Pick<SessionFacts, 'id' | 'uuid' | 'user_id' | 'workspace'>
 }
 
-/** What identifies the lease of a round. */
+/** Identifies the lease of a round. */
 export type HeldLease = Pick<HeldRound, 'id' | 'fence'> & { session: { id: number } }
 
 /**

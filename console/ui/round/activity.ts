@@ -123,7 +123,7 @@ const CHAINS = new Map([
   ['PR_GENERATOR', 'writes the pull request'],
 ])
 
-/** What a tool does, in a word. A tool that only returns an answer is not here. */
+/** The effect of a tool, in a word. A tool that only returns an answer is not here. */
 const TOOLS = new Map([
   ['read_file', 'reads'],
   ['list_dir', 'lists'],

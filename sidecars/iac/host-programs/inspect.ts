@@ -59,8 +59,9 @@ export interface Inspection {
   backendConfig: string
   /** True if the engine runs in a sandbox, where known credential programs are harmless. */
   sandboxed: boolean
-  /** What the operator allows this repository, `host/path`; undefined when it is not known. */
+  /** The kinds of programs that the operator allows this repository. */
   allowed: readonly ProgramKind[]
+  /** `host/path`; undefined when it is not known. */
   repository: string | undefined
   /** True if the job runs the provisioners of what it creates and destroys. */
   applies: boolean

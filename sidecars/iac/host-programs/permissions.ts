@@ -1,6 +1,6 @@
 import { PROGRAM_KINDS, type ProgramKind } from './findings.ts'
 
-/** What the operator allows the code of some repositories. */
+/** A permission that the operator gives the code of some repositories. */
 export interface Permission {
   kinds: readonly ProgramKind[]
   /** `host/path` in lower case, in which `*` stands for any text. */

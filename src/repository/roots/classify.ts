@@ -10,7 +10,7 @@ export interface RootModule {
   kind: RootKind
 }
 
-/** What an engine reads, makes or calls. */
+/** Blocks that read, make or call something. */
 const OBJECTS = ['resource', 'data', 'module', 'ephemeral'] as const
 
 /** Segments that name examples and tests. */

@@ -3,7 +3,7 @@ import { parseHcl } from '../../hcl/parser.ts'
 import { attributeOf, textOf } from '../../hcl/read.ts'
 import type { HclBlock, HclBody } from '../../hcl/tree.ts'
 
-/** What the headers of a file's blocks say. */
+/** Facts from the headers of a file's blocks. */
 export interface Headers {
   /** Those of `BLOCKS` that it has. */
   types: Set<BlockType>

@@ -7,7 +7,7 @@ interface Scoped {
   scope_id: string
   engine_provider: Cloud
 }
-/** What the worker itself knows about the state of a workspace, so that the service reads nothing of it there. */
+/** The worker's own facts about the state of a workspace, so that the service reads none of them there. */
 export interface StateFacts {
   /** The cloud whose credentials the state store needs; null for none. */
   cloud: Cloud | null

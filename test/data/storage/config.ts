@@ -1,6 +1,6 @@
 import type { StorageConfig } from '../../../config/types.ts'
 
-/** What an upload of plain text says of itself. */
+/** The headers of an upload of plain text. */
 export const TEXT = { content_type: 'text/plain' }
 
 /** The error of a store that refuses. */

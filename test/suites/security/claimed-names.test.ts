@@ -11,7 +11,7 @@ import { attack } from './attack.ts'
 const GROUP = 'tokens that claim to be somebody else'
 const VICTIM = 'victim@example.org'
 const server = interceptRequests()
-/** What the authorization service was asked, and what it wants to be sent. */
+/** The requests to the authorization service, and the fields that it asks for. */
 const asked: Record<string, unknown>[] = []
 let wanted: string | null = null
 let status = 200

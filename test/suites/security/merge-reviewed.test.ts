@@ -64,7 +64,7 @@ const continueWith = (uuid: string, mode: 'generate' | 'apply') =>
 /** Adds a commit to the reviewed one of the branch. */
 const pushMore = ({ repository, branch, reviewed }: Session) => push(repository, branch, reviewed, '# not reviewed\n')
 
-/** What happens between the review and the merge. */
+/** The event between the review and the merge. */
 const BEFORE_MERGE: Record<string, (session: Session) => Promise<unknown>> = {
   'a merge while a round of the session waits for a worker': ({ uuid }) => continueWith(uuid, 'generate'),
   'a merge of an attempt that a running round has pushed but not validated': async (session) => {

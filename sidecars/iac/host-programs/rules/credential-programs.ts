@@ -1,6 +1,6 @@
 import { type ConfigNode, entriesNamed, entriesOf } from '../config-tree.ts'
 
-/** What a known program may be given: its fixed first words, options with a value, and options without one. */
+/** The permitted arguments of a known program: its fixed first words, options with a value, and options without one. */
 interface CredentialProgram {
   words: readonly string[]
   valued: RegExp
