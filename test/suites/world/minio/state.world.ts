@@ -4,7 +4,7 @@ import { AwsClient } from 'aws4fetch'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../../config/load.ts'
 import type { Config } from '../../../../config/types.ts'
-import { writeOverride, writeStateKeys } from '../../../../pipeline/workspace/backend-override.ts'
+import { describeState, writeOverride, writeStateKeys } from '../../../../pipeline/workspace/backend-override.ts'
 import { silentLogger } from '../../../../src/base/log.ts'
 import { createObjectStore } from '../../../../src/data/storage/create.ts'
 import { checkStateKeys, createStateKeys } from '../../../../src/data/storage/state-keys.ts'
@@ -60,7 +60,8 @@ async function worldOf(state_credentials: 'static' | 'scoped') {
       const workspace_path = await service.workspace(files)
       await writeOverride(config, session, workspace_path, silentLogger)
       await writeStateKeys({ config, stateKeys }, session, workspace_path)
-      const { result } = await service.run('/v1/init', { workspace_path, ...SCOPE })
+      states.set(workspace_path, await describeState(config, session))
+      const result = await init(workspace_path)
       expect(result, result.stderr).toMatchObject({ exit_code: 0 })
       return workspace_path
     },
@@ -69,10 +70,13 @@ async function worldOf(state_credentials: 'static' | 'scoped') {
 }
 type World = Awaited<ReturnType<typeof worldOf>>
 
-const plan = async (workspace_path: string) =>
-  (await service.run('/v1/plan', { workspace_path, ...SCOPE, plan_file: 'session.plan' })).result
-const apply = async (workspace_path: string) =>
-  (await service.run('/v1/apply', { workspace_path, ...SCOPE, plan_file: 'session.plan' })).result
+/** The facts that the worker sends about the state of each workspace. */
+const states = new Map<string, object>()
+const run = async (kind: string, workspace_path: string, more: object = {}) =>
+  (await service.run(`/v1/${kind}`, { workspace_path, ...SCOPE, ...more, ...states.get(workspace_path) })).result
+const init = (workspace_path: string) => run('init', workspace_path)
+const plan = (workspace_path: string) => run('plan', workspace_path, { plan_file: 'session.plan' })
+const apply = (workspace_path: string) => run('apply', workspace_path, { plan_file: 'session.plan' })
 
 describe.each(['static', 'scoped'] as const)('engine state in MinIO with %s keys', (kind) => {
   let world: World
@@ -157,7 +161,8 @@ it.each([
   const workspace_path = await service.workspace({ 'main.tf': CODE })
   const wrong = { ...config, storage: { ...config.storage, ...changes } }
   await writeOverride(wrong, session, workspace_path, silentLogger)
-  let { result } = await service.run('/v1/init', { workspace_path, ...SCOPE })
+  states.set(workspace_path, await describeState(wrong, session))
+  let result = await init(workspace_path)
   if (result.exit_code === 0) result = await plan(workspace_path)
   const said = explainUnmendable(parseDiagnostics(result.stderr), { blame: blameOf(''), cloud: 'aws' })
   expect(said, result.stderr).toContain('The engine state cannot be read.')

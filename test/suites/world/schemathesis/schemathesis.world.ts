@@ -61,7 +61,13 @@ describe('the sidecars answer as their contracts say', () => {
     },
     mapping: { PLATFORM_MAPPING_TOKEN: TOKEN },
     notifications: { PLATFORM_NOTIFICATIONS_TOKEN: TOKEN, CHAT_WEBHOOK_URL: receiver.url },
-    iac: { PLATFORM_IAC_TOKEN: TOKEN, IAC_DATA_DIR: join(folder, 'iac'), PLATFORM_PIN_KEY: '' },
+    iac: {
+      PLATFORM_IAC_TOKEN: TOKEN,
+      IAC_DATA_DIR: join(folder, 'iac'),
+      PLATFORM_PIN_KEY: '',
+      // All jobs are for one workspace, and a full queue answers 503.
+      IAC_MAX_QUEUED: '10000',
+    },
   })
   const CASES: [string, ContractName, number, number, Record<string, string>][] = [
     ['authz as its administrator', 'authz', 7, 0.08, { 'X-User-Id': 'root@example.com' }],
