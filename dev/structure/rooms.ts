@@ -178,6 +178,7 @@ export const ROOMS: readonly Room[] = [
       'src/base/json.ts',
       'src/base/log.ts',
       'src/base/matcher.ts',
+      'src/base/protobuf.ts',
       'src/base/text.ts',
       'src/base/time.ts',
       'src/hcl',
