@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { basename, join } from 'node:path'
 import { unzip } from '../../sidecars/iac/engine/download.ts'
 import { type Fetch, send, TRANSIENT_STATUSES } from '../../src/base/http.ts'
+import { escapePattern } from '../../src/base/text.ts'
 import type { Release, Target } from './release.ts'
 
 const MAX_LIST = 1024 * 1024
@@ -67,7 +68,7 @@ async function fetchArchive(download: Download): Promise<Buffer> {
     throw new Error(`the signature of ${list} is not one of the project (${(error as Error).message})`)
   })
   const name = `tofu_${version}_${download.target.name}.zip`
-  const entry = new RegExp(`^([0-9a-f]{64}) [ *]${RegExp.escape(name)}\\s*$`, 'm')
+  const entry = new RegExp(`^([0-9a-f]{64}) [ *]${escapePattern(name)}\\s*$`, 'm')
   const expected = entry.exec(new TextDecoder().decode(sums))?.[1]
   if (expected === undefined) throw new Error(`${list} does not list ${name}`)
   const archive = Buffer.from(await fetchFile(`${base}/${name}`, MAX_ARCHIVE, download, download.progress))

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import * as v from 'valibot'
+import { matchesWildcard } from '../../src/base/text.ts'
 import { type Call, denied, S3Error } from './s3.ts'
 import { type Credentials, hmac, parseQuery, type SignedRequest, same } from './signature.ts'
 
@@ -109,14 +110,10 @@ const allows = (policy: Policy, action: string, path: string, prefix?: string): 
     const prefixes = Condition?.StringLike['s3:prefix']
     return (
       Action.includes(action) &&
-      Resource.some((pattern) => matches(pattern, `arn:aws:s3:::${path}`)) &&
-      (!prefixes || (prefix !== undefined && prefixes.some((pattern) => matches(pattern, prefix))))
+      Resource.some((pattern) => matchesWildcard(pattern, `arn:aws:s3:::${path}`)) &&
+      (!prefixes || (prefix !== undefined && prefixes.some((pattern) => matchesWildcard(pattern, prefix))))
     )
   })
-
-/** Compares with `*` for any characters. */
-const matches = (pattern: string, text: string): boolean =>
-  new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`, 's').test(text)
 
 /** Checks that a policy allows a request. Errors: `S3Error` `AccessDenied`. */
 export function assertAllowed(policy: Policy, { method, bucket, key, query }: Call): void {

@@ -66,3 +66,10 @@ export function joinPath(folder: string, path: string): string | null {
 /** Encodes like `encodeURIComponent`, and also `!'()*`. */
 export const percentEncode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+
+/** Returns the regular expression for a literal text. Node.js has `RegExp.escape` only from version 24 on. */
+export const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+
+/** Compares a whole text with a pattern in which `*` stands for any text. */
+export const matchesWildcard = (pattern: string, text: string): boolean =>
+  new RegExp(`^${pattern.split('*').map(escapePattern).join('.*')}$`, 's').test(text)

@@ -1,4 +1,5 @@
 import { isJsonObject, itemsOf, type Json, memberOf, parseQuoted } from '../base/json.ts'
+import { escapePattern } from '../base/text.ts'
 import { readHeader } from '../hcl/read.ts'
 import { type AddressPart, readAddress } from './addresses.ts'
 import { folderOf, resolveFolder } from './code/modules.ts'
@@ -303,7 +304,6 @@ interface Sides {
 
 const LITERAL = /^("(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false)\s*(?=$|[,}\])#]|\/\/)/
 const isComment = (line: string) => /^(#|\/\/)/.test(line)
-const escapePattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
 /**
  * Reports whether the lines change the value of a name in a way that explains the difference: literals must match the

@@ -1,3 +1,4 @@
+import { matchesWildcard } from '../../../src/base/text.ts'
 import { PROGRAM_KINDS, type ProgramKind } from './findings.ts'
 
 /** A permission that the operator gives the code of some repositories. */
@@ -25,5 +26,4 @@ export function permittedKinds(permissions: readonly Permission[], repository: s
 
 // A host may read an escaped path in another way than this pattern.
 const matches = (pattern: string, repository: string): boolean =>
-  !repository.includes('%') &&
-  new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`).test(repository.toLowerCase())
+  !repository.includes('%') && matchesWildcard(pattern, repository.toLowerCase())
