@@ -289,9 +289,9 @@ export const createObserver =
 const OF_ROUND = /^sessions\/[^/]+\/rounds\/[^/]+\/([^/]+)\/(.+)$/
 
 /** Wraps the store so that each stored object of a round is added to the event log. */
-export const watchUploads = (storage: ObjectStore, eventLog: EventLog): ObjectStore => ({
+export const watchUploads = <Store extends Pick<ObjectStore, 'put'>>(storage: Store, eventLog: EventLog) => ({
   ...storage,
-  put: async (key, body, options) => {
+  put: async (...[key, body, options]: Parameters<ObjectStore['put']>) => {
     const bytes = await storage.put(key, body, options)
     const [, kind, name] = OF_ROUND.exec(key) ?? []
     if (kind && name) eventLog.activity({ type: 'artifact.uploaded', kind, name, bytes })

@@ -40,30 +40,36 @@ export async function authorize(
  * Requires that the caller may work on the place. Sends no request unless `services.authz.enforce` is true. Throws
  * 403 with the sidecar's text, and the errors of the sidecar's client, so that nothing is done without its answer.
  */
-export async function requireAuthorization(
+export const requireAuthorization = (
   context: Pick<Context, 'config' | 'fetch' | 'log'>,
   caller: User,
   request: AuthorizationRequest,
-): Promise<void> {
-  const { enabled, enforce } = context.config.services.authz
-  if (!enabled || !enforce) return
-  const { result, message } = await authorize(context, caller, request)
-  if (!result) throw forbidden(message)
-}
+): Promise<void> => requireConsent(context, caller, [request])
 
 /**
  * Requires that the caller may work on the repository in at least one cloud, for a request that names no cloud and no
  * path. Throws as `requireAuthorization`.
  */
-export async function requireSomeAuthorization(
+export const requireSomeAuthorization = (
   context: Pick<Context, 'config' | 'fetch' | 'log'>,
   caller: User,
   project_name: string,
+): Promise<void> =>
+  requireConsent(
+    context,
+    caller,
+    CLOUDS.map((cloud) => ({ cloud, project_name, environment: '' })),
+  )
+
+/** Requires consent to one of the requests. The text of a refusal is that of the first one. */
+async function requireConsent(
+  context: Pick<Context, 'config' | 'fetch' | 'log'>,
+  caller: User,
+  requests: readonly AuthorizationRequest[],
 ): Promise<void> {
   const { enabled, enforce } = context.config.services.authz
   if (!enabled || !enforce) return
-  const ask = (cloud: string) => authorize(context, caller, { cloud, project_name, environment: '' })
-  const decisions = await Promise.all(CLOUDS.map(ask))
+  const decisions = await Promise.all(requests.map((request) => authorize(context, caller, request)))
   if (!decisions.some(({ result }) => result)) throw forbidden(decisions[0]?.message ?? '')
 }
 

@@ -11,8 +11,8 @@ export interface LeaseThreadData {
 
 /**
  * Makes the guard whose thread extends the leases of this process while its event loop is blocked, for at most two
- * minutes: a worker that reads a large plan lives, and no other one may claim its rounds. Without the thread only that
- * is missing. It starts with the first round, because it takes 30 MB of memory.
+ * minutes: a worker that reads a large plan lives, and no other one may claim its rounds. When the thread fails, rounds
+ * run on without this protection. It starts with the first round, because an idle worker does without its memory.
  * @param url of the database
  */
 export function startLeaseGuard(url: string, log: Logger) {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { createMeter, createTokenBudget } from '../../pipeline/kit/meter.ts'
 import { createObserver, watchUploads } from '../../pipeline/run-round.ts'
 import { countLines } from '../../pipeline/steps/generator/publish-changes.ts'
-import type { ObjectStore } from '../../src/data/storage/object-store.ts'
 import { type EventLog, silentEventLog } from '../../src/events/event-log.ts'
 import type { Activity } from '../../src/events/round-event.ts'
 
@@ -31,8 +30,7 @@ describe('what watchers are told', () => {
     const { eventLog, events } = recorder()
     let fails = false
     const put = () => (fails ? Promise.reject(new Error('down')) : Promise.resolve(12))
-    const store = { put } as unknown as ObjectStore
-    const watched = watchUploads(store, eventLog)
+    const watched = watchUploads({ put }, eventLog)
     const options = { content_type: 'text/plain' }
     expect(await watched.put('sessions/u/rounds/7/plans/ab12.txt', 'x', options)).toBe(12)
     await watched.put('sessions/u/saved-plans/7-x.plan', 'x', options)

@@ -49,10 +49,10 @@ export async function checkHostPrograms(
   options: CheckOptions,
 ): Promise<string | null> {
   if (kind === 'scope_resource_ids') return null
-  const { signal: stopping, timeoutMs } = options
+  const { signal: stopping, timeoutMs, ...passed } = options
   const limit = AbortSignal.timeout(timeoutMs)
   try {
-    return await check(kind, workspace, planFile, { ...options, signal: AbortSignal.any([stopping, limit]) })
+    return await check(kind, workspace, planFile, { ...passed, signal: AbortSignal.any([stopping, limit]) })
   } catch (error) {
     if (error instanceof TooLarge) return tooLargeText(error.file, error.limit)
     if (stopping.aborted) throw new JobFault(503, SHUT_DOWN)
@@ -69,15 +69,11 @@ async function check(
     env,
     signal,
     overrideFilename,
-    overrideSha256,
-    backendConfig,
     allowedHosts,
     initialised,
-    sandboxed,
-    allowed,
-    repository,
-    ...options
-  }: CheckOptions,
+    providerFolders: otherFolders,
+    ...passed
+  }: Omit<CheckOptions, 'timeoutMs'>,
 ): Promise<string | null> {
   const workspace = await realpath(given).catch(() => null)
   // The engine reports a missing workspace itself.
@@ -85,7 +81,7 @@ async function check(
   const boundary = await findBoundary(workspace)
   const dataFolder = resolve(workspace, env.TF_DATA_DIR || '.terraform')
   const providerFolders = await realFolders([
-    ...options.providerFolders,
+    ...otherFolders,
     ...(env.HOME ? [join(env.HOME, '.terraform.d'), join(env.HOME, '.local', 'share')] : []),
     '/usr/local/share',
     '/usr/share',
@@ -98,17 +94,13 @@ async function check(
   const linked = links.filter(({ file }) => !shipped.some((other) => other.file === file))
   if (shipped.length + linked.length > 0) return refusalText([...shipped, ...linked])
   const inspection: Inspection = {
+    ...passed,
     place,
     dataFolder,
-    overrideSha256,
     planFile: planFile !== undefined && HAS_PLAN.includes(kind) ? resolve(workspace, planFile) : null,
     toleratesBroken: READS_ONLY.includes(kind),
     tests: READS_TESTS.includes(kind),
     usesSavedBackend: USES_SAVED_BACKEND.includes(kind),
-    backendConfig,
-    sandboxed,
-    allowed,
-    repository,
     applies: kind === 'apply',
   }
   signal.throwIfAborted()
