@@ -62,6 +62,8 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   run.result.changes = listChanges(plan.plan, secrets)
   const beyond = planOutsideTargets(kit, plan)
   const checked = await intent.evaluate(plan.plan)
+  const unchecked = intent.gap()
+  if (unchecked !== null) run.result.gaps.push(unchecked)
   await noteUnmet(kit, checked)
   const review = await reviewPlan(kit, plan, { beyond, checked, conventions, environments })
   await completePlanDocument(kit, plan, { beyond: await beyond, checked })

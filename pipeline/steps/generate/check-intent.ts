@@ -14,23 +14,28 @@ import type { PlanCheck } from '../plan/validators.ts'
 /** A check of plans against the request of a round, which the small model turns into statements in the background. */
 export type IntentCheck = ReturnType<typeof startIntentCheck>
 
-/** Time limit of the model call, after which the round continues without the check. */
 const MAX_MS = 60_000
 /** Time that a finished plan waits for unfinished statements. */
 const GRACE_MS = 1_000
 
-/** Lets the small model turn request and declarations into statements. A failure is logged and skips the check. */
-export function startIntentCheck(kit: Kit, blocks: Promise<string>) {
+/**
+ * Lets the small model turn request and declarations into statements. A failure is logged and skips the check.
+ * @param maxMs time limit of the model call in milliseconds, after which the round continues without the check
+ */
+export function startIntentCheck(kit: Kit, blocks: Promise<string>, maxMs = MAX_MS) {
   const { run } = kit
   const stop = new AbortController()
-  const signal = AbortSignal.any([run.signal, stop.signal, AbortSignal.timeout(MAX_MS)])
+  const limit = AbortSignal.timeout(maxMs)
+  const signal = AbortSignal.any([run.signal, stop.signal, limit])
   let statements: Statement[] | null = null
+  let failure: string | null = null
   const making = waitUnlessAborted(makeStatements(kit, blocks, signal), signal)
     .then((answer) => {
       statements = answer
     })
     .catch((error: unknown) => {
       statements = []
+      failure ??= `the model made no statements of it${limit.aborted ? ` within ${maxMs / 1000} seconds` : ''}`
       if (!run.signal.aborted && !stop.signal.aborted)
         run.log.warn('the request is not checked against the plan', { error })
     })
@@ -38,9 +43,14 @@ export function startIntentCheck(kit: Kit, blocks: Promise<string>) {
     /** Compares a plan with the statements; returns none when there are none or they are not ready. */
     evaluate: async (plan: Plan) => {
       if (statements === null) await endsWithin(GRACE_MS, making)
-      if (statements === null) stop.abort()
+      if (statements === null) {
+        failure = 'the plan was ready before the statements'
+        stop.abort()
+      }
       return await compareWithPlan(kit, statements ?? [], plan)
     },
+    /** Says why the request was not turned into statements; null when it was. */
+    gap: () => (failure === null ? null : `The plan was not checked against the request: ${failure}.`),
     /** Aborts the model call; must be called before the round ends. */
     stop: () => stop.abort(),
   }

@@ -48,14 +48,14 @@ const world = (intent: Script | Script[], counts: (number | null)[], generator: 
     query: 'Add two buckets',
   })
 
-async function round({ kit }: StepWorld, maxAttempts = 5) {
-  const check = startIntentCheck(kit, Promise.resolve('main.tf (1 B): resource a_bucket.old'))
+async function round({ kit }: StepWorld, maxAttempts = 5, maxMs?: number) {
+  const check = startIntentCheck(kit, Promise.resolve('main.tf (1 B): resource a_bucket.old'), maxMs)
   const planned = createPlanValidator(kit, async () => ['a_bucket.b'])
   const validate = createCheckedValidator(kit, { validate: planned, maxAttempts }, [createStatementCheck(kit, check)])
   const task = { query: 'Add two buckets', prompt: 'Add two buckets', operation: 'generate', forbid: false } as const
   const conventions = { templates: [], abbreviations: [] }
   const value: ValidPlan = await generateAndValidate(kit, { ...task, conventions, maxAttempts, validate })
-  return { value, results: await check.evaluate(value.plan) }
+  return { value, results: await check.evaluate(value.plan), gap: check.gap() }
 }
 const verdicts = ({ results }: Awaited<ReturnType<typeof round>>) => results.map(({ verdict }) => verdict)
 
@@ -169,9 +169,15 @@ describe('a check that goes wrong', () => {
     expect(lines.some((line) => line.includes('the request is not checked against the plan'))).toBe(true)
   })
 
-  it('because the model never answers is given up as soon as a plan is there', async () => {
-    const one = await world('hang', [1])
-    expect((await round(one)).results).toEqual([])
+  it.each<[string, Script | Script[], number | undefined, string | null]>([
+    ['never answers', 'hang', undefined, 'the plan was ready before the statements.'],
+    ['does not answer in time', 'hang', 1, 'the model made no statements of it within 0.001 seconds.'],
+    ['fails', { error: new Error('down') }, undefined, 'the model made no statements of it.'],
+    ['finds nothing to state', statements(), undefined, null],
+  ])('because the model %s is told', async (_, intent, maxMs, reason) => {
+    const { results, gap } = await round(await world(intent, [1]), 5, maxMs)
+    expect(results).toEqual([])
+    expect(gap).toBe(reason === null ? null : `The plan was not checked against the request: ${reason}`)
   })
 
   it('ends with the round', async () => {

@@ -210,7 +210,7 @@ describe('attempts at code', () => {
     })
     world.kit.secrets.add([SECRET])
     const verdicts = [[unmet('Nothing else changes.', 'a.b'), unmet('It stays.', 'a.c')], []]
-    const check = { evaluate: async () => verdicts.shift() ?? [], stop: () => {} }
+    const check = { evaluate: async () => verdicts.shift() ?? [], gap: () => null, stop: () => {} }
     const planned = createPlanValidator(world.kit, async () => [])
     const options = { validate: planned, maxAttempts: 3 }
     await generate(world, createCheckedValidator(world.kit, options, [createStatementCheck(world.kit, check)]))
