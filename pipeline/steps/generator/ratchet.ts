@@ -1,9 +1,16 @@
 import type { Diagnostic } from '../../../src/plan/diagnostics/diagnostic.ts'
 import { type EngineStep, formOf } from './diagnose.ts'
-import type { Validation } from './generate-and-validate.ts'
 
 /** The steps of the engine that an attempt passes, in order. */
 const STEPS: readonly EngineStep[] = ['init', 'validate', 'plan', 'show']
+
+/** What the ratchet reads of the validation of an attempt. */
+interface Judged {
+  ok: boolean
+  /** The step at which the engine refused the code. */
+  step?: EngineStep
+  verdicts?: ReadonlyMap<string, boolean>
+}
 
 /** An attempt whose code stands, and what it was seen to pass. */
 export interface Standing {
@@ -32,7 +39,7 @@ export function createRatchet() {
      * whose code has to be restored: at once after a valid plan, because its code has nothing to be mended for, and
      * after a second attempt in a row that the engine refuses, since one mistake is mended more cheaply than repeated.
      */
-    judge: (validation: Validation<unknown>, attempt: number, commit: string) => {
+    judge: (validation: Judged, attempt: number, commit: string) => {
       const { passed, failed } = checksOf(validation)
       const lost = [...failed].filter((name) => best?.passed.has(name))
       const isRefusedByEngine = !validation.ok && validation.step !== undefined
@@ -58,7 +65,7 @@ export function createRatchet() {
 }
 
 /** Names what a validation proves to pass and to fail. What it could not check is in neither. */
-function checksOf(validation: Validation<unknown>): Record<'passed' | 'failed', Set<string>> {
+function checksOf(validation: Judged): Record<'passed' | 'failed', Set<string>> {
   const step = validation.ok ? undefined : validation.step
   if (step !== undefined) return { passed: new Set(STEPS.slice(0, STEPS.indexOf(step))), failed: new Set([step]) }
   const verdicts = [...(validation.verdicts ?? [])]
