@@ -107,10 +107,14 @@ export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<
   })
   noteTrajectory(kit, progress.trajectory)
   if (task.operation === run.round.mode) {
-    const { summary, assumptions, repairs } = composeResult(progress.attempts)
+    const { summary, assumptions, gaps, repairs } = composeResult(progress.attempts)
     const masked = (texts: readonly string[]) => texts.map((text) => secrets.text(text))
-    const words = { summary: secrets.text(summary), assumptions: masked(assumptions), repairs: masked(repairs) }
-    addToResult(run.result, words)
+    addToResult(run.result, {
+      summary: secrets.text(summary),
+      assumptions: masked(assumptions),
+      gaps: masked(gaps),
+      repairs: masked(repairs),
+    })
   }
   return value
 }

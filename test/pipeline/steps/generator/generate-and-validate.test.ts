@@ -196,7 +196,7 @@ describe('generateAndValidate', () => {
     const answers = [
       { summary: 'Added a queue with an alarm in queue.tf.', assumptions: ['Messages are kept for 4 days.'] },
       { summary: corrected, assumptions: ['messages are kept for 4 days', 'No encryption.'] },
-      { summary: 'The files are unchanged and right.' },
+      { summary: 'The files are unchanged and right.', left_out: 'The topic' },
     ]
     const world = await steps.world({
       scripts: { task_complete: answers.map((answer) => ({ args: { status: 'done', ...answer } })) },
@@ -208,6 +208,7 @@ describe('generateAndValidate', () => {
     expect(world.run.result).toMatchObject({
       summary: 'Added a queue with an alarm in queue.tf.',
       assumptions: ['Messages are kept for 4 days.', 'No encryption.'],
+      gaps: ['Left out: The topic.'],
       repairs: [`After validation: ${corrected}`],
     })
   })
