@@ -222,8 +222,11 @@ function findEnvironments({ run, openFiles }: Kit): Promise<FoundEnvironments> {
       ({ path, bytes }) => isVariableFile(path) && !isLoadedByItself(path) && bytes <= MAX_BYTES,
     )
     const own = candidates.filter(({ path }) => !isOfOtherRoot(path, surveyed))
-    const read = await Promise.all(own.map(async ({ path }) => concern(path, await access.read(path), changes)))
-    const concerned = read.filter((environment) => environment !== null)
+    const texts = await access.readAll(own.map(({ path }) => path))
+    if (texts.size < own.length) throw new Error('a file of another environment could not be read')
+    const concerned = own
+      .map(({ path }) => concern(path, texts.get(path) ?? '', changes))
+      .filter((environment) => environment !== null)
     const paths = new Set(concerned.map(({ path }) => path))
     return {
       concerned: concerned.slice(0, MAX_PLANNED),
