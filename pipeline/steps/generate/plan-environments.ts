@@ -16,7 +16,7 @@ import { copyCommit, findBaseCommit, type WorkspaceCopy } from '../../workspace/
 import type { SurveyedFile } from '../../workspace/files/access.ts'
 import { listFiles } from '../generator/compose-result.ts'
 import { describeRefusal, EngineRefusal, planRoot } from '../plan/plan.ts'
-import { createCheckedValidator, type PlanValidator } from '../plan/validators.ts'
+import type { PlanCheck } from '../plan/validators.ts'
 
 export interface EnvironmentResult {
   environment: Environment
@@ -155,19 +155,23 @@ function notesOnOthers({ unconcerned, beyondLimit, ofOtherRoots }: FoundEnvironm
   ].filter((note) => note !== false)
 }
 
-/** Creates a validator that once rejects a plan whose code breaks another environment, which was valid before. */
-export function createEnvironmentValidator(
-  kit: Kit,
-  check: EnvironmentCheck,
-  options: { validate: PlanValidator; maxAttempts: number },
-): PlanValidator {
-  const checkEnvironments = async () => {
-    const broken = (await check.results()).filter(({ verdict }) => verdict === 'broken')
-    const feedback = broken.map(({ environment, output }) => `With ${environment.path}:\n${output}`).join('\n\n')
-    return { findings: broken.map(findingOf), feedback }
-  }
-  return createCheckedValidator(kit, { ...options, most: 1 }, checkEnvironments, writeQuery)
-}
+/** Creates the check of a loop that once rejects code that breaks another environment, which was valid before. */
+export const createEnvironmentsCheck = (environments: EnvironmentCheck): PlanCheck => ({
+  most: 1,
+  writeQuery,
+  check: async () => {
+    const results = await environments.results()
+    const broken = results.filter(({ verdict }) => verdict === 'broken')
+    const known = results.filter(({ verdict }) => verdict === 'valid' || verdict === 'broken')
+    return {
+      findings: broken.map(findingOf),
+      feedback: broken.map(({ environment, output }) => `With ${environment.path}:\n${output}`).join('\n\n'),
+      verdicts: new Map(
+        known.map(({ environment, verdict }) => [`valid with ${environment.path}`, verdict === 'valid']),
+      ),
+    }
+  },
+})
 
 const findingOf = ({ environment, facts, output }: EnvironmentResult): Finding => ({
   severity: 'error',
@@ -219,8 +223,11 @@ function findEnvironments({ run, openFiles }: Kit): Promise<FoundEnvironments> {
       ({ path, bytes }) => isVariableFile(path) && !isLoadedByItself(path) && bytes <= MAX_BYTES,
     )
     const own = candidates.filter(({ path }) => !isOfOtherRoot(path, surveyed))
-    const read = await Promise.all(own.map(async ({ path }) => concern(path, await access.read(path), changes)))
-    const concerned = read.filter((environment) => environment !== null)
+    const texts = await access.readAll(own.map(({ path }) => path))
+    if (texts.size < own.length) throw new Error('a file of another environment could not be read')
+    const concerned = own
+      .map(({ path }) => concern(path, texts.get(path) ?? '', changes))
+      .filter((environment) => environment !== null)
     const paths = new Set(concerned.map(({ path }) => path))
     return {
       concerned: concerned.slice(0, MAX_PLANNED),
