@@ -38,7 +38,7 @@ Usage: npm run eval [-- options]
   --samples <n>        samples of each scenario (default 1)
   --k <n>              pass@k is printed for this k (default: the number of samples)
   --only <pattern>     scenarios by name, * for any text, | between alternatives: "builtin/*|aws/bucket*"
-  --concurrency <n>    samples at the same time (default 2)
+  --concurrency <n>    samples at the same time (default 2; 1 with --hand, whose calls name their round)
   --limit <seconds>    a sample that takes longer has failed (default 900; 120 with --scripted)
   --max-cost <USD>     begin no further sample when this is spent
   --max-tokens <n>     the same for input and output tokens together
@@ -78,8 +78,7 @@ export function readOptions(args: string[]) {
   if (k > samples) throw new UsageError(`--k ${k} needs at least as many --samples.`)
   return {
     ...{ samples, k, only, scripted, json, list, record, data },
-    // One round at a time, because the calls of two could not be told apart.
-    concurrency: whole('concurrency', values.concurrency, hand ? 1 : 2, hand ? 1 : 32),
+    concurrency: whole('concurrency', values.concurrency, hand ? 1 : 2, 32),
     limitS: whole('limit', values.limit, scripted ? 120 : hand ? 86_400 : 900, 86_400),
     max_cost: positive('max-cost', values['max-cost']),
     max_tokens: positive('max-tokens', values['max-tokens']),

@@ -108,10 +108,12 @@ async function evaluate(
     scenarios: runnable,
     model,
     store,
-    run: (scenario, sample) =>
-      runSample(stack, scenario, options.limitS, signal, (round) =>
-        endpoint?.beginRound(`${scenario.name} #${sample}, round ${round}`),
-      ),
+    run: (scenario, sample) => {
+      const lane = `${scenario.name} #${sample}`
+      return runSample(stack, scenario, options.limitS, signal, (round, request) =>
+        endpoint?.beginRound(lane, `${lane}, round ${round}`, request),
+      ).finally(() => endpoint?.endRounds(lane))
+    },
     progress: tell,
     now: () => new Date(),
     signal,

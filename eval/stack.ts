@@ -120,15 +120,27 @@ function openRoundFacts(databaseUrl: string) {
   }
 }
 
+/** Fields of the shipped configuration that `npm start` would take for services of the operator in a file of its own. */
+const SHIPPED_SERVICES = {
+  llm: ['model', 'small_model'],
+  storage: ['provider', 'endpoint_url', 'public_endpoint_url'],
+  telemetry: ['collector_url'],
+}
+
 /**
- * Reads the operator's configuration, or the shipped one, whose models are only defaults and are left out. Errors: the
- * operator's file cannot be read or is no YAML mapping.
+ * Reads the operator's configuration, or the shipped one, whose models, store and collector are only defaults and are
+ * left out. Errors: the operator's file cannot be read or is no YAML mapping.
  * @param own value of PLATFORM_CONFIG
  */
 export async function readConfiguration(own: string | undefined): Promise<Document> {
   const path = own?.trim()
   const document = await readDocument(path || SHIPPED_CONFIGURATION)
-  return path ? document : { ...document, llm: without(section(document, 'llm'), ['model', 'small_model']) }
+  if (path) return document
+  const chosen = Object.entries(SHIPPED_SERVICES).map(([name, fields]) => [
+    name,
+    without(section(document, name), fields),
+  ])
+  return { ...document, ...Object.fromEntries(chosen) }
 }
 
 const without = (fields: Document, names: readonly string[]): Document =>

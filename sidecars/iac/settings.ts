@@ -1,6 +1,6 @@
 import { availableParallelism, tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { checkSettings, listOf, textOf } from '../shared/settings.ts'
+import { checkSettings, hostOf, listOf, textOf } from '../shared/settings.ts'
 import { parsePermission } from './host-programs/permissions.ts'
 import { PROVIDER_PATTERN } from './limits/providers.ts'
 import { parseEgressEntry } from './sandbox/egress.ts'
@@ -44,11 +44,12 @@ export const readSettings = (env: Record<string, string | undefined>) =>
   checkSettings((problems) => {
     const { text, number, flag, list, choice } = createReaders(env, problems)
     const port = number('PLATFORM_PORT', 8082, 0, 65_535)
+    const token = text('PLATFORM_IAC_TOKEN')
     const dataDir = text('IAC_DATA_DIR') || join(tmpdir(), `platform-iac-${process.getuid?.() ?? 0}-${port}`)
     const settings = {
-      host: text('PLATFORM_HOST') || '0.0.0.0',
+      host: hostOf(env, token),
       port,
-      token: text('PLATFORM_IAC_TOKEN'),
+      token,
       /** Name on PATH or absolute path; empty looks for `tofu`, then `terraform`. */
       binary: text('IAC_BINARY'),
       download: flag('IAC_DOWNLOAD'),

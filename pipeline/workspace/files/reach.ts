@@ -2,15 +2,14 @@ import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { ToolError } from '../../../src/agent/agent-request.ts'
 import { joinPath } from '../../../src/base/text.ts'
-import type { CodeFile } from '../../../src/plan/code/modules.ts'
-import { findUsedPaths } from '../../../src/plan/code/used-paths.ts'
 import { assertForm, assertVisible, type Enclosure, isInside, outsideError } from './confine.ts'
 import { isHidden, isKeyFile } from './engine-files.ts'
-import { nullIfUnreadable, readWhole } from './private-files.ts'
+import { findLoadedCode } from './loaded-code.ts'
+import { nullIfUnreadable } from './private-files.ts'
 
 /** What a root uses in its clone. All paths are absolute and real. */
 export interface Reach {
-  /** Folders that the engine loads: the root first, then the modules. */
+  /** Folders that the engine loads: the root and the modules. */
   modules: ReadonlySet<string>
   /** Folders outside of the root that may be read with all that is in them. */
   trees: readonly string[]
@@ -18,57 +17,35 @@ export interface Reach {
   flat: readonly string[]
   /** Files outside of the root that code names, or that a link in a loaded folder leads to. */
   files: ReadonlySet<string>
-  /** Number of local modules that could not be followed. */
-  lost: number
+  /** False when more may be used than was found. */
+  isWhole: boolean
 }
-
-const CODE = /\.(?:tf|tofu)(?:\.json)?$/
-/** Maximum bytes of a file whose references are followed. */
-const MAX_BYTES = 256 * 1024
 
 /** Finds what the code of the root, as it is now, uses in the clone: modules, named files, targets of links. */
 export async function findReach(enclosure: Enclosure): Promise<Reach> {
   const { root } = enclosure
   const clone = await realClone(enclosure)
-  const found = {
-    modules: new Set([root]),
-    trees: new Set<string>(),
-    flat: new Set<string>(),
-    files: new Set<string>(),
+  const loaded = await findLoadedCode({ clone, iacRoot: root }, null)
+  const modules = [...loaded.folders].map((folder) => join(clone, folder))
+  const [trees, flat, files] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  const add = async (path: string, isModule = false) => {
+    const target = await realInClone(enclosure, path)
+    if (target === null || isInside(root, target)) return
+    if (!isInside(target, root)) ((await isFolder(target)) ? trees : files).add(target)
+    else if (isModule) flat.add(target)
   }
-  const open = (target: string) => {
-    if (!isInside(root, target)) found[isInside(target, root) ? 'flat' : 'trees'].add(target)
+  for (const folder of modules) {
+    await add(folder, true)
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+    for (const entry of entries) if (entry.isSymbolicLink()) await add(join(folder, entry.name))
   }
-  const add = async (target: string) => {
-    if (isInside(root, target) || isInside(target, root)) return
-    found[(await isFolder(target)) ? 'trees' : 'files'].add(target)
-  }
-  const { named, lost } = await findUsedPaths(slashed(relative(clone, root)), async (folder) => {
-    const target = await realInClone(enclosure, join(clone, folder))
-    const entries = target && (await readdir(target, { withFileTypes: true }).catch(() => null))
-    if (!target || !entries) return null
-    found.modules.add(target)
-    open(target)
-    const files: CodeFile[] = []
-    for (const entry of entries) {
-      const file = await realInClone(enclosure, join(clone, folder, entry.name))
-      if (file === null) continue
-      if (entry.isSymbolicLink()) await add(file)
-      const text = CODE.test(entry.name) && !entry.name.startsWith('.') ? await readWhole(file, MAX_BYTES) : null
-      if (text !== null) files.push({ path: join(folder, entry.name), text })
-    }
-    return files
-  })
-  for (const path of named) {
-    const target = await realInClone(enclosure, join(clone, path))
-    if (target !== null) await add(target)
-  }
+  for (const path of [...loaded.files, ...loaded.references]) await add(join(clone, path))
   return {
-    modules: found.modules,
-    trees: withoutNested([...found.trees]),
-    flat: [...found.flat],
-    files: found.files,
-    lost,
+    modules: new Set(modules),
+    trees: withoutNested([...trees]),
+    flat: [...flat],
+    files,
+    isWhole: loaded.isWhole,
   }
 }
 

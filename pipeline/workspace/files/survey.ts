@@ -22,7 +22,7 @@ export interface Survey {
   beyondLimit: number
   /** Numbers of the other files of the repository, and of those of them that are code. */
   elsewhere: { files: number; code: number }
-  /** True if all local modules that the root calls were found. */
+  /** False when the root may use more, because a file or a source of a module could not be read. */
   isWhole: boolean
 }
 
@@ -57,7 +57,7 @@ export async function surveyFiles(editor: Editor, signal?: AbortSignal): Promise
     else countElsewhere(survey, listedPaths[index] ?? '')
   }
   survey.beyondLimit = Math.max(0, ranked.length - MAX_FILES)
-  survey.isWhole = reach.lost === 0
+  survey.isWhole = reach.isWhole
   return survey
 }
 

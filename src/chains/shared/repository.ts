@@ -24,7 +24,7 @@ interface Surroundings {
   beyondLimit: number
   /** Numbers of the files of the repository that the root does not use, and of those of them that are code. */
   elsewhere: { files: number; code: number }
-  /** True if all local modules that the root calls were found. */
+  /** False when the root may use more, because a file or a source of a module could not be read. */
   isWhole: boolean
 }
 
@@ -162,7 +162,7 @@ export function showRepository({ overview, relevant, complete, around, hasReadOn
       ? 'All code of the repository as it is now, whole: no other code needs to be listed or read.'
       : `All code of ${root} and of the modules that it uses from the repository, as it is now, whole: no other code ` +
         'needs to be listed or read.',
-    around.isWhole ? '' : 'Not every local module that it calls was found.',
+    around.isWhole ? '' : 'It may use more, because not every module that it calls could be found.',
     code === 0
       ? ''
       : `${code} other code ${code === 1 ? 'file' : 'files'} of the repository, which it does not use, ` +

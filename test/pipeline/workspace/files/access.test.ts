@@ -463,7 +463,7 @@ describe('what the root uses outside of it', () => {
     ])
     expect(elsewhere).toEqual({ files: 7, code: 3 })
     expect(isWhole).toBe(true)
-    await put('more.tf', 'module "gone" {\n  source = "../modules/gone"\n}\n')
+    await put('more.tf', 'module "chosen" {\n  source = var.chosen\n}\n')
     expect((await access.survey()).isWhole).toBe(false)
   })
 })
