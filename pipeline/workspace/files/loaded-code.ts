@@ -73,17 +73,19 @@ const RELATIVE = /(?<!\bsource\s*=\s*)"(\.\.?\/[^"$%\\\n]*)(["$%\\])/g
 
 /**
  * Returns what a file names: paths after `path.module`, `path.root` and `path.cwd`, literal arguments of functions that
- * read files, and texts that begin with `./` or `../`. A path that goes on with an expression stands for the folder before it, unless that is all.
+ * read files, and texts that begin with `./` or `../`. A path that goes on with an expression stands for the folder
+ * before it, unless that is all.
  */
 function referencesIn(text: string, { folder, root }: { folder: string; root: string }): string[] {
+  // In the JSON form a backslash stands before the quote that ends the path.
+  const known = (written: string, next = '') =>
+    next === '"' || next === '\\' ? written : written.slice(0, written.lastIndexOf('/') + 1)
   const found = [...text.matchAll(FROM_FOLDER)].flatMap(([, base, written = '', next]) => {
-    const path = next === '"' ? written : written.slice(0, written.lastIndexOf('/') + 1)
+    const path = known(written, next)
     return path === '' ? [] : [joinPath(base === 'module' ? folder : root, path)]
   })
   const literal = [...text.matchAll(FROM_ROOT)].map(([, path = '']) => joinPath(root, path))
-  const relative = [...text.matchAll(RELATIVE)].map(([, path = '', next]) =>
-    joinPath(root, next === '"' ? path : path.slice(0, path.lastIndexOf('/') + 1)),
-  )
+  const relative = [...text.matchAll(RELATIVE)].map(([, path = '', next]) => joinPath(root, known(path, next)))
   return [...found, ...literal, ...relative].flatMap((path) =>
     path === null || path === folder || path === root ? [] : [path],
   )
