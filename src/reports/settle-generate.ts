@@ -7,9 +7,12 @@ import type { Plan } from '../plan/plan.ts'
 import { planCounts, plannedChanges } from '../plan/planned-changes.ts'
 import { BEYOND_TITLE, type BeyondTargets, describeBeyondTargets, isBeyondTitle } from '../plan/targets.ts'
 import { emptyResult, type RoundResult } from '../rounds/round-result.ts'
-import { describeResults, INTENT_TITLE, isIntentTitle } from '../rules/intent/describe.ts'
+import { describeResults, describeUnmet, INTENT_TITLE, isIntentTitle } from '../rules/intent/describe.ts'
 import type { StatementResult } from '../rules/intent/statement.ts'
 import { finishReport, type GenerateReport, reportSchemas } from './schemas.ts'
+
+/** Maximum characters of one remark at the beginning of the summary. */
+const MAX_GAP = 600
 
 type Entry = GenerateReport['detailed_changes'][number]
 type Banner = GenerateReport['potential_impact']['banner']
@@ -46,6 +49,7 @@ export function settleGenerateReport(
     potential_impact: {
       ...impact,
       banner: settleBanner(impact.banner, plan),
+      summary: beginWithGaps(impact.summary, known),
       bullet_points: settlePoints(impact.bullet_points, known),
     },
     estimated_costs: settleCosts(narration.estimated_costs),
@@ -83,6 +87,12 @@ function findEntry(narrated: readonly Entry[], address: string): Entry | undefin
     if (entry) return entry
   }
   return undefined
+}
+
+/** Puts what the round left out or could not check before the model's summary. */
+function beginWithGaps(summary: string, { checked = [], result = emptyResult() }: KnownBesides): string {
+  const gaps = [...result.gaps, describeUnmet(checked)].map((gap) => cutMiddle(gap, MAX_GAP))
+  return [...gaps, summary].filter((text) => text !== '').join(' ')
 }
 
 /** Replaces the model's entries about facts that code provides. */
