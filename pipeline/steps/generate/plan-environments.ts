@@ -77,7 +77,8 @@ async function planCommit(kit: Kit, commit: string, environments: Environment[])
   let copy: WorkspaceCopy | null = null
   try {
     copy = await copyCommit(run.context.config, run.workspace, commit, run.signal)
-    const init = await kit.engine.run('init', { ...kit.engine.scoped, workspace_path: copy.iacRoot })
+    const root = { workspace_path: copy.iacRoot, state: copy.state }
+    const init = await kit.engine.run('init', { ...kit.engine.scoped, ...root })
     if (init.exit_code !== 0) throw new EngineRefusal(init, 'init')
     const results: EnvironmentResult[] = []
     for (const environment of environments) results.push(await planOne(kit, copy, environment))
@@ -96,7 +97,7 @@ const PLAN_FILE = 'environment.plan'
 async function planOne(kit: Kit, copy: WorkspaceCopy, environment: Environment): Promise<EnvironmentResult> {
   const { secrets } = kit
   try {
-    const place = { workspace_path: copy.iacRoot, plan_file: PLAN_FILE }
+    const place = { workspace_path: copy.iacRoot, state: copy.state, plan_file: PLAN_FILE }
     const plan = await copy.withValues(environment, () => planRoot(kit, place))
     secrets.learn(plan)
     return { environment, verdict: 'valid', facts: secrets.text(factsOf(plan, environment)), output: '' }
