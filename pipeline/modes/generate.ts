@@ -17,6 +17,7 @@ import { planOutsideTargets, type ValidPlan } from '../steps/plan/plan.ts'
 import { completePlanDocument } from '../steps/plan/store-plan.ts'
 import { chooseSessionTargets } from '../steps/plan/targets.ts'
 import { createCheckedValidator, createChoiceValidator } from '../steps/plan/validators.ts'
+import { assertRootIsSupported } from '../steps/shared/check-root.ts'
 import { type Conventions, composePrompts } from '../steps/shared/compose-prompts.ts'
 import { decline, findObjection } from '../steps/shared/judge-request.ts'
 import { learnDeclaredSecrets, readDeclarations, readForStatements } from '../steps/shared/look-at-repository.ts'
@@ -24,6 +25,7 @@ import { learnDeclaredSecrets, readDeclarations, readForStatements } from '../st
 /** Turns a request into a saved plan; a declined or answered one ends `uncompleted` and changes nothing. */
 export async function generate(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
+  await assertRootIsSupported(kit)
   await learnDeclaredSecrets(kit)
   await status.say('filtering', run.round.query)
   const declarations = readDeclarations(kit)

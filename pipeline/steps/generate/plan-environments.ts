@@ -77,7 +77,8 @@ async function planCommit(kit: Kit, commit: string, environments: Environment[])
   let copy: WorkspaceCopy | null = null
   try {
     copy = await copyCommit(run.context.config, run.workspace, commit, run.signal)
-    const init = await kit.engine.run('init', { ...kit.engine.scoped, workspace_path: copy.iacRoot })
+    const root = { workspace_path: copy.iacRoot, state: copy.state }
+    const init = await kit.engine.run('init', { ...kit.engine.scoped, ...root })
     if (init.exit_code !== 0) throw new EngineRefusal(init, 'init')
     const results: EnvironmentResult[] = []
     for (const environment of environments) results.push(await planOne(kit, copy, environment))
@@ -96,7 +97,7 @@ const PLAN_FILE = 'environment.plan'
 async function planOne(kit: Kit, copy: WorkspaceCopy, environment: Environment): Promise<EnvironmentResult> {
   const { secrets } = kit
   try {
-    const place = { workspace_path: copy.iacRoot, plan_file: PLAN_FILE }
+    const place = { workspace_path: copy.iacRoot, state: copy.state, plan_file: PLAN_FILE }
     const plan = await copy.withValues(environment, () => planRoot(kit, place))
     secrets.learn(plan)
     return { environment, verdict: 'valid', facts: secrets.text(factsOf(plan, environment)), output: '' }
@@ -222,8 +223,11 @@ function findEnvironments({ run, openFiles }: Kit): Promise<FoundEnvironments> {
       ({ path, bytes }) => isVariableFile(path) && !isLoadedByItself(path) && bytes <= MAX_BYTES,
     )
     const own = candidates.filter(({ path }) => !isOfOtherRoot(path, surveyed))
-    const read = await Promise.all(own.map(async ({ path }) => concern(path, await access.read(path), changes)))
-    const concerned = read.filter((environment) => environment !== null)
+    const texts = await access.readAll(own.map(({ path }) => path))
+    if (texts.size < own.length) throw new Error('a file of another environment could not be read')
+    const concerned = own
+      .map(({ path }) => concern(path, texts.get(path) ?? '', changes))
+      .filter((environment) => environment !== null)
     const paths = new Set(concerned.map(({ path }) => path))
     return {
       concerned: concerned.slice(0, MAX_PLANNED),
