@@ -45,7 +45,16 @@ export function createIacApp(options: {
     c.json({
       name: engine.name,
       version: engine.version,
-      additions: [...ADDITIONS, 'output', 'output_from', 'cancel', 'plan_sha256', 'repository', 'state'],
+      additions: [
+        ...ADDITIONS,
+        'output',
+        'output_from',
+        'cancel',
+        'plan_sha256',
+        'repository',
+        'state',
+        'migrate_state',
+      ],
       ...boundary,
     }),
   )
@@ -106,7 +115,7 @@ const bodyWith = <Fields extends z.ZodRawShape>(fields: Fields) =>
 
 /** Bodies of the submission routes. */
 export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
-  init: bodyWith(scoped),
+  init: bodyWith({ ...scoped, migrate_state: z.boolean().optional() }),
   validate: bodyWith({}),
   plan: bodyWith({ ...scoped, plan_file: planFile, targets: z.array(argument).max(256).default([]) }),
   show: bodyWith({ plan_file: planFile }),
@@ -120,6 +129,7 @@ export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
     ephemeral_types: types.optional(),
   }),
   diagnostics: bodyWith({}),
+  state_summary: bodyWith(scoped),
   fmt: z.strictObject({ workspace_path: workspacePath, texts: z.array(text).min(1).max(256) }),
 }
 
@@ -135,6 +145,7 @@ export const ROUTES: Record<JobKind, string> = {
   schema: '/v1/schema',
   diagnostics: '/v1/diagnostics',
   fmt: '/v1/fmt',
+  state_summary: '/v1/state-summary',
 }
 
 /** Returns the real path of a workspace, the key of its queue; null if the engine cannot enter it. */
