@@ -31,14 +31,14 @@ export interface SampleMeasurement {
  * Runs one sample through the public API, with a repository and a state of its own. Errors: those of the harness, for
  * example when the stack is gone. Such a sample is not finished.
  * @param limitS time limit in seconds of the sample
- * @param beginRound is called with the number of each round before it is requested
+ * @param beginRound is called with number and request of each round before it is requested
  */
 export async function runSample(
   stack: EvalStack,
   scenario: Scenario,
   limitS: number,
   signal: AbortSignal,
-  beginRound?: (round: number) => void,
+  beginRound?: Watcher['beginRound'],
 ): Promise<SampleMeasurement> {
   const late = AbortSignal.timeout(limitS * 1000)
   const within = AbortSignal.any([signal, late])
@@ -70,8 +70,8 @@ export async function runSample(
 interface Watcher {
   /** Receives the session's id. */
   opened?(id: string): void
-  /** Receives the number of each round before it is requested. */
-  beginRound?: ((round: number) => void) | undefined
+  /** Receives number and request of each round before it is requested; an apply has the request before it. */
+  beginRound?: ((round: number, request: string) => void) | undefined
 }
 
 /** Makes a repository and a state for the scenario and plays all its rounds. */
@@ -85,10 +85,13 @@ export async function playScenario(stack: EvalStack, scenario: Scenario, signal:
 /** Makes the first part of the names of a scenario's repositories. */
 export const repositorySlug = (name: string): string => name.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 60)
 
-const contentOf = ({ repository }: Scenario) =>
+const contentOf = ({ repository, supplement = {} }: Scenario) =>
   'files' in repository
-    ? { files: repository.files }
+    ? { files: { ...repository.files, ...decoded(supplement) } }
     : { folder: fileURLToPath(new URL(`../dev/samples/${repository.sample}`, import.meta.url)) }
+
+const decoded = (files: Record<string, string>): Record<string, Uint8Array> =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [path, Buffer.from(text, 'base64')]))
 
 async function seedState(roots: EngineRoots, scenario: Scenario, uri: string, signal: AbortSignal): Promise<void> {
   const { seed, iac_path, scope: scope_id, cloud } = scenario
@@ -102,9 +105,10 @@ async function seedState(roots: EngineRoots, scenario: Scenario, uri: string, si
 async function playRounds(stack: EvalStack, scenario: Scenario, uri: string, signal: AbortSignal, watcher: Watcher) {
   const api = createApi(stack.url, signal)
   const route = scenario.mode.replace(/^(partial|full)-/, '') as 'generate' | 'drift' | 'import'
-  watcher.beginRound?.(1)
+  let { request } = scenario
+  watcher.beginRound?.(1, request)
   const id = await api.schedule(route, {
-    q: scenario.request,
+    q: request,
     repo_uri: uri,
     scope_id: scenario.scope,
     engine_providers: scenario.cloud,
@@ -115,10 +119,11 @@ async function playRounds(stack: EvalStack, scenario: Scenario, uri: string, sig
   let session = await follow(api, id, () => {})
   for (const [index, step] of scenario.follow_up.entries()) {
     if (session.current_status !== 'completed') break
-    watcher.beginRound?.(index + 2)
+    if ('request' in step) request = step.request
+    watcher.beginRound?.(index + 2, request)
     const statusCount = session.rounds.flatMap((round) => round.statuses).length
     if ('apply' in step) await api.apply(id)
-    else await api.schedule('generate', { session_id: id, q: step.request })
+    else await api.schedule('generate', { session_id: id, q: request })
     session = await follow(api, id, () => {}, statusCount)
   }
   return session

@@ -23,12 +23,14 @@ interface EvalStackOptions {
   record_folder: string | null
   /** Time limit in seconds of a model call; by default as configured. */
   modelTimeoutS?: number
+  /** Address of an emulator that answers engines in place of AWS. */
+  emulator_url?: string | undefined
   signal?: AbortSignal
 }
 
 /** Starts an embedded stack that uses nothing of the operator's except the model. Errors: those of the stack's start. */
 export async function startEvalStack(options: EvalStackOptions) {
-  const { folder, scripted, signal } = options
+  const { folder, scripted, emulator_url, signal } = options
   const env = {
     ...accountWithoutRegion(options.env),
     ...options.env,
@@ -36,7 +38,13 @@ export async function startEvalStack(options: EvalStackOptions) {
     // Any free port, since several evaluations may start at the same time.
     PLATFORM_PORT: '0',
   }
-  const stack = await startStack({ folder: join(folder, 'stack'), env, embedded: scripted || 'but the model', signal })
+  const stack = await startStack({
+    folder: join(folder, 'stack'),
+    env,
+    embedded: scripted || 'but the model',
+    emulator_url,
+    signal,
+  })
   try {
     const { git_host, databaseUrl } = stack.addresses
     if (!git_host || !databaseUrl) throw new Error('the stack has no git host or database of its own')
@@ -120,15 +128,27 @@ function openRoundFacts(databaseUrl: string) {
   }
 }
 
+/** Fields of the shipped configuration that `npm start` would take for services of the operator in a file of its own. */
+const SHIPPED_SERVICES = {
+  llm: ['model', 'small_model'],
+  storage: ['provider', 'endpoint_url', 'public_endpoint_url'],
+  telemetry: ['collector_url'],
+}
+
 /**
- * Reads the operator's configuration, or the shipped one, whose models are only defaults and are left out. Errors: the
- * operator's file cannot be read or is no YAML mapping.
+ * Reads the operator's configuration, or the shipped one, whose models, store and collector are only defaults and are
+ * left out. Errors: the operator's file cannot be read or is no YAML mapping.
  * @param own value of PLATFORM_CONFIG
  */
 export async function readConfiguration(own: string | undefined): Promise<Document> {
   const path = own?.trim()
   const document = await readDocument(path || SHIPPED_CONFIGURATION)
-  return path ? document : { ...document, llm: without(section(document, 'llm'), ['model', 'small_model']) }
+  if (path) return document
+  const chosen = Object.entries(SHIPPED_SERVICES).map(([name, fields]) => [
+    name,
+    without(section(document, name), fields),
+  ])
+  return { ...document, ...Object.fromEntries(chosen) }
 }
 
 const without = (fields: Document, names: readonly string[]): Document =>

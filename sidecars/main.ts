@@ -8,14 +8,14 @@ interface Sidecar {
 
 const COMMON = [
   ['PLATFORM_PORT', 'port; 0 for any free one'],
-  ['PLATFORM_HOST', 'address (default 0.0.0.0)'],
+  ['PLATFORM_HOST', 'address (default 0.0.0.0: all interfaces; with a blank token 127.0.0.1)'],
 ] as const
 
 const SIDECARS: Record<string, Sidecar> = {
   iac: {
     summary: 'runs the infrastructure-as-code engine as jobs, port 8082',
     variables: [
-      ['PLATFORM_IAC_TOKEN', 'bearer token; blank accepts every request'],
+      ['PLATFORM_IAC_TOKEN', 'bearer token; blank accepts every request, on loopback only'],
       ['IAC_BINARY', 'engine (default: tofu, then terraform, on PATH)'],
       ['IAC_DOWNLOAD', 'true fetches a pinned engine when there is none'],
       ['IAC_DATA_DIR', 'job records and output'],
@@ -27,7 +27,7 @@ const SIDECARS: Record<string, Sidecar> = {
   authz: {
     summary: 'answers whether a user may operate on a cloud resource, port 8083',
     variables: [
-      ['PLATFORM_AUTHZ_TOKEN', 'bearer token; blank accepts every request'],
+      ['PLATFORM_AUTHZ_TOKEN', 'bearer token; blank accepts every request, on loopback only'],
       ['PLATFORM_AUTHZ_PERMISSIVE', 'true (default) grants every check'],
       ['PLATFORM_AUTHZ_ROLE_STORE', 'JSON file of users and roles (default /data/roles.json)'],
       ['PLATFORM_AUTHZ_ROOT_ADMIN_EMAIL', 'holds role admin from the start'],
@@ -37,7 +37,7 @@ const SIDECARS: Record<string, Sidecar> = {
   notifications: {
     summary: 'delivers notifications to a chat, by e-mail or to a webhook, port 8080',
     variables: [
-      ['PLATFORM_NOTIFICATIONS_TOKEN', 'bearer token; blank accepts every request'],
+      ['PLATFORM_NOTIFICATIONS_TOKEN', 'bearer token; blank accepts every request, on loopback only'],
       ['PLATFORM_NOTIFICATIONS_CHANNEL', 'chat (default), email or webhook'],
       ['CHAT_WEBHOOK_URL', 'incoming webhook of the chat'],
       ['SMTP_URL, NOTIFICATIONS_EMAIL_FROM, NOTIFICATIONS_EMAIL_TO', 'for e-mail'],
@@ -49,7 +49,7 @@ const SIDECARS: Record<string, Sidecar> = {
   mapping: {
     summary: 'resolves a repository identifier to address, cloud and scope, port 8081',
     variables: [
-      ['PLATFORM_MAPPING_TOKEN', 'bearer token; blank accepts every request'],
+      ['PLATFORM_MAPPING_TOKEN', 'bearer token; blank accepts every request, on loopback only'],
       ['PLATFORM_MAPPING_CATALOGUE', 'YAML file of what is known; read again when it changes'],
       ['PLATFORM_MAPPING_STRICT', 'true refuses what the catalogue does not hold'],
     ],

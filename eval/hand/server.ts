@@ -73,8 +73,14 @@ export async function startHandEndpoint(options: HandOptions) {
   return {
     ...running,
     folder,
-    /** Names the round of the following calls. Until then rounds are identified by their first chain. */
+    /**
+     * Names a round that begins. Until one is named, rounds are identified by their first chain.
+     * @param lane the sample; its rounds follow one another
+     * @param request its text, by which the calls of rounds at the same time are told apart
+     */
     beginRound: play.beginRound,
+    /** Ends the last round of a sample. */
+    endRounds: play.endRounds,
     close: async () => {
       await running.close()
       await play.settled()
@@ -126,6 +132,7 @@ function createPlay(options: HandOptions, folder: HandFolder, first: number) {
   }
   return {
     beginRound: rounds.begin,
+    endRounds: rounds.end,
     serve: async (body: unknown, request: HandRequest, response: ServerResponse) => {
       const serving = serve(body, request, response)
       underWay.add(serving)
@@ -154,17 +161,26 @@ function beginResponse({ stream }: HandRequest, response: ServerResponse, everyM
   return setInterval(() => response.write(stream ? ': waiting\n\n' : ' '), everyMs)
 }
 
-/** Identifies rounds by the last given name, or by the first call of the chain that begins a round. */
+/**
+ * Identifies rounds by the names of those under way, or by the first call of the chain that begins a round. Of several
+ * rounds, the ones whose request a call contains are named, or all where it contains none.
+ */
 function createRounds() {
-  let name: string | null = null
+  const underWay = new Map<string, { name: string; request: string }>()
+  let last: string | null = null
   let count = 0
   return {
-    begin: (given: string) => {
-      name = given
+    begin: (lane: string, name: string, request: string) => {
+      underWay.set(lane, { name, request })
+      last = name
     },
+    end: (lane: string) => underWay.delete(lane),
     of: ({ chain, messages }: HandRequest): string => {
       if (chain === 'requests_filter' && messages.every(({ calls }) => calls.length === 0)) count++
-      return name ?? `round ${Math.max(count, 1)}`
+      const rounds = [...underWay.values()]
+      const asked = rounds.filter(({ request }) => messages.some(({ text }) => text?.includes(request)))
+      const names = (asked.length > 0 ? asked : rounds).map(({ name }) => name)
+      return names.join(' or ') || (last ?? `round ${Math.max(count, 1)}`)
     },
   }
 }

@@ -7,13 +7,18 @@ import { drift, driftPreview } from './drift.ts'
 import { generate } from './generate.ts'
 import { importPreview, importResources } from './import.ts'
 
-/** Creates a mode that works on code. Its status rows and output are stored before the round ends. */
+/**
+ * Creates a mode that works on code, which ends at once for code that the iac service would not run. Its status rows and
+ * output are stored before the round ends.
+ */
 const onCode = (handle: (kit: Kit) => Promise<Outcome>, preview = handle) =>
   inWorkspace(async (run) => {
     const standing = await findStanding(run)
     const kit = createKit(standing.on === 'own' ? withOwnBackend(run) : run)
-    const work = () => (run.round.preview ? preview(kit) : handle(kit))
-    return await settleStatusAfter(kit, async () => (await settleState(kit, standing)) ?? (await work()))
+    return await settleStatusAfter(kit, async () => {
+      await kit.engine.checkPrograms()
+      return (await settleState(kit, standing)) ?? (await (run.round.preview ? preview(kit) : handle(kit)))
+    })
   })
 
 export const modes: Modes = {

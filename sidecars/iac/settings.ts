@@ -1,6 +1,6 @@
 import { availableParallelism, tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { checkSettings, listOf, textOf } from '../shared/settings.ts'
+import { checkSettings, hostOf, listOf, textOf } from '../shared/settings.ts'
 import { parsePermission } from './host-programs/permissions.ts'
 import { PROVIDER_PATTERN } from './limits/providers.ts'
 import { parseEgressEntry } from './sandbox/egress.ts'
@@ -44,11 +44,12 @@ export const readSettings = (env: Record<string, string | undefined>) =>
   checkSettings((problems) => {
     const { text, number, flag, list, choice } = createReaders(env, problems)
     const port = number('PLATFORM_PORT', 8082, 0, 65_535)
+    const token = text('PLATFORM_IAC_TOKEN')
     const dataDir = text('IAC_DATA_DIR') || join(tmpdir(), `platform-iac-${process.getuid?.() ?? 0}-${port}`)
     const settings = {
-      host: text('PLATFORM_HOST') || '0.0.0.0',
+      host: hostOf(env, token),
       port,
-      token: text('PLATFORM_IAC_TOKEN'),
+      token,
       /** Name on PATH or absolute path; empty looks for `tofu`, then `terraform`. */
       binary: text('IAC_BINARY'),
       download: flag('IAC_DOWNLOAD'),
@@ -64,6 +65,10 @@ export const readSettings = (env: Record<string, string | undefined>) =>
       allowHostPrograms: flag('IAC_ALLOW_HOST_PROGRAMS'),
       /** Programs and their like that the code of some repositories may use. */
       allowPrograms: readEach('IAC_ALLOW_PROGRAMS', list, parsePermission, problems),
+      /** Absolute path of a file with credentials of git hosts for modules; empty for none. */
+      moduleCredentials: text('IAC_MODULE_CREDENTIALS'),
+      /** True if the token of the session's own host is not used for modules. */
+      refuseHostToken: flag('IAC_REFUSE_HOST_TOKEN'),
       /** Patterns of provider sources; empty allows every provider. */
       allowedProviders: list('IAC_ALLOWED_PROVIDERS'),
       /** Folder with providers in the engine's mirror layout; empty for none. */
@@ -117,12 +122,19 @@ function readEach<Entry extends object>(
 function checkLimits(
   settings: Pick<
     IacSettings,
-    'engineFiles' | 'allowedProviders' | 'providerMirror' | 'mirrorAndRegistry' | 'offline' | 'workspaceRoot'
+    | 'engineFiles'
+    | 'allowedProviders'
+    | 'providerMirror'
+    | 'mirrorAndRegistry'
+    | 'moduleCredentials'
+    | 'offline'
+    | 'workspaceRoot'
   >,
   cliConfigFile: string,
   problems: string[],
 ): void {
   const { engineFiles, allowedProviders, providerMirror, mirrorAndRegistry, offline, workspaceRoot } = settings
+  const { moduleCredentials } = settings
   for (const path of engineFiles)
     if (!isAbsolute(path)) problems.push(`IAC_ENGINE_FILES holds '${path}', which is no absolute path`)
   for (const pattern of allowedProviders)
@@ -131,6 +143,7 @@ function checkLimits(
   for (const [name, path] of [
     ['IAC_PROVIDER_MIRROR', providerMirror] as const,
     ['IAC_WORKSPACE_ROOT', workspaceRoot] as const,
+    ['IAC_MODULE_CREDENTIALS', moduleCredentials] as const,
   ])
     if (path !== '' && !isAbsolute(path)) problems.push(`${name} must be an absolute path`)
   if (mirrorAndRegistry && offline)

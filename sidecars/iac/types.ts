@@ -39,6 +39,10 @@ export interface JobRequest {
   data_source_types?: string[]
   ephemeral_types?: string[]
   texts?: GivenText[]
+  /** What git signs in with at the session's own host. `origin` is `https://host[:port]`. */
+  module_credentials?: { origin: string; user: string; token: string }
+  /** True for `diagnostics` of the check for host programs alone. */
+  programs_only?: boolean
 }
 
 /** A text to format, with the extension that fixes its syntax. It has no file name that could lead elsewhere. */

@@ -1,7 +1,7 @@
 import { createLogger, type LogFields, type Logger, type LogLevel } from '../../src/base/log.ts'
 import { onStopSignal } from '../../src/runtime/process-end.ts'
 import { serve } from '../../src/runtime/serve.ts'
-import { type Environment, type ServerSettings, SettingsError, textOf } from './settings.ts'
+import { type Environment, isLoopback, type ServerSettings, SettingsError, textOf } from './settings.ts'
 
 /** `logLevel` is `info` by default. */
 type LoggingSettings = ServerSettings & { logLevel?: LogLevel }
@@ -39,8 +39,15 @@ export async function startService<Settings extends LoggingSettings>(
     await close()
     throw error
   })
-  if (token === '' && !['127.0.0.1', '::1', 'localhost'].includes(host))
-    log.warn(`${service.tokenVariable} is blank: every request from the network is accepted`)
+  if (token === '')
+    if (isLoopback(host))
+      log.info(`${service.tokenVariable} is blank: every request is accepted, on loopback only`, { host })
+    else
+      log.warn(
+        `${service.tokenVariable} is blank and PLATFORM_HOST names an address that others reach: ` +
+          'every request from the network is accepted',
+        { host },
+      )
   log.info(`${service.name} service ready`, { url: server.url, ...readyFields })
   return {
     /** `http://<host>:<port>` with the actual port. */

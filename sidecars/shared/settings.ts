@@ -30,8 +30,18 @@ export function serverSettings(
   const port = textOf(env, 'PLATFORM_PORT') || String(fallbackPort)
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
     problems.push(`PLATFORM_PORT must be a whole number from 0 to 65535, got '${port}'`)
-  return { host: textOf(env, 'PLATFORM_HOST') || '0.0.0.0', port: Number(port), token: textOf(env, tokenVariable) }
+  const token = textOf(env, tokenVariable)
+  return { host: hostOf(env, token), port: Number(port), token }
 }
+
+/** Returns the address to listen on: without a token only this machine, unless `PLATFORM_HOST` names an address. */
+export const hostOf = (env: Environment, token: string): string =>
+  textOf(env, 'PLATFORM_HOST') || (token === '' ? LOOPBACK : '0.0.0.0')
+
+const LOOPBACK = '127.0.0.1'
+
+/** Reports whether only this machine reaches an address to listen on. */
+export const isLoopback = (host: string): boolean => [LOOPBACK, '::1', 'localhost'].includes(host)
 
 /** Reads settings. Errors: `SettingsError` when `read` has added problems. */
 export function checkSettings<Settings>(read: (problems: string[]) => Settings): Settings {

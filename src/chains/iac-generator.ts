@@ -47,6 +47,7 @@ const schema = v.object({
   status: endState('done, or what is left'),
   summary: requiredText('What was built or changed and in which files, in one short paragraph'),
   assumptions: looseList('What the task left open and you decided, one statement each; empty when there was nothing'),
+  left_out: looseList('What the task asks for and the code does not do, with the reason; empty when it does all'),
 })
 
 /** The generator's account of its work. */
@@ -93,12 +94,13 @@ export const iacGenerator = defineChain({
           'prompts; an input that the caller of a module sets needs no default. Reference attributes instead of ' +
           'repeating values.',
         'If the task needs something you cannot know (an identifier, an address range), declare a variable with ' +
-          'a documented default that is safe, and name it in `assumptions`.',
+          'a documented default that is safe, and name it in `assumptions`. Where no safe form can be built without ' +
+          'it (a listener without a certificate), build the plain form: the audit locks it until a person decides.',
         'A finding is mended at its cause; do not delete the failing part to make it go away.',
         ...(forbid
           ? [
-              'The forbidden actions below hold even when the task asks for them: leave that part out and say so in ' +
-                'the summary.',
+              'The forbidden actions below hold even when the task asks for them: leave that part out, and only ' +
+                'that. Name in `left_out` whatever you leave out.',
             ]
           : []),
       ],
@@ -114,8 +116,8 @@ export const iacGenerator = defineChain({
       ],
       finish:
         'When all files are written, call `task_complete`: `summary` says what the code now does, in which files, ' +
-        'and `assumptions` what the task left open and you decided. Users read both and see nothing else of this ' +
-        'conversation.',
+        '`assumptions` what the task left open and you decided, `left_out` what it asks for and the code does not ' +
+        'do. Users see nothing else of this conversation.',
     }),
   query: ({ task, repository, changes, providerSchema }) =>
     joinParts(
@@ -136,7 +138,7 @@ export const iacGenerator = defineChain({
       schema,
       acknowledgement: 'Received. The platform now validates the code.',
     }),
-  read: ({ summary, assumptions }): GeneratorAnswer => ({ summary, assumptions }),
+  read: ({ summary, assumptions, left_out }): GeneratorAnswer => ({ summary, assumptions, left_out }),
 })
 
 /** Asks for the request of a round. */
@@ -161,8 +163,7 @@ const MAX_OUTPUT = 60_000
 
 /** Ends the query of a later attempt, because its summary may be all that is left of the conversation. */
 const WHOLE_RESULT =
-  'Then call `task_complete`; `summary` and `assumptions` describe the whole result of the task, not this ' +
-  'correction alone.'
+  'Then call `task_complete`; what it reports is about the whole result of the task, not this correction alone.'
 
 /** Asks for a repair after engine output of unknown form. */
 export const writeFeedbackQuery = (feedback: string) =>
@@ -178,7 +179,7 @@ export const writeRepairQuery = (findings: string) =>
 export const writeUnmetQuery = (unmet: string) =>
   'The engine accepts the code, but a check of its plan against the request found something missing. Change the ' +
   'code so that the plan has it; where the request does not ask for it, leave the code and say why in the ' +
-  `summary. ${WHOLE_RESULT}\n\n` +
+  `summary, where you cannot build it, name it in \`left_out\`. ${WHOLE_RESULT}\n\n` +
   fence('missing', unmet)
 
 /** Returns the note before the query of a later attempt. */
@@ -195,6 +196,14 @@ export function writeAttemptNote({
   const repeated = 'These findings are the same as before: the last attempt changed nothing of their cause. '
   return `${isRepeated ? repeated : ''}This is attempt ${attempt} of ${maxAttempts}.`
 }
+
+/** Tells that an attempt has lost what an earlier one had, and whose code stands now; ends with a blank. */
+export const writeLossNote = ({ lost, goesBack }: { lost: readonly string[]; goesBack: number | null }): string =>
+  `The last attempt was not taken: it lost what an earlier one had passed.\n\n${fence('lost', bullets(lost))}\n\n${
+    goesBack === null
+      ? 'Its code stands; when the next one does not pass this either, the earlier code is put back. '
+      : `The files are again as attempt ${goesBack} left them; read them before you edit. `
+  }`
 
 const MAX_NAMED = 20
 

@@ -2,14 +2,23 @@ import type { Masker } from '../base/masking.ts'
 import { cutMiddle, joinNames } from '../base/text.ts'
 import { type PlannedChange, toReportAction, toReportCounts } from '../plan/actions.ts'
 import { localName, stripBackticks, withoutIndexes } from '../plan/addresses.ts'
-import { type CriticalChange, criticalChanges, higherImpact, impactFloor } from '../plan/impact.ts'
+import {
+  CRITICALITY_IN_WORDS,
+  type CriticalChange,
+  criticalChanges,
+  higherImpact,
+  impactFloor,
+} from '../plan/impact.ts'
 import type { Plan } from '../plan/plan.ts'
 import { planCounts, plannedChanges } from '../plan/planned-changes.ts'
 import { BEYOND_TITLE, type BeyondTargets, describeBeyondTargets, isBeyondTitle } from '../plan/targets.ts'
 import { emptyResult, type RoundResult } from '../rounds/round-result.ts'
-import { describeResults, INTENT_TITLE, isIntentTitle } from '../rules/intent/describe.ts'
+import { describeResults, describeUnmet, INTENT_TITLE, isIntentTitle } from '../rules/intent/describe.ts'
 import type { StatementResult } from '../rules/intent/statement.ts'
 import { finishReport, type GenerateReport, reportSchemas } from './schemas.ts'
+
+/** Maximum characters of one remark at the beginning of the summary. */
+const MAX_GAP = 600
 
 type Entry = GenerateReport['detailed_changes'][number]
 type Banner = GenerateReport['potential_impact']['banner']
@@ -46,6 +55,7 @@ export function settleGenerateReport(
     potential_impact: {
       ...impact,
       banner: settleBanner(impact.banner, plan),
+      summary: beginWithGaps(impact.summary, plan, known),
       bullet_points: settlePoints(impact.bullet_points, known),
     },
     estimated_costs: settleCosts(narration.estimated_costs),
@@ -85,6 +95,12 @@ function findEntry(narrated: readonly Entry[], address: string): Entry | undefin
   return undefined
 }
 
+/** Puts what the round left out, could not check or cannot tell before the model's summary. */
+function beginWithGaps(summary: string, plan: Plan, { checked = [], result = emptyResult() }: KnownBesides): string {
+  const gaps = [...result.gaps, describeUnmet(checked), describeUnknown(plan)].map((gap) => cutMiddle(gap, MAX_GAP))
+  return [...gaps, summary].filter((text) => text !== '').join(' ')
+}
+
 /** Replaces the model's entries about facts that code provides. */
 function settlePoints(
   narrated: readonly Point[],
@@ -104,9 +120,19 @@ function settleBanner(banner: Banner, plan: Plan): Banner {
   return { ...banner, level, description: `${banner.description} Raised to ${level} because of ${changes}.`.trim() }
 }
 
+function describeUnknown(plan: Plan): string {
+  const lost = criticalChanges(plan).filter(({ criticality }) => criticality === 'unknown')
+  const names = joinNames(
+    lost.map(({ address, action }) => `${address} (${FATES[action]})`),
+    10,
+  )
+  return lost.length === 0 ? '' : `It cannot be told whether this holds data or grants access: ${names}.`
+}
+
+const FATES = { delete: 'destroyed', replace: 'replaced' } as const
+
 function describeChange({ address, action, criticality }: CriticalChange): string {
-  const fate = action === 'delete' ? 'destroyed' : 'replaced'
-  return `${address} (${fate}, ${criticality === 'data' ? 'holds data' : 'grants access'})`
+  return `${address} (${FATES[action]}, ${CRITICALITY_IN_WORDS[criticality]})`
 }
 
 /** Titles of the report entries that code creates from facts beside the plan. */

@@ -45,6 +45,8 @@ const storedResult = v.object({
   summary: v.fallback(v.string(), ''),
   /** Assumptions of the generator where the request was ambiguous. */
   assumptions: texts,
+  /** What the round left out or could not check, one sentence each; a report begins with them. */
+  gaps: texts,
   /** Corrections of later attempts, one remark each. */
   repairs: texts,
   /** Changes made outside of the code that the round wrote into the code before the review. */
@@ -57,7 +59,14 @@ const storedResult = v.object({
   state_question: v.fallback(v.optional(stateQuestion), undefined),
 })
 
-export const emptyResult = (): RoundResult => ({ summary: '', assumptions: [], repairs: [], drift: [], notes: [] })
+export const emptyResult = (): RoundResult => ({
+  summary: '',
+  assumptions: [],
+  gaps: [],
+  repairs: [],
+  drift: [],
+  notes: [],
+})
 
 /** Reads the stored result of a round, null for none. Missing and malformed parts (other releases) count as empty. */
 export function readRoundResult(stored: unknown): RoundResult | null {

@@ -88,6 +88,9 @@ const RESOURCE_POLICIES = [
 ]
 const POLICY_KEYS = ['policy', 'access_policy', 'resource_policy']
 
+/** Default actions of a listener that pass requests on. */
+const SERVES = ['forward', 'authenticate-cognito', 'authenticate-oidc']
+
 export const awsRules: Rule[] = [
   ...networkRules('aws', OPENING_TYPES, openings),
   {
@@ -104,6 +107,18 @@ export const awsRules: Rule[] = [
       )
       return [...(acl ? [`The access list is ${acl}.`] : []), ...(grants ? ['A grant names everyone.'] : [])]
     },
+  },
+  {
+    id: 'aws.network.plain-http-listener',
+    title: 'Listener without encryption',
+    reason: 'Passwords, cookies and data pass the network in clear text, and anyone on the way can change them.',
+    fix: 'Listen with HTTPS and a certificate, and let port 80 only redirect.',
+    severity: 'error',
+    types: ['aws_lb_listener', 'aws_alb_listener'],
+    message: 'The listener serves plain HTTP instead of redirecting.',
+    isBrokenBy: (subject) =>
+      textOf(subject, 'protocol') === 'HTTP' &&
+      blocksOf(subject, 'default_action').some((action) => SERVES.includes(textOf(action, 'type') ?? '')),
   },
   {
     id: 'aws.storage.public-access-allowed',

@@ -64,7 +64,7 @@ describe('the end of a chain', () => {
   it('is the resultTool: its result is the value', async () => {
     const { run, sent, offered } = await chain(script(done), { tools: [tool('read_file')], system: 'the rules' })
     const { value, turns, usage, messages } = await run()
-    expect(value).toEqual({ status: 'done', summary: 'all written', assumptions: [] })
+    expect(value).toEqual({ status: 'done', summary: 'all written', assumptions: [], left_out: [] })
     expect(turns).toBe(1)
     expect(usage).toEqual({ input_tokens: 100, cached_tokens: 40, output_tokens: 10 })
     expect(offered(0)).toEqual(['read_file', 'task_complete'])

@@ -77,6 +77,7 @@ const FOLLOW_UP: PlanBackground = {
   result: {
     summary: 'The logs are kept for 7 days outside of production.',
     assumptions: ['"Elsewhere" means every environment but production.'],
+    gaps: [],
     repairs: [],
     drift: ['aws_vpc.a: tags.owner is "network"'],
     notes: ['Also planned with `prod.tfvars`, without its state: valid, 12 resources.'],

@@ -26,16 +26,16 @@ describe('arguments that say less than asked for', () => {
   it.each<[Chain, Record<string, unknown>, object]>([
     [requestsFilter, { status: true, explanation: '' }, { status: true }],
     [iacGenerator, { status: true, summary: 'Done.' }, { status: 'true', summary: 'Done.' }],
-    [iacGenerator, { status: '', summary: 'Done.' }, { summary: 'Done.', assumptions: [] }],
+    [iacGenerator, { status: '', summary: 'Done.' }, { summary: 'Done.', assumptions: [], left_out: [] }],
     [
       iacGenerator,
       { status: '', summary: 'Done.', assumptions: ' One. ' },
-      { summary: 'Done.', assumptions: ['One.'] },
+      { summary: 'Done.', assumptions: ['One.'], left_out: [] },
     ],
     [
       iacGenerator,
       { status: '', summary: 'Done.', assumptions: ['One.', ' '] },
-      { summary: 'Done.', assumptions: ['One.'] },
+      { summary: 'Done.', assumptions: ['One.'], left_out: [] },
     ],
     [importAddresses, { status: true, summary: 's', imports: [] }, { imports: [] }],
   ])('fit where nothing rests on the rest', async (chain, args, value) => {

@@ -6,6 +6,7 @@ import { createSecretRegister } from '../../src/plan/sensitive.ts'
 import type { BeyondTargets } from '../../src/plan/targets.ts'
 import { reportSchemas } from '../../src/reports/schemas.ts'
 import { settleGenerateReport } from '../../src/reports/settle-generate.ts'
+import { emptyResult } from '../../src/rounds/round-result.ts'
 import { planOf } from '../plan/fixtures.ts'
 
 type ModelChanges = { name: string; action: string; summary?: string; notes?: string }[]
@@ -44,6 +45,22 @@ describe('settleGenerateReport', () => {
     expect(report.potential_impact.summary).toBe('Prose.')
     expect(report.potential_impact.bullet_points).toHaveLength(1)
     expect(report.estimated_costs).toMatchObject({ currency: 'USD', introduction_paragraph: 'Cheap.' })
+  })
+
+  it('begins with what the round could not check and what the plan does not show', () => {
+    const gap = 'The plan was not checked against the request: the model made no statements of it.'
+    const result = { ...emptyResult(), gaps: [gap] }
+    const { potential_impact } = settleGenerateReport(told(), planOf([]), nothing, { result })
+    expect(potential_impact.summary).toBe(`${gap} Prose.`)
+    const unmet = (text: string) => ({
+      statement: { id: 's', text, words: '', kind: 'no_deletions' as const },
+      verdict: 'unmet' as const,
+      finding: 'none',
+    })
+    const checked = [unmet('A listener on port 80.'), unmet('Two buckets')]
+    expect(settleGenerateReport(told(), planOf([]), nothing, { checked }).potential_impact.summary).toBe(
+      'The plan does not show what the request asks for: A listener on port 80 (and 1 more). Prose.',
+    )
   })
 
   it('adds what the model left out and drops what the plan does not change', () => {
@@ -153,6 +170,11 @@ describe('planFacts', () => {
       '0 to create, 0 to update, 0 to delete, 0 to recreate, 1 to move, 1 to forget\n' +
         'move a.new, which was a.old\nforget a.left',
     )
+  })
+
+  it('does not know what a type of nobody holds', () => {
+    const lost = { address: 'acme_data_set.x', type: 'acme_data_set', actions: ['delete'] }
+    expect(planFacts(planOf([lost]), [])).toContain('delete acme_data_set.x (it cannot be told whether it holds data)')
   })
 
   it('stays short for a plan of thousands of changes', () => {

@@ -9,29 +9,33 @@ import type { Statement, StatementResult } from '../../../src/rules/intent/state
 import type { Finding } from '../../kit/attempts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
-import type { ValidPlan } from '../plan/plan.ts'
-import { createCheckedValidator, type PlanValidator } from '../plan/validators.ts'
+import type { PlanCheck } from '../plan/validators.ts'
 
 /** A check of plans against the request of a round, which the small model turns into statements in the background. */
 export type IntentCheck = ReturnType<typeof startIntentCheck>
 
-/** Time limit of the model call, after which the round continues without the check. */
 const MAX_MS = 60_000
 /** Time that a finished plan waits for unfinished statements. */
 const GRACE_MS = 1_000
 
-/** Lets the small model turn request and declarations into statements. A failure is logged and skips the check. */
-export function startIntentCheck(kit: Kit, blocks: Promise<string>) {
+/**
+ * Lets the small model turn request and declarations into statements. A failure is logged and skips the check.
+ * @param maxMs time limit of the model call in milliseconds, after which the round continues without the check
+ */
+export function startIntentCheck(kit: Kit, blocks: Promise<string>, maxMs = MAX_MS) {
   const { run } = kit
   const stop = new AbortController()
-  const signal = AbortSignal.any([run.signal, stop.signal, AbortSignal.timeout(MAX_MS)])
+  const limit = AbortSignal.timeout(maxMs)
+  const signal = AbortSignal.any([run.signal, stop.signal, limit])
   let statements: Statement[] | null = null
+  let failure: string | null = null
   const making = waitUnlessAborted(makeStatements(kit, blocks, signal), signal)
     .then((answer) => {
       statements = answer
     })
     .catch((error: unknown) => {
       statements = []
+      failure ??= `the model made no statements of it${limit.aborted ? ` within ${maxMs / 1000} seconds` : ''}`
       if (!run.signal.aborted && !stop.signal.aborted)
         run.log.warn('the request is not checked against the plan', { error })
     })
@@ -39,9 +43,14 @@ export function startIntentCheck(kit: Kit, blocks: Promise<string>) {
     /** Compares a plan with the statements; returns none when there are none or they are not ready. */
     evaluate: async (plan: Plan) => {
       if (statements === null) await endsWithin(GRACE_MS, making)
-      if (statements === null) stop.abort()
+      if (statements === null) {
+        failure = 'the plan was ready before the statements'
+        stop.abort()
+      }
       return await compareWithPlan(kit, statements ?? [], plan)
     },
+    /** Says why the request was not turned into statements; null when it was. */
+    gap: () => (failure === null ? null : `The plan was not checked against the request: ${failure}.`),
     /** Aborts the model call; must be called before the round ends. */
     stop: () => stop.abort(),
   }
@@ -75,20 +84,23 @@ const MAX_CHANGES = 8_000
 /** Maximum attempts spent on unmet statements before an otherwise valid plan is accepted. */
 const MAX_SPENT = 2
 
-/** Creates a validator that rejects plans with unmet statements, up to twice and not at the last attempt. */
-export const createIntentValidator = (
-  kit: Kit,
-  check: IntentCheck,
-  options: { validate: PlanValidator; maxAttempts: number },
-): PlanValidator => {
-  const checkStatements = async ({ plan }: ValidPlan) => {
+/** Creates the check of a loop that rejects plans with unmet statements. */
+export const createStatementCheck = (kit: Kit, check: IntentCheck): PlanCheck => ({
+  most: MAX_SPENT,
+  writeQuery: writeUnmetQuery,
+  check: async ({ plan }) => {
     const statements = await check.evaluate(plan)
     const unmet = withVerdict(statements, 'unmet')
     if (unmet.length > 0) kit.run.log.info('the plan leaves statements of the request unmet', { unmet: unmet.length })
-    return { statements, findings: unmet.map(findingOf), feedback: kit.secrets.text(intentFeedback(unmet)) }
-  }
-  return createCheckedValidator(kit, { ...options, most: MAX_SPENT }, checkStatements, writeUnmetQuery)
-}
+    const known = statements.filter(({ verdict }) => verdict !== 'unknown')
+    return {
+      statements,
+      findings: unmet.map(findingOf),
+      feedback: kit.secrets.text(intentFeedback(unmet)),
+      verdicts: new Map(known.map(({ statement, verdict }) => [statement.text, verdict === 'met'])),
+    }
+  },
+})
 
 const findingOf = ({ statement, finding }: StatementResult): Finding => ({
   severity: 'error',

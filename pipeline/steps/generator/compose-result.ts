@@ -14,7 +14,9 @@ export interface Attempt extends GeneratorAnswer {
  * attempt that describes the whole again replaces it, one that describes only a correction becomes a remark, and one
  * without changes or news is left out.
  */
-export function composeResult(attempts: readonly Attempt[]): Pick<RoundResult, 'summary' | 'assumptions' | 'repairs'> {
+export function composeResult(
+  attempts: readonly Attempt[],
+): Pick<RoundResult, 'summary' | 'assumptions' | 'gaps' | 'repairs'> {
   const base = Math.max(
     0,
     attempts.findIndex(({ files }) => files.length > 0),
@@ -31,12 +33,21 @@ export function composeResult(attempts: readonly Attempt[]): Pick<RoundResult, '
     )
     if (describesAll) summary = later.summary
   }
-  return { summary, assumptions: unite(attempts.flatMap(({ assumptions }) => assumptions)), repairs }
+  const assumptions = unite(attempts.flatMap((attempt) => attempt.assumptions))
+  return { summary, assumptions, gaps: gapsOf(attempts), repairs }
+}
+
+/** Returns what was left out, as of the last attempt that was asked for missing parts and those after it. */
+function gapsOf(attempts: readonly Attempt[]): string[] {
+  const last = attempts.findLastIndex(({ reason, files }) => reason === 'request' && files.length > 0)
+  const leftOut = attempts.slice(Math.max(0, last)).flatMap((attempt) => attempt.left_out)
+  return unite(leftOut).map((part) => `Left out: ${/[.!?]$/.test(part) ? part : `${part}.`}`)
 }
 
 /** Returns the result as the assistant's side of a turn; it is masked already. */
-export function describeResult({ summary, assumptions, repairs }: RoundResult): string {
+export function describeResult({ summary, assumptions, gaps, repairs }: RoundResult): string {
   const parts = [
+    gaps.join('\n'),
     summary,
     assumptions.length > 0 ? ['Assumptions:', ...assumptions.map((one) => `- ${one}`)].join('\n') : '',
     repairs.join('\n'),
@@ -60,6 +71,7 @@ export const describeOthersChanges = ({ drift }: RoundResult): string =>
 export function addToResult(result: RoundResult, added: ReturnType<typeof composeResult>): void {
   result.summary = joinParts([result.summary, added.summary])
   result.assumptions = unite([...result.assumptions, ...added.assumptions])
+  result.gaps.push(...added.gaps)
   result.repairs.push(...added.repairs)
 }
 

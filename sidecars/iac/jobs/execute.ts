@@ -5,9 +5,11 @@ import type { LogFields, Logger } from '../../../src/base/log.ts'
 import { engineArguments, withoutOwnSettings } from '../engine/command.ts'
 import { type RunOnce, runInit, Turns } from '../engine/plugin-cache.ts'
 import { checkHostPrograms } from '../host-programs/check.ts'
+import { findingsAsDiagnostics, type Refusal } from '../host-programs/findings.ts'
 import { permittedKinds } from '../host-programs/permissions.ts'
 import { discover } from '../inventory/discover.ts'
 import { kubernetesIdentifiers } from '../inventory/kubernetes/identifier.ts'
+import { gitCredentialVariables, type ModuleCredentials, readModuleCredentials } from '../limits/module-credentials.ts'
 import { type CliConfig, explainMissingVersions } from '../limits/providers.ts'
 import { refuseByLimits, refuseLinkedPlan, refuseMoved } from '../limits/refuse.ts'
 import { isInitialised, noteInitialised } from '../limits/workspace.ts'
@@ -70,18 +72,21 @@ function createCommandRunner(options: ExecutorOptions) {
     const args = engineArguments(job.kind, request, settings.backendConfig)
     if (args === null) return listScope(options, job, request, supervision)
     if (job.kind === 'fmt') return runFormatJob(options, job, { args, texts: request.texts ?? [] }, supervision)
+    const stopping = AbortSignal.any([supervision.signal, supervision.cancelled])
+    if (request.programs_only) return listPrograms(options, job, request, stopping)
     const refusal =
-      (await refuseMoved(job.workspace_path)) ??
-      plan.refusal ??
-      (await refuse(options, job, request, AbortSignal.any([supervision.signal, supervision.cancelled])))
+      (await refuseMoved(job.workspace_path)) ?? plan.refusal ?? (await refuse(options, job, request, stopping))
     if (refusal !== null) {
       log.warn('job refused', { job_id: job.job_id, kind: job.kind, refusal })
       return writeOutput(output, 1, '', refusal)
     }
-    const hidden = await secrets.open(job.job_id, job.workspace_path)
+    const logins = await moduleLogins(settings, job, request)
+    const tokens = logins.map(({ token }) => token)
+    const hidden = await secrets.open(job.job_id, job.workspace_path, tokens)
     const started = performance.now()
-    const run = await prepareRun(options, job, plan, args, supervision)
-    const listWorkspaces = async () => (await prepareRun(options, job, plan, ['workspace', 'list'], supervision))(null)
+    const run = await prepareRun(options, job, plan, { args, logins }, supervision)
+    const list = { args: ['workspace', 'list'], logins: [] }
+    const listWorkspaces = async () => (await prepareRun(options, job, plan, list, supervision))(null)
     const cache = { path: settings.pluginCacheDir, isWritable: options.executor.boundary.sandbox === 'none' }
     const runKind = () => {
       const { job_id: name, workspace_path: workspace } = job
@@ -105,7 +110,7 @@ async function prepareRun(
   options: ExecutorOptions,
   job: JobRecord,
   plan: TakenPlan,
-  args: string[],
+  { args, logins }: { args: string[]; logins: readonly ModuleCredentials[] },
   supervision: Supervision,
 ): Promise<RunOnce> {
   const { settings, store, engine, executor } = options
@@ -120,7 +125,7 @@ async function prepareRun(
         binary: engine.binary,
         args,
         cwd: job.workspace_path,
-        env: surroundings.env(cache?.path ?? null),
+        env: withLogins(surroundings.env(cache?.path ?? null), logins),
         ...store.output(job.job_id),
         // The core waits at most half a minute for an addition, and no other job of the workspace runs meanwhile.
         timeoutMs: Math.min(settings.jobTimeoutSeconds, isAddition ? 120 : Infinity) * 1000,
@@ -132,6 +137,26 @@ async function prepareRun(
     )
   }
 }
+
+/** Returns what git may sign in with: nothing for jobs but `init`, the only one that fetches modules. */
+async function moduleLogins(
+  { moduleCredentials, refuseHostToken }: IacSettings,
+  { kind }: JobRecord,
+  { module_credentials: ofHost }: JobRequest,
+): Promise<ModuleCredentials[]> {
+  if (kind !== 'init') return []
+  const own = ofHost && !refuseHostToken ? [{ ...ofHost, url: `${ofHost.origin}/` }] : []
+  const named = await readModuleCredentials(moduleCredentials).catch((error: Error) => {
+    throw new JobFault(500, `The credentials for modules cannot be read: ${error.message}`)
+  })
+  // What the operator names for a host takes the place of the session's token.
+  return [...own.filter(({ url }) => named.every((other) => other.url !== url)), ...named]
+}
+
+const withLogins = (env: Record<string, string | undefined>, logins: readonly ModuleCredentials[]) => ({
+  ...env,
+  ...gitCredentialVariables(logins, env),
+})
 
 /** Says at the end of a plan why its apply would be refused, so that nobody reviews it in vain. */
 async function warnOfApply(options: ExecutorOptions, job: JobRecord, request: JobRequest, { signal }: Supervision) {
@@ -185,17 +210,49 @@ async function listScope(
   return exitCode
 }
 
+/** Answers what the jobs of a workspace are refused for. No engine runs. */
+async function listPrograms(
+  options: ExecutorOptions,
+  job: JobRecord,
+  request: JobRequest,
+  signal: AbortSignal,
+): Promise<number> {
+  const { settings, store, secrets } = options
+  const output = store.output(job.job_id)
+  const moved = await refuseMoved(job.workspace_path)
+  if (moved !== null) return writeOutput(output, 1, '', moved)
+  const hidden = await secrets.open(job.job_id, job.workspace_path)
+  const initialised = await isInitialised(settings.dataDir, job.workspace_path)
+  const findings = (await findPrograms(options, job, request, { signal, initialised }))?.findings ?? []
+  await writeOutput(output, findings.length > 0 ? 1 : 0, findingsAsDiagnostics(findings, request.repository), '')
+  await hideIn(output, hidden)
+  return findings.length > 0 ? 1 : 0
+}
+
 async function refuse(
-  { settings, env, executor }: ExecutorOptions,
+  options: ExecutorOptions,
   job: JobRecord,
   request: JobRequest,
   signal: AbortSignal,
 ): Promise<string | null> {
+  const { settings } = options
   const { workspace_path: workspace, kind } = job
   const refusal = (await refuseLinkedPlan(workspace, request.plan_file)) ?? (await refuseByLimits(settings, job))
   if (refusal !== null || settings.allowHostPrograms) return refusal
   const initialised = await isInitialised(settings.dataDir, workspace)
-  const text = await checkHostPrograms(kind, workspace, request.plan_file, {
+  const found = await findPrograms(options, job, request, { signal, initialised })
+  if (found === null && kind === 'init' && !initialised) await noteInitialised(settings.dataDir, workspace)
+  return found?.text ?? null
+}
+
+async function findPrograms(
+  { settings, env, executor }: ExecutorOptions,
+  { workspace_path: workspace, kind }: JobRecord,
+  request: JobRequest,
+  { signal, initialised }: { signal: AbortSignal; initialised: boolean },
+): Promise<Refusal | null> {
+  if (settings.allowHostPrograms) return null
+  return checkHostPrograms(kind, workspace, request.plan_file, {
     env,
     signal,
     timeoutMs: settings.jobTimeoutSeconds * 1000,
@@ -211,8 +268,6 @@ async function refuse(
     allowed: permittedKinds(settings.allowPrograms, request.repository),
     repository: request.repository,
   })
-  if (text === null && kind === 'init' && !initialised) await noteInitialised(settings.dataDir, workspace)
-  return text
 }
 
 async function extractIds(output: OutputFiles, exitCode: number): Promise<number> {

@@ -57,7 +57,7 @@ export function describeRequests(requests: readonly SessionRequest[]): string {
 }
 
 /** Describes the known result of the code changes; parts without facts are empty. */
-export function describeResult({ summary, assumptions, drift, notes }: RoundResult): string[] {
+export function describeResult({ summary, assumptions, gaps, drift, notes }: RoundResult): string[] {
   const words = joinParts(summary, lines('Assumptions, where the request left something open:', assumptions))
   return [
     block('What the author of the code told the user. It explains the plan and proves nothing', 'author', words),
@@ -66,7 +66,7 @@ export function describeResult({ summary, assumptions, drift, notes }: RoundResu
       'drift',
       lines('', drift),
     ),
-    block('Remarks of code on what was checked and what was not', 'remarks', lines('', notes)),
+    block('Remarks of code on what was checked and what was not', 'remarks', lines('', [...gaps, ...notes])),
   ]
 }
 

@@ -15,6 +15,15 @@ export function describeResults(results: readonly StatementResult[]): string {
   return [lead, ...open.map((result) => `- ${result.verdict}: ${lineOf(result)}`)].join('\n')
 }
 
+/** Returns a sentence about the statements that are not met; empty when there are none. */
+export function describeUnmet(results: readonly StatementResult[]): string {
+  const unmet = withVerdict(results, 'unmet')
+  const [first] = unmet
+  if (!first) return ''
+  const more = unmet.length > 1 ? ` (and ${unmet.length - 1} more)` : ''
+  return `The plan does not show what the request asks for: ${endSentence(oneLine(first.statement.text)).slice(0, -1)}${more}.`
+}
+
 /** Returns the generator's text about statements that are not met, one line each. */
 export const intentFeedback = (results: readonly StatementResult[]): string =>
   withVerdict(results, 'unmet')

@@ -22,10 +22,17 @@ export interface EngineRoot {
   /** The client leaves it out where the service does not offer it. */
   state?: StateFacts
 }
+/** What git signs in with at the host of the session's repository. */
+export interface ModuleCredentials {
+  /** `https://host[:port]` */
+  origin: string
+  user: string
+  token: string
+}
 /** Bodies of the submission routes, by job kind. */
 export interface IacJobs {
   /** `migrate_state` only where the service offers it. */
-  init: EngineRoot & Scoped & { migrate_state?: true }
+  init: EngineRoot & Scoped & { migrate_state?: true; module_credentials?: ModuleCredentials }
   validate: EngineRoot
   plan: EngineRoot & { plan_file: string; targets?: string[] } & Scoped
   show: EngineRoot & { plan_file: string }
@@ -74,7 +81,7 @@ export interface IacClient {
   engine(signal?: AbortSignal): Promise<EngineInfo | null>
   /** Reports whether the service currently announces an addition, which an older version after a restart may not. */
   offers?(
-    addition: 'plan_sha256' | 'repository' | 'state_summary' | 'migrate_state',
+    addition: 'plan_sha256' | 'repository' | 'state_summary' | 'migrate_state' | 'module_credentials',
     signal?: AbortSignal,
   ): Promise<boolean>
   /**
@@ -85,6 +92,11 @@ export interface IacClient {
   schema(request: SchemaRequest, signal?: AbortSignal): Promise<SchemaParts | null>
   /** Reads the engine's machine-readable diagnostics of the code; null instead of an error, like `schema`. */
   diagnostics(root: EngineRoot, signal?: AbortSignal): Promise<EngineDiagnostic[] | null>
+  /**
+   * Lists what the jobs of a workspace would be refused for, without an engine command; null instead of an error, like
+   * `schema`.
+   */
+  programs?(root: EngineRoot, signal?: AbortSignal): Promise<ProgramFinding[] | null>
   /**
    * Formats texts like the engine's `fmt`: at most 256, with 1,000,000 characters each and 8 MiB as JSON together. A
    * text that cannot be parsed is returned unchanged. Returns null instead of throwing, like `schema`.
@@ -173,6 +185,28 @@ export const DiagnosticsSchema = v.pipe(
   v.object({ diagnostics: v.array(DiagnosticSchema) }),
   v.transform(({ diagnostics }) => diagnostics),
 )
+
+/** `stdout` of a `diagnostics` job with `programs_only`. */
+export const ProgramFindingsSchema = v.pipe(
+  v.object({
+    diagnostics: v.array(
+      v.object({
+        /** The construct, for example `provisioner "local-exec"`. */
+        summary: v.string(),
+        /** What it would do. */
+        detail: v.string(),
+        /** Relative to the engine root; line 0 means the whole file. */
+        range: v.object({ filename: v.string(), start: v.object({ line: IntegerSchema }) }),
+        /** The operator's setting that would allow it, with its value or an entry of its list; null for none. */
+        allowed_by: v.nullable(v.object({ setting: v.string(), value: v.string() })),
+      }),
+    ),
+  }),
+  v.transform(({ diagnostics }) => diagnostics),
+)
+
+/** A construct for which the iac service refuses every job of a workspace. */
+export type ProgramFinding = v.InferOutput<typeof ProgramFindingsSchema>[number]
 
 /** `stdout` of a `fmt` job. */
 export const FormattedSchema = v.pipe(

@@ -15,8 +15,9 @@ describe('the options of --hand', () => {
     expect(readOptions(line.split(' '))?.hand).toMatchObject(expected)
   })
 
-  it('play one round at a time, with a day for each sample', () => {
+  it('play one round at a time unless more are wanted, with a day for each sample', () => {
     expect(readOptions(['--hand'])).toMatchObject({ concurrency: 1, limitS: 86_400 })
+    expect(readOptions(['--hand', '--concurrency', '2'])).toMatchObject({ concurrency: 2 })
     expect(readOptions([])).toMatchObject({ hand: null })
   })
 
@@ -26,7 +27,6 @@ describe('the options of --hand', () => {
     '--hand --next --stats',
     '--hand --answer 3',
     '--hand --answer x file',
-    '--hand --concurrency 2',
     '--hand --next more',
     'more',
   ])('%s is refused', (line) => {

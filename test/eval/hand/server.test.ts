@@ -222,11 +222,11 @@ describe('statistics', () => {
       await answerNext(endpoint, READ)
       await asked
     }
-    endpoint.beginRound('a #1, round 1')
+    endpoint.beginRound('a #1', 'a #1, round 1', 'Add a queue.')
     await play(client.complete(request()))
     await play(client.complete(request({ role: 'user', content: 'And then?' })))
     await client.complete({ role: 'small', messages: [{ role: 'user', content: 'One sentence.' }] })
-    endpoint.beginRound('a #1, round 2')
+    endpoint.beginRound('a #1', 'a #1, round 2', 'And then?')
     await play(client.complete({ ...request(), role: 'small' }))
     const { total, rounds, chains, called, calls } = summariseCalls(await endpoint.folder.records())
     const [first, second] = calls
@@ -247,6 +247,26 @@ describe('statistics', () => {
       ['status text', 1],
     ])
     expect(called).toEqual({ read_file: 3 })
+  })
+
+  it('tell rounds that run at the same time by their requests', async () => {
+    const { endpoint, client } = await start()
+    const play = async (text: string) => {
+      const asked = client.complete({ ...request(), messages: [system, { role: 'user', content: text }] })
+      await answerNext(endpoint, READ)
+      await asked
+    }
+    endpoint.beginRound('a #1', 'a #1, round 1', 'Add a queue.')
+    endpoint.beginRound('b #1', 'b #1, round 1', 'Add a topic.')
+    for (const text of ['Add a queue.', 'REQUEST\nAdd a topic.', 'Describe the drift.']) await play(text)
+    endpoint.endRounds('a #1')
+    await play('Describe the drift again.')
+    expect((await endpoint.folder.records()).map(({ round }) => round)).toEqual([
+      'a #1, round 1',
+      'b #1, round 1',
+      'a #1, round 1 or b #1, round 1',
+      'b #1, round 1',
+    ])
   })
 
   it('tell rounds by their first chain where nobody names them', async () => {

@@ -69,7 +69,7 @@ describe('a run of a chain', () => {
     })
     run.conversation.push({ user: 'turn of the session', assistant: 'answer' })
     const dialogue = await openDialogue(kit, iacGenerator, generator)
-    expect(await dialogue.ask(generator)).toEqual({ summary: 'Done.', assumptions: [] })
+    expect(await dialogue.ask(generator)).toEqual({ summary: 'Done.', assumptions: [], left_out: [] })
     const read = prompts.read.length
     await dialogue.ask({ ...generator, task: 'Mend it.' }, 'Done.')
     const [first, second] = llm.of('task_complete')

@@ -101,6 +101,18 @@ const exposure: Case[] = [
   fine('aws.storage.public-bucket-policy', 'TLS enforced', 'aws_s3_bucket_policy', {
     policy: anyone({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
   }),
+  bad('aws.network.plain-http-listener', 'forwards', 'aws_lb_listener', {
+    protocol: 'HTTP',
+    default_action: [{ type: 'forward' }],
+  }),
+  fine('aws.network.plain-http-listener', 'redirects', 'aws_lb_listener', {
+    protocol: 'HTTP',
+    default_action: [{ type: 'redirect', redirect: [{ protocol: 'HTTPS' }] }],
+  }),
+  fine('aws.network.plain-http-listener', 'encrypted', 'aws_lb_listener', {
+    protocol: 'HTTPS',
+    default_action: [{ type: 'forward' }],
+  }),
   bad('aws.storage.public-bucket-acl', 'new form', 'aws_s3_bucket_acl', { acl: 'public-read' }),
   bad('aws.storage.public-bucket-acl', 'old form', 'aws_s3_bucket', { acl: 'public-read-write' }),
   bad('aws.storage.public-bucket-acl', 'a grant', 'aws_s3_bucket_acl', {

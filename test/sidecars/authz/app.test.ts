@@ -242,7 +242,7 @@ describe('role store', () => {
 describe('settings', () => {
   it('have defaults', () => {
     expect(readSettings({})).toEqual({
-      host: '0.0.0.0',
+      host: '127.0.0.1',
       port: 8083,
       token: '',
       permissive: true,

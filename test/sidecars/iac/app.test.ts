@@ -131,6 +131,8 @@ describe('other answers', () => {
         'plan_sha256',
         'repository',
         'state',
+        'programs_only',
+        'module_credentials',
       ],
       sandbox: 'none',
       network: 'host',

@@ -6,7 +6,7 @@ describe('settings of the service', () => {
   it('has defaults for everything', () => {
     const settings = readSettings({})
     expect(settings).toMatchObject({
-      host: '0.0.0.0',
+      host: '127.0.0.1',
       port: 8082,
       token: '',
       binary: '',

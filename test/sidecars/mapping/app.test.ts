@@ -139,7 +139,7 @@ describe('catalogue file', () => {
 
 describe('settings', () => {
   it('have defaults', () => {
-    expect(readSettings({})).toEqual({ host: '0.0.0.0', port: 8081, token: '', catalogue: '', strict: false })
+    expect(readSettings({})).toEqual({ host: '127.0.0.1', port: 8081, token: '', catalogue: '', strict: false })
   })
   it('names every wrong variable at once', () => {
     expect(() => readSettings({ PLATFORM_PORT: '80a', PLATFORM_MAPPING_STRICT: 'yes' })).toThrow(

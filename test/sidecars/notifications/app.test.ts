@@ -250,7 +250,7 @@ describe('settings', () => {
   const webhook = { PLATFORM_NOTIFICATIONS_CHANNEL: 'webhook', NOTIFICATIONS_WEBHOOK_URL: 'https://x/y' }
   it('default to the chat', () => {
     expect(readSettings(chat)).toEqual({
-      host: '0.0.0.0',
+      host: '127.0.0.1',
       port: 8080,
       token: '',
       logLevel: 'info',

@@ -7,6 +7,14 @@ import { firstRound, nextRound, planPath, runGenerate, startStack, withChanges }
 
 const stack = startOnce(startStack)
 
+it('begins the report with the check that did not run', async () => {
+  const { session } = await runGenerate(stack, { report_intent_statements: { error: new Error('down') } })
+  const [told] = await textsOf(stack, session.uuid, 'report')
+  expect(JSON.parse(told ?? '').potential_impact.summary).toBe(
+    'The plan was not checked against the request: the model made no statements of it.',
+  )
+})
+
 describe('the gates', () => {
   it.each([
     [['error'], true],

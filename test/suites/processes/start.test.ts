@@ -229,6 +229,16 @@ test('samples are ready for drift and import; the demo uses a running stack and 
   expect(missing.output()).toContain('answered 400: Repository is not reachable or access was denied.')
 })
 
+test('starts with the lines that the endpoint of the evaluation prints', async () => {
+  const hand = launch('eval/run.ts', ['--hand', '--serve', '--folder', join(root, 'hand')])
+  await hand.said('npm start')
+  const variables = [...hand.output().matchAll(/^(\w+)=(.*) \\$/gm)].map(([, name = '', value = '']) => [name, value])
+  const launcher = launch('dev/start.ts', [], Object.fromEntries(variables))
+  await launcher.said('everything is ready')
+  expect(record().ready?.model).toEqual({ name: 'openai/hand', scripted: false })
+  expect(launcher.output()).toContain('/samples/web-platform.git')
+})
+
 test('an interrupted start leaves nothing running', async () => {
   const launcher = launch('dev/start.ts', ['--embedded'])
   await launcher.said('iac')

@@ -38,6 +38,12 @@ export const SIDECARS: readonly (readonly [name: string, run: (runtime: Runtime)
         return conforms(runtime, 'iac', env, { workspace: folder })
       }),
   ],
+  [
+    'a sidecar without a token listens on loopback',
+    // One that listened on all addresses would not name this one when it is ready.
+    async (runtime) =>
+      (await startBundled('mapping', { PLATFORM_MAPPING_TOKEN: '', PLATFORM_HOST: '' }, runtime)).close(),
+  ],
 ]
 
 async function conforms(

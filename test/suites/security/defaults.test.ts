@@ -2,11 +2,12 @@ import { chmod, link, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createLogger } from '../../../src/base/log.ts'
 import { type CoreProcess, startCoreProcess } from '../../helpers/core-process.ts'
 import { startCoreSurroundings } from '../../helpers/core-surroundings.ts'
 import { useFolder } from '../../helpers/folder.ts'
+import { startLogging } from '../../helpers/logging-process.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { NAME, startReleases, zip } from '../../sidecars/iac/engine/release.ts'
 import { fakeEngine, startTestService } from '../../sidecars/iac/service.ts'
@@ -78,6 +79,58 @@ test('an address that is named is listened on, and so is every address with an i
   ])
   expect(signedIn).toEqual([expect.stringMatching(/^http:\/\/0\.0\.0\.0:/), []])
 })
+
+/** The sidecars with what each needs to start beside its token. */
+const SIDECARS: Record<string, (folder: string) => Promise<Record<string, string>>> = {
+  iac: async (folder) => ({
+    IAC_BINARY: await fakeEngine(folder),
+    IAC_DATA_DIR: join(folder, 'iac'),
+    IAC_SANDBOX: 'none',
+  }),
+  authz: async (folder) => ({ PLATFORM_AUTHZ_ROLE_STORE: join(folder, 'roles.json') }),
+  mapping: async () => ({}),
+  notifications: async () => ({ CHAT_WEBHOOK_URL: 'https://chat.example/hook' }),
+}
+
+/** Starts a sidecar, and returns its address, the outcome of a call from outside, and its lines about the token. */
+async function reachSidecar(name: string, env: Record<string, string>) {
+  const process = startLogging(['sidecars/main.ts', name], { PLATFORM_PORT: '0', ...env })
+  onTestFinished(() => void process.child.kill('SIGKILL'))
+  const url = new URL(String((await process.said(`${name} service ready`)).url))
+  const outcome = await dial(outerAddress ?? '127.0.0.1', Number(url.port))
+  await process.stop()
+  const told = process.lines.filter(({ message }) => String(message).includes('_TOKEN is blank'))
+  return { host: url.hostname, outcome, told: told.map(({ level, message }) => `${level}: ${message}`) }
+}
+
+for (const [name, needs] of Object.entries(SIDECARS)) {
+  const variable = `PLATFORM_${name.toUpperCase()}_TOKEN`
+  attack(
+    'shipped defaults: who reaches a sidecar',
+    `a call of ${name} from another machine, when its token is blank`,
+    async () => {
+      const { host, outcome, told } = await reachSidecar(name, { ...(await needs(engineFolder.path)), [variable]: ' ' })
+      expect([host, outcome]).toEqual(['127.0.0.1', 'ECONNREFUSED'])
+      expect(told).toEqual([expect.stringMatching(/^info: .* on loopback only$/)])
+      return `${outcome}: it listens on ${host}, and its log says so`
+    },
+    { unless },
+  )
+
+  test(`${name} listens on every address with a token, and with a warning where PLATFORM_HOST says so`, async () => {
+    const env = await needs(engineFolder.path)
+    expect(await reachSidecar(name, { ...env, [variable]: 'a token' })).toEqual({
+      host: '0.0.0.0',
+      outcome: 'open',
+      told: [],
+    })
+    expect(await reachSidecar(name, { ...env, PLATFORM_HOST: '0.0.0.0' })).toEqual({
+      host: '0.0.0.0',
+      outcome: 'open',
+      told: [expect.stringMatching(/^warn: .*PLATFORM_HOST.*every request from the network is accepted$/)],
+    })
+  })
+}
 
 const EVIL = '#!/bin/sh\necho evil\n'
 

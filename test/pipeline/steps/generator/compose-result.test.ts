@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type Attempt, composeResult } from '../../../../pipeline/steps/generator/compose-result.ts'
+import { type Attempt, composeResult, describeResult } from '../../../../pipeline/steps/generator/compose-result.ts'
+import { emptyResult } from '../../../../src/rounds/round-result.ts'
 
 const attempt = (summary: string, changes: Partial<Attempt> = {}): Attempt => ({
   summary,
   assumptions: [],
+  left_out: [],
   reason: 'validation',
   files: ['queue.tf'],
   ...changes,
@@ -12,6 +14,24 @@ const FIRST =
   'Added an SQS queue `jobs` with a dead-letter queue in queue.tf and a CloudWatch alarm on the age of its oldest ' +
   'message in alarms.tf.'
 const compose = (...later: Attempt[]) => composeResult([attempt(FIRST, { reason: 'task' }), ...later])
+
+describe('what was left out', () => {
+  const LISTENER = 'The listener, because no certificate is known'
+  it('is a gap, once, until an attempt that was asked for missing parts', () => {
+    const first = attempt(FIRST, { reason: 'task', left_out: [LISTENER] })
+    const repair = attempt('Corrected a name.', { left_out: [`${LISTENER}.`] })
+    expect(composeResult([first, repair]).gaps).toEqual([`Left out: ${LISTENER}.`])
+    expect(composeResult([first, attempt('Corrected a name.')]).gaps).toEqual([`Left out: ${LISTENER}.`])
+    expect(composeResult([first, attempt('Added it.', { reason: 'request' })]).gaps).toEqual([])
+    const refusal = attempt('No.', { reason: 'request', files: [], left_out: ['The topic'] })
+    expect(composeResult([first, refusal]).gaps).toEqual([`Left out: ${LISTENER}.`, 'Left out: The topic.'])
+  })
+
+  it('is what the user is told first', () => {
+    const result = { ...emptyResult(), summary: 'Built.', gaps: ['Left out: The listener.'] }
+    expect(describeResult(result)).toBe('Left out: The listener.\n\nBuilt.')
+  })
+})
 
 describe('a repair that describes the whole result', () => {
   it.each([

@@ -81,6 +81,8 @@ describe('schema jobs with a real engine', () => {
       'plan_sha256',
       'repository',
       'state',
+      'programs_only',
+      'module_credentials',
     ])
   })
 
