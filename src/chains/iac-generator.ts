@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { createResultTool } from '../agent/result-tool.ts'
 import { cutMiddle } from '../base/text.ts'
-import type { Operation } from '../base/vocabulary.ts'
+import type { Cloud, Operation } from '../base/vocabulary.ts'
 import { bullets, fence, joinBodies, joinParts, renderLayout, withoutMarks } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { type ShownRepository, showRepository } from './shared/repository.ts'
@@ -17,6 +17,8 @@ export interface GeneratorValues {
   abbreviations: readonly string[]
   /** False when the task does not concern the cloud's own resources, so that rules about them are left out. */
   concernsCloud?: boolean
+  /** Providers of the code when none of them is of the cloud of the session. */
+  foreignProviders?: { cloud: Cloud; names: readonly string[] }
   /** Identifiers that need a resource block, in import rounds. */
   selectedIds?: readonly string[]
   /** One of the queries below. */
@@ -67,7 +69,15 @@ export const iacGenerator = defineChain({
   }),
   system: (
     bodies,
-    { operation, forbid, templates, abbreviations, selectedIds = [], concernsCloud = true }: GeneratorValues,
+    {
+      operation,
+      forbid,
+      templates,
+      abbreviations,
+      selectedIds = [],
+      concernsCloud = true,
+      foreignProviders,
+    }: GeneratorValues,
   ) =>
     renderLayout({
       role:
@@ -85,6 +95,13 @@ export const iacGenerator = defineChain({
           '`replace_in_file`; write whole files only when they are new.',
         'Leave provider, version and backend settings alone unless the task is about them, and build with the ' +
           'types that the repository uses where they serve. Never declare a backend: the platform supplies it.',
+        ...(foreignProviders && foreignProviders.names.length > 0
+          ? [
+              `The code uses the providers ${foreignProviders.names.join(', ')} and none of ${foreignProviders.cloud}, ` +
+                'which the session names because it has to name one: build with the providers of the code unless the ' +
+                'task itself asks for another.',
+            ]
+          : []),
         'Never write `local-exec` or `remote-exec` provisioners or `external` data sources, nor anything else ' +
           'that runs programs on the host of the engine.',
         'No secret in code: no password, token, private key or connection string as a literal, a default or a ' +

@@ -1,6 +1,8 @@
+import { joinNames } from '../../../src/base/text.ts'
 import { waitUnlessAborted } from '../../../src/base/time.ts'
 import { complianceChecker } from '../../../src/chains/compliance-checker.ts'
 import { generateReportWriter } from '../../../src/chains/report-writers.ts'
+import { foreignToCloud } from '../../../src/chains/shared/catalogue.ts'
 import { describePlan, type PlanBackground } from '../../../src/chains/shared/plan-background.ts'
 import { changedTypes } from '../../../src/plan/planned-changes.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
@@ -47,6 +49,7 @@ export async function reviewPlan(kit: Kit, valid: ValidPlan, options: ReviewOpti
   const stop = new AbortController()
   try {
     kit.run.result.notes.push(...((await options.environments?.notes()) ?? []))
+    tellForeignProviders(kit, valid)
     const background = await readBackground(kit)
     await kit.status.say('report', 'Infrastructure successfully validated. Generating report')
     const reporting = writeGenerateReport(kit, valid, { ...options, background })
@@ -62,6 +65,17 @@ export async function reviewPlan(kit: Kit, valid: ValidPlan, options: ReviewOpti
   } finally {
     await Promise.allSettled([options.beyond])
   }
+}
+
+/** Tells which rules do not apply to a plan that has nothing of the cloud of the session. */
+function tellForeignProviders({ run }: Kit, { plan }: ValidPlan): void {
+  const cloud = run.round.session.provider
+  const names = foreignToCloud(changedTypes(plan), cloud)
+  if (names.length > 0)
+    run.result.notes.push(
+      `The plan is about ${joinNames(names, 8)} and has nothing of ${cloud}, the cloud of this session: no compliance ` +
+        `rule of code for ${cloud} applies to it, but those for every cloud and for its own types do.`,
+    )
 }
 
 /** Returns the masked requests and the result of the round. */

@@ -1,5 +1,6 @@
 import { type GeneratorValues, iacGenerator } from '../../../src/chains/iac-generator.ts'
 import { describeDiff } from '../../../src/chains/shared/branch-diff.ts'
+import { foreignProviders } from '../../../src/chains/shared/catalogue.ts'
 import { declaredTypes, keyOf, mentionedTypes, uniqueTypes } from '../../../src/plan/schema/read-schema.ts'
 import { renderTypes } from '../../../src/plan/schema/render.ts'
 import type { Kit } from '../../kit/kit.ts'
@@ -23,7 +24,10 @@ const MAX_CHANGES = 24_000
 
 /** Opens the conversation about a task. Each query adds provider schemas that were not shown yet. */
 export async function openGenerator(kit: Kit, { query, ...task }: ToldTask) {
-  const values: GeneratorValues = { ...task, task: '', repository: null, changes: '', providerSchema: '' }
+  const cloud = kit.run.round.session.provider
+  const foreign = { cloud, names: foreignProviders(await kit.survey.files(), cloud) }
+  const blank = { task: '', repository: null, changes: '', providerSchema: '' }
+  const values: GeneratorValues = { ...task, foreignProviders: foreign, ...blank }
   const [dialogue, repository, changes] = await Promise.all([
     openDialogue(kit, iacGenerator, values),
     readForTask(kit, query),

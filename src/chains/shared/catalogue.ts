@@ -59,6 +59,29 @@ export function providersInPlay(about: {
   return new Set([...used.providers, ...named, ...(cloudCounts ? CLOUD_PROVIDERS[cloud] : [])])
 }
 
+/** Providers without a cloud: of the engine and of its vendor, for values, files and certificates. */
+const UTILITIES = new Set(
+  'terraform opentofu random null local tls time archive http external cloudinit dns template'.split(' '),
+)
+
+/**
+ * Returns the providers of the code when none is of the cloud of the session, which has to name one; none when code or
+ * modules were not read, so that their providers are not known.
+ */
+export function foreignProviders(files: readonly RepositoryFile[], cloud: Cloud): string[] {
+  const { providers, isUnsure } = readProviders(files)
+  return isUnsure ? [] : withoutCloud(providers, cloud)
+}
+
+/** Returns the providers of resource types under the same condition. */
+export const foreignToCloud = (types: readonly string[], cloud: Cloud): string[] =>
+  withoutCloud(new Set(types.map((type) => type.split('_', 1)[0] ?? type)), cloud)
+
+function withoutCloud(providers: ReadonlySet<string>, cloud: Cloud): string[] {
+  if (CLOUD_PROVIDERS[cloud].some((provider) => providers.has(provider))) return []
+  return [...providers].filter((provider) => !UTILITIES.has(provider)).sort()
+}
+
 /** Returns the providers whose types a text names; null when it names none. */
 function typedProviders(text: string): string[] | null {
   const providers = KNOWN.filter((provider) => new RegExp(`(?<![\\w-])${provider}_\\w`).test(text))

@@ -44,6 +44,19 @@ describe('reviewPlan', () => {
     expect((await world.statuses()).map(([status]) => status)).toEqual(['report'])
   })
 
+  it.each([
+    ['has nothing of the cloud', ['linode_instance.web', 'random_pet.name'], 1],
+    ['has something of the cloud', ['linode_instance.web', 'aws_s3_bucket.logs'], 0],
+    ['is about values alone', ['terraform_data.one', 'random_pet.name'], 0],
+  ])('says that rules of the cloud do not apply when the plan %s', async (_, addresses, count) => {
+    const world = await steps.world({ ...AUDITED, scripts: SCRIPTS })
+    const changes = addresses.map((address) => ({ address, type: address.split('.')[0], actions: ['create'] }))
+    await review(world, validPlan(world, changes, []))
+    const notes = world.kit.run.result.notes.filter((note) => note.includes('no compliance rule of code for aws'))
+    expect(notes).toHaveLength(count)
+    if (count > 0) expect(notes[0]).toContain('The plan is about linode and has nothing of aws')
+  })
+
   it('stores nothing of an audit that is ready before the report', async () => {
     const world = await steps.world({ ...AUDITED })
     const audited = Promise.withResolvers<void>()

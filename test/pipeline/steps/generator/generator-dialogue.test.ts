@@ -339,3 +339,21 @@ describe('the schemas that the generator is told', () => {
     ])
   })
 })
+
+it.each([
+  ['linode', 'resource "linode_instance" "web" {}\n', 'The code uses the providers linode and none of aws'],
+  ['of no cloud', 'resource "random_pet" "name" {}\n', null],
+  ['of both', 'resource "linode_instance" "web" {}\nresource "aws_s3_bucket" "logs" {}\n', null],
+  ['not known', 'resource "linode_instance" "web" {}\nmodule "x" {\n  source = "git::https://x/y"\n}\n', null],
+])('the generator is told which providers the code has when they are %s', async (_, code, text) => {
+  const clone = folder.path
+  await promisify(execFile)('git', ['init', '--quiet', clone])
+  await writeFile(join(clone, 'main.tf'), code)
+  const made = await world({ scripts: { task_complete: done } })
+  Object.assign(made.workspace, { gitDirectory: join(clone, '.git') })
+  await generate(made)
+  const system = made.llm.of('task_complete')[0]?.messages[0]?.content ?? ''
+  expect(system).toContain('Write only')
+  if (text === null) expect(system).not.toContain('The code uses the providers')
+  else expect(system).toContain(text)
+})
