@@ -94,12 +94,14 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
       ),
     /**
      * Ends the round before any model is asked if no job would run for what the repository has. Errors:
-     * `HostProgramsRefused`; those of `writeOverride`.
+     * `HostProgramsRefused`; those of `writeOverride` and `writeStateKeys`.
      */
     checkPrograms: async () => {
       if (!run.context.iac.programs) return
       // The file replaces backends, some of which are refused otherwise.
       await writeOverride(run.context.config, run.round.session, run.workspace.iacRoot, run.log)
+      // The file names the keys of the state, which the service accepts only where they lie as we write them.
+      await renewKeys('init')
       await refuseEarlier()
     },
     /**
@@ -190,7 +192,15 @@ const isLockedByAnother = ({ exit_code, stderr }: EngineResult) =>
   exit_code !== 0 && /^[│\s]*Error: Error acquiring the state lock/m.test(stderr) && LOCK_HELD.test(stderr)
 
 /** Jobs whose engine command opens the state. */
-const OPENS_STATE: readonly string[] = ['init', 'plan', 'apply', 'import', 'state_resource_ids', 'schema']
+const OPENS_STATE: readonly string[] = [
+  'init',
+  'plan',
+  'apply',
+  'import',
+  'state_resource_ids',
+  'state_summary',
+  'schema',
+]
 
 /**
  * Creates a function to call before each job. It renews the temporary keys of the state store when they would expire

@@ -33,9 +33,11 @@ export function isNeverPushed(paths: Config['paths'], path: string): boolean {
   return path.split('/').some((segment) => patterns.some((pattern) => pattern.test(segment)))
 }
 
-/** Returns git arguments that exclude everything that is never pushed, whatever the ignore rules say. */
-export const excludeNeverPushed = (paths: Config['paths']): string[] =>
-  neverPushed(paths).flatMap((name) => [`:(exclude,glob,icase)**/${name}`, `:(exclude,glob,icase)**/${name}/**`])
+/** Returns git arguments that exclude everything that is never pushed, but `kept`, whatever the ignore rules say. */
+export const excludeNeverPushed = (paths: Config['paths'], kept: readonly string[] = []): string[] =>
+  neverPushed(paths).flatMap((name) =>
+    kept.includes(name) ? [] : [`:(exclude,glob,icase)**/${name}`, `:(exclude,glob,icase)**/${name}/**`],
+  )
 
 /** Returns patterns of names, with `*`, that no tool of a model may see, including `.git`. */
 export const hiddenNames = (paths: Config['paths']): string[] => ['.git', ...secretNames(paths)]
@@ -43,6 +45,15 @@ export const hiddenNames = (paths: Config['paths']): string[] => ['.git', ...sec
 /** True for names of git's files and of files with secrets, such as `.terraform/terraform.tfstate`. */
 export const isHidden = (paths: Config['paths'], segment: string): boolean =>
   hiddenNames(paths).some((name) => toPattern(name).test(segment))
+
+/** True for names of private keys and of files with credentials, which code beside the root may refer to. */
+export const isKeyFile = (name: string): boolean => KEY_FILES.some((pattern) => toPattern(pattern).test(name))
+
+/** Patterns of such names, with `*`. */
+export const KEY_FILES = [
+  ...['pem', 'key', 'p12', 'pfx', 'jks', 'keystore', 'ppk', 'kubeconfig'].map((ending) => `*.${ending}`),
+  ...['id_rsa*', 'id_dsa*', 'id_ecdsa*', 'id_ed25519*', '.env', '.env.*', '*.env', 'kubeconfig', '.netrc', '.pgpass'],
+]
 
 /** True if a path lies in the engine's folder, which tools may read but not change. */
 export const isInEngineFolder = (path: string): boolean =>
