@@ -109,6 +109,8 @@ export async function startStack(
     IAC_DATA_DIR: join(folder, 'iac'),
     IAC_STOP_GRACE_SECONDS: '1',
     IAC_SANDBOX: process.env.IAC_SANDBOX,
+    // Modules may lie on the git host.
+    GIT_SSL_CAINFO: git_host.ca_file,
     ...options.sidecar,
     // The state is in the store, which is on this machine's loopback address.
     IAC_EGRESS_ALLOW: [new URL(store.url).host, options.sidecar?.IAC_EGRESS_ALLOW].filter(Boolean).join(','),
