@@ -94,12 +94,14 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
       ),
     /**
      * Ends the round before any model is asked if no job would run for what the repository has. Errors:
-     * `HostProgramsRefused`; those of `writeOverride`.
+     * `HostProgramsRefused`; those of `writeOverride` and `writeStateKeys`.
      */
     checkPrograms: async () => {
       if (!run.context.iac.programs) return
       // The file replaces backends, some of which are refused otherwise.
       await writeOverride(run.context.config, run.round.session, run.workspace.iacRoot, run.log)
+      // The file names the keys of the state, which the service accepts only where they lie as we write them.
+      await renewKeys('init')
       await refuseEarlier()
     },
     /**

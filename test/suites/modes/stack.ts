@@ -67,7 +67,7 @@ export interface Stack {
     changes?: Partial<RoundContext> & { orchestration?: Partial<OrchestrationConfig> },
   ): RoundContext
   /** Creates a repository with these files in its first commit. Returns its clone address. */
-  repository(files: Record<string, string>): Promise<string>
+  repository(files: Record<string, string | { symlink: string }>): Promise<string>
   /** Runs git in the bare repository behind a clone address. Returns its output. */
   git(repo_uri: string, ...args: string[]): Promise<string>
   close(): Promise<void>
