@@ -25,7 +25,7 @@ export async function readChangedCode({ run, engine, openFiles }: Kit, since?: '
   const info = await engine.info()
   const loaded = await findLoadedCode(run.workspace, engineKindOf(info?.name))
   const access = openFiles()
-  const paths = (await access.survey(run.signal)).map(({ path }) => path).filter(isEngineCode)
+  const paths = (await access.survey(run.signal)).files.map(({ path }) => path).filter(isEngineCode)
   const texts = await access.readAll(paths)
   const added = new Set(patches.flatMap(({ from, to }) => (from === null && to !== null ? [to] : [])))
   const earlier = [...paths.filter((path) => !added.has(path)), ...patches.flatMap(({ from }) => from ?? [])]
