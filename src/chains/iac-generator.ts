@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { createResultTool } from '../agent/result-tool.ts'
 import { cutMiddle } from '../base/text.ts'
 import type { Operation } from '../base/vocabulary.ts'
+import type { LockedProvider } from '../plan/schema/lock-file.ts'
 import { bullets, fence, joinBodies, joinParts, renderLayout, withoutMarks } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { type ShownRepository, showRepository } from './shared/repository.ts'
@@ -25,6 +26,8 @@ export interface GeneratorValues {
   repository: ShownRepository | null
   /** Diff of the session's changes before this task; empty when there are none. */
   changes: string
+  /** Providers in the lock file; null when they are unknown or were told before. */
+  providers: readonly LockedProvider[] | null
   /** Arguments of the types in play that were not shown before; empty when there are none. */
   providerSchema: string
 }
@@ -119,12 +122,13 @@ export const iacGenerator = defineChain({
         '`assumptions` what the task left open and you decided, `left_out` what it asks for and the code does not ' +
         'do. Users see nothing else of this conversation.',
     }),
-  query: ({ task, repository, changes, providerSchema }) =>
+  query: ({ task, repository, changes, providers, providerSchema }) =>
     joinParts(
       task,
       changes &&
         `What this session has changed so far, already in the files:\n${fence('changes of this session', changes)}`,
       repository && showRepository(repository),
+      providers && describeProviders(providers),
       providerSchema &&
         'What the installed providers take for the types in play; look up others with `resource_schema`. What is not ' +
           `listed does not exist, unless the list is cut.\n\n${fence('provider schema', providerSchema)}`,
@@ -140,6 +144,19 @@ export const iacGenerator = defineChain({
     }),
   read: ({ summary, assumptions, left_out }): GeneratorAnswer => ({ summary, assumptions, left_out }),
 })
+
+/** Tells the versions that count, or that the code has none yet. */
+function describeProviders(providers: readonly LockedProvider[]): string {
+  if (providers.length === 0)
+    return (
+      'No provider is installed yet. Declare what you use, with the versions that the guidelines are written for: ' +
+      'without a constraint the engine installs the newest.'
+    )
+  const lines = providers.map(
+    ({ source, version, constraints }) => `${source} ${version}${constraints ? ` (allowed: ${constraints})` : ''}`,
+  )
+  return `Write for the installed versions of the providers:\n${fence('providers', bullets(lines))}`
+}
 
 /** Asks for the request of a round. */
 export const writeTaskQuery = (request: string) =>

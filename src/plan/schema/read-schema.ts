@@ -101,6 +101,18 @@ export function uniqueTypes(types: readonly TypeName[]): TypeName[] {
   return [...seen.values()]
 }
 
+/** Returns the existing types whose words, after that of the provider, all occur in a text, most words first. */
+export function typesNamedIn(text: string, existing: readonly string[]): string[] {
+  const said = new Set((text.toLowerCase().match(/[a-z0-9]+/g) ?? []).map(singular))
+  return existing
+    .map((type) => ({ type, words: type.split('_').slice(1).map(singular) }))
+    .filter(({ words }) => words.length > 0 && words.every((word) => said.has(word)))
+    .sort((a, b) => b.words.length - a.words.length || (a.type < b.type ? -1 : 1))
+    .map(({ type }) => type)
+}
+
+const singular = (word: string): string => word.replace(/(?<=[a-z]{3})s$/, '')
+
 const wordsOf = (name: string) => new Set(name.toLowerCase().split(/[_-]+/).filter(Boolean))
 
 /** Returns at most `count` existing names that share the most words with an unknown one, best first. */
