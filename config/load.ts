@@ -40,13 +40,14 @@ export type OrchestrationConfig = Config['orchestration']
 
 async function readSections(source: Source, readFile: ReadFile, readRuleIds: ReadRuleIds) {
   const orchestration = readOrchestration(source)
+  const oidc = readOidc(source)
   const rules = await readRulesFile(source, orchestration.rules_file, readFile, readRuleIds)
   return {
     environment: readEnvironment(source),
     /** The version that the API description and the metrics show (`APP_VERSION`). */
     version: source.variable('APP_VERSION') || '0.0.0-dev',
-    oidc: readOidc(source),
-    admin: readAdmin(source),
+    oidc,
+    admin: readAdmin(source, oidc),
     services: readServices(source),
     orchestration: { ...orchestration, rules },
     llm: readLlm(source),

@@ -34,6 +34,10 @@ export const gitSchema = v.object({
   /** Limits of a clone on disk: MiB of its git directory and files together, files and folders. */
   max_clone_mib: integer(2_048, { min: 1 }),
   max_clone_files: integer(200_000, { min: 1 }),
+  /** Limits of the files that a round changes or leaves in its clone: how many, MiB of one, MiB of all together. */
+  max_change_files: integer(1_000, { min: 1 }),
+  max_change_file_mib: integer(32, { min: 1 }),
+  max_change_mib: integer(64, { min: 1 }),
 })
 
 export function readGit(source: Source) {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { baseUrl, flag, integer, text } from '../fields.ts'
+import { baseUrl, choice, flag, integer, text } from '../fields.ts'
 import type { Source } from '../source.ts'
 
 export type OidcConfig = ReturnType<typeof readOidc>
@@ -44,7 +44,17 @@ function effectiveScope({ issuer_url, client_id, scope }: v.InferOutput<typeof o
 
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).hostname : '')
 
-/** The section `admin`, which names the user whose token makes an administrator. */
-export const adminSchema = v.object({ default_root_email: text('') })
+/** The section `admin`: whose token makes an administrator, and who may unlock. */
+export const adminSchema = v.object({
+  default_root_email: text(''),
+  unlock_by_another: choice('auto', { auto: 'auto', always: 'always', never: 'never' }, ['auto', 'always', 'never']),
+})
 
-export const readAdmin = (source: Source) => source.section('admin', adminSchema).values
+export function readAdmin(source: Source, { issuer_url }: OidcConfig) {
+  const { unlock_by_another: rule, ...values } = source.section('admin', adminSchema).values
+  return {
+    ...values,
+    /** True if the owner of a session may not unlock it. */
+    unlock_by_another: rule === 'always' || (rule === 'auto' && issuer_url !== ''),
+  }
+}

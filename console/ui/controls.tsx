@@ -176,6 +176,7 @@ export const SelectField = ({ label, hint, error, optional, ...select }: Control
 
 interface TextAreaProps extends ControlProps {
   rows: number
+  maxLength?: number
   class?: string
   placeholder?: string
   area?: Ref<HTMLTextAreaElement>

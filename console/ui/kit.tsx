@@ -295,6 +295,8 @@ interface ConfirmProps {
   /** The label of the button for the action. */
   action: string
   danger?: boolean
+  /** False while something that the action needs is missing. */
+  ready?: boolean
   /** Runs the action. An error is shown in the dialog, which then stays open. */
   onConfirm: () => Promise<unknown>
   onClose: () => void
@@ -302,7 +304,7 @@ interface ConfirmProps {
 }
 
 /** Asks for confirmation, and shows an error of the action. */
-export function Confirm({ open, title, action, danger, onConfirm, onClose, children }: ConfirmProps) {
+export function Confirm({ open, title, action, danger, ready = true, onConfirm, onClose, children }: ConfirmProps) {
   const close = () => {
     run.reset()
     onClose()
@@ -316,7 +318,12 @@ export function Confirm({ open, title, action, danger, onConfirm, onClose, child
       actions={
         <>
           <Button onClick={close}>Cancel</Button>
-          <Button kind={danger ? 'danger' : 'primary'} busy={run.isPending} onClick={() => run.mutate()}>
+          <Button
+            kind={danger ? 'danger' : 'primary'}
+            busy={run.isPending}
+            disabled={!ready}
+            onClick={() => run.mutate()}
+          >
             {action}
           </Button>
         </>

@@ -6,8 +6,9 @@ import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import { canonicalRepository } from '../../src/plan/state/managed-state.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
 import type { EngineInfo, EngineResult, EngineRoot, IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
-import { describeState, writeStateKeys } from '../workspace/backend-override.ts'
+import { describeState, writeOverride, writeStateKeys } from '../workspace/backend-override.ts'
 import { type OutputArchive, watchJob } from './engine-output.ts'
+import { refuseEarlierPrograms } from './host-programs.ts'
 import type { BareRun, Run } from './run.ts'
 
 /**
@@ -50,6 +51,18 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
     state ??= describeState(run.context.config, run.round.session)
     return { ...body, ...(await state) }
   }
+  const askProgramsOf = (root: EngineRoot) =>
+    measureTime(
+      async () =>
+        (await run.context.iac.programs?.(await placed({ ...root, ...(await nameRepository(run)) }), run.signal)) ??
+        null,
+    )
+  /** Errors: `HostProgramsRefused`. */
+  const refuseEarlier = () =>
+    refuseEarlierPrograms(run, secrets, {
+      list: (root = place) => askProgramsOf(root),
+      initialise: (root) => measureTime(() => runJob(run, 'init', { scope_id, engine_provider, ...root })),
+    })
   return {
     /** The engine root, as jobs name it. */
     place,
@@ -78,7 +91,20 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
           run.signal,
         ),
       ),
-    /** Records and runs a job. Errors: those of `IacClient.run`; `RoundCancelled`; `LeaseLost`. */
+    /**
+     * Ends the round before any model is asked if no job would run for what the repository has. Errors:
+     * `HostProgramsRefused`; those of `writeOverride`.
+     */
+    checkPrograms: async () => {
+      if (!run.context.iac.programs) return
+      // The file replaces backends, some of which are refused otherwise.
+      await writeOverride(run.context.config, run.round.session, run.workspace.iacRoot, run.log)
+      await refuseEarlier()
+    },
+    /**
+     * Records and runs a job. Errors: those of `IacClient.run`; `RoundCancelled`; `LeaseLost`; `HostProgramsRefused`
+     * for what fetched modules have.
+     */
     run: async <Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind]) => {
       await earlierJobs
       await renewKeys(kind)
@@ -87,10 +113,14 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
       if (kind !== 'show') outputs.flush()
       const result = await measureTime(async () => runWatched(run, secrets, { kind, body: await placed(body), key }))
       outputs.keep(kind, result)
+      if (isWithoutEngine(result) && body.workspace_path === run.workspace.iacRoot) await refuseEarlier()
       return result
     },
   }
 }
+
+/** True for a job that was refused, among others: one whose engine ran has usually printed something. */
+const isWithoutEngine = ({ exit_code, stdout }: EngineResult) => exit_code !== 0 && stdout === ''
 
 /** Runs a job, records its id under `key`, and streams its output to the event log. */
 async function runWatched<Kind extends IacJobKind>(

@@ -14,6 +14,7 @@ import {
 } from '../steps/drift/remediate-drift.ts'
 import { describeResult } from '../steps/generator/compose-result.ts'
 import { planOutsideTargets } from '../steps/plan/plan.ts'
+import { assertRootIsSupported } from '../steps/shared/check-root.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
 import { decline } from '../steps/shared/judge-request.ts'
 import { learnDeclaredSecrets } from '../steps/shared/look-at-repository.ts'
@@ -22,6 +23,7 @@ import { learnDeclaredSecrets } from '../steps/shared/look-at-repository.ts'
 export async function drift(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
   const before = await run.workspace.head()
+  await assertRootIsSupported(kit)
   await learnDeclaredSecrets(kit)
   await status.say('filtering', run.round.query)
   const scope = run.round.is_partial ? await findRequestedScope(kit) : { targets: [] }
@@ -50,6 +52,7 @@ function keepTurn({ run, secrets }: Kit): void {
 /** Reports the drift that a drift round would read, and writes nothing. A failing plan is part of the report. */
 export async function driftPreview(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
+  await assertRootIsSupported(kit)
   await learnDeclaredSecrets(kit)
   await status.show('filtering', 'Looking for drift. Nothing is changed.')
   const scope = run.round.is_partial ? await findRequestedScope(kit) : { targets: [] }

@@ -7,8 +7,8 @@ import { type DriftOperation, describeWritten } from '../../src/plan/drift.ts'
 import type { Kit } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
 import { remediateDrift } from '../steps/drift/remediate-drift.ts'
-import { createIntentValidator, type IntentCheck, noteUnmet, startIntentCheck } from '../steps/generate/check-intent.ts'
-import { createEnvironmentCheck, createEnvironmentValidator } from '../steps/generate/plan-environments.ts'
+import { createStatementCheck, type IntentCheck, noteUnmet, startIntentCheck } from '../steps/generate/check-intent.ts'
+import { createEnvironmentCheck, createEnvironmentsCheck } from '../steps/generate/plan-environments.ts'
 import { decideLock, reviewPlan } from '../steps/generate/review-plan.ts'
 import { savePlan } from '../steps/generate/save-plan.ts'
 import { describeOthersChanges, describeResult, joinParts } from '../steps/generator/compose-result.ts'
@@ -16,7 +16,8 @@ import { generateAndValidate } from '../steps/generator/generate-and-validate.ts
 import { initialise, planOutsideTargets, type ValidPlan } from '../steps/plan/plan.ts'
 import { completePlanDocument } from '../steps/plan/store-plan.ts'
 import { chooseSessionTargets } from '../steps/plan/targets.ts'
-import { createChoiceValidator } from '../steps/plan/validators.ts'
+import { createCheckedValidator, createChoiceValidator } from '../steps/plan/validators.ts'
+import { assertRootIsSupported } from '../steps/shared/check-root.ts'
 import { type Conventions, composePrompts } from '../steps/shared/compose-prompts.ts'
 import { decline, findObjection } from '../steps/shared/judge-request.ts'
 import { learnDeclaredSecrets, readDeclarations, readForStatements } from '../steps/shared/look-at-repository.ts'
@@ -24,6 +25,7 @@ import { learnDeclaredSecrets, readDeclarations, readForStatements } from '../st
 /** Turns a request into a saved plan; a declined or answered one ends `uncompleted` and changes nothing. */
 export async function generate(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
+  await assertRootIsSupported(kit)
   await learnDeclaredSecrets(kit)
   await status.say('filtering', run.round.query)
   const declarations = readDeclarations(kit)
@@ -47,8 +49,8 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   await initialising
   const maxAttempts = run.context.config.orchestration.max_validation_iteration
   const environments = createEnvironmentCheck(kit)
-  const planned = createChoiceValidator(kit, chooseSessionTargets(kit))
-  const validate = createEnvironmentValidator(kit, environments, { validate: planned, maxAttempts })
+  const validate = createChoiceValidator(kit, chooseSessionTargets(kit))
+  const checks = [createEnvironmentsCheck(environments), createStatementCheck(kit, intent)]
   const validated = await generateAndValidate(kit, {
     query,
     prompt: writeTaskQuery(query),
@@ -56,7 +58,7 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
     conventions,
     forbid: true,
     maxAttempts,
-    validate: createIntentValidator(kit, intent, { validate, maxAttempts }),
+    validate: createCheckedValidator(kit, { validate, maxAttempts }, checks),
   })
   const turn: Turn = { user: secrets.text(query), assistant: describeResult(run.result) }
   run.conversation.push(turn)

@@ -20,6 +20,7 @@ import {
 import { converge, importSelected } from '../steps/import/import-selected.ts'
 import { type Ledger, openLedger, resumeLedger } from '../steps/import/ledger.ts'
 import type { ValidPlan } from '../steps/plan/plan.ts'
+import { assertRootIsSupported } from '../steps/shared/check-root.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
 import { decline, findObjection } from '../steps/shared/judge-request.ts'
 import { learnDeclaredSecrets, readDeclarations } from '../steps/shared/look-at-repository.ts'
@@ -32,6 +33,7 @@ import { learnDeclaredSecrets, readDeclarations } from '../steps/shared/look-at-
 export async function importResources(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
   const { query, is_partial, resource_ids: chosen } = run.round
+  await assertRootIsSupported(kit)
   await learnDeclaredSecrets(kit)
   await status.say('filtering', query)
   const resumed = await resumeLedger(kit)
@@ -128,6 +130,7 @@ export async function writeImportReport(kit: Kit, facts: ImportFacts, plan: Vali
 export async function importPreview(kit: Kit): Promise<Outcome> {
   const { run, secrets, status } = kit
   const { provider, scope_id } = run.round.session
+  await assertRootIsSupported(kit)
   await learnDeclaredSecrets(kit)
   await status.show('filtering', `Listing the scope ${scope_id}. Nothing is imported.`)
   const discovery = await discover(kit)

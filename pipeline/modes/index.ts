@@ -6,11 +6,17 @@ import { drift, driftPreview } from './drift.ts'
 import { generate } from './generate.ts'
 import { importPreview, importResources } from './import.ts'
 
-/** Creates a mode that works on code. Its status rows and output are stored before the round ends. */
+/**
+ * Creates a mode that works on code, which ends at once for code that the iac service would not run. Its status rows and
+ * output are stored before the round ends.
+ */
 const onCode = (handle: (kit: Kit) => Promise<Outcome>, preview = handle) =>
   inWorkspace((run) => {
     const kit = createKit(run)
-    return settleStatusAfter(kit, () => (run.round.preview ? preview(kit) : handle(kit)))
+    return settleStatusAfter(kit, async () => {
+      await kit.engine.checkPrograms()
+      return await (run.round.preview ? preview(kit) : handle(kit))
+    })
   })
 
 export const modes: Modes = {

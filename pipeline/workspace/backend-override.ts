@@ -1,4 +1,4 @@
-import { readdir, readFile, realpath } from 'node:fs/promises'
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config/types.ts'
 import { sha256Hex } from '../../src/base/bytes.ts'
@@ -63,7 +63,9 @@ const OVERRIDE_FILE = /^(?:.*_)?override\.(?:tf|tofu)(?:\.json)?$/
 /** True for a `terraform` block with `backend` or `cloud`, even in comments. */
 const setsBackend = (text: string) => /\bterraform\b/.test(text) && /\b(?:backend|cloud)\b/.test(text)
 
-/** Throws 500 for an override file of the repository that sets a backend or replaces the platform's own. */
+const MAX_OVERRIDE_BYTES = 1_000_000
+
+/** Throws 500 for an override file that sets a backend, replaces the platform's own, or is too large to be looked at. */
 export async function assertNoForeignBackend(iacRoot: string, ownName: string): Promise<void> {
   const names = (await readdir(iacRoot).catch(() => [])).filter((name) => name !== ownName && OVERRIDE_FILE.test(name))
   for (const name of names) {
@@ -72,7 +74,13 @@ export async function assertNoForeignBackend(iacRoot: string, ownName: string): 
         `OpenTofu reads the file '${name}' of the repository instead of '${ownName}', with which the platform manages ` +
           'the state: rename it.',
       )
-    const text = await readFile(join(iacRoot, name), 'utf8').catch(() => '')
+    const info = await stat(join(iacRoot, name)).catch(() => null)
+    if ((info?.size ?? 0) > MAX_OVERRIDE_BYTES)
+      throw internal(
+        `The override file '${name}' is larger than ${MAX_OVERRIDE_BYTES} bytes, so that nobody can say whether it ` +
+          'sets a state backend: remove it.',
+      )
+    const text = info?.isFile() ? await readFile(join(iacRoot, name), 'utf8').catch(() => '') : ''
     if (setsBackend(name.endsWith('.json') ? normaliseJson(text) : text))
       throw internal(
         `The override file '${name}' of the repository sets a state backend, but the platform manages the ` +

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { badGateway, internal, type PlatformError, REPOSITORY_UNREACHABLE } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
+import { listChanges } from './change-budget.ts'
 import { excludeNeverPushed, isNeverPushed } from './files/engine-files.ts'
 import {
   type CloneLimits,
@@ -135,18 +136,15 @@ export async function commitAndPush(checkout: Checkout): Promise<string> {
 }
 
 /** Stages changes one by one, because `git add` would run git in a repository placed below the clone. */
-async function stageChanges({ git, paths }: Checkout): Promise<void> {
-  const what = ['--modified', '--deleted', '--others', '--exclude-standard', '-z']
-  const args = ['ls-files', ...what, '--', '.', ...excludeNeverPushed(paths)]
-  const listed = await git.run(args, { maxOutput: MAX_LISTING })
-  const changed = [...new Set(listed.split('\0'))].filter((path) => path !== '' && !isNeverPushed(paths, path))
+async function stageChanges(checkout: Checkout): Promise<void> {
+  const changed = await listChanges(checkout)
   if (changed.length === 0) return
   // Git lists the folder in place of its files, which would be missing from the reviewed change.
   const repository = changed.find((path) => path.endsWith('/'))
   if (repository !== undefined)
     throw internal(`The folder '${repository}' became a git repository during the round, so it cannot be committed.`)
   const input = `${changed.join('\0')}\0`
-  await git.run(['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { input })
+  await checkout.git.run(['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { input })
 }
 
 /** Throws 500 for a changed path that is never pushed, or a changed submodule. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { appendFile, mkdir, readdir, realpath, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import type { Config } from '../../config/types.ts'
+import { sha256Hex } from '../../src/base/bytes.ts'
 import { badRequest, internal, type PlatformError } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
 import { lastLoadedName } from '../../src/plan/code/variable-files.ts'
@@ -198,6 +199,8 @@ export async function copyCommit(config: Config, original: Original, commit: str
     return {
       /** Absolute, real path of the engine root in the copy. */
       iacRoot: await realpath(iacRoot),
+      /** The field of jobs in the copy about its state. */
+      state: { cloud: null, override_sha256: await sha256Hex(LOCAL_STATE) },
       /** Does the work while the engine reads a value file after all others of the root. */
       withValues: async <T>({ path, text }: { path: string; text: string }, work: () => Promise<T>): Promise<T> => {
         const name = lastLoadedName(path, await readdir(iacRoot))

@@ -2,6 +2,7 @@ import { lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config/types.ts'
 import { internal } from '../../src/base/errors.ts'
+import { assertSumFits, listChanges } from './change-budget.ts'
 import { readText } from './files/access.ts'
 import { excludeNeverPushed } from './files/engine-files.ts'
 import { withRegularFile } from './files/private-files.ts'
@@ -12,9 +13,10 @@ const MAX_BYTES = 4 * 1024 * 1024
 const DIFF = ['diff', '--no-ext-diff', '--ignore-submodules=all', '--relative']
 const TEXT_DIFF = [...DIFF, '--no-color', '--no-textconv', '--no-prefix']
 
-/** Reads the diff from the merge base to the work tree below the engine root, and the text of uncommitted files. */
+/** Reads the diff from the merge base to the work tree below the engine root, and the text of uncommitted files. Errors: 422 for too many or too large changes. */
 export async function readBranchDiff(checkout: Checkout, base: string): Promise<string> {
   const { git, iacRoot } = checkout
+  await listChanges(checkout)
   const options = ['--find-renames', '--ignore-space-change']
   const args = [...TEXT_DIFF, ...options, base, '--', '.', ...excludeNeverPushed(checkout.paths)]
   const output = await git.local(args, { cwd: iacRoot, maxOutput: MAX_BYTES })
@@ -34,19 +36,25 @@ export async function listChangedFiles(checkout: Checkout, since: string): Promi
 const NAMES = [...DIFF, '--name-only', '-z', '--no-renames']
 const FULL_DIFF = [...TEXT_DIFF, '--no-renames', '--unified=1000']
 
-/** Reads the pending changes below the engine root: changed files as diffs with full context, new files as text. */
+/** Reads the pending changes below the engine root: changed files as diffs with full context, new files as text. Errors: 422 for too many or too large changes. */
 export async function readPendingChanges(checkout: Checkout): Promise<FileChange[]> {
   const { git, iacRoot } = checkout
+  const { max_change_mib } = git.limits
+  await listChanges(checkout)
   const run = async (args: string[]) => {
     const output = await git.local(args, { cwd: iacRoot })
     return output.stopped === 'output' ? output.stdout : mustSucceed(git, output)
   }
   const listed = await run([...NAMES, '--diff-filter=AMDT', 'HEAD', '--', '.', ...excludeNeverPushed(checkout.paths)])
   const changes: FileChange[] = []
+  let bytes = 0
   for (const path of listed.split('\0').filter(Boolean)) {
     const diff = (...options: string[]) => run(['--literal-pathspecs', ...FULL_DIFF, ...options, 'HEAD', '--', path])
     // When only blanks changed, the first diff is empty and the second one shows them.
     const content = (await diff('--ignore-space-change')) || (await diff())
+    // A file that was made small holds little, but its diff shows what it was.
+    bytes += content.length
+    assertSumFits(git.limits, bytes, `Changes that take ${max_change_mib} MiB and more were made or left`, [path])
     changes.push({ path, new_file: false, content })
   }
   for (const { path, content } of await readUntrackedFiles(checkout)) changes.push({ path, new_file: true, content })

@@ -13,7 +13,7 @@ export interface Workspace {
   readonly defaultBranch: string
   /**
    * Commits and pushes all changes except `isNeverPushed`. Returns the commit of the branch head.
-   * @throws 500 with git's text, or with a path that must not be pushed
+   * @throws 422 for too many or too large changes; 500 with git's text, or with a path that must not be pushed
    */
   commitAndPush(): Promise<string>
   head(): Promise<string>

@@ -1,5 +1,11 @@
 import { z } from '@hono/zod-openapi'
-import { EXAMPLE_TIME, type RoundDetail, RoundSchema, SessionSummarySchema } from '../../src/sessions/session-detail.ts'
+import {
+  EXAMPLE_TIME,
+  LockChangeSchema,
+  type RoundDetail,
+  RoundSchema,
+  SessionSummarySchema,
+} from '../../src/sessions/session-detail.ts'
 import { uuid } from '../validation/fields.ts'
 import { examplePage, pageOf } from './page.ts'
 import { SEAL, Seal } from './seal.ts'
@@ -99,6 +105,9 @@ export const SessionAggregate = SessionSummary.extend({
     .array(z.object({ user: z.string(), assistant: z.string() }))
     .nullable()
     .describe('The conversation, with `include_history=true`; else null.'),
+  last_lock_change: LockChangeSchema.nullable().describe(
+    'The last change of the lock; null while there was none, and once the audit no longer has it.',
+  ),
   seal: Seal.nullable().describe('The plan that was sealed last; null when none ever was.'),
 }).openapi('SessionAggregate', {
   example: {
@@ -141,6 +150,13 @@ export const SessionAggregate = SessionSummary.extend({
       },
     ],
     history: null,
+    last_lock_change: {
+      locked: false,
+      by: 'grace@example.org',
+      at: '2026-02-01T00:10:00.500000Z',
+      round: null,
+      reason: 'Checked with the data team: the bucket is empty.',
+    },
     seal: SEAL,
   },
 })

@@ -108,17 +108,19 @@ const TRUE = ['true', 't', 'yes', 'y', 'on', '1']
 const FALSE = ['false', 'f', 'no', 'n', 'off', '0']
 const inAnyCase = (word: string) =>
   [...word].map((letter) => (/[a-z]/.test(letter) ? `[${letter}${letter.toUpperCase()}]` : letter)).join('')
-/** The spellings that `boolean` accepts, as JSON Schema. */
-const SPELLINGS = [
-  { type: 'boolean' as const },
+/** Returns the spellings of a boolean as JSON Schema. */
+const spellings = (words: string[], numbers: number[]) => [
   {
     type: 'string' as const,
-    pattern: `^(${[...TRUE, ...FALSE].map(inAnyCase).join('|')})$`,
+    pattern: `^(${words.map(inAnyCase).join('|')})$`,
     description: 'The same in words.',
   },
-  { type: 'integer' as const, enum: [0, 1], description: 'The same as a number.' },
+  { type: 'integer' as const, enum: numbers, description: 'The same as a number.' },
 ]
+const SPELLINGS = [{ type: 'boolean' as const }, ...spellings([...TRUE, ...FALSE], [0, 1])]
 export const BOOLEAN = { anyOf: SPELLINGS }
+/** The JSON Schema of what `boolean` reads as true. */
+export const TRUE_ALONE = { anyOf: [{ type: 'boolean' as const, enum: [true] }, ...spellings(TRUE, [1])] }
 /** The JSON Schema of `boolean` where null means the same as an absent key. */
 export const OPTIONAL_BOOLEAN = { anyOf: [...SPELLINGS, { type: 'null' as const }] }
 

@@ -45,7 +45,16 @@ export function createIacApp(options: {
     c.json({
       name: engine.name,
       version: engine.version,
-      additions: [...ADDITIONS, 'output', 'output_from', 'cancel', 'plan_sha256', 'repository', 'state'],
+      additions: [
+        ...ADDITIONS,
+        'output',
+        'output_from',
+        'cancel',
+        'plan_sha256',
+        'repository',
+        'state',
+        'programs_only',
+      ],
       ...boundary,
     }),
   )
@@ -119,7 +128,7 @@ export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
     data_source_types: types.optional(),
     ephemeral_types: types.optional(),
   }),
-  diagnostics: bodyWith({}),
+  diagnostics: bodyWith({ programs_only: z.boolean().optional() }),
   fmt: z.strictObject({ workspace_path: workspacePath, texts: z.array(text).min(1).max(256) }),
 }
 

@@ -37,6 +37,8 @@ export interface JobRequest {
   data_source_types?: string[]
   ephemeral_types?: string[]
   texts?: GivenText[]
+  /** True for `diagnostics` of the check for host programs alone. */
+  programs_only?: boolean
 }
 
 /** A text to format, with the extension that fixes its syntax. It has no file name that could lead elsewhere. */

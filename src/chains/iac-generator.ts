@@ -214,6 +214,14 @@ export function writeAttemptNote({
   return `${isRepeated ? repeated : ''}This is attempt ${attempt} of ${maxAttempts}.`
 }
 
+/** Tells that an attempt has lost what an earlier one had, and whose code stands now; ends with a blank. */
+export const writeLossNote = ({ lost, goesBack }: { lost: readonly string[]; goesBack: number | null }): string =>
+  `The last attempt was not taken: it lost what an earlier one had passed.\n\n${fence('lost', bullets(lost))}\n\n${
+    goesBack === null
+      ? 'Its code stands; when the next one does not pass this either, the earlier code is put back. '
+      : `The files are again as attempt ${goesBack} left them; read them before you edit. `
+  }`
+
 const MAX_NAMED = 20
 
 /** Names the files that formatting changed, so that a repair does not search for old lines. */

@@ -47,3 +47,10 @@ export type HostResolver = (host: string, signal?: AbortSignal) => Promise<strin
 
 /** Creates a `fetch` that connects only to these IP addresses of a host and follows no redirects. */
 export type PinnedFetch = (url: URL, addresses: readonly string[]) => Fetch
+
+/** Returns the last part of a repository's address in lower case, without `.git`. */
+export const repositoryName = ({ pathname }: URL): string =>
+  pathname
+    .slice(pathname.lastIndexOf('/') + 1)
+    .replace(/\.git$/, '')
+    .toLowerCase()

@@ -6,7 +6,7 @@ import { fetchNewestCommit, fetchObjects } from './clone.ts'
 import { readReachableHead } from './head.ts'
 import { listFiles, type RepositoryFile } from './pack/list-files.ts'
 import { PACK_LIMITS, type PackObjects, readPack } from './pack/read-pack.ts'
-import { type GitContext, loggableUri, remoteUrl } from './remote.ts'
+import { type GitContext, loggableUri, remoteUrl, repositoryName } from './remote.ts'
 import { selectRootModules, sortByCodePoint } from './roots/by-name.ts'
 import { classifyRoots, ROOT_KINDS, type RootModule } from './roots/classify.ts'
 import { FOLDER_SUFFIXES, needsContents, readFolders } from './roots/folders.ts'
@@ -112,12 +112,6 @@ async function readContents(
   )
   return { rootModules, unreadFiles: unread }
 }
-
-const repositoryName = ({ pathname }: URL): string =>
-  pathname
-    .slice(pathname.lastIndexOf('/') + 1)
-    .replace(/\.git$/, '')
-    .toLowerCase()
 
 const readFiles = (pack: Uint8Array, slices: ReturnType<typeof createSlices>): Promise<PackObjects> =>
   readPack(pack, slices, { ...PACK_LIMITS, fileBytes: MAX_FILE_BYTES })

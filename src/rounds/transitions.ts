@@ -1,5 +1,5 @@
 import { type Actor, auditInsert, platformFor } from '../access/audit/record.ts'
-import { conflict, LeaseLost, PlatformError, RoundCancelled } from '../base/errors.ts'
+import { conflict, forbidden, LeaseLost, PlatformError, RoundCancelled } from '../base/errors.ts'
 import { isUuid } from '../base/text.ts'
 import type { Cloud, Operation, Status, TerminalStatus } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
@@ -507,10 +507,20 @@ export const restoreLock = transition(
   },
 )
 
+export const OWNER_UNLOCKS = 'A session is not unlocked by its owner; another user with panel role editor has to.'
+
+interface LockRequest {
+  /** The actor of the audit entry; default: the platform. */
+  actor?: Actor
+  /** Why, for the audit entry. */
+  reason?: string | undefined
+  /** True if the owner of the session may not unlock it. */
+  unlock_by_another?: boolean
+}
+
 /**
  * Locks or unlocks a session at an operator's request. Returns null when there is no such session. Cancelling the round
- * afterwards does not revert the operator's choice.
- * @param actor the actor of the audit entry; default: the platform
+ * afterwards does not revert the operator's choice. Throws 403 where the operator may not unlock the own session.
  */
 export const setLock = transition(
   {
@@ -522,13 +532,19 @@ export const setLock = transition(
     { sql, cache }: Pick<Context, 'sql' | 'cache'>,
     uuid: string,
     locked: boolean,
-    actor: Actor = platformFor(null),
+    { actor = platformFor(null), reason, unlock_by_another = false }: LockRequest = {},
   ): Promise<{ uuid: string; is_blocked: boolean } | null> => {
     if (!isUuid(uuid)) return null
+    const may = locked || !unlock_by_another ? sql`true` : sql`user_id IS DISTINCT FROM ${actor.user_id}::integer`
     const decided = sql`UPDATE rounds SET lock_before = NULL FROM before
       WHERE rounds.session_id = before.id AND finished_at IS NULL AND lock_before IS NOT NULL`
-    const [row] = await writeLock(sql, { where: sql`uuid = ${uuid}`, besides: decided }, locked, { actor })
-    if (!row) return null
+    const session = { where: sql`uuid = ${uuid} AND ${may}`, besides: decided }
+    const [row] = await writeLock(sql, session, locked, { actor, detail: reason === undefined ? {} : { reason } })
+    if (!row) {
+      const [own] = await sql`SELECT 1 FROM sessions WHERE uuid = ${uuid} AND NOT ${may}`
+      if (own) throw forbidden(OWNER_UNLOCKS)
+      return null
+    }
     await cache.delete(sessionAggregateKey(uuid))
     return row
   },

@@ -6,7 +6,14 @@ import { readAttempts, toAttempts } from '../rounds/attempts.ts'
 import { factColumns, factJoins, sessionAggregateKey } from '../rounds/round.ts'
 import { readNewestPlan, type SavedPlanStatus } from '../saved-plans/plan-status.ts'
 import { type SummaryRow, toSummary } from './list.ts'
-import type { ArtifactEntry, PullRequest, RoundDetail, RoundUsage, SessionAggregate } from './session-detail.ts'
+import type {
+  ArtifactEntry,
+  LockChange,
+  PullRequest,
+  RoundDetail,
+  RoundUsage,
+  SessionAggregate,
+} from './session-detail.ts'
 
 type AggregateContext = Pick<Context, 'sql' | 'cache' | 'storage'>
 
@@ -66,7 +73,8 @@ function parseEntry(text: string | null): SessionAggregate | null {
   if (text === null) return null
   try {
     const entry: SessionAggregate = JSON.parse(text)
-    return typeof entry?.uuid === 'string' ? entry : null
+    // An entry of an earlier version lacks the last change of the lock.
+    return typeof entry?.uuid === 'string' && entry.last_lock_change !== undefined ? entry : null
   } catch {
     return null
   }
@@ -79,7 +87,7 @@ type StoredRound = Pick<RoundDetail, 'id' | 'number' | 'query' | 'preview' | 'cr
 type RoundRow = { round_id: number }
 type ArtifactRow = RoundRow & Omit<ArtifactEntry, 'url'> & { uri: string }
 
-/** Reads the whole session from one snapshot of the database: nine queries, regardless of the number of rounds. */
+/** Reads the whole session from one snapshot of the database: ten queries, regardless of the number of rounds. */
 async function readAggregate(
   context: Pick<Context, 'sql' | 'storage'>,
   uuid: string,
@@ -87,7 +95,9 @@ async function readAggregate(
 ): Promise<SessionAggregate | null> {
   const rows = await context.sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (tx) => {
     const head = await readHead(tx, uuid)
-    return head ? { head, ...(await readRounds(tx, head.id)), saved_plan: await readPlanStatus(tx, uuid) } : null
+    if (!head) return null
+    const last_lock_change = await readLockChange(tx, uuid)
+    return { head, ...(await readRounds(tx, head.id)), last_lock_change, saved_plan: await readPlanStatus(tx, uuid) }
   })
   if (!rows) return null
   const { id: _, scope_id, payload, ...head } = rows.head
@@ -120,7 +130,8 @@ async function readAggregate(
   }
   const rounds = await Promise.all(rows.rounds.map(readRound))
   const history = options.includeHistory ? payload : null
-  return { ...toSummary(head), scope_id, rounds, history, saved_plan: rows.saved_plan }
+  const { last_lock_change, saved_plan } = rows
+  return { ...toSummary(head), scope_id, rounds, history, last_lock_change, saved_plan }
 }
 
 const readPlanStatus = async (sql: Db, uuid: string): Promise<SavedPlanStatus | null> =>
@@ -132,6 +143,15 @@ async function readHead(tx: Transaction, uuid: string): Promise<Head | null> {
     FROM sessions s ${factJoins(tx)}
     WHERE s.uuid = ${uuid}`
   return head ?? null
+}
+
+async function readLockChange(tx: Transaction, uuid: string): Promise<LockChange | null> {
+  const [change] = await tx<LockChange[]>`
+    SELECT action = 'session_locked' AS locked, actor AS by, at, (detail->'round')::integer AS round,
+           detail->>'reason' AS reason
+    FROM audit_records WHERE session_uuid = ${uuid} AND action IN ('session_locked', 'session_unlocked')
+    ORDER BY at DESC, id DESC LIMIT 1`
+  return change ?? null
 }
 
 async function readRounds(tx: Transaction, sessionId: number) {

@@ -98,6 +98,18 @@ export const RoundSchema = z
   })
   .openapi('Round')
 
+/** The last change of the lock, from the audit. */
+export const LockChangeSchema = z
+  .object({
+    locked: z.boolean(),
+    by: z.string().describe('E-mail or name of who did it, or `platform`.'),
+    at: timestamp(),
+    round: integer().nullable().describe('Number of the round whose review by the platform did it; null for a person.'),
+    reason: z.string().nullable().describe('The reason that the person gave; null for none and for the platform.'),
+  })
+  .openapi('LockChange')
+export type LockChange = z.output<typeof LockChangeSchema>
+
 export type RoundDetail = z.output<typeof RoundSchema>
 export type ArtifactEntry = Omit<RoundDetail['reports'][number], 'type'>
 export type PullRequest = RoundDetail['pull_requests'][number]
@@ -113,6 +125,8 @@ export type SessionAggregate = SessionSummary & {
   scope_id: string
   rounds: RoundDetail[]
   history: Turn[] | null
+  /** Null while the lock has never changed, and once the audit no longer has it. */
+  last_lock_change: LockChange | null
   /** The last saved plan; null for none. The API calls it `seal`. */
   saved_plan: SavedPlanStatus | null
 }

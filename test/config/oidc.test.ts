@@ -39,6 +39,17 @@ describe('oidc', () => {
     expect(config.oidc.scope).toBe(expected)
   })
 
+  test.each([
+    ['', '', false],
+    ['', 'https://idp.example.com', true],
+    ['always', '', true],
+    ['never', 'https://idp.example.com', false],
+  ])('admin.unlock_by_another "%s" with the issuer "%s" is %s', async (rule, issuer, expected) => {
+    const admin = rule && `admin: { unlock_by_another: ${rule} }`
+    const config = await load(`oidc: { issuer_url: "${issuer}", client_id: web }\n${admin}`)
+    expect(config.admin.unlock_by_another).toBe(expected)
+  })
+
   test('a client id with replacement patterns is inserted as it is', async () => {
     expect((await load('oidc: {client_id: "a$&b", scope: "x {client_id}"}')).oidc.scope).toBe('x a$&b')
   })

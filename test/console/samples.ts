@@ -39,6 +39,7 @@ export const sampleSession = (rounds: Round[], more: Partial<Session> = {}): Ses
   scope_id: 'acme-production',
   rounds,
   history: [],
+  last_lock_change: null,
   seal: null,
   ...more,
 })

@@ -17,6 +17,9 @@ export const gitConfig = (changes: Partial<GitConfig> = {}): GitConfig => ({
   allow_private_hosts: [],
   max_clone_mib: 2_048,
   max_clone_files: 200_000,
+  max_change_files: 1_000,
+  max_change_file_mib: 32,
+  max_change_mib: 64,
   ...changes,
 })
 

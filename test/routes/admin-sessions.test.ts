@@ -149,11 +149,40 @@ describe('PATCH /api/v1/admin/sessions/{session_id}/toggle_lock', () => {
   it('sets the given state, whatever it was, on the session of anybody', async () => {
     const listed = async () => (await list(`search=${ann}`)).items[0].is_blocked
     for (const locked of [true, true, false, false, true]) {
-      const answer = await toggle(ann.toUpperCase(), { locked, other: 1 })
+      const reason = locked ? null : ' It is an empty bucket. '
+      const answer = await toggle(ann.toUpperCase(), { locked, reason, other: 1 })
       expect([answer.status, await answer.text()]).toEqual([200, JSON.stringify({ uuid: ann, is_blocked: locked })])
       expect(await (await core.call('GET', `/api/v1/sessions?id=${ann}`)).json()).toMatchObject({ is_blocked: locked })
       expect(await listed()).toBe(locked)
     }
+  })
+
+  it('shows the last change of the lock, with the reason', async () => {
+    const last = async () => (await (await core.call('GET', `/api/v1/sessions?id=${ann}`)).json()).last_lock_change
+    const entry = { by: 'dev@platform.local', at: expect.stringMatching(/\.\d{6}Z$/), round: null }
+    expect(await last()).toEqual({ ...entry, locked: true, reason: null })
+    await toggle(ann, { locked: false, reason: ' It is an <b>empty</b>\nbucket. ' })
+    expect(await last()).toEqual({ ...entry, locked: false, reason: 'It is an <b>empty</b>\nbucket.' })
+    await toggle(ann, { locked: true, reason: 'Wait for the data team' })
+    expect(await last()).toEqual({ ...entry, locked: true, reason: 'Wait for the data team' })
+  })
+
+  it.each([
+    [{}, 'missing'],
+    [{ reason: null }, 'missing'],
+    [{ reason: '' }, 'value_error'],
+    [{ reason: ' \n\t' }, 'value_error'],
+    [{ reason: 'x'.repeat(1_001) }, 'string_too_long'],
+    [{ reason: 'a\0b' }, 'value_error'],
+    [{ reason: 7 }, 'string_type'],
+  ])('does not unlock with the reason %j', async (given, type) => {
+    await toggle(ann, { locked: true })
+    for (const locked of [false, 'no', 0])
+      expect(await refusalOf(toggle(ann, { locked, ...given }))).toMatchObject([
+        422,
+        [{ type, loc: ['body', 'reason'] }],
+      ])
+    expect(await (await core.call('GET', `/api/v1/sessions?id=${ann}`)).json()).toMatchObject({ is_blocked: true })
   })
 
   it('works while a round runs', async () => {

@@ -71,6 +71,7 @@ const core = startOnce(async () => {
   const started = await createTestCore({
     yaml: `
 oidc: { issuer_url: "${issuer.url}", client_id: core }
+admin: { unlock_by_another: never }
 services: { notifications: { enabled: true, endpoint: "http://notifications.test", token_env: T } }`,
     env: { T: 'token' },
     context: { storage, llm: prWriter() },
@@ -248,6 +249,7 @@ it('the examples of docs/api.md run as they stand there, one after the other', a
     [null],
     ['nothing is sealed'],
     [`"Session ${uuid} is blocked; apply is not allowed."`],
+    ['Checked: the bucket is empty.'],
     ['d-1'],
     [1, 'grace', 'devops', 'editor'],
     [1, 0, 0, 1],

@@ -8,7 +8,7 @@ const apply = (json: unknown) => core.call('POST', '/api/v1/iac/apply', { json }
 const detail = async (uuid: string) =>
   (await core.call('GET', `/api/v1/sessions?id=${uuid}&include_history=true`)).json()
 const lock = (uuid: string, locked: boolean) =>
-  core.call('PATCH', `/api/v1/admin/sessions/${uuid}/toggle_lock`, { json: { locked } })
+  core.call('PATCH', `/api/v1/admin/sessions/${uuid}/toggle_lock`, { json: { locked, reason: 'checked' } })
 async function ended(status: 'completed' | 'uncompleted' | 'failed'): Promise<string> {
   const uuid = await openSession(core.context, core.me)
   await (await runRound(core.context, uuid)).finish(status, 'over')

@@ -159,12 +159,13 @@ describe('what is recorded', () => {
     const { round } = await runRound(core.context, uuid)
     await recordLockDecision(core.database.sql, round, true)
     await recordLockDecision(core.database.sql, round, true)
-    const lock = (locked: boolean) => as('editor', 'PATCH', `/admin/sessions/${uuid}/toggle_lock`, { locked })
+    const lock = (locked: boolean) =>
+      as('editor', 'PATCH', `/admin/sessions/${uuid}/toggle_lock`, { locked, ...(!locked && { reason: ' Seen \n' }) })
     for (const locked of [true, false, false, true]) expect((await lock(locked)).status).toBe(200)
-    const person = { actor: 'editor@example.org', user_id: ids.editor, address: '203.0.113.7', detail: {} }
+    const person = { actor: 'editor@example.org', user_id: ids.editor, address: '203.0.113.7' }
     expect((await read({ session_id: uuid })).items).toMatchObject([
-      { action: 'session_locked', ...person },
-      { action: 'session_unlocked', ...person },
+      { action: 'session_locked', ...person, detail: {} },
+      { action: 'session_unlocked', ...person, detail: { reason: 'Seen' } },
       { action: 'session_locked', actor: 'platform', user_id: ids.ann, address: null, detail: { round: 1 } },
       { action: 'round_accepted' },
     ])
@@ -443,7 +444,7 @@ http: { trusted_proxies: ["127.0.0.1"] }`,
         authorization: `Bearer ${await core.issuer.token('editor')}`,
         'content-type': 'application/json',
       },
-      body: JSON.stringify({ locked }),
+      body: JSON.stringify({ locked, reason: 'checked' }),
     })
     expect(answer.status).toBe(200)
   }

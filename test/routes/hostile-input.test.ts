@@ -66,7 +66,8 @@ describe('poisoned input is never a 500', () => {
   it('in booleans', async () => {
     const id = crypto.randomUUID()
     for (const value of VALUES.filter((one) => typeof one !== 'boolean' && one !== 0)) {
-      const answer = await core.call('PATCH', `/api/v1/admin/sessions/${id}/toggle_lock`, { json: { locked: value } })
+      const json = { locked: value, reason: 'r' }
+      const answer = await core.call('PATCH', `/api/v1/admin/sessions/${id}/toggle_lock`, { json })
       expect(answer.status, JSON.stringify(value)).toBe(422)
       if (typeof value !== 'string') continue
       const query = new URLSearchParams({ id, include_history: value })

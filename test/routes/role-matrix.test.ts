@@ -115,7 +115,7 @@ const queries: Record<string, (uuid: string) => string> = {
 const bodies: Record<string, (uuid: string) => unknown> = {
   '/v1/auth/authorize': () => ({ cloud: 'aws', project_name: outside.repository, environment: '' }),
   '/v1/repository/parse': () => ({ repo_uri: outside.repository }),
-  '/v1/admin/sessions/{session_id}/toggle_lock': () => ({ locked: false }),
+  '/v1/admin/sessions/{session_id}/toggle_lock': () => ({ locked: false, reason: 'checked' }),
   '/v1/admin/users/{user_id}/roles': () => ({ operation_role: 'developer' }),
   '/v1/mapping/resolve': () => ({ identifier: 'acme/infrastructure' }),
   '/v1/notifications': () => ({ kind: 'support.user_question', severity: 'info', subject: 's', body: 'b' }),

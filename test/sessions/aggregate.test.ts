@@ -66,6 +66,7 @@ describe('loadAggregate', () => {
       created_at: time,
       updated_at: time,
       history: [{ user: 'a', assistant: 'b' }],
+      last_lock_change: null,
       saved_plan: null,
       rounds: [
         {

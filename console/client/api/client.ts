@@ -210,7 +210,11 @@ export const calls = {
   getAnySession: call('GET', '/admin/sessions', 'SessionAggregate'),
   listAllSessions: call('GET', '/admin/sessions/list', 'SessionPage'),
   countSessions: call('GET', '/admin/sessions/summary', 'SessionTotals'),
-  setLock: call<'LockState', { locked: boolean }>('PATCH', '/admin/sessions/{session_id}/toggle_lock', 'LockState'),
+  setLock: call<'LockState', { locked: boolean; reason?: string }>(
+    'PATCH',
+    '/admin/sessions/{session_id}/toggle_lock',
+    'LockState',
+  ),
   listUsers: call('GET', '/admin/users', 'UserPage'),
   setRoles: call<'AdminUser', Roles>('PUT', '/admin/users/{user_id}/roles', 'AdminUser'),
   listAudit: call('GET', '/admin/audit', 'AuditPage'),

@@ -1,10 +1,10 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/preact-query'
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/preact-query'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { calls, messageOf, type Session, type SessionSummary } from '../../client/api/client.ts'
 import { hasPanelRole, useMe, usePlatform } from '../../client/platform.ts'
 import { refreshSession, useJsonArtifact, useSession } from '../../client/sessions/use-session.ts'
 import { useAddress } from '../../client/use-address.ts'
-import { Form, TextField } from '../../ui/controls.tsx'
+import { Form, TextArea, TextField } from '../../ui/controls.tsx'
 import {
   Ago,
   Badge,
@@ -24,7 +24,7 @@ import { Page, PanelGate, QueryContent } from '../../ui/page.tsx'
 import { CLOUDS, excerpt, oneLine, plural, repositoryName, shorten, visibleText } from '../../ui/words.ts'
 import { readCompliance } from '../review/report/compliance.ts'
 import { readImpact, reviewedRound } from '../review/report/generate-report.ts'
-import { SessionLink } from '../session/open-session.tsx'
+import { LastLockChange, SessionLink } from '../session/open-session.tsx'
 
 /** Shows the locked sessions. */
 export function Screen() {
@@ -202,11 +202,12 @@ interface CardProps {
 /** Shows a locked session, the reason of the lock, and the possible actions. */
 function LockedCard({ session, mayUnlock, onUnlocked }: CardProps) {
   const [asks, setAsks] = useState(false)
+  const [reason, setReason] = useState('')
   const setLock = useSetLock()
   const title = oneLine(session.first_query || 'Without a request')
   const { uri, root_path } = session.workspace
   const unlock = async () => {
-    await setLock(session.uuid, false)
+    await setLock(session.uuid, false, reason.trim())
     onUnlocked(title)
   }
   return (
@@ -237,6 +238,7 @@ function LockedCard({ session, mayUnlock, onUnlocked }: CardProps) {
         open={asks}
         title="Unlock this session?"
         action="Unlock"
+        ready={reason.trim() !== ''}
         onClose={() => setAsks(false)}
         onConfirm={unlock}
       >
@@ -247,19 +249,29 @@ function LockedCard({ session, mayUnlock, onUnlocked }: CardProps) {
           <li>The owner can then apply the saved plan and merge the pull request.</li>
           <li>Nothing is applied or merged automatically, and the findings stay in the review.</li>
           <li>The next request is reviewed again, and may lock the session again.</li>
-          <li>The audit records that you unlocked it.</li>
+          <li>The audit and the session show that you unlocked it, and why.</li>
         </ul>
+        <TextArea
+          id="unlock-reason"
+          label="Reason"
+          hint="What you checked. Everybody who may read the session can read it."
+          rows={3}
+          maxLength={1_000}
+          aria-required
+          value={reason}
+          change={setReason}
+        />
       </Confirm>
     </article>
   )
 }
 
 /** Returns a function that locks or unlocks a session. Throws as the call. */
-function useSetLock(): (id: string, locked: boolean) => Promise<void> {
+function useSetLock(): (id: string, locked: boolean, reason?: string) => Promise<void> {
   const { api } = usePlatform()
   const client = useQueryClient()
-  return async (id, locked) => {
-    await calls.setLock(api, { params: { session_id: id }, body: { locked } })
+  return async (id, locked, reason) => {
+    await calls.setLock(api, { params: { session_id: id }, body: { locked, ...(reason && { reason }) } })
     await refreshSession(client, id)
   }
 }
@@ -268,41 +280,22 @@ const SHOWN = 4
 const LEVELS: Record<string, Tone> = { high: 'bad', medium: 'warn', low: 'good' }
 const shown = (text: string) => excerpt(text, 600)
 
-/** Shows the actor of a lock and the findings of the latest review. */
+/** Shows the last change of the lock and the findings of the latest review. */
 function WhyLocked({ id }: { id: string }) {
   const read = useSession(id)
   return (
     <div class="locked-why">
-      <LockedBy id={id} />
       {read.data ? (
-        <Findings session={read.data.session} />
+        <>
+          <LastLockChange session={read.data.session} />
+          <Findings session={read.data.session} />
+        </>
       ) : read.error ? (
         <ErrorNotice error={read.error} title="The reasons could not be read" retry={() => void read.refetch()} />
       ) : (
         <Skeleton lines={2} />
       )}
     </div>
-  )
-}
-
-/** Shows the actor, from the audit. */
-function LockedBy({ id }: { id: string }) {
-  const { api } = usePlatform()
-  const { data } = useQuery({
-    queryKey: ['sessions', 'lock', id],
-    queryFn: ({ signal }) =>
-      calls.listAudit(api, { query: { session_id: id, action: 'session_locked', page_size: 1 }, signal }),
-  })
-  const entry = data?.items[0]
-  if (!entry) return null
-  const { round } = entry.detail as { round?: unknown }
-  return (
-    <p class="small quiet">
-      {entry.actor === 'platform'
-        ? `Locked by the review of the platform${typeof round === 'number' ? ` of round ${round}` : ''}`
-        : `Locked by ${shown(entry.actor)}`}
-      , <Ago at={entry.at} />
-    </p>
   )
 }
 

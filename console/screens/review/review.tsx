@@ -6,7 +6,7 @@ import { useAnySearch } from '../../client/use-address.ts'
 import { ActionBadge, Badge, Empty, Origin, SEVERITY_TONES, Skeleton, Term } from '../../ui/kit.tsx'
 import { isLoss } from '../../ui/plan/values.ts'
 import { formatNumber, plural } from '../../ui/words.ts'
-import { RoundPicker, SessionLink, useOpenSession, useSelectedRound } from '../session/open-session.tsx'
+import { LastLockChange, RoundPicker, SessionLink, useOpenSession, useSelectedRound } from '../session/open-session.tsx'
 import { CodePart } from './code/code-part.tsx'
 import { countFindings, ORDER } from './plan/plan-filter.ts'
 import { PlanPart } from './plan/plan-part.tsx'
@@ -230,6 +230,7 @@ function LockFact({ round }: { round: Round }) {
       ) : (
         'Not locked.'
       )}
+      <LastLockChange session={session} />
     </Fact>
   )
 }

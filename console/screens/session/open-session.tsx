@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router'
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useMemo } from 'preact/hooks'
-import type { Round } from '../../client/api/client.ts'
+import type { Round, Session } from '../../client/api/client.ts'
 import { type ReadSession, useJsonArtifact } from '../../client/sessions/use-session.ts'
 import type { useLiveSession } from '../../client/sessions/use-streams.ts'
 import { type SearchOf, useAnySearch, useSearchChange } from '../../client/use-address.ts'
 import { NamedSelect } from '../../ui/controls.tsx'
-import { ErrorNotice, Notice, Skeleton } from '../../ui/kit.tsx'
+import { Ago, ErrorNotice, Notice, Skeleton } from '../../ui/kit.tsx'
 import { excerpt, visibleText } from '../../ui/words.ts'
 import type { Refusal } from '../seal/apply-readiness.ts'
 import type { SessionPart } from './next-step.ts'
@@ -136,3 +136,16 @@ export const Refused = ({ refusal: { reason, advice, remedy }, title, tone = 'wa
     <p>{advice}</p>
   </Notice>
 )
+
+/** Shows who changed the lock last, why and when; nothing while nobody has. */
+export function LastLockChange({ session: { last_lock_change: change } }: { session: Session }) {
+  if (!change) return null
+  const done = change.locked ? 'Locked' : 'Unlocked'
+  const by = change.round === null ? excerpt(change.by, 300) : `the review of the platform of round ${change.round}`
+  return (
+    <p class="small quiet">
+      {done} by {by}, <Ago at={change.at} />
+      {change.reason && <>: “{excerpt(change.reason, 1_000)}”</>}
+    </p>
+  )
+}

@@ -9,8 +9,7 @@ import type { Statement, StatementResult } from '../../../src/rules/intent/state
 import type { Finding } from '../../kit/attempts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
-import type { ValidPlan } from '../plan/plan.ts'
-import { createCheckedValidator, type PlanValidator } from '../plan/validators.ts'
+import type { PlanCheck } from '../plan/validators.ts'
 
 /** A check of plans against the request of a round, which the small model turns into statements in the background. */
 export type IntentCheck = ReturnType<typeof startIntentCheck>
@@ -85,20 +84,23 @@ const MAX_CHANGES = 8_000
 /** Maximum attempts spent on unmet statements before an otherwise valid plan is accepted. */
 const MAX_SPENT = 2
 
-/** Creates a validator that rejects plans with unmet statements, up to twice and not at the last attempt. */
-export const createIntentValidator = (
-  kit: Kit,
-  check: IntentCheck,
-  options: { validate: PlanValidator; maxAttempts: number },
-): PlanValidator => {
-  const checkStatements = async ({ plan }: ValidPlan) => {
+/** Creates the check of a loop that rejects plans with unmet statements. */
+export const createStatementCheck = (kit: Kit, check: IntentCheck): PlanCheck => ({
+  most: MAX_SPENT,
+  writeQuery: writeUnmetQuery,
+  check: async ({ plan }) => {
     const statements = await check.evaluate(plan)
     const unmet = withVerdict(statements, 'unmet')
     if (unmet.length > 0) kit.run.log.info('the plan leaves statements of the request unmet', { unmet: unmet.length })
-    return { statements, findings: unmet.map(findingOf), feedback: kit.secrets.text(intentFeedback(unmet)) }
-  }
-  return createCheckedValidator(kit, { ...options, most: MAX_SPENT }, checkStatements, writeUnmetQuery)
-}
+    const known = statements.filter(({ verdict }) => verdict !== 'unknown')
+    return {
+      statements,
+      findings: unmet.map(findingOf),
+      feedback: kit.secrets.text(intentFeedback(unmet)),
+      verdicts: new Map(known.map(({ statement, verdict }) => [statement.text, verdict === 'met'])),
+    }
+  },
+})
 
 const findingOf = ({ statement, finding }: StatementResult): Finding => ({
   severity: 'error',

@@ -16,7 +16,7 @@ import { copyCommit, findBaseCommit, type WorkspaceCopy } from '../../workspace/
 import type { SurveyedFile } from '../../workspace/files/access.ts'
 import { listFiles } from '../generator/compose-result.ts'
 import { describeRefusal, EngineRefusal, planRoot } from '../plan/plan.ts'
-import { createCheckedValidator, type PlanValidator } from '../plan/validators.ts'
+import type { PlanCheck } from '../plan/validators.ts'
 
 export interface EnvironmentResult {
   environment: Environment
@@ -77,7 +77,8 @@ async function planCommit(kit: Kit, commit: string, environments: Environment[])
   let copy: WorkspaceCopy | null = null
   try {
     copy = await copyCommit(run.context.config, run.workspace, commit, run.signal)
-    const init = await kit.engine.run('init', { ...kit.engine.scoped, workspace_path: copy.iacRoot })
+    const root = { workspace_path: copy.iacRoot, state: copy.state }
+    const init = await kit.engine.run('init', { ...kit.engine.scoped, ...root })
     if (init.exit_code !== 0) throw new EngineRefusal(init, 'init')
     const results: EnvironmentResult[] = []
     for (const environment of environments) results.push(await planOne(kit, copy, environment))
@@ -96,7 +97,7 @@ const PLAN_FILE = 'environment.plan'
 async function planOne(kit: Kit, copy: WorkspaceCopy, environment: Environment): Promise<EnvironmentResult> {
   const { secrets } = kit
   try {
-    const place = { workspace_path: copy.iacRoot, plan_file: PLAN_FILE }
+    const place = { workspace_path: copy.iacRoot, state: copy.state, plan_file: PLAN_FILE }
     const plan = await copy.withValues(environment, () => planRoot(kit, place))
     secrets.learn(plan)
     return { environment, verdict: 'valid', facts: secrets.text(factsOf(plan, environment)), output: '' }
@@ -154,19 +155,23 @@ function notesOnOthers({ unconcerned, beyondLimit, ofOtherRoots }: FoundEnvironm
   ].filter((note) => note !== false)
 }
 
-/** Creates a validator that once rejects a plan whose code breaks another environment, which was valid before. */
-export function createEnvironmentValidator(
-  kit: Kit,
-  check: EnvironmentCheck,
-  options: { validate: PlanValidator; maxAttempts: number },
-): PlanValidator {
-  const checkEnvironments = async () => {
-    const broken = (await check.results()).filter(({ verdict }) => verdict === 'broken')
-    const feedback = broken.map(({ environment, output }) => `With ${environment.path}:\n${output}`).join('\n\n')
-    return { findings: broken.map(findingOf), feedback }
-  }
-  return createCheckedValidator(kit, { ...options, most: 1 }, checkEnvironments, writeQuery)
-}
+/** Creates the check of a loop that once rejects code that breaks another environment, which was valid before. */
+export const createEnvironmentsCheck = (environments: EnvironmentCheck): PlanCheck => ({
+  most: 1,
+  writeQuery,
+  check: async () => {
+    const results = await environments.results()
+    const broken = results.filter(({ verdict }) => verdict === 'broken')
+    const known = results.filter(({ verdict }) => verdict === 'valid' || verdict === 'broken')
+    return {
+      findings: broken.map(findingOf),
+      feedback: broken.map(({ environment, output }) => `With ${environment.path}:\n${output}`).join('\n\n'),
+      verdicts: new Map(
+        known.map(({ environment, verdict }) => [`valid with ${environment.path}`, verdict === 'valid']),
+      ),
+    }
+  },
+})
 
 const findingOf = ({ environment, facts, output }: EnvironmentResult): Finding => ({
   severity: 'error',
@@ -218,8 +223,11 @@ function findEnvironments({ run, openFiles }: Kit): Promise<FoundEnvironments> {
       ({ path, bytes }) => isVariableFile(path) && !isLoadedByItself(path) && bytes <= MAX_BYTES,
     )
     const own = candidates.filter(({ path }) => !isOfOtherRoot(path, surveyed))
-    const read = await Promise.all(own.map(async ({ path }) => concern(path, await access.read(path), changes)))
-    const concerned = read.filter((environment) => environment !== null)
+    const texts = await access.readAll(own.map(({ path }) => path))
+    if (texts.size < own.length) throw new Error('a file of another environment could not be read')
+    const concerned = own
+      .map(({ path }) => concern(path, texts.get(path) ?? '', changes))
+      .filter((environment) => environment !== null)
     const paths = new Set(concerned.map(({ path }) => path))
     return {
       concerned: concerned.slice(0, MAX_PLANNED),

@@ -161,7 +161,8 @@ async function readFolder(files: FileAccess, folder: string): Promise<Declaratio
 /** True if two texts list the same findings, in any order and at any line, since a change moves lines. */
 export const areSameFindings = (a: string, b: string): boolean => formOf(a) === formOf(b)
 
-const formOf = (findings: string): string =>
+/** Returns the lines of findings in a form that stays the same when lines move. */
+export const formOf = (findings: string): string =>
   findings
     .split('\n')
     .map((line) =>

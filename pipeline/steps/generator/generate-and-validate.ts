@@ -1,9 +1,11 @@
 import { PlatformError } from '../../../src/base/errors.ts'
+import { cutMiddle } from '../../../src/base/text.ts'
 import type { Operation } from '../../../src/base/vocabulary.ts'
 import {
   writeAttemptNote,
   writeFeedbackQuery,
   writeFormattedNote,
+  writeLossNote,
   writeRepairQuery,
 } from '../../../src/chains/iac-generator.ts'
 import type { Kit } from '../../kit/kit.ts'
@@ -20,17 +22,20 @@ import {
 } from './diagnose.ts'
 import { type GeneratorDialogue, openGenerator } from './generator-dialogue.ts'
 import { publishChanges } from './publish-changes.ts'
+import { createRatchet, MAX_SAME } from './ratchet.ts'
 
-export type Validation<Value> = PlanToStore &
-  (
+export type Validation<Value> = PlanToStore & {
+  /** The verdicts of named checks of a valid plan. */
+  verdicts?: ReadonlyMap<string, boolean>
+} & (
     | { ok: true; value: Value }
     | { ok: false; feedback: string; value?: Value; step?: EngineStep; goodEnough?: GoodEnough<Value> }
   )
 
 /** A rejected attempt that is accepted after all when every later one fails. */
 interface GoodEnough<Value> {
-  /** Writes the query for the next attempt, in place of the repair query. */
-  writeQuery(feedback: string): string
+  /** The query for the next attempt, in place of the repair query. */
+  query: string
   /** Validates the attempt again after its code was restored. */
   validateAgain(): Promise<Validation<Value>>
 }
@@ -52,6 +57,8 @@ export interface GenerationTask<Value> {
 
 /** Thrown when every attempt failed. */
 export class ValidationLoopExceeded extends PlatformError {
+  /** Why the loop ended before its last attempt, as a sentence and a blank; empty when it did not. */
+  readonly reason: string = ''
   /** The verdict on the last attempt; null when there was none. */
   readonly last: Validation<unknown> | null
   constructor(
@@ -64,6 +71,11 @@ export class ValidationLoopExceeded extends PlatformError {
   }
 }
 
+/** Thrown when the engine failed in the same way as often as a loop allows. */
+class SameFailure extends ValidationLoopExceeded {
+  override readonly reason = `The same failure came ${MAX_SAME} times, so that no further attempt is made. `
+}
+
 /** Thrown when the engine failed for a reason outside of the code. The message says what to do. */
 export class EnvironmentFailure extends ValidationLoopExceeded {
   constructor(last: Validation<unknown>, message: string) {
@@ -73,7 +85,8 @@ export class EnvironmentFailure extends ValidationLoopExceeded {
 
 /**
  * Lets the generator, a model, write code until the validator accepts it, and returns the accepted value. Attempts
- * share a conversation, and each is committed and pushed before its validation. The result of the round includes the
+ * share a conversation, and each is committed and pushed before its validation. An attempt that loses a check which an
+ * earlier one passed is not taken, and the third failure of the same kind ends the loop. The result of the round includes the
  * task if it is the purpose of the round. If all attempts fail, the last good enough one is restored and validated
  * again. Errors: `ValidationLoopExceeded` when the attempts are used up; `EnvironmentFailure` when no attempt can help;
  * those of `runAgent`, of the workspace and of the object store.
@@ -81,13 +94,18 @@ export class EnvironmentFailure extends ValidationLoopExceeded {
 export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<Value>): Promise<Value> {
   const { run, secrets } = kit
   const { prompt, query: situation } = task
-  const progress: Progress<Value> = { attempts: [], reason: 'task', prompt, situation, findings: null, fallback: null }
+  const progress: Progress<Value> = {
+    ...{ attempts: [], reason: 'task', prompt, situation, findings: null, fallback: null },
+    ...{ ratchet: createRatchet(), trajectory: [] },
+  }
   const value = await runAttempts(kit, task, progress).catch(async (error: unknown) => {
+    await tellTrajectory(kit, progress.trajectory, error)
     if (!progress.fallback || !(error instanceof PlatformError) || run.signal.aborted) throw error
     run.log.warn('the code goes back to an earlier attempt that was good enough', { error })
     progress.attempts = progress.fallback.attempts
     return await restoreFallback(kit, task, progress.fallback, error)
   })
+  noteTrajectory(kit, progress.trajectory)
   if (task.operation === run.round.mode) {
     const { summary, assumptions, gaps, repairs } = composeResult(progress.attempts)
     const masked = (texts: readonly string[]) => texts.map((text) => secrets.text(text))
@@ -112,6 +130,9 @@ interface Progress<Value> {
   findings: string | null
   /** The last good enough attempt with the commit of its code, and the attempts up to this one. */
   fallback: { commit: string; attempts: Attempt[]; validateAgain: GoodEnough<Value>['validateAgain'] } | null
+  ratchet: ReturnType<typeof createRatchet>
+  /** What became of each attempt, masked. */
+  trajectory: string[]
 }
 
 async function runAttempts<Value>(kit: Kit, task: GenerationTask<Value>, progress: Progress<Value>): Promise<Value> {
@@ -141,7 +162,7 @@ async function runAttempt<Value>(
   task: GenerationTask<Value>,
   { attempt, generator, progress }: { attempt: number; generator: GeneratorDialogue; progress: Progress<Value> },
 ): Promise<Validation<Value>> {
-  const { run, status } = kit
+  const { run, secrets, status } = kit
   run.meter.countAttempt()
   run.eventLog.activity({
     type: 'attempt.began',
@@ -161,18 +182,58 @@ async function runAttempt<Value>(
   await status.say('validating', 'Waiting for infrastructure as code to be validated.')
   const last = await task.validate()
   await storePlan(kit, last)
-  if (last.ok) return last
-  progress.situation = last.feedback
-  progress.reason = last.goodEnough ? 'request' : 'validation'
-  if (last.goodEnough)
-    progress.fallback = { commit, attempts: [...progress.attempts], validateAgain: last.goodEnough.validateAgain }
+  const { lost, isTaken, standing, goesBack } = progress.ratchet.judge(last, attempt, commit)
+  progress.trajectory.push(`${attempt} ${secrets.text(outcomeOf(last, lost))}`)
+  if (last.ok && isTaken) return last
+  const refused = last.ok ? { ...last, ok: false as const, feedback: describeLoss(lost, standing?.attempt) } : last
+  progress.situation = refused.feedback
+  progress.reason = refused.goodEnough ? 'request' : 'validation'
+  if (isTaken && refused.goodEnough)
+    progress.fallback = { commit, attempts: [...progress.attempts], validateAgain: refused.goodEnough.validateAgain }
   // Code that the engine rejects stays rejected; what only the request demands may be left out for a reason.
-  const next = await writeNextQuery(kit, last, attempt < task.maxAttempts)
-  const isRepeated = !last.goodEnough && progress.findings !== null && areSameFindings(next.findings, progress.findings)
+  const next = await writeNextQuery(kit, progress, refused, attempt < task.maxAttempts)
+  const isRepeated =
+    !refused.goodEnough && progress.findings !== null && areSameFindings(next.findings, progress.findings)
   progress.findings = next.findings
+  if (goesBack && attempt < task.maxAttempts) await restore(kit, goesBack.commit)
   const note = writeAttemptNote({ attempt: attempt + 1, maxAttempts: task.maxAttempts, isRepeated })
-  progress.prompt = joinParts([`${note} ${next.query}`, writeFormattedNote(formatted)])
-  return last
+  const loss = isTaken ? '' : writeLossNote({ lost: lost.map(secrets.text), goesBack: goesBack?.attempt ?? null })
+  progress.prompt = joinParts([`${note} ${loss}${next.query}`, writeFormattedNote(goesBack ? [] : formatted)])
+  return refused
+}
+
+/** Puts the code of an earlier attempt back, as a commit of its own. */
+async function restore(kit: Kit, commit: string): Promise<void> {
+  await kit.run.workspace.restore(commit)
+  const published = await publishChanges(kit)
+  if (published.files.length > 0) kit.attempts.changed(published.commit)
+}
+
+const describeLoss = (lost: readonly string[], attempt: number | undefined): string =>
+  `The plan has lost what that of attempt ${attempt} had: ${lost.join('; ')}.`
+
+/** Describes, in a few words and unmasked, what became of an attempt. */
+function outcomeOf(validation: Validation<unknown>, lost: readonly string[]): string {
+  if (lost.length > 0 && (validation.ok || !validation.step))
+    return `was not taken, because it lost: ${lost.join('; ')}`
+  if (validation.ok) return 'was accepted'
+  const [first = ''] = withoutWarnings(validation.feedback).match(/(?<=Error: ).+/) ?? validation.feedback.split('\n')
+  const words = cutMiddle(first.replace(/^- /, '').replace(/\.$/, ''), MAX_OUTCOME)
+  if (validation.step) return `failed at ${validation.step}: ${words}`
+  return `was valid, but not what was asked for: ${words}`
+}
+
+const MAX_OUTCOME = 160
+
+/** Adds the outcomes of several attempts to the remarks of the round. */
+function noteTrajectory({ run }: Kit, trajectory: readonly string[]): void {
+  if (trajectory.length > 1) run.result.notes.push(`Attempts: ${trajectory.join('; ')}.`)
+}
+
+/** Says what was tried, before a loop ends without a valid attempt. */
+async function tellTrajectory(kit: Kit, trajectory: readonly string[], error: unknown): Promise<void> {
+  if (!(error instanceof ValidationLoopExceeded) || trajectory.length < 2) return
+  await kit.status.show('validating', `${error.reason}What was tried: attempt ${trajectory.join('; attempt ')}.`)
 }
 
 const RESTORED = 'No later attempt was valid: the code of an earlier one, which was good enough, is validated again.'
@@ -186,9 +247,7 @@ async function restoreFallback<Value>(
 ): Promise<Value> {
   const facts = { task: task.operation, reason: RESTORED, judge: wordsAbout }
   const validation = await kit.attempts.record(facts, async () => {
-    await kit.run.workspace.restore(commit)
-    const published = await publishChanges(kit)
-    if (published.files.length > 0) kit.attempts.changed(published.commit)
+    await restore(kit, commit)
     return await validateAgain()
   })
   if (!validation.ok) throw error
@@ -197,15 +256,21 @@ async function restoreFallback<Value>(
 }
 
 /** Writes the next query from findings or raw output. Errors: `EnvironmentFailure` when code cannot help. */
-async function writeNextQuery(kit: Kit, last: Extract<Validation<unknown>, { ok: false }>, hasNextAttempt: boolean) {
+async function writeNextQuery(
+  kit: Kit,
+  { ratchet }: Pick<Progress<unknown>, 'ratchet'>,
+  last: Extract<Validation<unknown>, { ok: false }>,
+  hasNextAttempt: boolean,
+) {
   const { step, feedback, goodEnough } = last
-  if (goodEnough) return { query: goodEnough.writeQuery(feedback), findings: feedback }
+  if (goodEnough) return { query: goodEnough.query, findings: feedback }
   if (!step) return { query: writeFeedbackQuery(feedback), findings: feedback }
   const reason = await explainFaultOutsideCode(kit, feedback)
   const asksEngine = reason === null && hasNextAttempt
   const errors = await findErrors(kit, { step, feedback }, { asksEngine })
   kit.attempts.diagnose(step, errors)
   if (reason !== null) throw new EnvironmentFailure(last, reason)
+  if (ratchet.countFailure(step, errors, withoutWarnings(feedback)) >= MAX_SAME) throw new SameFailure(last)
   const findings = hasNextAttempt ? await describeErrors(kit, errors) : ''
   if (findings !== '') return { query: writeRepairQuery(findings), findings }
   const output = withoutWarnings(feedback)

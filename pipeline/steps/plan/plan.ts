@@ -8,7 +8,7 @@ import {
   type TargetingFault,
 } from '../../../src/plan/targets.ts'
 import type { StoredPlan } from '../../../src/reports/artifacts.ts'
-import type { EngineResult } from '../../../src/services/iac/contract.ts'
+import type { EngineResult, EngineRoot } from '../../../src/services/iac/contract.ts'
 import { runWhenStateIsFree, traceEngine } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { writeOverride } from '../../workspace/backend-override.ts'
@@ -237,10 +237,7 @@ export class EngineRefusal extends PlatformError {
 }
 
 /** Plans a whole root that is initialised. Errors: `EngineRefusal`; those of `Engine.run`; 504 for a locked state. */
-export async function planRoot(
-  { run, engine }: Kit,
-  place: { workspace_path: string; plan_file: string },
-): Promise<Plan> {
+export async function planRoot({ run, engine }: Kit, place: EngineRoot & { plan_file: string }): Promise<Plan> {
   const body = { ...engine.scoped, ...place, targets: [] }
   const planned = await runWhenStateIsFree(run, () => engine.run('plan', body))
   if (planned.exit_code !== 0) throw new EngineRefusal(planned, 'plan')

@@ -11,36 +11,69 @@ export type PlanValidator = () => Promise<Validation<ValidPlan>>
 export const createPlanValidator = (kit: Kit, targetsOf: () => Promise<string[]>): PlanValidator =>
   createChoiceValidator(kit, { ...fixedTargets(kit, []), choose: targetsOf })
 
-/** The result of a check of a valid plan. */
-interface PlanCheck {
+/** A check of every valid plan, beside those of the engine. */
+export interface PlanCheck {
+  check: (plan: ValidPlan) => Promise<CheckResult>
+  /** Attempts that its findings may cost in a loop. */
+  most: number
+  /** Writes the query for the next attempt. */
+  writeQuery: (feedback: string) => string
+}
+
+interface CheckResult {
   /** The reasons to write the code again; empty when there are none. */
   findings: Finding[]
   /** The same for the generator. */
   feedback: string
+  /** What was checked, by a name that stays the same from plan to plan; what cannot be known is left out. */
+  verdicts: ReadonlyMap<string, boolean>
   statements?: readonly StatementResult[]
 }
 
-/** Creates a validator that rejects checked plans, which stay good enough, up to `most` times and not at the end. */
+/**
+ * Creates a validator that runs all checks on every valid plan. Findings reject it, so that it stays good enough, until
+ * each check with findings has cost what it may, and never at the last attempt.
+ */
 export function createCheckedValidator(
   kit: Kit,
-  { validate, maxAttempts, most }: { validate: PlanValidator; maxAttempts: number; most: number },
-  check: (plan: ValidPlan) => Promise<PlanCheck>,
-  writeQuery: (feedback: string) => string,
+  { validate, maxAttempts }: { validate: PlanValidator; maxAttempts: number },
+  checks: readonly PlanCheck[],
 ): PlanValidator {
   let attempt = 0
-  let spent = 0
+  const spent = new Map<PlanCheck, number>()
+  const runCheck = async (one: PlanCheck, plan: ValidPlan) => {
+    const result = await kit.attempts.step(
+      'check',
+      () => one.check(plan),
+      ({ findings }) => findings.length === 0,
+    )
+    const cost = spent.get(one) ?? 0
+    const rejects = result.findings.length > 0 && cost < one.most && attempt < maxAttempts
+    if (rejects) spent.set(one, cost + 1)
+    return { ...result, rejects, query: one.writeQuery(result.feedback) }
+  }
   return async () => {
     attempt++
     const validation = await validate()
-    if (!validation.ok || attempt >= maxAttempts || spent >= most) return validation
-    const isMet = ({ findings }: PlanCheck) => findings.length === 0
-    const { findings, feedback, ...more } = await kit.attempts.step('check', () => check(validation.value), isMet)
-    if (findings.length === 0) return { ...validation, ...more }
-    spent++
-    kit.attempts.diagnose('check', findings)
+    if (!validation.ok) return validation
+    const results: Awaited<ReturnType<typeof runCheck>>[] = []
+    for (const one of checks) results.push(await runCheck(one, validation.value))
+    const statements = results.find((result) => result.statements)?.statements
+    const checked = {
+      ...(statements && { statements }),
+      verdicts: new Map(results.flatMap(({ verdicts }) => [...verdicts])),
+    }
+    const rejecting = results.filter(({ rejects }) => rejects)
+    if (rejecting.length === 0) return { ...validation, ...checked }
+    kit.attempts.diagnose(
+      'check',
+      rejecting.flatMap(({ findings }) => findings),
+    )
     const { text, targets, plan } = validation
-    const goodEnough = { writeQuery, validateAgain: createPlanValidator(kit, async () => targets) }
-    return { ok: false, text, targets, ...(plan && { plan }), ...more, feedback, goodEnough }
+    const query = rejecting.map((one) => one.query).join('\n\n')
+    const feedback = rejecting.map((one) => one.feedback).join('\n\n')
+    const goodEnough = { query, validateAgain: createPlanValidator(kit, async () => targets) }
+    return { ok: false, text, targets, ...(plan && { plan }), ...checked, feedback, goodEnough }
   }
 }
 

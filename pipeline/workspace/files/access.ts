@@ -6,7 +6,7 @@ import { ToolError } from '../../../src/agent/agent-request.ts'
 import { forEachOf } from '../../../src/base/gate.ts'
 import { distanceWithin, editDistance } from '../../../src/base/text.ts'
 import { runProcess } from '../../../src/runtime/run-process.ts'
-import { createLocalGit, type LocalGit } from '../git/git.ts'
+import { createLocalGit, type LocalGit, MIB } from '../git/git.ts'
 import type { Workspace } from '../workspace.ts'
 import { type Enclosure, resolveExistingPath } from './confine.ts'
 import { type Editor, MissingFile, missingFileError, removeFile, replaceInText, writeText } from './edit.ts'
@@ -28,6 +28,7 @@ export function createFileAccess(
   { iacRoot: root, clone: workTree, gitDirectory: directory }: Pick<Workspace, 'iacRoot' | 'clone' | 'gitDirectory'>,
 ) {
   const editor = { root, paths: config.paths, git: createLocalGit(config.git, { directory, workTree }) }
+  const most = config.git.max_change_mib * MIB
   const read = async (path: string): Promise<string> => {
     const target = await resolveExistingPath(editor, path)
     const text = target === null ? null : await readText(target, MAX_READ)
@@ -36,13 +37,19 @@ export function createFileAccess(
   return {
     /** Reads a text file, cut with a note after 200,000 characters. */
     read,
-    /** Reads files in parallel and returns their texts by path, without those that cannot be read. */
+    /**
+     * Reads files in parallel and returns their texts by path, without those that cannot be read. Errors: a plain one
+     * above `git.max_change_mib` together.
+     */
     readAll: async (paths: readonly string[]) => {
       const texts = new Map<string, string>()
+      let characters = 0
       await forEachOf(paths, READERS, async (path) => {
-        const text = await read(path).catch(() => null)
+        const text = characters > most ? null : await read(path).catch(() => null)
+        characters += text?.length ?? 0
         if (text !== null) texts.set(path, text)
       })
+      if (characters > most) throw new Error(`${paths.length} files hold more than git.max_change_mib together`)
       return texts
     },
     /** Writes a `tf` or `tfvars` file, like the next two; returns true if that changed anything. */

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { waitUnlessAborted } from '../../../src/base/time.ts'
 import { findBoundary, holdsKeysAlone } from '../limits/workspace.ts'
 import { JobFault, type JobKind, SHUT_DOWN } from '../types.ts'
-import { type ProgramKind, refusalText, SMALL, TooLarge, tooLargeText } from './findings.ts'
+import { type ProgramKind, type Refusal, refuseFindings, refuseTooLarge, SMALL, TooLarge } from './findings.ts'
 import { type Inspection, inspect } from './inspect.ts'
 import { findLinks, findShipped } from './workspace-files.ts'
 
@@ -39,7 +39,7 @@ const USES_SAVED_BACKEND: readonly JobKind[] = ['plan', 'import', 'show', 'state
 const HAS_PLAN: readonly JobKind[] = ['apply', 'show']
 
 /**
- * Returns the diagnostic of a job that would run programs or reach beyond the repository, else null. Checks `apply` and
+ * Returns why a job is refused that would run programs or reach beyond the repository, else null. Checks `apply` and
  * `show` on the configuration in the plan file. Errors: `JobFault` 503 when `signal` fires, 504 after `timeoutMs`.
  */
 export async function checkHostPrograms(
@@ -47,14 +47,14 @@ export async function checkHostPrograms(
   workspace: string,
   planFile: string | undefined,
   options: CheckOptions,
-): Promise<string | null> {
+): Promise<Refusal | null> {
   if (kind === 'scope_resource_ids') return null
   const { signal: stopping, timeoutMs, ...passed } = options
   const limit = AbortSignal.timeout(timeoutMs)
   try {
     return await check(kind, workspace, planFile, { ...passed, signal: AbortSignal.any([stopping, limit]) })
   } catch (error) {
-    if (error instanceof TooLarge) return tooLargeText(error.file, error.limit)
+    if (error instanceof TooLarge) return refuseTooLarge(error.file, error.limit)
     if (stopping.aborted) throw new JobFault(503, SHUT_DOWN)
     if (limit.aborted) throw new JobFault(504, `The engine did not finish within ${timeoutMs / 1000}s.`)
     throw error
@@ -74,7 +74,7 @@ async function check(
     providerFolders: otherFolders,
     ...passed
   }: Omit<CheckOptions, 'timeoutMs'>,
-): Promise<string | null> {
+): Promise<Refusal | null> {
   const workspace = await realpath(given).catch(() => null)
   // The engine reports a missing workspace itself.
   if (workspace === null) return null
@@ -92,7 +92,7 @@ async function check(
   const shipped = await findShipped({ place, dataFolder, initialised })
   const links = await findLinks({ workspace, boundary, dataFolder, providerFolders, signal })
   const linked = links.filter(({ file }) => !shipped.some((other) => other.file === file))
-  if (shipped.length + linked.length > 0) return refusalText([...shipped, ...linked])
+  if (shipped.length + linked.length > 0) return refuseFindings([...shipped, ...linked])
   const inspection: Inspection = {
     ...passed,
     place,
@@ -116,19 +116,19 @@ const realFolders = async (folders: string[]): Promise<string[]> =>
   (await Promise.all(folders.map((folder) => realpath(folder).catch(() => null)))).filter((folder) => folder !== null)
 
 /** Inspects in a separate thread, so that a large configuration blocks nothing and its memory is limited. */
-function inspectAside(inspection: Inspection, signal: AbortSignal): Promise<string | null> {
+function inspectAside(inspection: Inspection, signal: AbortSignal): Promise<Refusal | null> {
   const thread = new Worker(new URL('./inspect-thread.ts', import.meta.url), {
     workerData: inspection,
     resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
     execArgv: [],
     env: {},
   })
-  const outcome = new Promise<string | null>((settle, fail) => {
+  const outcome = new Promise<Refusal | null>((settle, fail) => {
     thread.once('message', settle)
     thread.once('error', (error: NodeJS.ErrnoException) => {
       const { workspace, boundary } = inspection.place
       if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') fail(error)
-      else settle(tooLargeText(relative(boundary, workspace) || '.', 'what fits into 128 MiB of memory'))
+      else settle(refuseTooLarge(relative(boundary, workspace) || '.', 'what fits into 128 MiB of memory'))
     })
     thread.once('exit', () => fail(new Error('the check of a configuration ended without a result')))
   })

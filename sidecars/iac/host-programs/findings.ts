@@ -72,19 +72,48 @@ export interface FileScan {
   setsBackend: boolean
 }
 
+/** Why a job is refused. */
+export interface Refusal {
+  /** Diagnostics in the form of the engine. */
+  text: string
+  /** Empty for a file that could not be read to its end. */
+  findings: readonly Finding[]
+}
+
 const SHOWN = 20
+/** Findings of one answer. */
+const LARGEST_ANSWER = 1000
 
 /** @param repository the one whose code was checked, as `host/path`; without it, any */
-export function refusalText(findings: Finding[], repository = '*'): string {
+export function refuseFindings(findings: Finding[], repository = '*'): Refusal {
   const programs = findings.filter(({ reach }) => reach === undefined)
   const others = findings.filter(({ reach }) => reach !== undefined)
-  return [
+  const text = [
     programs.length > 0 ? programText(programs, permission(programs, repository)) : '',
     others.length > 0 ? reachText(others, permission(others, repository)) : '',
   ]
     .filter(Boolean)
     .join('\n')
+  return { text, findings }
 }
+
+/** Returns the operator's setting that would allow a finding, and the entry or value of it. */
+const permissionFor = ({ kind }: Finding, repository: string): { setting: string; value: string } =>
+  kind === undefined
+    ? { setting: 'IAC_ALLOW_HOST_PROGRAMS', value: 'true' }
+    : { setting: 'IAC_ALLOW_PROGRAMS', value: `${kind}:${printable(repository)}` }
+
+/** Renders the findings like the engine's `validate -json`, as `stdout` of a `diagnostics` job. */
+export const findingsAsDiagnostics = (findings: readonly Finding[], repository = '*'): string =>
+  JSON.stringify({
+    diagnostics: findings.slice(0, LARGEST_ANSWER).map((finding) => ({
+      severity: 'error',
+      summary: printable(finding.construct),
+      detail: finding.reach ?? 'it would run a program on the machine that runs the engine',
+      range: { filename: finding.file, start: { line: finding.line } },
+      allowed_by: permissionFor(finding, repository),
+    })),
+  })
 
 /** Says which settings of the operator would allow all of the findings. */
 function permission(findings: Finding[], repository: string): string {
@@ -102,7 +131,7 @@ const programText = (findings: Finding[], permission: string): string =>
   diagnostic(
     'Program on the engine host refused',
     listed(findings),
-    'This would run a program on the machine that runs the engine. Remove it and express the intent with',
+    'This would run a program on the machine that runs the engine. In new code, express the intent with',
     'resources and data sources of a provider (for example user data or cloud-init for set-up on an instance,',
     'a variable or a data source of the cloud for a value, a token for the credentials of a provider).',
     permission,
@@ -113,7 +142,7 @@ const reachText = (findings: Finding[], permission: string): string =>
     'Reach beyond the workspace refused',
     listed(findings),
     'Code of a repository is run before anybody has reviewed it, so it may use its own files and the cloud, but',
-    'nothing else of the machine that runs the engine. Remove what is named above.',
+    'nothing else of the machine that runs the engine. New code must not have what is named above.',
     permission,
   )
 
@@ -136,19 +165,23 @@ export function printable(text: string): string {
   return shown.length > LONGEST ? `${shown.slice(0, LONGEST)}…` : shown
 }
 
-/** Returns the text for a file that could not be parsed to its end and may therefore hide anything. */
-export const unreadableText = (file: string): string =>
-  diagnostic(
+/** Refuses a file that could not be parsed to its end and may therefore hide anything. */
+export const refuseUnreadable = (file: string): Refusal => ({
+  text: diagnostic(
     'Configuration could not be checked',
     [`  on ${printable(file)}`],
     'The file does not end where its blocks and strings say, or nests deeper than 200 levels, so it cannot be checked',
     'for programs that would run on the engine host. Correct its syntax.',
-  )
+  ),
+  findings: [],
+})
 
-/** Returns the text for a file or folder that is larger than the check reads. */
-export const tooLargeText = (file: string, limit: string): string =>
-  diagnostic(
+/** Refuses a file or folder that is larger than the check reads. */
+export const refuseTooLarge = (file: string, limit: string): Refusal => ({
+  text: diagnostic(
     'Configuration too large to be checked',
     [`  on ${printable(file)}`],
-    `The check reads ${limit}. Remove what is no configuration, or split it over several workspaces.`,
-  )
+    `The check reads ${limit}. Leave out what is no configuration, or split it over several workspaces.`,
+  ),
+  findings: [{ file, line: 0, construct: 'configuration too large to be checked', reach: `the check reads ${limit}` }],
+})

@@ -27,11 +27,12 @@ import {
   inMib,
   LIMITS,
   type ProgramKind,
-  refusalText,
+  type Refusal,
+  refuseFindings,
+  refuseTooLarge,
+  refuseUnreadable,
   type Sizes,
   TooLarge,
-  tooLargeText,
-  unreadableText,
 } from './findings.ts'
 import { readActed, runsWith } from './plan-changes.ts'
 import { findBackends, findProviders, judgeBackend } from './rules/connections.ts'
@@ -67,14 +68,14 @@ export interface Inspection {
   applies: boolean
 }
 
-/** Returns the text that refuses the configuration; null to accept it. Errors: `TooLarge` beyond `sizes`. */
-export async function inspect(inspection: Inspection, sizes: Sizes): Promise<string | null> {
+/** Returns why the configuration is refused; null to accept it. Errors: `TooLarge` beyond `sizes`. */
+export async function inspect(inspection: Inspection, sizes: Sizes): Promise<Refusal | null> {
   const inspector = new Inspector(inspection, sizes)
   try {
     return await inspector.run()
   } catch (error) {
     if (!(error instanceof TooLarge) || sizes.totalBytes < LIMITS.totalBytes) throw error
-    return tooLargeText(error.file, error.limit)
+    return refuseTooLarge(error.file, error.limit)
   }
 }
 
@@ -103,7 +104,7 @@ class Inspector {
     this.#sizes = sizes
   }
 
-  async run(): Promise<string | null> {
+  async run(): Promise<Refusal | null> {
     const { planFile, place } = this.#given
     const snapshot = planFile === null ? null : await readPlanSnapshot(planFile, relative(place.workspace, planFile))
     for (const { folder, ...file } of snapshot ?? [])
@@ -112,8 +113,8 @@ class Inspector {
     if (this.#given.usesSavedBackend) await this.#judgeSavedBackend()
     const acted = this.#given.applies && snapshot !== null && planFile !== null ? await readActed(planFile) : null
     const refused = this.#findings.filter((finding) => !this.#isHarmless(finding, acted))
-    if (refused.length > 0) return refusalText(refused, this.#given.repository)
-    return this.#broken === null ? null : unreadableText(this.#broken)
+    if (refused.length > 0) return refuseFindings(refused, this.#given.repository)
+    return this.#broken === null ? null : refuseUnreadable(this.#broken)
   }
 
   /**

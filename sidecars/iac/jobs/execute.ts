@@ -5,6 +5,7 @@ import type { LogFields, Logger } from '../../../src/base/log.ts'
 import { engineArguments, withoutOwnSettings } from '../engine/command.ts'
 import { type RunOnce, runInit, Turns } from '../engine/plugin-cache.ts'
 import { checkHostPrograms } from '../host-programs/check.ts'
+import { findingsAsDiagnostics, type Refusal } from '../host-programs/findings.ts'
 import { permittedKinds } from '../host-programs/permissions.ts'
 import { discover } from '../inventory/discover.ts'
 import { kubernetesIdentifiers } from '../inventory/kubernetes/identifier.ts'
@@ -69,10 +70,10 @@ function createCommandRunner(options: ExecutorOptions) {
     const args = engineArguments(job.kind, request, settings.backendConfig)
     if (args === null) return listScope(options, job, request, supervision)
     if (job.kind === 'fmt') return runFormatJob(options, job, { args, texts: request.texts ?? [] }, supervision)
+    const stopping = AbortSignal.any([supervision.signal, supervision.cancelled])
+    if (request.programs_only) return listPrograms(options, job, request, stopping)
     const refusal =
-      (await refuseMoved(job.workspace_path)) ??
-      plan.refusal ??
-      (await refuse(options, job, request, AbortSignal.any([supervision.signal, supervision.cancelled])))
+      (await refuseMoved(job.workspace_path)) ?? plan.refusal ?? (await refuse(options, job, request, stopping))
     if (refusal !== null) {
       log.warn('job refused', { job_id: job.job_id, kind: job.kind, refusal })
       return writeOutput(output, 1, '', refusal)
@@ -182,17 +183,49 @@ async function listScope(
   return exitCode
 }
 
+/** Answers what the jobs of a workspace are refused for. No engine runs. */
+async function listPrograms(
+  options: ExecutorOptions,
+  job: JobRecord,
+  request: JobRequest,
+  signal: AbortSignal,
+): Promise<number> {
+  const { settings, store, secrets } = options
+  const output = store.output(job.job_id)
+  const moved = await refuseMoved(job.workspace_path)
+  if (moved !== null) return writeOutput(output, 1, '', moved)
+  const hidden = await secrets.open(job.job_id, job.workspace_path)
+  const initialised = await isInitialised(settings.dataDir, job.workspace_path)
+  const findings = (await findPrograms(options, job, request, { signal, initialised }))?.findings ?? []
+  await writeOutput(output, findings.length > 0 ? 1 : 0, findingsAsDiagnostics(findings, request.repository), '')
+  await hideIn(output, hidden)
+  return findings.length > 0 ? 1 : 0
+}
+
 async function refuse(
-  { settings, env, executor }: ExecutorOptions,
+  options: ExecutorOptions,
   job: JobRecord,
   request: JobRequest,
   signal: AbortSignal,
 ): Promise<string | null> {
+  const { settings } = options
   const { workspace_path: workspace, kind } = job
   const refusal = (await refuseLinkedPlan(workspace, request.plan_file)) ?? (await refuseByLimits(settings, job))
   if (refusal !== null || settings.allowHostPrograms) return refusal
   const initialised = await isInitialised(settings.dataDir, workspace)
-  const text = await checkHostPrograms(kind, workspace, request.plan_file, {
+  const found = await findPrograms(options, job, request, { signal, initialised })
+  if (found === null && kind === 'init' && !initialised) await noteInitialised(settings.dataDir, workspace)
+  return found?.text ?? null
+}
+
+async function findPrograms(
+  { settings, env, executor }: ExecutorOptions,
+  { workspace_path: workspace, kind }: JobRecord,
+  request: JobRequest,
+  { signal, initialised }: { signal: AbortSignal; initialised: boolean },
+): Promise<Refusal | null> {
+  if (settings.allowHostPrograms) return null
+  return checkHostPrograms(kind, workspace, request.plan_file, {
     env,
     signal,
     timeoutMs: settings.jobTimeoutSeconds * 1000,
@@ -207,8 +240,6 @@ async function refuse(
     allowed: permittedKinds(settings.allowPrograms, request.repository),
     repository: request.repository,
   })
-  if (text === null && kind === 'init' && !initialised) await noteInitialised(settings.dataDir, workspace)
-  return text
 }
 
 async function extractIds(output: OutputFiles, exitCode: number): Promise<number> {

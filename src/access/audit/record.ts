@@ -57,7 +57,7 @@ export interface AuditEntry {
   }
   /** The uuid of the session concerned. */
   session_id?: string | null | Query
-  /** Plain JSON: names, numbers and addresses. It must not contain secrets or the text of a request. */
+  /** Plain JSON: names, numbers, addresses, and the reason of an unlocking. It must not contain secrets or the text of a request. */
   detail?: object | Query
 }
 

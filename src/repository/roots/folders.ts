@@ -2,6 +2,7 @@ import type { Slices } from '../../base/slices.ts'
 import { joinPath } from '../../base/text.ts'
 import type { RepositoryFile } from '../pack/list-files.ts'
 import { type BlockType, type FileForm, type Headers, readHeaders } from './headers.ts'
+import { isEngineCode } from './loaded-names.ts'
 
 /** A folder with code that the engine loads. */
 export interface Folder {
@@ -20,7 +21,6 @@ export interface Folder {
   isTested: boolean
 }
 
-const CODE = /\.(?:tf|tofu)(?:\.json)?$/
 const VALUES = /\.tfvars(?:\.json)?$/
 const TEST = /\.(?:tftest|tofutest)\.(?:hcl|json)$/
 const LOCK_FILE = '.terraform.lock.hcl'
@@ -38,7 +38,9 @@ export const FOLDER_SUFFIXES: readonly string[] = [
 /** Reports whether `readFolders` needs the contents of a file. */
 export function needsContents({ path, isLink }: RepositoryFile): boolean {
   const { folder, name } = partPath(path)
-  return !name.endsWith(LOCK_FILE) && !CACHE.test(folder) && (CODE.test(name) || (OTHER_CALLER.test(name) && !isLink))
+  return (
+    !name.endsWith(LOCK_FILE) && !CACHE.test(folder) && (isEngineCode(name) || (OTHER_CALLER.test(name) && !isLink))
+  )
 }
 
 /** Limit of calls; far beyond real repositories. */
@@ -82,7 +84,7 @@ export async function readFolders(
     const { folder, name: fileName } = partPath(file.path)
     const source = followLinks(file, byPath, read)
     const headers = source && headersOf(source, fileName)
-    if (CODE.test(fileName)) addCode(folders, folder, headers)
+    if (isEngineCode(fileName)) addCode(folders, folder, headers)
     if (headers === null) unread++
     else calls.push(...callsOf(folder, fileName, headers))
     if (calls.length > MAX_CALLS) throw new Error(`the repository calls more than ${MAX_CALLS} modules`)

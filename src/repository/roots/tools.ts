@@ -15,8 +15,15 @@ const SIGNS: Record<Tool, readonly string[]> = {
 export const TOOL_SUFFIXES: readonly string[] = Object.values(SIGNS).flat()
 
 /** Returns the tools whose files a repository holds, in the order of `TOOLS`. */
-export function findTools(paths: readonly string[]): Tool[] {
+export const findTools = (paths: readonly string[]): Tool[] => findToolFiles(paths).map(({ tool }) => tool)
+
+/** Returns each tool whose files are among the paths, with the first of them, in the order of `TOOLS`. */
+export function findToolFiles(paths: readonly string[]): { tool: Tool; path: string }[] {
   const names = paths.map((path) => path.slice(path.lastIndexOf('/') + 1))
-  const has = (sign: string) => names.some((name) => (sign.startsWith('.') ? name.endsWith(sign) : name === sign))
-  return TOOLS.filter((tool) => SIGNS[tool].some(has))
+  return TOOLS.flatMap((tool) => {
+    const isSign = (name: string) =>
+      SIGNS[tool].some((sign) => (sign.startsWith('.') ? name.endsWith(sign) : name === sign))
+    const path = paths[names.findIndex(isSign)]
+    return path === undefined ? [] : [{ tool, path }]
+  })
 }

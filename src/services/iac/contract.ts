@@ -80,6 +80,11 @@ export interface IacClient {
   /** Reads the engine's machine-readable diagnostics of the code; null instead of an error, like `schema`. */
   diagnostics(root: EngineRoot, signal?: AbortSignal): Promise<EngineDiagnostic[] | null>
   /**
+   * Lists what the jobs of a workspace would be refused for, without an engine command; null instead of an error, like
+   * `schema`.
+   */
+  programs?(root: EngineRoot, signal?: AbortSignal): Promise<ProgramFinding[] | null>
+  /**
    * Formats texts like the engine's `fmt`: at most 256, with 1,000,000 characters each and 8 MiB as JSON together. A
    * text that cannot be parsed is returned unchanged. Returns null instead of throwing, like `schema`.
    */
@@ -155,6 +160,28 @@ export const DiagnosticsSchema = v.pipe(
   v.object({ diagnostics: v.array(DiagnosticSchema) }),
   v.transform(({ diagnostics }) => diagnostics),
 )
+
+/** `stdout` of a `diagnostics` job with `programs_only`. */
+export const ProgramFindingsSchema = v.pipe(
+  v.object({
+    diagnostics: v.array(
+      v.object({
+        /** The construct, for example `provisioner "local-exec"`. */
+        summary: v.string(),
+        /** What it would do. */
+        detail: v.string(),
+        /** Relative to the engine root; line 0 means the whole file. */
+        range: v.object({ filename: v.string(), start: v.object({ line: IntegerSchema }) }),
+        /** The operator's setting that would allow it, with its value or an entry of its list; null for none. */
+        allowed_by: v.nullable(v.object({ setting: v.string(), value: v.string() })),
+      }),
+    ),
+  }),
+  v.transform(({ diagnostics }) => diagnostics),
+)
+
+/** A construct for which the iac service refuses every job of a workspace. */
+export type ProgramFinding = v.InferOutput<typeof ProgramFindingsSchema>[number]
 
 /** `stdout` of a `fmt` job. */
 export const FormattedSchema = v.pipe(

@@ -9,16 +9,17 @@ import {
   FormattedSchema,
   type IacClient,
   LiveOutputSchema,
+  ProgramFindingsSchema,
   readBody,
   SchemaPartsSchema,
   SubmittedSchema,
 } from './contract.ts'
 import { type IacAccess, waitForJob } from './wait-for-job.ts'
 
-type OptionalJob = 'schema' | 'diagnostics' | 'fmt'
+type OptionalJob = 'schema' | 'diagnostics' | 'fmt' | 'programs_only'
 
 /** Seconds that a round waits for an optional job before it continues without the result. */
-const LIMITS_S: Record<OptionalJob, number> = { schema: 30, diagnostics: 20, fmt: 20 }
+const LIMITS_S: Record<OptionalJob, number> = { schema: 30, diagnostics: 20, fmt: 20, programs_only: 30 }
 const SHORT_LIMIT_MS = 5_000
 const POLL_S = 1
 /** Pause of optional jobs after a fault that may be temporary. */
@@ -71,7 +72,10 @@ export async function withoutUnknown<Body extends object>(body: Body, offers: Of
  * kind. A kind that is refused, or whose result breaks the contract, is not used again in this process. Faults are
  * logged and return null.
  */
-function createOptionalJobs(access: IacAccess, offers: Offers): Required<Pick<IacClient, OptionalJob>> {
+function createOptionalJobs(
+  access: IacAccess,
+  offers: Offers,
+): Required<Pick<IacClient, 'schema' | 'diagnostics' | 'fmt' | 'programs'>> {
   const unavailable = new Set<OptionalJob>()
   let pausedUntil = 0
   const ask = async <S extends v.GenericSchema>(
@@ -102,6 +106,7 @@ function createOptionalJobs(access: IacAccess, offers: Offers): Required<Pick<Ia
   return {
     schema: (request, signal) => ask('schema', request, SchemaPartsSchema, signal),
     diagnostics: (root, signal) => ask('diagnostics', root, DiagnosticsSchema, signal),
+    programs: (root, signal) => ask('programs_only', { ...root, programs_only: true }, ProgramFindingsSchema, signal),
     fmt: async (workspacePath, texts, signal) => {
       const formatted = await ask('fmt', { workspace_path: workspacePath, texts }, FormattedSchema, signal)
       if (formatted === null || formatted.length === texts.length) return formatted
@@ -124,7 +129,13 @@ async function runJob(
 ): Promise<string | null> {
   const jobTimeout = Math.min(config.job_timeout, LIMITS_S[kind])
   const timeoutMs = Math.min(config.timeout, jobTimeout) * 1000
-  const response = await call(`/v1/${kind}`, { method: 'POST', json: body, timeoutMs, signal })
+  const isDiagnosis = kind === 'diagnostics' || kind === 'programs_only'
+  const response = await call(`/v1/${isDiagnosis ? 'diagnostics' : kind}`, {
+    method: 'POST',
+    json: body,
+    timeoutMs,
+    signal,
+  })
   const submitted = readBody(SubmittedSchema, response, 202)
   if (submitted === null) {
     if (isTransient(response)) throw new Error(`HTTP ${response.status}`)
@@ -132,7 +143,7 @@ async function runJob(
   }
   const limited = { ...config, job_timeout: jobTimeout, job_poll_interval: Math.min(config.job_poll_interval, POLL_S) }
   const result = await waitForJob({ config: limited, log, call }, submitted.job_id, { signal })
-  const expected = kind === 'diagnostics' ? [0, 1] : [0]
+  const expected = isDiagnosis ? [0, 1] : [0]
   return expected.includes(result.exit_code) && result.stdout !== '' ? result.stdout : null
 }
 

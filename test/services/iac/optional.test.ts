@@ -95,6 +95,23 @@ describe('optional jobs', () => {
     expect(calls).toEqual(['GET /v1/engine'])
   })
 
+  it('list what jobs would be refused for, where that is announced', async () => {
+    const finding = {
+      severity: 'error',
+      summary: 'data "external"',
+      detail: 'it would run a program',
+      range: { filename: 'main.tf', start: { line: 3 } },
+      allowed_by: { setting: 'IAC_ALLOW_PROGRAMS', value: 'external:*' },
+    }
+    service({ engine: announces('programs_only'), job: ended(JSON.stringify({ diagnostics: [finding] }), 1) })
+    expect(await clientOf().programs?.({ workspace_path: '/data/w' })).toMatchObject([{ summary: 'data "external"' }])
+    expect(POSTS()).toEqual(['POST /v1/diagnostics'])
+    service()
+    expect(await clientOf().programs?.({ workspace_path: '/data/w' })).toBeNull()
+    service({ engine: announces('programs_only'), job: ended('{"diagnostics": [{}]}') })
+    expect(await clientOf().programs?.({ workspace_path: '/data/w' })).toBeNull()
+  })
+
   it('say once in the log that a service does not offer them', async () => {
     service()
     const lines: string[] = []

@@ -131,6 +131,7 @@ describe('other answers', () => {
         'plan_sha256',
         'repository',
         'state',
+        'programs_only',
       ],
       sandbox: 'none',
       network: 'host',

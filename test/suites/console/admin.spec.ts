@@ -126,7 +126,7 @@ test('own roles are warned about, and what the platform refuses is shown', async
 test('the audit is filtered by its address, and downloaded as the API gives it', async ({ page, request }) => {
   const { uuid } = await runExample(request, 'question')
   for (const locked of [true, false])
-    await request.patch(`/api/v1/admin/sessions/${uuid}/toggle_lock`, { data: { locked } })
+    await request.patch(`/api/v1/admin/sessions/${uuid}/toggle_lock`, { data: { locked, reason: 'Checked' } })
   await page.goto('/console/admin/audit')
   await page.getByLabel('Action').selectOption('Locked a session')
   await expect(page).toHaveURL(/action=session_locked/)

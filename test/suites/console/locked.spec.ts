@@ -34,9 +34,14 @@ test('locks a session and unlocks it, with what that means, and the API knows', 
   await unlock.getByRole('button', { name: 'Cancel' }).click()
   expect(await isLocked()).toBe(true)
   await card.getByRole('button', { name: 'Unlock…' }).click()
+  await expect(unlock.getByRole('button', { name: 'Unlock', exact: true })).toBeDisabled()
+  await unlock.getByRole('textbox', { name: 'Reason' }).fill('Asked the data team')
+  await expectAccessible(page)
   await unlock.getByRole('button', { name: 'Unlock', exact: true }).click()
   await expect(page.getByText('Unlocked: To be locked')).toBeFocused()
   expect(await isLocked()).toBe(false)
+  await page.goto(`/console/sessions/${uuid}/review`)
+  await expect(page.getByText('Unlocked by dev@platform.local')).toContainText('“Asked the data team”')
 })
 
 test('shows why the platform locked a session', async ({ page, request }) => {
@@ -83,6 +88,7 @@ test('empty, in error and refused: each says what to do', async ({ page }) => {
   // The session does not exist, so its reasons cannot be read, and the platform refuses to unlock it.
   await expect(card.getByText('The reasons could not be read')).toBeVisible({ timeout: 15_000 })
   await card.getByRole('button', { name: 'Unlock…' }).click()
+  await page.getByRole('textbox', { name: 'Reason' }).fill('Because')
   await page.getByRole('dialog').getByRole('button', { name: 'Unlock', exact: true }).click()
   await expect(page.getByRole('dialog').getByText('This failed')).toBeVisible()
   await expect(page.locator('main img')).toHaveCount(0)

@@ -181,7 +181,7 @@ describe('a pull request', () => {
     expect(world.model.of('generate_pull_request').map(({ model, tools }) => [model, tools])).toEqual([
       ['small-model', ['generate_pull_request']],
     ])
-    await world.call('PATCH', `/admin/sessions/${uuid}/toggle_lock`, { locked: false })
+    await world.call('PATCH', `/admin/sessions/${uuid}/toggle_lock`, { locked: false, reason: 'checked by hand' })
     expect((await world.call('PUT', '/repository/pr/merge', { session_id: uuid })).status).toBe(204)
     const { rounds } = await world.session(uuid)
     expect(rounds[0]?.pull_requests).toMatchObject([{ provider: 'GITHUB', number: 1 }])

@@ -184,6 +184,24 @@ export function additionPromises(
       },
     ),
     addition(
+      'diagnostics',
+      'addition.programs_only',
+      'Where it is offered, what jobs would be refused for is answered by file and line, and nothing of plain code',
+      async (tester) => {
+        await announced(tester, contract.operation('engine'), 'programs_only')
+        for (const code of [TWO_RESOURCES, PROGRAM]) {
+          const workspace = await createWorkspace(tester, { 'main.tf': code })
+          const done = await run(tester, 'diagnostics', workspace, { programs_only: true })
+          const found = findingsIn(done)
+          tester.expect(found !== null, 'stdout is another document', done.made)
+          const isRefused = (found ?? []).length > 0
+          tester.expect(done.result?.exit_code === (isRefused ? 1 : 0), 'the exit code says something else', done.made)
+          // An implementation, or its operator, may allow the program.
+          tester.expect(!isRefused || code === PROGRAM, 'plain code would be refused', done.made)
+        }
+      },
+    ),
+    addition(
       'fmt',
       'addition.fmt',
       'Where it is offered, texts come back formatted and in order, and one that cannot be parsed as it was',
@@ -243,6 +261,26 @@ export function additionPromises(
     ...cancelPromises(contract),
     ...outputPromises({ contract }, run),
   ]
+}
+
+/** A program that the engine would run for the data it answers. */
+const PROGRAM = `${TWO_RESOURCES}\ndata "external" "third" {\n  program = ["true"]\n}\n`
+
+/** Reads the findings of a job with `programs_only`; null when they have another form. */
+function findingsIn(job: Job): unknown[] | null {
+  const json = parseStdout(job)
+  const entries = isRecord(json) && Array.isArray(json.diagnostics) ? json.diagnostics : null
+  const isFinding = (entry: unknown) =>
+    isRecord(entry) &&
+    entry.severity === 'error' &&
+    typeof entry.summary === 'string' &&
+    typeof entry.detail === 'string' &&
+    isRecord(entry.range) &&
+    typeof entry.range.filename === 'string' &&
+    isRecord(entry.range.start) &&
+    Number.isInteger(entry.range.start.line) &&
+    (entry.allowed_by === null || isRecord(entry.allowed_by))
+  return entries?.every(isFinding) ? entries : null
 }
 
 /** Number of jobs submitted at once, so that some still wait when they are cancelled. */
@@ -320,7 +358,7 @@ function outputPromises({ contract }: Pick<Options, 'contract'>, run: RunJob): C
       'addition.output_from',
       'Where offsets are offered, the pieces from 0 on are the output of the job, and the last one is empty',
       async (tester) => {
-        await offered(tester, contract.operation('engine'))
+        await announced(tester, contract.operation('engine'), 'output_from')
         const done = await run(tester, 'validate', await createWorkspace(tester, { 'main.tf': BROKEN }))
         let [text, stdout, stderr] = ['', 0, 0]
         for (let count = 0; ; count++) {
@@ -353,7 +391,7 @@ function outputPromises({ contract }: Pick<Options, 'contract'>, run: RunJob): C
       'addition.output_from.invalid',
       'Where offsets are offered, an offset that is no number of bytes is 422',
       async (tester) => {
-        await offered(tester, contract.operation('engine'))
+        await announced(tester, contract.operation('engine'), 'output_from')
         const done = await run(tester, 'validate', await createWorkspace(tester, { 'main.tf': BROKEN }))
         for (const query of ['stdout_from=-1', 'stderr_from=x', 'stdout_from=0&stderr_from=0.5']) {
           tester.expectStatus(await ask(tester, output, done.id, query), 422)
@@ -363,11 +401,11 @@ function outputPromises({ contract }: Pick<Options, 'contract'>, run: RunJob): C
   ]
 }
 
-/** Skips the promise unless the service announces offsets, which are no separate operation. */
-async function offered(tester: Tester, engine: Operation): Promise<void> {
+/** Skips the promise unless the service announces an addition that is no separate operation. */
+async function announced(tester: Tester, engine: Operation, addition: string): Promise<void> {
   const { json } = await tester.send(engine.method, engine.path)
   const additions = isRecord(json) && Array.isArray(json.additions) ? json.additions : []
-  if (!additions.includes('output_from')) tester.skip(NOT_OFFERED)
+  if (!additions.includes(addition)) tester.skip(NOT_OFFERED)
 }
 
 const ask = (tester: Tester, output: Operation, jobId: string, query: string): Promise<Exchange> =>

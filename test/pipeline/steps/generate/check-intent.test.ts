@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createIntentValidator, startIntentCheck } from '../../../../pipeline/steps/generate/check-intent.ts'
+import { createStatementCheck, startIntentCheck } from '../../../../pipeline/steps/generate/check-intent.ts'
 import { generateAndValidate } from '../../../../pipeline/steps/generator/generate-and-validate.ts'
 import type { ValidPlan } from '../../../../pipeline/steps/plan/plan.ts'
-import { createPlanValidator } from '../../../../pipeline/steps/plan/validators.ts'
+import { createCheckedValidator, createPlanValidator } from '../../../../pipeline/steps/plan/validators.ts'
 import { createLogger } from '../../../../src/base/log.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
+import { readBlocks } from '../../../prompts/blocks.ts'
 import { type Reply, type Script, said } from '../scripted-llm.ts'
 import { createSteps, type EngineScript, ok, type StepWorld, validPlan } from '../support.ts'
 
@@ -49,10 +50,8 @@ const world = (intent: Script | Script[], counts: (number | null)[], generator: 
 
 async function round({ kit }: StepWorld, maxAttempts = 5, maxMs?: number) {
   const check = startIntentCheck(kit, Promise.resolve('main.tf (1 B): resource a_bucket.old'), maxMs)
-  const validate = createIntentValidator(kit, check, {
-    validate: createPlanValidator(kit, async () => ['a_bucket.b']),
-    maxAttempts,
-  })
+  const planned = createPlanValidator(kit, async () => ['a_bucket.b'])
+  const validate = createCheckedValidator(kit, { validate: planned, maxAttempts }, [createStatementCheck(kit, check)])
   const task = { query: 'Add two buckets', prompt: 'Add two buckets', operation: 'generate', forbid: false } as const
   const conventions = { templates: [], abbreviations: [] }
   const value: ValidPlan = await generateAndValidate(kit, { ...task, conventions, maxAttempts, validate })
@@ -93,6 +92,24 @@ describe('a plan that leaves a statement unmet', () => {
     expect(restored).toEqual(['commit-1'])
     expect(result.value.reference.targets).toEqual(['a_bucket.b'])
     expect(one.run.result).toMatchObject({ summary: 'First.', repairs: [] })
+  })
+
+  it('is taken before a later one that has lost what it had', async () => {
+    const none = { kind: 'resource_count', type: 'a_bucket', action: 'create', op: 'at_most', value: '1' }
+    const one = await world(statements(two, { ...none, text: 'One bucket at most', words: 'one' }), [1, 2, 1])
+    const restored: string[] = []
+    one.workspace.restore = async (commit) => void restored.push(commit)
+    const result = await round(one)
+    expect(verdicts(result)).toEqual(['unmet', 'met'])
+    expect(restored).toEqual(['commit-1'])
+    const told = String(one.llm.of('task_complete')[2]?.messages.at(-1)?.content)
+    expect(told).toMatch(/^This is attempt 3 of 5\. The last attempt was not taken/)
+    expect(readBlocks(told)[0]?.content).toBe('- One bucket at most')
+    expect(told).toContain('The files are again as attempt 1 left them')
+    expect(one.run.result.notes).toEqual([
+      'Attempts: 1 was valid, but not what was asked for: Two buckets. The plan has: 1 a_bucket to create. The request ' +
+        'says: "two buckets"; 2 was not taken, because it lost: One bucket at most; 3 was accepted.',
+    ])
   })
 
   it('is gone back to when the generator gives up', async () => {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import {
-  createEnvironmentValidator,
+  createEnvironmentsCheck,
   type EnvironmentResult,
 } from '../../../../pipeline/steps/generate/plan-environments.ts'
 import { generateAndValidate, type Validation } from '../../../../pipeline/steps/generator/generate-and-validate.ts'
 import type { ValidPlan } from '../../../../pipeline/steps/plan/plan.ts'
+import { createCheckedValidator } from '../../../../pipeline/steps/plan/validators.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { loadAggregate } from '../../../../src/sessions/aggregate.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
@@ -29,20 +30,22 @@ async function attempts(count: number, verdict: EnvironmentResult['verdict'], ma
     return [result]
   }
   const check = { results, notes: async () => [] }
-  const validate = createEnvironmentValidator(world.kit, check, { validate: async () => plan, maxAttempts })
+  const validate = createCheckedValidator(world.kit, { validate: async () => plan, maxAttempts }, [
+    createEnvironmentsCheck(check),
+  ])
   const answers: Validation<ValidPlan>[] = []
   for (let index = 0; index < count; index++) answers.push(await validate())
   return { answers, asked }
 }
 
-describe('createEnvironmentValidator', () => {
+describe('createEnvironmentsCheck', () => {
   it('sends a plan back once that breaks an environment, as data and good enough', async () => {
     const { answers } = await attempts(2, 'broken')
     expect(answers.map(({ ok }) => ok)).toEqual([false, true])
     const [first] = answers
     if (!first || first.ok) throw new Error('the first attempt is accepted')
     expect(first).toMatchObject({ targets: ['a.b'], feedback: 'With prod.tfvars:\nError: odd' })
-    const query = first.goodEnough?.writeQuery(first.feedback) ?? ''
+    const query = first.goodEnough?.query ?? ''
     expect(readBlocks(query).map(({ content }) => content.trim())).toEqual([first.feedback])
     expect(await first.goodEnough?.validateAgain()).toMatchObject({ ok: true, targets: ['a.b'] })
   })
@@ -51,8 +54,9 @@ describe('createEnvironmentValidator', () => {
     expect((await attempts(1, verdict)).answers[0]?.ok).toBe(true)
   })
 
-  it('accepts the last attempt without asking', async () => {
-    expect(await attempts(1, 'broken', 1)).toMatchObject({ answers: [{ ok: true }], asked: 0 })
+  it('accepts the last attempt, with its verdict', async () => {
+    const { answers } = await attempts(1, 'broken', 1)
+    expect(answers).toMatchObject([{ ok: true, verdicts: new Map([['valid with prod.tfvars', false]]) }])
   })
 
   it('passes a failure of the plan itself on', async () => {
@@ -84,7 +88,12 @@ it('names the environment that an attempt has broken', async () => {
   const broken = { environment: ENVIRONMENT, verdict: 'broken' as const, facts: 'it is odd', output }
   const check = { results: async () => [broken], notes: async () => [] }
   const valid = { ok: true as const, text: '', targets: [], value: validPlan(world, []) }
-  await generate(world, createEnvironmentValidator(world.kit, check, { validate: async () => valid, maxAttempts: 3 }))
+  await generate(
+    world,
+    createCheckedValidator(world.kit, { validate: async () => valid, maxAttempts: 3 }, [
+      createEnvironmentsCheck(check),
+    ]),
+  )
   const summary = 'The code fails with the values of prod.tfvars: it is odd'
   const found = { step: 'check', file: 'prod.tfvars', summary, detail: `Error: odd ${MASK}` }
   const next_reason = `The plan is not what was asked for: ${summary} (prod.tfvars).`

@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createKit } from '../../../../pipeline/kit/kit.ts'
-import { createIntentValidator, noteUnmet } from '../../../../pipeline/steps/generate/check-intent.ts'
+import { createStatementCheck, noteUnmet } from '../../../../pipeline/steps/generate/check-intent.ts'
 import { generateAndValidate, type Validation } from '../../../../pipeline/steps/generator/generate-and-validate.ts'
 import type { ValidPlan } from '../../../../pipeline/steps/plan/plan.ts'
-import { createPlanValidator } from '../../../../pipeline/steps/plan/validators.ts'
+import { createCheckedValidator, createPlanValidator } from '../../../../pipeline/steps/plan/validators.ts'
 import { LeaseLost } from '../../../../src/base/errors.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import type { Operation } from '../../../../src/base/vocabulary.ts'
@@ -190,7 +190,7 @@ describe('attempts at code', () => {
     const validate = async (): Promise<Validation<ValidPlan>> => {
       number++
       if (number > 1) return { ok: false, text: '', targets: [], feedback: errorIn('Later'), step: 'validate' }
-      const goodEnough = { writeQuery: (text: string) => text, validateAgain: planned }
+      const goodEnough = { query: 'Add it.', validateAgain: planned }
       return { ok: false, text: '', targets: [], feedback: 'One part is missing.', goodEnough }
     }
     const attempts = await attemptsIn(world, validate)
@@ -213,7 +213,7 @@ describe('attempts at code', () => {
     const check = { evaluate: async () => verdicts.shift() ?? [], gap: () => null, stop: () => {} }
     const planned = createPlanValidator(world.kit, async () => [])
     const options = { validate: planned, maxAttempts: 3 }
-    await generate(world, createIntentValidator(world.kit, check, options))
+    await generate(world, createCheckedValidator(world.kit, options, [createStatementCheck(world.kit, check)]))
     await noteUnmet(world.kit, [unmet('Still unmet.', 'a.d')])
     const [first, second] = await attemptsOf(world)
     expect(ran(first)).toBe('generate ok, init ok, validate ok, plan ok, show ok, check failed')

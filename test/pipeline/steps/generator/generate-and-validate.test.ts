@@ -112,6 +112,42 @@ describe('generateAndValidate', () => {
     expect(world.workspace.commits).toBe(3)
   })
 
+  const broken = (step: 'validate' | 'plan', feedback: string): Validation<string> => ({
+    ...{ ok: false, text: '', targets: [], feedback, step },
+  })
+  const endless = { task_complete: Array.from({ length: 9 }, (_, index) => done(`Answer ${index}.`)) }
+
+  it('ends early at the third failure of the same kind, and says what was tried', async () => {
+    const world = await steps.world({ scripts: endless })
+    const odd = 'Error: Unsupported argument\n\n  on a.tf line 3:\n'
+    const validations = [broken('validate', odd), broken('plan', 'Error: Other'), broken('validate', odd)]
+    const error = await generateAndValidate(
+      world.kit,
+      task([...validations, broken('validate', odd.replace('3', '9'))], { maxAttempts: 9 }),
+    ).catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ message: 'Validation loop exceeded.' })
+    expect(world.run.meter.usage().validation_attempts).toBe(4)
+    const messages = (await world.statuses()).map(([, message]) => message)
+    expect(messages.at(-1)).toBe(
+      'The same failure came 3 times, so that no further attempt is made. What was tried: attempt 1 failed at ' +
+        'validate: Unsupported argument; attempt 2 failed at plan: Other; attempt 3 failed at validate: Unsupported ' +
+        'argument; attempt 4 failed at validate: Unsupported argument.',
+    )
+  })
+
+  it('puts the code back when a step of the engine that had passed fails twice in a row', async () => {
+    const world = await steps.world({ scripts: endless })
+    const restored: string[] = []
+    world.workspace.restore = async (commit) => void restored.push(commit)
+    const validations = [broken('plan', 'Error: One'), broken('validate', 'Error: Two'), broken('validate', 'Error: 3')]
+    await generateAndValidate(world.kit, task([...validations, good()], { maxAttempts: 9 }))
+    expect(restored).toEqual(['commit-1'])
+    const queries = world.llm.of('task_complete').map(({ messages }) => String(messages.at(-1)?.content))
+    expect(queries.map((query) => query.includes('was not taken'))).toEqual([false, false, true, true])
+    expect(queries[2]).toContain('Its code stands')
+    expect(queries[3]).toContain('The files are again as attempt 1 left them')
+  })
+
   it('makes a single attempt when there is only one', async () => {
     const world = await steps.world({ scripts })
     const single = generateAndValidate(world.kit, task([bad('one')], { maxAttempts: 1 }))

@@ -107,3 +107,61 @@ describe('the service', async () => {
     }
   })
 })
+
+describe('a job with programs_only', async () => {
+  const repository = 'github.com/acme/live'
+  const service = await startTestService({ IAC_ALLOW_PROGRAMS: 'credentials:github.com/acme/*' })
+  const list = async (files: Record<string, string>, body: object = {}) => {
+    const workspace_path = await service.workspace(files)
+    const { result } = await service.run('/v1/diagnostics', { workspace_path, programs_only: true, ...body })
+    expect(result.stderr).toBe('')
+    const { diagnostics } = JSON.parse(result.stdout)
+    expect(result.exit_code).toBe(diagnostics.length > 0 ? 1 : 0)
+    return diagnostics
+  }
+
+  it('lists the findings with what would allow each, and runs no engine', async () => {
+    const files = Object.fromEntries(KINDS.map(([kind, code]) => [`${kind}.tf`, `\n${code}`]))
+    const found = await list({ ...files, 'broken.tf': 'resource "a" {' }, { repository })
+    expect(found).toEqual(
+      [
+        ['cloud', 3, 'cloud'],
+        ['exec', 3, 'exec of a provider'],
+        ['external', 2, 'data "external"'],
+        ['file', 3, expect.stringContaining('file')],
+      ].map(([kind, line, summary]) => ({
+        severity: 'error',
+        summary,
+        detail: expect.any(String),
+        range: { filename: `${kind}.tf`, start: { line } },
+        allowed_by: { setting: 'IAC_ALLOW_PROGRAMS', value: `${kind}:${repository}` },
+      })),
+    )
+    const [credentials] = await list({ 'main.tf': KINDS[2]?.[1] ?? '' })
+    expect(credentials).toMatchObject({ allowed_by: { value: 'credentials:*' } })
+  })
+
+  it.each<[string, Record<string, string>]>([
+    ['plain code', { 'main.tf': 'resource "terraform_data" "x" {\n}\n' }],
+    ['what a plan does not run', { 'main.tf': LOCAL_EXEC }],
+    ['an empty folder', {}],
+  ])('finds nothing in %s', async (_, files) => {
+    expect(await list(files)).toEqual([])
+  })
+
+  it('names what no entry allows, and what is too large', async () => {
+    const found = await list({ 'main.tf': 'module "x" {\n  source = "/etc"\n}\n' })
+    expect(found).toMatchObject([{ allowed_by: { setting: 'IAC_ALLOW_HOST_PROGRAMS', value: 'true' } }])
+    const large = await list({ 'main.tf': `# ${'x'.repeat(5 * 1024 * 1024)}\n` })
+    expect(large).toMatchObject([
+      { summary: 'configuration too large to be checked', range: { filename: 'main.tf', start: { line: 0 } } },
+    ])
+  })
+
+  it('finds nothing where everything is allowed', async () => {
+    const open = await startTestService({ IAC_ALLOW_HOST_PROGRAMS: 'true' })
+    const workspace_path = await open.workspace({ 'main.tf': KINDS[1]?.[1] ?? '' })
+    const { result } = await open.run('/v1/diagnostics', { workspace_path, programs_only: true })
+    expect(result).toEqual({ exit_code: 0, stdout: '{"diagnostics":[]}', stderr: '' })
+  })
+})

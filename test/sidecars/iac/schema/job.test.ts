@@ -81,6 +81,7 @@ describe('schema jobs with a real engine', () => {
       'plan_sha256',
       'repository',
       'state',
+      'programs_only',
     ])
   })
 
