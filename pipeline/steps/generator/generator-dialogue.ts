@@ -112,10 +112,7 @@ export async function readSchemas(
     const shown = new Set(chosen.flatMap(({ text }) => declaredTypes(text)).map(keyOf))
     const named: TypeName[] = typesNamedIn(request, names.resource).map((type) => ({ mode: 'resource', type }))
     const likely = [...named, ...declaredTypes(await run.workspace.branchDiff()), ...templates.flatMap(titleTypes)]
-    const candidates = uniqueTypes([
-      ...mentionedTypes(query),
-      ...likely.filter((type) => !shown.has(keyOf(type))),
-    ])
+    const candidates = uniqueTypes([...mentionedTypes(query), ...likely.filter((type) => !shown.has(keyOf(type)))])
     const types = candidates.filter(({ mode, type }) => names[mode].includes(type))
     const schemas = (await engine.schema.of(types.slice(0, MAX_TYPES))) ?? []
     return renderTypes(schemas, MAX_CHARS).text
