@@ -1,25 +1,27 @@
 # One image for core, worker and sidecars; the command decides which it is. The engine comes from the image and path
 # that two arguments name. With OpenTofu:
-#   --build-arg ENGINE_IMAGE=ghcr.io/opentofu/opentofu:1.12.6-minimal --build-arg ENGINE_PATH=/usr/local/bin/tofu
-ARG ENGINE_IMAGE=hashicorp/terraform:1.11.4
+#   --build-arg ENGINE_IMAGE=ghcr.io/opentofu/opentofu:1.12.6-minimal@sha256:316699e0f58b1e01fb9d99252ab5dbeeac15687497ab155ceabcba8974828dd3 --build-arg ENGINE_PATH=/usr/local/bin/tofu
+# A digest names the content of an image, which a tag alone does not; "npm run images" compares both with the registries.
+ARG ENGINE_IMAGE=hashicorp/terraform:1.11.4@sha256:5820b87995595425074f881500a037b0ccd41158d0d9b44d78f5f120612f2d3d
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 ARG ENGINE_PATH=/bin/terraform
 
 FROM ${ENGINE_IMAGE} AS engine
 
-FROM node:24.21.0-bookworm-slim AS dependencies
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --no-audit --no-fund
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
 # What builds the console stays behind; its files alone come into the image.
-FROM node:24.21.0-bookworm-slim AS console
+FROM ${NODE_IMAGE} AS console
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY console console
 RUN node console/build/main.ts
 
-FROM node:24.21.0-bookworm-slim
+FROM ${NODE_IMAGE}
 ARG ENGINE_PATH
 ARG APP_VERSION=0.0.0-dev
 # bubblewrap, passt, iproute2 and util-linux make the sandbox of engine commands.

@@ -1,20 +1,77 @@
 import { execFile } from 'node:child_process'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
-import { withTemporaryFolder } from '../dev/files.ts'
+import { readText, withTemporaryFolder } from '../dev/files.ts'
 import { findOnPath } from '../sidecars/iac/engine/find.ts'
 import type { JsonObject } from '../src/base/json.ts'
 import { addProviders, readScenario, type Scenario, ScenarioError } from './scenario/scenario.ts'
 
 type Row = Record<string, unknown>
 
+/** Which of the cases in folders are read, by their numbers. */
+export const CASES = ['odd', 'even', 'all'] as const
+type Cases = (typeof CASES)[number]
+
+/** A case of the data set in a folder of its own. */
+export interface CaseFolder {
+  /** Name of its scenario, for example `iac-eval/d3-case_175`. */
+  name: string
+  path: string
+}
+
+/** Finds the cases (`difficulty_0N/case_NNN`) in the folder of the data set. The others are not opened. */
+export async function findCases(folder: string, cases: Cases): Promise<CaseFolder[]> {
+  const paths = (await readdir(folder, { recursive: true }).catch(() => [])).sort()
+  return paths.flatMap((path) => {
+    const [, difficulty, number] = /^difficulty_0*(\d+)[/\\]case_(\d+)$/.exec(path) ?? []
+    if (number === undefined || (cases !== 'all' && Number(number) % 2 !== (cases === 'odd' ? 1 : 0))) return []
+    return [{ name: `iac-eval/d${difficulty}-case_${number}`, path: join(folder, path) }]
+  })
+}
+
 /**
- * Loads the cases of the published IaC-Eval data set as scenarios. Each has a request (`Prompt`) and a policy in Rego
- * (`Rego intent`). Every CSV and JSONL file of the folder is read.
+ * Loads the cases of the published IaC-Eval data set as scenarios. Each has a request and a policy in Rego. A case is a
+ * folder (`prompt.txt`, `rego_intent.rego`, and in `supplement` files that its code may need), or a row of a CSV or
+ * JSONL file with the columns `Prompt` and `Rego intent`.
  * Errors: `ScenarioError` when the folder holds no case.
  */
-export async function loadIacEval(folder: string): Promise<Scenario[]> {
+export async function loadIacEval(folder: string, cases: Cases): Promise<Scenario[]> {
+  const found = [...(await readFolders(await findCases(folder, cases))), ...(await readTables(folder))]
+  if (found.length === 0)
+    throw new ScenarioError(
+      `${folder} holds no case: neither difficulty_0N/case_NNN with prompt.txt and rego_intent.rego, ` +
+        'nor a CSV or JSONL file with the columns Prompt and "Rego intent".',
+    )
+  return await Promise.all(found.map(toScenario))
+}
+
+interface Case {
+  name: string
+  prompt: string
+  rego: string
+  supplement?: Record<string, string>
+}
+
+async function readFolders(folders: readonly CaseFolder[]): Promise<Case[]> {
+  const read = folders.map(async ({ name, path }) => {
+    const text = async (file: string) => ((await readText(join(path, file))) ?? '').trim()
+    const [prompt, rego] = [await text('prompt.txt'), await text('rego_intent.rego')]
+    if (prompt === '' || rego === '') return []
+    return [{ name, prompt, rego, supplement: await readSupplement(path) }]
+  })
+  return (await Promise.all(read)).flat()
+}
+
+/** Reads the files of `supplement` as base64, by their paths in the case. */
+async function readSupplement(path: string): Promise<Record<string, string>> {
+  const entries = await readdir(join(path, 'supplement'), { recursive: true, withFileTypes: true }).catch(() => [])
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const read = files.sort().map(async (file) => [relative(path, file), await readFile(file, 'base64')])
+  return Object.fromEntries(await Promise.all(read))
+}
+
+async function readTables(folder: string): Promise<Case[]> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => /\.(csv|jsonl)$/.test(name)).sort()
   const rows: { file: string; number: number; row: Row }[] = []
   for (const file of names) {
@@ -22,17 +79,17 @@ export async function loadIacEval(folder: string): Promise<Scenario[]> {
     const read = file.endsWith('.csv') ? readCsv(text) : readJsonLines(file, text)
     rows.push(...read.map((row, index) => ({ file: file.replace(/\.\w+$/, ''), number: index + 1, row })))
   }
-  const cases = rows.flatMap(({ file, number, row }) => {
+  return rows.flatMap(({ file, number, row }) => {
     const [prompt, rego] = [field(row, 'prompt'), field(row, 'rego intent', 'rego_intent', 'rego')]
     if (prompt === '' || rego === '') return []
     return [{ name: `iac-eval/${file}-${String(number).padStart(3, '0')}`, prompt, rego }]
   })
-  if (cases.length === 0)
-    throw new ScenarioError(`${folder} holds no CSV or JSONL file with the columns Prompt and "Rego intent".`)
-  return await Promise.all(cases.map(toScenario))
 }
 
-async function toScenario({ name, prompt, rego }: { name: string; prompt: string; rego: string }): Promise<Scenario> {
+/** The region of most reference solutions, and of the account for which the policies were written. */
+const REGION = 'us-east-1'
+
+async function toScenario({ name, prompt, rego, supplement }: Case): Promise<Scenario> {
   const scenario = readScenario(name, {
     cloud: 'aws',
     request: prompt,
@@ -40,7 +97,18 @@ async function toScenario({ name, prompt, rego }: { name: string; prompt: string
     providers: ['aws'],
     expect: { status: 'completed' },
   })
-  return { ...(await addProviders(scenario)), rego }
+  return { ...inRegion(await addProviders(scenario), REGION), rego, ...(supplement && { supplement }) }
+}
+
+/** Puts the provider of a scenario into another region. */
+export function inRegion(scenario: Scenario, region: string): Scenario {
+  const { repository } = scenario
+  if (!('files' in repository)) return scenario
+  const files = Object.entries(repository.files).map(([path, text]) => [
+    path,
+    path === 'provider-aws.tf' ? text.replace(/(region += )"[^"]*"/, `$1"${region}"`) : text,
+  ])
+  return { ...scenario, repository: { files: Object.fromEntries(files) } }
 }
 
 /** Returns the first of these columns that is not empty, ignoring case. */

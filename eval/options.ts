@@ -1,5 +1,6 @@
 import { FLAG, parseOptions, positive, TEXT, UsageError, whole } from '../dev/command.ts'
 import { dataFolder } from '../dev/stack/data-folder.ts'
+import { CASES } from './iac-eval.ts'
 
 /** The tasks of `--hand`: play scenarios, only serve, or a helper for the people who answer. */
 export type HandTask =
@@ -43,7 +44,10 @@ Usage: npm run eval [-- options]
   --max-cost <USD>     begin no further sample when this is spent
   --max-tokens <n>     the same for input and output tokens together
   --scripted           the scripted model of the embedded stack: proves the harness, says nothing about any model
-  --iac-eval <folder>  also the cases of the published IaC-Eval data set (CSV or JSONL) in this folder; needs opa on PATH
+  --iac-eval <folder>  also the cases of the published IaC-Eval data set in this folder: difficulty_0N/case_NNN, CSV or
+                       JSONL; needs opa on PATH
+  --iac-eval-cases <which>  of the cases in folders, those with odd numbers (default), even ones, or all
+  --emulate aws        answer what plans look up in AWS (zones, images, the account) by moto_server, from PATH
   --resume <file>      results file to go on from (default: one for each suite and model, below the data folder)
   --fresh              begin again: earlier results of the file are removed
   --record <folder>    keep the model traffic of every round there, for npm run replay
@@ -60,7 +64,7 @@ Exit codes: 0 the harness worked, whatever the pass rates are (with --scripted: 
 
 const OPTIONS = {
   ...{ samples: TEXT, k: TEXT, only: TEXT, concurrency: TEXT, limit: TEXT, 'max-cost': TEXT, 'max-tokens': TEXT },
-  ...{ 'iac-eval': TEXT, resume: TEXT, record: TEXT, data: TEXT },
+  ...{ 'iac-eval': TEXT, 'iac-eval-cases': TEXT, emulate: TEXT, resume: TEXT, record: TEXT, data: TEXT },
   ...HAND_OPTIONS,
   ...{ scripted: FLAG, fresh: FLAG, list: FLAG, json: FLAG },
 } as const
@@ -86,10 +90,23 @@ export function readOptions(args: string[]) {
     resume,
     /** True if earlier results in the file are dropped. */
     fresh,
-    iac_eval: values['iac-eval'] ?? null,
+    iac_eval: readIacEval(values['iac-eval'], values['iac-eval-cases']),
+    emulate: values.emulate === undefined ? null : oneOf('emulate', values.emulate, ['aws']),
     /** Null if no people answer in place of a model. */
     hand,
   }
+}
+
+function readIacEval(folder: string | undefined, cases: string | undefined) {
+  if (folder !== undefined) return { folder, cases: oneOf('iac-eval-cases', cases ?? 'odd', CASES) }
+  if (cases !== undefined) throw new UsageError('--iac-eval-cases belongs to --iac-eval.')
+  return null
+}
+
+function oneOf<T extends string>(option: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((name) => name === value)
+  if (found === undefined) throw new UsageError(`--${option} is ${allowed.join(', ')}: '${value}'.`)
+  return found
 }
 
 type HandValues = Partial<ReturnType<typeof parseOptions<typeof HAND_OPTIONS>>['values']>

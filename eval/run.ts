@@ -4,6 +4,7 @@ import { onInterrupt, runCommand, UsageError } from '../dev/command.ts'
 import { addEngineForStack } from '../dev/engine/provide.ts'
 import { dataFolder } from '../dev/stack/data-folder.ts'
 import { fits } from '../src/rules/intent/glob.ts'
+import { type Emulator, startEmulator } from './emulator.ts'
 import { printStatistics, runHelper } from './hand/helpers.ts'
 import { type HandEndpoint, handVariables, openEndpoint, PATIENCE_S, serve } from './hand/server.ts'
 import { loadIacEval } from './iac-eval.ts'
@@ -23,7 +24,9 @@ async function run(options: EvalOptions): Promise<number> {
   const { hand, fresh } = options
   const task = hand?.task
   if (hand && task && task.kind !== 'play' && task.kind !== 'serve') return await runHelper(hand, task, options.json)
-  const all = [...(await loadScenarios()), ...(options.iac_eval === null ? [] : await loadIacEval(options.iac_eval))]
+  const { iac_eval } = options
+  const cases = iac_eval === null ? [] : await loadIacEval(iac_eval.folder, iac_eval.cases)
+  const all = [...(await loadScenarios()), ...cases]
   const { only } = options
   const scenarios = only === null ? all : all.filter(({ name }) => fits(only, name))
   if (scenarios.length === 0) throw new UsageError(`No scenario fits '${only}'; --list shows all.`)
@@ -62,8 +65,10 @@ async function measure(options: EvalOptions, suite: Suite, endpoint: HandEndpoin
   const { signal } = suite
   const folder = dataFolder(options.data, '.platform/eval')
   let stack: EvalStack | null = null
+  let emulator: Emulator | null = null
   try {
     await addEngineForStack(signal)
+    if (options.emulate !== null) emulator = await startEmulator(folder, signal)
     console.error('starting the embedded stack')
     stack = await startEvalStack({
       folder,
@@ -72,10 +77,12 @@ async function measure(options: EvalOptions, suite: Suite, endpoint: HandEndpoin
       concurrency: options.concurrency,
       record_folder: options.record === null ? null : resolve(options.record),
       ...(endpoint && { modelTimeoutS: PATIENCE_S }),
+      emulator_url: emulator?.url,
       signal,
     })
     const died = new AbortController()
     void stack.failed.then((text) => died.abort(new Error(text)))
+    void emulator?.ended.catch((error: unknown) => died.abort(error))
     const setting = { ...suite, folder, stack, endpoint, signal: AbortSignal.any([signal, died.signal]) }
     const summary = await evaluate(options, setting)
     if (summary.scripted) console.log(SCRIPTED_NOTE)
@@ -84,6 +91,7 @@ async function measure(options: EvalOptions, suite: Suite, endpoint: HandEndpoin
     return summary.scripted && summary.passed < summary.samples ? 1 : 0
   } finally {
     await stack?.stop()
+    await emulator?.close()
   }
 }
 

@@ -85,10 +85,13 @@ export async function playScenario(stack: EvalStack, scenario: Scenario, signal:
 /** Makes the first part of the names of a scenario's repositories. */
 export const repositorySlug = (name: string): string => name.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 60)
 
-const contentOf = ({ repository }: Scenario) =>
+const contentOf = ({ repository, supplement = {} }: Scenario) =>
   'files' in repository
-    ? { files: repository.files }
+    ? { files: { ...repository.files, ...decoded(supplement) } }
     : { folder: fileURLToPath(new URL(`../dev/samples/${repository.sample}`, import.meta.url)) }
+
+const decoded = (files: Record<string, string>): Record<string, Uint8Array> =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [path, Buffer.from(text, 'base64')]))
 
 async function seedState(roots: EngineRoots, scenario: Scenario, uri: string, signal: AbortSignal): Promise<void> {
   const { seed, iac_path, scope: scope_id, cloud } = scenario

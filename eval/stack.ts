@@ -23,12 +23,14 @@ interface EvalStackOptions {
   record_folder: string | null
   /** Time limit in seconds of a model call; by default as configured. */
   modelTimeoutS?: number
+  /** Address of an emulator that answers engines in place of AWS. */
+  emulator_url?: string | undefined
   signal?: AbortSignal
 }
 
 /** Starts an embedded stack that uses nothing of the operator's except the model. Errors: those of the stack's start. */
 export async function startEvalStack(options: EvalStackOptions) {
-  const { folder, scripted, signal } = options
+  const { folder, scripted, emulator_url, signal } = options
   const env = {
     ...accountWithoutRegion(options.env),
     ...options.env,
@@ -36,7 +38,13 @@ export async function startEvalStack(options: EvalStackOptions) {
     // Any free port, since several evaluations may start at the same time.
     PLATFORM_PORT: '0',
   }
-  const stack = await startStack({ folder: join(folder, 'stack'), env, embedded: scripted || 'but the model', signal })
+  const stack = await startStack({
+    folder: join(folder, 'stack'),
+    env,
+    embedded: scripted || 'but the model',
+    emulator_url,
+    signal,
+  })
   try {
     const { git_host, databaseUrl } = stack.addresses
     if (!git_host || !databaseUrl) throw new Error('the stack has no git host or database of its own')

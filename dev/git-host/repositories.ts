@@ -15,7 +15,8 @@ export interface Repository {
 }
 
 /** Content of a first commit: a folder on disk, or files by path (`symlink` makes a link). */
-type RepositoryContent = { folder: string } | { files: Record<string, string | { symlink: string }> }
+type RepositoryContent = { folder: string } | { files: Files }
+type Files = Record<string, string | Uint8Array | { symlink: string }>
 
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?$/
 
@@ -85,13 +86,13 @@ const commitContent = (path: string, content: RepositoryContent): Promise<void> 
     await gitOrThrow(['update-ref', 'refs/heads/main', commit], options)
   })
 
-async function writeTree(root: string, files: Record<string, string | { symlink: string }>): Promise<string> {
+async function writeTree(root: string, files: Files): Promise<string> {
   await mkdir(root, { recursive: true })
   for (const [name, body] of Object.entries(files)) {
     const target = join(root, name)
     await mkdir(dirname(target), { recursive: true })
-    if (typeof body === 'string') await writeFile(target, body)
-    else await symlink(body.symlink, target)
+    if (typeof body === 'object' && 'symlink' in body) await symlink(body.symlink, target)
+    else await writeFile(target, body)
   }
   return root
 }

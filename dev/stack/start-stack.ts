@@ -30,6 +30,8 @@ export interface StackOptions {
   env: Record<string, string | undefined>
   /** True: no real service, whatever is set. See `EmbeddedOnly`. */
   embedded?: EmbeddedOnly
+  /** Address of an emulator that answers engines in place of AWS, except for what the sample account answers. */
+  emulator_url?: string | undefined
   /** One raw line of a child process, or of the launcher under the name `stack`. */
   onLine?: (name: LogSource, line: string) => void
   /** Work that must end before the core starts, for example the build of the console. It must not reject. */
@@ -178,8 +180,9 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
     IAC_DATA_DIR: join(folder, 'iac'),
     IAC_WORKSPACE_ROOT: join(folder, 'workspaces'),
     IAC_STOP_GRACE_SECONDS: '5',
-    IAC_EGRESS_ALLOW: reachableForEngines(embedded, env),
+    IAC_EGRESS_ALLOW: reachableForEngines(embedded, options),
     ...(embedded.cloudUrl && { ...withoutAccount(env), ...cloudVariables(embedded.cloudUrl) }),
+    ...(options.emulator_url && { AWS_ENDPOINT_URL: options.emulator_url }),
   })
   // The worker writes its own git settings, which must not be written to the operator's home.
   const worker = start('worker', [main('pipeline/main.ts')], { HOME: home })
@@ -193,9 +196,9 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
   return started
 }
 
-/** Lists the only loopback addresses that sandboxed engines can reach: embedded store and sample account. */
-const reachableForEngines = ({ objectStoreUrl, cloudUrl }: Embedded, env: StackOptions['env']): string =>
-  [objectStoreUrl ?? env.PLATFORM_STORAGE_ENDPOINT_URL, cloudUrl]
+/** Lists the only loopback addresses that sandboxed engines can reach: embedded store, sample account, emulator. */
+const reachableForEngines = ({ objectStoreUrl, cloudUrl }: Embedded, { env, emulator_url }: StackOptions): string =>
+  [objectStoreUrl ?? env.PLATFORM_STORAGE_ENDPOINT_URL, cloudUrl, emulator_url]
     .flatMap((url) => URL.parse(url ?? '') ?? [])
     .map(({ hostname, port, protocol }) => `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`)
     .concat(env.IAC_EGRESS_ALLOW?.trim() || [])

@@ -7,11 +7,9 @@ terraform {
   }
 }
 
-# A plan of new resources asks the account nothing with these settings.
+# A plan of new resources asks the account nothing with these settings. Keys come from the environment.
 provider "aws" {
   region                      = "eu-central-1"
-  access_key                  = "made-up"
-  secret_key                  = "made-up"
   skip_credentials_validation = true
   skip_metadata_api_check     = true
   skip_region_validation      = true

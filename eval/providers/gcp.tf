@@ -11,5 +11,5 @@ terraform {
 provider "google" {
   project      = "example-project"
   region       = "europe-west3"
-  access_token = "made-up"
+  access_token = "placeholder"
 }

@@ -10,6 +10,6 @@ terraform {
 # A plan of new resources asks the cluster nothing.
 provider "kubernetes" {
   host     = "https://127.0.0.1:6443"
-  token    = "made-up"
+  token    = "placeholder"
   insecure = true
 }

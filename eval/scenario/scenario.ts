@@ -133,6 +133,8 @@ export type Scenario = Omit<v.InferOutput<typeof scenarioSchema>, 'expect'> & {
   expect: Expectations
   /** A policy in Rego, in place of statements. */
   rego?: string
+  /** Further files of the repository in base64, by path. */
+  supplement?: Record<string, string>
 }
 
 /** A scenario cannot be read. The text names it and the reason. */

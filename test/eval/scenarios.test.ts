@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../dev/command.ts'
@@ -14,6 +14,7 @@ import {
   SMALL_PROVIDERS,
 } from '../../eval/scenario/scenario.ts'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
+import { isLiteralSecret, isSecretName } from '../../src/rules/common/secret-forms.ts'
 import { temporaryFolder } from '../helpers/folder.ts'
 import { planOf } from '../plan/fixtures.ts'
 
@@ -43,6 +44,15 @@ describe('the shipped scenarios', () => {
         expect(files[`provider-${provider}.tf`]).toContain(`source = "hashicorp/${provider}"`)
       }
     }
+  })
+
+  it('have no provider block that the rules take for one with credentials', async () => {
+    const place = new URL('../../eval/providers/', import.meta.url)
+    const texts = await Promise.all((await readdir(place)).map((name) => readFile(new URL(name, place), 'utf8')))
+    const literals = texts.flatMap((text) => [...text.matchAll(/^ *(\w+) *= *"(.*)"$/gm)])
+    expect(literals.map(([, name]) => name)).toContain('access_token')
+    const secrets = literals.filter(([, name = '', value = '']) => isSecretName(name) && isLiteralSecret(value))
+    expect(secrets.map(([line]) => line.trim())).toEqual([])
   })
 
   it('check more than the status, and name a repository that exists', async () => {
@@ -226,15 +236,44 @@ describe('cases of IaC-Eval', () => {
       `Resource,Prompt,Rego intent,Difficulty\r\naws_vpc,"Make a VPC, please",${quoted},1\r\naws_none,,${quoted},2\r\n`,
     )
     await writeFile(join(place, 'more.jsonl'), `${JSON.stringify({ Prompt: 'Make a queue', 'Rego intent': policy })}\n`)
-    const cases = await loadIacEval(place)
+    const cases = await loadIacEval(place, 'odd')
     expect(cases.map(({ name, request, rego }) => [name, request, rego])).toEqual([
       ['iac-eval/data-001', 'Make a VPC, please', policy],
       ['iac-eval/more-001', 'Make a queue', policy],
     ])
     expect(cases[0]).toMatchObject({ providers: ['aws'], cloud: 'aws' })
   })
+  it('come from folders, of which those with even numbers are not opened unless they are wanted', async () => {
+    const place = join(folder, 'iac-eval-folders')
+    for (const [path, supplement] of [
+      ['difficulty_03/case_175', true],
+      ['difficulty_01/case_002', false],
+    ] as const) {
+      const of = join(place, path)
+      await mkdir(join(of, 'supplement'), { recursive: true })
+      await writeFile(join(of, 'prompt.txt'), `Do ${path}\n`)
+      await writeFile(join(of, 'rego_intent.rego'), 'package p\n')
+      await writeFile(join(of, 'main.tf'), 'resource "aws_vpc" "x" {}\n')
+      if (supplement) await writeFile(join(of, 'supplement', 'app.zip'), Buffer.from([0x50, 0x4b, 0xff]))
+    }
+    await mkdir(join(place, 'difficulty_02/case_004/prompt.txt'), { recursive: true })
+    const [only, ...others] = await loadIacEval(place, 'odd')
+    expect(others).toEqual([])
+    expect(only).toMatchObject({
+      name: 'iac-eval/d3-case_175',
+      request: 'Do difficulty_03/case_175',
+      rego: 'package p',
+      repository: { files: { 'provider-aws.tf': expect.stringMatching(/region += "us-east-1"/) } },
+      supplement: { 'supplement/app.zip': 'UEv/' },
+    })
+    expect(JSON.stringify(only)).not.toContain('aws_vpc')
+    await rm(join(place, 'difficulty_02'), { recursive: true })
+    const all = await loadIacEval(place, 'all')
+    expect(all.map(({ name }) => name)).toEqual(['iac-eval/d1-case_002', 'iac-eval/d3-case_175'])
+    expect((await loadIacEval(place, 'even')).map(({ name }) => name)).toEqual(['iac-eval/d1-case_002'])
+  })
   it('of a folder without any are refused', async () => {
-    await expect(loadIacEval(join(folder, 'nothing'))).rejects.toThrow(/holds no CSV or JSONL/)
+    await expect(loadIacEval(join(folder, 'nothing'), 'all')).rejects.toThrow(/holds no case/)
   })
   it('are met when no rule is false', () => {
     const answer = (value: unknown) => JSON.stringify({ result: [{ expressions: [{ value }] }] })
@@ -254,12 +293,16 @@ describe('options', () => {
     expect(readOptions([])).toMatchObject({ samples: 1, k: 1, limitS: 900, max_cost: null, scripted: false })
     expect(readOptions(['--scripted', '--samples', '5'])).toMatchObject({ samples: 5, k: 5, limitS: 120 })
     expect(readOptions(['--help'])).toBeNull()
+    expect(readOptions(['--iac-eval', 'data'])).toMatchObject({ iac_eval: { folder: 'data', cases: 'odd' } })
+    expect(readOptions(['--emulate', 'aws'])).toMatchObject({ emulate: 'aws', iac_eval: null })
   })
   it.each([
     ['--samples', '0'],
     ['--k', '3'],
     ['--max-cost', 'much'],
     ['--nothing'],
+    ['--iac-eval-cases', 'all'],
+    ['--emulate', 'gcp'],
     ['--concurrency', '1.5'],
   ])('%s %s is refused', (...args) => {
     expect(() => readOptions(args)).toThrow(UsageError)

@@ -35,9 +35,10 @@ const commandOf = ({ command }: ComposeService) => [command ?? []].flat().join('
 /** Returns the form in compose.yaml of a variable that must not be blank in .env. */
 const required = (name: string) => `\${${name}:?}`
 
-/** True for a tag of one release, or a digest. */
-const isPinned = (image: string) =>
-  /@sha256:[0-9a-f]{64}$/.test(image) || /:(version-)?\d+\.\d+(\.\d+)?(-[a-z0-9.]+)?$/.test(image)
+/** True for a tag of one release with its digest. */
+const isPinned = (image: string) => /:(version-)?\d+\.\d+(\.\d+)?(-[a-z0-9.]+)?@sha256:[0-9a-f]{64}$/.test(image)
+/** An image whose digest only its registry knows. */
+const BY_TAG = 'arizephoenix/phoenix:version-19.19.0-nonroot'
 
 attack(GROUP, 'a service that leaves out one of the restrictions, or asks for more', async () => {
   for (const [name, service] of services) {
@@ -139,10 +140,14 @@ attack(GROUP, 'a secret that is blank or has a value of its own in the file', as
 
 attack(GROUP, 'an image that somebody replaces under its name', async () => {
   for (const [name, { image, build, pull_policy }] of services)
-    expect([name, build === undefined ? isPinned(image) : pull_policy === 'build']).toEqual([name, true])
-  for (const image of ['postgres:18', 'postgres', 'redis:latest', 'rustfs/rustfs:1', 'a/b:stable', 'a@sha256:12'])
+    expect([name, build === undefined ? isPinned(image) || image === BY_TAG : pull_policy === 'build']).toEqual([
+      name,
+      true,
+    ])
+  const digest = `sha256:${'a'.repeat(64)}`
+  for (const image of ['postgres:18.4', `postgres:18@${digest}`, `redis@${digest}`, 'rustfs/rustfs:1.0.0@sha256:12'])
     expect([image, isPinned(image)]).toEqual([image, false])
-  return 'every image is built here or named by its full version'
+  return `every image is built here or named by version and digest; by tag alone: ${BY_TAG}`
 })
 
 test('the core is told to listen beyond loopback, and its port is published on loopback', () => {

@@ -13,16 +13,45 @@ const all = (name: string) => instructions.filter((instruction) => instruction.n
 
 attack(GROUP, 'a base image that somebody replaces under its name', async () => {
   const { devDependencies } = JSON.parse(await readShipped('package.json')) as { devDependencies: { node: string } }
-  expect(all('FROM')).toEqual([
-    expect.stringMatching(/^\$\{ENGINE_IMAGE\} AS engine$/),
-    `node:${devDependencies.node}-bookworm-slim AS dependencies`,
-    `node:${devDependencies.node}-bookworm-slim AS console`,
-    `node:${devDependencies.node}-bookworm-slim`,
+  expect(all('FROM').map((image) => image.replace(/^\$\{(\w+)\}/, '$1'))).toEqual([
+    'ENGINE_IMAGE AS engine',
+    'NODE_IMAGE AS dependencies',
+    'NODE_IMAGE AS console',
+    'NODE_IMAGE',
   ])
-  expect(all('ARG').filter((argument) => argument.startsWith('ENGINE_IMAGE'))).toEqual([
-    expect.stringMatching(/^ENGINE_IMAGE=[a-z/]+:\d+\.\d+\.\d+$/),
+  const [engine, base, ...others] = all('ARG').filter((argument) => /^\w+_IMAGE/.test(argument))
+  expect(others).toEqual([])
+  expect(engine).toMatch(/^ENGINE_IMAGE=[a-z/]+:\d+\.\d+\.\d+@sha256:[0-9a-f]{64}$/)
+  expect(base?.split('@')).toEqual([
+    `NODE_IMAGE=node:${devDependencies.node}-bookworm-slim`,
+    expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
   ])
-  return `node ${devDependencies.node}, the release that the tests run on, and an engine of full version`
+  return `node ${devDependencies.node}, the release that the tests run on, and an engine, both by digest`
+})
+
+attack(GROUP, 'a package that runs a script of its own when it is installed', async () => {
+  const { packages } = JSON.parse(await readShipped('package-lock.json')) as {
+    packages: Record<string, { hasInstallScript?: boolean; dev?: boolean }>
+  }
+  const { allowScripts, scripts } = JSON.parse(await readShipped('package.json')) as {
+    allowScripts: Record<string, boolean>
+    scripts: Record<string, string>
+  }
+  const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
+  const withScript = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript)
+  expect(Object.keys(allowScripts).sort()).toEqual([...new Set(withScript.map(([path]) => nameOf(path)))].sort())
+  const allowed = Object.keys(allowScripts).filter((name) => allowScripts[name])
+  expect(scripts['packages:scripts']).toBe(`npm rebuild ${allowed.join(' ')}`)
+  // Those of the image run none: what is allowed is needed for development alone.
+  const shipped = withScript.filter(([path, { dev }]) => !dev && allowed.includes(nameOf(path)))
+  expect(shipped).toEqual([])
+  expect(await readShipped('.npmrc')).toMatch(/^strict-allow-scripts=true$/m)
+  // It would also turn off "pretest" of "npm test", which fetches the engine.
+  expect(await readShipped('.npmrc')).not.toContain('ignore-scripts')
+  for (const file of ['Dockerfile', '.ci/run'])
+    for (const [command] of (await readShipped(file)).matchAll(/\bnpm ci .*/g))
+      expect([file, command]).toEqual([file, expect.stringContaining(' --ignore-scripts ')])
+  return `${allowed.length} packages may, by name, and none in the image; npm refuses any other`
 })
 
 attack(GROUP, 'a process of the image that is root', async () => {
@@ -47,7 +76,7 @@ attack(GROUP, 'a folder of the image that a process may write and another one re
 
 test('of the console the image has the built files alone, and no packages that only build it', () => {
   expect(all('RUN').filter((line) => line.startsWith('npm'))).toEqual([
-    'npm ci --omit=dev --no-audit --no-fund',
+    'npm ci --omit=dev --ignore-scripts --no-audit --no-fund',
     'npm ci --ignore-scripts --no-audit --no-fund',
   ])
   const last = instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'))
@@ -63,8 +92,9 @@ test('the image can be built with either engine, in the release that the tests r
   expect(all('COPY').filter((line) => /^--from=engine \$\{ENGINE_PATH\} \/usr\/local\/bin\/$/.test(line))).toHaveLength(
     1,
   )
+  const [, digest] = /opentofu:\S+@(sha256:[0-9a-f]{64}) /.exec(await readShipped('Dockerfile')) ?? []
   expect(await readShipped('Dockerfile')).toContain(
-    `--build-arg ENGINE_IMAGE=ghcr.io/opentofu/opentofu:${OPENTOFU}-minimal --build-arg ENGINE_PATH=/usr/local/bin/tofu\n`,
+    `--build-arg ENGINE_IMAGE=ghcr.io/opentofu/opentofu:${OPENTOFU}-minimal@${digest} --build-arg ENGINE_PATH=/usr/local/bin/tofu\n`,
   )
 })
 

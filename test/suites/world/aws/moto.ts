@@ -1,6 +1,15 @@
+import type { Tools } from '../part.ts'
+import { installPython } from '../tools/python.ts'
 import { freePort, type Service, startService } from '../tools/service.ts'
 
 const READY_SECONDS = 120
+
+/** The version of the server that plays AWS. */
+export const MOTO = '5.2.5'
+
+/** @returns the folder of `moto_server`. Errors: `Unavailable` */
+export const installMoto = (tools: Tools): Promise<string> =>
+  installPython(`moto-${MOTO}`, [`moto[server]==${MOTO}`], tools)
 
 /** A server that plays AWS, empty, on the loopback address. */
 export interface Moto {

@@ -1,16 +1,13 @@
 import { type Part, Unavailable } from '../part.ts'
-import { installPython } from '../tools/python.ts'
+import { installMoto, MOTO } from './moto.ts'
 import { installAwsProvider, PROVIDER } from './provider.ts'
-
-/** The server that plays AWS. */
-const MOTO = '5.2.5'
 
 export const part: Part = {
   name: 'aws',
   about: 'AWS as moto plays it, with the real provider for AWS where it can be had',
   ci: false,
   install: async (tools) => {
-    const programs = await installPython(`moto-${MOTO}`, [`moto[server]==${MOTO}`], tools)
+    const programs = await installMoto(tools)
     const provider = await installAwsProvider(tools).catch((error: unknown) => {
       if (!(error instanceof Unavailable)) throw error
       tools.say(`SKIPPED: all checks with the provider: ${error.message}`)

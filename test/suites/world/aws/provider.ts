@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Tools } from '../part.ts'
 import { installProvider } from '../tools/providers.ts'
@@ -16,6 +16,11 @@ export const PROVIDER = '5.73.0'
  */
 export async function installAwsProvider(tools: Tools): Promise<{ mirror: string; note: string }> {
   const services = join(tools.cache, `terraform-provider-aws-${PROVIDER}`, 'services.txt')
+  const has = await keptServices(services)
+  if (has.length > 0 && SERVICES.some((name) => !has.includes(name))) {
+    tools.say('the provider that was built lacks services that the checks use now')
+    await drop(tools.cache)
+  }
   const mirror = await installProvider(
     {
       name: 'aws',
@@ -43,8 +48,20 @@ export async function installAwsProvider(tools: Tools): Promise<{ mirror: string
     },
     tools,
   )
-  const kept = (await readFile(services, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '')
+  const kept = await keptServices(services)
   return { mirror, note: kept.length > 0 ? ` (from source, ${kept.length} services)` : '' }
+}
+
+/** The services of a provider that was built; none for one from a registry. */
+const keptServices = async (path: string): Promise<string[]> =>
+  (await readFile(path, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '')
+
+/** Removes the provider as it was built. */
+async function drop(cache: string): Promise<void> {
+  const mirror = join(cache, 'providers')
+  const places = (await readdir(mirror)).map((host) => join(mirror, host, 'hashicorp/aws', PROVIDER))
+  for (const folder of [...places, join(cache, `terraform-provider-aws-${PROVIDER}`)])
+    await rm(folder, { recursive: true, force: true })
 }
 
 /** Without settings of the run time of Go, which a later Go refuses when it no longer knows them. */

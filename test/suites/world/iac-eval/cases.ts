@@ -1,8 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readCsv } from '../../../../eval/iac-eval.ts'
+import { findCases, inRegion, loadIacEval } from '../../../../eval/iac-eval.ts'
 import { addProviders, loadScenarios, readScenario, type Scenario } from '../../../../eval/scenario/scenario.ts'
 import { isJsonObject, type JsonObject } from '../../../../src/base/json.ts'
+import { readHcl, textOf } from '../../../../src/hcl/read.ts'
 import type { Statement } from '../../../../src/rules/intent/statement.ts'
 
 /** A scenario with a solution that is known to be right. */
@@ -16,12 +17,12 @@ export interface Reference {
 }
 
 /**
- * The cases of the data set in that folder (`data.csv` as it is published); without one, every template of its
- * repository that has a configuration; nothing without either. A template's published plan tells what is expected of
- * it: the policies of the templates leave most attributes open, and four templates have an empty policy.
+ * Every template of the repository of the data set that has a configuration; nothing without the repository. A
+ * template's published plan tells what is expected of it: the policies of the templates leave most attributes open, and
+ * four templates have an empty policy.
  */
-export async function publishedReferences(repository: string, data: string): Promise<Reference[]> {
-  const found = data ? await fromData(data) : repository ? await fromTemplates(join(repository, 'templates')) : []
+export async function publishedReferences(repository: string): Promise<Reference[]> {
+  const found = repository ? await fromTemplates(join(repository, 'templates')) : []
   return Promise.all(
     found.map(async ({ name, code, rego, published }) => {
       const scenario = await addProviders(
@@ -33,14 +34,32 @@ export async function publishedReferences(repository: string, data: string): Pro
           expect: { status: 'completed' },
         }),
       )
-      const plan = published ? statementsOf(published) : []
+      const plan = statementsOf(published)
       const judgedBy = { ...scenario, expect: { ...scenario.expect, plan }, ...(rego.trim() !== '' && { rego }) }
-      return { scenario: judgedBy, code: withoutProvider(code), path: WRITTEN, published }
+      return { scenario: judgedBy, code: withoutAccount(code).code, path: WRITTEN, published }
     }),
   )
 }
 
 const WRITTEN = 'reference.tf'
+
+/**
+ * The cases of the data set in that folder with odd numbers, each with the solution of its authors; nothing without the
+ * folder. The repository has the block of the provider, for the region of the solution.
+ */
+export async function dataSetReferences(folder: string): Promise<Reference[]> {
+  if (!folder) return []
+  const paths = new Map((await findCases(folder, 'odd')).map(({ name, path }) => [name, path]))
+  const scenarios = await loadIacEval(folder, 'odd')
+  return Promise.all(
+    scenarios.map(async (scenario) => {
+      const text = await readFile(join(paths.get(scenario.name) ?? '', 'main.tf'), 'utf8')
+      const { code, region } = withoutAccount(text)
+      const placed = region === null ? scenario : inRegion(scenario, region)
+      return { scenario: placed, code, path: WRITTEN, published: null }
+    }),
+  )
+}
 
 /** The evaluation's own scenarios of these groups that have a reference below `references`. */
 export async function ownReferences(groups: readonly string[]): Promise<Reference[]> {
@@ -64,16 +83,7 @@ interface Found {
   name: string
   code: string
   rego: string
-  published: JsonObject | null
-}
-
-async function fromData(folder: string): Promise<Found[]> {
-  const rows = readCsv(await readFile(join(folder, 'data.csv'), 'utf8'))
-  return rows.flatMap((row, index) => {
-    const [code = '', rego = ''] = [row['Reference output'], row['Rego intent']]
-    const name = `case-${String(index + 1).padStart(3, '0')}`
-    return code.trim() && rego.trim() ? [{ name, code, rego, published: null }] : []
-  })
+  published: JsonObject
 }
 
 async function fromTemplates(folder: string): Promise<Found[]> {
@@ -123,5 +133,32 @@ function statementsOf(published: JsonObject): Statement[] {
   return [...counts, ...attributes]
 }
 
-/** The repository of a scenario has the block of the provider already, and a root has it once. */
-const withoutProvider = (code: string) => code.replaceAll(/^(provider "aws"|terraform) \{[\s\S]*?^\}\n?/gm, '')
+/**
+ * A solution without the authors' account: the repository of a scenario has the block of the provider already, and what
+ * further ones say of profiles and roles is left out.
+ * @returns also the region of the provider, if the solution names it
+ */
+function withoutAccount(text: string): { code: string; region: string | null } {
+  let code = ''
+  let end = 0
+  let region: string | null = null
+  for (const block of readHcl(text).body.blocks) {
+    if (block.type !== 'terraform' && !(block.type === 'provider' && block.labels[0] === 'aws')) continue
+    code += text.slice(end, block.start)
+    end = block.end
+    const alias = textOf(block.body, 'alias')
+    if (alias !== null) code += furtherProvider(alias, textOf(block.body, 'region'))
+    else if (block.type === 'provider') region = textOf(block.body, 'region')
+  }
+  return { code: code + text.slice(end), region }
+}
+
+const furtherProvider = (alias: string, region: string | null) => `provider "aws" {
+  alias                       = "${alias}"
+  region                      = "${region}"
+  skip_credentials_validation = true
+  skip_metadata_api_check     = true
+  skip_region_validation      = true
+  skip_requesting_account_id  = true
+}
+`

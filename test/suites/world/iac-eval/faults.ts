@@ -34,8 +34,6 @@ function removable({ scenario, code }: Reference): Block | null {
   const blocks = [...code.matchAll(BLOCK)].map(([text, kind = '', first = '', name = '']) => ({
     ...{ text, kind, first, name },
   }))
-  // The data set itself has a policy and no statements: the first resource is as good as any.
-  if (scenario.rego !== undefined && scenario.expect.plan.length === 0) return blocks[0] ?? null
   const asked = blocks.filter((block) => isAsked(block, scenario))
   const alone = asked.filter(
     ({ text, kind, first, name }) => kind !== 'resource' || !code.replace(text, '').includes(`${first}.${name}`),

@@ -10,9 +10,9 @@ import { describeFound, type Proof, startProof } from './proof.ts'
 
 /** The share of the references that has to be judged as they are. */
 const AGREEMENT = 0.97
-const { WORLD_IAC_EVAL = '', WORLD_IAC_EVAL_DATA = '', WORLD_MIRROR } = process.env
+const { WORLD_IAC_EVAL = '', WORLD_MIRROR } = process.env
 
-const published = await publishedReferences(WORLD_IAC_EVAL, WORLD_IAC_EVAL_DATA)
+const published = await publishedReferences(WORLD_IAC_EVAL)
 const own = await ownReferences([...CLOUDS.filter((cloud) => cloud !== 'azure'), 'builtin'])
 const folder = await mkdtemp(join(tmpdir(), 'world-iac-eval-'))
 let proof: Proof

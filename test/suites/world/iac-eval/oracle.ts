@@ -3,6 +3,7 @@ import { type Conversation, call, type Reply, readConversation } from '../../../
 import { decide } from '../../../../dev/scripted-model/start.ts'
 import { usualDialect } from '../../../../dev/scripted-model/wires.ts'
 import { listen, type Running, readBody } from '../../../../dev/server.ts'
+import { readHcl } from '../../../../src/hcl/read.ts'
 
 const MODEL = 'oracle'
 const MAX_BODY = 64 * 1024 * 1024
@@ -49,7 +50,8 @@ function answer(conversation: Conversation, { code, path }: Pick<Oracle, 'code' 
       ? { calls: [call('task_complete', { status: 'done', summary: 'Wrote it.' })] }
       : { calls: [call('write_to_file', { target_file: path, content: code })] }
   if (tools.has('generate_engine_targets')) {
-    const targets = [...code.matchAll(/^resource "([^"]+)" "([^"]+)"/gm)].map(([, type, name]) => `${type}.${name}`)
+    const resources = readHcl(code).body.blocks.filter(({ type }) => type === 'resource')
+    const targets = resources.map(({ labels }) => labels.join('.'))
     return { calls: [call('generate_engine_targets', { targets, explanation: '' })] }
   }
   return decide(conversation)

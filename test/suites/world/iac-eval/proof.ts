@@ -7,7 +7,7 @@ import { selectRunnable } from '../../../../eval/skip.ts'
 import { type EvalStack, startEvalStack } from '../../../../eval/stack.ts'
 import { overwrite } from './branch.ts'
 import type { Reference } from './cases.ts'
-import { FAULTS, plant } from './faults.ts'
+import { FAULTS, type Fault, plant } from './faults.ts'
 import { type Oracle, oracleVariables, startOracle } from './oracle.ts'
 
 /** The findings, by the names of the scenarios. */
@@ -15,7 +15,7 @@ export interface Found {
   agreed: string[]
   /** Judged otherwise than the reference is, with what the harness says. */
   different: string[]
-  /** References whose own published plan does not meet their policy. */
+  /** References whose own plan, made without the platform, does not meet their policy. */
   wrongByItself: string[]
   /** By what a planted fault was found; `policy` where that found it, whatever else did. */
   caught: { statements: string[]; policy: string[]; engine: string[] }
@@ -31,19 +31,22 @@ export interface Proof {
   /**
    * Plays a round in which the model writes the reference, judges it, and judges its branch again with each fault. Of a
    * scenario that cannot be planned here, the published plan alone is judged.
+   * @param known what the policy says of a plan that was made without the platform; no faults are planted then
    */
-  of(reference: Reference): Promise<void>
+  of(reference: Reference, known?: readonly string[]): Promise<void>
   stop(): Promise<void>
 }
 
 /**
  * A stack with an endpoint in place of the model, for these references. Providers come from the mirror alone.
  * @param account variables for providers that read a key before they plan
+ * @param emulator_url address of an emulator that answers engines in place of AWS
  */
 export async function startProof(
   references: readonly Reference[],
   mirror: string | undefined,
   account: Record<string, string> = {},
+  emulator_url?: string,
 ): Promise<Proof> {
   const folder = await mkdtemp(join(tmpdir(), 'world-evaluation-'))
   const running = new AbortController()
@@ -58,7 +61,14 @@ export async function startProof(
     IAC_OFFLINE: 'true',
     IAC_OFFLINE_HOSTS: '127.0.0.1,localhost',
   }
-  const stack = await startEvalStack({ folder, env, scripted: false, concurrency: 1, record_folder: null })
+  const stack = await startEvalStack({
+    folder,
+    env,
+    scripted: false,
+    concurrency: 1,
+    record_folder: null,
+    emulator_url,
+  })
   const scenarios = references.map(({ scenario }) => scenario)
   const { skipped } = await selectRunnable(scenarios, { scripted: false, env, roots: stack.roots, signal })
   const found: Found = {
@@ -69,12 +79,14 @@ export async function startProof(
 
   return {
     found,
-    of: async (reference) => {
+    of: async (reference, known) => {
       const { scenario, published } = reference
       // The verdict of the data set itself.
-      const expected = scenario.rego && published ? (await checkPolicy(scenario.rego, published, signal)).sort() : []
+      const own = scenario.rego && published ? await checkPolicy(scenario.rego, published, signal) : []
+      const expected = [...(known ?? own)].sort()
       if (expected.length > 0) found.wrongByItself.push(`${scenario.name}: ${expected.join('; ')}`)
-      if (!found.left.has(scenario.name)) await prove({ stack, oracle, found, signal }, reference, expected)
+      if (found.left.has(scenario.name)) return
+      await prove({ stack, oracle, found, signal }, reference, expected, known ? [] : FAULTS)
     },
     stop: async () => {
       running.abort()
@@ -93,7 +105,12 @@ interface Running {
 }
 
 /** @param expected what is wrong with the reference by its own policy */
-async function prove(running: Running, reference: Reference, expected: readonly string[]): Promise<void> {
+async function prove(
+  running: Running,
+  reference: Reference,
+  expected: readonly string[],
+  faults: readonly Fault[],
+): Promise<void> {
   const { stack, oracle, found, signal } = running
   const { scenario, code, path } = reference
   Object.assign(oracle, { code, path })
@@ -104,7 +121,7 @@ async function prove(running: Running, reference: Reference, expected: readonly 
     return
   }
   found.agreed.push(scenario.name)
-  for (const fault of FAULTS) {
+  for (const fault of faults) {
     const name = `${scenario.name}: ${fault}`
     const faulty = plant(fault, reference)
     if (faulty === null) {
@@ -113,8 +130,11 @@ async function prove(running: Running, reference: Reference, expected: readonly 
     }
     await overwrite(stack.git_host.pathOf(uri), session.workspace.branch, path, faulty)
     const texts = await judge(stack, scenario, uri, session, signal)
-    const faults = texts.filter((text) => !expected.includes(text))
-    sort(found, name, faults)
+    sort(
+      found,
+      name,
+      texts.filter((text) => !expected.includes(text)),
+    )
   }
 }
 
@@ -131,7 +151,7 @@ export function describeFound({ agreed, different, wrongByItself, caught, missed
   return [
     `agreed with ${agreed.length} of ${agreed.length + different.length} references`,
     ...different.map((line) => `  different: ${line}`),
-    ...wrongByItself.map((line) => `  wrong in its own published plan: ${line}`),
+    ...wrongByItself.map((line) => `  wrong in its own plan: ${line}`),
     ...[...left].map(([name, reason]) => `  not planned here: ${name}: ${reason}`),
     `${right} of ${right + missed.length} planted faults judged wrong: ${statements.length} by statements, ` +
       `${policy.length} by the policy, ${engine.length} by the engine`,
