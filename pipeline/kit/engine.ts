@@ -99,6 +99,8 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
       if (!run.context.iac.programs) return
       // The file replaces backends, some of which are refused otherwise.
       await writeOverride(run.context.config, run.round.session, run.workspace.iacRoot, run.log)
+      // The file refers to the keys of the state store, without which it counts as foreign.
+      await renewKeys('init')
       await refuseEarlier()
     },
     /**
