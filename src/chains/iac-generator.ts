@@ -34,8 +34,10 @@ export interface GeneratorValues {
 
 const MODE: Record<Operation, string> = {
   generate:
-    'The task is a request for a change. Deliver all of it and nothing beside it. Where the request leaves a ' +
-    'choice, take the smallest, cheapest and safest one that fulfils it.',
+    'The task is a request for a change. First the request: all of it, with names, sizes, numbers and ranges ' +
+    'written as it states them, as plain values. Then what is safe by default within its resources (encryption, ' +
+    'no public access). Beside them only what they need to work; what a guideline adds to that is named in ' +
+    '`assumptions` as an addition. Where the request leaves a choice, take the smallest, cheapest and safest.',
   drift:
     'The task is a list of operations that make the code describe the infrastructure as it is. The ' +
     'infrastructure is right, the code is wrong: change exactly what is listed, and never revert or improve the ' +
