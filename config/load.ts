@@ -4,7 +4,7 @@ import { readDatabase, readRedis, readTelemetry } from './sections/connections.t
 import { readGit } from './sections/git.ts'
 import { readHttp } from './sections/http.ts'
 import { readLlm } from './sections/llm.ts'
-import { readAdmin, readOidc } from './sections/oidc.ts'
+import { readAccess, readAdmin, readOidc } from './sections/oidc.ts'
 import { readAudit, readEnvironment, readOrchestration, readPaths, readWorker } from './sections/processes.ts'
 import { missingTokens, readServices } from './sections/services.ts'
 import { readStorage } from './sections/storage.ts'
@@ -48,6 +48,7 @@ async function readSections(source: Source, readFile: ReadFile, readRuleIds: Rea
     version: source.variable('APP_VERSION') || '0.0.0-dev',
     oidc,
     admin: readAdmin(source, oidc),
+    access: readAccess(source),
     services: readServices(source),
     orchestration: { ...orchestration, rules },
     llm: readLlm(source),

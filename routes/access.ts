@@ -1,9 +1,10 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { type Actor, userActor } from '../src/access/audit/record.ts'
-import { requireAuthorization } from '../src/access/authorize.ts'
+import { requireAuthorization, requireScope } from '../src/access/authorize.ts'
 import { OPERATION_ROLES, type OperationRole, PANEL_ROLES, type PanelRole, type User } from '../src/access/users.ts'
 import { forbidden, PlatformError, sessionNotFound } from '../src/base/errors.ts'
+import { canonicalRepository } from '../src/plan/state/managed-state.ts'
 import type { SessionFacts } from '../src/rounds/round.ts'
 import { findSession } from '../src/sessions/find.ts'
 import type { AppEnv } from './env.ts'
@@ -78,6 +79,20 @@ export const requireReadableSession = sessionFor(({ panel_role }) => panel_role 
 export const requireSessionToManage = sessionFor(({ panel_role }) => panel_role === 'editor' || panel_role === 'admin')
 
 /**
+ * Requires that the scope may be used in the repository, and that the caller may work on it, where the authorization
+ * sidecar is enforced. Throws 403, and the sidecar's faults.
+ */
+export async function requirePlace(
+  { var: { platform, user } }: Context<AppEnv>,
+  place: { repo_uri: string; provider: string; scope_id: string; iac_path: string | null },
+): Promise<void> {
+  const { repo_uri, provider, scope_id, iac_path } = place
+  requireScope(platform.config.access, scope_id, canonicalRepository(repo_uri))
+  const asked = { cloud: provider, project_name: repo_uri, environment: iac_path ?? '', scope_id }
+  await requireAuthorization(platform, user, asked)
+}
+
+/**
  * Makes the gate of the routes that reach the repository of a session: of those callers whom `find` lets through, the
  * authorization sidecar is asked about the place of the session, where it is enforced. Its refusal is 403, its faults
  * 502 and 504. It is asked at every request, so that a user whose access ended is refused from then on.
@@ -86,9 +101,8 @@ const withRepository =
   (find: ReturnType<typeof sessionFor>) =>
   async (c: Context<AppEnv>, uuid: string): Promise<SessionFacts> => {
     const session = await find(c, uuid)
-    const { provider, workspace } = session
-    const place = { cloud: provider, project_name: workspace.uri, environment: workspace.root_path ?? '' }
-    await requireAuthorization(c.var.platform, c.var.user, place)
+    const { provider, scope_id, workspace } = session
+    await requirePlace(c, { repo_uri: workspace.uri, provider, scope_id, iac_path: workspace.root_path })
     return session
   }
 

@@ -58,3 +58,36 @@ export function readAdmin(source: Source, { issuer_url }: OidcConfig) {
     unlock_by_another: rule === 'always' || (rule === 'auto' && issuer_url !== ''),
   }
 }
+
+/** `host/path`, in which `*` stands for any text. */
+const REPOSITORY = /^(?:\*|[^\s:/%]+(?:\/[^\s:%]*)?)$/
+const repositoryPattern = v.pipe(
+  v.string('must be a string'),
+  v.trim(),
+  v.toLowerCase(),
+  v.check(
+    (pattern) => REPOSITORY.test(pattern) && !pattern.endsWith('.git'),
+    'must be a repository such as github.com/acme/*, without scheme, port and .git',
+  ),
+)
+
+/** The section `access`: what operators bind together, whoever asks. */
+export const accessSchema = v.object({
+  /** The repositories in which each scope may be used; `*` stands for the scopes that are not listed. */
+  scopes: v.optional(
+    v.pipe(
+      v.unknown(),
+      v.check((value) => !Array.isArray(value), 'must be a mapping'),
+      v.record(v.string(), v.array(repositoryPattern, 'must be a list'), 'must be a mapping'),
+    ),
+    (): Record<string, string[]> => ({}),
+  ),
+})
+
+export function readAccess(source: Source) {
+  const { scopes } = source.section('access', accessSchema).values
+  const entries = Object.entries(scopes).map(([scope, repositories]) => [scope.trim().toLowerCase(), repositories])
+  if (new Set(entries.map(([scope]) => scope)).size < entries.length)
+    source.problem('access.scopes names a scope twice; letter case and blanks around it do not matter.')
+  return { scopes: Object.fromEntries(entries) as typeof scopes }
+}

@@ -164,12 +164,13 @@ function resourceLines(display: Display, document: PlanDocument): string[] {
 }
 
 function describeResource(display: Display, resource: DocumentResource): string[] {
-  const { action, address, attributes, is_critical, moved_from, findings } = resource
+  const { action, address, attributes, is_critical, criticality_known, moved_from, findings } = resource
   const colour = COLOURS[action]
   const head = [
     `${ACTION_SIGNS[action].padEnd(3)} ${address}`,
     ...(moved_from === null ? [] : [`from ${moved_from}`]),
     ...(is_critical ? ['(critical)'] : []),
+    ...((action === 'delete' || action === 'replace') && !criticality_known ? ['(may hold data)'] : []),
   ].join(' ')
   const shown = attributes.slice(0, MAX_ATTRIBUTES)
   const left = attributes.length - shown.length + resource.attributes_left_out

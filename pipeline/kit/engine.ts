@@ -4,6 +4,7 @@ import { inSpan, type RunTrace } from '../../src/observe/run-trace.ts'
 import { createProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import { canonicalRepository } from '../../src/plan/state/managed-state.ts'
+import { isConfiguredHost } from '../../src/repository/remote.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
 import type { EngineInfo, EngineResult, EngineRoot, IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
 import { describeState, writeOverride, writeStateKeys } from '../workspace/backend-override.ts'
@@ -93,13 +94,13 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
       ),
     /**
      * Ends the round before any model is asked if no job would run for what the repository has. Errors:
-     * `HostProgramsRefused`; those of `writeOverride`.
+     * `HostProgramsRefused`; those of `writeOverride` and `writeStateKeys`.
      */
     checkPrograms: async () => {
       if (!run.context.iac.programs) return
       // The file replaces backends, some of which are refused otherwise.
       await writeOverride(run.context.config, run.round.session, run.workspace.iacRoot, run.log)
-      // The file refers to the keys of the state store, without which it counts as foreign.
+      // The file names the keys of the state, which the service accepts only where they lie as we write them.
       await renewKeys('init')
       await refuseEarlier()
     },
@@ -217,6 +218,19 @@ export async function nameRepository({ context, round, signal }: BareRun): Promi
   return offered ? { repository: canonicalRepository(round.session.workspace.uri) } : {}
 }
 
+/** Lends the token of the session's own host for modules that lie there, to an iac service that offers to take it. */
+async function lendHostToken({
+  context,
+  round,
+  signal,
+}: BareRun): Promise<Pick<IacJobs['init'], 'module_credentials'>> {
+  const { git } = context.config
+  const url = URL.parse(round.session.workspace.uri)
+  if (url === null || !isConfiguredHost(git, url) || git.user === '' || git.token === '') return {}
+  const offered = await context.iac.offers?.('module_credentials', signal).catch(() => false)
+  return offered ? { module_credentials: { origin: url.origin, user: git.user, token: git.token } } : {}
+}
+
 /** Returns the user who cancelled the round, as far as this run knows; null when nobody has. */
 export function cancelledBy({ cancellation }: Pick<BareRun, 'cancellation'>): string | null {
   const reason: unknown = cancellation?.signal.reason
@@ -240,7 +254,7 @@ export async function runJob<Kind extends IacJobKind>(
   onSubmitted: (jobId: string) => Promise<void> = async () => {},
 ): Promise<EngineResult> {
   const { cancellation, context } = run
-  const named = { ...body, ...(await nameRepository(run)) }
+  const named = { ...body, ...(await nameRepository(run)), ...(kind === 'init' ? await lendHostToken(run) : {}) }
   if (!cancellation) return await context.iac.run(kind, named, { signal: run.signal, onSubmitted })
   const { signal: cancelled, held, jobs } = cancellation
   cancelled.throwIfAborted()

@@ -3,7 +3,7 @@ import { type Tool, ToolError } from '../../src/agent/agent-request.ts'
 import { MASK } from '../../src/base/masking.ts'
 import type { ToolKind } from '../../src/chains/shared/chain.ts'
 import { declaredBlocksIn, isCode, isReadme } from '../../src/chains/shared/declared-blocks.ts'
-import type { RepositoryFile } from '../../src/chains/shared/repository.ts'
+import type { RepositoryFile, RepositorySurvey } from '../../src/chains/shared/repository.ts'
 import type { ToolBuilders } from '../../src/chains/shared/run-chain.ts'
 import { notifyOfEvent } from '../../src/notifications/notify.ts'
 import { planCounts } from '../../src/plan/planned-changes.ts'
@@ -100,37 +100,41 @@ const refuseMasks = (tool: Tool): Tool => ({
 const MAX_BYTES = 128 * 1024
 /** Maximum characters of the root's description. */
 const MAX_README = 6_000
-/** Maximum number of files; those of the root come first. */
+/** Maximum number of files; those that the engine loads come first. */
 const MAX_READ = 300
 
 /** Creates the survey of the engine root for all steps, which is repeated after each commit of an attempt. */
 function createSurvey(run: Run, openFiles: () => FileAccess) {
-  let last: { head: string; files: Promise<RepositoryFile[]> } | null = null
+  let last: { head: string; survey: Promise<RepositorySurvey> } | null = null
+  const look = async (): Promise<RepositorySurvey> => {
+    const head = await run.workspace.head().catch(() => null)
+    if (head === null) return await survey(run, openFiles())
+    if (last?.head !== head) last = { head, survey: survey(run, openFiles()) }
+    return await last.survey
+  }
   return {
-    /** Returns the files as of the branch head; none, with a logged failure, when the root cannot be searched. */
-    files: async () => {
-      const head = await run.workspace.head().catch(() => null)
-      if (head === null) return await readFiles(run, openFiles())
-      if (last?.head !== head) last = { head, files: readFiles(run, openFiles()) }
-      return await last.files
-    },
+    /** Looks at the repository as of the branch head; no files, with a logged failure, when it cannot be searched. */
+    look,
+    /** Returns the files of `look` alone. */
+    files: async (): Promise<RepositoryFile[]> => (await look()).files,
   }
 }
 
-async function readFiles(run: Run, access: FileAccess): Promise<RepositoryFile[]> {
+async function survey(run: Run, access: FileAccess): Promise<RepositorySurvey> {
+  const root = run.round.session.workspace.root_path ?? ''
   try {
     const surveyed = await access.survey(run.signal)
-    const readable = surveyed
+    const readable = surveyed.files
       .filter(({ path, bytes }) => (isCode(path) && bytes <= MAX_BYTES) || (isReadme(path) && bytes <= MAX_README))
       .map(({ path }) => path)
-      .sort((a, b) => a.split('/').length - b.split('/').length)
     const texts = await access.readAll(readable.slice(0, MAX_READ))
-    return surveyed.map((file) => {
+    const files = surveyed.files.map((file) => {
       const text = texts.get(file.path) ?? null
       return { ...file, text, blocks: text === null ? [] : declaredBlocksIn(file.path, text) }
     })
+    return { ...surveyed, files, root }
   } catch (error) {
     if (!run.signal.aborted) run.log.warn('the files of the repository could not be looked at', { error })
-    return []
+    return { files: [], beyondLimit: 0, elsewhere: { files: 0, code: 0 }, isWhole: false, root }
   }
 }

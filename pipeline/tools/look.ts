@@ -35,9 +35,17 @@ async function describeMatches(lines: Promise<string[]>): Promise<string> {
 export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, 'branchDiff'>): Tool[] => [
   defineTool({
     name: 'read_file',
-    description: 'Read a text file. The answer is the whole text; after 200,000 characters it is cut with a note.',
+    description:
+      'Read a text file of the workspace, or outside of it one that its code uses: by a local module, a path in the ' +
+      'code or a link. The answer is the whole text; after 200,000 characters it is cut with a note.',
     schema: v.object({
-      target_file: v.pipe(v.string(), v.description('Path relative to the workspace root')),
+      target_file: v.pipe(
+        v.string(),
+        v.description(
+          'Path relative to the workspace root, for example "main.tf", or "../../modules/net/main.tf" of a module ' +
+            'that the code calls',
+        ),
+      ),
       explanation,
     }),
     run: ({ target_file }) =>
@@ -56,7 +64,10 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
     schema: v.object({
       relative_workspace_path: v.pipe(
         v.string(),
-        v.description('Directory relative to the workspace root; "." is the root itself'),
+        v.description(
+          'Directory relative to the workspace root; "." is the root itself, "../../modules/net" a module outside ' +
+            'that the code calls',
+        ),
       ),
       explanation,
     }),
@@ -65,7 +76,8 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
   defineTool({
     name: 'bulk_grep_search',
     description:
-      'Search the text of all files with regular expressions, several at once. Every match is a line ' +
+      'Search the text of all files, also of those outside that the code uses, with regular expressions, several at ' +
+      'once. Every match is a line ' +
       '"file:line:text"; ' +
       `each search answers at most 50 matches, a call takes at most ${MAX_SEARCHES} searches. Files that git ` +
       'ignores are left out.',

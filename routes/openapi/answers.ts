@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { SCOPE_REFUSED } from '../../src/access/authorize.ts'
 import type { OperationRole, PanelRole } from '../../src/access/users.ts'
 
 const Detail = z
@@ -96,8 +97,10 @@ export const repositoryForbidden = (role: OperationRole) => {
   const { description, examples } = operationForbidden(role)
   return errorAnswer(
     403,
-    `${description} Where the authorization service is enforced: it refuses, in its words.`,
+    `${description} Or the scope is bound to other repositories. Where the authorization service is enforced: it ` +
+      'refuses, in its words.',
     ...examples,
+    SCOPE_REFUSED,
     'Not authorized on aws/https://github.com/acme/infrastructure.git (live/network)',
   )
 }

@@ -143,9 +143,10 @@ const CheckRequest = z.strictObject({
   environment: z.string().min(1).max(32).nullish(),
   issuer: z.string().min(1).max(512).nullish(),
   subject: z.string().min(1).max(254).nullish(),
+  scope_id: z.string().min(1).max(1016).nullish(),
 })
 /** The optional keys, which the core sends to a service that lists them in its answers. */
-const OPTIONAL_KEYS = 'issuer, subject'
+const OPTIONAL_KEYS = 'issuer, subject, scope_id'
 
 /** Decides by the permissive switch alone: this implementation asks no cloud. */
 function decide({ cloud, project }: z.output<typeof CheckRequest>, permissive: boolean) {

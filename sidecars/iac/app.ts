@@ -54,6 +54,7 @@ export function createIacApp(options: {
         'repository',
         'state',
         'programs_only',
+        ...(settings.refuseHostToken ? [] : ['module_credentials']),
       ],
       ...boundary,
     }),
@@ -104,6 +105,20 @@ const scoped = { scope_id: noNul(z.string().min(1).max(1024)), engine_provider: 
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal digits')
 const state = z.strictObject({ cloud: z.enum(ENGINE_PROVIDERS).nullable(), override_sha256: sha256 })
+const login = z
+  .string()
+  .min(1)
+  .max(4096)
+  .regex(/^[^\r\n\0]+$/, 'must be one line')
+const moduleCredentials = z.strictObject({
+  origin: z
+    .string()
+    .max(1024)
+    .regex(/^https:\/\/[a-z0-9.[\]:-]+$/, 'must be https://host[:port]')
+    .refine((value) => URL.canParse(value), 'must be https://host[:port]'),
+  user: login,
+  token: login,
+})
 /** Returns a body with a workspace and these fields. Undeclared keys are refused. */
 const bodyWith = <Fields extends z.ZodRawShape>(fields: Fields) =>
   z.strictObject({
@@ -115,7 +130,7 @@ const bodyWith = <Fields extends z.ZodRawShape>(fields: Fields) =>
 
 /** Bodies of the submission routes. */
 export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
-  init: bodyWith(scoped),
+  init: bodyWith({ ...scoped, module_credentials: moduleCredentials.optional() }),
   validate: bodyWith({}),
   plan: bodyWith({ ...scoped, plan_file: planFile, targets: z.array(argument).max(256).default([]) }),
   show: bodyWith({ plan_file: planFile }),

@@ -65,6 +65,10 @@ export const readSettings = (env: Record<string, string | undefined>) =>
       allowHostPrograms: flag('IAC_ALLOW_HOST_PROGRAMS'),
       /** Programs and their like that the code of some repositories may use. */
       allowPrograms: readEach('IAC_ALLOW_PROGRAMS', list, parsePermission, problems),
+      /** Absolute path of a file with credentials of git hosts for modules; empty for none. */
+      moduleCredentials: text('IAC_MODULE_CREDENTIALS'),
+      /** True if the token of the session's own host is not used for modules. */
+      refuseHostToken: flag('IAC_REFUSE_HOST_TOKEN'),
       /** Patterns of provider sources; empty allows every provider. */
       allowedProviders: list('IAC_ALLOWED_PROVIDERS'),
       /** Folder with providers in the engine's mirror layout; empty for none. */
@@ -118,12 +122,19 @@ function readEach<Entry extends object>(
 function checkLimits(
   settings: Pick<
     IacSettings,
-    'engineFiles' | 'allowedProviders' | 'providerMirror' | 'mirrorAndRegistry' | 'offline' | 'workspaceRoot'
+    | 'engineFiles'
+    | 'allowedProviders'
+    | 'providerMirror'
+    | 'mirrorAndRegistry'
+    | 'moduleCredentials'
+    | 'offline'
+    | 'workspaceRoot'
   >,
   cliConfigFile: string,
   problems: string[],
 ): void {
   const { engineFiles, allowedProviders, providerMirror, mirrorAndRegistry, offline, workspaceRoot } = settings
+  const { moduleCredentials } = settings
   for (const path of engineFiles)
     if (!isAbsolute(path)) problems.push(`IAC_ENGINE_FILES holds '${path}', which is no absolute path`)
   for (const pattern of allowedProviders)
@@ -132,6 +143,7 @@ function checkLimits(
   for (const [name, path] of [
     ['IAC_PROVIDER_MIRROR', providerMirror] as const,
     ['IAC_WORKSPACE_ROOT', workspaceRoot] as const,
+    ['IAC_MODULE_CREDENTIALS', moduleCredentials] as const,
   ])
     if (path !== '' && !isAbsolute(path)) problems.push(`${name} must be an absolute path`)
   if (mirrorAndRegistry && offline)

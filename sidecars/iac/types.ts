@@ -37,6 +37,8 @@ export interface JobRequest {
   data_source_types?: string[]
   ephemeral_types?: string[]
   texts?: GivenText[]
+  /** What git signs in with at the session's own host. `origin` is `https://host[:port]`. */
+  module_credentials?: { origin: string; user: string; token: string }
   /** True for `diagnostics` of the check for host programs alone. */
   programs_only?: boolean
 }

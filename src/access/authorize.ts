@@ -1,4 +1,5 @@
 import { forbidden } from '../base/errors.ts'
+import { matchesWildcard } from '../base/text.ts'
 import { CLOUDS } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import { checkAccess } from '../services/authz.ts'
@@ -9,6 +10,8 @@ interface AuthorizationRequest {
   project_name: string
   /** Blank when the request names no environment. */
   environment: string
+  /** Only for a service that announces that it wants it; absent when the request names no scope. */
+  scope_id?: string
 }
 
 /**
@@ -22,11 +25,14 @@ export async function authorize(
 ) {
   const service = context.config.services.authz
   if (!service.enabled) return { result: true, message: 'authz service disabled in system config', portalUrl: null }
-  const { cloud, project_name: project, environment } = request
+  const { cloud, project_name: project, environment, scope_id } = request
   const isNamed = environment.trim() !== ''
   const check = { user_id: caller.email || caller.subject, cloud, project, ...(isNamed && { environment }) }
   const { issuer, subject } = caller
-  const { authorized, reason, portal_url } = await checkAccess(service, context.fetch, check, { issuer, subject })
+  const { authorized, reason, portal_url } = await checkAccess(service, context.fetch, check, {
+    ...{ issuer, subject },
+    ...(scope_id !== undefined && { scope_id }),
+  })
   const denial = `Not authorized on ${cloud}/${project}${isNamed ? ` (${environment})` : ''}`
   const text = authorized ? `Authorized on ${project}` : denial
   return {
@@ -72,6 +78,24 @@ async function requireConsent(
   const decisions = await Promise.all(requests.map((request) => authorize(context, caller, request)))
   if (!decisions.some(({ result }) => result)) throw forbidden(decisions[0]?.message ?? '')
 }
+
+/**
+ * Requires that the scope may be used in the repository, as `access.scopes` binds them, whoever asks. Throws 403.
+ * @param repository `host/path` in lower case
+ */
+export function requireScope({ scopes }: Context['config']['access'], scopeId: string, repository: string): void {
+  const [scope, others] = [scopeId.trim().toLowerCase(), '*']
+  const bound = [scope, others].find((key) => Object.hasOwn(scopes, key))
+  if (bound === undefined) return
+  // A host may read an escaped path in another way than these patterns.
+  const allowed = (scopes[bound] ?? []).some(
+    (pattern) => pattern === '*' || (!repository.includes('%') && matchesWildcard(pattern, repository)),
+  )
+  if (!allowed) throw forbidden(SCOPE_REFUSED)
+}
+
+export const SCOPE_REFUSED =
+  'scope_id may not be used with this repository; access.scopes of the platform binds scopes.'
 
 /** True for http(s) addresses. Clients render the address as a link, so `javascript:…` must not pass. */
 const isWebAddress = (text: string): boolean =>

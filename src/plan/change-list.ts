@@ -2,7 +2,7 @@ import { itemsOf, type Json, memberOf } from '../base/json.ts'
 import type { Masker } from '../base/masking.ts'
 import { isMoved, mainAction, type PlanAction, type PlanCounts, toReportAction } from './actions.ts'
 import { appendStep } from './addresses.ts'
-import { criticalChanges } from './impact.ts'
+import { CRITICALITY_IN_WORDS, criticalChanges } from './impact.ts'
 import type { Plan, ResourceChange } from './plan.ts'
 import { addressOf } from './planned-changes.ts'
 import { type BeyondTargets, changesOutsideTargets, describeBeyondTargets } from './targets.ts'
@@ -110,10 +110,7 @@ export function planFacts(plan: Plan, targets: readonly string[], beyond: Beyond
   const lines = entries.map((change) => {
     const { address } = change
     const criticality = critical.get(address)
-    const notes = [
-      criticality === 'data' ? 'holds data' : criticality && 'grants access',
-      outside.has(address) && 'not among the targets',
-    ]
+    const notes = [criticality && CRITICALITY_IN_WORDS[criticality], outside.has(address) && 'not among the targets']
     return `${describeChange(change)}${notes.some(Boolean) ? ` (${notes.filter(Boolean).join(', ')})` : ''}`
   })
   const shortened = total > lines.length ? [...lines, `and ${total - lines.length} more`] : lines

@@ -147,7 +147,7 @@ function declarationsOf(references: readonly string[], place: CodePlace, blocks:
 
 /** The location of a module's code and its description in the plan. */
 interface CodePlace {
-  /** Folder relative to the engine root; empty for the root. */
+  /** Folder relative to the engine root; empty for the root, beginning with `..` outside of it. */
   directory: string
   /** The module in the plan's `configuration`; undefined when the plan lacks it. */
   module: Json | undefined
@@ -165,7 +165,7 @@ const rootPlace = ({ document }: Plan): CodePlace => ({
 const callInCode = (place: CodePlace, name: string): Json | undefined =>
   memberOf(memberOf(place.module, 'module_calls'), name)
 
-/** Returns the place of a called module; null when it is outside the engine root or not described. */
+/** Returns the place of a called module; null when its source is not local or not described. */
 function enterModule(place: CodePlace, name: string): CodePlace | null {
   const call = callInCode(place, name)
   const source = memberOf(call, 'source')

@@ -2,7 +2,13 @@ import type { Masker } from '../base/masking.ts'
 import { cutMiddle, joinNames } from '../base/text.ts'
 import { type PlannedChange, toReportAction, toReportCounts } from '../plan/actions.ts'
 import { localName, stripBackticks, withoutIndexes } from '../plan/addresses.ts'
-import { type CriticalChange, criticalChanges, higherImpact, impactFloor } from '../plan/impact.ts'
+import {
+  CRITICALITY_IN_WORDS,
+  type CriticalChange,
+  criticalChanges,
+  higherImpact,
+  impactFloor,
+} from '../plan/impact.ts'
 import type { Plan } from '../plan/plan.ts'
 import { planCounts, plannedChanges } from '../plan/planned-changes.ts'
 import { BEYOND_TITLE, type BeyondTargets, describeBeyondTargets, isBeyondTitle } from '../plan/targets.ts'
@@ -52,7 +58,7 @@ export function settleGenerateReport(
     potential_impact: {
       ...impact,
       banner: settleBanner(impact.banner, plan),
-      summary: beginWithGaps(impact.summary, known),
+      summary: beginWithGaps(impact.summary, plan, known),
       bullet_points: settlePoints(impact.bullet_points, known),
     },
     estimated_costs: settleCosts(narration.estimated_costs),
@@ -92,9 +98,9 @@ function findEntry(narrated: readonly Entry[], address: string): Entry | undefin
   return undefined
 }
 
-/** Puts what the round left out or could not check before the model's summary. */
-function beginWithGaps(summary: string, { checked = [], result = emptyResult() }: KnownBesides): string {
-  const gaps = [...result.gaps, describeUnmet(checked)].map((gap) => cutMiddle(gap, MAX_GAP))
+/** Puts what the round left out, could not check or cannot tell before the model's summary. */
+function beginWithGaps(summary: string, plan: Plan, { checked = [], result = emptyResult() }: KnownBesides): string {
+  const gaps = [...result.gaps, describeUnmet(checked), describeUnknown(plan)].map((gap) => cutMiddle(gap, MAX_GAP))
   return [...gaps, summary].filter((text) => text !== '').join(' ')
 }
 
@@ -119,9 +125,19 @@ function settleBanner(banner: Banner, plan: Plan): Banner {
   return { ...banner, level, description: `${banner.description} Raised to ${level} because of ${changes}.`.trim() }
 }
 
+function describeUnknown(plan: Plan): string {
+  const lost = criticalChanges(plan).filter(({ criticality }) => criticality === 'unknown')
+  const names = joinNames(
+    lost.map(({ address, action }) => `${address} (${FATES[action]})`),
+    10,
+  )
+  return lost.length === 0 ? '' : `It cannot be told whether this holds data or grants access: ${names}.`
+}
+
+const FATES = { delete: 'destroyed', replace: 'replaced' } as const
+
 function describeChange({ address, action, criticality }: CriticalChange): string {
-  const fate = action === 'delete' ? 'destroyed' : 'replaced'
-  return `${address} (${fate}, ${criticality === 'data' ? 'holds data' : 'grants access'})`
+  return `${address} (${FATES[action]}, ${CRITICALITY_IN_WORDS[criticality]})`
 }
 
 /** Titles of the report entries that code creates from facts beside the plan. */

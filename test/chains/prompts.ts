@@ -31,6 +31,7 @@ import {
 } from '../../src/chains/report-writers.ts'
 import { requestsFilter } from '../../src/chains/requests-filter.ts'
 import type { PlanBackground } from '../../src/chains/shared/plan-background.ts'
+import type { ShownRepository } from '../../src/chains/shared/repository.ts'
 import { fenceEarlierTurns } from '../../src/chains/shared/run-chain.ts'
 import { statusUpdate } from '../../src/chains/status-update.ts'
 import { driftTargets, sessionTargets } from '../../src/chains/target-generator.ts'
@@ -121,6 +122,13 @@ const DRIFT = { diff: BRANCH_DIFF }
 
 const generatorSystem = (changes: Partial<GeneratorValues>, bodies: Partial<typeof CODE_BODIES> = {}) =>
   iacGenerator.system({ ...CODE_BODIES, ...bodies }, { ...GENERATOR, ...changes })
+const AROUND: ShownRepository['around'] = { root: '', beyondLimit: 0, elsewhere: { files: 0, code: 0 }, isWhole: true }
+
+const shown = (changes: Partial<ShownRepository>): ShownRepository => ({
+  ...{ overview: '', relevant: '--- main.tf ---\nx', complete: false, around: AROUND, hasReadOnly: false },
+  ...changes,
+})
+
 const generatorQuery = (changes: Partial<GeneratorValues>) => iacGenerator.query({ ...GENERATOR, ...changes })
 const compositorQuery = (pass: CompositorValues['pass']) => promptCompositor.query({ request: REQUEST, pass })
 
@@ -187,15 +195,31 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
     ['query: changes of the session', generatorQuery({ changes: '+resource "a_b" "c" {}' })],
     [
       'query: with all of a repository',
-      generatorQuery({ repository: { overview: 'README.md (1 B)', relevant: '--- main.tf ---\nx', complete: true } }),
+      generatorQuery({ repository: shown({ overview: 'README.md (1 B)', complete: true }) }),
     ],
-    [
-      'query: with a part of a repository',
-      generatorQuery({ repository: { overview: 'main.tf (1 B)', relevant: '--- main.tf ---\nx', complete: false } }),
-    ],
+    ['query: with a part of a repository', generatorQuery({ repository: shown({ overview: 'main.tf (1 B)' }) })],
     [
       'query: with an empty repository',
-      generatorQuery({ repository: { overview: 'README.md (1 B)', relevant: '', complete: true } }),
+      generatorQuery({ repository: shown({ overview: 'README.md (1 B)', relevant: '', complete: true }) }),
+    ],
+    [
+      'query: with all of a root beside others',
+      generatorQuery({
+        repository: shown({
+          complete: true,
+          around: { ...AROUND, root: 'live/prod', elsewhere: { files: 312, code: 40 } },
+        }),
+      }),
+    ],
+    [
+      'query: with a part of a root and of a module outside',
+      generatorQuery({
+        repository: shown({
+          overview: '../../modules/net/main.tf (1 B, read-only)',
+          around: { ...AROUND, root: 'live/prod', elsewhere: { files: 1, code: 1 } },
+          hasReadOnly: true,
+        }),
+      }),
     ],
     ['query: without schema', generatorQuery({ providerSchema: '' })],
     ['query: without providers', generatorQuery({ providerSchema: '', providers: [] })],

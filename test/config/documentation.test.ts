@@ -7,7 +7,7 @@ import { databaseSchema, redisSchema, telemetrySchema } from '../../config/secti
 import { gitSchema } from '../../config/sections/git.ts'
 import { httpSchema } from '../../config/sections/http.ts'
 import { llmSchema } from '../../config/sections/llm.ts'
-import { adminSchema, oidcSchema } from '../../config/sections/oidc.ts'
+import { accessSchema, adminSchema, oidcSchema } from '../../config/sections/oidc.ts'
 import {
   auditSchema,
   environmentSchema,
@@ -24,6 +24,7 @@ const SECTIONS = {
   '': environmentSchema,
   oidc: oidcSchema,
   admin: adminSchema,
+  access: accessSchema,
   'services.iac': iacSchema,
   'services.notifications': optionalServiceSchema,
   'services.mapping': optionalServiceSchema,

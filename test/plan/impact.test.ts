@@ -35,12 +35,17 @@ describe('criticalityOf', () => {
     ['terraform_data', null],
     ['null_resource', null],
     ['aws_subnet', null],
-    ['aws_iam', null],
-    ['my_aws_s3_bucket', null],
+    ['aws_iam', 'unknown'],
+    ['aws_quicksight_data_set', 'unknown'],
+    ['aws_vpc_data', 'unknown'],
+    ['my_aws_s3_bucket', 'unknown'],
+    ['snowflake_table', 'unknown'],
+    ['kubernetes_manifest', 'unknown'],
+    ['helm_release', 'unknown'],
     ['azurerm_subnet', null],
     ['google_compute_network', null],
     ['kubernetes_deployment_v1', null],
-    ['', null],
+    ['', 'unknown'],
   ])('%s holds %s', (type, expected) => {
     expect(criticalityOf(type)).toBe(expected)
   })
@@ -57,6 +62,15 @@ describe('impactFloor', () => {
     [['forget'], 'low'],
   ])('a bucket with %j is at least %s', (actions, expected) => {
     expect(impactFloor(planOf([{ type: 'aws_s3_bucket', actions }]))).toBe(expected)
+  })
+
+  it.each(['delete', 'replace'])('is medium for a type of which nothing is known: %s', (action) => {
+    const actions = action === 'delete' ? ['delete'] : ['delete', 'create']
+    const lost = { address: 'acme_data_set.x', type: 'acme_data_set', actions }
+    expect(impactFloor(planOf([lost]))).toBe('medium')
+    expect(impactFloor(planOf([lost, { type: 'aws_s3_bucket', actions }]))).toBe('high')
+    expect(impactFloor(planOf([{ ...lost, actions: ['update'] }]))).toBe('low')
+    expect(criticalChanges(planOf([lost]))).toMatchObject([{ address: 'acme_data_set.x', criticality: 'unknown' }])
   })
 
   it('is low for the destruction of plain resources', () => {

@@ -172,6 +172,11 @@ describe('planFacts', () => {
     )
   })
 
+  it('does not know what a type of nobody holds', () => {
+    const lost = { address: 'acme_data_set.x', type: 'acme_data_set', actions: ['delete'] }
+    expect(planFacts(planOf([lost]), [])).toContain('delete acme_data_set.x (it cannot be told whether it holds data)')
+  })
+
   it('stays short for a plan of thousands of changes', () => {
     const plan = planOf(Array.from({ length: 2_000 }, () => ({ actions: ['create'] })))
     const lines = planFacts(plan, []).split('\n')

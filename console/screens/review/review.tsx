@@ -4,7 +4,7 @@ import type { PlanDocument, Round } from '../../client/api/client.ts'
 import { useJsonArtifact } from '../../client/sessions/use-session.ts'
 import { useAnySearch } from '../../client/use-address.ts'
 import { ActionBadge, Badge, Empty, Origin, SEVERITY_TONES, Skeleton, Term } from '../../ui/kit.tsx'
-import { isLoss } from '../../ui/plan/values.ts'
+import { isLoss, isUnknownLoss } from '../../ui/plan/values.ts'
 import { formatNumber, plural } from '../../ui/words.ts'
 import { LastLockChange, RoundPicker, SessionLink, useOpenSession, useSelectedRound } from '../session/open-session.tsx'
 import { CodePart } from './code/code-part.tsx'
@@ -125,14 +125,22 @@ const Fact = ({ name, known = true, children }: FactProps) => (
 function PlanFacts({ document }: { document: PlanDocument }) {
   const critical = document.resources.filter(({ is_critical, action }) => is_critical && action !== 'none')
   const lost = critical.filter(isLoss).length
+  const unknown = document.resources.filter(isUnknownLoss).length
   return (
     <>
       <Fact name={<Term name="plan">Plan</Term>}>
         <ActionCounts document={document} />
       </Fact>
       <Fact name="Critical">
+        {unknown > 0 && (
+          <>
+            <Badge tone="bad">{formatNumber(unknown)} unknown</Badge> It cannot be told whether{' '}
+            {plural(unknown, 'destroyed or replaced resource')} {unknown === 1 ? 'holds' : 'hold'} data or{' '}
+            {unknown === 1 ? 'grants' : 'grant'} access.{' '}
+          </>
+        )}
         {critical.length === 0 ? (
-          'Nothing that holds data or grants access changes.'
+          unknown === 0 && 'Nothing that holds data or grants access changes.'
         ) : (
           <>
             <Badge tone={lost > 0 ? 'bad' : 'warn'}>

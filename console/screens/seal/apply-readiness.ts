@@ -1,5 +1,5 @@
 import type { PlanDocument, Session } from '../../client/api/client.ts'
-import { isLoss } from '../../ui/plan/values.ts'
+import { isLoss, isUnknownLoss } from '../../ui/plan/values.ts'
 
 type SealReason = NonNullable<NonNullable<Session['seal']>['reason']>
 
@@ -49,20 +49,27 @@ export function findRefusal(session: Session, isOwn: boolean): Refusal | null {
 
 export type Losses = ReturnType<typeof findLosses>
 
-/** Returns the resources that an apply destroys; the critical ones of them hold data or grant access. */
+/**
+ * Returns the resources that an apply destroys; the critical ones of them hold data or grant access, of the unknown
+ * ones that cannot be told.
+ */
 export function findLosses(document: PlanDocument) {
   const destroyed = document.resources.filter(isLoss)
-  return { destroyed, critical: destroyed.filter(({ is_critical }) => is_critical) }
+  return {
+    destroyed,
+    critical: destroyed.filter(({ is_critical }) => is_critical),
+    unknown: destroyed.filter(isUnknownLoss),
+  }
 }
 
 /**
- * Returns the text to type before something critical is destroyed: the number of resources, or the one address if it
+ * Returns the text to type before something is destroyed: the number of resources, or the one address if it
  * can be typed. Null: a plain confirmation is enough.
  * @param losses null when the plan cannot be read, so that the losses are unknown
  */
 export function confirmationFor(losses: Losses | null): string | null {
   if (losses === null) return 'apply'
-  const [first] = losses.critical
+  const [first] = losses.destroyed
   if (!first) return null
   const canBeTyped = losses.destroyed.length === 1 && /^[\x20-\x7e]{1,80}$/.test(first.address)
   return canBeTyped ? first.address : String(losses.destroyed.length)

@@ -215,19 +215,24 @@ function Ready({ seal }: { seal: Seal }) {
       <div>
         <h3 id="seal-apply">Ready to apply</h3>
         <p>{document ? summarise(document.summary) : 'What the plan does cannot be read at the moment.'}</p>
-        {losses !== null && losses.critical.length > 0 && (
-          <p class="seal-warning">
-            It destroys or replaces something that holds data or grants access. You will be asked to type a
-            confirmation.
-          </p>
+        {losses !== null && losses.destroyed.length > 0 && (
+          <p class="seal-warning">{describeLosses(losses)} You will be asked to type a confirmation.</p>
         )}
       </div>
-      <Button kind={losses?.critical.length === 0 ? 'primary' : 'danger'} onClick={() => setOpen(true)}>
+      <Button kind={losses?.destroyed.length === 0 ? 'primary' : 'danger'} onClick={() => setOpen(true)}>
         Apply the saved plan…
       </Button>
       <ConfirmApply open={open} seal={seal} losses={losses} apply={apply} onClose={() => setOpen(false)} />
     </section>
   )
+}
+
+function describeLosses({ destroyed, critical, unknown }: Losses): string {
+  if (critical.length > 0) return 'It destroys or replaces something that holds data or grants access.'
+  const resources = plural(destroyed.length, 'resource')
+  return unknown.length > 0
+    ? `It destroys or replaces ${resources}, and it cannot be told whether data or access is lost.`
+    : `It destroys or replaces ${resources}.`
 }
 
 function summarise(summary: Record<string, number>): string {
@@ -248,7 +253,7 @@ interface ConfirmProps {
 
 const FORM = 'seal-confirm'
 
-/** Asks for confirmation before the cloud is changed, with a typed text if data or access is lost. */
+/** Asks for confirmation before the cloud is changed, with a typed text if anything is lost. */
 function ConfirmApply({ open, seal, losses, apply, onClose }: ConfirmProps) {
   const wanted = confirmationFor(losses)
   return (
@@ -304,20 +309,24 @@ function Confirmation({ wanted, onConfirm }: { wanted: string | null; onConfirm:
   )
 }
 
-function Lost({ losses: { destroyed, critical } }: { losses: Losses }) {
-  const listed = [...critical, ...destroyed.filter((resource) => !critical.includes(resource))].slice(0, 12)
+function Lost({ losses: { destroyed, critical, unknown } }: { losses: Losses }) {
+  const listed = [...new Set([...critical, ...unknown, ...destroyed])].slice(0, 12)
   return (
     <div>
       <p>
         <b>{plural(destroyed.length, 'resource')} will be destroyed or replaced</b>
-        {critical.length > 0 && `, ${critical.length} of them critical`}:
+        {critical.length > 0 && `, ${critical.length} of them critical`}
+        {unknown.length > 0 && `, ${unknown.length} of them of unknown content`}:
       </p>
       <ul class="seal-lost">
-        {listed.map(({ action, address, deposed, is_critical, critical_reason }) => (
-          <li key={`${address} ${deposed}`}>
-            <ActionBadge action={action} />
-            <span class="mono">{excerpt(address, 200)}</span>
-            {is_critical && <Badge tone="bad">{critical_reason === 'access' ? 'grants access' : 'holds data'}</Badge>}
+        {listed.map((resource) => (
+          <li key={`${resource.address} ${resource.deposed}`}>
+            <ActionBadge action={resource.action} />
+            <span class="mono">{excerpt(resource.address, 200)}</span>
+            {resource.is_critical && (
+              <Badge tone="bad">{resource.critical_reason === 'access' ? 'grants access' : 'holds data'}</Badge>
+            )}
+            {unknown.includes(resource) && <Badge tone="bad">may hold data</Badge>}
           </li>
         ))}
       </ul>

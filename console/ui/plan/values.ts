@@ -10,6 +10,10 @@ export const CHANGES = ['create', 'update', 'replace', 'delete', 'import', 'move
 /** True if the change destroys the present object. */
 export const isLoss = ({ action }: Pick<PlannedResource, 'action'>): boolean =>
   action === 'delete' || action === 'replace'
+/** True if it cannot be told whether the change destroys data or access. Documents of earlier versions never tell. */
+export const isUnknownLoss = (
+  resource: Pick<PlannedResource, 'action' | 'is_critical' | 'criticality_known'>,
+): boolean => isLoss(resource) && !resource.is_critical && resource.criticality_known !== true
 type Path = PlannedAttribute['path']
 
 /** The length up to which texts are shown. The API cuts values at 4,000; a document of another origin may not. */

@@ -39,10 +39,25 @@ export function authzSuite(options: Options): Check[] {
         tester.expectBody(made, (json) => typeof json.authorized === 'boolean', 'authorized is not true or false')
       }
     }),
+    check('check.announced', 'The further keys that the service asks for are taken', async (tester) => {
+      const made = await tester.ask(decision.operation, { json: { cloud: 'aws', project: 'p' } })
+      const wanted = (made.headers.get('x-check-fields') ?? '').split(',').map((key) => key.trim())
+      const sent = Object.entries(ANNOUNCED).filter(([key]) => wanted.includes(key))
+      if (sent.length === 0) tester.skip('optional, and this implementation asks for none')
+      const json = { cloud: 'aws', project: 'p', ...Object.fromEntries(sent) }
+      tester.expectStatus(await tester.ask(decision.operation, { json }), 200)
+    }),
     ...bodyPromises(assign),
     ...authzRolePromises(options, NO_ADMIN),
     ...transportPromises(contract.operations),
   ]
+}
+
+/** A longest value of each key that a service may ask for. */
+const ANNOUNCED = {
+  issuer: `https://${'i'.repeat(504)}`,
+  subject: 's'.repeat(254),
+  scope_id: '漢'.repeat(1016),
 }
 
 const MAX_ID = 1024

@@ -13,7 +13,7 @@ import type { Finding } from '../../kit/attempts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import { copyCommit, findBaseCommit, type WorkspaceCopy } from '../../workspace/clone.ts'
-import type { SurveyedFile } from '../../workspace/files/access.ts'
+import type { SurveyedFile } from '../../workspace/files/survey.ts'
 import { listFiles } from '../generator/compose-result.ts'
 import { describeRefusal, EngineRefusal, planRoot } from '../plan/plan.ts'
 import type { PlanCheck } from '../plan/validators.ts'
@@ -218,7 +218,7 @@ function findEnvironments({ run, openFiles }: Kit): Promise<FoundEnvironments> {
     const changes = readVariableChanges(await run.workspace.branchDiff())
     if (changes.names.size + changes.files.size === 0) return NONE
     const access = openFiles()
-    const surveyed = await access.survey(run.signal)
+    const surveyed = (await access.survey(run.signal)).files.filter(({ path }) => !path.startsWith('../'))
     const candidates = surveyed.filter(
       ({ path, bytes }) => isVariableFile(path) && !isLoadedByItself(path) && bytes <= MAX_BYTES,
     )

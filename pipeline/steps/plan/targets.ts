@@ -80,7 +80,7 @@ const MAX_BYTES = 256 * 1024
 
 async function readCode({ run, openFiles }: Kit): Promise<CodeFile[]> {
   const access = openFiles()
-  const paths = (await access.survey(run.signal))
+  const paths = (await access.survey(run.signal)).files
     .filter(({ path, bytes }) => /\.(?:tf|tofu)$/.test(path) && bytes <= MAX_BYTES)
     .map(({ path }) => path)
   const texts = await access.readAll(paths)

@@ -34,17 +34,17 @@ const shareOfBudget = ({ run }: Kit, role: ModelRole, { share, maxTokens }: type
 
 /** Lists the declarations of the repository, masked, for the model that writes statements. */
 export async function readDeclarations(kit: Kit): Promise<string> {
-  const files = await kit.survey.files()
+  const { files, beyondLimit } = await kit.survey.look()
   const near = () => findNear(files, kit.run.round.query)
-  return kit.secrets.text(describeBlocks(files, shareOfBudget(kit, 'small', OVERVIEW), near))
+  return kit.secrets.text(describeBlocks(files, shareOfBudget(kit, 'small', OVERVIEW), { near, beyondLimit }))
 }
 
 /** Reads all code if short, else an overview and the relevant files; null without files or on failure. */
 export async function readForTask(kit: Kit, about: string): Promise<ShownRepository | null> {
-  const files = await kit.survey.files()
-  if (files.length === 0) return null
-  const near = () => findNear(files, about)
-  return describeRepository(files, await chooseForTask(kit, about), shareOfBudget(kit, 'main', OVERVIEW), near)
+  const survey = await kit.survey.look()
+  if (survey.files.length === 0) return null
+  const near = () => findNear(survey.files, about)
+  return describeRepository(survey, await chooseForTask(kit, about), shareOfBudget(kit, 'main', OVERVIEW), near)
 }
 
 /** Chooses the files that the generator is shown whole for a task, given by its words. */

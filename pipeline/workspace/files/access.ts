@@ -1,5 +1,5 @@
-import { type FileHandle, lstat, readdir } from 'node:fs/promises'
-import { basename, join, relative } from 'node:path'
+import { type FileHandle, lstat, readdir, realpath } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
 import { rgPath } from '@vscode/ripgrep'
 import type { Config } from '../../../config/types.ts'
 import { ToolError } from '../../../src/agent/agent-request.ts'
@@ -8,10 +8,12 @@ import { distanceWithin, editDistance } from '../../../src/base/text.ts'
 import { runProcess } from '../../../src/runtime/run-process.ts'
 import { createLocalGit, type LocalGit, MIB } from '../git/git.ts'
 import type { Workspace } from '../workspace.ts'
-import { type Enclosure, resolveExistingPath } from './confine.ts'
+import { type Enclosure, isInside } from './confine.ts'
 import { type Editor, MissingFile, missingFileError, removeFile, replaceInText, writeText } from './edit.ts'
-import { hiddenNames, isHidden } from './engine-files.ts'
+import { hiddenNames, isHidden, KEY_FILES } from './engine-files.ts'
 import { withRegularFile } from './private-files.ts'
+import { findReach, isUsed, isUsedFolder, type Reach, resolveReadablePath, slashed } from './reach.ts'
+import { surveyFiles } from './survey.ts'
 
 export type FileAccess = ReturnType<typeof createFileAccess>
 
@@ -19,19 +21,21 @@ const MAX_READ = 200_000
 const READERS = 16
 
 /**
- * The files of an engine root that an agent may use, with paths relative to the root. Files outside of it, git's files,
- * the backend override and engine state are neither shown nor changed. Refusals are `ToolError`s with a text for the
- * model.
+ * The files of an engine root that an agent may use, with paths relative to the root. What the root uses of the clone
+ * outside of it, by modules, paths in code and links, is read, searched and never changed. Other files outside of it,
+ * git's files, keys, the backend override and engine state are neither shown nor changed. Refusals are `ToolError`s
+ * with a text for the model.
  */
 export function createFileAccess(
   config: Config,
-  { iacRoot: root, clone: workTree, gitDirectory: directory }: Pick<Workspace, 'iacRoot' | 'clone' | 'gitDirectory'>,
+  { iacRoot: root, clone, gitDirectory: directory }: Pick<Workspace, 'iacRoot' | 'clone' | 'gitDirectory'>,
 ) {
-  const editor = { root, paths: config.paths, git: createLocalGit(config.git, { directory, workTree }) }
+  const git = createLocalGit(config.git, { directory, workTree: clone })
+  const editor = { root, clone, paths: config.paths, git }
   const most = config.git.max_change_mib * MIB
   const read = async (path: string): Promise<string> => {
-    const target = await resolveExistingPath(editor, path)
-    const text = target === null ? null : await readText(target, MAX_READ)
+    const target = await resolveReadablePath(editor, path)
+    const text = target === null ? null : await readChecked(editor, path, target)
     return text ?? (await nameNearPaths(editor, path, Promise.reject(missingFileError(path))))
   }
   return {
@@ -59,7 +63,7 @@ export function createFileAccess(
     remove: (path: string) => nameNearPaths(editor, path, removeFile(editor, path)),
     /** Lists the entries of a directory. Names of directories end with a slash. */
     list: (path: string) => nameNearPaths(editor, path, listDirectory(editor, path), foldersOf),
-    /** Lists the files below the root with sizes in bytes, without links, dot files, dot folders and ignored files. */
+    /** Lists the files of the root and those that it uses, what the engine loads first; see `Survey`. */
     survey: (signal?: AbortSignal) => surveyFiles(editor, signal),
     /** Searches for a regular expression and returns at most 50 lines of the form `file:line:text`. */
     grep: (search: Search, signal?: AbortSignal) => grep(editor, search, signal),
@@ -77,7 +81,7 @@ async function nameNearPaths<Result>(
     return await use
   } catch (error) {
     if (!(error instanceof MissingFile)) throw error
-    const files = await surveyFiles(enclosure)
+    const { files } = await surveyFiles(enclosure)
     const near = nearPaths(path, choose(files.map((file) => file.path)))
     throw near.length === 0 ? error : new MissingFile(`${error.message}. There is: ${near.join(', ')}`)
   }
@@ -94,14 +98,17 @@ function foldersOf(files: readonly string[]): string[] {
 /** Lists the entries of a directory, sorted and relative to the root, without ignored ones. */
 async function listDirectory(enclosure: Editor, path: string): Promise<string[]> {
   const { root, paths, git } = enclosure
-  const directory = await resolveExistingPath(enclosure, path)
+  const directory = await resolveReadablePath(enclosure, path)
   if (directory === null) throw new MissingFile(`Directory ${path} does not exist`)
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => {
     throw new ToolError(`${path} is not a directory`)
   })
-  const prefix = relative(root, directory)
+  const prefix = slashed(relative(root, directory))
+  const reach = isInside(directory, root) && directory !== root ? await findReach(enclosure) : null
   const names = entries
     .filter((entry) => !isHidden(paths, entry.name))
+    // Of a folder around the root, other folders are not shown.
+    .filter((entry) => reach === null || !entry.isDirectory() || leadsOn(reach, join(directory, entry.name)))
     .map((entry) => `${prefix ? `${prefix}/` : ''}${entry.name}${entry.isDirectory() ? '/' : ''}`)
   const ignored = await findIgnored(git, root, names)
   return names.filter((name) => !ignored.has(name)).sort()
@@ -115,33 +122,22 @@ async function findIgnored(git: LocalGit, root: string, names: string[]): Promis
   return new Set(output.stdout.split('\0').map((name) => name.slice(2)))
 }
 
-export interface SurveyedFile {
-  /** POSIX, relative to the root. */
-  path: string
-  bytes: number
-}
+const leadsOn = (reach: Reach, folder: string): boolean =>
+  isUsedFolder(reach, folder) || [...reach.modules].some((module) => isInside(folder, module))
 
-/** More files than this could not be listed to a model anyway. */
-const MAX_FILES = 2_000
+const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/
 
-/** Lists the files below the root in git's order; see `FileAccess.survey`. */
-async function surveyFiles({ root, paths, git }: Editor, signal?: AbortSignal): Promise<SurveyedFile[]> {
-  const listed = await git(['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, signal })
-  if (listed.code !== 0) return []
-  const names = [...new Set(listed.stdout.split('\0'))].filter(
-    (name) => name !== '' && !name.split('/').some(isHiddenFromModels(paths)),
-  )
-  const files = await Promise.all(names.slice(0, MAX_FILES).map((path) => measureFile(root, path)))
-  return files.filter((file) => file !== null)
-}
-
-const isHiddenFromModels = (paths: Enclosure['paths']) => (segment: string) =>
-  segment.startsWith('.') || isHidden(paths, segment)
-
-/** Returns null for anything but a regular file, for example a link, a submodule or a missing file. */
-async function measureFile(root: string, path: string): Promise<SurveyedFile | null> {
-  const info = await lstat(join(root, path)).catch(() => null)
-  return info?.isFile() ? { path, bytes: info.size } : null
+/** Reads a file that was resolved; null when it is no regular file. Its folders may be changed by an engine. */
+async function readChecked({ root }: Enclosure, path: string, target: string): Promise<string | null> {
+  const text = await withRegularFile(target, async (handle, size) => {
+    const [opened, named] = [await handle.stat(), await lstat(target).catch(() => null)]
+    if (named?.ino !== opened.ino || named.dev !== opened.dev || (await realpath(target).catch(() => null)) !== target)
+      throw new ToolError(`File '${path}' changed while it was read`)
+    return await decode(handle, size, MAX_READ)
+  })
+  if (text !== null && !isInside(root, target) && PRIVATE_KEY.test(text))
+    throw new ToolError(`Path '${path}' is not accessible`)
+  return text
 }
 
 /** Reads a regular file, cut with a note; null for anything else. The caller has checked its directories. */
@@ -214,11 +210,31 @@ const TIMEOUT_MS = 30_000
 const MAX_OUTPUT = 512 * 1024
 
 /**
- * Searches for a regular expression and returns at most 50 lines `file:line:text`, relative to the root. Includes dot
- * files; ignored files only if `include_pattern` names them; never git's files or secrets. Errors: `ToolError` for an
- * invalid pattern, and after 30 s.
+ * Searches for a regular expression and returns at most 50 lines `file:line:text`, relative to the root, first of the
+ * root and then of what it uses outside. Includes dot files; ignored files only if `include_pattern` names them; never
+ * git's files, keys or secrets. Errors: `ToolError` for an invalid pattern, and after 30 s.
  */
-async function grep({ root, paths }: Enclosure, search: Search, signal?: AbortSignal): Promise<string[]> {
+async function grep(enclosure: Enclosure, search: Search, signal?: AbortSignal): Promise<string[]> {
+  const { root } = enclosure
+  const reach = await findReach(enclosure)
+  const lines = await searchIn(enclosure, search, { folders: [root, ...reach.trees], deep: true, signal })
+  const around = [...reach.flat, ...[...reach.files].map(dirname)]
+  const folders = [...new Set(around)].filter((folder) => !isUsedFolder({ ...reach, flat: [] }, folder))
+  if (folders.length > 0 && lines.length < MAX_MATCHES) {
+    const beside = await searchIn(enclosure, search, { folders, deep: false, signal })
+    lines.push(...beside.filter((line) => isUsed(reach, join(root, pathOf(line)))))
+  }
+  return lines.slice(0, MAX_MATCHES).map((line) => line.replace('\0', ':'))
+}
+
+const pathOf = (line: string): string => line.slice(0, line.indexOf('\0'))
+
+/** Returns lines with the path, a NUL, and the line's number and text. */
+async function searchIn(
+  { root, paths }: Enclosure,
+  search: Search,
+  { folders, deep, signal }: { folders: readonly string[]; deep: boolean; signal?: AbortSignal },
+): Promise<string[]> {
   const args = [
     ...[
       '--no-config',
@@ -239,15 +255,16 @@ async function grep({ root, paths }: Enclosure, search: Search, signal?: AbortSi
       '--max-columns-preview',
       '--max-filesize=5M',
       `--max-count=${MAX_MATCHES}`,
+      ...(deep ? [] : ['--max-depth=1']),
     ],
     search.case_sensitive ? '--case-sensitive' : '--ignore-case',
     ...(search.include_pattern ? [`--glob=${search.include_pattern}`] : []),
     ...(search.exclude_pattern ? [`--glob=!${search.exclude_pattern.replace(/^!/, '')}`] : []),
     // Later globs win, so a pattern of the model cannot bring these files back.
-    ...hiddenNames(paths).map((name) => `--iglob=!${name}`),
+    ...[...hiddenNames(paths), ...KEY_FILES].map((name) => `--iglob=!${name}`),
     `--regexp=${search.query}`,
     '--',
-    './',
+    ...folders.map((folder) => `${slashed(relative(root, folder)) || '.'}/`),
   ]
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8', HOME: '/dev/null' }
   const limits = { timeoutMs: TIMEOUT_MS, maxOutput: MAX_OUTPUT, signal }
@@ -257,10 +274,9 @@ async function grep({ root, paths }: Enclosure, search: Search, signal?: AbortSi
     throw new ToolError(`The search took longer than ${TIMEOUT_MS / 1000} s; use a simpler pattern`)
   if (output.code === 2 && output.stdout === '')
     throw new ToolError(`The search failed: ${describeFailure(output.stderr, root)}`)
-  return output.stdout.split('\n').filter(Boolean).slice(0, MAX_MATCHES).map(toMatchLine)
+  const lines = output.stdout.split('\n').filter(Boolean)
+  return lines.slice(0, deep ? MAX_MATCHES : undefined).map((line) => line.replace(/^\.\//, ''))
 }
-
-const toMatchLine = (line: string): string => line.replace(/^\.\//, '').replace('\0', ':')
 
 const describeFailure = (stderr: string, root: string): string =>
   stderr.replaceAll(root, '.').trim().slice(0, 1_000) || 'the pattern is not valid'

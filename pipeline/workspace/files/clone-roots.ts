@@ -9,7 +9,7 @@ import { needsContents, readFolders } from '../../../src/repository/roots/folder
 import { findToolFiles } from '../../../src/repository/roots/tools.ts'
 import { createLocalGit, MAX_LISTING } from '../git/git.ts'
 import type { Workspace } from '../workspace.ts'
-import { withRegularFile } from './private-files.ts'
+import { readWhole } from './private-files.ts'
 
 /** Limits of what is read of one clone. */
 const MAX_BYTES = 256 * 1024
@@ -49,7 +49,9 @@ export async function findCloneRoots(
   if (needed.length > MAX_FILES) return null
   const contents = new Map<string, string>()
   await forEachOf(needed, READERS, async ({ path, isLink }) => {
-    const text = await (isLink ? readlink(join(clone, path)) : readSmall(join(clone, path))).catch(() => null)
+    const text = await (isLink ? readlink(join(clone, path)) : readWhole(join(clone, path), MAX_BYTES)).catch(
+      () => null,
+    )
     if (text !== null) contents.set(path, text)
   })
   const name = repositoryName(remoteUrl(config.git, uri))
@@ -57,6 +59,3 @@ export async function findCloneRoots(
   const { folders } = await readFolders(files, { name, read, slices: createSlices(signal) })
   return { roots: classifyRoots(folders, name), tools: findToolFiles(files.map(({ path }) => path)) }
 }
-
-const readSmall = (path: string): Promise<string | null> =>
-  withRegularFile(path, async (handle, bytes) => (bytes > MAX_BYTES ? null : await handle.readFile('utf8')))

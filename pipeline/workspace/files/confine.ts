@@ -11,6 +11,8 @@ import { nullIfUnreadable } from './private-files.ts'
 export interface Enclosure {
   /** Absolute, real path. */
   root: string
+  /** Absolute path of the clone that holds the root. */
+  clone: string
   paths: Config['paths']
 }
 
@@ -18,16 +20,21 @@ export interface Enclosure {
  * Returns a model's path relative to the root, empty for the root.
  * @throws `ToolError` for absolute paths, paths that leave the root, and hidden files
  */
-export function toRelativePath({ paths }: Enclosure, path: string): string {
-  if (/[\0\\]/.test(path)) throw new ToolError('Paths must not contain NUL or backslashes')
-  if (path.startsWith('/')) throw new ToolError(`Path '${path}' is absolute; paths are relative to the workspace root`)
+export function toRelativePath({ paths }: Pick<Enclosure, 'paths'>, path: string): string {
+  assertForm(path)
   const relativePath = joinPath('', path)
-  if (relativePath === null) throw outsideError(path)
+  if (relativePath === null) throw readOnlyError(path)
   assertVisible(paths, path, relativePath)
   return relativePath
 }
 
-function assertVisible(paths: Enclosure['paths'], path: string, relativePath: string): void {
+export function assertForm(path: string): void {
+  if (/[\0\\]/.test(path)) throw new ToolError('Paths must not contain NUL or backslashes')
+  if (path.startsWith('/')) throw new ToolError(`Path '${path}' is absolute; paths are relative to the workspace root`)
+}
+
+/** Refuses the names of git's files and of files with secrets. */
+export function assertVisible(paths: Enclosure['paths'], path: string, relativePath: string): void {
   if (relativePath.split('/').some((segment) => isHidden(paths, segment)))
     throw new ToolError(`Path '${path}' is not accessible`)
 }
@@ -58,11 +65,18 @@ export async function resolveWritablePath(enclosure: Enclosure, path: string): P
 }
 
 function assertInside({ root, paths }: Enclosure, path: string, target: string): void {
-  if (!isInside(root, target)) throw outsideError(path)
+  if (!isInside(root, target)) throw readOnlyError(path)
   assertVisible(paths, path, relative(root, target))
 }
 
-const outsideError = (path: string): ToolError => new ToolError(`Path '${path}' is outside of the workspace`)
+const readOnlyError = (path: string): ToolError =>
+  new ToolError(
+    `Path '${path}' is outside of the workspace. What the code uses there can be read but not changed, because other ` +
+      'roots of the repository may use it as well. Change the files of the workspace, and where that is not enough, ' +
+      'say in your summary what has to be changed in which file.',
+  )
+
+export const outsideError = (path: string): ToolError => new ToolError(`Path '${path}' is outside of the workspace`)
 
 /**
  * Returns the real path of the engine root.

@@ -119,7 +119,8 @@ async function withFile<Result>(
   const handle = await open(target, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o644).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ENOTDIR') throw missingFileError(path)
-      if (error.code === 'ELOOP') throw new ToolError(`File '${path}' is a symbolic link and cannot be modified`)
+      if (error.code === 'ELOOP')
+        throw new ToolError(`File '${path}' is a symbolic link and cannot be modified: others may use its target`)
       throw new ToolError(`File '${path}' cannot be modified`)
     },
   )

@@ -44,6 +44,15 @@ export const hiddenNames = (paths: Config['paths']): string[] => ['.git', ...sec
 export const isHidden = (paths: Config['paths'], segment: string): boolean =>
   hiddenNames(paths).some((name) => toPattern(name).test(segment))
 
+/** True for names of private keys and of files with credentials, which code beside the root may refer to. */
+export const isKeyFile = (name: string): boolean => KEY_FILES.some((pattern) => toPattern(pattern).test(name))
+
+/** Patterns of such names, with `*`. */
+export const KEY_FILES = [
+  ...['pem', 'key', 'p12', 'pfx', 'jks', 'keystore', 'ppk', 'kubeconfig'].map((ending) => `*.${ending}`),
+  ...['id_rsa*', 'id_dsa*', 'id_ecdsa*', 'id_ed25519*', '.env', '.env.*', '*.env', 'kubeconfig', '.netrc', '.pgpass'],
+]
+
 /** True if a path lies in the engine's folder, which tools may read but not change. */
 export const isInEngineFolder = (path: string): boolean =>
   path.split('/').some((segment) => segment.toLowerCase() === ENGINE_FOLDER)

@@ -5,7 +5,7 @@ import { readHeaders } from '../../../src/repository/roots/headers.ts'
 import { type EngineKind, isForOpenTofu, loadedNames } from '../../../src/repository/roots/loaded-names.ts'
 import type { Workspace } from '../workspace.ts'
 import { isInside } from './confine.ts'
-import { withRegularFile } from './private-files.ts'
+import { readWhole } from './private-files.ts'
 
 /** What an engine reads of a clone when it is run in a root. Real POSIX paths, relative to the clone. */
 export interface LoadedCode {
@@ -64,23 +64,31 @@ export async function findLoadedCode(
   return { root, files, folders, references, isWhole }
 }
 
-const readCode = (path: string): Promise<string | null> =>
-  withRegularFile(path, async (handle, bytes) => (bytes > MAX_BYTES ? null : await handle.readFile('utf8')))
+const readCode = (path: string): Promise<string | null> => readWhole(path, MAX_BYTES)
 
 const FROM_FOLDER = /\$\{\s*path\.(module|root|cwd)\s*\}\/*([^"$%\\]*)(["$%\\])/g
 const FROM_ROOT = /\b(?:file\w*|templatefile)\(\s*"([^"$%\\]+)"/g
+/** Other paths, for example of a chart; those of modules are relative to their own folder. */
+const RELATIVE = /(?<!\bsource\s*=\s*)"(\.\.?\/[^"$%\\\n]*)(["$%\\])/g
 
 /**
- * Returns what a file names: paths after `path.module`, `path.root` and `path.cwd`, and literal arguments of functions
- * that read files. A path that goes on with an expression stands for the folder before it, unless that is all.
+ * Returns what a file names: paths after `path.module`, `path.root` and `path.cwd`, literal arguments of functions that
+ * read files, and texts that begin with `./` or `../`. A path that goes on with an expression stands for the folder
+ * before it, unless that is all.
  */
 function referencesIn(text: string, { folder, root }: { folder: string; root: string }): string[] {
+  // In the JSON form a backslash stands before the quote that ends the path.
+  const known = (written: string, next = '') =>
+    next === '"' || next === '\\' ? written : written.slice(0, written.lastIndexOf('/') + 1)
   const found = [...text.matchAll(FROM_FOLDER)].flatMap(([, base, written = '', next]) => {
-    const path = next === '"' ? written : written.slice(0, written.lastIndexOf('/') + 1)
+    const path = known(written, next)
     return path === '' ? [] : [joinPath(base === 'module' ? folder : root, path)]
   })
   const literal = [...text.matchAll(FROM_ROOT)].map(([, path = '']) => joinPath(root, path))
-  return [...found, ...literal].flatMap((path) => (path === null || path === folder || path === root ? [] : [path]))
+  const relative = [...text.matchAll(RELATIVE)].map(([, path = '', next]) => joinPath(root, known(path, next)))
+  return [...found, ...literal, ...relative].flatMap((path) =>
+    path === null || path === folder || path === root ? [] : [path],
+  )
 }
 
 /** Reports whether loaded code names a file, or a folder around it. */

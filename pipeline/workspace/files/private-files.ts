@@ -39,6 +39,10 @@ export async function withRegularFile<Result>(
   }
 }
 
+/** Reads a regular file as text; null for anything else and for a longer one. */
+export const readWhole = (path: string, maxBytes: number): Promise<string | null> =>
+  withRegularFile(path, async (handle, bytes) => (bytes > maxBytes ? null : await handle.readFile('utf8')))
+
 /** Returns null for a missing path, symlink, directory or socket; throws other errors. */
 export function nullIfUnreadable(error: NodeJS.ErrnoException): null {
   if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EISDIR', 'ENAMETOOLONG'].includes(error.code ?? '')) return null
@@ -63,9 +67,7 @@ export const writeMasks = (clone: string, masks: readonly string[]): Promise<voi
 
 /** Reads the values to mask; none when the file is missing or damaged. */
 export async function readMasks(clone: string): Promise<string[]> {
-  const text = await withRegularFile(`${clone}/${MASKS_FILE}`, async (handle, bytes) =>
-    bytes > MAX_BYTES ? null : await handle.readFile('utf8'),
-  )
+  const text = await readWhole(`${clone}/${MASKS_FILE}`, MAX_BYTES)
   const parsed = v.safeParse(MasksSchema, parseJson(text ?? ''))
   return parsed.success ? parsed.output : []
 }

@@ -1,13 +1,12 @@
 import type { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { requireAuthorization } from '../../../src/access/authorize.ts'
 import type { OperationRole } from '../../../src/access/users.ts'
 import type { Operation } from '../../../src/base/vocabulary.ts'
 import { readReachableHead } from '../../../src/repository/head.ts'
 import { acceptFirstRound, acceptRound } from '../../../src/rounds/accept.ts'
 import { NotPreviewed, notListed } from '../../../src/rounds/previews.ts'
 import type { RoundRequest } from '../../../src/rounds/round.ts'
-import { actorOf, requireOperation, requireOwnRepository } from '../../access.ts'
+import { actorOf, requireOperation, requireOwnRepository, requirePlace } from '../../access.ts'
 import { type Endpoint, endpoint } from '../../endpoint.ts'
 import type { AppEnv } from '../../env.ts'
 import { json, repositoryRefusals, UNREACHABLE } from '../../openapi/answers.ts'
@@ -43,7 +42,7 @@ export const operationEndpoint = <T extends z.ZodType<ScheduleRequest>>(
 
 /**
  * Opens a session with its first round, or adds a round to a session; returns the uuid of the session. Throws the
- * errors of `continueSession` for an existing session; 403 and those of the authorization sidecar where it is enforced;
+ * errors of `continueSession` for an existing session; 403, also for a scope that is bound to others, and those of the authorization sidecar where it is enforced;
  * 400 when the repository cannot be reached.
  */
 async function schedule(c: Context<AppEnv>, mode: Operation, request: ScheduleRequest): Promise<string> {
@@ -53,8 +52,7 @@ async function schedule(c: Context<AppEnv>, mode: Operation, request: ScheduleRe
   if (session_id !== undefined) return continueSession(c, session_id, { ...round, resource_ids: request.resource_ids })
   if (repo_uri === undefined || scope_id === undefined || engine_providers === undefined)
     throw new Error('a first call without its keys passed validation')
-  const place = { cloud: engine_providers, project_name: repo_uri, environment: iac_path ?? '' }
-  await requireAuthorization(platform, user, place)
+  await requirePlace(c, { repo_uri, provider: engine_providers, scope_id, iac_path })
   await readReachableHead(platform, repo_uri, c.req.raw.signal)
   const sessionUuid = await acceptFirstRound(platform, {
     ...round,

@@ -9,6 +9,7 @@ import { findingsAsDiagnostics, type Refusal } from '../host-programs/findings.t
 import { permittedKinds } from '../host-programs/permissions.ts'
 import { discover } from '../inventory/discover.ts'
 import { kubernetesIdentifiers } from '../inventory/kubernetes/identifier.ts'
+import { gitCredentialVariables, type ModuleCredentials, readModuleCredentials } from '../limits/module-credentials.ts'
 import { type CliConfig, explainMissingVersions } from '../limits/providers.ts'
 import { refuseByLimits, refuseLinkedPlan, refuseMoved } from '../limits/refuse.ts'
 import { isInitialised, noteInitialised } from '../limits/workspace.ts'
@@ -78,9 +79,11 @@ function createCommandRunner(options: ExecutorOptions) {
       log.warn('job refused', { job_id: job.job_id, kind: job.kind, refusal })
       return writeOutput(output, 1, '', refusal)
     }
-    const hidden = await secrets.open(job.job_id, job.workspace_path)
+    const logins = await moduleLogins(settings, job, request)
+    const tokens = logins.map(({ token }) => token)
+    const hidden = await secrets.open(job.job_id, job.workspace_path, tokens)
     const started = performance.now()
-    const run = await prepareRun(options, job, plan, args, supervision)
+    const run = await prepareRun(options, job, plan, { args, logins }, supervision)
     const cache = { path: settings.pluginCacheDir, isWritable: options.executor.boundary.sandbox === 'none' }
     const runKind = () => {
       const { job_id: name, workspace_path: workspace } = job
@@ -103,7 +106,7 @@ async function prepareRun(
   options: ExecutorOptions,
   job: JobRecord,
   plan: TakenPlan,
-  args: string[],
+  { args, logins }: { args: string[]; logins: readonly ModuleCredentials[] },
   supervision: Supervision,
 ): Promise<RunOnce> {
   const { settings, store, engine, executor } = options
@@ -118,7 +121,7 @@ async function prepareRun(
         binary: engine.binary,
         args,
         cwd: job.workspace_path,
-        env: surroundings.env(cache?.path ?? null),
+        env: withLogins(surroundings.env(cache?.path ?? null), logins),
         ...store.output(job.job_id),
         // The core waits at most half a minute for an addition, and no other job of the workspace runs meanwhile.
         timeoutMs: Math.min(settings.jobTimeoutSeconds, isAddition ? 120 : Infinity) * 1000,
@@ -130,6 +133,26 @@ async function prepareRun(
     )
   }
 }
+
+/** Returns what git may sign in with: nothing for jobs but `init`, the only one that fetches modules. */
+async function moduleLogins(
+  { moduleCredentials, refuseHostToken }: IacSettings,
+  { kind }: JobRecord,
+  { module_credentials: ofHost }: JobRequest,
+): Promise<ModuleCredentials[]> {
+  if (kind !== 'init') return []
+  const own = ofHost && !refuseHostToken ? [{ ...ofHost, url: `${ofHost.origin}/` }] : []
+  const named = await readModuleCredentials(moduleCredentials).catch((error: Error) => {
+    throw new JobFault(500, `The credentials for modules cannot be read: ${error.message}`)
+  })
+  // What the operator names for a host takes the place of the session's token.
+  return [...own.filter(({ url }) => named.every((other) => other.url !== url)), ...named]
+}
+
+const withLogins = (env: Record<string, string | undefined>, logins: readonly ModuleCredentials[]) => ({
+  ...env,
+  ...gitCredentialVariables(logins, env),
+})
 
 /** Says at the end of a plan why its apply would be refused, so that nobody reviews it in vain. */
 async function warnOfApply(options: ExecutorOptions, job: JobRecord, request: JobRequest, { signal }: Supervision) {

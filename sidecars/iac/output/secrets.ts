@@ -143,9 +143,9 @@ export function createJobSecrets(ofService: readonly string[], overrideName: str
   return {
     /** The secrets of the service alone, for a job that has no workspace. */
     ofService,
-    /** Reads those of a job that begins, and remembers them until `close`. */
-    async open(jobId: string, workspace: string): Promise<readonly string[]> {
-      const keys = await readStateSecrets(workspace, overrideName)
+    /** Reads those of a job that begins, adds `ofJob`, and remembers all until `close`. */
+    async open(jobId: string, workspace: string, ofJob: readonly string[] = []): Promise<readonly string[]> {
+      const keys = [...ofJob, ...(await readStateSecrets(workspace, overrideName))]
       const secrets = keys.length === 0 ? ofService : [...ofService, ...keys]
       running.set(jobId, secrets)
       return secrets

@@ -1,8 +1,8 @@
 import type { Cloud } from '../../base/vocabulary.ts'
 import { readHcl } from '../../hcl/read.ts'
 import type { HclValue } from '../../hcl/tree.ts'
-import { folderOf, resolveFolder } from '../../plan/code/modules.ts'
-import { bodiesOf, isCode, isJsonCode, moduleSources, parseObject } from './declared-blocks.ts'
+import { bodiesOf, folderOf, isJsonCode, moduleSources, parseObject, resolveFolder } from '../../plan/code/modules.ts'
+import { isCode } from './declared-blocks.ts'
 import type { RepositoryFile } from './repository.ts'
 
 /** Providers of each cloud, by the first word of their types. */
@@ -69,11 +69,13 @@ function typedProviders(text: string): string[] | null {
 function readProviders(files: readonly RepositoryFile[]): { providers: Set<string>; isUnsure: boolean } {
   const providers = new Set<string>()
   let isUnsure = false
-  for (const file of files.filter(({ path }) => isCode(path))) {
+  const code = files.filter(({ path }) => isCode(path))
+  const folders = new Set(code.map(({ path }) => folderOf(path)))
+  for (const file of code) {
     if (file.text === null) isUnsure = true
     for (const provider of declaredProviders(file)) providers.add(provider.replace(/-beta$/, ''))
     for (const source of moduleSources(file)) {
-      const provider = providerOfModule(file.path, source)
+      const provider = providerOfModule(source, folders, folderOf(file.path))
       if (provider === null) isUnsure = true
       else if (provider !== '') providers.add(provider)
     }
@@ -108,9 +110,10 @@ function sourceOf(value: HclValue): string[] {
   return source?.kind === 'string' && source.value.includes('/') ? source.value.split('/').slice(-1) : []
 }
 
-/** Returns the provider in a registry address; empty for a local module, whose files are read; else null. */
-function providerOfModule(path: string, source: string): string | null {
-  if (/^\.{1,2}\//.test(source)) return resolveFolder(folderOf(path), source) === null ? null : ''
+/** Returns the provider in a registry address; empty for a local module in a known folder; else null. */
+function providerOfModule(source: string, folders: ReadonlySet<string>, folder: string): string | null {
+  const local = resolveFolder(folder, source)
+  if (local !== null) return folders.has(local) ? '' : null
   return /^(?:[\w.-]+\.[a-z]+\/)?[\w-]+\/[\w-]+\/([a-z0-9-]+)(?:\/\/.*)?$/.exec(source)?.[1] ?? null
 }
 

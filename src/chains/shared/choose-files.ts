@@ -1,8 +1,8 @@
 import type { ContextBudget } from '../../agent/context-budget.ts'
 import { traversalsIn } from '../../hcl/read.ts'
-import { type CodeFile, folderOf, resolveFolder } from '../../plan/code/modules.ts'
+import { type CodeFile, folderOf, isJsonCode, moduleSources, resolveFolder } from '../../plan/code/modules.ts'
 import { assignedNames } from '../../plan/code/variable-files.ts'
-import { declaredBlocksIn, isCode, isJsonCode, isReadme, isValues, moduleSources } from './declared-blocks.ts'
+import { declaredBlocksIn, isCode, isReadme, isValues } from './declared-blocks.ts'
 import type { ChosenFiles, RepositoryFile } from './repository.ts'
 
 /** Maximum bytes of code in a repository that is shown whole. */
@@ -26,7 +26,7 @@ interface Task {
 export function chooseAll(files: readonly RepositoryFile[], { tokens, estimate }: ContextBudget): ChosenFiles | null {
   const code = files.filter(({ path }) => isCode(path))
   const shown = files.filter(({ path, text }) => isCode(path) || (isReadme(path) && text !== null))
-  const chosen = shown.flatMap(({ path, text }) => (text === null ? [] : [{ path, text }]))
+  const chosen = shown.flatMap(({ path, text, link }) => (text === null ? [] : [{ path, text, link }]))
   const bytes = code.reduce((sum, file) => sum + file.bytes, 0)
   const cost = chosen.reduce((sum, file) => sum + costOf(file, estimate), 0)
   return chosen.length < shown.length || bytes > MAX_WHOLE_BYTES || cost > tokens
@@ -64,7 +64,7 @@ export function chooseFiles(
         continue
       }
       left -= cost
-      result.chosen.push({ path, text: file.text })
+      result.chosen.push({ path, text: file.text, link: file.link })
     }
   }
   take(pathsOf(near.filter(({ given }) => given)), tokens)

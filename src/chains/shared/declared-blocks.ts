@@ -1,5 +1,5 @@
-import { parseJson } from '../../base/json.ts'
-import { readHcl, textOf } from '../../hcl/read.ts'
+import { readHcl } from '../../hcl/read.ts'
+import { bodiesOf, isJsonCode, parseObject } from '../../plan/code/modules.ts'
 
 const LISTED = new Set(['resource', 'data', 'ephemeral', 'module', 'variable', 'output'])
 
@@ -9,7 +9,6 @@ const CODE = /\.(tf|tofu|tfvars)(\.json)?$/
 export const isCode = (path: string): boolean => CODE.test(path)
 /** True for the root's own description, which often holds its conventions. */
 export const isReadme = (path: string): boolean => /^readme(\.(md|txt))?$/i.test(path)
-export const isJsonCode = (path: string): boolean => /\.(tf|tofu)\.json$/.test(path)
 export const isValues = (path: string): boolean => /\.tfvars(\.json)?$/.test(path)
 
 /** Lists the top-level declarations of a file; empty for other than code and for value files. */
@@ -45,20 +44,4 @@ function readDeclaredJson(text: string): string[] {
     ...['module', 'variable', 'output'].flatMap((kind) => names(kind).map((name) => `${kind} ${name}`)),
     ...names('locals').map((name) => `local ${name}`),
   ]
-}
-
-/** Parses a JSON object; empty for any other text. */
-export const parseObject = (text: string): Record<string, unknown> => bodiesOf(parseJson(text))[0] ?? {}
-
-/** Returns the bodies of blocks: the JSON syntax has one object or a list of them. */
-export const bodiesOf = (value: unknown): Record<string, unknown>[] =>
-  (Array.isArray(value) ? value : [value]).filter((body) => typeof body === 'object' && body !== null)
-
-/** Returns the sources of the modules that a file calls. */
-export function moduleSources({ path, text }: { path: string; text: string | null }): string[] {
-  if (text === null) return []
-  if (!isJsonCode(path))
-    return readHcl(text).body.blocks.flatMap(({ type, body }) => (type === 'module' && textOf(body, 'source')) || [])
-  const modules = bodiesOf(parseObject(text).module).flatMap((body) => Object.values(body).flatMap(bodiesOf))
-  return modules.flatMap(({ source }) => (typeof source === 'string' ? [source] : []))
 }

@@ -1,5 +1,5 @@
-import { joinPath } from '../../base/text.ts'
-import { readHcl, withoutLayout } from '../../hcl/read.ts'
+import { parseJson } from '../../base/json.ts'
+import { readHcl, textOf, withoutLayout } from '../../hcl/read.ts'
 
 /** A file of the engine root; paths are relative to the root, with slashes. */
 export interface CodeFile {
@@ -49,9 +49,20 @@ export function modulePaths(calls: readonly ModuleCall[]): Map<string, string[]>
 /** Returns an address in a module as seen from the root. */
 export const within = (module: string, address: string): string => (module === '' ? address : `${module}.${address}`)
 
-/** Resolves a local source; null for any other source and for a folder outside of the root. */
+/** Resolves a local source; null for any other. A folder outside of the root begins with `..`. */
 export const resolveFolder = (folder: string, source: string): string | null =>
-  /^\.\.?(\/|$)/.test(source) ? joinPath(folder, source) : null
+  /^\.\.?(\/|$)/.test(source) ? joinUpwards(folder, source) : null
+
+/** Joins paths like `joinPath`, but keeps what leads upwards out of the first folder. */
+function joinUpwards(folder: string, path: string): string {
+  const parts: string[] = []
+  for (const part of `${folder}/${path}`.split('/')) {
+    if (part === '' || part === '.') continue
+    if (part === '..' && parts.length > 0 && parts.at(-1) !== '..') parts.pop()
+    else parts.push(part)
+  }
+  return parts.join('/')
+}
 
 /** A top-level block of a file; its code has no comments and no layout. */
 export interface CodeBlock {
@@ -74,4 +85,22 @@ export function readCodeBlocks(code: string): CodeBlock[] {
       body.attributes.map(({ name, valueStart, end }) => [name, withoutLayout(text.slice(valueStart, end))]),
     ),
   }))
+}
+
+export const isJsonCode = (path: string): boolean => /\.(tf|tofu)\.json$/.test(path)
+
+/** Parses a JSON object; empty for any other text. */
+export const parseObject = (text: string): Record<string, unknown> => bodiesOf(parseJson(text))[0] ?? {}
+
+/** Returns the bodies of blocks: the JSON syntax has one object or a list of them. */
+export const bodiesOf = (value: unknown): Record<string, unknown>[] =>
+  (Array.isArray(value) ? value : [value]).filter((body) => typeof body === 'object' && body !== null)
+
+/** Returns the sources of the modules that a file calls. */
+export function moduleSources({ path, text }: { path: string; text: string | null }): string[] {
+  if (text === null) return []
+  if (!isJsonCode(path))
+    return readHcl(text).body.blocks.flatMap(({ type, body }) => (type === 'module' && textOf(body, 'source')) || [])
+  const modules = bodiesOf(parseObject(text).module).flatMap((body) => Object.values(body).flatMap(bodiesOf))
+  return modules.flatMap(({ source }) => (typeof source === 'string' ? [source] : []))
 }

@@ -3,14 +3,26 @@ import type { Cloud } from '../../base/vocabulary.ts'
 import type { Diagnostic } from './diagnostic.ts'
 
 /** A fault that only an operator can remove. */
-export type Fault = 'credentials' | 'permission' | 'network' | 'registry' | 'throttled' | 'quota' | 'backend' | 'disk'
+export type Fault =
+  | 'credentials'
+  | 'permission'
+  | 'network'
+  | 'registry'
+  | 'module'
+  | 'throttled'
+  | 'quota'
+  | 'backend'
+  | 'disk'
 
 /**
  * Patterns for the summary and detail of one error, with each run of blanks reduced to one; wordings of the engines and
  * of the SDKs of their providers. Wordings that a mistake in the code may also cause are left out, because another
  * attempt costs less than giving up too early.
  */
-export const PATTERNS: Record<Exclude<Fault, 'permission' | 'registry' | 'network' | 'backend'>, readonly RegExp[]> = {
+export const PATTERNS: Record<
+  Exclude<Fault, 'permission' | 'registry' | 'module' | 'network' | 'backend'>,
+  readonly RegExp[]
+> = {
   credentials: [
     // AWS
     /\bno valid credential sources?\b/i,
@@ -79,6 +91,26 @@ const REGISTRY: readonly RegExp[] = [
   /^(failed to query available provider packages|failed to install provider|failed to resolve provider packages)/i,
 ]
 
+/** Modules that could not be fetched, from wherever. */
+const MODULE: readonly RegExp[] = [
+  /^(failed to download module|error accessing remote module registry|failed to retrieve module)\b/i,
+  /^module not found\b.* cannot be found in the module registry\b/i,
+]
+
+/** Failures of git and SSH to connect to a host. */
+const GIT_UNREACHABLE: readonly RegExp[] = [
+  ...UNREACHABLE,
+  /\bcould not resolve host|\bfailed to connect to\b|\bcouldn't connect to server\b|\boperation timed out\b/i,
+  /\bconnection (timed out|closed)\b|\bSSL certificate problem\b|\bserver certificate verification failed\b/i,
+]
+
+/** Refused sign-ins. Hosts of repositories answer the same for what does not exist. */
+const GIT_DENIED: readonly RegExp[] = [
+  /\bauthentication failed\b|\bcould not read (username|password)\b|\bpermission denied\b|\baccess denied\b/i,
+  /\brepository not found\b|\brepository '[^']*' not found\b|\bcould not read from remote repository\b/i,
+  /\b(returned error|bad response code|status code):? 40[134]\b|\bhost key verification failed\b/i,
+]
+
 /** Operations on the state, whatever the failure. */
 const BACKEND: readonly RegExp[] = [
   /^(failed to get existing workspaces|error loading state|failed to load state|error refreshing state)/i,
@@ -112,7 +144,7 @@ const OWN_PROVIDERS: Record<Cloud, RegExp> = {
   kubernetes: /^hashicorp\/(kubernetes|helm)$/,
 }
 
-const ADVICE: Record<Fault, string> = {
+const ADVICE: Record<Exclude<Fault, 'module'>, string> = {
   credentials:
     'The engine has no valid credentials. ' +
     'Renew those of the iac service or of the provider, then send the request again.',
@@ -145,7 +177,8 @@ export function explainUnmendable(diagnostics: readonly Diagnostic[], at: Circum
   const [first] = errors
   const [fault] = faults
   if (!first || !fault || faults.some((each) => each === null)) return null
-  return `No change of the code can mend this. ${ADVICE[fault]} The engine said: ${quoteError(first)}`
+  const advice = fault === 'module' ? adviseOnModule(first) : ADVICE[fault]
+  return `No change of the code can mend this. ${advice} The engine said: ${quoteError(first)}`
 }
 
 function faultOf(diagnostic: Diagnostic, at: Circumstances): Fault | null {
@@ -153,6 +186,7 @@ function faultOf(diagnostic: Diagnostic, at: Circumstances): Fault | null {
   const text = `${diagnostic.summary} ${diagnostic.detail}`.replaceAll(/\s+/g, ' ')
   if (matches(PATTERNS.disk, text)) return 'disk'
   if (matches(REGISTRY, text)) return matches(UNREACHABLE, text) && isNeeded(text, at) ? 'registry' : null
+  if (matches(MODULE, text)) return blame.introducesModule(moduleIn(diagnostic)) ? null : 'module'
   if (matches(PATTERNS.throttled, text)) return 'throttled'
   if (matches(PATTERNS.quota, text)) return 'quota'
   if (blame.settings) return null
@@ -182,7 +216,41 @@ const concernsProvider = ({ address, context }: Diagnostic) =>
   address === null ? (context?.startsWith('provider ') ?? false) : /(^|\.)provider\[/.test(address)
 
 const quoteError = ({ summary, detail }: Diagnostic) =>
-  cutMiddle(`${summary}: ${detail}`.replaceAll(/\s+/g, ' ').replace(/:\s*$/, ''), MAX_QUOTED)
+  cutMiddle(withoutLogins(`${summary}: ${detail}`).replaceAll(/\s+/g, ' ').replace(/:\s*$/, ''), MAX_QUOTED)
+
+/** Removes users and passwords from addresses. */
+const withoutLogins = (text: string) => text.replaceAll(/\/\/[^/@\s"']+@/g, '//')
+
+interface FailedModule {
+  /** The module call in the repository through which it is needed. */
+  name: string
+  /** Where it is called, such as `main.tf:3`. */
+  place: string
+  /** Its address; that of the registry for a module of one. */
+  address: string
+}
+
+function moduleIn({ detail }: Diagnostic): FailedModule {
+  const text = detail.replaceAll(/\s+/g, ' ')
+  const [, name = '', place = ''] = /\bmodule "([^"]*)" \(([^)]*)\)/i.exec(text) ?? []
+  const outer = /(?:^|\/)\.terraform\/modules\/([\w-]+)/.exec(place)?.[1]
+  const address = /\b(?:source code from|from) "?([^\s"]+?)"?[:.]? /.exec(`${text} `)?.[1] ?? ''
+  return { name: outer ?? name, place, address }
+}
+
+function adviseOnModule(diagnostic: Diagnostic): string {
+  const { name, place, address } = moduleIn(diagnostic)
+  const what = `The engine cannot fetch the module "${name}"${place && ` (${place})`}${address && ` from ${withoutLogins(address)}`}`
+  const text = `${diagnostic.summary} ${diagnostic.detail}`.replaceAll(/\s+/g, ' ')
+  if (matches(GIT_UNREACHABLE, text))
+    return `${what}: the host is not reached. See to the network of the iac service, then send the request again.`
+  if (matches(GIT_DENIED, text))
+    return (
+      `${what}: it does not exist, or the iac service may not read it. Give the service credentials for the host ` +
+      '(IAC_MODULE_CREDENTIALS), or correct the source, then send the request again.'
+    )
+  return `${what}. The session did not write its source: correct that in the repository, then send the request again.`
+}
 
 /** Changed diff lines, with their signs, that set how a provider or backend connects and signs in. */
 const SETTINGS: readonly RegExp[] = [
@@ -200,9 +268,19 @@ export function blameOf(diff: string) {
   const changed = lines.filter((line) => CHANGED.test(line))
   const near = lines.some((line) => /^ \s*(provider|backend)\s+"/.test(line))
   const added = changed.filter((line) => line.startsWith('+')).join('\n')
+  const removed = changed.filter((line) => line.startsWith('-')).join('\n')
   return {
     /** True if the change touches settings of a provider or backend. */
     settings: near || changed.some((line) => matches(SETTINGS, line)),
+    /** True if the change introduces the call of a module or its source, and has not merely moved it. */
+    introducesModule: ({ name, address }: FailedModule): boolean => {
+      const calls = (text: string) => text.includes(`module "${name}"`)
+      const fetches = (text: string) =>
+        [...text.matchAll(/^.\s*source\s*=\s*"([^"]+)"/gm)].some(
+          ([, source = '']) => bareSource(source) === bareSource(address),
+        )
+      return (calls(added) && !calls(removed)) || (fetches(added) && !fetches(removed))
+    },
     /** True if the change introduces this provider, for example `hashicorp/random`. */
     introduces: (provider: string): boolean => {
       const name = /^[\w-]+$/.exec(provider.split('/').at(-1) ?? '')?.[0]
@@ -211,3 +289,12 @@ export function blameOf(diff: string) {
     },
   }
 }
+
+/** Reduces the spellings of one source to one: `git@host:a/b.git` and `git::https://host/a/b//sub` are the same. */
+const bareSource = (source: string): string =>
+  source
+    .toLowerCase()
+    .replace(/^(?:\w+::)?(?:[a-z+]+:\/\/)?(?:[^@/]*@)?/, '')
+    .replace(':', '/')
+    .replace(/\/\/[^?]*/, '')
+    .replace(/\.git(?=\?|$)/, '')

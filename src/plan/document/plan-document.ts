@@ -69,6 +69,9 @@ const Resource = z.object({
   is_targeted: z.boolean().describe('Whether a target names it; true in a plan of the whole root.'),
   is_critical: z.boolean(),
   critical_reason: z.enum(['data', 'access']).nullable().describe('It holds data, or it grants access.'),
+  criticality_known: z
+    .boolean()
+    .describe('False for a type of which it cannot be told whether it holds data or grants access.'),
   attributes: z.array(Attribute).describe('What changes, attribute by attribute, 1,000 at most.'),
   attributes_left_out: count(),
   attributes_unchanged: count().describe('How many are the same and not listed.'),

@@ -12,7 +12,8 @@ import type { Display } from './shown.ts'
 /** Describes one entry of the plan's `resource_changes`, without its attributes. */
 export function describeResource(resource: ResourceChange, isTargeted: boolean, display: Display) {
   const { module_address, mode, type, name, deposed, provider_name, action_reason, previous_address, change } = resource
-  const critical = criticalityOf(type)
+  const criticality = mode === 'data' ? null : criticalityOf(type)
+  const reason = criticality === 'unknown' ? null : criticality
   const provider = provider_name ? display.text(provider_name) : null
   return {
     address: display.text(addressOf(resource)),
@@ -29,8 +30,9 @@ export function describeResource(resource: ResourceChange, isTargeted: boolean, 
     import: change.importing ? { id: shownId(memberOf(change.importing, 'id'), display) } : null,
     moved_from: isMoved(resource) && previous_address ? display.text(previous_address) : null,
     is_targeted: isTargeted,
-    is_critical: mode !== 'data' && critical !== null,
-    critical_reason: mode === 'data' ? null : critical,
+    is_critical: reason !== null,
+    critical_reason: reason,
+    criticality_known: criticality !== 'unknown',
   } satisfies Partial<DocumentResource>
 }
 

@@ -45,6 +45,17 @@ export const changeRules: Rule[] = [
     isBrokenBy: ({ type, action }) => action === 'replace' && criticalityOf(type) === 'data',
   },
   {
+    id: 'common.stateful.unknown-lost',
+    title: 'Resource of unknown content deleted or replaced',
+    reason: 'Nothing tells whether a resource of this type holds data or grants access.',
+    fix: 'Look at what it holds, and whether somebody depends on it, before applying.',
+    severity: 'warning',
+    looksAt: 'change',
+    message: 'It cannot be told whether it holds data, and it is deleted or replaced.',
+    isBrokenBy: ({ type, action }) =>
+      (action === 'delete' || action === 'replace') && criticalityOf(type) === 'unknown',
+  },
+  {
     id: 'common.stateful.access-removed',
     title: 'Resource that carries access deleted or replaced',
     reason:

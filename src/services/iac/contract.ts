@@ -22,9 +22,16 @@ export interface EngineRoot {
   /** The client leaves it out where the service does not offer it. */
   state?: StateFacts
 }
+/** What git signs in with at the host of the session's repository. */
+export interface ModuleCredentials {
+  /** `https://host[:port]` */
+  origin: string
+  user: string
+  token: string
+}
 /** Bodies of the submission routes, by job kind. */
 export interface IacJobs {
-  init: EngineRoot & Scoped
+  init: EngineRoot & Scoped & { module_credentials?: ModuleCredentials }
   validate: EngineRoot
   plan: EngineRoot & { plan_file: string; targets?: string[] } & Scoped
   show: EngineRoot & { plan_file: string }
@@ -70,7 +77,7 @@ export interface IacClient {
   /** Reads name and version of the engine; null when the service lacks the optional `GET /v1/engine`. */
   engine(signal?: AbortSignal): Promise<EngineInfo | null>
   /** Reports whether the service currently announces an addition, which an older version after a restart may not. */
-  offers?(addition: 'plan_sha256' | 'repository', signal?: AbortSignal): Promise<boolean>
+  offers?(addition: 'plan_sha256' | 'repository' | 'module_credentials', signal?: AbortSignal): Promise<boolean>
   /**
    * Reads parts of the providers' schemas in an initialised workspace: those of the given types, at most 64 resource
    * and 64 data types, or without any the names of all types. Returns null instead of throwing, also when the service

@@ -1,6 +1,6 @@
 import { estimateTokens } from '../../../src/agent/context-budget.ts'
 import { declaredBlocksIn } from '../../../src/chains/shared/declared-blocks.ts'
-import type { RepositoryFile } from '../../../src/chains/shared/repository.ts'
+import type { RepositoryFile, RepositorySurvey } from '../../../src/chains/shared/repository.ts'
 
 export const estimate = (text: string) => estimateTokens(text, 3)
 export const budget = (tokens: number) => ({ tokens, estimate })
@@ -11,4 +11,14 @@ export const file = (path: string, text: string | null = null): RepositoryFile =
   bytes: text?.length ?? 2_048,
   text,
   blocks: text === null ? [] : declaredBlocksIn(path, text),
+})
+
+/** Makes the survey of a repository whose files are all listed. */
+export const survey = (files: RepositoryFile[], changes: Partial<RepositorySurvey> = {}): RepositorySurvey => ({
+  files,
+  root: '',
+  beyondLimit: 0,
+  elsewhere: { files: 0, code: 0 },
+  isWhole: true,
+  ...changes,
 })

@@ -71,15 +71,22 @@ describe('the progress of an apply', () => {
   })
 })
 
-const plan = (rows: [address: string, action: string, is_critical: boolean][]) =>
+const plan = (rows: [address: string, action: string, is_critical: boolean, known?: boolean][]) =>
   ({
-    resources: rows.map(([address, action, is_critical]) => ({ address, action, is_critical })),
+    resources: rows.map(([address, action, is_critical, criticality_known = true]) => ({
+      address,
+      action,
+      is_critical,
+      criticality_known,
+    })),
   }) as unknown as PlanDocument
 
 describe('the confirmation of an apply', () => {
-  it('has to be typed where data or access goes away, and when nobody knows what does', () => {
+  it('has to be typed where anything goes away, and when nobody knows what does', () => {
     const typedFor = (rows: Parameters<typeof plan>[0]) => confirmationFor(findLosses(plan(rows)))
-    expect(typedFor([['a.b', 'delete', false]])).toBeNull()
+    expect(typedFor([['a.b', 'delete', false]])).toBe('a.b')
+    expect(typedFor([['a.b', 'replace', false, false]])).toBe('a.b')
+    expect(typedFor([['a.b', 'create', false, false]])).toBeNull()
     expect(typedFor([['a.b', 'update', true]])).toBeNull()
     expect(typedFor([['a.b', 'delete', true]])).toBe('a.b')
     expect(
@@ -90,6 +97,18 @@ describe('the confirmation of an apply', () => {
     ).toBe('2')
     expect(typedFor([['a.b["\u202e"]', 'delete', true]])).toBe('1')
     expect(confirmationFor(null)).toBe('apply')
+  })
+
+  it('counts as unknown what no document tells, also one of an earlier version', () => {
+    const document = plan([
+      ['a.known', 'delete', false],
+      ['a.unknown', 'delete', false, false],
+      ['a.critical', 'replace', true],
+      ['a.changed', 'update', false, false],
+    ])
+    expect(findLosses(document).unknown.map(({ address }) => address)).toEqual(['a.unknown'])
+    const earlier = JSON.parse('[{ "address": "a.b", "action": "delete", "is_critical": false }]')
+    expect(findLosses({ ...document, resources: earlier }).unknown).toEqual(earlier)
   })
 
   it('takes what was asked for, with spaces around and separated thousands', () => {

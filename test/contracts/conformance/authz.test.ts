@@ -46,6 +46,9 @@ const assigned = new Set<string>()
 
 const DEFECTS: Record<string, Handler> = {
   'a denial is 403: check.decision': replacingStatus(bundled(false), /^\/v1\/check$/, 200, 403),
+  'a key that is asked for and refused: check.announced': on('POST', /check$/, ({ json, pass }) =>
+    /scope_id/.test(JSON.stringify(json) ?? '') ? problem(422) : pass(),
+  ),
   'a reason that is too long: check.answers': answering(bundled(), 200, (json) =>
     'authorized' in json ? { ...json, reason: 'x'.repeat(1025) } : json,
   ),

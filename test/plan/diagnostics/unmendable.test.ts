@@ -14,6 +14,70 @@ const RESOURCE =
   '\n\n  with aws_s3_bucket.logs,\n  on main.tf line 1, in resource "aws_s3_bucket" "logs":\n' +
   '   1: resource "aws_s3_bucket" "logs" {\n\n'
 
+/** The error about a module, as Terraform 1.11 words and wraps it. */
+const notFetched = (said: string, place = 'main.tf:1', source = 'git::https://git.example.com/acme/net.git') =>
+  `Error: Failed to download module\n\n  on main.tf line 1:\n   1: module "x" {\n\nCould not download module "x" (${place}) source code from\n"${source}": error downloading\n'${source.replace('git::', '')}': /usr/bin/git exited with 128:\nCloning into '.terraform/modules/x'...\n${said}\n`
+
+describe('modules that cannot be fetched', () => {
+  const call = (source: string, sign = '+') => `${sign}module "x" {\n${sign}  source = "${source}"\n${sign}}`
+  const UNRESOLVED =
+    "fatal: unable to access 'https://git.example.com/acme/net.git/': Could not\nresolve host: git.example.com"
+
+  it.each([
+    [UNRESOLVED, 'the host is not reached'],
+    [
+      "fatal: unable to access 'x': Failed to connect to\n127.0.0.1 port 9 after 0 ms: Couldn't connect to server",
+      'not reached',
+    ],
+    [
+      'ssh: Could not resolve hostname no-such-host.invalid: Name or service not\nknown\nfatal: Could not read from remote repository.',
+      'not reached|may not read it',
+    ],
+    ["fatal: could not read Username for 'https://git.example.com': terminal prompts disabled", 'may not read it'],
+    ["fatal: Authentication failed for 'https://git.example.com/acme/net.git/'", 'may not read it'],
+    [
+      "remote: Repository not found.\nfatal: repository 'https://git.example.com/acme/net.git/' not found",
+      'may not read it',
+    ],
+    ['git@git.example.com: Permission denied (publickey).', 'may not read it'],
+    ["error: pathspec 'v9' did not match any file(s) known to git", 'correct that in the repository'],
+  ])('end the round, case %#', (said, says) => {
+    const text = why(notFetched(said)) ?? ''
+    expect(text).toMatch(new RegExp(`^No change of the code can mend this\\. .*${says}`))
+    expect(text).toContain('the module "x" (main.tf:1) from git::https://git.example.com/acme/net.git')
+  })
+
+  it('are named without the credentials of their address', () => {
+    const text = why(notFetched(UNRESOLVED, 'main.tf:1', 'git::https://me:secret@git.example.com/a.git'))
+    expect(text).toContain('git::https://git.example.com/a.git')
+    expect(text).not.toContain('secret')
+  })
+
+  it('of a registry are recognised as well', () => {
+    const registry =
+      'Error: Error accessing remote module registry\n\n  on main.tf line 1:\n   1: module "x" {\n\nFailed to retrieve ' +
+      'available versions for module "x" (main.tf:1) from\nregistry.terraform.io: failed to request discovery document: ' +
+      'Get\n"https://registry.terraform.io/.well-known/terraform.json": dial tcp: lookup\nregistry.terraform.io: no such host.'
+    expect(why(registry)).toContain('the module "x" (main.tf:1) from registry.terraform.io: the host is not reached')
+    expect(why(registry, { diff: call('acme/vpc/aws') })).toBeNull()
+  })
+
+  it.each<[string, string, boolean]>([
+    ['a new call', call('git::https://git.example.com/acme/net.git'), true],
+    ['a new source', ' module "x" {\n-  source = "./net"\n+  source = "git@git.example.com:acme/net.git"', true],
+    ['another call', call('git::https://git.example.com/acme/other.git').replace('"x"', '"y"'), false],
+    ['a call that moved', `${call('git.example.com/acme/net', '-')}\n${call('git.example.com/acme/net')}`, false],
+  ])('are for the generator after %s: %s', (_, diff, own) => {
+    expect(why(notFetched(UNRESOLVED), { diff }) === null).toBe(own)
+  })
+
+  it('inside of others count as the call in the repository', () => {
+    const inner = notFetched(UNRESOLVED, '.terraform/modules/net.sub/main.tf:4')
+    expect(why(inner)).toContain('the module "net"')
+    expect(why(inner, { diff: call('acme/net/aws').replace('"x"', '"net"') })).toBeNull()
+  })
+})
+
 describe('errors that no change of the code can mend', () => {
   it.each<[string, string, Cloud?]>([
     [
@@ -336,11 +400,6 @@ describe('errors that the code may have caused', () => {
       'Error: Failed to query available provider packages\n\n' +
         'Could not retrieve the list of available versions for provider hashicorp/aws:\n' +
         'no available releases match the given constraints >= 99.0.0',
-    ],
-    [
-      'a module that does not exist',
-      'Error: Failed to download module\n\nCould not download module "m" (main.tf:1) source code from ' +
-        '"git::https://git.example/x": no such host',
     ],
     ['no error at all', 'Warning: No valid credential sources found'],
     ['nothing of a known form', 'engine plan failed'],

@@ -341,16 +341,17 @@ describe('actions of a plan document', () => {
   it('knows what is critical, and why', () => {
     const { resources } = documentOf(
       planFrom(
-        ['aws_db_instance.a', 'aws_iam_role.a', 'aws_vpc.a', 'google_dns_managed_zone.a'].map((address) =>
-          entry(address, { actions: ['create'] }),
+        ['aws_db_instance.a', 'aws_iam_role.a', 'aws_vpc.a', 'google_dns_managed_zone.a', 'acme_data_set.a'].map(
+          (address) => entry(address, { actions: ['create'] }),
         ),
       ),
     )
-    expect(resources.map(({ is_critical, critical_reason }) => [is_critical, critical_reason])).toEqual([
-      [true, 'data'],
-      [true, 'access'],
-      [false, null],
-      [true, 'data'],
+    expect(resources.map((one) => [one.is_critical, one.critical_reason, one.criticality_known])).toEqual([
+      [true, 'data', true],
+      [true, 'access', true],
+      [false, null, true],
+      [true, 'data', true],
+      [false, null, false],
     ])
   })
 

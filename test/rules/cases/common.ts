@@ -23,6 +23,10 @@ const changes: Case[] = [
     { actions: ['create', 'delete'], before: {} },
   ),
   fine('common.stateful.data-replaced', 'updated', 'google_sql_database_instance', {}, updated({})),
+  bad('common.stateful.unknown-lost', 'deleted', 'acme_data_set', null, deleted()),
+  bad('common.stateful.unknown-lost', 'replaced', 'acme_data_set', {}, { actions: ['delete', 'create'], before: {} }),
+  fine('common.stateful.unknown-lost', 'updated', 'acme_data_set', {}, updated({})),
+  fine('common.stateful.unknown-lost', 'known to hold nothing', 'aws_route_table', null, deleted()),
   bad('common.stateful.access-removed', 'deleted', 'aws_kms_key', null, deleted()),
   fine('common.stateful.access-removed', 'updated', 'aws_kms_key', {}, updated({})),
   bad(

@@ -132,6 +132,7 @@ describe('other answers', () => {
         'repository',
         'state',
         'programs_only',
+        'module_credentials',
       ],
       sandbox: 'none',
       network: 'host',

@@ -96,6 +96,7 @@ export const plannedResource = (address: string, given: Partial<PlannedResource>
   is_targeted: true,
   is_critical: false,
   critical_reason: null,
+  criticality_known: true,
   attributes: [{ path: ['bucket'], change: 'added', before: null, after: address }],
   attributes_left_out: 0,
   attributes_unchanged: 0,

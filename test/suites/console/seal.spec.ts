@@ -38,13 +38,18 @@ test('asks for a typed confirmation where something critical goes away', async (
     bodies.push(route.request().postDataJSON())
     return route.fulfill({ status: 409, json: { detail: 'Session is blocked; apply is not allowed.' } })
   })
-  const lost = (address: string, is_critical: boolean) => ({ address, deposed: null, action: 'delete', is_critical })
+  const lost = (address: string, is_critical: boolean) => ({
+    ...{ address, deposed: null, action: 'delete', is_critical },
+    criticality_known: is_critical,
+  })
   const resources = [lost('aws_db.orders', true), lost('aws_x.<b>y</b>', false)]
   await serveArtifact(page, PLAN, { json: { summary: { delete: 2 }, resources } })
   await open(page, applied)
   await page.getByRole('button', { name: 'Apply the saved plan' }).click()
   const dialog = page.getByRole('dialog', { name: 'Apply the saved plan?' })
-  await expect(dialog).toContainText('2 resources will be destroyed or replaced, 1 of them critical')
+  await expect(dialog).toContainText(
+    '2 resources will be destroyed or replaced, 1 of them critical, 1 of them of unknown content',
+  )
   await expect(dialog).toContainText('aws_x.<b>y</b>')
   await expectAccessible(page)
   await dialog.getByLabel('Type 2 to confirm').fill('3')

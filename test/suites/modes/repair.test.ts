@@ -115,7 +115,8 @@ it('what the generator begins with holds the files of a short repository whole, 
   expect(session.statuses.at(-1)).toBe('completed')
   const query = llm.of('task_complete')[0]?.messages.at(-1)?.content ?? ''
   expect(query).toMatch(/<<<DATA request (\w+)\nAdd a second greeting\n\1 DATA>>>/)
-  expect(query).toContain('All code of the repository as it is now, whole')
+  expect(query).toContain('All code of the engine root and of the modules that it uses from the repository')
+  expect(query).toContain('1 other code file of the repository, which it does not use, is not shown.')
   expect(query).toMatch(
     /<<<DATA relevant files (\w+)\n--- farewell\.tf ---\n[^-]*\n--- main\.tf ---\nresource "terraform_data" "greeting" \{\n {2}input = "hello"\n\}\n\n--- modules\/m\/main\.tf ---\n[^-]*\n\1 DATA>>>/,
   )
@@ -124,4 +125,59 @@ it('what the generator begins with holds the files of a short repository whole, 
   const again = goodLlm(THIRD)
   await nextRound(stack, stack.context(again), session.uuid, 'And a third one')
   expect(again.of('task_complete')[0]?.messages.at(-1)?.content).toContain('--- second.tf ---')
+})
+
+it('a root with a blank in its name is worked on with the module and the linked file that it uses outside of it', async () => {
+  const repo_uri = await stack.repository({
+    'live/my prod/main.tf':
+      'module "greeting" {\n  source = "../../modules/greeting"\n  text   = var.text\n}\n' +
+      `output "policy" {\n  value = file("\${path.module}/../../policies/one.json")\n}\n`,
+    'live/my prod/variables.tf': { symlink: '../../common/variables.tf' },
+    'common/variables.tf': 'variable "text" {\n  type    = string\n  default = "hello"\n}\n',
+    'modules/greeting/main.tf':
+      'variable "text" {\n  type = string\n}\nresource "terraform_data" "inside" {\n  input = var.text\n}\n',
+    'policies/one.json': '{"one": true}\n',
+    'live/other/main.tf': 'locals {\n  only_of_another_root = true\n}\n',
+  })
+  const { llm, session } = await runGenerate(
+    stack,
+    {
+      task_complete: [
+        {
+          calls: [
+            ['read_file', { target_file: '../../policies/one.json' }],
+            ['read_file', { target_file: '../other/main.tf' }],
+            ['bulk_grep_search', { searches: [{ query: 'terraform_data' }, { query: 'only_of_another' }] }],
+            ['write_to_file', { target_file: '../../modules/greeting/main.tf', content: ADDED }],
+            ['write_to_file', { target_file: 'second.tf', content: ADDED }],
+          ],
+        },
+        done('Added a second greeting.'),
+      ],
+    },
+    { request: { repo_uri, iac_path: 'live/my prod' } },
+  )
+  expect([session.statuses.at(-1), session.messages.at(-1)]).toEqual(['completed', 'GENERATE'])
+  const query = llm.of('task_complete')[0]?.messages.at(-1)?.content ?? ''
+  expect(query).toContain(
+    'All code of the engine root `live/my prod` and of the modules that it uses from the repository, as it is now, ' +
+      'whole: no other code needs to be listed or read. 1 other code file of the repository, which it does not use, is ' +
+      'not shown.',
+  )
+  for (const head of ['../../modules/greeting/main.tf (read-only)', 'variables.tf (read-only)', 'main.tf'])
+    expect(query).toContain(`--- ${head} ---\n`)
+  expect(query).toContain('Files marked as read-only lie outside of the engine root')
+  expect(query).not.toContain('only_of_another_root')
+  const [policy, other, found, written] =
+    llm
+      .of('task_complete')[1]
+      ?.messages.filter(({ role }) => role === 'tool')
+      .map(({ content }) => content) ?? []
+  expect(policy).toContain('{"one": true}')
+  expect(other).toContain('the code of the workspace does not use it')
+  expect(found).toContain('../../modules/greeting/main.tf:4:resource "terraform_data" "inside"')
+  expect(found).toContain('"only_of_another":\n(none)')
+  expect(written).toContain('can be read but not changed, because other roots')
+  const changed = await stack.git(repo_uri, 'diff', '--name-only', `main...${session.branch}`)
+  expect(changed).toBe('live/my prod/second.tf\n')
 })

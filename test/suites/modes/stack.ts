@@ -67,7 +67,7 @@ export interface Stack {
     changes?: Partial<RoundContext> & { orchestration?: Partial<OrchestrationConfig> },
   ): RoundContext
   /** Creates a repository with these files in its first commit. Returns its clone address. */
-  repository(files: Record<string, string>): Promise<string>
+  repository(files: Record<string, string | { symlink: string }>): Promise<string>
   /** Runs git in the bare repository behind a clone address. Returns its output. */
   git(repo_uri: string, ...args: string[]): Promise<string>
   close(): Promise<void>
@@ -109,6 +109,8 @@ export async function startStack(
     IAC_DATA_DIR: join(folder, 'iac'),
     IAC_STOP_GRACE_SECONDS: '1',
     IAC_SANDBOX: process.env.IAC_SANDBOX,
+    // Modules may lie on the git host.
+    GIT_SSL_CAINFO: git_host.ca_file,
     ...options.sidecar,
     // The state is in the store, which is on this machine's loopback address.
     IAC_EGRESS_ALLOW: [new URL(store.url).host, options.sidecar?.IAC_EGRESS_ALLOW].filter(Boolean).join(','),

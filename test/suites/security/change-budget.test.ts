@@ -107,7 +107,7 @@ attack(GROUP, 'hundreds of files of code that are read together', async () => {
   const { config, workspace } = await opened({ max_change_mib: 4 })
   await leave(workspace.iacRoot, { files: 400, bytes: 150_000 })
   const access = createFileAccess(config, workspace)
-  const paths = (await access.survey()).map(({ path }) => path)
+  const paths = (await access.survey()).files.map(({ path }) => path)
   const error = await access.readAll(paths).catch((reason: Error) => reason)
   expect(String(error)).toContain('files hold more than git.max_change_mib together')
   return String(error)

@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { Finding, PlannedResource } from '../../../client/api/client.ts'
 import { ActionBadge, Badge, Copy, SEVERITY_TONES } from '../../../ui/kit.tsx'
 import { AttributeChanges } from '../../../ui/plan/attribute-changes.tsx'
+import { isUnknownLoss } from '../../../ui/plan/values.ts'
 import { excerpt, plural } from '../../../ui/words.ts'
 import { linkTo, ResourceLink } from '../review-links.tsx'
 import { findingNames, worstOf } from './plan-filter.ts'
@@ -58,6 +59,7 @@ function Marks({ resource }: { resource: PlannedResource }) {
   return (
     <span class="review-marks">
       {is_critical && <Badge tone="bad">{critical_reason === 'access' ? 'grants access' : 'holds data'}</Badge>}
+      {isUnknownLoss(resource) && <Badge tone="bad">may hold data</Badge>}
       {worst && <Badge tone={SEVERITY_TONES[worst]}>{plural(findings.length, 'finding')}</Badge>}
       {!is_targeted && <Badge tone="warn">outside the targets</Badge>}
       {resource.import !== null && resource.action !== 'import' && <Badge tone="accent">imported</Badge>}

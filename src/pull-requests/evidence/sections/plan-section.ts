@@ -224,6 +224,11 @@ function sortByEffect(entries: readonly ListedChange[]) {
       gone.filter((change) => criticality(change) === 'data'),
     ),
     effect(
+      '**It cannot be told whether these hold data**, which would go with the apply. A revert creates new objects ' +
+        'with new identifiers:',
+      gone.filter((change) => criticality(change) === 'unknown'),
+    ),
+    effect(
       '**Do not revert `moved` blocks.** The state then has the new addresses, and the reverted code has the old ' +
         'without a `moved` block: its plan destroys these objects and creates them anew. Write a change instead that ' +
         'gives them their old addresses back, with `moved` blocks in the other direction in place of the present ones:',

@@ -65,7 +65,7 @@ const world = async (options: NonNullable<Parameters<typeof steps.world>[0]>) =>
   const made = await steps.world({ scripts: { task_complete: done }, ...options })
   // A repair that changes nothing is sent back to its findings, as the test of the loop shows.
   const pendingChanges = async () => [{ path: 'main.tf', new_file: false, content: 'x' }]
-  Object.assign(made.workspace, { iacRoot: folder.path, pendingChanges })
+  Object.assign(made.workspace, { iacRoot: folder.path, clone: folder.path, pendingChanges })
   return made
 }
 

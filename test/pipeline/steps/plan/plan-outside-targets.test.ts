@@ -96,7 +96,7 @@ describe('planOutsideTargets', () => {
     await writeFile(join(root, 'session.plan'), 'reviewed')
     for (const show of [ok(document), { exit_code: 1, stderr: 'broken' }]) {
       const world = await steps.world({ engine: ({ kind }) => (kind === 'show' ? show : ok()) })
-      Object.assign(world.workspace, { iacRoot: root })
+      Object.assign(world.workspace, { iacRoot: root, clone: root })
       const run = world.run.context.iac.run
       world.run.context.iac.run = async (kind, body, options) => {
         if (kind === 'plan' && 'plan_file' in body) await writeFile(join(root, body.plan_file), 'whole')

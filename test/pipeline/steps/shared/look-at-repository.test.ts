@@ -9,6 +9,7 @@ import {
 import { MASK } from '../../../../src/base/masking.ts'
 import { declaredBlocksIn } from '../../../../src/chains/shared/declared-blocks.ts'
 import type { RepositoryFile } from '../../../../src/chains/shared/repository.ts'
+import { survey } from '../../../chains/shared/repository-file.ts'
 import { useFolder } from '../../../helpers/folder.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { createSteps } from '../support.ts'
@@ -29,7 +30,7 @@ const service = (number: number) =>
 
 async function shown(files: RepositoryFile[], query: string): Promise<string> {
   const { kit } = await steps.world({ query })
-  const looking = { ...kit, survey: { ...kit.survey, files: async () => files } }
+  const looking = { ...kit, survey: { look: async () => survey(files), files: async () => files } }
   return await readForStatements(looking, readDeclarations(looking))
 }
 
@@ -57,7 +58,7 @@ const folder = useFolder(beforeEach)
 async function maskerFor(files: Record<string, string>) {
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder.path, name), text)
   const { kit } = await steps.world()
-  kit.run.workspace = { ...kit.run.workspace, iacRoot: folder.path }
+  kit.run.workspace = { ...kit.run.workspace, iacRoot: folder.path, clone: folder.path }
   await learnDeclaredSecrets(kit)
   return kit.secrets
 }

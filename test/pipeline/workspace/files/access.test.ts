@@ -321,7 +321,7 @@ describe('survey', () => {
     await symlink('/etc/passwd', join(root, 'link.tf'))
     await symlink('..', join(root, 'up'))
     await writeFile(join(root, 'näme "q".tf'), 'x')
-    const files = (await access.survey()).sort((a, b) => (a.path < b.path ? -1 : 1))
+    const files = (await access.survey()).files.sort((a, b) => (a.path < b.path ? -1 : 1))
     expect(files).toEqual([
       { path: 'main.tf', bytes: 16 },
       { path: 'net/vpc.tf', bytes: 4 },
@@ -331,8 +331,160 @@ describe('survey', () => {
 
   it('is empty where there is no repository', async () => {
     await rm(join(folder.path, 'clone', '.git'), { recursive: true })
-    expect(await access.survey()).toEqual([])
+    expect(await access.survey()).toMatchObject({ files: [], elsewhere: { files: 0, code: 0 } })
   })
+})
+
+/** Writes files of the clone, links by their target, and adds them to the index. */
+async function commitFiles(files: Record<string, string | { symlink: string }>) {
+  const clone = join(root, '..')
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(join(clone, name, '..'), { recursive: true })
+    if (typeof content === 'string') await writeFile(join(clone, name), content)
+    else await symlink(content.symlink, join(clone, name))
+  }
+  await git_(['-C', clone, 'add', '--force', '.'])
+}
+
+const USED = {
+  'infra/main.tf':
+    'module "net" {\n  source = "../modules/net"\n}\n' +
+    `locals {\n  policy = file("\${path.module}/../policies/one.json")\n` +
+    `  all = [for name in var.names : file("../rules/\${name}.json")]\n}\n`,
+  'infra/variables.tf': { symlink: '../common/variables.tf' },
+  'infra/shared': { symlink: '../common' },
+  'modules/net/main.tf': 'module "sub" {\n  source = "../sub"\n}\n# marker\n',
+  'modules/net/templates/a.tpl': 'marker\n',
+  'modules/sub/main.tf.json': JSON.stringify({
+    locals: { values: `\${yamldecode(file("\${path.module}/../../values/sub.yaml"))}` },
+  }),
+  'modules/other/main.tf': 'marker\n',
+  'values/sub.yaml': 'marker: 1\n',
+  'values/other.yaml': 'marker: 2\n',
+  'policies/one.json': '{"marker": 1}',
+  'policies/two.json': '{"marker": 2}',
+  'rules/a.json': 'marker\n',
+  'common/variables.tf': 'variable "names" {} # marker\n',
+  'common/notes.md': 'marker\n',
+  'dev/main.tf': 'marker\n',
+}
+
+describe('what the root uses outside of it', () => {
+  const READABLE = [
+    '../modules/net/main.tf',
+    '../modules/net/templates/a.tpl',
+    '../modules/sub/main.tf.json',
+    '../values/sub.yaml',
+    '../policies/one.json',
+    '../rules/a.json',
+    '../common/variables.tf',
+    'variables.tf',
+    'shared/notes.md',
+  ]
+  const CLOSED = ['../modules/other/main.tf', '../values/other.yaml', '../policies/two.json', '../dev/main.tf']
+
+  it('is read, and nothing else', async () => {
+    await commitFiles(USED)
+    for (const path of READABLE) expect(await access.read(path)).toMatch(/marker|values/)
+    for (const path of [...CLOSED, '../dev/none.tf', '../outside.tf'])
+      await refused(access.read(path), /is outside of the workspace and the code of the workspace does not use it/)
+    await refused(access.read('../dev/main.tf'), /It uses: .*\.\.\/modules\/net\/.*\.\.\/policies\/one\.json/)
+    await refused(access.read('../modules/net/none.tf'), 'File ../modules/net/none.tf does not exist')
+    await refused(access.read('modules/net/main.tf'), 'There is: ../modules/net/main.tf')
+  })
+
+  it('is listed and searched, and nothing else', async () => {
+    await commitFiles(USED)
+    expect(await access.list('../modules/net')).toEqual(['../modules/net/main.tf', '../modules/net/templates/'])
+    await refused(access.list('../modules'), 'does not use it')
+    await refused(access.list('..'), 'does not use it')
+    const found = (await access.grep({ query: 'marker' })).map((line) => line.split(':')[0])
+    expect(found.sort()).toEqual([
+      '../common/notes.md',
+      '../common/variables.tf',
+      '../modules/net/main.tf',
+      '../modules/net/templates/a.tpl',
+      '../policies/one.json',
+      '../rules/a.json',
+      '../values/sub.yaml',
+    ])
+    expect(await access.grep({ query: 'marker', include_pattern: '*.yaml' })).toEqual([
+      '../values/sub.yaml:1:marker: 1',
+    ])
+    expect(await access.grep({ query: 'marker', exclude_pattern: '*.{yaml,tpl,json}' })).toHaveLength(3)
+  })
+
+  it('follows the code as it is now', async () => {
+    await commitFiles(USED)
+    await refused(access.read('../modules/other/main.tf'), 'does not use it')
+    await access.write('other.tf', 'module "other" {\n  source = "../modules/other"\n}\n')
+    expect(await access.read('../modules/other/main.tf')).toBe('marker\n')
+  })
+
+  it('is never changed, and the refusal says why', async () => {
+    await commitFiles(USED)
+    const reason = /can be read but not changed, because other roots/
+    await refused(access.write('../modules/net/main.tf', 'x'), reason)
+    await refused(access.replace('../modules/net/main.tf', block('# marker', 'x')), reason)
+    await refused(access.remove('../modules/net/main.tf'), reason)
+    await refused(access.write('shared/new.tf', 'x'), reason)
+    await refused(access.write('variables.tf', 'x'), 'symbolic link and cannot be modified: others may use its target')
+    for (const [name, content] of Object.entries(USED))
+      if (typeof content === 'string') expect(await readFile(join(root, '..', name), 'utf8')).toBe(content)
+  })
+
+  it('holds of a module around the root the files of its folder, not what is below', async () => {
+    await commitFiles({ ...USED, 'infra/main.tf': 'module "all" {\n  source = "../"\n}\n' })
+    expect(await access.read('../outside.tf')).toBe('outside')
+    expect(await access.list('..')).toEqual(['../.gitignore', '../common/', '../infra/', '../outside.tf'])
+    await refused(access.read('../dev/main.tf'), 'does not use it')
+    expect((await access.grep({ query: 'outside|marker' })).sort()).toEqual([
+      '../common/notes.md:1:marker',
+      '../common/variables.tf:1:variable "names" {} # marker',
+      '../outside.tf:1:outside',
+    ])
+  })
+
+  it('is surveyed after the root, with the numbers of what is left out', async () => {
+    await commitFiles(USED)
+    const { files, elsewhere, isWhole } = await access.survey()
+    expect(files.map(({ path, link }) => (link ? `${path} -> ${link}` : path))).toEqual([
+      'main.tf',
+      'variables.tf -> ../common/variables.tf',
+      '../modules/net/main.tf',
+      '../modules/sub/main.tf.json',
+      '../common/notes.md',
+      '../common/variables.tf',
+      '../policies/one.json',
+      '../rules/a.json',
+      '../values/sub.yaml',
+      '../modules/net/templates/a.tpl',
+      'net/vpc.tf',
+    ])
+    expect(elsewhere).toEqual({ files: 7, code: 3 })
+    expect(isWhole).toBe(true)
+    await put('more.tf', 'module "chosen" {\n  source = var.chosen\n}\n')
+    expect((await access.survey()).isWhole).toBe(false)
+  })
+})
+
+it('surveys what the engine loads before the files that git lists first', async () => {
+  const many: Record<string, string> = {}
+  for (let index = 0; index < 2_600; index++) many[`infra/a/${index}.md`] = 'x'
+  await commitFiles({ ...many, ...USED, 'infra/z/main.tf': '', 'infra/zz.tf': 'module "z" {\n  source = "./z"\n}\n' })
+  const { files, beyondLimit } = await access.survey()
+  // One of the first 2,000 is the link to a folder, which is no file.
+  expect(files).toHaveLength(1_999)
+  expect(files.slice(0, 6).map(({ path }) => path)).toEqual([
+    'main.tf',
+    'variables.tf',
+    'zz.tf',
+    'z/main.tf',
+    '../modules/net/main.tf',
+    '../modules/sub/main.tf.json',
+  ])
+  expect(files.map(({ path }) => path)).toContain('net/vpc.tf')
+  expect(files.length + beyondLimit).toBe(2_613)
 })
 
 const MAINS = ['envs/prod/main.tf', 'main.tf', 'modules/network/main.tf']

@@ -82,6 +82,7 @@ describe('schema jobs with a real engine', () => {
       'repository',
       'state',
       'programs_only',
+      'module_credentials',
     ])
   })
 

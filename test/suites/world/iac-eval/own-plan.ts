@@ -45,7 +45,8 @@ export async function startOwnPlans({ folder, emulator_url, counterpart, kept, s
   return {
     of: async (reference) => {
       const { scenario, code } = reference
-      const hash = hashOf([scenario, code, counterpart, emulator_url === null])
+      const { repository, supplement, rego = '' } = scenario
+      const hash = hashOf([repository, supplement, rego, code, counterpart, emulator_url === null])
       const known = verdicts.get(hash)
       if (known) return known
       const planned = await planOf(engine, reference)
@@ -53,7 +54,7 @@ export async function startOwnPlans({ folder, emulator_url, counterpart, kept, s
         ...{ name: scenario.name, hash },
         ...(typeof planned === 'string'
           ? { fault: planned, failures: [] }
-          : { fault: null, failures: await checkPolicy(scenario.rego ?? '', planned, signal) }),
+          : { fault: null, failures: await checkPolicy(rego, planned, signal) }),
       }
       await appendFile(kept, `${JSON.stringify(verdict)}\n`)
       return verdict
