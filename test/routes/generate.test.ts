@@ -25,6 +25,22 @@ const finished = async (status: 'completed' | 'uncompleted' | 'failed', query = 
   return uuid
 }
 
+describe('a choice for a state that exists elsewhere', () => {
+  it.each(['generate', 'drift', 'import'])('goes with the round of %s, and an unknown one is refused', async (mode) => {
+    const choices = async (uuid: string) => {
+      const rows = await core.context.sql<{ state_choice: string | null }[]>`
+        SELECT r.state_choice FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid} ORDER BY number`
+      return rows.map(({ state_choice }) => state_choice)
+    }
+    const { session_id } = await (await postTo(mode)({ ...first, state: 'adopt' })).json()
+    expect(await choices(session_id)).toEqual(['adopt'])
+    const uuid = await finished('completed')
+    await postTo(mode)({ q: 'Again', session_id: uuid, state: 'keep' })
+    expect(await choices(uuid)).toEqual([null, 'keep'])
+    expect((await postTo(mode)({ ...first, state: 'merge' })).status).toBe(422)
+  })
+})
+
 describe('first call', () => {
   it('opens a session of the caller and answers its id alone', async () => {
     const answer = await post({ ...first, iac_path: 'live/a..b' })
