@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { type GeneratorValues, iacGenerator } from '../../../src/chains/iac-generator.ts'
 import { describeDiff } from '../../../src/chains/shared/branch-diff.ts'
 import { LOCK_FILE, type LockedProvider, readLockFile } from '../../../src/plan/schema/lock-file.ts'
@@ -70,7 +69,7 @@ const MAX_LOCK_FILE = 1_000_000
 /** Reads the providers that init or the repository chose; none when init needs none, null when they are unknown. */
 const readProviders = ({ run, engine }: Kit): Promise<LockedProvider[] | null> =>
   withFallback(run, 'the generator is not told the versions of the providers', null, async () => {
-    const text = await readText(join(run.workspace.iacRoot, LOCK_FILE), MAX_LOCK_FILE)
+    const text = await readText(`${run.workspace.iacRoot}/${LOCK_FILE}`, MAX_LOCK_FILE)
     if (text === null) return engine.initialised ? [] : null
     return readLockFile(text)
   })
