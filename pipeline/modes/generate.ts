@@ -45,9 +45,8 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   const { query } = run.round
   // The generator is told from its first call on what init installs. The first attempt repeats an init that failed.
   const initialising = initialise(kit)
-  // Awaited only after the prompts were chosen; until then a failure must not count as unhandled.
-  initialising.catch(() => {})
-  const conventions = await composePrompts(kit).finally(() => Promise.allSettled([initialising]))
+  const initialised = Promise.allSettled([initialising])
+  const conventions = await composePrompts(kit, initialised).finally(() => initialised)
   await initialising
   const maxAttempts = run.context.config.orchestration.max_validation_iteration
   const environments = createEnvironmentCheck(kit)

@@ -66,6 +66,15 @@ export function readBlock(schema: unknown): Block | null {
   return parsed.success ? parsed.output.block : null
 }
 
+/** Returns the names of the arguments that a block requires, with those of its required blocks. */
+export function requiredArguments({ attributes = {}, block_types = {} }: Block): string[] {
+  const inside = Object.values(block_types).filter(({ min_items = 0 }) => min_items > 0)
+  return [
+    ...Object.keys(attributes).filter((name) => attributes[name]?.required),
+    ...inside.flatMap(({ block }) => (block ? requiredArguments(block) : [])),
+  ]
+}
+
 /** Reports whether code may set an attribute. */
 export const isSettable = ({ required, optional }: Attribute) => required === true || optional === true
 
@@ -109,6 +118,12 @@ export function typesNamedIn(text: string, existing: readonly string[]): string[
     .filter(({ words }) => words.length > 0 && words.every((word) => said.has(word)))
     .sort((a, b) => b.words.length - a.words.length || (a.type < b.type ? -1 : 1))
     .map(({ type }) => type)
+}
+
+/** Returns the names whose words all occur in an argument: `security_group` for `source_security_groups`. */
+export function namesInArgument(argument: string, names: readonly string[]): string[] {
+  const words = new Set(argument.split('_').map(singular))
+  return names.filter((name) => name.split('_').every((word) => words.has(singular(word))))
 }
 
 const singular = (word: string): string => word.replace(/(?<=[a-z]{3})s$/, '')
