@@ -4,7 +4,7 @@ import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { readText, withTemporaryFolder } from '../dev/files.ts'
 import { findOnPath } from '../sidecars/iac/engine/find.ts'
-import type { JsonObject } from '../src/base/json.ts'
+import { isJsonObject, type JsonObject } from '../src/base/json.ts'
 import { addProviders, readScenario, type Scenario, ScenarioError } from './scenario/scenario.ts'
 
 type Row = Record<string, unknown>
@@ -186,14 +186,16 @@ export const checkPolicy = (rego: string, plan: JsonObject, signal: AbortSignal)
     await writeFile(policyFile, rego)
     await writeFile(planFile, JSON.stringify(plan), { mode: 0o600 })
     const form = /^\s*import\s+rego\.v1\b/m.test(rego) ? '--v1-compatible' : '--v0-compatible'
-    const args = ['eval', form, '--format', 'json', '--input', planFile, '--data', policyFile, 'data']
+    const name = /^\s*package\s+(\S+)/m.exec(rego)?.[1]
+    if (name === undefined) return ['the policy names no package']
+    const args = ['eval', form, '--format', 'json', '--input', planFile, '--data', policyFile, `data.${name}`]
     try {
       const { stdout } = await promisify(execFile)('opa', args, {
         timeout: 60_000,
         signal,
         maxBuffer: 64 * 1024 * 1024,
       })
-      return findFalseRules(stdout)
+      return findFalseRules(stdout, name)
     } catch (error) {
       signal.throwIfAborted()
       const reason = error instanceof Error ? error.message.slice(0, 300) : 'unknown error'
@@ -201,16 +203,15 @@ export const checkPolicy = (rego: string, plan: JsonObject, signal: AbortSignal)
     }
   })
 
-/** Finds the paths of `false` in the answer of `opa eval`. */
-export function findFalseRules(answer: string): string[] {
+/**
+ * Finds the rules of a package that are `false`, in the answer of `opa eval` to its name. A rule that collects parts of
+ * the plan may hold `false` deeper inside, which says nothing of the rule.
+ */
+export function findFalseRules(answer: string, packageName: string): string[] {
   const document = JSON.parse(answer) as { result?: { expressions?: { value?: unknown }[] }[] }
   const value = document.result?.[0]?.expressions?.[0]?.value
-  if (value === undefined) return ['the policy has no result']
-  return pathsOfFalse(value, []).map((path) => `the policy is not met: ${path}`)
-}
-
-function pathsOfFalse(value: unknown, path: readonly string[]): string[] {
-  if (value === false) return [path.join('.')]
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, item]) => pathsOfFalse(item, [...path, key]))
+  if (!isJsonObject(value)) return ['the policy has no result']
+  return Object.entries(value).flatMap(([name, rule]) =>
+    rule === false ? [`the policy is not met: ${packageName}.${name}`] : [],
+  )
 }

@@ -277,11 +277,11 @@ describe('cases of IaC-Eval', () => {
   })
   it('are met when no rule is false', () => {
     const answer = (value: unknown) => JSON.stringify({ result: [{ expressions: [{ value }] }] })
-    expect(findFalseRules(answer({ p: { ok: true, names: ['a'] } }))).toEqual([])
-    expect(findFalseRules(answer({ p: { ok: true, deep: { private: false } } }))).toEqual([
-      'the policy is not met: p.deep.private',
-    ])
-    expect(findFalseRules('{}')).toEqual(['the policy has no result'])
+    expect(findFalseRules(answer({ ok: true, names: ['a'] }), 'p.q')).toEqual([])
+    expect(findFalseRules(answer({ ok: true, open: false }), 'p.q')).toEqual(['the policy is not met: p.q.open'])
+    const collected = [{ type: 'aws_instance', change: { after: { get_password_data: false } } }]
+    expect(findFalseRules(answer({ ok: true, aws_instances: collected }), 'p')).toEqual([])
+    expect(findFalseRules('{}', 'p')).toEqual(['the policy has no result'])
   })
   it('read quoted fields as they are', () => {
     expect(readCsv('\uFEFFa,b\n"x ""y""\nz",\n')).toEqual([{ a: 'x "y"\nz', b: '' }])

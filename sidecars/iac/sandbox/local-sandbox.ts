@@ -10,7 +10,7 @@ import { INSIDE, type Mount, type View, wrapCommand } from './bubblewrap.ts'
 import type { Access, Executor } from './executor.ts'
 import { handOver, handOverAll, isReadableInside, shareWithGroup, type User } from './file-permissions.ts'
 import type { Helpers } from './helpers.ts'
-import { type NetworkNamespace, SYSTEM_PATH } from './network.ts'
+import { type CommandNetworks, SYSTEM_PATH } from './network.ts'
 import type { ControlGroups, JobGroup, ResourceLimits } from './resources.ts'
 
 export interface SandboxParts {
@@ -27,7 +27,7 @@ export interface SandboxParts {
   /** Null where this machine lets the service create none. */
   groups: ControlGroups | null
   /** Null shares the network of the machine. */
-  network: NetworkNamespace | null
+  network: CommandNetworks | null
   limits: ResourceLimits
   graceMs: number
 }
@@ -67,8 +67,9 @@ async function runInside(
   const name = `${command.name}-${randomUUID().slice(0, 8)}`
   const scratch = await createScratch(parts.folder, name, runAs)
   const group = await parts.groups?.create(name, parts.limits)
+  let network: Awaited<ReturnType<CommandNetworks['take']>> | undefined
   try {
-    const network = await parts.network?.enter().catch((error: unknown) => {
+    network = await parts.network?.take(command).catch((error: unknown) => {
       throw new JobFault(503, `The network of the engine could not be opened: ${reasonOf(error)}`)
     })
     const workspace = command.cwd
@@ -81,7 +82,7 @@ async function runInside(
       view,
       command: [inside, ...command.args],
       limits: parts.limits,
-      network: network ?? [],
+      network: network?.prefix ?? [],
       groups: group?.entries ?? [],
       runAs,
       savesState: command.savesState,
@@ -97,6 +98,7 @@ async function runInside(
     }
     return exitCode
   } finally {
+    network?.close()
     if (!runAs) await shareWithGroup(command.cwd, process.getuid?.() ?? 0)
     remove(Promise.all([group?.remove(), rm(scratch, { recursive: true, force: true })]))
   }

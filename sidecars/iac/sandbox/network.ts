@@ -5,15 +5,74 @@ import { childrenOf, signalProcess } from '../../../src/runtime/process-identity
 import { allowedRules, closedRules, type EgressEntry, isLoopback, isName, RESOLVER } from './egress.ts'
 import type { Helpers } from './helpers.ts'
 
-/** The PATH of engines, and for `cat` and `sleep` of the process that holds the namespace. */
+/** The PATH of engines, and for `sleep` of the process that holds the namespace. */
 export const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin'
 /** Milliseconds after which names of the allow-list are resolved again. */
 const NAMES_FRESH_MS = 30_000
 /** Seconds for which an engine that is saving its state keeps its network after the death of the service. */
 const OUTLIVES_SECONDS = 60
 
-/** A network namespace for all engines: the internet without this machine and private networks, except allowed ones. */
-export class NetworkNamespace {
+interface NetworkOptions {
+  /** Targets beside public addresses. */
+  entries: readonly EgressEntry[]
+  isRoot: boolean
+}
+
+/**
+ * The network namespaces of engine commands. Each command has one of its own, because commands that share one reach
+ * what the others listen on. One is always open ahead, so that a command does not wait for it.
+ */
+export class CommandNetworks {
+  readonly #create: () => NetworkNamespace
+  readonly #used = new Set<NetworkNamespace>()
+  #spare: NetworkNamespace
+  #isClosed = false
+
+  constructor(helpers: Helpers, options: NetworkOptions) {
+    this.#create = () => new NetworkNamespace(helpers, options)
+    this.#spare = this.#create()
+  }
+
+  /** Opens the first namespace. Errors: plain ones with a reason. */
+  async open(): Promise<void> {
+    await this.#spare.enter()
+  }
+
+  /**
+   * Takes a namespace for one command. Errors: plain ones with a reason.
+   * @param savesState true keeps the network for a minute after the death of the service
+   * @returns the command line prefix that enters it, and `close`, which ends it after the command
+   */
+  async take({ savesState }: { savesState: boolean }): Promise<{ prefix: string[]; close(): void }> {
+    const network = this.#spare
+    this.#spare = this.#create()
+    this.#used.add(network)
+    const close = () => {
+      this.#used.delete(network)
+      network.close()
+    }
+    try {
+      const prefix = await network.enter()
+      if (savesState) network.outlive()
+      return { prefix, close }
+    } catch (error) {
+      close()
+      throw error
+    } finally {
+      // A failure shows again when a command takes this one, which then tries once more.
+      if (!this.#isClosed) void this.#spare.enter().catch(() => {})
+    }
+  }
+
+  /** Ends all namespaces. Engines in them lose their network. */
+  close(): void {
+    this.#isClosed = true
+    for (const network of [this.#spare, ...this.#used]) network.close()
+  }
+}
+
+/** A network namespace: the internet without this machine and private networks, except allowed ones. */
+class NetworkNamespace {
   readonly #helpers: Helpers
   readonly #entries: readonly EgressEntry[]
   readonly #isRoot: boolean
@@ -23,7 +82,7 @@ export class NetworkNamespace {
   #allowed: string[] = []
   #namesAt = 0
 
-  constructor(helpers: Helpers, options: { entries: readonly EgressEntry[]; isRoot: boolean }) {
+  constructor(helpers: Helpers, options: NetworkOptions) {
     this.#helpers = helpers
     this.#entries = options.entries
     this.#isRoot = options.isRoot
@@ -40,13 +99,19 @@ export class NetworkNamespace {
     return [...this.#enterNamespace(), '--']
   }
 
+  /** Keeps the namespace open for a while after the death of the service. */
+  outlive(): void {
+    this.#pasta?.stdin?.write(`${OUTLIVES_SECONDS}\n`)
+  }
+
   /** Ends the namespace. Engines in it lose their network. */
   close(): void {
     const pasta = this.#pasta
+    const holder = this.#holder
     this.#forget(pasta)
     pasta?.stdin?.destroy()
     pasta?.kill('SIGKILL')
-    if (this.#holder > 0) signalProcess(this.#holder, 'SIGKILL')
+    if (holder > 0) signalProcess(holder, 'SIGKILL')
   }
 
   /** Enters the user namespace of pasta as well, as a service that is not root has to. */
@@ -61,8 +126,9 @@ export class NetworkNamespace {
     const forwarded = ports.length > 0 ? [...new Set(ports)].join(',') : 'none'
     const closed = ['-t', 'none', '-u', 'none', '-U', 'none', '--no-map-gw']
     const user = this.#isRoot ? ['--runas', '0'] : []
-    // This process holds the namespace open. It ends some time after the service, whose end closes its input.
-    const holder = [this.#helpers.sh, '-c', `echo open; cat > /dev/null; exec sleep ${OUTLIVES_SECONDS}`]
+    // This process holds the namespace open. It ends after the service, whose end closes its input: at once, or after
+    // the last number of seconds that it has read.
+    const holder = [this.#helpers.sh, '-c', 'echo open; s=0; while read -r n; do s=$n; done; exec sleep "$s"']
     const network = ['--config-net', ...closed, '-T', forwarded, '--dns-forward', RESOLVER]
     const pasta = spawn(this.#helpers.pasta, ['--quiet', '--foreground', ...network, ...user, '--', ...holder], {
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -70,19 +136,21 @@ export class NetworkNamespace {
       env: { PATH: SYSTEM_PATH },
     })
     this.#pasta = pasta
+    pasta.stdin.on('error', () => {})
     const opened = await firstLine(pasta)
     pasta.once('exit', () => this.#forget(pasta))
     const [child] = childrenOf(pasta.pid ?? 0)
     if (!opened || child === undefined) throw new Error('the network namespace did not open')
     this.#holder = child
     this.#allowed = []
-    await this.#changeRules(closedRules().map((rule) => `rule add ${rule}`))
-    await this.#allow()
+    await this.#allow(closedRules().map((rule) => `rule add ${rule}`))
   }
 
   #forget(pasta: ChildProcess | null): void {
     if (this.#pasta !== pasta) return
     this.#pasta = null
+    // The number may soon be that of another process.
+    this.#holder = 0
     this.#opening = null
   }
 
@@ -91,12 +159,15 @@ export class NetworkNamespace {
     if (hasNames && performance.now() - this.#namesAt > NAMES_FRESH_MS) await this.#allow()
   }
 
-  /** Opens the current addresses of the entries, and closes the earlier ones. */
-  async #allow(): Promise<void> {
+  /**
+   * Opens the current addresses of the entries, and closes the earlier ones.
+   * @param first lines to carry out before
+   */
+  async #allow(first: readonly string[] = []): Promise<void> {
     const rules = await allowedRules(this.#entries)
     const added = rules.filter((rule) => !this.#allowed.includes(rule)).map((rule) => `rule add ${rule}`)
     const removed = this.#allowed.filter((rule) => !rules.includes(rule)).map((rule) => `rule del ${rule}`)
-    await this.#changeRules([...added, ...removed])
+    await this.#changeRules([...first, ...added, ...removed])
     this.#allowed = rules
     this.#namesAt = performance.now()
   }

@@ -10,7 +10,7 @@ import { hostEntries, proxyEntries, RESOLVER } from './egress.ts'
 import { type Executor, NO_ACCESS } from './executor.ts'
 import { FOR_NETWORK, FOR_ROOT, FOR_SANDBOX, findHelpers, knowsOption } from './helpers.ts'
 import { createLocalSandbox, type SandboxParts } from './local-sandbox.ts'
-import { NetworkNamespace } from './network.ts'
+import { CommandNetworks } from './network.ts'
 import { openControlGroups } from './resources.ts'
 
 /** The user who runs the engines of a root service. The id is unused and owns no file. */
@@ -96,15 +96,15 @@ async function openNetwork(
   { helpers }: SandboxParts,
   lacking: readonly string[],
   isRoot: boolean,
-): Promise<NetworkNamespace | null> {
+): Promise<CommandNetworks | null> {
   const entries = [
     ...settings.egressAllow,
     ...(settings.offline ? hostEntries(settings.offlineHosts) : proxyEntries(env)),
   ]
-  const network = new NetworkNamespace(helpers, { entries, isRoot })
+  const network = new CommandNetworks(helpers, { entries, isRoot })
   try {
     if (lacking.length > 0) throw new Error(`these packages are not installed: ${lacking.join(', ')}`)
-    await network.enter()
+    await network.open()
     return network
   } catch (error) {
     network.close()

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { chmod, lstat, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { childrenOf } from '../../../src/runtime/process-identity.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { startLogging } from '../../helpers/logging-process.ts'
 import { clientOf, SCOPE, startTestService, TOKEN, temporaryFolder } from '../../sidecars/iac/service.ts'
@@ -102,13 +104,17 @@ attackSandbox(END, 'the service is killed during a plan', async () => {
   const engine = join(folder, 'engine')
   await writeFile(engine, '#!/bin/sh\nif [ "$1" = plan ]; then sleep 161803; fi\necho "Fake v1.0.0"\n')
   await chmod(engine, 0o755)
-  const { client, kill } = await startProcess(folder, engine)
+  const { client, kill, pid } = await startProcess(folder, engine)
   const path = await client.workspace({ 'main.tf': '' })
   await client.submit('/v1/plan', { workspace_path: path, ...SCOPE, plan_file: 'session.plan' })
   await eventually(() => expect(running('sleep 161803')).toBe(true))
+  const namespaces = childrenOf(pid).filter((child) => commandOf(child).includes('pasta'))
+  // That of the command, and one that is open ahead.
+  expect(namespaces).toHaveLength(2)
   kill()
   await eventually(() => expect(running('sleep 161803')).toBe(false))
-  return 'the kernel ends the sandbox with its parent'
+  await eventually(() => expect(namespaces.map(commandOf)).toEqual(['', '']))
+  return 'the kernel ends the sandbox with its parent, and the network namespaces end with the service'
 })
 
 attackSandbox(END, 'the service is killed during an apply, and nothing is lost', async () => {
@@ -130,6 +136,15 @@ attackSandbox(END, 'the service is killed during an apply, and nothing is lost',
   return 'the engine is interrupted, writes its state, gives back the lock and ends'
 })
 
+/** Returns the command line of a process; empty when it has ended. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
 /** True if a process with this in its command line runs on the machine. */
 function running(text: string): boolean {
   const lines = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n')
@@ -147,5 +162,6 @@ async function startProcess(folder: string, binary: string) {
     IAC_DATA_DIR: join(folder, 'data'),
   })
   const { url } = await sidecar.said('iac service ready')
-  return { client: await clientOf(String(url), folder), kill: () => sidecar.child.kill('SIGKILL') }
+  const { pid = 0 } = sidecar.child
+  return { client: await clientOf(String(url), folder), kill: () => sidecar.child.kill('SIGKILL'), pid }
 }

@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs'
+import { access, writeFile } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+import { childrenOf } from '../../../src/runtime/process-identity.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { SCOPE, startTestService, type TestService, temporaryFolder } from '../../sidecars/iac/service.ts'
 import { attackSandbox, BOXED, HAS_SANDBOX, runHostile } from './sandboxed.ts'
 
@@ -91,6 +95,41 @@ attackSandbox(GROUP, 'a program connects to this machine', async () => {
   expect(output).not.toContain('CONNECTED')
   expect(closed.connections).toBe(0)
   return output.split('\n').find((line) => line.includes('refused')) ?? 'refused'
+})
+
+/** Listens on a port and an abstract name, connects to both itself, and goes on until its workspace has a file `stop`. */
+const LISTENS = `perl -MIO::Socket::INET -MIO::Socket::UNIX -e '
+  my $tcp = IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => 38461, Listen => 5) or die $!;
+  my $unix = IO::Socket::UNIX->new(Local => "\\0platform-job", Listen => 5) or die $!;
+  print IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => 38461) ? "itself\\n" : "closed: $!\\n";
+  print IO::Socket::UNIX->new(Peer => "\\0platform-job") ? "itself\\n" : "closed: $!\\n";
+  open(my $file, ">", "listening"); close($file);
+  select(undef, undef, undef, 0.05) until -e "stop";
+'`
+const CONNECTS = `perl -MIO::Socket::INET -MIO::Socket::UNIX -e '
+  for my $host ("127.0.0.1", "localhost", "0.0.0.0", "169.254.53.53") {
+    print IO::Socket::INET->new(PeerAddr => $host, PeerPort => 38461, Timeout => 3) ? "CONNECTED\\n" : "closed: $!\\n";
+  }
+  print IO::Socket::UNIX->new(Peer => "\\0platform-job") ? "CONNECTED\\n" : "closed: $!\\n";
+'`
+
+/** Lists the processes that hold network namespaces of this test's services. */
+const namespaces = () =>
+  childrenOf(process.pid).filter((pid) => /^pas(ta|st)/.test(readFileSync(`/proc/${pid}/comm`, 'utf8')))
+
+attackSandbox(GROUP, 'a job connects to what another job at the same time listens on', async () => {
+  const workspace = await service.workspace()
+  const first = runHostile(service, LISTENS, { workspace })
+  await eventually(() => access(join(workspace, 'listening')))
+  const { output } = await runHostile(service, CONNECTS)
+  // One of the job that listens, and one that is open ahead. That of the other job has ended with it.
+  await eventually(() => expect(namespaces()).toHaveLength(2))
+  await writeFile(join(workspace, 'stop'), '')
+  const lines = (text: string) => text.split('\n').slice(1)
+  expect(lines((await first).output)).toEqual(['itself', 'itself'])
+  expect(lines(output)).toEqual(Array.from({ length: 5 }, () => expect.stringMatching(/^closed: /)))
+  await eventually(() => expect(namespaces()).toHaveLength(1))
+  return lines(output).join(', ')
 })
 
 attackSandbox(GROUP, 'a program connects to unix sockets of this machine, by path and by abstract name', async () => {

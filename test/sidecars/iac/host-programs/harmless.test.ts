@@ -202,6 +202,7 @@ provider "kubernetes" {
       timeoutMs: 60_000,
       overrideFilename: 'backend_override.tf',
       overrideSha256: null,
+      migrates: false,
       backendConfig: '',
       providerFolders: [],
       allowedHosts: [],

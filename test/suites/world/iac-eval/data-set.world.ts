@@ -12,14 +12,14 @@ const { WORLD_CI, WORLD_IAC_EVAL_DATA = '', WORLD_IAC_EVAL_ONLY = '*', WORLD_IAC
 const { WORLD_IAC_EVAL_COUNTERPART = '', WORLD_MIRROR, WORLD_MOTO } = process.env
 
 /**
- * The short form: a case of each difficulty. The second is wrong by its own policy, the last three look up zones and
- * images, and two of these have policies about their region. In `d6-case_003` providers have aliases.
+ * The short form: a case of each difficulty. The second is wrong by its own policy; the fourth to sixth look up zones
+ * and images, and the policies of two of them ask for the region; in the last, providers have aliases.
  */
-const SAMPLE = ['d1-case_171', 'd2-case_119', 'd3-case_247', 'd4-case_127', 'd5-case_211', 'd6-case_201', 'd6-case_003']
+const SAMPLE = ['d1-case_171', 'd2-case_119', 'd3-case_247', 'd4-case_131', 'd5-case_211', 'd6-case_201', 'd6-case_003']
   .map((name) => `iac-eval/${name}`)
   .join('|')
 /** The share of the references that can be planned which meet their own policy, at least. */
-const RIGHT = 0.75
+const RIGHT = 0.7
 /** The share of the references that a round and its judge have to leave as right or wrong as they are. */
 const AGREEMENT = 0.97
 
