@@ -8,6 +8,7 @@ import type { Kit } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
 import { remediateDrift } from '../steps/drift/remediate-drift.ts'
 import { createStatementCheck, type IntentCheck, noteUnmet, startIntentCheck } from '../steps/generate/check-intent.ts'
+import { findUnplanned } from '../steps/generate/find-unplanned.ts'
 import { createEnvironmentCheck, createEnvironmentsCheck } from '../steps/generate/plan-environments.ts'
 import { decideLock, reviewPlan } from '../steps/generate/review-plan.ts'
 import { savePlan } from '../steps/generate/save-plan.ts'
@@ -64,7 +65,8 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   const turn: Turn = { user: secrets.text(query), assistant: describeResult(run.result) }
   run.conversation.push(turn)
   const plan = await checkDrift(kit, validated, conventions)
-  turn.assistant = joinParts([turn.assistant, describeOthersChanges(run.result)])
+  run.result.gaps.unshift(...(await findUnplanned(kit, plan)))
+  turn.assistant = joinParts([describeResult(run.result), describeOthersChanges(run.result)])
   run.result.changes = listChanges(plan.plan, secrets)
   const beyond = planOutsideTargets(kit, plan)
   const checked = await intent.evaluate(plan.plan)

@@ -86,8 +86,9 @@ export const iacGenerator = defineChain({
         'Make the smallest change that does the task. Do not reformat, rename, reorder or clean up what you were ' +
           'not asked to touch. Where a block has to be renamed or moved, add a `moved` block: without one its ' +
           'resource is destroyed.',
-        'Write only `.tf` and `.tfvars` files below the root you see. Edit existing files with ' +
-          '`replace_in_file`; write whole files only when they are new.',
+        'Write only `.tf` and `.tfvars` files below the root you see. The engine loads the files directly in it and ' +
+          'those of modules it calls, no other folder. Edit existing files with `replace_in_file`; write whole files ' +
+          'only when they are new.',
         'Leave provider, version and backend settings alone unless the task is about them, and build with the ' +
           'types that the repository uses where they serve. Never declare a backend: the platform supplies it.',
         'Never write `local-exec` or `remote-exec` provisioners or `external` data sources, nor anything else ' +

@@ -2,10 +2,10 @@ import { waitUnlessAborted } from '../../../src/base/time.ts'
 import { complianceChecker } from '../../../src/chains/compliance-checker.ts'
 import { generateReportWriter } from '../../../src/chains/report-writers.ts'
 import { describePlan, type PlanBackground } from '../../../src/chains/shared/plan-background.ts'
-import { changedTypes } from '../../../src/plan/planned-changes.ts'
+import { changedTypes, plannedChanges } from '../../../src/plan/planned-changes.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import { storeComplianceCheck, storeReport } from '../../../src/reports/artifacts.ts'
-import { complianceVerdict, emptyCompliance, mergeFindings } from '../../../src/reports/compliance.ts'
+import { complianceVerdict, emptyCompliance, mergeFindings, ofEmptyPlan } from '../../../src/reports/compliance.ts'
 import {
   type ComplianceReport,
   complianceFindings,
@@ -147,7 +147,9 @@ async function auditCompliance(
     templates: templatesFor(conventions, types),
   }
   const findings = await runChain(kit, complianceChecker, values, { signal })
-  return complianceVerdict(finishReport('compliance', complianceFindings, mergeFindings(code, findings), secrets))
+  const merged = mergeFindings(code, findings)
+  const told = plannedChanges(valid.plan).length === 0 ? ofEmptyPlan(merged) : merged
+  return complianceVerdict(finishReport('compliance', complianceFindings, told, secrets))
 }
 
 const toFinding = ({ rule_id, severity, resource, message, suggested_fix }: RuleFinding): Finding => ({
