@@ -22,8 +22,8 @@ export interface Context {
   cache: Cache
   queue: RoundQueue
   storage: ObjectStore
-  /** Reads the bucket of managed engine state; absent when repositories declare their own backend. */
-  stateStore?: Pick<ObjectStore, 'get'>
+  /** The bucket of managed engine state; absent when repositories declare their own backend. */
+  stateStore?: Pick<ObjectStore, 'get'> & Partial<Pick<ObjectStore, 'delete'>>
   /** Issues keys for the state of one project; absent when jobs get the configured keys. */
   stateKeys?: StateKeySource
   prompts: PromptSource

@@ -10,6 +10,8 @@ export type StateCredentials = (typeof STATE_CREDENTIALS)[number]
 
 const PROVIDERS = ['BUNDLED', 'S3', 'STORAGE_ACCOUNT'] as const
 const STATE_CREDENTIALS = ['static', 'scoped'] as const
+const EXISTING = ['ask', 'adopt', 'keep', 'new'] as const
+type ExistingState = (typeof EXISTING)[number]
 const spellings = Object.fromEntries(
   PROVIDERS.flatMap((name) => [[name, name] as const, [name.toLowerCase(), name] as const]),
 )
@@ -20,6 +22,8 @@ export const storageSchema = v.object({
   /** The bucket of engine state; if empty, repositories declare their own backend. */
   engine_state_bucket: text('platform-terraform-state'),
   engine_state_filename: fileName('terraform.tfstate'),
+  /** For a repository with a backend of its own whose managed state is empty, where the request does not choose. */
+  existing_state: choice<ExistingState>('ask', { ask: 'ask', adopt: 'adopt', keep: 'keep', new: 'new' }, EXISTING),
   endpoint_url: baseUrl('http://object-storage:9000'),
   public_endpoint_url: baseUrl('http://localhost:9000'),
   region: text('us-east-1'),

@@ -192,7 +192,15 @@ const isLockedByAnother = ({ exit_code, stderr }: EngineResult) =>
   exit_code !== 0 && /^[│\s]*Error: Error acquiring the state lock/m.test(stderr) && LOCK_HELD.test(stderr)
 
 /** Jobs whose engine command opens the state. */
-const OPENS_STATE: readonly string[] = ['init', 'plan', 'apply', 'import', 'state_resource_ids', 'schema']
+const OPENS_STATE: readonly string[] = [
+  'init',
+  'plan',
+  'apply',
+  'import',
+  'state_resource_ids',
+  'state_summary',
+  'schema',
+]
 
 /**
  * Creates a function to call before each job. It renews the temporary keys of the state store when they would expire

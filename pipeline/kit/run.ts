@@ -8,6 +8,7 @@ import type { Context } from '../../src/context.ts'
 import type { EventLog } from '../../src/events/event-log.ts'
 import type { LlmClient } from '../../src/llm/inference.ts'
 import type { SessionTrace } from '../../src/observe/tracing.ts'
+import { withoutManagedState } from '../../src/plan/state/managed-state.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import type { RoundResult } from '../../src/rounds/round-result.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -77,6 +78,13 @@ export interface BareMode {
 export type Modes = Record<Mode, RoundMode>
 
 export const inWorkspace = (handle: ModeHandler): RoundMode => ({ workspace: true, handle })
+
+/** Returns a run on the backend of the repository, as where the platform manages no state. */
+export const withOwnBackend = <Given extends BareRun>(run: Given): Given => ({
+  ...run,
+  context: withoutManagedState(run.context),
+  round: { ...run.round, session: { ...run.round.session, state_choice: 'keep' } },
+})
 
 /** Returns the result of the work, or, with a logged warning, `fallback`. Errors: `LeaseLost`; the signal's reason. */
 export async function withFallback<T>(

@@ -9,7 +9,7 @@ import { cancelledMessage } from '../../src/rounds/finish.ts'
 import { findSavedPlan, type SavedPlan } from '../../src/saved-plans/saved-plan.ts'
 import { cancelledBy } from '../kit/engine.ts'
 import { type BareKit, createBareKit, notify } from '../kit/kit.ts'
-import type { BareMode, BareRun, Outcome, Parked } from '../kit/run.ts'
+import { type BareMode, type BareRun, type Outcome, type Parked, withOwnBackend } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
 import { settleStatusAfter } from '../kit/status.ts'
 import {
@@ -36,6 +36,9 @@ import { findPlanDirectory, type PlanDirectory } from '../workspace/saved-plans/
  */
 export const apply: BareMode = { workspace: false, handle, giveUp }
 
+/** Returns the run on the state that the session works on. */
+const onBackendOf = (run: BareRun): BareRun => (run.round.session.state_choice === 'keep' ? withOwnBackend(run) : run)
+
 interface ApplyState {
   /** Null until the plan was found, and after an attempt that already ended it. */
   plan: SavedPlan | null
@@ -46,8 +49,8 @@ interface ApplyState {
   over: boolean
 }
 
-async function handle(run: BareRun): Promise<Outcome | Parked> {
-  const kit = createBareKit(run)
+async function handle(given: BareRun): Promise<Outcome | Parked> {
+  const kit = createBareKit(onBackendOf(given))
   const state = await loadApplyState(kit)
   return await settleStatusAfter(kit, () => runApplyRound(kit, state))
 }
@@ -179,7 +182,8 @@ const saysItIsOver = (error: unknown): boolean =>
   error instanceof PlatformError && error.code === 'IacJobFailed' && error.status !== 503
 
 /** Finishes a round that was interrupted too often: writes the report and discards the plan. */
-async function giveUp(run: BareRun): Promise<void> {
+async function giveUp(given: BareRun): Promise<void> {
+  const run = onBackendOf(given)
   const kit = createBareKit(run)
   const { plan, progress } = await loadApplyState(kit)
   const unknown: ApplyResult = {

@@ -1,6 +1,7 @@
 import { createKit, type Kit } from '../kit/kit.ts'
-import { inWorkspace, type Modes, type Outcome } from '../kit/run.ts'
+import { inWorkspace, type Modes, type Outcome, withOwnBackend } from '../kit/run.ts'
 import { settleStatusAfter } from '../kit/status.ts'
+import { findStanding, settleState } from '../steps/plan/existing-state.ts'
 import { apply } from './apply.ts'
 import { drift, driftPreview } from './drift.ts'
 import { generate } from './generate.ts'
@@ -11,11 +12,12 @@ import { importPreview, importResources } from './import.ts'
  * output are stored before the round ends.
  */
 const onCode = (handle: (kit: Kit) => Promise<Outcome>, preview = handle) =>
-  inWorkspace((run) => {
-    const kit = createKit(run)
-    return settleStatusAfter(kit, async () => {
+  inWorkspace(async (run) => {
+    const standing = await findStanding(run)
+    const kit = createKit(standing.on === 'own' ? withOwnBackend(run) : run)
+    return await settleStatusAfter(kit, async () => {
       await kit.engine.checkPrograms()
-      return await (run.round.preview ? preview(kit) : handle(kit))
+      return (await settleState(kit, standing)) ?? (await (run.round.preview ? preview(kit) : handle(kit)))
     })
   })
 

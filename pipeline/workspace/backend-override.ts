@@ -5,6 +5,8 @@ import { sha256Hex } from '../../src/base/bytes.ts'
 import { internal } from '../../src/base/errors.ts'
 import { parseJson } from '../../src/base/json.ts'
 import type { Logger } from '../../src/base/log.ts'
+import type { Cloud } from '../../src/base/vocabulary.ts'
+import { backendIn } from '../../src/plan/code/backend.ts'
 import {
   deriveProjectId,
   overrideFile,
@@ -37,11 +39,20 @@ export async function writeOverride(
   log.info('engine backend override written', { provider: config.storage.provider, bucket: file.bucket, key: file.key })
 }
 
-/** Returns the field of a job about the managed state of a session; empty when the platform does not manage it. */
+/** A hash that no file has: nothing of the workspace is the platform's own. */
+const NO_FILE = '0'.repeat(64)
+
+/**
+ * Returns the field of a job about the state of a session; empty when the platform does not manage it. A session that
+ * keeps the backend of its repository reaches it with the credentials of its own cloud, whatever the code names.
+ */
 export async function describeState(
   config: Pick<Config, 'storage'>,
-  { scope_id, workspace: { uri, root_path } }: Pick<SessionFacts, 'scope_id' | 'workspace'>,
-): Promise<{ state?: { cloud: 'aws' | 'azure' | null; override_sha256: string } }> {
+  session: Pick<SessionFacts, 'scope_id' | 'workspace'> & Partial<Pick<SessionFacts, 'provider' | 'state_choice'>>,
+): Promise<{ state?: { cloud: Cloud | null; override_sha256: string } }> {
+  const { scope_id, workspace, provider = null } = session
+  const { uri, root_path } = workspace
+  if (session.state_choice === 'keep') return { state: { cloud: provider, override_sha256: NO_FILE } }
   const file = overrideFile(config.storage, await deriveProjectId(uri, scope_id, root_path))
   return file ? { state: { cloud: file.cloud, override_sha256: await sha256Hex(file.content) } } : {}
 }
@@ -56,6 +67,32 @@ async function writeIntoRoot({ upload_folder }: Config['paths'], iacRoot: string
   } catch (error) {
     throw internal('Error Engine backend override render.', error)
   }
+}
+
+/** The backend that a repository declares for its root, or the file in which it keeps the state. */
+export interface OwnBackend {
+  /** `cloud` for a block of that name. */
+  type: string
+  /** Relative to the root. */
+  file: string
+}
+
+/** The state of a root without a backend. */
+export const LOCAL_STATE_FILE = 'terraform.tfstate'
+
+/** Finds the backend of the repository in a root that the platform has written nothing to; null for none. */
+export async function findOwnBackend(iacRoot: string): Promise<OwnBackend | null> {
+  const names = (await readdir(iacRoot)).sort()
+  const found = await Promise.all(
+    names.map(async (file) => ({
+      file,
+      type: backendIn(file, await readFile(join(iacRoot, file), 'utf8').catch(() => '')),
+    })),
+  )
+  // Blocks of override files replace those of others.
+  const backends = found.flatMap(({ file, type }) => (type === null ? [] : [{ file, type }]))
+  const last = backends.findLast(({ file }) => OVERRIDE_FILE.test(file)) ?? backends[0]
+  return last ?? (names.includes(LOCAL_STATE_FILE) ? { type: 'local', file: LOCAL_STATE_FILE } : null)
 }
 
 /** Names of override files. OpenTofu also reads `.tofu` files and prefers them to `.tf` files of the same name. */

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { CLOUDS } from '../../src/base/vocabulary.ts'
+import { CLOUDS, STATE_CHOICES } from '../../src/base/vocabulary.ts'
 import { PREVIEW_FIRST } from '../../src/rounds/previews.ts'
 import {
   boolean,
@@ -41,6 +41,13 @@ const iacFields = {
   session_id: optional(uuid()).openapi({
     type: ['string', 'null'],
     description: 'Continues this session; instead of `repo_uri`.',
+  }),
+  state: optional(z.enum(STATE_CHOICES)).openapi({
+    description:
+      'For a repository that keeps its state elsewhere, while the one that the platform manages is empty: `adopt` ' +
+      "copies it, `keep` works on the repository's own backend, `new` leaves it aside and creates everything anew. " +
+      'Default: as before in the session, else as configured. Where nothing is chosen, the round stops and asks.',
+    example: 'adopt',
   }),
 }
 

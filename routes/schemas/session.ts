@@ -145,6 +145,7 @@ export const SessionAggregate = SessionSummary.extend({
           validation_attempts: 1,
         },
         pull_requests: [{ provider: 'GITHUB', url: 'https://github.com/acme/infrastructure/pull/12', number: 12 }],
+        state_question: null,
         attempts: [attemptExample],
         created_at: EXAMPLE_TIME,
       },

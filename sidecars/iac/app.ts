@@ -53,6 +53,7 @@ export function createIacApp(options: {
         'plan_sha256',
         'repository',
         'state',
+        'migrate_state',
         'programs_only',
         ...(settings.refuseHostToken ? [] : ['module_credentials']),
       ],
@@ -130,7 +131,11 @@ const bodyWith = <Fields extends z.ZodRawShape>(fields: Fields) =>
 
 /** Bodies of the submission routes. */
 export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
-  init: bodyWith({ ...scoped, module_credentials: moduleCredentials.optional() }),
+  init: bodyWith({
+    ...scoped,
+    migrate_state: z.boolean().optional(),
+    module_credentials: moduleCredentials.optional(),
+  }),
   validate: bodyWith({}),
   plan: bodyWith({ ...scoped, plan_file: planFile, targets: z.array(argument).max(256).default([]) }),
   show: bodyWith({ plan_file: planFile }),
@@ -144,6 +149,7 @@ export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
     ephemeral_types: types.optional(),
   }),
   diagnostics: bodyWith({ programs_only: z.boolean().optional() }),
+  state_summary: bodyWith(scoped),
   fmt: z.strictObject({ workspace_path: workspacePath, texts: z.array(text).min(1).max(256) }),
 }
 
@@ -159,6 +165,7 @@ export const ROUTES: Record<JobKind, string> = {
   schema: '/v1/schema',
   diagnostics: '/v1/diagnostics',
   fmt: '/v1/fmt',
+  state_summary: '/v1/state-summary',
 }
 
 /** Returns the real path of a workspace, the key of its queue; null if the engine cannot enter it. */

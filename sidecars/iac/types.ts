@@ -2,7 +2,7 @@ import type { ProcessIdentity } from '../../src/runtime/process-identity.ts'
 import type { Problem } from '../shared/http.ts'
 
 /** Kinds that are additions to the contract, which a replacement of this service may omit. */
-export const ADDITIONS = ['schema', 'diagnostics', 'fmt'] as const
+export const ADDITIONS = ['schema', 'diagnostics', 'fmt', 'state_summary'] as const
 export const JOB_KINDS = [
   'init',
   'validate',
@@ -25,6 +25,8 @@ export interface JobRequest {
   repository?: string
   /** The worker's facts about the state: the cloud of its store, and the hash of the worker's own override file. */
   state?: { cloud: EngineProvider | null; override_sha256: string }
+  /** True if an init copies the state of the backend that the workspace is initialised with to the configured one. */
+  migrate_state?: boolean
   scope_id?: string
   engine_provider?: EngineProvider
   plan_file?: string

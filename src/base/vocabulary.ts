@@ -34,6 +34,11 @@ export const MODES = ['generate', 'drift', 'import', 'apply'] as const
 
 export type Mode = (typeof MODES)[number]
 
+/** What happens with a state that a repository keeps elsewhere, while the managed one is empty. */
+export const STATE_CHOICES = ['adopt', 'keep', 'new'] as const
+
+export type StateChoice = (typeof STATE_CHOICES)[number]
+
 /** The steps of an attempt, in order. `import` runs in import loops only; `check` compares a plan with the request. */
 export const ATTEMPT_STEPS = ['generate', 'init', 'validate', 'plan', 'show', 'import', 'check'] as const
 

@@ -8,7 +8,7 @@ import { assertPreviewed } from './previews.ts'
 import { type RoundRequest, sessionAggregateKey } from './round.ts'
 import { openRound, openSession } from './transitions.ts'
 
-export interface FirstRound extends Pick<RoundRequest, 'query' | 'is_partial' | 'preview'> {
+export interface FirstRound extends Pick<RoundRequest, 'query' | 'is_partial' | 'preview' | 'state'> {
   user_id: number
   /** Checked and normalised by the caller. */
   repo_uri: string
@@ -54,7 +54,7 @@ export async function acceptFirstRound(
       ), history AS (
         INSERT INTO histories (session_id, first_query) SELECT id, ${query} FROM session
       ), audit AS (${audit})`
-    const session = { user_id, operation: mode, provider, repo_uri, query, is_partial, preview }
+    const session = { user_id, operation: mode, provider, repo_uri, query, is_partial, preview, state: input.state }
     const { uuid, round_id } = await openSession(tx, session, details)
     await context.queue.enqueue(tx, round_id)
     return uuid

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { OPERATIONS, STATE_CHOICES } from '../base/vocabulary.ts'
 import { PLAN_ACTIONS } from '../plan/actions.ts'
 
 const LISTED_ACTIONS = PLAN_ACTIONS.filter((action) => action !== 'read' && action !== 'none')
@@ -19,6 +20,18 @@ const changeList = v.object({
   ),
   total: count,
   counts: v.object(v.entriesFromList(['create', 'update', 'delete', 'replace', 'move', 'import', 'forget'], count)),
+})
+
+const stateQuestion = v.object({
+  /** The request to send again with a choice. */
+  mode: v.picklist(OPERATIONS),
+  is_partial: v.boolean(),
+  /** Type of the repository's own backend. */
+  backend: v.string(),
+  /** Null when the state could not be read. */
+  serial: v.nullable(count),
+  resources: v.nullable(count),
+  choices: v.array(v.picklist(STATE_CHOICES)),
 })
 
 /**
@@ -42,6 +55,8 @@ const storedResult = v.object({
   notes: texts,
   /** Computed changes of the reviewed plan; absent when the round reviewed none. */
   changes: v.fallback(v.optional(changeList), undefined),
+  /** The state elsewhere for which the round has stopped; absent when it has not. */
+  state_question: v.fallback(v.optional(stateQuestion), undefined),
 })
 
 export const emptyResult = (): RoundResult => ({

@@ -1,5 +1,5 @@
 import { LeaseLost } from '../base/errors.ts'
-import type { Cloud, Mode, Operation, Status, Turn } from '../base/vocabulary.ts'
+import type { Cloud, Mode, Operation, StateChoice, Status, Turn } from '../base/vocabulary.ts'
 import type { Db, Query, Row, Value } from '../data/db/sql.ts'
 
 /** The facts of a session that a run needs. Only `is_blocked` may change during the run. */
@@ -17,6 +17,8 @@ export interface SessionFacts {
   is_blocked: boolean
   in_flight: boolean
   current_status: Status
+  /** What an earlier round did with a state elsewhere; null when it did nothing that lasts. */
+  state_choice?: StateChoice | null
 }
 
 type FactsRow = Omit<SessionFacts, 'workspace'> & { uri: string; branch: string; root_path: string | null }
@@ -36,7 +38,7 @@ export const factJoins = (sql: Db): Query => sql`
 /** Reads the facts of the session `s` that the condition selects; null when there is none. */
 export async function readFacts(sql: Db, condition: Query): Promise<SessionFacts | null> {
   const [row] = await sql<FactsRow[]>`
-    SELECT s.id, s.user_id, p.scope_id, ${factColumns(sql)} FROM sessions s ${factJoins(sql)} WHERE ${condition}`
+    SELECT s.id, s.user_id, p.scope_id, s.state_choice, ${factColumns(sql)} FROM sessions s ${factJoins(sql)} WHERE ${condition}`
   if (!row) return null
   const { uri, branch, root_path, ...facts } = row
   return { ...facts, workspace: { uri, branch, root_path } }
@@ -53,6 +55,8 @@ export interface RoundRequest {
   preview?: boolean
   /** Resources to import, chosen from an import preview of the session. Null or absent: the round selects them. */
   resource_ids?: readonly string[] | null
+  /** What the request chooses for a state elsewhere. Null or absent: as before, else as configured. */
+  state?: StateChoice | null
 }
 
 /** The round of a write, with the fence of the writing worker. */

@@ -1,3 +1,5 @@
+import { type AuditEntry, recordAudit } from '../access/audit/record.ts'
+import type { StateChoice } from '../base/vocabulary.ts'
 import type { Sql } from '../data/db/sql.ts'
 import { assertHeld, type ClaimedRound, heldSessionQuery, writeHeld } from './round.ts'
 
@@ -12,6 +14,22 @@ export async function recordJob(sql: Sql, round: ClaimedRound, key: string, jobI
 export async function recordPush(sql: Sql, round: ClaimedRound, commit: string): Promise<void> {
   await writeHeld(sql, round)`
     UPDATE rounds SET pushed_commit = ${commit} FROM session WHERE rounds.id = ${round.id} RETURNING rounds.id`
+}
+
+/** Records what the session does from now on with a state that its repository keeps elsewhere. Throws `LeaseLost`. */
+export async function recordStateChoice(sql: Sql, round: ClaimedRound, choice: StateChoice | null) {
+  await writeHeld(sql, round)`
+    UPDATE sessions SET state_choice = ${choice} FROM session WHERE sessions.id = session.id RETURNING sessions.id`
+}
+
+/** Adds to the audit that the round's user has adopted a state. Throws `LeaseLost`. */
+export async function recordAdoption(sql: Sql, round: ClaimedRound, detail: AuditEntry['detail']): Promise<void> {
+  const { user_id, username, uuid } = round.session
+  await sql.begin(async (tx) => {
+    assertHeld(await tx`${heldSessionQuery(tx, round)}`)
+    const actor = { user_id, name: username, address: null }
+    await recordAudit(tx, { action: 'state_adopted', actor, session_id: uuid, detail })
+  })
 }
 
 /** A cloud identifier that was selected for import. `address` is set just before the engine imports it. */

@@ -1,7 +1,7 @@
 import { type Actor, auditInsert, platformFor } from '../access/audit/record.ts'
 import { conflict, forbidden, LeaseLost, PlatformError, RoundCancelled } from '../base/errors.ts'
 import { isUuid } from '../base/text.ts'
-import type { Cloud, Operation, Status, TerminalStatus } from '../base/vocabulary.ts'
+import type { Cloud, Operation, StateChoice, Status, TerminalStatus } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Db, Query, Sql, Transaction } from '../data/db/sql.ts'
 import { storable } from '../data/db/values.ts'
@@ -33,7 +33,9 @@ export const STATUS_CHANNEL = 'platform_status'
 /** The states in which a worker holds a round, until another one claims it. */
 const stay = { running: 'running', interrupted: 'interrupted', saving: 'saving', cancelling: 'cancelling' } as const
 
-interface NewSession extends Required<Pick<RoundRequest, 'query' | 'is_partial' | 'preview'>> {
+interface NewSession
+  extends Required<Pick<RoundRequest, 'query' | 'is_partial' | 'preview'>>,
+    Pick<RoundRequest, 'state'> {
   user_id: number
   operation: Operation
   provider: Cloud
@@ -51,8 +53,9 @@ export const openSession = transition(
         VALUES (${input.user_id}, ${operation}, true, 1, ${input.provider}, ${operation},
                 md5(lower(${input.repo_uri}))::uuid) RETURNING id, uuid
       ), round AS (
-        INSERT INTO rounds (session_id, number, query, mode, is_partial, preview)
-        SELECT id, 1, ${query}, ${operation}, ${input.is_partial}, ${input.preview} FROM session RETURNING id
+        INSERT INTO rounds (session_id, number, query, mode, is_partial, preview, state_choice)
+        SELECT id, 1, ${query}, ${operation}, ${input.is_partial}, ${input.preview}, ${input.state ?? null}::text
+        FROM session RETURNING id
       ), status AS (
         INSERT INTO statuses (session_id, round_id, status) SELECT session.id, round.id, 'started' FROM session, round
       ), ${besides}
@@ -74,7 +77,7 @@ export const openRound = transition(
     caller: 'core, for a request that names a session',
   },
   async (tx: Transaction, input: RoundRequest & { session_uuid: string }, besides: Query): Promise<number | null> => {
-    const { mode, is_partial, preview = false, resource_ids = null } = input
+    const { mode, is_partial, preview = false, resource_ids = null, state = null } = input
     const [round] = await tx<{ id: number }[]>`
       WITH session AS (
         UPDATE sessions
@@ -84,9 +87,9 @@ export const openRound = transition(
           AND NOT (is_blocked AND ${mode === 'apply'})
         RETURNING id, uuid, user_id, round_count
       ), round AS (
-        INSERT INTO rounds (session_id, number, query, mode, is_partial, preview, resource_ids)
+        INSERT INTO rounds (session_id, number, query, mode, is_partial, preview, resource_ids, state_choice)
         SELECT id, round_count, ${input.query}, ${mode}, ${is_partial}, ${preview},
-               ${resource_ids && [...resource_ids]}::text[]
+               ${resource_ids && [...resource_ids]}::text[], ${state}::text
         FROM session RETURNING id, session_id
       ), status AS (
         INSERT INTO statuses (session_id, round_id, status) SELECT session_id, id, 'started' FROM round
@@ -101,6 +104,7 @@ export interface RoundClaim extends Pick<ClaimedRound, 'fence' | 'number' | 'mod
   last_commit: string | null
   preview: boolean
   resource_ids: string[] | null
+  state: StateChoice | null
   attempts: number
   handed_back: number
   /** True if the round waited for another apply until now. */
@@ -127,7 +131,7 @@ export const claimRound = transition(
           lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
       FROM (SELECT id, parked FROM rounds WHERE id = ${roundId} FOR UPDATE) before
       WHERE rounds.id = before.id AND finished_at IS NULL AND (lease_until IS NULL OR lease_until < clock_timestamp())
-      RETURNING number, mode, query, is_partial, preview, resource_ids, jobs, attempts, handed_back, cancelled_by,
+      RETURNING number, mode, query, is_partial, preview, resource_ids, state_choice AS state, jobs, attempts, handed_back, cancelled_by,
         before.parked AS was_parked`
     if (!round) return null
     await tx`UPDATE sessions SET fence = ${session.fence} WHERE id = ${session.session_id}`
@@ -213,7 +217,7 @@ export const claimProject = transition(
     fence: 'checked',
     lock: 'claims the project',
     guard: 'no other unfinished round holds the project',
-    caller: 'worker, before it applies',
+    caller: 'worker, before it applies or adopts a state',
   },
   async (sql: Sql, round: ClaimedRound, projectId: string): Promise<string | null> => {
     // If the holder ends between the two statements, the second one finds none and the first is retried.
@@ -292,7 +296,7 @@ export const releaseProject = transition(
   {
     moves: { parked: 'queued' },
     lock: 'releases the project',
-    caller: 'the end of the apply that holds the project of the parked round',
+    caller: 'the end of the apply, or of the adoption of a state, that holds the project of the parked round',
   },
   async (queue: Pick<Context['queue'], 'enqueue'>, tx: Transaction, holder: Pick<HeldRound, 'id'>): Promise<void> => {
     const held = await tx<{ project_id: string }[]>`

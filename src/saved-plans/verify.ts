@@ -1,7 +1,8 @@
 import { conflict } from '../base/errors.ts'
 import { withTimeLimit } from '../base/time.ts'
+import type { StateChoice } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
-import { isStateLocked, readManagedState } from '../plan/state/managed-state.ts'
+import { isStateLocked, readManagedState, withoutManagedState } from '../plan/state/managed-state.ts'
 import { hasMoved, type StateVersion } from '../plan/state/state.ts'
 import { readBranchHead } from '../repository/head.ts'
 import type { EngineInfo } from '../services/iac/contract.ts'
@@ -20,6 +21,7 @@ interface Session {
   uuid: string
   is_blocked: boolean
   workspace: { uri: string; branch: string }
+  state_choice?: StateChoice | null
 }
 
 /**
@@ -28,7 +30,8 @@ interface Session {
  * The result is stored with the plan, for the detail of the session. Throws 409 when there is no current plan, or when
  * it ended meanwhile.
  */
-export async function verifySavedPlan(context: Needs, session: Session) {
+export async function verifySavedPlan(given: Needs, session: Session) {
+  const context = session.state_choice === 'keep' ? withoutManagedState(given) : given
   const newest = await readNewestPlan(context.sql, session.uuid)
   if (!newest?.current) throw noSavedPlan(session.uuid, newest)
   const checks = await Promise.all(

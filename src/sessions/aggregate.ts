@@ -81,7 +81,7 @@ function parseEntry(text: string | null): SessionAggregate | null {
 }
 
 type Head = SummaryRow & { id: number; scope_id: string; payload: Turn[] }
-type StoredRound = Pick<RoundDetail, 'id' | 'number' | 'query' | 'preview' | 'created_at'> & {
+type StoredRound = Pick<RoundDetail, 'id' | 'number' | 'query' | 'preview' | 'state_question' | 'created_at'> & {
   usage: Partial<RoundUsage> | null
 }
 type RoundRow = { round_id: number }
@@ -161,7 +161,7 @@ async function readRounds(tx: Transaction, sessionId: number) {
     WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY t.created_at, t.id`
   return {
     rounds: await tx<StoredRound[]>`
-      SELECT id, number, query, preview, usage, created_at FROM rounds
+      SELECT id, number, query, preview, usage, result->'state_question' AS state_question, created_at FROM rounds
       WHERE session_id = ${sessionId} ORDER BY number, id`,
     statuses: await tx<(RoundRow & { status: Status; message: string | null; created_at: string })[]>`
       SELECT round_id, status, message, created_at FROM statuses

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { CLOUDS, OPERATIONS, REPORT_TYPES, STATUSES, type Turn } from '../base/vocabulary.ts'
+import { CLOUDS, OPERATIONS, REPORT_TYPES, STATE_CHOICES, STATUSES, type Turn } from '../base/vocabulary.ts'
 import { AttemptSchema, costUsd } from '../rounds/attempt-schema.ts'
 import type { SavedPlanStatus } from '../saved-plans/plan-status.ts'
 
@@ -93,6 +93,17 @@ export const RoundSchema = z
     pull_requests: z.array(
       z.object({ provider: z.enum(['GITHUB', 'AZURE_DEVOPS', 'GITLAB']), url: z.string(), number: integer() }),
     ),
+    state_question: z
+      .object({
+        mode: z.enum(OPERATIONS).describe('The request to send again, with `query` as `q`.'),
+        is_partial: z.boolean(),
+        backend: z.string().describe("Type of the repository's own backend."),
+        serial: integer().nullable().describe('Of its state; null when that could not be read.'),
+        resources: integer().nullable(),
+        choices: z.array(z.enum(STATE_CHOICES)).describe('Values of `state` with which to ask again.'),
+      })
+      .nullable()
+      .describe('Set when the round stopped because the repository keeps its state elsewhere.'),
     attempts: z.array(AttemptSchema).describe('The result of each attempt at the code. An apply round has none.'),
     created_at: timestamp(),
   })

@@ -18,6 +18,7 @@ export const sampleRound = (number: number, status: Status, more: Partial<Round>
   outputs: [],
   usage: null,
   pull_requests: [],
+  state_question: null,
   attempts: [],
   created_at: AT,
   ...more,

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { AUDIT_ACTIONS } from '../../src/access/audit/record.ts'
 import { createRefusalCounter } from '../../src/access/audit/refusals.ts'
+import { recordAdoption } from '../../src/rounds/run-records.ts'
 import { recordLockDecision } from '../../src/rounds/transitions.ts'
 import { recordPullRequest } from '../../src/sessions/pull-requests.ts'
 import { createTestCore, refusalOf } from '../helpers/core.ts'
@@ -385,6 +386,16 @@ describe('GET /api/v1/admin/audit', () => {
       { action: 'apply_accepted' },
       { action: 'round_accepted' },
     ])
+  })
+
+  it('a state that a round adopts, in the name of its user', async () => {
+    const uuid = await begin()
+    const { round } = await runRound(core.context, uuid)
+    await recordAdoption(core.context.sql, round, { backend: 's3', serial: 7 })
+    expect((await read({ session_id: uuid })).items[0]).toMatchObject({
+      ...{ action: 'state_adopted', actor: 'ann@example.org', address: null },
+      detail: { backend: 's3', serial: 7 },
+    })
   })
 
   it('has seen every action', async () => {

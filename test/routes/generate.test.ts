@@ -25,6 +25,22 @@ const finished = async (status: 'completed' | 'uncompleted' | 'failed', query = 
   return uuid
 }
 
+describe('a choice for a state that exists elsewhere', () => {
+  it.each(['generate', 'drift', 'import'])('goes with the round of %s, and an unknown one is refused', async (mode) => {
+    const choices = async (uuid: string) => {
+      const rows = await core.context.sql<{ state_choice: string | null }[]>`
+        SELECT r.state_choice FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid} ORDER BY number`
+      return rows.map(({ state_choice }) => state_choice)
+    }
+    const { session_id } = await (await postTo(mode)({ ...first, state: 'adopt' })).json()
+    expect(await choices(session_id)).toEqual(['adopt'])
+    const uuid = await finished('completed')
+    await postTo(mode)({ q: 'Again', session_id: uuid, state: 'keep' })
+    expect(await choices(uuid)).toEqual([null, 'keep'])
+    expect((await postTo(mode)({ ...first, state: 'merge' })).status).toBe(422)
+  })
+})
+
 describe('first call', () => {
   it('opens a session of the caller and answers its id alone', async () => {
     const answer = await post({ ...first, iac_path: 'live/a..b' })
@@ -184,6 +200,13 @@ describe.each(['generate', 'drift', 'import'])('requests of %s', (mode) => {
       'body.iac_path: Value error, iac_path must be a repo-relative path (not absolute) and must not contain ' +
         "'..' segments",
     ])
+  })
+
+  it('refuses a blank at an end of the path, and takes one inside', async () => {
+    expect(await problems({ ...first, iac_path: 'live ' })).toEqual([
+      'body.iac_path: Value error, iac_path must not begin or end with a blank; blanks inside of it are part of the path',
+    ])
+    expect((await post({ ...first, iac_path: 'my stack/prod' })).status).toBe(202)
   })
 
   it('refuses backslashes, NUL characters and lone surrogates', async () => {

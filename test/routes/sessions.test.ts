@@ -137,6 +137,7 @@ describe('the detail', () => {
         previews: [],
         outputs: [],
         pull_requests: [],
+        state_question: null,
         attempts: [],
         usage: null,
         created_at: expect.any(String),

@@ -10,6 +10,7 @@ import {
 import { acceptRound } from '../../src/rounds/accept.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
 import { sessionAggregateKey } from '../../src/rounds/round.ts'
+import { emptyResult } from '../../src/rounds/round-result.ts'
 import { appendStatus, setLock } from '../../src/rounds/transitions.ts'
 import { loadAggregate, sessionAggregateTtl } from '../../src/sessions/aggregate.ts'
 import { findSession } from '../../src/sessions/find.ts'
@@ -89,6 +90,7 @@ describe('loadAggregate', () => {
           previews: [],
           outputs: [],
           pull_requests: [],
+          state_question: null,
           attempts: [],
           usage: null,
           created_at: time,
@@ -154,6 +156,17 @@ it('shows the published figures of a round, 0 or null for those that are not kno
     known,
     { ...zeros, model_s: 1, cost_usd: null },
   ])
+})
+
+it('asks what to do with a state that is kept elsewhere, for the round that stopped because of it', async () => {
+  const { uuid, claim } = await claimedSession(context)
+  const state_question = {
+    ...{ mode: 'generate' as const, is_partial: false, backend: 's3', serial: 7, resources: 1 },
+    choices: ['adopt' as const, 'keep' as const],
+  }
+  await finishRound(context, claim, { ...end, result: { ...emptyResult(), state_question } })
+  await finishRound(context, await nextRound(context, uuid), { ...end, result: emptyResult() })
+  expect((await load(uuid))?.rounds.map((round) => round.state_question)).toEqual([state_question, null])
 })
 
 describe('the cache of finished sessions', () => {

@@ -168,6 +168,7 @@ describe('the client of iac', () => {
     apply: { workspace_path, ...scope, plan_file: 'session.plan' },
     import: { workspace_path, ...scope, address: 'aws_s3_bucket.logs', resource_id: 'logs' },
     state_resource_ids: { workspace_path },
+    state_summary: { workspace_path, ...scope },
     scope_resource_ids: { workspace_path, ...scope },
   }
   const client = (answer: (operation: Operation) => { status: number; body: unknown }) =>

@@ -120,7 +120,7 @@ export function useRecentSessions() {
 /** A further round of a session. `kind` only distinguishes the buttons, so that one of them shows that it is busy. */
 export interface RoundRequest extends Omit<RoundBody, 'session_id' | 'resource_ids'> {
   resource_ids?: string[]
-  mode: 'drift' | 'import'
+  mode: 'generate' | 'drift' | 'import'
   kind: string
 }
 

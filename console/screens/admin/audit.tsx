@@ -179,6 +179,7 @@ const ACTIONS: Record<AuditRecord['action'], string> = {
   merge_completed: 'Merged',
   session_locked: 'Locked a session',
   session_unlocked: 'Unlocked a session',
+  state_adopted: 'Adopted a state',
   roles_changed: 'Changed roles',
   user_created: 'Signed in for the first time',
 }

@@ -8,6 +8,7 @@ export function modeOf(round: Round, session: Session): Mode | null {
   const reported = round.reports.at(-1)?.type
   if (reported) return reported
   if (round.statuses.some(({ status }) => status === 'apply')) return 'apply'
+  if (round.state_question) return round.state_question.mode
   if (round.number === 1) return session.operation
   const tasks = round.attempts.map(({ task }) => task)
   return tasks.find((task) => task !== 'drift') ?? tasks[0] ?? null

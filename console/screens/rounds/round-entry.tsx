@@ -2,11 +2,20 @@ import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { calls, type Round } from '../../client/api/client.ts'
 import { hasPanelRole, useMe } from '../../client/platform.ts'
-import { hasDocument, hasEnded, lastStatus, spendOf, useSessionCall } from '../../client/sessions/use-session.ts'
+import {
+  hasDocument,
+  hasEnded,
+  lastStatus,
+  spendOf,
+  useRoundRequest,
+  useSessionCall,
+  whyNoRound,
+} from '../../client/sessions/use-session.ts'
 import { Ago, Badge, Button, Confirm, Copy, Elapsed, Notice, Origin, StatusBadge } from '../../ui/kit.tsx'
 import { excerpt, formatMoney, formatNumber, formatSeconds, formatSpend, visibleText } from '../../ui/words.ts'
 import type { SessionPart } from '../session/next-step.ts'
 import { SessionLink, useOpenSession } from '../session/open-session.tsx'
+import { RequestFailure, RoundButton } from '../session/round-request.tsx'
 import { type Mode, modeOf } from './conversation.ts'
 import { RoundWork } from './round-work.tsx'
 
@@ -168,6 +177,7 @@ function RoundEnd({ round, answer }: AnsweredRound) {
   return (
     <div class="rounds-answer">
       <Outcome round={round} answer={answer} />
+      {round.state_question && <StateQuestion round={round} question={round.state_question} />}
       <Next round={round} />
       {round.usage && <Usage round={round} usage={round.usage} />}
     </div>
@@ -184,7 +194,7 @@ function Outcome({ round, answer }: AnsweredRound) {
     return (
       <Notice tone="warn" title="Ended early">
         <LongText text={answer ?? (message || 'No reason was given.')} />
-        {answer !== null && <Origin by="model" />}
+        {answer !== null && !round.state_question && <Origin by="model" />}
         {answer !== null && message !== '' && message !== answer && <LongText text={message} />}
       </Notice>
     )
@@ -194,6 +204,40 @@ function Outcome({ round, answer }: AnsweredRound) {
       <LongText text={text} />
       {isModels && <Origin by="model" />}
     </div>
+  )
+}
+
+const STATE_CHOICES = {
+  adopt: ['Adopt the state', 'Copies it into the managed state, under lock, and compares the plans of both.'],
+  keep: ["Keep the repository's backend", 'Plans and applies work on it in this session. Nothing is copied.'],
+  new: ['Start with an empty state', 'Everything that the state holds would be created anew.'],
+} as const
+
+/** Offers to start a round again that stopped because the repository keeps its state elsewhere. */
+function StateQuestion({ round, question }: { round: Round; question: NonNullable<Round['state_question']> }) {
+  const open = useOpenSession()
+  const request = useRoundRequest(open.session.uuid)
+  const { mode, is_partial, choices } = question
+  const closed = whyNoRound(open)
+  const isNewest = round.number === open.session.rounds.at(-1)?.number
+  if (!isNewest || closed !== null) return isNewest ? <p class="small quiet">{closed}</p> : null
+  const again = { mode, is_partial, q: round.query, preview: round.preview }
+  return (
+    <section class="card" aria-label="Where the state is kept">
+      <dl class="rounds-choices">
+        {choices.map((state) => (
+          <div key={state}>
+            <dt>
+              <RoundButton {...{ request, ask: request.mutate }} round={{ ...again, state, kind: state }}>
+                {STATE_CHOICES[state][0]}
+              </RoundButton>
+            </dt>
+            <dd class="small quiet">{STATE_CHOICES[state][1]}</dd>
+          </div>
+        ))}
+      </dl>
+      <RequestFailure request={request} ask={request.mutate} />
+    </section>
   )
 }
 

@@ -11,7 +11,7 @@ import type { StoredPlan } from '../../../src/reports/artifacts.ts'
 import type { EngineResult, EngineRoot } from '../../../src/services/iac/contract.ts'
 import { runWhenStateIsFree, traceEngine } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
-import { writeOverride } from '../../workspace/backend-override.ts'
+import { LOCAL_STATE_FILE, writeOverride } from '../../workspace/backend-override.ts'
 import { hashFile, removeRightInside } from '../../workspace/files/private-files.ts'
 import type { EngineStep } from '../generator/diagnose.ts'
 import { fixedTargets, type TargetChoice } from './targets.ts'
@@ -172,6 +172,8 @@ async function planOnce(kit: Kit, targets: string[]): Promise<StepResult> {
 export async function initialise({ run, engine, attempts }: Kit): Promise<EngineResult | null> {
   if (engine.initialised) return null
   await writeOverride(run.context.config, run.round.session, run.workspace.iacRoot, run.log)
+  // A state in the repository would make the engine ask whether to copy it.
+  if (run.context.stateStore) await removeRightInside(run.workspace.iacRoot, LOCAL_STATE_FILE)
   const init = await attempts.step('init', () => engine.run('init', engine.scoped), isOk)
   if (init.exit_code !== 0) return init
   engine.initialised = true
@@ -236,10 +238,18 @@ export class EngineRefusal extends PlatformError {
   }
 }
 
-/** Plans a whole root that is initialised. Errors: `EngineRefusal`; those of `Engine.run`; 504 for a locked state. */
-export async function planRoot({ run, engine }: Kit, place: EngineRoot & { plan_file: string }): Promise<Plan> {
+/**
+ * Plans a whole root that is initialised. Errors: `EngineRefusal`; those of `Engine.run`; 504 for a locked state, unless
+ * it does not wait for that.
+ */
+export async function planRoot(
+  { run, engine }: Kit,
+  place: EngineRoot & { plan_file: string },
+  { waits = true } = {},
+): Promise<Plan> {
   const body = { ...engine.scoped, ...place, targets: [] }
-  const planned = await runWhenStateIsFree(run, () => engine.run('plan', body))
+  const plan = () => engine.run('plan', body)
+  const planned = await (waits ? runWhenStateIsFree(run, plan) : plan())
   if (planned.exit_code !== 0) throw new EngineRefusal(planned, 'plan')
   const shown = await engine.run('show', place)
   if (shown.exit_code !== 0) throw new EngineRefusal(shown, 'show')

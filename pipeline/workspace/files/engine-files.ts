@@ -33,9 +33,11 @@ export function isNeverPushed(paths: Config['paths'], path: string): boolean {
   return path.split('/').some((segment) => patterns.some((pattern) => pattern.test(segment)))
 }
 
-/** Returns git arguments that exclude everything that is never pushed, whatever the ignore rules say. */
-export const excludeNeverPushed = (paths: Config['paths']): string[] =>
-  neverPushed(paths).flatMap((name) => [`:(exclude,glob,icase)**/${name}`, `:(exclude,glob,icase)**/${name}/**`])
+/** Returns git arguments that exclude everything that is never pushed, but `kept`, whatever the ignore rules say. */
+export const excludeNeverPushed = (paths: Config['paths'], kept: readonly string[] = []): string[] =>
+  neverPushed(paths).flatMap((name) =>
+    kept.includes(name) ? [] : [`:(exclude,glob,icase)**/${name}`, `:(exclude,glob,icase)**/${name}/**`],
+  )
 
 /** Returns patterns of names, with `*`, that no tool of a model may see, including `.git`. */
 export const hiddenNames = (paths: Config['paths']): string[] => ['.git', ...secretNames(paths)]

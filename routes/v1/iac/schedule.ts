@@ -48,7 +48,7 @@ export const operationEndpoint = <T extends z.ZodType<ScheduleRequest>>(
 async function schedule(c: Context<AppEnv>, mode: Operation, request: ScheduleRequest): Promise<string> {
   const { platform, user } = c.var
   const { repo_uri, scope_id, engine_providers, session_id, iac_path = null, q: query, is_partial = false } = request
-  const round = { mode, query, is_partial, preview: request.preview }
+  const round = { mode, query, is_partial, preview: request.preview, state: request.state }
   if (session_id !== undefined) return continueSession(c, session_id, { ...round, resource_ids: request.resource_ids })
   if (repo_uri === undefined || scope_id === undefined || engine_providers === undefined)
     throw new Error('a first call without its keys passed validation')

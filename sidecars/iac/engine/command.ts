@@ -11,13 +11,18 @@ export function engineArguments(kind: JobKind, request: JobRequest, backendConfi
   const id = request.engine_provider === 'kubernetes' ? importIdOf(address, resource_id) : resource_id
   const quiet = ['-no-color', '-input=false']
   const commands: Record<JobKind, string[] | null> = {
-    init: ['init', ...quiet, '-reconfigure', ...(backendConfig ? [`-backend-config=${backendConfig}`] : [])],
+    init: [
+      ...['init', ...quiet],
+      ...(request.migrate_state ? ['-migrate-state', '-force-copy'] : ['-reconfigure']),
+      ...(backendConfig ? [`-backend-config=${backendConfig}`] : []),
+    ],
     validate: ['validate', '-no-color'],
     plan: ['plan', ...quiet, '-out', plan_file, ...targets.flatMap((target) => ['-target', target])],
     show: ['show', '-json', '-no-color', plan_file],
     apply: ['apply', ...quiet, '-auto-approve', plan_file],
     import: ['import', ...quiet, address, id],
     state_resource_ids: ['state', 'pull'],
+    state_summary: ['state', 'pull'],
     schema: ['providers', 'schema', '-json'],
     diagnostics: ['validate', '-json', '-no-color'],
     fmt: ['fmt', '-no-color', '-list=false', ...fileNames(texts)],

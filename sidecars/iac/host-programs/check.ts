@@ -16,6 +16,8 @@ interface CheckOptions {
   overrideFilename: string
   /** SHA-256 of that file as the worker wrote it; null when it has written none. */
   overrideSha256: string | null
+  /** True if an init copies the state of the backend that an earlier one has recorded. */
+  migrates: boolean
   /** The operator's own settings for the backend; empty for none. */
   backendConfig: string
   /** Further folders that links to installed providers may lead to, beside those of the engine. */
@@ -35,7 +37,9 @@ interface CheckOptions {
 /** Kinds that only report the content of the configuration, so that it may be broken. */
 const READS_ONLY: readonly JobKind[] = ['init', 'validate', 'diagnostics', 'schema']
 const READS_TESTS: readonly JobKind[] = ['init', 'validate', 'diagnostics']
-const USES_SAVED_BACKEND: readonly JobKind[] = ['plan', 'import', 'show', 'state_resource_ids', 'schema']
+const USES_SAVED_BACKEND: readonly JobKind[] = [
+  ...(['plan', 'import', 'show', 'state_resource_ids', 'state_summary', 'schema'] as const),
+]
 const HAS_PLAN: readonly JobKind[] = ['apply', 'show']
 
 /**
@@ -100,7 +104,7 @@ async function check(
     planFile: planFile !== undefined && HAS_PLAN.includes(kind) ? resolve(workspace, planFile) : null,
     toleratesBroken: READS_ONLY.includes(kind),
     tests: READS_TESTS.includes(kind),
-    usesSavedBackend: USES_SAVED_BACKEND.includes(kind),
+    usesSavedBackend: passed.migrates || USES_SAVED_BACKEND.includes(kind),
     applies: kind === 'apply',
   }
   signal.throwIfAborted()

@@ -56,6 +56,8 @@ export interface Inspection {
   tests: boolean
   /** True if the engine uses the backend that an earlier `init` has recorded. */
   usesSavedBackend: boolean
+  /** True if the recorded backend is the repository's and not that of the override file. */
+  migrates: boolean
   /** The operator's own settings for the backend, in the engine's syntax; empty for none. */
   backendConfig: string
   /** True if the engine runs in a sandbox, where known credential programs are harmless. */
@@ -124,7 +126,7 @@ class Inspector {
   #isHarmless({ file, kind, known, construct, owner, module }: Finding, acted: ReadonlySet<string> | null): boolean {
     const { sandboxed, applies, allowed } = this.#given
     if (kind !== undefined && allowed.includes(kind)) return true
-    if (kind === 'exec') return known === true && sandboxed
+    if (known === true && sandboxed) return true
     if (kind === 'provisioner') return !applies || (acted !== null && !runsWith(acted, module, owner))
     const isReplaced = this.#overridesBackend === true && !OVERRIDE_FILE.test(basename(file))
     return isReplaced && (construct === 'cloud' || construct.startsWith('backend "'))
@@ -221,7 +223,7 @@ class Inspector {
   /** Checks the backend in the data folder: the engine uses it instead of the one in the configuration. */
   async #judgeSavedBackend(): Promise<void> {
     const { dataFolder } = this.#given
-    const place = { ...this.#given.place, isOwnOverride: this.#hasOverride }
+    const place = { ...this.#given.place, isOwnOverride: this.#hasOverride && !this.#given.migrates }
     const path = join(dataFolder, 'terraform.tfstate')
     const root = await this.#readData(path, this.#sizes.manifestBytes)
     const allowed = await this.#readOperatorKeys()

@@ -25,6 +25,7 @@ import { ADDITIONS, CANCELLED, type Engine, JobFault, type JobKind, type JobReco
 import { runFormatJob } from './format.ts'
 import { type TakenPlan, takePlan } from './plan-copy.ts'
 import type { ExecuteJob, Supervision } from './service.ts'
+import { runSummaryJob } from './state-summary.ts'
 import type { JobStore } from './store.ts'
 
 /** The title of a warning about a plan whose apply would be refused. */
@@ -84,12 +85,15 @@ function createCommandRunner(options: ExecutorOptions) {
     const hidden = await secrets.open(job.job_id, job.workspace_path, tokens)
     const started = performance.now()
     const run = await prepareRun(options, job, plan, { args, logins }, supervision)
+    const list = { args: ['workspace', 'list'], logins: [] }
+    const listWorkspaces = async () => (await prepareRun(options, job, plan, list, supervision))(null)
     const cache = { path: settings.pluginCacheDir, isWritable: options.executor.boundary.sandbox === 'none' }
     const runKind = () => {
       const { job_id: name, workspace_path: workspace } = job
       const init = { turns: cacheTurns, stderr: output.stderr, name, workspace, mirror: settings.providerMirror }
       if (job.kind === 'init') return runInit(run, cache, init)
-      return job.kind === 'schema' ? runSchemaJob(options, request, output, () => run(cache)) : run(cache)
+      if (job.kind === 'schema') return runSchemaJob(options, request, output, () => run(cache))
+      return job.kind === 'state_summary' ? runSummaryJob(output, () => run(cache), listWorkspaces) : run(cache)
     }
     // The output of a stopped command can be read as well.
     const exitCode = await runKind().finally(() => hideIn(output, hidden))
@@ -254,6 +258,7 @@ async function findPrograms(
     timeoutMs: settings.jobTimeoutSeconds * 1000,
     overrideFilename: OVERRIDE_NAME,
     overrideSha256: request.state?.override_sha256 ?? null,
+    migrates: request.migrate_state === true,
     backendConfig: settings.backendConfig,
     providerFolders: [settings.pluginCacheDir, settings.providerMirror].filter((folder) => folder !== ''),
     // The sandbox checks the ports as well.

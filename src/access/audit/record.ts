@@ -13,6 +13,7 @@ export const AUDIT_ACTIONS = [
   'merge_completed',
   'session_locked',
   'session_unlocked',
+  'state_adopted',
   'roles_changed',
   'user_created',
 ] as const

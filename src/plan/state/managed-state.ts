@@ -161,6 +161,22 @@ export async function isStateLocked(
   return (await getIfThere(stateStore, `${projectId}/${config.storage.engine_state_filename}.tflock`, signal)) !== null
 }
 
+/** Deletes a managed state. Throws store errors. */
+export async function deleteManagedState(
+  { config, stateStore }: { config: StateStore['config']; stateStore?: Partial<Pick<ObjectStore, 'delete'>> },
+  projectId: string,
+): Promise<void> {
+  await stateStore?.delete?.(`${projectId}/${config.storage.engine_state_filename}`)
+}
+
+/** Returns a context as of a platform that manages no state, for a repository that keeps its own backend. */
+export const withoutManagedState = <Context extends { config: { storage: StorageConfig } }>(context: Context) => ({
+  ...context,
+  config: { ...context.config, storage: { ...context.config.storage, engine_state_bucket: '' } },
+  stateStore: undefined,
+  stateKeys: undefined,
+})
+
 async function getIfThere(store: Pick<ObjectStore, 'get'>, key: string, signal?: AbortSignal) {
   try {
     return await store.get(key, { signal })

@@ -22,6 +22,7 @@ const ROUTES: Record<IacJobKind, string> = {
   apply: '/v1/apply',
   import: '/v1/import',
   state_resource_ids: '/v1/import/state-resource-ids',
+  state_summary: '/v1/state-summary',
   scope_resource_ids: '/v1/import/scope-resource-ids',
 }
 /** Jobs that change infrastructure or state. They are submitted only once, so that no change is repeated. */

@@ -31,7 +31,8 @@ export interface ModuleCredentials {
 }
 /** Bodies of the submission routes, by job kind. */
 export interface IacJobs {
-  init: EngineRoot & Scoped & { module_credentials?: ModuleCredentials }
+  /** `migrate_state` only where the service offers it. */
+  init: EngineRoot & Scoped & { migrate_state?: true; module_credentials?: ModuleCredentials }
   validate: EngineRoot
   plan: EngineRoot & { plan_file: string; targets?: string[] } & Scoped
   show: EngineRoot & { plan_file: string }
@@ -39,6 +40,8 @@ export interface IacJobs {
   apply: EngineRoot & { plan_file: string; plan_sha256?: string } & Scoped
   import: EngineRoot & { address: string; resource_id: string } & Scoped
   state_resource_ids: EngineRoot
+  /** Only where the service offers it. */
+  state_summary: EngineRoot & Scoped
   scope_resource_ids: EngineRoot & Scoped
 }
 export type IacJobKind = keyof IacJobs
@@ -77,7 +80,10 @@ export interface IacClient {
   /** Reads name and version of the engine; null when the service lacks the optional `GET /v1/engine`. */
   engine(signal?: AbortSignal): Promise<EngineInfo | null>
   /** Reports whether the service currently announces an addition, which an older version after a restart may not. */
-  offers?(addition: 'plan_sha256' | 'repository' | 'module_credentials', signal?: AbortSignal): Promise<boolean>
+  offers?(
+    addition: 'plan_sha256' | 'repository' | 'state_summary' | 'migrate_state' | 'module_credentials',
+    signal?: AbortSignal,
+  ): Promise<boolean>
   /**
    * Reads parts of the providers' schemas in an initialised workspace: those of the given types, at most 64 resource
    * and 64 data types, or without any the names of all types. Returns null instead of throwing, also when the service
@@ -161,6 +167,18 @@ const DiagnosticSchema = v.object({
 
 /** One entry of the engine's `validate -json`, with the fields that the platform uses. */
 export type EngineDiagnostic = v.InferOutput<typeof DiagnosticSchema>
+
+/** `stdout` of a `state_summary` job. */
+export const StateSummarySchema = v.object({
+  lineage: v.string(),
+  serial: v.pipe(IntegerSchema, v.minValue(0)),
+  addresses: v.array(v.string()),
+  content_sha256: v.string(),
+  workspaces: v.nullable(v.array(v.string())),
+})
+
+/** What a state holds: lineage and serial, empty and 0 for none; the addresses of its objects; a hash of its content. */
+export type StateSummary = v.InferOutput<typeof StateSummarySchema>
 
 /** `stdout` of a `diagnostics` job. */
 export const DiagnosticsSchema = v.pipe(

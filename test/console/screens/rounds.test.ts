@@ -41,6 +41,9 @@ describe('modeOf', () => {
     const attempts = [{ task: 'drift' }, { task: 'generate' }] as Round['attempts']
     expect(modeOf(round(2, 'x', 'generating', { attempts }), open)).toBe('generate')
     expect(modeOf(round(2, 'x', 'generating'), open)).toBeNull()
+    const question = { is_partial: true, backend: 's3', serial: null, resources: null, choices: [] }
+    const stopped = { state_question: { ...question, mode: 'drift' as const } }
+    expect(modeOf(round(2, 'x', 'uncompleted', stopped), open)).toBe('drift')
   })
 })
 

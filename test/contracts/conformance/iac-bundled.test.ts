@@ -40,6 +40,8 @@ describe('the bundled iac service', () => {
         'fmt.accepts',
         'fmt.limits',
         'addition.schema',
+        'addition.state_summary',
+        'addition.migrate_state',
       ]),
     )
   })

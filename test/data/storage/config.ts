@@ -25,6 +25,7 @@ export const storageConfig = (overrides: Partial<StorageConfig> = {}): StorageCo
   bucket: 'platform-artifacts',
   engine_state_bucket: 'platform-terraform-state',
   engine_state_filename: 'terraform.tfstate',
+  existing_state: 'ask',
   endpoint_url: 'http://127.0.0.1:9000',
   public_endpoint_url: 'http://localhost:9000',
   region: 'us-east-1',

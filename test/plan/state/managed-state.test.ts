@@ -14,6 +14,7 @@ const storage = (changes: Partial<StorageConfig>): StorageConfig => ({
   bucket: 'artifacts',
   engine_state_bucket: 'state',
   engine_state_filename: 'engine.tfstate',
+  existing_state: 'ask',
   endpoint_url: 'http://store:9000',
   public_endpoint_url: 'http://public:9000',
   region: 'eu-west-1',

@@ -15,7 +15,7 @@ import { iacService } from '../../../sidecars/iac/main.ts'
 import { readSettings } from '../../../sidecars/iac/settings.ts'
 import { startService } from '../../../sidecars/shared/run-service.ts'
 import { createLogger, silentLogger } from '../../../src/base/log.ts'
-import type { Cloud, Operation, Status, Turn } from '../../../src/base/vocabulary.ts'
+import type { Cloud, Operation, StateChoice, Status, Turn } from '../../../src/base/vocabulary.ts'
 import type { Context } from '../../../src/context.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
 import type { ObjectStore } from '../../../src/data/storage/object-store.ts'
@@ -203,6 +203,7 @@ export interface SessionRequest {
   is_partial?: boolean
   preview?: boolean
   provider?: Cloud
+  state?: StateChoice
 }
 
 /** Accepts a first request and runs its round. */
@@ -215,8 +216,17 @@ export async function firstRound(
   const user = await createUser(context.sql, crypto.randomUUID())
   const { files = { 'main.tf': MAIN }, repo_uri = await stack.repository(files) } = request
   const { query = 'Add a second greeting', iac_path = null, mode = 'generate', is_partial = false } = request
-  const { preview, provider = 'aws' } = request
-  const uuid = await openSession(context, user.id, { repo_uri, query, iac_path, mode, is_partial, preview, provider })
+  const { preview, provider = 'aws', state } = request
+  const uuid = await openSession(context, user.id, {
+    repo_uri,
+    query,
+    iac_path,
+    mode,
+    is_partial,
+    preview,
+    provider,
+    state,
+  })
   return { ...(await runWaiting(stack, context, uuid, signal)), repo_uri }
 }
 

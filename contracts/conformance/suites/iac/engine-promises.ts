@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Contract, Operation } from '../../document.ts'
@@ -258,9 +258,55 @@ export function additionPromises(
         )
       },
     ),
+    addition(
+      'stateSummary',
+      'addition.state_summary',
+      'Where it is offered, the summary of a state names its objects and none of their values',
+      async (tester) => {
+        const workspace = await initialised(tester)
+        const empty = await summaryOf(tester, run, workspace)
+        tester.expect(empty.lineage === '' && empty.serial === 0, 'a missing state has a lineage or a serial')
+        await run(tester, 'plan', workspace, { ...SCOPE, plan_file: 'all.plan' })
+        await run(tester, 'apply', workspace, { ...SCOPE, plan_file: 'all.plan' })
+        const { addresses } = await summaryOf(tester, run, workspace)
+        tester.expect(isDeepStrictEqual(addresses, ADDRESSES), 'it names other addresses')
+      },
+    ),
+    addition(
+      'stateSummary',
+      'addition.migrate_state',
+      'Where it is offered, init copies the state of the earlier backend to that of the configuration',
+      async (tester) => {
+        const engine = await tester.ask(contract.operation('engine'), {})
+        const { additions } = isRecord(engine.json) ? engine.json : {}
+        if (!Array.isArray(additions) || !additions.includes('migrate_state')) tester.skip(NOT_OFFERED)
+        const workspace = await initialised(tester)
+        await run(tester, 'plan', workspace, { ...SCOPE, plan_file: 'all.plan' })
+        await run(tester, 'apply', workspace, { ...SCOPE, plan_file: 'all.plan' })
+        const before = await summaryOf(tester, run, workspace)
+        await writeFile(join(workspace, 'backend.tf'), 'terraform {\n  backend "local" { path = "other.tfstate" }\n}\n')
+        const moved = await run(tester, 'init', workspace, { ...SCOPE, migrate_state: true })
+        tester.expect(moved.result?.exit_code === 0, 'init did not end with 0', moved.made)
+        const after = await summaryOf(tester, run, workspace)
+        tester.expect(existsSync(join(workspace, 'other.tfstate')), 'the new backend has no state')
+        tester.expect(
+          isDeepStrictEqual(before.addresses, ADDRESSES) && before.content_sha256 === after.content_sha256,
+          'the state is another one',
+        )
+      },
+    ),
     ...cancelPromises(contract),
     ...outputPromises({ contract }, run),
   ]
+}
+
+const ADDRESSES = ['terraform_data.first', 'terraform_data.second']
+
+async function summaryOf(tester: Tester, run: RunJob, workspace: string): Promise<Record<string, unknown>> {
+  const done = await run(tester, 'stateSummary', workspace, SCOPE)
+  const json = parseStdout(done)
+  tester.expect(done.result?.exit_code === 0 && isRecord(json), 'stdout is no JSON object', done.made)
+  return isRecord(json) ? json : {}
 }
 
 /** A program that the engine would run for the data it answers. */
