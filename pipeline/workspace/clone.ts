@@ -3,7 +3,13 @@ import { appendFile, mkdir, readdir, realpath, rm, writeFile } from 'node:fs/pro
 import { dirname, join, relative, sep } from 'node:path'
 import type { Config } from '../../config/types.ts'
 import { sha256Hex } from '../../src/base/bytes.ts'
-import { badRequest, internal, type PlatformError } from '../../src/base/errors.ts'
+import {
+  badRequest,
+  DEFAULT_BRANCH_EMPTY,
+  internal,
+  type PlatformError,
+  REPOSITORY_EMPTY,
+} from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
 import { lastLoadedName } from '../../src/plan/code/variable-files.ts'
 import { assertNoForeignBackend } from './backend-override.ts'
@@ -16,7 +22,7 @@ import type { Workspace } from './workspace.ts'
 /**
  * Clones the newest commit of the default branch without checkout. Git directory and work tree must not exist yet,
  * unlike the folders above them. Errors: 500 `git clone failed`, with git's text in the log only; 400 for an address
- * that is not public; 422 for a repository over the limits.
+ * that is not public, and for a repository without commits; 422 for one over the limits.
  * @returns the name of the default branch
  */
 export async function cloneRepository(git: Git, log: Logger): Promise<string> {
@@ -28,8 +34,11 @@ export async function cloneRepository(git: Git, log: Logger): Promise<string> {
   await git.run(['config', '--unset-all', 'core.worktree'])
   const head = await git.local(['rev-parse', '--symbolic-full-name', '--verify', 'HEAD'])
   const [, branch] = /^refs\/heads\/(.+)$/.exec(head.stdout.trim()) ?? []
-  if (head.code !== 0 || !branch) throw logCloneFailure(log, 'the default branch has no commit')
-  return branch
+  if (head.code === 0 && branch) return branch
+  if (head.code === 0) throw logCloneFailure(log, 'the head of the repository is no branch')
+  const branches = await git.network(['ls-remote', '--heads', '--', git.url], { cwd: dirname(directory) })
+  if (branches.code !== 0) throw logCloneFailure(log, branches.stopped ?? branches.stderr)
+  throw badRequest(branches.stdout.trim() === '' ? REPOSITORY_EMPTY : DEFAULT_BRANCH_EMPTY)
 }
 
 function logCloneFailure(log: Logger, reason: string): PlatformError {

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { SCOPE_REFUSED } from '../../src/access/authorize.ts'
 import type { OperationRole, PanelRole } from '../../src/access/users.ts'
+import { REPOSITORY_EMPTY } from '../../src/base/errors.ts'
 
 const Detail = z
   .object({ detail: z.string() })
@@ -79,8 +80,9 @@ const GENERAL = new Map(
 export const BODY_ERRORS = [400, 413, 422]
 export const UNREACHABLE = errorAnswer(
   400,
-  'The repository cannot be reached or access was denied; or the body is not UTF-8.',
+  'The repository cannot be reached or access was denied, or it has no commit; or the body is not UTF-8.',
   'Repository is not reachable or access was denied.',
+  REPOSITORY_EMPTY,
   'There was an error parsing the body',
 )
 

@@ -13,11 +13,11 @@ export class PlatformError extends Error {
   }
 }
 
-/** The platform is overloaded. The response's `Retry-After` says when to try again. */
+/** The platform is overloaded (503), or the caller has too much open (429). `Retry-After` says when to try again. */
 export class Busy extends PlatformError {
   readonly retryAfterSeconds: number
-  constructor(message: string, retryAfterSeconds: number) {
-    super('Unavailable', 503, message)
+  constructor(message: string, retryAfterSeconds: number, status: 429 | 503 = 503) {
+    super(status === 429 ? 'TooMany' : 'Unavailable', status, message)
     this.retryAfterSeconds = retryAfterSeconds
   }
 }
@@ -36,6 +36,9 @@ export const internal = (message: string, cause?: unknown) => new PlatformError(
 
 export const sessionNotFound = (uuid: string) => notFound(`Session ${uuid} not found.`)
 export const REPOSITORY_UNREACHABLE = 'Repository is not reachable or access was denied.'
+export const REPOSITORY_EMPTY = 'The repository is empty: push a first commit to its default branch, then ask again.'
+export const DEFAULT_BRANCH_EMPTY =
+  'The default branch of the repository has no commit: choose one that has, or push to it, then ask again.'
 export const repositoryUnreachable = (cause?: unknown) => badRequest(REPOSITORY_UNREACHABLE, cause)
 
 /** Thrown after a user has cancelled the round. The run stops, and its round ends `uncompleted`. */

@@ -36,6 +36,7 @@ function hasForbiddenCharacter(text: string): boolean {
 type PathCheck = { ok: true; path: string | null } | { ok: false; text: string }
 
 const NOT_RELATIVE = "iac_path must be a repo-relative path (not absolute) and must not contain '..' segments"
+const OUTER_BLANK = 'iac_path must not begin or end with a blank; blanks inside of it are part of the path'
 const FORBIDDEN_CHARACTER = 'iac_path must not contain backslashes or control characters'
 
 /** Checks the text of an engine root's path; only a clone can show if the directory exists. */
@@ -44,6 +45,7 @@ export function checkIacPath(value: string | null | undefined): PathCheck {
   if (Array.from(value).some(isForbidden)) return { ok: false, text: FORBIDDEN_CHARACTER }
   if (value.startsWith('/') || /^[a-z]:/i.test(value) || value.split('/').includes('..'))
     return { ok: false, text: NOT_RELATIVE }
+  if (value !== value.trim()) return { ok: false, text: OUTER_BLANK }
   return { ok: true, path: value }
 }
 

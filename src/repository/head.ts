@@ -1,5 +1,14 @@
 import { listServerRefs } from 'isomorphic-git'
-import { badGateway, internal, PlatformError, REPOSITORY_UNREACHABLE, repositoryUnreachable } from '../base/errors.ts'
+import {
+  badGateway,
+  badRequest,
+  DEFAULT_BRANCH_EMPTY,
+  internal,
+  PlatformError,
+  REPOSITORY_EMPTY,
+  REPOSITORY_UNREACHABLE,
+  repositoryUnreachable,
+} from '../base/errors.ts'
 import { createCheckedFetch } from './allowed-addresses.ts'
 import { createGitHttp } from './git-http.ts'
 import { type GitContext, isConfiguredHost, loggableUri, remoteUrl } from './remote.ts'
@@ -43,14 +52,20 @@ export function credentials(context: GitContext, url: URL) {
 const LIST_TIMEOUT_MS = 20_000
 
 /**
- * Reads HEAD, and throws when a repository cannot be read, is empty or has an address that is not public. Errors: 400,
- * with the same text for all of these, so that callers cannot explore a private network. Only the log has the reason.
+ * Reads HEAD, and throws when a repository cannot be read, is empty or has an address that is not public. Errors: 400;
+ * the text says that a repository is empty, and is the same for all other reasons, so that callers cannot explore a
+ * private network. Only the log has the reason.
  */
 export async function readReachableHead(context: GitContext, uri: string, signal?: AbortSignal) {
-  const head = await readRemoteHead(context, uri, { timeoutMs: LIST_TIMEOUT_MS, signal }).catch((error: unknown) =>
-    refuseRepository(context, uri, error),
-  )
-  return head ?? refuseRepository(context, uri, new Error('the repository is empty'))
+  const options = { timeoutMs: LIST_TIMEOUT_MS, signal }
+  try {
+    const head = await readRemoteHead(context, uri, options)
+    if (head) return head
+    const branches = await listRefs(context, uri, 'refs/heads/', options)
+    throw badRequest(branches.length === 0 ? REPOSITORY_EMPTY : DEFAULT_BRANCH_EMPTY)
+  } catch (error) {
+    refuseRepository(context, uri, error)
+  }
 }
 
 function refuseRepository(context: GitContext, uri: string, error: unknown): never {

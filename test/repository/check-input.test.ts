@@ -83,7 +83,17 @@ describe('iac_path', () => {
     expect(checkIacPath(value)).toEqual({ ok: true, path: null })
   })
 
-  it.each(['.', 'infra', 'live/prod', 'a..b', '..a/b..', './x', 'a//b', 'über/straße'])('accepts %s', (path) => {
+  it.each([
+    '.',
+    'infra',
+    'live/prod',
+    'a..b',
+    '..a/b..',
+    './x',
+    'a//b',
+    'über/straße',
+    'my stack/prod',
+  ])('accepts %s', (path) => {
     expect(checkIacPath(path)).toEqual({ ok: true, path })
   })
 
@@ -91,6 +101,13 @@ describe('iac_path', () => {
     expect(checkIacPath(path)).toEqual({
       ok: false,
       text: "iac_path must be a repo-relative path (not absolute) and must not contain '..' segments",
+    })
+  })
+
+  it.each([' live', 'live ', '\u00a0live', ' '])('refuses the blank at the end of %j', (path) => {
+    expect(checkIacPath(path)).toEqual({
+      ok: false,
+      text: 'iac_path must not begin or end with a blank; blanks inside of it are part of the path',
     })
   })
 

@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
+import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { listen } from '../../dev/server.ts'
 import type { Fetch } from '../../src/base/http.ts'
@@ -47,9 +49,22 @@ describe('reachability', () => {
     await expect(readReachableHead(own(), filled)).resolves.toBeTruthy()
   })
 
-  it('answers every fault with one text and keeps the reason for the log', async () => {
+  it('says that a repository or its default branch has no commit', async () => {
     const empty = await host.addRepository({ owner: 'acme', name: 'empty' })
-    for (const uri of [empty, `${host.url}/acme/missing.git`, `${host.url}/`, 'https://127.0.0.1:1/x/y']) {
+    const text = 'The repository is empty: push a first commit to its default branch, then ask again.'
+    await expect(readReachableHead(own(), empty)).rejects.toMatchObject({ status: 400, message: text })
+    await expect(findRootModules(own(), empty)).rejects.toMatchObject({ status: 400, message: text })
+    const moved = await host.addRepository({ owner: 'acme', name: 'moved', content: { files: { 'main.tf': '' } } })
+    await promisify(execFile)('git', ['--git-dir', host.pathOf(moved), 'symbolic-ref', 'HEAD', 'refs/heads/unborn'])
+    await expect(readReachableHead(own(), moved)).rejects.toMatchObject({
+      status: 400,
+      message:
+        'The default branch of the repository has no commit: choose one that has, or push to it, then ask again.',
+    })
+  })
+
+  it('answers every other fault with one text and keeps the reason for the log', async () => {
+    for (const uri of [`${host.url}/acme/missing.git`, `${host.url}/`, 'https://127.0.0.1:1/x/y']) {
       const context = gitContext({ base_url: host.url, host: host.host, allow_private_hosts: ['127.0.0.1:1'] })
       await expect(readReachableHead(context, uri)).rejects.toMatchObject(unreachable(400))
       expect(context.lines).toHaveLength(1)

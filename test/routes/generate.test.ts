@@ -202,6 +202,13 @@ describe.each(['generate', 'drift', 'import'])('requests of %s', (mode) => {
     ])
   })
 
+  it('refuses a blank at an end of the path, and takes one inside', async () => {
+    expect(await problems({ ...first, iac_path: 'live ' })).toEqual([
+      'body.iac_path: Value error, iac_path must not begin or end with a blank; blanks inside of it are part of the path',
+    ])
+    expect((await post({ ...first, iac_path: 'my stack/prod' })).status).toBe(202)
+  })
+
   it('refuses backslashes, NUL characters and lone surrogates', async () => {
     expect((await post({ ...first, iac_path: 'a\\b' })).status).toBe(422)
     expect((await post({ ...first, iac_path: 'a\0b' })).status).toBe(422)

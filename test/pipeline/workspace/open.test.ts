@@ -244,8 +244,21 @@ describe('a repository that cannot be cloned', () => {
       message: 'git clone failed',
     })
     expect(site.lines.slice(before).join()).toContain('not found')
+  })
+
+  it('says that a repository or its default branch has no commit', async () => {
     const empty = await site.add({}, { empty: true })
-    await expect(site.open(empty, { session: newSession() })).rejects.toMatchObject({ message: 'git clone failed' })
+    await expect(site.open(empty, { session: newSession() })).rejects.toMatchObject({
+      status: 400,
+      message: 'The repository is empty: push a first commit to its default branch, then ask again.',
+    })
+    const moved = await site.add({ 'main.tf': '' })
+    await site.remote(moved, 'symbolic-ref', 'HEAD', 'refs/heads/unborn')
+    await expect(site.open(moved, { session: newSession() })).rejects.toMatchObject({
+      status: 400,
+      message:
+        'The default branch of the repository has no commit: choose one that has, or push to it, then ask again.',
+    })
   })
 
   it('is refused before any contact when its host is not public', async () => {
