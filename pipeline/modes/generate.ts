@@ -14,7 +14,7 @@ import { decideLock, reviewPlan } from '../steps/generate/review-plan.ts'
 import { savePlan } from '../steps/generate/save-plan.ts'
 import { describeOthersChanges, describeResult, joinParts } from '../steps/generator/compose-result.ts'
 import { generateAndValidate } from '../steps/generator/generate-and-validate.ts'
-import { planOutsideTargets, type ValidPlan } from '../steps/plan/plan.ts'
+import { initialise, planOutsideTargets, type ValidPlan } from '../steps/plan/plan.ts'
 import { completePlanDocument } from '../steps/plan/store-plan.ts'
 import { chooseSessionTargets } from '../steps/plan/targets.ts'
 import { createCheckedValidator, createChoiceValidator } from '../steps/plan/validators.ts'
@@ -44,7 +44,11 @@ export async function generate(kit: Kit): Promise<Outcome> {
 async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   const { run, secrets } = kit
   const { query } = run.round
-  const conventions = await composePrompts(kit)
+  // The generator is told from its first call on what init installs. The first attempt repeats an init that failed.
+  const initialising = initialise(kit)
+  const initialised = Promise.allSettled([initialising])
+  const conventions = await composePrompts(kit, initialised).finally(() => initialised)
+  await initialising
   const maxAttempts = run.context.config.orchestration.max_validation_iteration
   const environments = createEnvironmentCheck(kit)
   const validate = createChoiceValidator(kit, chooseSessionTargets(kit))

@@ -15,11 +15,13 @@ import {
 import { settleGenerateReport } from '../../../src/reports/settle-generate.ts'
 import { recordLockDecision } from '../../../src/rounds/transitions.ts'
 import { evaluateRules } from '../../../src/rules/evaluate.ts'
+import { findAdditions } from '../../../src/rules/intent/additions.ts'
 import type { StatementResult } from '../../../src/rules/intent/statement.ts'
 import type { CodeFindings, Finding as RuleFinding } from '../../../src/rules/rule.ts'
 import { readSessionRequests } from '../../../src/sessions/session-requests.ts'
 import type { Finding } from '../../kit/attempts.ts'
 import { type Kit, notify } from '../../kit/kit.ts'
+import { withFallback } from '../../kit/run.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import { type Conventions, templatesFor } from '../shared/compose-prompts.ts'
@@ -103,10 +105,25 @@ async function writeGenerateReport(kit: Kit, valid: ValidPlan, { background, bey
   const plan = describePlan(valid, secrets)
   const narration = await runChain(kit, generateReportWriter, { ...background, plan })
   const { result } = background
-  const document = settleGenerateReport(narration, valid.plan, secrets, { beyond: await beyond, checked, result })
+  const statements = checked.map(({ statement }) => statement)
+  const additions = findAdditions(statements, valid.plan, await readWrittenBlocks(kit))
+  const known = { beyond: await beyond, checked, additions, result }
+  const document = settleGenerateReport(narration, valid.plan, secrets, known)
   await storeReport(run.context, run.round, { type: 'generate', document }, run.signal)
   return document
 }
+
+/** Returns a test for the blocks of resources that this run wrote; none when its diff cannot be read. */
+async function readWrittenBlocks({ run }: Kit): Promise<(type: string, name: string) => boolean> {
+  const diff = await withFallback(run, 'the additions of the round are not known', '', () =>
+    run.workspace.branchDiff('run'),
+  )
+  const written = new Set([...diff.matchAll(WRITTEN)].map(([, type, name]) => `${type}.${name}`))
+  return (type, name) => written.has(`${type}.${name}`)
+}
+
+/** The first line of a block of a resource that a diff adds, or that stands in a new file. */
+const WRITTEN = /^\+?resource[ \t]+"([\w-]+)"[ \t]+"([\w-]+)"/gm
 
 /** Checks the plan with rules and a model. Errors: those of `runAgent`; `ReportGenerationError`. */
 async function auditCompliance(
