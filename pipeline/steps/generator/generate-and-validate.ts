@@ -234,7 +234,10 @@ const describeLoss = (lost: readonly string[], attempt: number | undefined): str
 function outcomeOf(validation: Validation<unknown>, lost: readonly string[]): string {
   if (lost.length > 0 && (validation.ok || !validation.step))
     return `was not taken, because it lost: ${lost.join('; ')}`
-  if (validation.ok) return 'was accepted'
+  if (validation.ok) {
+    const lacks = [...(validation.verdicts ?? [])].filter(([, isPassed]) => !isPassed).map(([name]) => name)
+    return lacks.length === 0 ? 'was accepted' : `was accepted, although it lacks: ${lacks.join('; ')}`
+  }
   const [first = ''] = withoutWarnings(validation.feedback).match(/(?<=Error: ).+/) ?? validation.feedback.split('\n')
   const words = cutMiddle(first.replace(/^- /, '').replace(/\.$/, ''), MAX_OUTCOME)
   if (validation.step) return `failed at ${validation.step}: ${words}`
