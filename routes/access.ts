@@ -4,6 +4,7 @@ import { type Actor, userActor } from '../src/access/audit/record.ts'
 import { requireAuthorization, requireScope } from '../src/access/authorize.ts'
 import { OPERATION_ROLES, type OperationRole, PANEL_ROLES, type PanelRole, type User } from '../src/access/users.ts'
 import { forbidden, PlatformError, sessionNotFound } from '../src/base/errors.ts'
+import type { Reader } from '../src/events/readers.ts'
 import { canonicalRepository } from '../src/plan/state/managed-state.ts'
 import type { SessionFacts } from '../src/rounds/round.ts'
 import { findSession } from '../src/sessions/find.ts'
@@ -72,8 +73,30 @@ const sessionFor =
     return session
   }
 
+const readsAll = ({ panel_role }: User): boolean => panel_role !== null
+
 /** Returns the session if the caller owns it or has any panel role. */
-export const requireReadableSession = sessionFor(({ panel_role }) => panel_role !== null)
+export const requireReadableSession = sessionFor(readsAll)
+
+/**
+ * Returns the caller as the reader of a stream of the session, which is checked again while the stream is open: the
+ * token, and ownership or panel role. Null while sign-in is off.
+ */
+export function readerOf(c: Context<AppEnv>, { uuid, user_id }: SessionFacts): Reader | null {
+  const { platform, user, address } = c.var
+  const authorization = c.req.header('authorization') ?? null
+  if (platform.config.oidc.issuer_url === '') return null
+  const mayRead = async () => {
+    try {
+      const now = await platform.authenticate(authorization, address)
+      return now.id === user_id || readsAll(now)
+    } catch (error) {
+      if (error instanceof PlatformError && error.status === 401) return false
+      throw error
+    }
+  }
+  return { user_id: user.id, key: `${uuid} ${authorization}`, mayRead }
+}
 
 /** Returns the session if the caller owns it or is at least editor. It does not open the repository of the session. */
 export const requireSessionToManage = sessionFor(({ panel_role }) => panel_role === 'editor' || panel_role === 'admin')

@@ -33,7 +33,7 @@ export function createApp(context: CoreContext): Hono<AppEnv> {
     authenticate: createAuthenticator(context),
     readAddress: createAddressReader(context.config.http.trusted_proxies),
     refusals: context.refusals ?? createRefusalCounter(context),
-    streams: createStreamHost(context.events, POLL_PERIOD_MS),
+    streams: createStreamHost(context.events, POLL_PERIOD_MS, context.config.http.max_streams_per_user),
     repositoryGate: createGate(REPOSITORY_READINGS),
   }
   const app = new Hono<AppEnv>()

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { notFound } from '../src/base/errors.ts'
 import { createLogStream } from '../src/events/log-stream.ts'
 import type { EventChannel } from '../src/events/round-event.ts'
-import { requireReadableSession, requireUser } from './access.ts'
+import { readerOf, requireReadableSession, requireUser } from './access.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { errorAnswer } from './openapi/answers.ts'
 import { optionalInteger, uuid } from './validation/fields.ts'
@@ -15,6 +15,12 @@ export const EVENT_STREAM_HEADERS = {
   Connection: 'keep-alive',
   'X-Accel-Buffering': 'no',
 }
+
+export const TOO_MANY_STREAMS = errorAnswer(
+  429,
+  'The caller has as many open streams in this process as `http.max_streams_per_user` allows; see `Retry-After`.',
+  '100 streams of this user are open. Close some, then try again.',
+)
 
 const END = { title: 'End', type: 'object', required: ['status'], properties: { status: { type: 'string' } } }
 
@@ -74,6 +80,7 @@ export const eventLogEndpoint = (
         'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 not found.',
         'Round 7 of session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 not found.',
       ),
+      TOO_MANY_STREAMS,
     ],
     gate: requireUser,
     handle: async (c, { params, query, headers }) => {
@@ -87,7 +94,11 @@ export const eventLogEndpoint = (
       const body = createLogStream(
         streams,
         { session, channel, cursor, head: start.head, round },
-        { maxPolls: config.orchestration.max_session_events_iteration, log: c.var.log },
+        {
+          maxPolls: config.orchestration.max_session_events_iteration,
+          log: c.var.log,
+          reader: readerOf(c, session),
+        },
       )
       return c.body(body, 200, EVENT_STREAM_HEADERS)
     },

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { parseRange } from '../address-ranges.ts'
-import { entryText, flag, mappingError, text, textList } from '../fields.ts'
+import { entryText, flag, integer, mappingError, text, textList } from '../fields.ts'
 import type { Source } from '../source.ts'
 
 /** An example request, in the form that `POST /api/v1/iac/<mode>` takes. */
@@ -43,6 +43,8 @@ export const httpSchema = v.object({
   ),
   /** True if the core serves the console at `/console/`. */
   console: flag(true),
+  /** Maximum open event streams of a user in one process, while sign-in is on; 0 means no limit. */
+  max_streams_per_user: integer(100, { min: 0 }),
   /** Example requests on the start page of the console. */
   console_examples: v.optional(v.array(example, 'must be a list'), () => []),
 })

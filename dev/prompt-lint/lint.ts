@@ -1,9 +1,11 @@
 import { CLOUDS, type Cloud } from '../../src/base/vocabulary.ts'
 import { importExceptions } from '../../src/plan/imports/inventory.ts'
+import type { LockedProvider } from '../../src/plan/schema/lock-file.ts'
 import { PROMPT_TYPES, type SeedPrompt } from '../../src/prompts/parse-seed.ts'
 import { neededPrompts } from './markdown.ts'
 import { type Complaint, checkCode, textComplaints } from './rules.ts'
 import type { ProviderSchema } from './schema.ts'
+import { claimOf, findTooNew, isBeyond } from './versions.ts'
 
 interface LintFinding extends Complaint {
   /** Qualified name of the prompt. The prompt itself may be missing. */
@@ -13,18 +15,23 @@ interface LintOptions {
   /** Names that have to exist in addition to those that rounds ask for. */
   required?: readonly string[]
   schema?: ProviderSchema | null
+  /** The providers that the schema is of. */
+  installed?: readonly LockedProvider[]
 }
 
 type Prompts = ReadonlyMap<string, Pick<SeedPrompt, 'body'>>
 
 /** Finds everything that makes a set of prompts unfit for use, ordered by prompt and line. */
-export function lintPrompts(prompts: Prompts, { required = [], schema = null }: LintOptions = {}): LintFinding[] {
+export function lintPrompts(
+  prompts: Prompts,
+  { required = [], schema = null, installed = [] }: LintOptions = {},
+): LintFinding[] {
   const clouds = CLOUDS.filter((cloud) => [...prompts.keys()].some((name) => name.startsWith(`${cloud}-`)))
   const missing = [...new Set([...neededPrompts(clouds), ...required])].filter((name) => !prompts.has(name))
   const findings = [
     ...missing.map((prompt) => ({ prompt, rule: 'name', line: null, message: 'is missing' })),
     ...[...prompts].flatMap(([prompt, { body }]) => ofOne(prompt, body, schema).map((found) => ({ prompt, ...found }))),
-    ...clouds.flatMap((cloud) => ofCloud(cloud, prompts)),
+    ...clouds.flatMap((cloud) => [...ofCloud(cloud, prompts), ...checkVersions(cloud, prompts, installed)]),
   ]
   return findings.toSorted((a, b) => compare(a.prompt, b.prompt) || (a.line ?? 0) - (b.line ?? 0))
 }
@@ -44,6 +51,24 @@ function ofCloud(cloud: Cloud, prompts: Prompts): LintFinding[] {
     ...checkCatalogue(cloud, body('resources_list'), resources),
     ...checkAbbreviations(cloud, body('abbreviations'), prompts, resources),
     ...exceptions(cloud, prompts.get(`${cloud}-guidelines-import_exceptions`)?.body ?? null),
+  ]
+}
+
+/** Checks that the texts of a cloud say which versions of its provider they are for, and need no other. */
+function checkVersions(cloud: Cloud, prompts: Prompts, installed: readonly LockedProvider[]): LintFinding[] {
+  const name = `${cloud}-guidelines-resource_creation`
+  const text = prompts.get(name)
+  const claim = text ? claimOf(text.body) : null
+  const find = (prompt: string, line: number | null, message: string) => ({ prompt, rule: 'versions', line, message })
+  if (!claim) return text ? [find(name, null, 'does not say which versions of the provider it is written for')] : []
+  const own = [...prompts].filter(([prompt]) => prompt.startsWith(`${cloud}-`))
+  return [
+    ...installed
+      .filter((provider) => isBeyond(claim, provider))
+      .map(({ source, version }) => find(name, null, `is not written for ${source} ${version}, whose schema is given`)),
+    ...own.flatMap(([prompt, { body }]) =>
+      findTooNew(claim, body).map(({ line, message }) => find(prompt, line, message)),
+    ),
   ]
 }
 

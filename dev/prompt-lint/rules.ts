@@ -3,7 +3,7 @@ import { blocksWithin, isWrittenOut, readHcl } from '../../src/hcl/read.ts'
 import type { HclValue } from '../../src/hcl/tree.ts'
 import { carriesSecret, hasUrlPassword, isLiteralSecret, tokensIn } from '../../src/rules/common/secret-forms.ts'
 import { splitMarkdown, withoutCode } from './markdown.ts'
-import { findUnknownArguments, type ProviderSchema } from './schema.ts'
+import { findUnknownArguments, findUnknownReferences, type ProviderSchema } from './schema.ts'
 
 /** A fault of a prompt. `line` counts in its body from 1; null stands for the text as a whole. */
 export interface Complaint {
@@ -92,7 +92,7 @@ const secretsOf = (text: string): string[] => [
  * @param schema schemas of the providers; null when there are none
  */
 export function checkCode(body: string, schema: ProviderSchema | null): Complaint[] {
-  const { examples } = splitMarkdown(body)
+  const { examples, prose } = splitMarkdown(body)
   const unnamed = examples
     .filter(({ language }) => language === '')
     .map(({ line }) => ({ rule: 'example', line: line - 1, message: 'opens a code block without a language' }))
@@ -100,8 +100,28 @@ export function checkCode(body: string, schema: ProviderSchema | null): Complain
   return [
     ...unnamed,
     ...hcl.flatMap(({ code, line }) => exampleComplaints(code, schema).map((found) => moved(found, line - 1))),
+    ...(schema === null ? [] : proseReferences(prose, schema)),
   ]
 }
+
+/** A line about one version of the provider, which may name what another one does not have. */
+const OF_A_VERSION = /\b(?:provider|version) \d|\bin \d\b/i
+
+/** Checks the references in backticks, except in lines about one version of the provider. */
+const proseReferences = (prose: readonly string[], schema: ProviderSchema): Complaint[] =>
+  prose.flatMap((text, index) =>
+    OF_A_VERSION.test(text)
+      ? []
+      : [...text.matchAll(/`([^`]+)`/g)].flatMap(([, code = '']) =>
+          findUnknownReferences(schema, code).map((path) => unknownReference(path, index + 1)),
+        ),
+  )
+
+const unknownReference = (path: string, line: number): Complaint => ({
+  rule: 'schema',
+  line,
+  message: `${path} does not exist`,
+})
 
 const moved = (complaint: Complaint, by: number): Complaint => ({ ...complaint, line: (complaint.line ?? 1) + by })
 
@@ -112,9 +132,16 @@ function exampleComplaints(code: string, schema: ProviderSchema | null): Complai
   return [
     ...findUnformatted(code.replace(/\n$/, '')).map(({ line, message }) => ({ rule: 'format', line, message })),
     ...unknown.map(({ path, line, problem }) => ({ rule: 'schema', line, message: `${path} ${problem}` })),
+    ...(schema === null ? [] : codeReferences(code, schema)),
     ...findLiteralSecrets(code),
   ]
 }
+
+/** Checks the references of an example, line by line. */
+const codeReferences = (code: string, schema: ProviderSchema): Complaint[] =>
+  code
+    .split('\n')
+    .flatMap((text, index) => findUnknownReferences(schema, text).map((path) => unknownReference(path, index + 1)))
 
 /** Finds literal values of secrets, which would teach a model to write secrets into code. */
 function findLiteralSecrets(code: string): Complaint[] {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { readHcl } from '../../src/hcl/read.ts'
+import { readHcl, traversalsIn } from '../../src/hcl/read.ts'
 import type { HclBlock, HclBody } from '../../src/hcl/tree.ts'
 import { type Attribute, type Block, isSettable, readBlock } from '../../src/plan/schema/read-schema.ts'
 
@@ -98,3 +98,17 @@ function problems({ attributes = {}, block_types = {} }: Block, name: string, as
 /** True if an attribute is a list of objects, which may be written as blocks too. */
 const isListOfObjects = ({ type }: Attribute): boolean =>
   Array.isArray(type) && (type[0] === 'list' || type[0] === 'set') && Array.isArray(type[1]) && type[1][0] === 'object'
+
+/** Finds references to attributes that a type of the providers does not have, in code and addresses. */
+export function findUnknownReferences(schema: ProviderSchema, code: string): string[] {
+  const unknown = traversalsIn(code).flatMap((names) => {
+    const isData = names[0] === 'data'
+    const [type = '', , attribute] = isData ? names.slice(1) : names
+    const known = (isData ? schema.data : schema.resource).get(type)
+    if (known === undefined || attribute === undefined) return []
+    const isKnown =
+      Object.hasOwn(known.attributes ?? {}, attribute) || Object.hasOwn(known.block_types ?? {}, attribute)
+    return isKnown ? [] : [names.slice(0, isData ? 4 : 3).join('.')]
+  })
+  return [...new Set(unknown)]
+}

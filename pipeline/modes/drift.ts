@@ -1,4 +1,5 @@
 import { driftReportWriter } from '../../src/chains/report-writers.ts'
+import { isWithoutResources } from '../../src/plan/plan.ts'
 import { storeDrift, storeReport } from '../../src/reports/artifacts.ts'
 import { type DriftFacts, settleDriftPreview, settleDriftReport } from '../../src/reports/settle-drift.ts'
 import type { Kit } from '../kit/kit.ts'
@@ -83,6 +84,7 @@ async function lookForDrift(kit: Kit, targets: string[]) {
     excepted: covered,
     notes: note === null ? [] : [note],
     failure: null,
+    isEmpty: isWithoutResources(reading.valid.plan),
   }
 }
 
@@ -105,7 +107,9 @@ export async function writeDriftReport(kit: Kit, drift: DriftResult, changedFile
   // Both are awaited, also when the model fails, because the engine job of the plan works in this workspace.
   const [narration] = await Promise.allSettled([narrate(kit, drift, failure), outsideTargets])
   if (narration.status === 'rejected') throw narration.reason
-  const facts: DriftFacts = { ...drift, notes: drift.exclusions, failure, changedFiles, beyond: await outsideTargets }
+  const isEmpty = drift.valid !== null && isWithoutResources(drift.valid.plan)
+  const known = { notes: drift.exclusions, failure, changedFiles, isEmpty }
+  const facts: DriftFacts = { ...drift, ...known, beyond: await outsideTargets }
   const document = settleDriftReport(narration.value, facts, secrets)
   await storeReport(run.context, run.round, { type: 'drift', document }, run.signal)
   return document

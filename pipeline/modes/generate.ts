@@ -8,12 +8,13 @@ import type { Kit } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
 import { remediateDrift } from '../steps/drift/remediate-drift.ts'
 import { createStatementCheck, type IntentCheck, noteUnmet, startIntentCheck } from '../steps/generate/check-intent.ts'
+import { findUnplanned } from '../steps/generate/find-unplanned.ts'
 import { createEnvironmentCheck, createEnvironmentsCheck } from '../steps/generate/plan-environments.ts'
 import { decideLock, reviewPlan } from '../steps/generate/review-plan.ts'
 import { savePlan } from '../steps/generate/save-plan.ts'
 import { describeOthersChanges, describeResult, joinParts } from '../steps/generator/compose-result.ts'
 import { generateAndValidate } from '../steps/generator/generate-and-validate.ts'
-import { planOutsideTargets, type ValidPlan } from '../steps/plan/plan.ts'
+import { initialise, planOutsideTargets, type ValidPlan } from '../steps/plan/plan.ts'
 import { completePlanDocument } from '../steps/plan/store-plan.ts'
 import { chooseSessionTargets } from '../steps/plan/targets.ts'
 import { createCheckedValidator, createChoiceValidator } from '../steps/plan/validators.ts'
@@ -43,7 +44,11 @@ export async function generate(kit: Kit): Promise<Outcome> {
 async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   const { run, secrets } = kit
   const { query } = run.round
-  const conventions = await composePrompts(kit)
+  // The generator is told from its first call on what init installs. The first attempt repeats an init that failed.
+  const initialising = initialise(kit)
+  const initialised = Promise.allSettled([initialising])
+  const conventions = await composePrompts(kit, initialised).finally(() => initialised)
+  await initialising
   const maxAttempts = run.context.config.orchestration.max_validation_iteration
   const environments = createEnvironmentCheck(kit)
   const validate = createChoiceValidator(kit, chooseSessionTargets(kit))
@@ -60,7 +65,8 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   const turn: Turn = { user: secrets.text(query), assistant: describeResult(run.result) }
   run.conversation.push(turn)
   const plan = await checkDrift(kit, validated, conventions)
-  turn.assistant = joinParts([turn.assistant, describeOthersChanges(run.result)])
+  run.result.gaps.unshift(...(await findUnplanned(kit, plan)))
+  turn.assistant = joinParts([describeResult(run.result), describeOthersChanges(run.result)])
   run.result.changes = listChanges(plan.plan, secrets)
   const beyond = planOutsideTargets(kit, plan)
   const checked = await intent.evaluate(plan.plan)

@@ -1,6 +1,7 @@
 import { createLogger, type LogFields, type Logger, type LogLevel } from '../../src/base/log.ts'
 import { onStopSignal } from '../../src/runtime/process-end.ts'
 import { serve } from '../../src/runtime/serve.ts'
+import { problemResponse } from './http.ts'
 import { type Environment, isLoopback, type ServerSettings, SettingsError, textOf } from './settings.ts'
 
 /** `logLevel` is `info` by default. */
@@ -35,10 +36,13 @@ export async function startService<Settings extends LoggingSettings>(
 ) {
   const { host, port, token } = settings
   const { fetch, readyFields, close = async () => {} } = await service.open(settings, log)
-  const server = await serve(fetch, { hostname: host, port }).catch(async (error: unknown) => {
-    await close()
-    throw error
-  })
+  const isOpen = token === '' && isLoopback(host)
+  const server = await serve(isOpen ? refusePages(fetch) : fetch, { hostname: host, port }).catch(
+    async (error: unknown) => {
+      await close()
+      throw error
+    },
+  )
   if (token === '')
     if (isLoopback(host))
       log.info(`${service.tokenVariable} is blank: every request is accepted, on loopback only`, { host })
@@ -57,6 +61,22 @@ export async function startService<Settings extends LoggingSettings>(
       const closed = close()
       await Promise.all([closed, server.close(5_000, closed)])
     },
+  }
+}
+
+/** Names and addresses of this machine, as `URL.hostname`. */
+const OWN_NAME = /^(?:(?:.+\.)?localhost\.?|\d+(?:\.\d+){3}|\[.+\])$/
+
+/**
+ * Refuses pages of a browser on this machine, which reach its loopback as its programs do: those whose own name was
+ * made to resolve to it, and those that send a form or a simple request from elsewhere.
+ */
+function refusePages(fetch: OpenService['fetch']): OpenService['fetch'] {
+  return (request) => {
+    const origin = request.headers.get('origin')
+    const asked = [new URL(request.url).hostname, ...(origin === null ? [] : [URL.parse(origin)?.hostname ?? ''])]
+    if (asked.every((name) => OWN_NAME.test(name))) return fetch(request)
+    return problemResponse(421, 'Without a token only programs of this machine are answered.')
   }
 }
 

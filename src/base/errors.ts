@@ -13,11 +13,11 @@ export class PlatformError extends Error {
   }
 }
 
-/** The platform is overloaded. The response's `Retry-After` says when to try again. */
+/** The platform is overloaded (503), or the caller has too much open (429). `Retry-After` says when to try again. */
 export class Busy extends PlatformError {
   readonly retryAfterSeconds: number
-  constructor(message: string, retryAfterSeconds: number) {
-    super('Unavailable', 503, message)
+  constructor(message: string, retryAfterSeconds: number, status: 429 | 503 = 503) {
+    super(status === 429 ? 'TooMany' : 'Unavailable', status, message)
     this.retryAfterSeconds = retryAfterSeconds
   }
 }

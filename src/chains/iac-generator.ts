@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { createResultTool } from '../agent/result-tool.ts'
 import { cutMiddle } from '../base/text.ts'
 import type { Cloud, Operation } from '../base/vocabulary.ts'
+import type { LockedProvider } from '../plan/schema/lock-file.ts'
 import { bullets, fence, joinBodies, joinParts, renderLayout, withoutMarks } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { type ShownRepository, showRepository } from './shared/repository.ts'
@@ -27,14 +28,18 @@ export interface GeneratorValues {
   repository: ShownRepository | null
   /** Diff of the session's changes before this task; empty when there are none. */
   changes: string
+  /** Providers in the lock file; null when they are unknown or were told before. */
+  providers: readonly LockedProvider[] | null
   /** Arguments of the types in play that were not shown before; empty when there are none. */
   providerSchema: string
 }
 
 const MODE: Record<Operation, string> = {
   generate:
-    'The task is a request for a change. Deliver all of it and nothing beside it. Where the request leaves a ' +
-    'choice, take the smallest, cheapest and safest one that fulfils it.',
+    'The task is a request for a change. First the request: all of it, with names, sizes, numbers and ranges ' +
+    'written as it states them, as plain values. Then what is safe by default within its resources (encryption, ' +
+    'no public access). Beside them only what they need to work; what a guideline adds to that is named in ' +
+    '`assumptions` as an addition. Where the request leaves a choice, take the smallest, cheapest and safest.',
   drift:
     'The task is a list of operations that make the code describe the infrastructure as it is. The ' +
     'infrastructure is right, the code is wrong: change exactly what is listed, and never revert or improve the ' +
@@ -91,8 +96,9 @@ export const iacGenerator = defineChain({
         'Make the smallest change that does the task. Do not reformat, rename, reorder or clean up what you were ' +
           'not asked to touch. Where a block has to be renamed or moved, add a `moved` block: without one its ' +
           'resource is destroyed.',
-        'Write only `.tf` and `.tfvars` files below the root you see. Edit existing files with ' +
-          '`replace_in_file`; write whole files only when they are new.',
+        'Write only `.tf` and `.tfvars` files below the root you see. The engine loads the files directly in it and ' +
+          'those of modules it calls, no other folder. Edit existing files with `replace_in_file`; write whole files ' +
+          'only when they are new.',
         'Leave provider, version and backend settings alone unless the task is about them, and build with the ' +
           'types that the repository uses where they serve. Never declare a backend: the platform supplies it.',
         ...(foreignProviders && foreignProviders.names.length > 0
@@ -136,12 +142,13 @@ export const iacGenerator = defineChain({
         '`assumptions` what the task left open and you decided, `left_out` what it asks for and the code does not ' +
         'do. Users see nothing else of this conversation.',
     }),
-  query: ({ task, repository, changes, providerSchema }) =>
+  query: ({ task, repository, changes, providers, providerSchema }) =>
     joinParts(
       task,
       changes &&
         `What this session has changed so far, already in the files:\n${fence('changes of this session', changes)}`,
       repository && showRepository(repository),
+      providers && describeProviders(providers),
       providerSchema &&
         'What the installed providers take for the types in play; look up others with `resource_schema`. What is not ' +
           `listed does not exist, unless the list is cut.\n\n${fence('provider schema', providerSchema)}`,
@@ -157,6 +164,19 @@ export const iacGenerator = defineChain({
     }),
   read: ({ summary, assumptions, left_out }): GeneratorAnswer => ({ summary, assumptions, left_out }),
 })
+
+/** Tells the versions that count, or that the code has none yet. */
+function describeProviders(providers: readonly LockedProvider[]): string {
+  if (providers.length === 0)
+    return (
+      'No provider is installed yet. Declare what you use, with the versions that the guidelines are written for: ' +
+      'without a constraint the engine installs the newest.'
+    )
+  const lines = providers.map(
+    ({ source, version, constraints }) => `${source} ${version}${constraints ? ` (allowed: ${constraints})` : ''}`,
+  )
+  return `Write for the installed versions of the providers:\n${fence('providers', bullets(lines))}`
+}
 
 /** Asks for the request of a round. */
 export const writeTaskQuery = (request: string) =>

@@ -35,8 +35,7 @@ export const promptCompositor = defineChain({
         'judge no request.',
       rules: [
         'Choose only from the lists below. Copy names and lines verbatim.',
-        'Choose a template when the request creates that kind of resource or changes how it is set up. When in ' +
-          'doubt, choose it.',
+        'Choose a template when the request creates that kind of resource or changes how it is set up.',
         'Choose the abbreviation lines of the kinds of resource that will get a new name.',
         'Nothing fits: report empty lists.',
       ],
@@ -48,8 +47,9 @@ export const promptCompositor = defineChain({
     }),
   query: ({ request, pass }) =>
     pass.number === 1
-      ? 'Select the reference material for what this request names or plainly means. What those resources depend on ' +
-        `is asked later.\n\n${fence('request', request)}`
+      ? 'Select the reference material for what this request names or plainly means. What your choice depends on is ' +
+        'added later; only where no template fits what is named, choose those of what it will need, such as a ' +
+        `network.\n\n${fence('request', request)}`
       : 'A first choice was made for this request and stays. Select only what has to be added so that the chosen ' +
         'resources work: networks, subnets, identities, access rules, keys, ' +
         `logs.\n\n${fence('request', request)}\n\n${describeFirstPass(pass)}`,

@@ -1,9 +1,15 @@
-import type { Logger } from '../base/log.ts'
 import type { TerminalStatus } from '../base/vocabulary.ts'
 import type { SessionState } from './hub.ts'
 import { type Backlog, endFrame, type Frame, joinFrames } from './reader-backlog.ts'
 import type { EventChannel } from './round-event.ts'
-import { type Chunk, createSseStream, KEEP_ALIVE, type OpenStream, type StreamHost } from './sse-stream.ts'
+import {
+  type Chunk,
+  createSseStream,
+  KEEP_ALIVE,
+  type OpenStream,
+  type StreamHost,
+  type StreamRequest,
+} from './sse-stream.ts'
 import { isFinal } from './status-stream.ts'
 
 /** The events that a reader requests. */
@@ -24,11 +30,7 @@ const MAX_QUEUED = 64 * 1024
 const QUIET_POLLS = 3
 
 /** Creates the body of an event stream: events after the cursor, then new ones, and the round's final status. */
-export function createLogStream(
-  host: StreamHost,
-  view: LogView,
-  options: { maxPolls: number; log: Logger },
-): ReadableStream<Chunk> {
+export function createLogStream(host: StreamHost, view: LogView, options: StreamRequest): ReadableStream<Chunk> {
   const { hub } = host
   const { session, channel, round } = view
   let { cursor } = view

@@ -1,5 +1,6 @@
 import type { Logger } from '../base/log.ts'
 import type { EventHub } from './hub.ts'
+import { createReaders, type Reader } from './readers.ts'
 
 export type Chunk = Uint8Array<ArrayBuffer>
 
@@ -12,20 +13,28 @@ export type StreamHost = ReturnType<typeof createStreamHost>
  * Creates the host, which ends every open stream when the hub closes.
  * @param periodMs milliseconds between two polls of a stream. Each has its own timer, so that not all poll at the same
  * moment
+ * @param perUser most open streams of a user; 0 allows any number
  */
-export function createStreamHost(hub: EventHub, periodMs: number) {
+export function createStreamHost(hub: EventHub, periodMs: number, perUser = 0) {
   /** A function for each open stream that ends it. */
   const open = new Set<() => void>()
   hub.closing.addEventListener('abort', () => {
     for (const end of [...open]) end()
   })
-  return { hub, periodMs, open }
+  // A little less than a period, so that each poll of a lone stream checks.
+  return { hub, periodMs, open, readers: createReaders({ perUser, checkMs: periodMs * 0.8 }) }
 }
 
-export interface StreamOptions {
-  sessionUuid: string
+/** What the route of a stream decides. */
+export interface StreamRequest {
   maxPolls: number
   log: Logger
+  /** Null while sign-in is off: streams are then neither counted nor checked again. */
+  reader: Reader | null
+}
+
+export interface StreamOptions extends StreamRequest {
+  sessionUuid: string
   /** The limit of the queue for a reader. */
   queue: QueuingStrategy<Chunk>
 }
@@ -55,10 +64,12 @@ export interface StreamContent {
 
 /**
  * Creates the body of an event stream: a comment at once, then its content. It also ends after `maxPolls` polls, when
- * the hub closes, when the content fails and when the reader disconnects.
+ * the hub closes, when the content fails, when the reader disconnects, and after a poll at which the reader may not read
+ * any more. Throws 429 when the reader has too many open streams.
  */
 export function createSseStream(host: StreamHost, content: StreamContent, options: StreamOptions) {
-  const closers: (() => void)[] = []
+  const reader = options.reader && host.readers.enter(options.reader)
+  const closers: (() => void)[] = reader ? [reader.leave] : []
   let controller: ReadableStreamDefaultController<Chunk>
   let pollCount = 0
   let isDone = false
@@ -72,11 +83,21 @@ export function createSseStream(host: StreamHost, content: StreamContent, option
     release()
     controller.close()
   }
+  const endRefused = (mayRead: boolean) => {
+    if (mayRead || isDone) return
+    options.log.info('event stream ended: its reader may not read any more', { session_id: options.sessionUuid })
+    end()
+  }
   const stream: OpenStream = {
     isDone: () => isDone,
     hasRoom: () => (controller.desiredSize ?? 0) > 0,
     send: (chunk) => controller.enqueue(chunk),
-    poll: () => (pollCount++ < options.maxPolls ? content.onPoll(stream) : end()),
+    poll: () => {
+      if (pollCount++ >= options.maxPolls) return end()
+      content.onPoll(stream)
+      // A fault ends nothing: the next poll checks again.
+      reader?.mayRead().then(endRefused, (error) => options.log.warn('a reader could not be checked', { error }))
+    },
     end,
     fail: (error) => {
       if (!isDone) options.log.warn('event stream ended early', { error, session_id: options.sessionUuid })

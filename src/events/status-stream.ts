@@ -1,7 +1,6 @@
-import type { Logger } from '../base/log.ts'
 import { type Status, TERMINAL_STATUSES } from '../base/vocabulary.ts'
 import type { SessionState } from './hub.ts'
-import { type Chunk, createSseStream, type OpenStream, type StreamHost } from './sse-stream.ts'
+import { type Chunk, createSseStream, type OpenStream, type StreamHost, type StreamRequest } from './sse-stream.ts'
 
 /** Frames queued for a slow reader. While the queue is full, only the latest state is kept. */
 const MAX_QUEUED = 8
@@ -10,7 +9,7 @@ const MAX_QUEUED = 8
 export function createStatusStream(
   host: StreamHost,
   sessionUuid: string,
-  options: { maxPolls: number; log: Logger },
+  options: StreamRequest,
 ): ReadableStream<Chunk> {
   let state: SessionState | null = null
   /** True while the reader has no room for the latest state. */

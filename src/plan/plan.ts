@@ -108,6 +108,12 @@ export function modulesOf(plan: Plan) {
   return modules
 }
 
+/** Reports whether neither code nor state has a resource; false when the document does not describe the code. */
+export const isWithoutResources = (plan: Plan): boolean =>
+  describesCode(plan) &&
+  plan.resource_changes.length + stateResources(plan).length === 0 &&
+  modulesOf(plan).every(({ module }) => itemsOf(module.resources).length === 0)
+
 /** Returns the resources of the prior state, in all modules. */
 export const stateResources = ({ document }: Plan): JsonObject[] =>
   resourcesIn(memberOf(memberOf(document.prior_state, 'values'), 'root_module'))

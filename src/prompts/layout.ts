@@ -86,8 +86,11 @@ const randomId = () => toHex(crypto.getRandomValues(new Uint8Array(8)))
 /** Marks the heading of a section about writing code, of which a plan shows nothing. */
 const CODE_ONLY = /\(code only\)$/i
 
-/** Sections of resource templates about code and its history. Their headings are the same in every shipped template. */
-const OF_TEMPLATES = new Set(['dependencies', 'common mistakes', 'import and drift'])
+/**
+ * Sections of resource templates about code and its history, or about what the engine checks. Their headings are the
+ * same in every shipped template.
+ */
+const OF_TEMPLATES = new Set(['purpose', 'required', 'naming', 'dependencies', 'common mistakes', 'import and drift'])
 
 /** Returns a prompt body for a reader of plans: without the sections whose heading ends in `(code only)`. */
 export const withoutCodeSections = (body: string): string => withoutSections(body, (title) => CODE_ONLY.test(title))
@@ -96,9 +99,12 @@ export const withoutCodeSections = (body: string): string => withoutSections(bod
 export const withoutMarks = (body: string): string =>
   body.replaceAll(/^(#{1,6}[ \t].*?)[ \t]*\(code only\)[ \t]*$/gim, '$1')
 
-/** Does the same for a resource template, whose sections about code have fixed names. */
+/** Does the same for a resource template, whose sections about code have fixed names, and leaves out its examples. */
 export const templateForPlans = (body: string): string =>
-  withoutSections(body, (title) => CODE_ONLY.test(title) || OF_TEMPLATES.has(title.toLowerCase()))
+  withoutSections(body, (title) => CODE_ONLY.test(title) || OF_TEMPLATES.has(title.toLowerCase())).replaceAll(
+    /^```[\s\S]*?^```\n*/gm,
+    '',
+  )
 
 /**
  * Omits the sections with these headings, each up to the next heading of its level or above. Lines in a block of code

@@ -21,6 +21,14 @@ export function mergeFindings(code: CodeFindings, model: ComplianceFindings): Co
   }
 }
 
+const NOTHING_CHANGED = 'The plan changes nothing, so that there was no change to check.'
+
+/** Begins the summary with the sentence that a plan without changes gave nothing to check. */
+export const ofEmptyPlan = (findings: ComplianceFindings): ComplianceFindings => ({
+  ...findings,
+  summary: [NOTHING_CHANGED, findings.summary.trim()].filter((text) => text !== '').join(' '),
+})
+
 /** Returns the result of a round without a compliance check, which is not stored. */
 export const emptyCompliance = (): ComplianceReport => ({
   passed: true,

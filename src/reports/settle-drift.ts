@@ -18,6 +18,8 @@ export interface DriftFacts {
   failure: string | null
   /** Files that the round's commits changed. */
   changedFiles: readonly string[]
+  /** True if neither code nor state has a resource, so that there was nothing to compare. */
+  isEmpty?: boolean
   /** Whole-root changes outside the targets; null for a round without targets or changes. */
   beyond: BeyondTargets | null
 }
@@ -30,6 +32,8 @@ const STILL_THERE = 'The last plan still shows this difference.'
 const NOT_READ_AGAIN = 'It could not be read again whether this difference is gone.'
 const UNREADABLE = 'The drift could not be read.'
 const MAX_TEXT = 4_000
+const NO_DRIFT = 'No drift was found: the code describes the infrastructure as it is.'
+export const NOTHING_TO_COMPARE = 'Nothing was compared: neither the code of this root nor its state has a resource.'
 
 /**
  * Settles the stored report: status, addresses and differences come from plans and commits, the prose from the model.
@@ -112,9 +116,8 @@ function summaryOf(
   facts: DriftFacts,
   settled: { status: DriftReport['status']; remediated: number },
 ): string {
-  const { detected, remaining, excepted, failure, beyond } = facts
-  if (detected.length === 0 && failure === null)
-    return 'No drift was found: the code describes the infrastructure as it is.'
+  const { detected, remaining, excepted, failure, beyond, isEmpty } = facts
+  if (detected.length === 0 && failure === null) return isEmpty ? NOTHING_TO_COMPARE : NO_DRIFT
   const vanished = detected.length - settled.remediated - remaining.length - excepted.length
   const counts = [
     `${countResources(detected.length)} differed: ${settled.remediated} remediated, ${remaining.length} left`,
@@ -159,10 +162,10 @@ const DIFFERS = 'Code and infrastructure differ here. This was a preview, so not
  * Errors: `ReportGenerationError` `report 'drift' generation error.`
  */
 export function settleDriftPreview(
-  seen: Pick<DriftFacts, 'remaining' | 'excepted' | 'notes' | 'failure'>,
+  seen: Pick<DriftFacts, 'remaining' | 'excepted' | 'notes' | 'failure' | 'isEmpty'>,
   masker: Masker,
 ): DriftReport {
-  const { remaining, excepted, failure } = seen
+  const { remaining, excepted, failure, isEmpty } = seen
   const narration: DriftReport = {
     summary: '',
     status: 'Failed',
@@ -173,11 +176,12 @@ export function settleDriftPreview(
   const facts: DriftFacts = { ...seen, detected: [...remaining, ...excepted], changedFiles: [], beyond: null }
   const settled = settleDriftReport(narration, facts, masker)
   if (failure !== null) return { ...settled, summary: 'The drift could not be read. Nothing was changed.' }
-  return { ...settled, status: 'Succeeded', summary: previewSummary(remaining.length, excepted.length) }
+  const summary = isEmpty ? NOTHING_TO_COMPARE : previewSummary(remaining.length, excepted.length)
+  return { ...settled, status: 'Succeeded', summary }
 }
 
 function previewSummary(remaining: number, excepted: number): string {
-  if (remaining + excepted === 0) return 'No drift was found: the code describes the infrastructure as it is.'
+  if (remaining + excepted === 0) return NO_DRIFT
   const resources = remaining === 1 ? '1 resource differs' : `${remaining} resources differ`
   return `Preview: ${resources}, and ${excepted} more as the exception rules expect. Nothing was changed.`
 }

@@ -13,6 +13,7 @@ import type { Plan } from '../plan/plan.ts'
 import { planCounts, plannedChanges } from '../plan/planned-changes.ts'
 import { BEYOND_TITLE, type BeyondTargets, describeBeyondTargets, isBeyondTitle } from '../plan/targets.ts'
 import { emptyResult, type RoundResult } from '../rounds/round-result.ts'
+import { ADDITIONS_TITLE, type Addition, describeAdditions } from '../rules/intent/additions.ts'
 import { describeResults, describeUnmet, INTENT_TITLE, isIntentTitle } from '../rules/intent/describe.ts'
 import type { StatementResult } from '../rules/intent/statement.ts'
 import { finishReport, type GenerateReport, reportSchemas } from './schemas.ts'
@@ -30,6 +31,8 @@ interface KnownBesides {
   beyond?: BeyondTargets | null
   /** Results of the request's statements; without any the report omits the check. */
   checked?: readonly StatementResult[]
+  /** What the plan creates beside the request. */
+  additions?: readonly Addition[]
   /** Results of the round: assumptions, other people's changes in it, and remarks. */
   result?: RoundResult
 }
@@ -104,11 +107,13 @@ function beginWithGaps(summary: string, plan: Plan, { checked = [], result = emp
 /** Replaces the model's entries about facts that code provides. */
 function settlePoints(
   narrated: readonly Point[],
-  { beyond = null, checked = [], result = emptyResult() }: KnownBesides,
+  { beyond = null, checked = [], additions = [], result = emptyResult() }: KnownBesides,
 ): Point[] {
-  const isOfCode = (title: string) => isBeyondTitle(title) || isIntentTitle(title) || isBackgroundTitle(title)
+  const isOfCode = (title: string) =>
+    isBeyondTitle(title) || isIntentTitle(title) || title === ADDITIONS_TITLE || isBackgroundTitle(title)
   const points = narrated.filter(({ title }) => !isOfCode(title))
   if (checked.length > 0) points.push({ title: INTENT_TITLE, description: describeResults(checked) })
+  if (additions.length > 0) points.push({ title: ADDITIONS_TITLE, description: describeAdditions(additions) })
   if (beyond) points.push({ title: BEYOND_TITLE, description: describeBeyondTargets(beyond) })
   return [...points, ...backgroundPoints(result)]
 }

@@ -52,6 +52,7 @@ const GENERATOR: GeneratorValues = {
   task: 'QUERY',
   repository: null,
   changes: '',
+  providers: null,
   providerSchema: '',
 }
 const CODE_BODIES = {
@@ -221,6 +222,17 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
       }),
     ],
     ['query: without schema', generatorQuery({ providerSchema: '' })],
+    ['query: without providers', generatorQuery({ providerSchema: '', providers: [] })],
+    [
+      'query: with providers',
+      generatorQuery({
+        providerSchema: '',
+        providers: [
+          { source: 'hashicorp/aws', version: '5.73.0', constraints: '~> 5.0' },
+          { source: 'hashicorp/random', version: '3.7.2', constraints: null },
+        ],
+      }),
+    ],
     ['query: with schema', generatorQuery({ providerSchema: 'resource "a_b"' })],
   ],
   TARGET_GENERATOR: [

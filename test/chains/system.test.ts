@@ -41,6 +41,7 @@ test('prompt bodies are inserted, not rendered', () => {
     task: '',
     repository: null,
     changes: '',
+    providers: null,
     providerSchema: '',
   }
   expect(iacGenerator.system({ ...bodies, engine: body }, values)).toContain(body)

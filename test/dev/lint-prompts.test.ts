@@ -53,6 +53,23 @@ describe('prompt lint on the command line', () => {
     )
   })
 
+  test('of several schemas each is asked, in the version that the lock file beside it tells', async () => {
+    const files = await Promise.all(
+      ['7.32.0', '6.37.0'].map(async (version) => {
+        const own = join(folder.path, 'schemas', version)
+        await mkdir(own, { recursive: true })
+        await writeFile(join(own, 'schema.json'), JSON.stringify({ provider_schemas: {} }))
+        const lock = `provider "registry.terraform.io/oracle/oci" {\n  version = "${version}"\n}\n`
+        await writeFile(join(own, '.terraform.lock.hcl'), lock)
+        return join(own, 'schema.json')
+      }),
+    )
+    const { stdout } = await lint([folder.path], { PLATFORM_PROVIDER_SCHEMA: files.join(',') })
+    expect(stdout).toMatch(
+      /^oci\/guidelines\/resource_creation\.yaml: is not written for oracle\/oci 6\.37\.0, whose schema is given \(versions\)\n\d+ prompts, 1 findings\n$/,
+    )
+  })
+
   test('what cannot be read is told, without findings', async () => {
     await writeFile(join(folder.path, 'oci/resources/extra.yaml'), 'body: [')
     expect(await lint([folder.path])).toMatchObject({

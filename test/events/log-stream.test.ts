@@ -41,7 +41,7 @@ async function startCore(options: { sql?: Sql; resyncMs?: number; wrap?: (hub: E
     if (!start) throw new Error('no such round')
     const { head, cursor } = start
     const wanted = { session, channel, head, round, cursor: after ?? cursor }
-    return createLogStream(host, wanted, { maxPolls, log: silentLogger })
+    return createLogStream(host, wanted, { maxPolls, log: silentLogger, reader: null })
   }
   return { hub, host, body, open: async (...args: Parameters<typeof body>) => read(await body(...args)) }
 }

@@ -40,7 +40,11 @@ function stubHub(state: SessionState) {
 function open(options: { state?: SessionState; maxPolls?: number } = {}) {
   const { hub, change } = stubHub(options.state ?? running('generating', 'Writing'))
   const host = createStreamHost(hub, PERIOD_MS)
-  const body = createStatusStream(host, crypto.randomUUID(), { maxPolls: options.maxPolls ?? 2160, log: silentLogger })
+  const body = createStatusStream(host, crypto.randomUUID(), {
+    maxPolls: options.maxPolls ?? 2160,
+    log: silentLogger,
+    reader: null,
+  })
   return { hub, change, stream: readStream(new Response(body)) }
 }
 
@@ -105,7 +109,7 @@ describe('polls', () => {
     const { hub } = stubHub(running('generating'))
     const host = createStreamHost(hub, PERIOD_MS)
     const streams = Array.from({ length: 100 }, () =>
-      readStream(new Response(createStatusStream(host, 'x', { maxPolls: 2160, log: silentLogger }))),
+      readStream(new Response(createStatusStream(host, 'x', { maxPolls: 2160, log: silentLogger, reader: null }))),
     )
     await Promise.all(streams.map((stream) => stream.event()))
     await Promise.all(streams.map((stream) => stream.leave()))
@@ -153,7 +157,9 @@ it('ends when its first state cannot be read', async () => {
   const { hub } = stubHub(running('started'))
   const broken: EventHub = { ...hub, closing: hub.closing, watch: () => Promise.reject(new Error('no database')) }
   const stream = readStream(
-    new Response(createStatusStream(createStreamHost(broken, PERIOD_MS), 'x', { maxPolls: 10, log: silentLogger })),
+    new Response(
+      createStatusStream(createStreamHost(broken, PERIOD_MS), 'x', { maxPolls: 10, log: silentLogger, reader: null }),
+    ),
   )
   expect(await stream.frame()).toBe(': keepalive\n\n')
   expect(await stream.frame()).toBeNull()

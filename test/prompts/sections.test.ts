@@ -43,8 +43,10 @@ describe('withoutCodeSections', () => {
 })
 
 it('takes the sections about code out of a template, whatever their case', () => {
-  const body = '# Bucket\n\n## Required\n- `bucket`\n\n## Common Mistakes\n- one\n\n## How it is checked\n- by name'
-  expect(templateForPlans(body)).toBe('# Bucket\n\n## Required\n- `bucket`\n\n## How it is checked\n- by name')
+  const body =
+    '# Bucket\n\n## Required\n- `bucket`\n\n## Recommended\n- private\n\n```hcl\nx = 1\n```\n\n## Common Mistakes\n' +
+    '- one\n\n## How it is checked\n- by name'
+  expect(templateForPlans(body)).toBe('# Bucket\n\n## Recommended\n- private\n\n## How it is checked\n- by name')
 })
 
 describe('the shipped prompts', () => {

@@ -169,7 +169,7 @@ describe('PATCH /api/v1/admin/sessions/{session_id}/toggle_lock', () => {
 
   it.each([
     [{}, 'missing'],
-    [{ reason: null }, 'missing'],
+    [{ reason: null }, 'value_error'],
     [{ reason: '' }, 'value_error'],
     [{ reason: ' \n\t' }, 'value_error'],
     [{ reason: 'x'.repeat(1_001) }, 'string_too_long'],

@@ -61,7 +61,15 @@ describe('openapi.json', () => {
     const { components } = await document()
     const { properties, required } = components.schemas.GenerateRequest
     expect(required).toEqual(['q'])
-    expect(Object.keys(properties)).toEqual(['q', 'repo_uri', 'scope_id', 'engine_providers', 'iac_path', 'session_id'])
+    expect(Object.keys(properties)).toEqual([
+      'q',
+      'repo_uri',
+      'scope_id',
+      'engine_providers',
+      'iac_path',
+      'session_id',
+      'state',
+    ])
     expect(properties.q).toMatchObject({ type: 'string', minLength: 1 })
     expect(components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' })
   })

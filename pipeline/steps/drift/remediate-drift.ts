@@ -4,8 +4,10 @@ import { writeOperationsQuery } from '../../../src/chains/iac-generator.ts'
 import { driftTargets } from '../../../src/chains/target-generator.ts'
 import { namesResource } from '../../../src/plan/addresses.ts'
 import { type DriftOperation, driftOperations, vanishedPart } from '../../../src/plan/drift.ts'
+import { isWithoutResources } from '../../../src/plan/plan.ts'
 import { hasMatchingTarget } from '../../../src/plan/targets.ts'
 import { storeDrift } from '../../../src/reports/artifacts.ts'
+import { NOTHING_TO_COMPARE } from '../../../src/reports/settle-drift.ts'
 import { traceEngine } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
@@ -84,7 +86,9 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
     await separateExcepted()
     const explained = text !== IN_SYNC && task.filterSessionChanges
     if (explained || state.remaining.length === 0) {
-      await status.show('validating', explained || state.excepted.length === 0 ? text : EXCEPTIONS)
+      const ending = explained || state.excepted.length === 0 ? text : EXCEPTIONS
+      const isEmpty = state.detected.length === 0 && state.valid !== null && isWithoutResources(state.valid.plan)
+      await status.show('validating', isEmpty ? NOTHING_TO_COMPARE : ending)
       Object.assign(state, { inSync: true, remaining: [] })
       return
     }

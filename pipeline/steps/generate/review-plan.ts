@@ -4,10 +4,10 @@ import { complianceChecker } from '../../../src/chains/compliance-checker.ts'
 import { generateReportWriter } from '../../../src/chains/report-writers.ts'
 import { foreignToCloud } from '../../../src/chains/shared/catalogue.ts'
 import { describePlan, type PlanBackground } from '../../../src/chains/shared/plan-background.ts'
-import { changedTypes } from '../../../src/plan/planned-changes.ts'
+import { changedTypes, plannedChanges } from '../../../src/plan/planned-changes.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import { storeComplianceCheck, storeReport } from '../../../src/reports/artifacts.ts'
-import { complianceVerdict, emptyCompliance, mergeFindings } from '../../../src/reports/compliance.ts'
+import { complianceVerdict, emptyCompliance, mergeFindings, ofEmptyPlan } from '../../../src/reports/compliance.ts'
 import {
   type ComplianceReport,
   complianceFindings,
@@ -17,11 +17,13 @@ import {
 import { settleGenerateReport } from '../../../src/reports/settle-generate.ts'
 import { recordLockDecision } from '../../../src/rounds/transitions.ts'
 import { evaluateRules } from '../../../src/rules/evaluate.ts'
+import { findAdditions } from '../../../src/rules/intent/additions.ts'
 import type { StatementResult } from '../../../src/rules/intent/statement.ts'
 import type { CodeFindings, Finding as RuleFinding } from '../../../src/rules/rule.ts'
 import { readSessionRequests } from '../../../src/sessions/session-requests.ts'
 import type { Finding } from '../../kit/attempts.ts'
 import { type Kit, notify } from '../../kit/kit.ts'
+import { withFallback } from '../../kit/run.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import { type Conventions, templatesFor } from '../shared/compose-prompts.ts'
@@ -117,10 +119,25 @@ async function writeGenerateReport(kit: Kit, valid: ValidPlan, { background, bey
   const plan = describePlan(valid, secrets)
   const narration = await runChain(kit, generateReportWriter, { ...background, plan })
   const { result } = background
-  const document = settleGenerateReport(narration, valid.plan, secrets, { beyond: await beyond, checked, result })
+  const statements = checked.map(({ statement }) => statement)
+  const additions = findAdditions(statements, valid.plan, await readWrittenBlocks(kit))
+  const known = { beyond: await beyond, checked, additions, result }
+  const document = settleGenerateReport(narration, valid.plan, secrets, known)
   await storeReport(run.context, run.round, { type: 'generate', document }, run.signal)
   return document
 }
+
+/** Returns a test for the blocks of resources that this run wrote; none when its diff cannot be read. */
+async function readWrittenBlocks({ run }: Kit): Promise<(type: string, name: string) => boolean> {
+  const diff = await withFallback(run, 'the additions of the round are not known', '', () =>
+    run.workspace.branchDiff('run'),
+  )
+  const written = new Set([...diff.matchAll(WRITTEN)].map(([, type, name]) => `${type}.${name}`))
+  return (type, name) => written.has(`${type}.${name}`)
+}
+
+/** The first line of a block of a resource that a diff adds, or that stands in a new file. */
+const WRITTEN = /^\+?resource[ \t]+"([\w-]+)"[ \t]+"([\w-]+)"/gm
 
 /** Checks the plan with rules and a model. Errors: those of `runAgent`; `ReportGenerationError`. */
 async function auditCompliance(
@@ -144,7 +161,9 @@ async function auditCompliance(
     templates: templatesFor(conventions, types),
   }
   const findings = await runChain(kit, complianceChecker, values, { signal })
-  return complianceVerdict(finishReport('compliance', complianceFindings, mergeFindings(code, findings), secrets))
+  const merged = mergeFindings(code, findings)
+  const told = plannedChanges(valid.plan).length === 0 ? ofEmptyPlan(merged) : merged
+  return complianceVerdict(finishReport('compliance', complianceFindings, told, secrets))
 }
 
 const toFinding = ({ rule_id, severity, resource, message, suggested_fix }: RuleFinding): Finding => ({

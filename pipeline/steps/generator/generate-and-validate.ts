@@ -11,6 +11,7 @@ import {
 import type { Kit } from '../../kit/kit.ts'
 import { type PlanToStore, storePlan } from '../plan/store-plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
+import { findUnloaded } from './changed-code.ts'
 import { type Attempt, addToResult, composeResult, joinParts } from './compose-result.ts'
 import {
   areSameFindings,
@@ -29,7 +30,15 @@ export type Validation<Value> = PlanToStore & {
   verdicts?: ReadonlyMap<string, boolean>
 } & (
     | { ok: true; value: Value }
-    | { ok: false; feedback: string; value?: Value; step?: EngineStep; goodEnough?: GoodEnough<Value> }
+    | {
+        ok: false
+        feedback: string
+        value?: Value
+        step?: EngineStep
+        /** The message of the round if no later attempt is better: nothing loads the code, so no engine was asked. */
+        unloaded?: string
+        goodEnough?: GoodEnough<Value>
+      }
   )
 
 /** A rejected attempt that is accepted after all when every later one fails. */
@@ -80,6 +89,13 @@ class SameFailure extends ValidationLoopExceeded {
 export class EnvironmentFailure extends ValidationLoopExceeded {
   constructor(last: Validation<unknown>, message: string) {
     super(last, 'EnvironmentFailure', message)
+  }
+}
+
+/** Thrown when nothing loads the code of the last attempt. The message says where the engine would. */
+class CodeNotLoaded extends ValidationLoopExceeded {
+  constructor(last: Validation<unknown>, message: string) {
+    super(last, 'CodeNotLoaded', message)
   }
 }
 
@@ -145,7 +161,9 @@ async function runAttempts<Value>(kit: Kit, task: GenerationTask<Value>, progres
     last = await kit.attempts.record(facts, () => runAttempt(kit, task, { attempt, generator, progress }))
     if (last.ok) return last.value
   }
-  throw new ValidationLoopExceeded(last)
+  throw last?.ok === false && last.unloaded !== undefined
+    ? new CodeNotLoaded(last, last.unloaded)
+    : new ValidationLoopExceeded(last)
 }
 
 /** Returns the reason for a further loop of the round; null for the first loop. */
@@ -180,7 +198,7 @@ async function runAttempt<Value>(
   }
   progress.attempts.push({ ...answer, reason: progress.reason, files })
   await status.say('validating', 'Waiting for infrastructure as code to be validated.')
-  const last = await task.validate()
+  const last: Validation<Value> = (await findUnloaded(kit)) ?? (await task.validate())
   await storePlan(kit, last)
   const { lost, isTaken, standing, goesBack } = progress.ratchet.judge(last, attempt, commit)
   progress.trajectory.push(`${attempt} ${secrets.text(outcomeOf(last, lost))}`)
@@ -216,10 +234,14 @@ const describeLoss = (lost: readonly string[], attempt: number | undefined): str
 function outcomeOf(validation: Validation<unknown>, lost: readonly string[]): string {
   if (lost.length > 0 && (validation.ok || !validation.step))
     return `was not taken, because it lost: ${lost.join('; ')}`
-  if (validation.ok) return 'was accepted'
+  if (validation.ok) {
+    const lacks = [...(validation.verdicts ?? [])].filter(([, isPassed]) => !isPassed).map(([name]) => name)
+    return lacks.length === 0 ? 'was accepted' : `was accepted, although it lacks: ${lacks.join('; ')}`
+  }
   const [first = ''] = withoutWarnings(validation.feedback).match(/(?<=Error: ).+/) ?? validation.feedback.split('\n')
   const words = cutMiddle(first.replace(/^- /, '').replace(/\.$/, ''), MAX_OUTCOME)
   if (validation.step) return `failed at ${validation.step}: ${words}`
+  if (validation.unloaded !== undefined) return `was not planned: ${words}`
   return `was valid, but not what was asked for: ${words}`
 }
 
@@ -262,7 +284,9 @@ async function writeNextQuery(
   last: Extract<Validation<unknown>, { ok: false }>,
   hasNextAttempt: boolean,
 ) {
-  const { step, feedback, goodEnough } = last
+  const { step, feedback, goodEnough, unloaded } = last
+  if (unloaded !== undefined && ratchet.countFailure(step, [], feedback) >= MAX_SAME)
+    throw new CodeNotLoaded(last, unloaded)
   if (goodEnough) return { query: goodEnough.query, findings: feedback }
   if (!step) return { query: writeFeedbackQuery(feedback), findings: feedback }
   const reason = await explainFaultOutsideCode(kit, feedback)

@@ -1,11 +1,20 @@
 import { type GeneratorValues, iacGenerator } from '../../../src/chains/iac-generator.ts'
 import { describeDiff } from '../../../src/chains/shared/branch-diff.ts'
 import { foreignProviders } from '../../../src/chains/shared/catalogue.ts'
-import { declaredTypes, keyOf, mentionedTypes, uniqueTypes } from '../../../src/plan/schema/read-schema.ts'
+import { LOCK_FILE, type LockedProvider, readLockFile } from '../../../src/plan/schema/lock-file.ts'
+import {
+  declaredTypes,
+  keyOf,
+  mentionedTypes,
+  type TypeName,
+  typesNamedIn,
+  uniqueTypes,
+} from '../../../src/plan/schema/read-schema.ts'
 import { renderTypes } from '../../../src/plan/schema/render.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import { openDialogue } from '../../kit/run-chain.ts'
+import { readText } from '../../workspace/files/access.ts'
 import { chooseForTask, readForTask } from '../shared/look-at-repository.ts'
 
 /** The part of a task that the generator reads. */
@@ -26,7 +35,7 @@ const MAX_CHANGES = 24_000
 export async function openGenerator(kit: Kit, { query, ...task }: ToldTask) {
   const cloud = kit.run.round.session.provider
   const foreign = { cloud, names: foreignProviders(await kit.survey.files(), cloud) }
-  const blank = { task: '', repository: null, changes: '', providerSchema: '' }
+  const blank = { task: '', repository: null, changes: '', providers: null, providerSchema: '' }
   const values: GeneratorValues = { ...task, foreignProviders: foreign, ...blank }
   const [dialogue, repository, changes] = await Promise.all([
     openDialogue(kit, iacGenerator, values),
@@ -38,8 +47,9 @@ export async function openGenerator(kit: Kit, { query, ...task }: ToldTask) {
   return {
     /** Asks for an attempt, in the conversation of the earlier ones. Errors: those of `runAgent`. */
     ask: async (prompt: string) => {
-      const schemas = await readSchemas(kit, prompt, task.templates)
-      const beginning = closing === null ? { repository, changes } : {}
+      const schemas = await readSchemas(kit, { query: prompt, request: query, templates: task.templates })
+      const providers = closing === null ? await readProviders(kit) : null
+      const beginning = closing === null ? { repository, changes, providers } : {}
       const providerSchema = dropShown(schemas ?? '', shownTypes)
       const answer = await dialogue.ask({ ...values, ...beginning, task: prompt, providerSchema }, closing ?? '')
       closing = answer.summary
@@ -49,6 +59,17 @@ export async function openGenerator(kit: Kit, { query, ...task }: ToldTask) {
     forgetCalls: dialogue.forgetCalls,
   }
 }
+
+/** Maximum characters of a lock file. */
+const MAX_LOCK_FILE = 1_000_000
+
+/** Reads the providers that init or the repository chose; none when init needs none, null when they are unknown. */
+const readProviders = ({ run, engine }: Kit): Promise<LockedProvider[] | null> =>
+  withFallback(run, 'the generator is not told the versions of the providers', null, async () => {
+    const text = await readText(`${run.workspace.iacRoot}/${LOCK_FILE}`, MAX_LOCK_FILE)
+    if (text === null) return engine.initialised ? [] : null
+    return readLockFile(text)
+  })
 
 /** Removes the types that were shown before, and notes the others. Each type is one paragraph. */
 function dropShown(schemas: string, shown: Set<string>): string {
@@ -68,23 +89,31 @@ const MAX_CHARS = { type: 6_000, total: 12_000 }
 const MAX_TYPES = 12
 
 /**
- * Reads the provider schemas that the generator probably needs as one text: types in the query, then those in the
- * session's changes and the selected prompts, unless nearby code shows their use. Others are available through a tool.
- * Empty when no provider has them; null before the first init.
- * @param query that of the generator, with the engine output
- * @param templates bodies of the selected resource prompts
+ * Reads the provider schemas that the generator probably needs as one text: types in the query, then those that the
+ * task names in words, in the session's changes and in the titles of the selected prompts, unless nearby code shows
+ * their use. Others are available through a tool. Empty when no provider has them; null before the first init.
+ * @param about.query that of the generator, with the engine output
+ * @param about.request the words of the task
+ * @param about.templates bodies of the selected resource prompts
  */
-export async function readSchemas(kit: Kit, query: string, templates: readonly string[]): Promise<string | null> {
+export async function readSchemas(
+  kit: Kit,
+  { query, request, templates }: { query: string; request: string; templates: readonly string[] },
+): Promise<string | null> {
   const { run, engine } = kit
   return await withFallback(run, 'the generator goes on without provider schemas', null, async () => {
     const names = await engine.schema.names()
     if (!names) return null
     const { chosen } = await chooseForTask(kit, query)
     const shown = new Set(chosen.flatMap(({ text }) => declaredTypes(text)).map(keyOf))
-    const likely = [...declaredTypes(await run.workspace.branchDiff()), ...templates.flatMap(mentionedTypes)]
+    const named: TypeName[] = typesNamedIn(request, names.resource).map((type) => ({ mode: 'resource', type }))
+    const likely = [...named, ...declaredTypes(await run.workspace.branchDiff()), ...templates.flatMap(titleTypes)]
     const candidates = uniqueTypes([...mentionedTypes(query), ...likely.filter((type) => !shown.has(keyOf(type)))])
     const types = candidates.filter(({ mode, type }) => names[mode].includes(type))
     const schemas = (await engine.schema.of(types.slice(0, MAX_TYPES))) ?? []
     return renderTypes(schemas, MAX_CHARS).text
   })
 }
+
+/** Returns the types in the title of a resource prompt. */
+const titleTypes = (template: string): TypeName[] => mentionedTypes(template.trim().split('\n', 1)[0] ?? '')

@@ -4,11 +4,16 @@ import { type EngineStep, formOf } from './diagnose.ts'
 /** The steps of the engine that an attempt passes, in order. */
 const STEPS: readonly EngineStep[] = ['init', 'validate', 'plan', 'show']
 
+/** What an attempt passes before the engine is asked. */
+const LOADED = 'all of its code is loaded'
+
 /** What the ratchet reads of the validation of an attempt. */
 interface Judged {
   ok: boolean
   /** The step at which the engine refused the code. */
   step?: EngineStep
+  /** Set when no engine was asked, because nothing loads the code. */
+  unloaded?: string
   verdicts?: ReadonlyMap<string, boolean>
 }
 
@@ -42,7 +47,8 @@ export function createRatchet() {
     judge: (validation: Judged, attempt: number, commit: string) => {
       const { passed, failed } = checksOf(validation)
       const lost = [...failed].filter((name) => best?.passed.has(name))
-      const isRefusedByEngine = !validation.ok && validation.step !== undefined
+      const { ok, step, unloaded } = validation
+      const isRefusedByEngine = !ok && (step !== undefined || unloaded !== undefined)
       if (lost.length === 0) {
         best = { attempt, commit, passed: new Set([...(best?.passed ?? []), ...passed]) }
         losses = 0
@@ -66,9 +72,11 @@ export function createRatchet() {
 
 /** Names what a validation proves to pass and to fail. What it could not check is in neither. */
 function checksOf(validation: Judged): Record<'passed' | 'failed', Set<string>> {
+  if (!validation.ok && validation.unloaded !== undefined) return { passed: new Set(), failed: new Set([LOADED]) }
   const step = validation.ok ? undefined : validation.step
-  if (step !== undefined) return { passed: new Set(STEPS.slice(0, STEPS.indexOf(step))), failed: new Set([step]) }
+  if (step !== undefined)
+    return { passed: new Set([LOADED, ...STEPS.slice(0, STEPS.indexOf(step))]), failed: new Set([step]) }
   const verdicts = [...(validation.verdicts ?? [])]
   const named = (wanted: boolean) => verdicts.filter(([, isPassed]) => isPassed === wanted).map(([name]) => name)
-  return { passed: new Set([...STEPS, ...named(true)]), failed: new Set(named(false)) }
+  return { passed: new Set([LOADED, ...STEPS, ...named(true)]), failed: new Set(named(false)) }
 }

@@ -45,7 +45,8 @@ async function findRefusal({ run, engine }: Kit): Promise<string | null> {
       'if that code were not there. Let the iac service run OpenTofu for this repository, or keep the code in `.tf` ' +
       'files.'
     )
-  if (loaded.length > 0) return null
+  // The override file is the platform's own and may have been written already.
+  if (loaded.some((one) => one !== run.context.config.paths.backend_override_filename)) return null
   const nothing = `and no code that ${name} loads`
   const [tool] = findToolFiles(names)
   if (!tool && path !== null) return null

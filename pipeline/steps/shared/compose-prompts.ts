@@ -1,15 +1,24 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { type CompositorValues, promptCompositor, type Selection } from '../../../src/chains/prompt-compositor.ts'
 import {
+  abbreviationsOf,
   fittingAbbreviations,
   fittingTemplates,
   providersInPlay,
   templateNames,
 } from '../../../src/chains/shared/catalogue.ts'
-import { declaredTypes, mentionedTypes } from '../../../src/plan/schema/read-schema.ts'
+import {
+  declaredTypes,
+  mentionedTypes,
+  namesInArgument,
+  readBlock,
+  requiredArguments,
+  type TypeName,
+  typesNamedIn,
+} from '../../../src/plan/schema/read-schema.ts'
 import { withoutBullet } from '../../../src/prompts/layout.ts'
 import type { Kit } from '../../kit/kit.ts'
-import type { Run } from '../../kit/run.ts'
+import { type Run, withFallback } from '../../kit/run.ts'
 import { readBodies, runChain } from '../../kit/run-chain.ts'
 
 /** The conventions of the organisation for the resources of a request. */
@@ -25,12 +34,17 @@ export interface Conventions {
 }
 
 /**
- * Lets the compositor, a model, select reference material from that of providers in play: first for the request, then,
- * if more is left, for what the selection depends on. No model is asked when there is no material. Names without a
- * prompt are dropped unless the catalogue lists them in backticks. Errors: those of `runAgent` and of the prompts,
- * including 404 for a listed name.
+ * Lets the compositor, a model, select reference material for the request from that of providers in play. What the
+ * selection and the types that the request names depend on is added by code, from the arguments that their schemas
+ * require; the model is asked a second time only where no schema tells. No model is asked when there is no material.
+ * Names without a prompt are dropped unless the catalogue lists them in backticks. Errors: those of `runAgent` and of
+ * the prompts, including 404 for a listed name.
+ * @param initialising the end of the init after which there are schemas; never rejects
  */
-export async function composePrompts(kit: Kit): Promise<Conventions> {
+export async function composePrompts(
+  kit: Kit,
+  initialising: Promise<unknown> = Promise.resolve(),
+): Promise<Conventions> {
   const { run } = kit
   const request = run.round.query
   const bodies = await readBodies(kit, promptCompositor, { request, pass: { number: 1 } })
@@ -44,8 +58,9 @@ export async function composePrompts(kit: Kit): Promise<Conventions> {
     templates: [...chosen.templates.keys()].map((name) => name.slice(prefixOf(run).length)),
     abbreviations: [...chosen.abbreviations],
   }
+  await initialising
   const isEmpty = first.templates.length + first.abbreviations.length === 0
-  if (!isEmpty && offer.hasMoreThan(first))
+  if (!(await addRequired(kit, bodies, chosen)) && !isEmpty && offer.hasMoreThan(first))
     await addSelection(run, bodies.resourcesList, chosen, await select({ number: 2, ...first }))
   return {
     templates: [...chosen.templates.values()],
@@ -53,6 +68,52 @@ export async function composePrompts(kit: Kit): Promise<Conventions> {
     abbreviations: [...chosen.abbreviations],
   }
 }
+
+/**
+ * Adds the templates of what the chosen types and those that the request names require, and of what these require in
+ * turn, except of types that the code already declares. Returns false when no schema tells.
+ */
+async function addRequired(
+  kit: Kit,
+  { resourcesList, abbreviations }: { resourcesList: string; abbreviations: string },
+  chosen: Chosen,
+): Promise<boolean> {
+  const { run, engine, survey } = kit
+  const quietly = <T>(fallback: T, work: () => Promise<T>) =>
+    withFallback(run, 'dependencies are not chosen from the schema', fallback, work)
+  const names = await quietly(null, engine.schema.names)
+  if (!names) return false
+  const listed = templateNames(resourcesList)
+  const texts = (await survey.files()).map(({ text }) => text ?? '')
+  const declared = new Set(texts.flatMap(declaredTypes).map(({ type }) => type))
+  const seen = new Set<string>()
+  let open = [...[...chosen.templates.values()].flatMap(titleTypes), ...typesNamedIn(run.round.query, names.resource)]
+  let isTold = false
+  while (open.length > 0) {
+    const types = [...new Set(open)].filter((type) => names.resource.includes(type) && !seen.has(type))
+    for (const type of types) seen.add(type)
+    const asked = types.map((type): TypeName => ({ mode: 'resource', type }))
+    const schemas = (await quietly(null, () => engine.schema.of(asked))) ?? []
+    isTold ||= schemas.length > 0
+    const required = schemas.flatMap(({ schema }) => requiredArguments(readBlock(schema) ?? {}))
+    const wanted = new Set(required.flatMap((argument) => namesInArgument(argument, listed)))
+    const added = await Promise.all(
+      [...wanted]
+        .map((name) => `${prefixOf(run)}${name}`)
+        .filter((name) => !chosen.templates.has(name))
+        .map(async (name) => ({ name, body: await run.context.prompts.body(name, run.signal) })),
+    )
+    const missing = added.filter(({ body }) => !titleTypes(body).some((type) => declared.has(type)))
+    for (const { name, body } of missing) chosen.templates.set(name, body)
+    open = missing.flatMap(({ body }) => titleTypes(body))
+    for (const line of abbreviationsOf(abbreviations, new Set(open))) chosen.abbreviations.add(line)
+  }
+  return isTold
+}
+
+/** Returns the resource types in the title of a template. */
+const titleTypes = (body: string): string[] =>
+  mentionedTypes((body.trim().split('\n', 1)[0] ?? '').replaceAll('`', ' ')).map(({ type }) => type)
 
 /** Returns the entries that the model may choose from; null when no template is of a provider in play. */
 async function findOffer(kit: Kit, bodies: { resourcesList: string; abbreviations: string }) {

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { createStatusStream } from '../../../src/events/status-stream.ts'
-import { requireReadableSession, requireUser } from '../../access.ts'
+import { readerOf, requireReadableSession, requireUser } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { EVENT_STREAM_HEADERS, serverSentEvent } from '../../sse-answers.ts'
+import { EVENT_STREAM_HEADERS, serverSentEvent, TOO_MANY_STREAMS } from '../../sse-answers.ts'
 import { uuid } from '../../validation/fields.ts'
 
 export const subscribe = endpoint({
@@ -14,7 +14,7 @@ export const subscribe = endpoint({
   description:
     'Server-sent events: the comment `: keepalive` at once, then one `data:` line for the current status, for each ' +
     'change, and every five seconds. Ends after a terminal status, or after the configured number of polls; ' +
-    'connect again then. Token and access are checked once, at connect. ' +
+    'connect again then. Ends too when token or access have ended, which is checked every five seconds. ' +
     'For the owner and for every holder of a panel role.',
   request: { params: z.object({ session_id: uuid().describe('The session.') }) },
   answer: {
@@ -31,13 +31,14 @@ export const subscribe = endpoint({
       },
     },
   },
-  errors: [403, 404],
+  errors: [403, 404, TOO_MANY_STREAMS],
   gate: requireUser,
   handle: async (c, { params }) => {
     const session = await requireReadableSession(c, params.session_id)
     const { streams, config } = c.var.platform
     const maxPolls = config.orchestration.max_session_events_iteration
-    const body = createStatusStream(streams, session.uuid, { maxPolls: maxPolls, log: c.var.log })
+    const reader = readerOf(c, session)
+    const body = createStatusStream(streams, session.uuid, { maxPolls, log: c.var.log, reader })
     return c.body(body, 200, EVENT_STREAM_HEADERS)
   },
 })

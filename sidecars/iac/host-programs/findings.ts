@@ -42,7 +42,7 @@ export interface Finding {
   reach?: string
   /** Absent for what cannot be allowed by its kind. */
   kind?: ProgramKind
-  /** True for an `exec` of a known credential program with known arguments. */
+  /** True for what a sandbox makes harmless, such as an `exec` of a known credential program with known arguments. */
   known?: boolean
   /** The resource, such as `null_resource.x`, with whose creation or destruction a provisioner runs. */
   owner?: string
@@ -51,7 +51,7 @@ export interface Finding {
 }
 
 /** Kinds of constructs that can be allowed on their own. */
-export const PROGRAM_KINDS = ['exec', 'provisioner', 'external', 'credentials', 'cloud', 'file'] as const
+export const PROGRAM_KINDS = ['exec', 'provisioner', 'external', 'credentials', 'cloud', 'file', 'state'] as const
 export type ProgramKind = (typeof PROGRAM_KINDS)[number]
 
 /** Findings of one file. */

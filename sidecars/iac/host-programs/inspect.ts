@@ -126,7 +126,7 @@ class Inspector {
   #isHarmless({ file, kind, known, construct, owner, module }: Finding, acted: ReadonlySet<string> | null): boolean {
     const { sandboxed, applies, allowed } = this.#given
     if (kind !== undefined && allowed.includes(kind)) return true
-    if (kind === 'exec') return known === true && sandboxed
+    if (known === true && sandboxed) return true
     if (kind === 'provisioner') return !applies || (acted !== null && !runsWith(acted, module, owner))
     const isReplaced = this.#overridesBackend === true && !OVERRIDE_FILE.test(basename(file))
     return isReplaced && (construct === 'cloud' || construct.startsWith('backend "'))

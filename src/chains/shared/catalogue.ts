@@ -167,6 +167,12 @@ export const fittingTemplates = (list: string, cloud: Cloud, inPlay: ReadonlySet
     return { name, providers: typedProviders(text) ?? (name === null ? null : CLOUD_PROVIDERS[cloud]) }
   })
 
+/** Returns the lines of a list of abbreviations that are about these types, without bullets. */
+export const abbreviationsOf = (list: string, types: ReadonlySet<string>): string[] =>
+  entriesOf(list)
+    .map(({ text }) => bodyOf(text).trim())
+    .filter((line) => types.has(ABBREVIATION.exec(line)?.[1] ?? ''))
+
 /** Removes the abbreviations of types whose providers are not in play; lines without a type stay. */
 export const fittingAbbreviations = (list: string, inPlay: ReadonlySet<string>): Catalogue =>
   filterEntries(list, inPlay, (text) => {

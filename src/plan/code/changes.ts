@@ -53,7 +53,12 @@ export function readCodeChanges(diff: string, files: readonly CodeFile[]): CodeC
   }
 }
 
-interface Changed extends CodeBlock {
+/** Returns the blocks that a diff adds, changes or removes, comments and layout apart. */
+export const findChangedBlocks = (diff: string, files: readonly CodeFile[]): Changed[] =>
+  changedBlocks(parseDiff(diff), files)
+
+/** A block that differs from its state before a diff. */
+export interface Changed extends CodeBlock {
   folder: string
   /** Kind and labels; the text for blocks without labels. */
   name: string

@@ -66,6 +66,15 @@ export function readBlock(schema: unknown): Block | null {
   return parsed.success ? parsed.output.block : null
 }
 
+/** Returns the names of the arguments that a block requires, with those of its required blocks. */
+export function requiredArguments({ attributes = {}, block_types = {} }: Block): string[] {
+  const inside = Object.values(block_types).filter(({ min_items = 0 }) => min_items > 0)
+  return [
+    ...Object.keys(attributes).filter((name) => attributes[name]?.required),
+    ...inside.flatMap(({ block }) => (block ? requiredArguments(block) : [])),
+  ]
+}
+
 /** Reports whether code may set an attribute. */
 export const isSettable = ({ required, optional }: Attribute) => required === true || optional === true
 
@@ -100,6 +109,24 @@ export function uniqueTypes(types: readonly TypeName[]): TypeName[] {
   for (const type of types) if (!seen.has(keyOf(type))) seen.set(keyOf(type), type)
   return [...seen.values()]
 }
+
+/** Returns the existing types whose words, after that of the provider, all occur in a text, most words first. */
+export function typesNamedIn(text: string, existing: readonly string[]): string[] {
+  const said = new Set((text.toLowerCase().match(/[a-z0-9]+/g) ?? []).map(singular))
+  return existing
+    .map((type) => ({ type, words: type.split('_').slice(1).map(singular) }))
+    .filter(({ words }) => words.length > 0 && words.every((word) => said.has(word)))
+    .sort((a, b) => b.words.length - a.words.length || (a.type < b.type ? -1 : 1))
+    .map(({ type }) => type)
+}
+
+/** Returns the names whose words all occur in an argument: `security_group` for `source_security_groups`. */
+export function namesInArgument(argument: string, names: readonly string[]): string[] {
+  const words = new Set(argument.split('_').map(singular))
+  return names.filter((name) => name.split('_').every((word) => words.has(singular(word))))
+}
+
+const singular = (word: string): string => word.replace(/(?<=[a-z]{3})s$/, '')
 
 const wordsOf = (name: string) => new Set(name.toLowerCase().split(/[_-]+/).filter(Boolean))
 

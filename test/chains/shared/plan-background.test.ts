@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { describePlan, describeRequests } from '../../../src/chains/shared/plan-background.ts'
+import { condensePlanText } from '../../../src/plan/plan-text.ts'
 import type { SessionRequest } from '../../../src/sessions/session-requests.ts'
 import { planOf } from '../../plan/fixtures.ts'
 import { readBlocks } from '../../prompts/blocks.ts'
@@ -29,6 +30,73 @@ describe('describeRequests', () => {
     expect(text).not.toContain('begin 2 ')
     expect(text).toContain('151 requests after it are not shown.')
     expect(text.length).toBeLessThan(100_000)
+  })
+})
+
+describe('condensePlanText', () => {
+  const plan = (...lines: string[]) => condensePlanText(lines.join('\n')).split('\n')
+
+  it('names what is known after the apply on one line of its block, and what equals another value', () => {
+    expect(
+      plan(
+        '  # a_bucket.one will be created',
+        '  + resource "a_bucket" "one" {',
+        '      + arn      = (known after apply)',
+        '      + name     = "x"',
+        '      + id       = (known after apply)',
+        '      + tags     = {',
+        '          + "Name" = "x"',
+        '        }',
+        '      + tags_all = {',
+        '          + "Name" = "x"',
+        '        }',
+        '',
+        '      + grant {',
+        '          + id   = (known after apply)',
+        '          + type = "Group"',
+        '        }',
+        '    }',
+      ),
+    ).toEqual([
+      '  # a_bucket.one will be created',
+      '  + resource "a_bucket" "one" {',
+      '      + name = "x"',
+      '      + tags = {',
+      '          + "Name" = "x"',
+      '        }',
+      '      + tags_all = (as tags)',
+      '',
+      '      + grant {',
+      '          + type = "Group"',
+      '          + (known after apply): id',
+      '        }',
+      '      + (known after apply): arn, id',
+      '    }',
+    ])
+  })
+
+  it('keeps what differs, what changes, and what another resource has', () => {
+    const lines = [
+      '  # a_bucket.one will be updated in-place',
+      '  ~ resource "a_bucket" "one" {',
+      '      ~ arn = "x" -> (known after apply)',
+      '      ~ tags = {',
+      '          + "Name" = "x"',
+      '        }',
+      '      ~ tags_all = {',
+      '          + "Name" = "y"',
+      '        }',
+      '    }',
+      '  # a_bucket.two will be updated in-place',
+      '      ~ labels = {',
+      '          + "Name" = "x"',
+      '        }',
+      '      + note = <<-EOT',
+      '            + a = [',
+      '        EOT',
+      'Plan: 0 to add, 2 to change, 0 to destroy.',
+    ]
+    expect(plan(...lines)).toEqual(lines)
   })
 })
 

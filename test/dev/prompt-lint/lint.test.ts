@@ -124,6 +124,51 @@ describe('findings', () => {
     expect(line).toContain(finding)
   })
 
+  describe('versions', () => {
+    const creating = (claim: string, more = '') => `# Creating\n\n${filler}\n- ${claim}\n${more}`
+    const CLAIM = 'Written for versions 5 and 6 of the provider `hashicorp/aws`.'
+    const region =
+      'Use `data.aws_region.current.region`.\n\n```hcl\nlocals {\n  a = data.aws_region.current.region\n}\n```\n'
+    const lintAws = (creation: string, options: Parameters<typeof lintPrompts>[1] = {}) =>
+      lintPrompts(new Map([['aws-guidelines-resource_creation', { body: creation }]]), options)
+        .filter(({ rule }) => rule === 'versions' || rule === 'schema')
+        .map(({ rule, line, message }) => `${line ?? '-'} ${rule}: ${message}`)
+
+    test('are claimed', () => {
+      expect(lintAws(creating('Follow the repository.'))).toEqual([
+        '- versions: does not say which versions of the provider it is written for',
+      ])
+      expect(lintAws(creating(CLAIM))).toEqual([])
+    })
+
+    test('hold what the lowest one has, except where a line names the other', () => {
+      const tooNew = 'has data.aws_region.*.region, which exists since version 6; the texts are written for 5 as well'
+      expect(lintAws(creating(CLAIM, region))).toEqual([`5 versions: ${tooNew}`, `9 versions: ${tooNew}`])
+      expect(lintAws(creating('Written for version 6 of the provider `hashicorp/aws`.', region))).toEqual([])
+      expect(lintAws(creating(CLAIM, 'Only in provider 6: `data.aws_region.current.region`.\n'))).toEqual([])
+      expect(lintAws(creating(CLAIM, '```hcl\nx = {\n  region = "a"\n}\n```\n'))[0]).toContain('the argument region')
+    })
+
+    test('are those of the schema, in which references exist', () => {
+      const schema = readProviderSchema({
+        provider_schemas: {
+          aws: { data_source_schemas: { aws_region: { block: { attributes: { id: {}, name: {} } } } } },
+        },
+      })
+      const options = { schema, installed: [{ source: 'hashicorp/aws', version: '5.100.0', constraints: null }] }
+      expect(lintAws(creating(CLAIM, region), options).filter((line) => line.includes('schema:'))).toEqual([
+        '5 schema: data.aws_region.current.region does not exist',
+        '9 schema: data.aws_region.current.region does not exist',
+      ])
+      const fine = region.replaceAll('current.region', 'current.id')
+      expect(lintAws(creating(CLAIM, fine), options)).toEqual([])
+      const older = [{ source: 'hashicorp/aws', version: '4.67.0', constraints: null }]
+      expect(lintAws(creating(CLAIM), { schema, installed: older })).toEqual([
+        '- versions: is not written for hashicorp/aws 4.67.0, whose schema is given',
+      ])
+    })
+  })
+
   test('code may hold what prose may not', () => {
     expect(
       lintResource(

@@ -27,6 +27,7 @@ const generator: GeneratorValues = {
   task: 'Do it.',
   repository: null,
   changes: '',
+  providers: null,
   providerSchema: '',
 }
 

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { readLockFile } from '../../../src/plan/schema/lock-file.ts'
 import { createProviderSchema } from '../../../src/plan/schema/provider-schema.ts'
-import { declaredTypes, mentionedTypes, nearNames, type TypeSchema } from '../../../src/plan/schema/read-schema.ts'
+import {
+  declaredTypes,
+  mentionedTypes,
+  nearNames,
+  type TypeSchema,
+  typesNamedIn,
+} from '../../../src/plan/schema/read-schema.ts'
 import { renderType, renderTypes, typeText } from '../../../src/plan/schema/render.ts'
 import type { SchemaParts, SchemaRequest } from '../../../src/services/iac/contract.ts'
 
@@ -234,4 +241,35 @@ it('a service that names no ephemeral types is not asked for any, since an older
   expect((await schema.of(WANTED))?.map(({ mode }) => mode)).toEqual(['resource'])
   expect(asked).toEqual([{}, { resource_types: ['random_password'], data_source_types: [] }])
   expect(await schema.of([{ mode: 'ephemeral', type: 'random_password' }])).toEqual([])
+})
+
+describe('a lock file', () => {
+  it('tells source, version and constraints of whole entries', () => {
+    const text =
+      '# Maintained by the engine.\n\nprovider "registry.opentofu.org/hashicorp/aws" {\n  version     = "6.2.0"\n' +
+      '  constraints = ">= 5.0.0, < 7.0.0"\n  hashes = [\n    "h1:a",\n  ]\n}\n\nprovider "example.com/acme/own" {\n' +
+      '  version = "1.0.0-beta1"\n}\n\nprovider "example.com/acme/broken" {\n}\n'
+    expect(readLockFile(text)).toEqual([
+      { source: 'hashicorp/aws', version: '6.2.0', constraints: '>= 5.0.0, < 7.0.0' },
+      { source: 'acme/own', version: '1.0.0-beta1', constraints: null },
+    ])
+    expect(readLockFile('<<<<<<< HEAD\nprovider')).toEqual([])
+  })
+})
+
+describe('types that a request names in words', () => {
+  const existing = [
+    'aws_msk_cluster',
+    'aws_msk_cluster_policy',
+    'aws_lambda_function',
+    'aws_vpc',
+    'aws_s3_bucket',
+    'null',
+  ]
+  it.each([
+    ['Create an MSK cluster in its own VPC', ['aws_msk_cluster', 'aws_vpc']],
+    ['Two Lambda functions', ['aws_lambda_function']],
+    ['A bucket', []],
+    ['', []],
+  ])('%j', (text, types) => expect(typesNamedIn(text, existing)).toEqual(types))
 })

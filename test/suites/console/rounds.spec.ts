@@ -51,6 +51,31 @@ test('a round is followed live from its start to its end', async ({ page, reques
   await expectAccessible(page)
 })
 
+test('a round that stopped for a state elsewhere is started again with the choice', async ({ page }) => {
+  const state_question = { mode: 'generate' as const, is_partial: false, backend: 's3', serial: 7, resources: 12 }
+  await changeSession(page, ({ rounds: [round] }) => {
+    if (!round) return {}
+    const statuses = [
+      { status: 'uncompleted' as const, message: 'Its state lies elsewhere.', created_at: round.created_at },
+    ]
+    const choices = ['adopt' as const, 'keep' as const]
+    const stopped = { ...round, statuses, reports: [], plans: [], state_question: { ...state_question, choices } }
+    return { current_status: 'uncompleted', in_flight: false, history: [], rounds: [stopped] }
+  })
+  let sent: unknown
+  await page.route('**/api/v1/iac/generate', async (route) => {
+    sent = route.request().postDataJSON()
+    await route.fulfill({ status: 202, json: { session_id: finished.uuid } })
+  })
+  await page.goto(`/console/sessions/${finished.uuid}`)
+  const card = page.getByRole('region', { name: 'Where the state is kept' })
+  await expect(card.getByRole('button', { name: "Keep the repository's backend" })).toBeVisible()
+  await expectAccessible(page)
+  await card.getByRole('button', { name: 'Adopt the state' }).click()
+  await expect(card.getByText('No round was started')).toBeVisible()
+  expect(sent).toMatchObject({ session_id: finished.uuid, q: finished.rounds[0]?.query, state: 'adopt' })
+})
+
 test('the finished conversation, as a reader of the screen hears it', async ({ page }) => {
   await page.goto(`/console/sessions/${finished.uuid}`)
   await expect(page.getByRole('heading', { name: 'Review and report' })).toBeVisible()

@@ -93,13 +93,14 @@ describe('a generate round', () => {
   })
 
   it.each([
-    ['plan', ''],
-    ['init', 'Error: Failed to install modules'],
-  ] as const)('whose %s always fails with "%s" ends after the attempts of the configuration', async (failing, stderr) => {
+    ['plan', '', 3],
+    // The first one is made before the code is written.
+    ['init', 'Error: Failed to install modules', 4],
+  ] as const)('whose %s always fails with "%s" ends after the attempts of the configuration', async (failing, stderr, runs) => {
     world.sidecar.script = ({ kind }) => (kind === failing ? { exit_code: 1, stderr } : undefined)
     const session = await world.first('generate')
     expect(lastMessage(session)).toBe('runner failed: Validation loop exceeded.')
-    expect(world.sidecar.of(failing)).toHaveLength(3)
+    expect(world.sidecar.of(failing)).toHaveLength(runs)
     expect(session.rounds[0]?.statuses.filter(({ status }) => status === 'generating')).toHaveLength(3)
     expect(world.model.of('report_compliance_findings')).toEqual([])
     expect(await world.notified(1)).toMatchObject([

@@ -43,7 +43,7 @@ it('the attempts of a generate round tell what the engine and the check of the r
   expect(session.statuses.at(-1)).toBe('completed')
   const attempts = await attemptsOf(session.uuid)
   expect(outcomes(attempts)).toEqual(['generate refused', 'generate refused', 'generate accepted'])
-  expect(passed(attempts[0])).toEqual(['generate ok', 'init ok', 'validate failed'])
+  expect(passed(attempts[0])).toEqual(['generate ok', 'validate failed'])
   expect(passed(attempts[1])?.slice(-3)).toEqual(['plan ok', 'show ok', 'check failed'])
   expect(passed(attempts[2])?.slice(-3)).toEqual(['plan ok', 'show ok', 'check ok'])
   expect(attempts[0]?.diagnostics[0]).toMatchObject({

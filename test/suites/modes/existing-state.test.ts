@@ -15,7 +15,7 @@ import { engineOnPath } from '../../helpers/engine.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { applyRound, applyScripts, contextOf, managedState } from './apply-world.ts'
-import { goodRound, MAIN, THIRD } from './scripts.ts'
+import { goodRound, MAIN, PASSWORD, STATE as SOURCE, THIRD } from './scripts.ts'
 import {
   dyingWorker,
   firstRound,
@@ -61,34 +61,6 @@ const stack = startOnce(() =>
     },
   }),
 )
-
-const PASSWORD = 'value-that-nobody-may-see'
-const SOURCE = JSON.stringify({
-  version: 4,
-  terraform_version: '1.6.0',
-  serial: 7,
-  lineage: '0f7a1c2b-3d4e-4f5a-8b6c-7d8e9f0a1b2c',
-  outputs: { password: { value: PASSWORD, type: 'string', sensitive: true } },
-  resources: [
-    {
-      ...{ mode: 'managed', type: 'terraform_data', name: 'greeting' },
-      provider: 'provider["terraform.io/builtin/terraform"]',
-      instances: [
-        {
-          schema_version: 0,
-          attributes: {
-            id: '7c1d0a9e-0000-4000-8000-000000000001',
-            input: { value: 'hello', type: 'string' },
-            output: { value: 'hello', type: 'string' },
-            triggers_replace: null,
-          },
-          sensitive_attributes: [],
-        },
-      ],
-    },
-  ],
-  check_results: null,
-})
 
 const backend = (type: string, settings: Record<string, string>) =>
   `terraform {\n  backend "${type}" {\n${Object.entries(settings)

@@ -31,6 +31,7 @@ it('a repair on a real engine is grounded in findings and schemas, and may look 
   const { llm, session } = await runGenerate(stack, { task_complete }, { iac })
   const requests = llm.of('task_complete')
   expect(session.statuses.at(-1)).toBe('completed')
+  expect(said(requests[0])).toContain('No provider is installed yet.')
   expect(said(requests[0])).not.toContain('DATA provider schema')
   const repair = requests[2]?.messages.at(-1)?.content ?? ''
   expect(repair).toMatch(/1\. Unsupported argument\nsecond\.tf:2, in resource "terraform_data" "second"/)
@@ -40,6 +41,7 @@ it('a repair on a real engine is grounded in findings and schemas, and may look 
   expect(looked_up).toContain('triggers_replace: any, optional')
   expect(looked_up).toContain('data "terraform_remote_state"')
   expect(looked_up).toContain('has a type "terraform_datum". Names like it: terraform_data')
+  expect(calls.indexOf('POST /v1/init')).toBeLessThan(calls.indexOf('POST /v1/schema'))
   expect(calls).toContain('POST /v1/diagnostics')
   expect(calls).toContain('POST /v1/schema')
 })

@@ -1,8 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
-import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
-import { ADDED, goodRound, MAIN } from './scripts.ts'
-import { type RoundOptions, runFirst, runGenerate, startStack } from './stack.ts'
+import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
+import { textsOf } from './artifacts.ts'
+import { ADDED, done, GATES, goodRound, MAIN, type Scripts, targets, write } from './scripts.ts'
+import {
+  engineBeside,
+  type RoundOptions,
+  runFirst,
+  runGenerate,
+  type SessionRequest,
+  type SessionView,
+  startStack,
+} from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -69,4 +78,134 @@ it('builds in a repository with a README alone, and beside a chart of an applica
   const files = { 'README.md': '# New\n', 'chart/Chart.yaml': 'name: app\n' }
   const { session } = await runGenerate(stack, {}, { request: { files } })
   expect(session.statuses.at(-1)).toBe('completed')
+})
+
+/** Runs a round whose author answers so, and in which the whole root is planned. */
+const round = (task_complete: Scripts[string], request: SessionRequest) =>
+  runGenerate(stack, { task_complete, generate_engine_targets: targets() }, { request, orchestration: GATES })
+
+const summaryOf = async ({ uuid }: SessionView): Promise<string> =>
+  JSON.parse((await textsOf(stack, uuid, 'report')).at(-1) ?? '').potential_impact.summary
+
+const STATUS = 'resource "terraform_data" "status" {\n  input = var.not_declared\n}\n'
+
+describe('code that nothing loads', () => {
+  it('goes back to its author, and fails the round when it stays', async () => {
+    const { llm, session } = await round(
+      [write('terraform/dns/status.tf', STATUS), done('Added.'), done('It is there.')],
+      { files: { 'main.tf': MAIN } },
+    )
+    expect(session.statuses.at(-1)).toBe('failed')
+    expect(session.messages.at(-1)).toBe(
+      "runner failed: Nothing was planned: the engine loads the repository's root and the modules that it calls, and " +
+        'none of them loads the changed `terraform/dns/status.tf`.',
+    )
+    expect(said(llm.of('task_complete').at(-1))).toContain(
+      JSON.stringify('or call its folder as a module (`source = "./terraform/dns"`)').slice(1, -1),
+    )
+    expect(await textsOf(stack, session.uuid, 'report')).toEqual([])
+  })
+
+  it('is validated and planned once it is called as a module', async () => {
+    const called = 'module "dns" {\n  source = "./terraform/dns"\n}\n'
+    const { llm, session } = await round(
+      [write('terraform/dns/status.tf', ADDED), done('Added.'), write('dns.tf', called), done('Called.')],
+      { files: { 'main.tf': MAIN } },
+    )
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(llm.of('task_complete')).toHaveLength(4)
+    expect((await textsOf(stack, session.uuid, 'plan'))[0]).toContain('module.dns.terraform_data.second')
+  })
+
+  it('is refused in the folder of another root, which is named', async () => {
+    const files = { 'live/main.tf': MAIN, 'live/dev/main.tf': PROVIDED }
+    const { session } = await round([write('status/main.tf', STATUS), write('dev/status.tf', STATUS), done('Added.')], {
+      files,
+      iac_path: 'live',
+    })
+    expect(session.messages.at(-1)).toBe(
+      'runner failed: Nothing was planned: the engine loads `live` and the modules that it calls, and none of them ' +
+        'loads the changed `live/status/main.tf`, `live/dev/status.tf`. For code of another root, begin a session with that ' +
+        'root as `iac_path`: `live/dev`.',
+    )
+  })
+
+  it('of another root beside a change of this one is what the report begins with', async () => {
+    const files = { 'main.tf': MAIN, 'dev/main.tf': PROVIDED }
+    const { session } = await round(
+      [write('second.tf', ADDED), write('dev/main.tf', `${PROVIDED}${STATUS}`), done('Both.')],
+      {
+        files,
+      },
+    )
+    expect(session.statuses.at(-1)).toBe('completed')
+    const sentence = 'Changed, but not planned, since this root does not load it: `dev/main.tf`.'
+    expect(await summaryOf(session)).toSatisfy((text: string) => text.startsWith(sentence))
+    expect(session.history.at(-1)?.assistant).toBe(`${sentence}\n\nBoth.`)
+  })
+})
+
+it('takes changes of a module in a subfolder, and code that calls a module outside of the root', async () => {
+  const files = {
+    'live/prod/main.tf': 'module "own" {\n  source = "./own"\n}\nmodule "shared" {\n  source = "../../modules/x"\n}\n',
+    'live/prod/own/main.tf': MAIN,
+    'modules/x/main.tf': MAIN,
+  }
+  const { llm, session } = await round([write('own/second.tf', ADDED), done('Added.')], {
+    files,
+    iac_path: 'live/prod',
+  })
+  expect(session.statuses.at(-1)).toBe('completed')
+  expect(llm.of('task_complete')).toHaveLength(2)
+  expect((await textsOf(stack, session.uuid, 'plan'))[0]).toMatch(
+    /module\.own\.terraform_data\.second[\s\S]*module\.shared/,
+  )
+})
+
+describe('a round that changes code and nothing in the plan', () => {
+  const FILES = {
+    'main.tf': MAIN,
+    'variables.tf': 'variable "unused" {\n  default = 1\n}\n',
+    'prod.tfvars': 'unused = 2\n',
+  }
+  it.each([
+    [
+      'a comment',
+      'main.tf',
+      `# Says hello.\n${MAIN}`,
+      '`main.tf` differs in comments, layout or the order of blocks only',
+    ],
+    [
+      'values of another environment',
+      'prod.tfvars',
+      'unused = 3\n',
+      '`prod.tfvars` holds values of another environment, which this plan does not have',
+    ],
+    [
+      'a resource without instances',
+      'second.tf',
+      ADDED.replace('{', '{\n  count = 0\n'),
+      '`terraform_data.second` has no instances, as its `count` or `for_each` says',
+    ],
+  ])('says why: %s', async (_, path, text, why) => {
+    const repo_uri = await stack.repository(FILES)
+    await (await engineBeside(stack, repo_uri)).apply()
+    const { session } = await round([write(path, text), done('Changed.')], { repo_uri })
+    expect(session.statuses.at(-1)).toBe('completed')
+    const sentence = `The code changed, and the plan changes nothing: ${why}.`
+    expect(await summaryOf(session)).toSatisfy((told: string) => told.startsWith(sentence))
+    const [check = ''] = await textsOf(stack, session.uuid, 'check')
+    expect(JSON.parse(check).summary).toBe('The plan changes nothing, so that there was no change to check. Audited.')
+    expect(session.history.at(-1)?.assistant).toBe(`${sentence}\n\nChanged.`)
+  })
+})
+
+it('claims no agreement of code and infrastructure where there is neither', async () => {
+  const request = { files: { 'README.md': '# New\n' }, mode: 'drift' as const }
+  const report_drift = { args: { summary: 'All is well.', status: 'Succeeded' } }
+  const { session } = await runFirst(stack, goodRound({ generate_engine_drift_report: report_drift }), { request })
+  expect(session.statuses.at(-1)).toBe('completed')
+  const nothing = 'Nothing was compared: neither the code of this root nor its state has a resource.'
+  expect(session.messages).toContain(nothing)
+  expect(JSON.parse((await textsOf(stack, session.uuid, 'report'))[0] ?? '').summary).toBe(nothing)
 })

@@ -56,15 +56,13 @@ describe('programs that the repository had before the session', () => {
     expect(messages.at(-1)).toContain('IAC_ALLOW_HOST_PROGRAMS=true')
   })
 
-  it('do not concern a round where the service allows them, or where they run nothing', async () => {
+  it('do not concern a round where they run nothing', async () => {
     const cloud =
       'terraform {\n  cloud {\n    organization = "acme"\n    workspaces {\n      name = "x"\n    }\n  }\n}\n'
     const provisioner = MAIN.replace('}\n', '  provisioner "local-exec" {\n    command = "true"\n  }\n}\n')
-    const { session } = await runGenerate(
-      stack,
-      {},
-      { request: { files: { 'main.tf': provisioner, 'cloud.tf': cloud } } },
-    )
+    const files = { 'main.tf': provisioner, 'cloud.tf': cloud }
+    // A state may lie at the service that the code names, so the request says what becomes of it.
+    const { session } = await runGenerate(stack, {}, { request: { files, state: 'new' } })
     expect(session.statuses.at(-1)).toBe('completed')
   })
 })

@@ -4,7 +4,8 @@ import { expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
 import { applyReports, applyRound, contextOf, managedState, sessionWithPlan } from './apply-world.ts'
 import { storeClient } from './artifacts.ts'
-import { planPath, startStack } from './stack.ts'
+import { MAIN, STATE } from './scripts.ts'
+import { firstRound, planPath, startStack } from './stack.ts'
 
 const MINUTE_MS = 60_000
 /** Difference of the store's clock from the engine's. More than 15 minutes would make signatures invalid. */
@@ -43,4 +44,13 @@ it('rounds with keys for the state of their own project plan and apply, also whe
   expect(await managedState(context, session.repo_uri)).toEqual(['terraform_data.second'])
   expect(await answerTo(planningKeys ?? '')).toMatch(/ExpiredToken/)
   expect(await answerTo(applyKeys ?? '')).toMatch(/AccessDenied/)
+})
+
+it('a state that exists elsewhere is adopted with keys for its project', async () => {
+  aheadMs = 0
+  const context = contextOf(stack)
+  const files = { 'main.tf': MAIN, 'terraform.tfstate': STATE }
+  const session = await firstRound(stack, context, { files, state: 'adopt' })
+  expect(session.statuses.at(-1)).toBe('completed')
+  expect(await managedState(context, session.repo_uri)).toEqual(['terraform_data.greeting'])
 })

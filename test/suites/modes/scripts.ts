@@ -6,6 +6,35 @@ export type Scripts = Record<string, Script | Script[]>
 /** Answers of a well-behaved model in a generate round over `terraform_data`. */
 
 export const MAIN = 'resource "terraform_data" "greeting" {\n  input = "hello"\n}\n'
+/** The value of that output. */
+export const PASSWORD = 'value-that-nobody-may-see'
+/** The state of an applied `MAIN`, made by an older engine, with a sensitive output. */
+export const STATE = JSON.stringify({
+  version: 4,
+  terraform_version: '1.6.0',
+  serial: 7,
+  lineage: '0f7a1c2b-3d4e-4f5a-8b6c-7d8e9f0a1b2c',
+  outputs: { password: { value: PASSWORD, type: 'string', sensitive: true } },
+  resources: [
+    {
+      ...{ mode: 'managed', type: 'terraform_data', name: 'greeting' },
+      provider: 'provider["terraform.io/builtin/terraform"]',
+      instances: [
+        {
+          schema_version: 0,
+          attributes: {
+            id: '7c1d0a9e-0000-4000-8000-000000000001',
+            input: { value: 'hello', type: 'string' },
+            output: { value: 'hello', type: 'string' },
+            triggers_replace: null,
+          },
+          sensitive_attributes: [],
+        },
+      ],
+    },
+  ],
+  check_results: null,
+})
 export const ADDED = 'resource "terraform_data" "second" {\n  input = "hello again"\n}\n'
 /** The second greeting with an argument that does not exist. */
 export const BROKEN = ADDED.replace('input', 'no_such_argument')

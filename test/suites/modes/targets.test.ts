@@ -140,6 +140,7 @@ describe('the targets of a round', () => {
     expect(said(again)).toContain('Left out, because they do not exist: var.x')
     expect((await storedRound(session.uuid)).notes).toEqual([
       'The target var.x was left out: it is no address of a resource.',
+      expect.stringMatching(/^Attempts: 1 failed at plan: .*; 2 failed at plan: .*; 3 was accepted\.$/),
     ])
   })
 

@@ -26,9 +26,9 @@ export async function installRuntimes(): Promise<Runtime[]> {
     await mkdir(FOLDER, { recursive: true })
     const wanted = Object.entries(VERSIONS).map(([name, version]) => `${name}@${version}`)
     console.log(`installing ${wanted.join(' and ')}`)
-    await run('npm', ['install', '--prefix', FOLDER, '--no-save', '--no-audit', '--no-fund', ...wanted], {
-      cwd: FOLDER,
-    })
+    // Both fetch their program by a script, which the list of the project does not name.
+    const flags = ['--no-save', '--no-audit', '--no-fund', '--strict-allow-scripts=false']
+    await run('npm', ['install', '--prefix', FOLDER, ...flags, ...wanted], { cwd: FOLDER })
   }
   return [
     { name: 'node', version: process.versions.node, command: process.execPath, args: [] },

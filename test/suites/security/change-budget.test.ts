@@ -128,7 +128,7 @@ attack(GROUP, 'a round whose engine leaves 1,500 files of 1 MB before the second
   })
   const base = stack.context(llm)
   const run: typeof base.iac.run = async (kind, body, ...rest) => {
-    if (kind === 'init') await leave(body.workspace_path, { files: 1_500, bytes: 1_000_000 })
+    if (kind === 'validate') await leave(body.workspace_path, { files: 1_500, bytes: 1_000_000 })
     return await base.iac.run(kind, body, ...rest)
   }
   const context = { ...base, iac: { ...base.iac, run } }

@@ -7,6 +7,7 @@ import { createApp } from '../../../routes/app.ts'
 import { serve } from '../../../src/runtime/serve.ts'
 import { configOf, provideCore } from '../../helpers/core.ts'
 import { temporaryFolder } from '../../helpers/folder.ts'
+import { startLogging } from '../../helpers/logging-process.ts'
 import { attack } from './attack.ts'
 
 const GROUP = 'pages in a browser on the same machine'
@@ -21,10 +22,10 @@ async function serving(yaml = '') {
   return (host: string, path = '/api/v1/users/me', method = 'GET') => ask(server.url, { host, path, method })
 }
 
-const ask = (url: string, options: { host: string; path: string; method: string; body?: string }) =>
+const ask = (url: string, options: { host: string; path: string; method: string; body?: string; origin?: string }) =>
   new Promise<{ status: number; text: string }>((resolve, reject) => {
-    const { host, path, method, body } = options
-    const sent = request(url, { method, path, headers: { host } }, (answer) => {
+    const { host, path, method, body, origin } = options
+    const sent = request(url, { method, path, headers: { host, ...(origin && { origin }) } }, (answer) => {
       let text = ''
       answer.setEncoding('utf8').on('data', (piece: string) => (text += piece))
       answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }))
@@ -67,6 +68,34 @@ test('this machine, addresses and allowed names are served, and health under eve
 test('with sign-in the name does not matter, because the token does', async () => {
   const askAs = await serving('oidc: { issuer_url: "https://issuer.example.org", client_id: core }')
   expect((await askAs('platform.example')).status).toBe(401)
+})
+
+/** Starts a sidecar as a process; returns a function that asks it as a browser or a program does. */
+async function servingSidecar(env: Record<string, string>) {
+  const sidecar = startLogging(['sidecars/main.ts', 'mapping'], { PLATFORM_PORT: '0', ...env })
+  onTestFinished(() => void sidecar.child.kill('SIGKILL'))
+  const url = String((await sidecar.said('mapping service ready')).url).replace('0.0.0.0', '127.0.0.1')
+  const body = '{"identifier": "anything"}'
+  return (host: string, origin?: string) => ask(url, { host, path: '/v1/resolve', method: 'POST', body, origin })
+}
+
+attack(GROUP, 'a sidecar without a token, by a name that was made to resolve to it, and by a form', async () => {
+  const askAs = await servingSidecar({})
+  for (const host of REBOUND) expect([host, (await askAs(host)).status]).toEqual([host, 421])
+  for (const origin of ['https://attacker.example', 'http://attacker.example:8081', 'null'])
+    expect([origin, (await askAs('localhost:8081', origin)).status]).toEqual([origin, 421])
+  return (await askAs('attacker.example')).text
+})
+
+test('programs of this machine ask a sidecar without a token, and a token makes names and origins matter not', async () => {
+  const open = await servingSidecar({})
+  for (const host of ['localhost:8081', '127.0.0.1', '[::1]:8081', 'mapping.localhost'])
+    expect([host, (await open(host)).status]).toEqual([host, 200])
+  expect((await open('localhost', 'http://localhost:3000')).status).toBe(200)
+  const told = await servingSidecar({ PLATFORM_HOST: '0.0.0.0' })
+  expect((await told('mapping:8081')).status).toBe(200)
+  const closed = await servingSidecar({ PLATFORM_MAPPING_TOKEN: 'a token' })
+  expect((await closed('mapping:8081', 'https://attacker.example')).status).toBe(401)
 })
 
 attack(GROUP, 'writing prompts, and reading what models were told, without a token', async () => {

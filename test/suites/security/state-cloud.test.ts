@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { describeState } from '../../../pipeline/workspace/backend-override.ts'
+import { storageConfig } from '../../data/storage/config.ts'
 import { fakeEngine, SCOPE, startTestService, temporaryFolder } from '../../sidecars/iac/service.ts'
 import { attack } from './attack.ts'
 import { attackSandbox, BOXED } from './sandboxed.ts'
@@ -9,6 +11,7 @@ import { attackSandbox, BOXED } from './sandboxed.ts'
 const GROUP = 'keys of the state store'
 const OVERRIDE = 'terraform {\n  backend "s3" {\n    bucket = "b"\n    key = "k"\n    region = "r"\n  }\n}\n'
 const ELSEWHERE = 'terraform {\n  backend "gcs" {\n    bucket = "b"\n  }\n}\n'
+const LOCAL = 'terraform {\n  backend "local" {}\n}\n'
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 attackSandbox(GROUP, 'an engine rewrites the override file, to get the keys of another cloud next time', async () => {
@@ -50,6 +53,52 @@ attack(GROUP, 'an engine rewrites the override file, to send the state to this m
     expect(result).toMatchObject({ exit_code: 1, stdout: '' })
     expect(result.stderr).toContain('backend_override.tf line 5')
     return result.stderr
+  } finally {
+    await service.close()
+  }
+})
+
+attack(
+  GROUP,
+  'an engine rewrites the recorded backend, so that another state is copied into the managed one',
+  async () => {
+    const service = await startTestService()
+    try {
+      const state = { cloud: null, override_sha256: sha256(LOCAL) }
+      const workspace_path = await service.workspace({ 'main.tf': '', 'backend_override.tf': LOCAL })
+      const first = await service.run('/v1/init', { workspace_path, ...SCOPE, state })
+      expect(first.result.exit_code).toBe(0)
+      const recorded = join(workspace_path, '.terraform', 'terraform.tfstate')
+      const config = { address: 'http://169.254.169.254/latest/user-data' }
+      await writeFile(recorded, JSON.stringify({ version: 3, backend: { type: 'http', config, hash: 1 } }))
+      const { result } = await service.run('/v1/init', { workspace_path, ...SCOPE, state, migrate_state: true })
+      expect(result).toMatchObject({ exit_code: 1, stdout: '' })
+      expect(result.stderr).toContain('the metadata of the cloud')
+      return result.stderr
+    } finally {
+      await service.close()
+    }
+  },
+)
+
+attackSandbox(GROUP, 'a repository declares a backend of another cloud in a session that keeps it', async () => {
+  const folder = await temporaryFolder()
+  const service = await startTestService({
+    ...BOXED,
+    IAC_BINARY: await fakeEngine(folder),
+    AWS_SECRET_ACCESS_KEY: 'secret-of-another-cloud-0815',
+  })
+  try {
+    const files = { 'main.tf': OVERRIDE, 'command.sh': 'env | cut -d= -f1' }
+    const workspace_path = await service.workspace(files)
+    const workspace = { uri: 'https://git.example.com/a/b', branch: 'main', root_path: null }
+    const scope = { scope_id: 'cluster', provider: 'kubernetes' as const }
+    const kept = await describeState({ storage: storageConfig() }, { ...scope, workspace, state_choice: 'keep' })
+    const body = { workspace_path, scope_id: 'cluster', engine_provider: 'kubernetes', ...kept }
+    const plan = await service.run('/v1/plan', { ...body, plan_file: 'session.plan' })
+    expect(plan.result.stdout).toContain('PATH')
+    expect(plan.result.stdout).not.toContain('AWS_SECRET_ACCESS_KEY')
+    return 'the engine gets the credentials of the cloud of the session alone'
   } finally {
     await service.close()
   }

@@ -82,7 +82,7 @@ const judgeArguments = ({ construct, type, line, config }: Backend, place: Place
       for (const { value: text } of stringsOf(value)) refuse(addressWhy(addressReach(text, place, 'host')))
   })
 
-type Refuse = (reach: string | null, kind?: ProgramKind) => void
+type Refuse = (reach: string | null, kind?: ProgramKind, known?: boolean) => void
 
 /** Judges every set argument of a block, at any depth. */
 function judgeEach(
@@ -94,9 +94,10 @@ function judgeEach(
   const findings: Findings = []
   for (const { key, line, value } of descendantsOf(body))
     if (key !== null && !isUnset(value))
-      judge(key, value, (reach, kind) =>
-        findings.push(...reaching(line || start, `${construct} with ${key}`, reach, kind)),
-      )
+      judge(key, value, (reach, kind, known) => {
+        const found = reaching(line || start, `${construct} with ${key}`, reach, kind)
+        findings.push(...(known ? found.map((finding) => ({ ...finding, known })) : found))
+      })
   return findings
 }
 
@@ -148,7 +149,12 @@ function findRemoteStates(root: ConfigNode, place: Place): Findings {
 
 function judgeRemoteState(body: ConfigNode, construct: string, line: number, place: Place): Findings {
   const refuse = (what: string): Findings => [
-    { line, construct, reach: `its ${what} is not written literally, so it cannot be judged: write it as text` },
+    {
+      line,
+      construct,
+      reach: `its ${what} is not written literally, so it cannot be judged: write it as text`,
+      kind: 'state',
+    },
   ]
   const backends = entriesNamed(body, 'backend')
   const types = backends.map(({ value }) => (value.kind === 'string' && value.whole ? value.value : null))
@@ -178,6 +184,8 @@ function isLiteralObject(node: ConfigNode): boolean {
 /** Arguments that read credentials of the host: such files can name programs and were not given to this job. */
 const HOST_CREDENTIALS =
   /^(?:shared_config_files?|shared_credentials_(?:files?|dir)|credential_process|(?:aws_)?web_identity_token_file|aws_shared_credentials_file|config_paths?|kubeconfig(?:_path)?|client_certificate_path|oidc_token_file_path|client_id_file_path|client_secret_file_path|private_key_path|config_file_profile|keytab_path|krb5conf_path|krbconf_path|credentials_file|token_file(?:name)?|service_account_key_file|oidc_token_file|profile_file)$/
+/** Arguments that choose a profile of a file which is not theirs to name: the sandbox has the operator's own, or none. */
+const NAMES_A_PROFILE = /^config_file_profile$/
 /** Other arguments that name a file. One inside the repository is harmless. */
 const FILE =
   /(?:_file|_files|_dir|_dirs|_bundle|_filename|cacert|ca_cert|cert_path|key_path|keyring|_config_path|plugins_path|repository_cache)$/
@@ -189,7 +197,7 @@ const HOST = /(?:^|_)(?:host|hostname|address|addr|server|endpoint|uri|url)$/
 export const findProviders = ({ root }: ConfigTree, place: Place): Findings =>
   blocksOf(root, 'provider', 1).flatMap(({ labels: [type = ''], line, body }) =>
     judgeEach(body, line, `provider "${type}"`, (key, value, refuse) => {
-      if (HOST_CREDENTIALS.test(key)) refuse(OF_HOST, 'credentials')
+      if (HOST_CREDENTIALS.test(key)) refuse(OF_HOST, 'credentials', NAMES_A_PROFILE.test(key))
       else if (key === 'use_cli' && value.kind === 'word' && value.word === 'true') refuse(RUNS_TOOL, 'credentials')
       else if (key === 'credentials' && /^google/.test(type)) judgeGoogle(value, refuse)
       else if (SENDS_CREDENTIALS.test(key)) refuse('it sends the credentials to another address')

@@ -8,7 +8,8 @@ interface CredentialProgram {
 }
 
 /**
- * Programs that answer with a short-lived token of a cluster, by their names on the engine's own PATH. Options that
+ * Programs that answer with a short-lived token of a cluster, by their names on the engine's own PATH or with
+ * the path of a folder of installed programs. Options that
  * name files, addresses or further programs are left out.
  */
 const PROGRAMS: Record<string, CredentialProgram> = {
@@ -30,6 +31,9 @@ const PROGRAMS: Record<string, CredentialProgram> = {
   oci: { words: ['ce', 'cluster', 'generate-token'], valued: /^--(?:cluster-id|region|profile|auth)$/ },
 }
 
+/** The folders of programs that only the operator's machine fills. */
+const INSTALLED = /^\/usr\/(?:local\/)?bin\/(?=[a-z-]+$)/
+
 /** Variables that choose an identity. Others could name a file, an address or a program. */
 const VARIABLES =
   /^(?:AWS_(?:PROFILE|REGION|DEFAULT_REGION|STS_REGIONAL_ENDPOINTS|ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)|AAD_(?:LOGIN_METHOD|SERVICE_PRINCIPAL_CLIENT_(?:ID|SECRET))|AZURE_(?:CLIENT_ID|CLIENT_SECRET|TENANT_ID)|CLOUDSDK_CORE_PROJECT|USE_GKE_GCLOUD_AUTH_PLUGIN)$/
@@ -46,8 +50,10 @@ function isKnown(body: ConfigNode): boolean {
   if (body.kind !== 'object' || new Set(keys).size < keys.length) return false
   if (!keys.every((key) => key !== null && MEMBERS.includes(key))) return false
   const [command, args, env] = ['command', 'args', 'env'].map((key) => entriesNamed(body, key)[0]?.value)
-  if (command?.kind !== 'string' || !command.whole || !Object.hasOwn(PROGRAMS, command.value)) return false
-  const program = PROGRAMS[command.value]
+  if (command?.kind !== 'string' || !command.whole) return false
+  const name = command.value.replace(INSTALLED, '')
+  if (!Object.hasOwn(PROGRAMS, name)) return false
+  const program = PROGRAMS[name]
   const variables = env === undefined || (env.kind === 'object' && entriesOf(env).every(isKnownVariable))
   return variables && program !== undefined && (args === undefined || args.kind === 'array')
     ? takesWords(program, args?.items ?? [])

@@ -21,7 +21,11 @@ export function findFiles({ root, calls }: ConfigTree, place: Place): Findings {
   const called = calls.flatMap(({ name, line, args: [first, second] }): Findings => {
     if (!FILE_FUNCTION.test(name)) return []
     const reach = pathReach(first, place) ?? (name === 'fileset' ? patternReach(first, second, place) : null)
-    return reaching(line, `${name}(${shown(first)})`, reach, 'file')
+    // The home folder of a sandbox is its own, and its name alone reads nothing.
+    const known = name === 'pathexpand' && first?.kind === 'string' && first.whole && first.value === '~'
+    return reaching(line, `${name}(${shown(first)})`, reach, 'file').map((finding) =>
+      known ? { ...finding, known } : finding,
+    )
   })
   const typed = scopesOf(root).flatMap((scope) =>
     TYPED_BLOCKS.flatMap((block) =>

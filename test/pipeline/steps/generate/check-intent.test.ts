@@ -108,7 +108,8 @@ describe('a plan that leaves a statement unmet', () => {
     expect(told).toContain('The files are again as attempt 1 left them')
     expect(one.run.result.notes).toEqual([
       'Attempts: 1 was valid, but not what was asked for: Two buckets. The plan has: 1 a_bucket to create. The request ' +
-        'says: "two buckets"; 2 was not taken, because it lost: One bucket at most; 3 was accepted.',
+        'says: "two buckets"; 2 was not taken, because it lost: One bucket at most; 3 was accepted, ' +
+        'although it lacks: Two buckets.',
     ])
   })
 

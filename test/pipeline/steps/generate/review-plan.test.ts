@@ -4,8 +4,11 @@ import type { LlmClient } from '../../../../src/llm/inference.ts'
 import type { BeyondTargets } from '../../../../src/plan/targets.ts'
 import { acceptRound } from '../../../../src/rounds/accept.ts'
 import { finishRound } from '../../../../src/rounds/finish.ts'
+import { evaluateStatements } from '../../../../src/rules/intent/evaluate-statements.ts'
+import { readStatements } from '../../../../src/rules/intent/statement.ts'
 import { runRound } from '../../../helpers/sessions.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
+import { planOf } from '../../../plan/fixtures.ts'
 import { AUDIT, publicBucket as bucket, REPORT, review } from '../review.ts'
 import { said, scriptedLlm } from '../scripted-llm.ts'
 import { createSteps, type StepWorld, validPlan } from '../support.ts'
@@ -127,6 +130,26 @@ describe('reviewPlan', () => {
     const { chains } = world.run.meter.usage()
     const used = { calls: 1, input_tokens: 100, output_tokens: 10 }
     expect(chains).toMatchObject({ REPORT_GENERATOR: used, COMPLIANCE_CHECKER: used })
+  })
+
+  it('names what this round wrote and nobody asked for', async () => {
+    const world = await steps.world({ ...AUDITED, scripts: SCRIPTS })
+    world.workspace.branchDiff = async (since) =>
+      since === 'run'
+        ? '+resource "a_alarm" "item1" {\nnew file x.tf\nresource "a_log" "item2" {\n'
+        : '+resource "a_old" "item3" {\n'
+    const created = ['a_bucket', 'a_alarm', 'a_log', 'a_old'].map((type) => ({ type, actions: ['create'] }))
+    const { statements } = readStatements([
+      { kind: 'resource_count', type: 'a_bucket', action: 'create', op: 'at_least', value: 1, text: 'A bucket' },
+    ])
+    const checked = evaluateStatements(statements, planOf(created))
+    const { report } = await review(world, { ...plan(world), plan: planOf(created) }, { checked })
+    expect(report.potential_impact.bullet_points).toContainEqual({
+      title: 'Added beside the request',
+      description:
+        'The request does not name these. To refuse one, ask next for: Leave out a_alarm.item1.\n' +
+        '- a_alarm.item1\n- a_log.item2',
+    })
   })
 
   it('tells both authors what was asked for, in order and masked, and what the round says it built', async () => {

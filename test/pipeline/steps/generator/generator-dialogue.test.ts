@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -37,16 +37,16 @@ const refusing =
   (job, number) =>
     job.kind === kind && number <= times ? { exit_code: 1, stdout: '', stderr } : calmEngine()(job, number)
 const refusingOnce = (kind: string, stderr: string) => refusing(1, kind, stderr)
-const generate = (world: StepWorld) =>
-  generateAndValidate(world.kit, {
-    query: 'Add a bucket',
-    prompt: 'Please: Add a bucket',
-    operation: 'generate',
-    conventions: { templates: ['Use `aws_kms_key` with `aws_unknown_thing`.'], abbreviations: [] },
-    forbid: false,
-    maxAttempts: 3,
-    validate: createPlanValidator(world.kit, async () => []),
-  })
+const taskOf = (world: StepWorld, query = 'Add a bucket') => ({
+  query,
+  prompt: `Please: ${query}`,
+  operation: 'generate' as const,
+  conventions: { templates: ['Use `aws_kms_key` with `aws_unknown_thing`.'], abbreviations: [] },
+  forbid: false,
+  maxAttempts: 3,
+  validate: createPlanValidator(world.kit, async () => []),
+})
+const generate = (world: StepWorld) => generateAndValidate(world.kit, taskOf(world))
 /** Returns the text between the fences of a prompt's findings. */
 const findingsOf = (prompt: string) => /<<<DATA findings \w+\n([\s\S]*?)DATA>>>/.exec(prompt)?.[1] ?? ''
 const kinds = ({ jobs }: StepWorld) => jobs.map(({ kind }) => kind)
@@ -217,6 +217,43 @@ describe('provider schemas', () => {
     expect(kinds(w)).toEqual(['init', 'validate', 'validate', 'plan', 'show'])
   })
 
+  it('are in the first call with the versions that are installed, for what the request names in words', async () => {
+    const lock =
+      'provider "registry.terraform.io/hashicorp/aws" {\n  version     = "5.73.0"\n  constraints = "~> 5.0"\n}\n' +
+      'provider "registry.terraform.io/hashicorp/random" {\n  version = "3.7.2"\n}\n'
+    await writeFile(join(folder.path, '.terraform.lock.hcl'), lock)
+    const w = await world({
+      engine: refusingOnce('validate', STDERR),
+      additions: { schema: schemaDouble({ ...TYPES, aws_s3_object: attributes('key') }).schema },
+    })
+    w.kit.engine.initialised = true
+    await generateAndValidate(w.kit, {
+      ...taskOf(w, 'Add S3 objects'),
+      conventions: { templates: ['# Key (`aws_kms_key`)\n\n- Not `aws_other`.'], abbreviations: [] },
+    })
+    await rm(join(folder.path, '.terraform.lock.hcl'))
+    const [first, second] = w.llm.of('task_complete')
+    const text = first?.messages.at(-1)?.content ?? ''
+    expect(text).toMatch(
+      /installed versions of the providers:\n<<<DATA providers (\w+)\n- hashicorp\/aws 5\.73\.0 \(allowed: ~> 5\.0\)\n- hashicorp\/random 3\.7\.2\n\1 DATA>>>/,
+    )
+    expect([...text.matchAll(/^resource "(\w+)" \(/gm)].map(([, type]) => type)).toEqual([
+      'aws_s3_object',
+      'aws_kms_key',
+    ])
+    expect(second?.messages.at(-1)?.content).not.toContain('DATA providers')
+  })
+
+  it.each([
+    [true, true],
+    [false, false],
+  ])('that are not locked are told as none only after an init: %s', async (initialised, told) => {
+    const w = await world({})
+    w.kit.engine.initialised = initialised
+    await generate(w)
+    expect(said(w.llm.of('task_complete')[0]).includes('No provider is installed yet.')).toBe(told)
+  })
+
   it('are shown once in a conversation', async () => {
     const service = schemaDouble(TYPES)
     const w = await world({ engine: refusing(2, 'validate', STDERR), additions: { schema: service.schema } })
@@ -312,7 +349,8 @@ async function told(inPlay: { query?: string; templates?: string[] }, diff = '')
     branchDiff: async () => diff,
   })
   kit.engine.initialised = true
-  const text = await readSchemas(kit, inPlay.query ?? 'Do it', inPlay.templates ?? [])
+  const { query = 'Do it', templates = [] } = inPlay
+  const text = await readSchemas(kit, { query, request: query, templates })
   return [...(text ?? '').matchAll(/^resource "(\w+)"/gm)].map(([, type = '']) => type)
 }
 

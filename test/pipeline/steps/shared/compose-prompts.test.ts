@@ -8,7 +8,7 @@ import { notFound } from '../../../../src/base/errors.ts'
 import { useFolder } from '../../../helpers/folder.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { type Script, said } from '../scripted-llm.ts'
-import { createSteps } from '../support.ts'
+import { createSteps, schemaDouble } from '../support.ts'
 
 const steps = startOnce(createSteps)
 const folder = useFolder(beforeEach)
@@ -25,16 +25,28 @@ const chooses = (templates: string[], abbreviations: string[] = []): Script => (
 /** Composes in a repository with these files. Returns the prompts that were read, and the request to the model. */
 async function compose(
   files: Record<string, string>,
-  options: { script?: Script | Script[]; query?: string; prompts?: Record<string, string>; missing?: string[] } = {},
+  options: {
+    script?: Script | Script[]
+    query?: string
+    prompts?: Record<string, string>
+    missing?: string[]
+    types?: Record<string, unknown>
+  } = {},
 ) {
-  const { script = chooses([]), query = 'Make it cheaper', prompts = PROMPTS, missing = [] } = options
+  const { script = chooses([]), query = 'Make it cheaper', prompts = PROMPTS, missing = [], types } = options
   const read: string[] = []
   const body = async (name: string) => {
     read.push(name)
     if (missing.includes(name)) throw notFound(`Prompt not found: ${name}`)
     return new Map(Object.entries(prompts)).get(name) ?? `body of ${name}`
   }
-  const world = await steps.world({ context: { prompts: { body } }, scripts: { construct_information: script }, query })
+  const world = await steps.world({
+    context: { prompts: { body } },
+    scripts: { construct_information: script },
+    query,
+    ...(types && { additions: { schema: schemaDouble(types).schema } }),
+  })
+  if (types) world.kit.engine.initialised = true
   const root = folder.path
   await promisify(execFile)('git', ['init', '--quiet', root])
   for (const [path, text] of Object.entries(files)) await writeFile(join(root, path), text)
@@ -117,6 +129,61 @@ describe('the model chooses', () => {
     expect(second?.messages.at(-1)?.content).toMatch(/Templates:\n- s3_bucket\nAbbreviations:\n- aws_s3_bucket: s3\n/)
     expect(said(second)).not.toContain('imagined')
     expect(read.filter((name) => name.endsWith('s3_bucket'))).toHaveLength(1)
+  })
+})
+
+describe('what the schema says', () => {
+  const argument = (required = true) => ({ type: 'string', required })
+  const TYPES = {
+    aws_msk_cluster: {
+      block: {
+        attributes: { cluster_name: argument(), configuration_queue: argument(false) },
+        block_types: {
+          broker: {
+            min_items: 1,
+            block: { attributes: { client_subnets: argument(), source_security_groups: argument() } },
+          },
+          extra: { block: { attributes: { bucket: argument() } } },
+        },
+      },
+    },
+    aws_subnet: { block: { attributes: { vpc_id: argument() } } },
+    aws_vpc: { block: { attributes: {} } },
+    aws_security_group: { block: { attributes: {} } },
+    aws_sqs_queue: { block: { attributes: {} } },
+  }
+  const prompts = {
+    'aws-guidelines-resources_list': ['bucket', 'queue', 'subnet', 'security_group', 'vpc']
+      .map((name) => `- \`${name}\`: for it`)
+      .join('\n'),
+    'aws-guidelines-abbreviations': '- aws_subnet: snet\n- aws_vpc: vpc\n- aws_sqs_queue: sqs',
+    'aws-resources-subnet': '# Subnet (`aws_subnet`)',
+    'aws-resources-vpc': '# Network (`aws_vpc`)',
+    'aws-resources-security_group': '# Filter (`aws_security_group`)',
+    'aws-resources-queue': '# Queue (`aws_sqs_queue`)',
+  }
+  const MSK = { query: 'Create an MSK cluster', prompts, types: TYPES }
+
+  it('decides on dependencies, also after an empty first choice, and no second question is asked', async () => {
+    const { conventions, calls } = await compose({}, MSK)
+    expect(calls).toHaveLength(1)
+    expect(conventions?.templateNames).toEqual(
+      ['subnet', 'security_group', 'vpc'].map((name) => `aws-resources-${name}`),
+    )
+    expect(conventions?.abbreviations).toEqual(['aws_subnet: snet', 'aws_vpc: vpc'])
+  })
+
+  it('adds nothing that the code has, or that a choice does not require', async () => {
+    const files = { 'main.tf': 'resource "aws_vpc" "main" {}\nresource "aws_security_group" "main" {}\n' }
+    expect((await compose(files, MSK)).conventions?.templateNames).toEqual(['aws-resources-subnet'])
+    const queue = await compose(AWS, { ...MSK, query: 'Add it', script: chooses(['queue']) })
+    expect(queue.calls).toHaveLength(1)
+    expect(queue.conventions?.templateNames).toEqual(['aws-resources-queue'])
+  })
+
+  it('is asked of the model where no schema tells', async () => {
+    const { calls } = await compose(AWS, { ...MSK, types: { aws_other: {} }, script: chooses(['queue']) })
+    expect(calls).toHaveLength(2)
   })
 })
 

@@ -195,28 +195,40 @@ provider "kubernetes" {
     refused(await init(await service.workspace({ 'main.tf': MAIN })), 'main.tf line 8', program)
   })
 
+  const options = {
+    env: {},
+    signal: new AbortController().signal,
+    timeoutMs: 60_000,
+    overrideFilename: 'backend_override.tf',
+    overrideSha256: null,
+    migrates: false,
+    backendConfig: '',
+    providerFolders: [],
+    allowedHosts: [],
+    initialised: false,
+    allowed: [],
+    repository: undefined,
+  }
+  const check = (workspace: string, sandboxed: boolean) =>
+    checkHostPrograms('plan', workspace, undefined, { ...options, sandboxed })
+
   it('are allowed by the check of a sandboxed engine, and no others', async () => {
-    const options = {
-      env: {},
-      signal: new AbortController().signal,
-      timeoutMs: 60_000,
-      overrideFilename: 'backend_override.tf',
-      overrideSha256: null,
-      migrates: false,
-      backendConfig: '',
-      providerFolders: [],
-      allowedHosts: [],
-      initialised: false,
-      allowed: [],
-      repository: undefined,
-    }
-    const check = (workspace: string, sandboxed: boolean) =>
-      checkHostPrograms('plan', workspace, undefined, { ...options, sandboxed })
     const known = await service.workspace({ 'main.tf': MAIN })
     expect(await check(known, true)).toBeNull()
     expect((await check(known, false))?.text).toContain(program)
     const other = await check(await service.workspace({ 'main.tf': MAIN.replace('"aws"', '"sh"') }), true)
     expect(other?.text).toContain(program)
+  })
+
+  it.each([
+    ['the home folder', 'locals {\n  a = substr(pathexpand("~"), 0, 1)\n}\n', true],
+    ['a file in it', 'locals {\n  a = file(pathexpand("~/.ssh/id_rsa"))\n}\n', false],
+    ['a profile', 'provider "oci" {\n  config_file_profile = "LIVE"\n}\n', true],
+    ['a key', 'provider "oci" {\n  private_key_path = "~/.oci/key.pem"\n}\n', false],
+  ])('and %s are weighed with the sandbox', async (_, code, harmless) => {
+    const workspace = await service.workspace({ 'main.tf': code })
+    expect((await check(workspace, true)) === null).toBe(harmless)
+    expect(await check(workspace, false)).not.toBeNull()
   })
 
   it.runIf(HAS_SANDBOX)('are allowed in the sandbox, and no others', async () => {

@@ -15,7 +15,7 @@ describe('IAC_ALLOW_PROGRAMS', () => {
       'exec',
       'external',
     ])
-    expect(permitted('*:git.corp:8443/a/*', 'git.corp:8443/a/b/c')).toHaveLength(6)
+    expect(permitted('*:git.corp:8443/a/*', 'git.corp:8443/a/b/c')).toHaveLength(7)
     expect(permitted('provisioner:*')).toEqual(['provisioner'])
   })
 
@@ -56,6 +56,7 @@ const KINDS: [string, string][] = [
   ['credentials', 'provider "kubernetes" {\n  config_path = "~/.kube/config"\n}\n'],
   ['cloud', 'terraform {\n  cloud {\n    organization = "x"\n  }\n}\n'],
   ['file', 'locals {\n  a = file("/etc/motd")\n}\n'],
+  ['state', 'variable "b" {\n}\ndata "terraform_remote_state" "x" {\n  backend = var.b\n}\n'],
 ]
 
 describe('the service', async () => {
@@ -129,6 +130,7 @@ describe('a job with programs_only', async () => {
         ['exec', 3, 'exec of a provider'],
         ['external', 2, 'data "external"'],
         ['file', 3, expect.stringContaining('file')],
+        ['state', 4, 'data "terraform_remote_state"'],
       ].map(([kind, line, summary]) => ({
         severity: 'error',
         summary,

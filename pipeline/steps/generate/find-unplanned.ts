@@ -1,0 +1,19 @@
+import { findChangedBlocks } from '../../../src/plan/code/changes.ts'
+import { describeUnplanned, explainEmptyPlan } from '../../../src/plan/code/unplanned.ts'
+import type { Kit } from '../../kit/kit.ts'
+import { withFallback } from '../../kit/run.ts'
+import { readChangedCode } from '../generator/changed-code.ts'
+import type { ValidPlan } from '../plan/plan.ts'
+
+/**
+ * Says, as masked sentences, which files of the session the plan does not cover, and why code that the round changed
+ * changes nothing in it. A report begins with them; none when there is nothing to say.
+ */
+export const findUnplanned = (kit: Kit, { plan, reference: { targets } }: ValidPlan): Promise<string[]> =>
+  withFallback(kit.run, 'it could not be told what the plan does not cover', [], async () => {
+    const session = await readChangedCode(kit)
+    const { diff, changed, files } = await readChangedCode(kit, 'run')
+    const known = { changed, files, targets, blocks: findChangedBlocks(diff, files) }
+    const sentences = [describeUnplanned(session.changed), explainEmptyPlan(plan, known)]
+    return sentences.filter((text) => text !== null).map((text) => kit.secrets.text(text))
+  })

@@ -1,0 +1,65 @@
+/** An attribute of a new object whose value is known after the apply, on a line of its own. */
+const UNKNOWN = /^( *)\+ ("?[\w.-]+"?) += \(known after apply\)$/
+/** The first line of a value of several lines: indentation, mark and name, opening. */
+const OPENING = /^( *)([-+~] "?[\w.-]+"?) += ([[{])$/
+/** An attribute, padded so that its equals sign is below those of the others. */
+const PADDED = /^( *[-+~ ] "?[\w.-]+"?) {2,}= /
+
+/**
+ * Shortens the engine's text of a plan for a model: the names of attributes that are known after the apply share a line
+ * at the end of their block, a value that an attribute before it has as well is replaced by that name, and padding goes.
+ * Everything else stays as it is.
+ */
+export function condensePlanText(text: string): string {
+  const lines = text.split('\n')
+  const kept: string[] = []
+  /** Names by the indentation of their block. */
+  const unknown = new Map<number, string[]>()
+  /** Attributes of the present resource by their values. */
+  const values = new Map<string, string>()
+  const endBlocks = (depth: number) => {
+    for (const [indent, names] of [...unknown].toSorted(([a], [b]) => b - a)) {
+      if (indent <= depth) continue
+      kept.push(`${' '.repeat(indent)}+ (known after apply): ${names.join(', ')}`)
+      unknown.delete(indent)
+    }
+  }
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? ''
+    const [, indent = '', name] = UNKNOWN.exec(line) ?? []
+    if (name !== undefined) {
+      unknown.set(indent.length, [...(unknown.get(indent.length) ?? []), name])
+      continue
+    }
+    const depth = line.search(/\S/)
+    if (depth !== -1) endBlocks(depth)
+    if (depth === 2) values.clear()
+    const value = valueFrom(lines, at)
+    const same = value && values.get(value.text)
+    if (value && same !== undefined) {
+      kept.push(`${value.beginning} = (as ${same})`)
+      at = value.end
+      continue
+    }
+    if (value) values.set(value.text, value.name)
+    kept.push(line.replace(PADDED, '$1 = '))
+  }
+  endBlocks(-1)
+  return kept.join('\n')
+}
+
+/** Reads a value of several lines; null where none begins. */
+function valueFrom(lines: readonly string[], at: number) {
+  const [, indent = '', name = '', opening] = OPENING.exec(lines[at] ?? '') ?? []
+  if (opening === undefined) return null
+  // The engine writes the closing bracket two columns further than the mark.
+  const closing = `${indent}  ${opening === '{' ? '}' : ']'}`
+  let end = at + 1
+  while (end < lines.length && !lines[end]?.startsWith(closing)) end++
+  if (end === lines.length) return null
+  const mark = name.slice(0, 1)
+  const text = [indent.length, mark, ...lines.slice(at + 1, end + 1)]
+    .join('\n')
+    .replaceAll(/\((\d+) unchanged \w+ hidden\)/g, '')
+  return { beginning: `${indent}${name}`, name: name.slice(2), text, end }
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { findChangedBlocks } from '../../../src/plan/code/changes.ts'
+import {
+  type ChangedFile,
+  changesValues,
+  describeUnplanned,
+  explainEmptyPlan,
+} from '../../../src/plan/code/unplanned.ts'
+import { parsePlan } from '../../../src/plan/plan.ts'
+
+const BEFORE = 'resource "terraform_data" "a" {\n  input = "x"\n}\n'
+const STATE = { values: { root_module: { resources: [{ address: 'terraform_data.a', mode: 'managed' }] } } }
+const NO_OP = { address: 'terraform_data.a', change: { actions: ['no-op'], before: {}, after: {} } }
+
+const plan = (more: object = {}) =>
+  parsePlan(JSON.stringify({ format_version: '1.2', resource_changes: [NO_OP], prior_state: STATE, ...more }))
+
+/** Explains the plan of a root to whose `main.tf` these lines are added. */
+function explain(added: string, { more = {}, targets = [] as string[], uses = '' } = {}): string | null {
+  const lines = added.split('\n').map((line) => `+${line}`)
+  const count = BEFORE.split('\n').length - 1
+  const diff = `diff --git main.tf main.tf\n--- main.tf\n+++ main.tf\n@@ -${count},0 +${count + 1},${lines.length} @@\n${lines.join('\n')}\n`
+  const files = [
+    { path: 'main.tf', text: `${BEFORE}${added}\n` },
+    { path: 'uses.tf', text: uses },
+  ]
+  const changed: ChangedFile[] = [{ path: 'main.tf', kind: 'loaded' }]
+  return explainEmptyPlan(plan(more), { changed, files, targets, blocks: findChangedBlocks(diff, files) })
+}
+
+describe('why changed code changes nothing', () => {
+  it.each([
+    ['variable "v" {}', {}, '`variable.v` is used by nothing'],
+    [
+      'variable "v" {}',
+      { uses: 'output "o" {\n  value = var.v\n}\n' },
+      '`variable.v` gives no planned resource another value',
+    ],
+    ['locals {\n  l = 1\n}', {}, '`local.l` is used by nothing'],
+    [
+      'moved {\n  from = terraform_data.z\n  to = terraform_data.a\n}',
+      {},
+      '`moved` finds nothing to move in the state',
+    ],
+    ['output "o" {\n  value = 1\n}', {}, '`output.o` is an output, which is no resource'],
+    [
+      'resource "terraform_data" "b" {}',
+      { targets: ['terraform_data.a'] },
+      '`terraform_data.b` is not among the targets of the plan',
+    ],
+    ['module "m" {\n  source = "./m"\n}', {}, '`module.m` has no instances in the plan'],
+    ['unheard "of" {}', {}, '`unheard.of` (why it changes nothing cannot be told)'],
+  ])('%s', (added, options, clause) => {
+    expect(explain(added, options)).toBe(`The code changed, and the plan changes nothing: ${clause}.`)
+  })
+
+  it('tells of outputs that change, and nothing of a plan that changes a resource', () => {
+    const output = 'output "o" {\n  value = 1\n}'
+    expect(explain(output, { more: { output_changes: { o: { actions: ['create'] } } } })).toBe(
+      'The code changed, and the plan changes outputs and no resource: `output.o` is an output, which is no resource.',
+    )
+    const created = { address: 'terraform_data.b', change: { actions: ['create'], before: null, after: {} } }
+    expect(explain(output, { more: { resource_changes: [created] } })).toBeNull()
+  })
+})
+
+it('names what the plan does not cover, and takes comments for no change of values', () => {
+  const changed: ChangedFile[] = [
+    { path: 'main.tf', kind: 'loaded' },
+    { path: 'dev/main.tf', kind: 'elsewhere' },
+    { path: 'README.md', kind: 'other' },
+  ]
+  expect(describeUnplanned(changed)).toBe('Changed, but not planned, since this root does not load it: `dev/main.tf`.')
+  expect(describeUnplanned([{ path: 'README.md', kind: 'other' }])).toBeNull()
+  expect(changesValues(changed, [])).toBe(false)
+  expect(changesValues([{ path: 'prod.tfvars', kind: 'values' }], [])).toBe(true)
+})
