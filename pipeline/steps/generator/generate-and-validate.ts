@@ -289,7 +289,7 @@ async function writeNextQuery(
   hasNextAttempt: boolean,
 ) {
   const { step, feedback, goodEnough, unloaded } = last
-  if (unloaded !== undefined && ratchet.countFailure(step, [], feedback) >= MAX_SAME)
+  if (unloaded !== undefined && progress.ratchet.countFailure(step, [], feedback) >= MAX_SAME)
     throw new CodeNotLoaded(last, unloaded)
   if (goodEnough) return { query: goodEnough.query, findings: feedback }
   if (!step) return { query: writeFeedbackQuery(feedback), findings: feedback }
