@@ -112,7 +112,7 @@ export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<
   const { prompt, query: situation } = task
   const progress: Progress<Value> = {
     ...{ attempts: [], reason: 'task', prompt, situation, findings: null, fallback: null },
-    ...{ ratchet: createRatchet(), trajectory: [] },
+    ...{ ratchet: createRatchet(), endsEarly: false, trajectory: [] },
   }
   const value = await runAttempts(kit, task, progress).catch(async (error: unknown) => {
     await tellTrajectory(kit, progress.trajectory, error)
@@ -147,6 +147,8 @@ interface Progress<Value> {
   /** The last good enough attempt with the commit of its code, and the attempts up to this one. */
   fallback: { commit: string; attempts: Attempt[]; validateAgain: GoodEnough<Value>['validateAgain'] } | null
   ratchet: ReturnType<typeof createRatchet>
+  /** True after the last failure of a kind that a loop allows. */
+  endsEarly: boolean
   /** What became of each attempt, masked. */
   trajectory: string[]
 }
@@ -160,6 +162,8 @@ async function runAttempts<Value>(kit: Kit, task: GenerationTask<Value>, progres
     const facts = { task: operation, reason, judge: wordsAbout }
     last = await kit.attempts.record(facts, () => runAttempt(kit, task, { attempt, generator, progress }))
     if (last.ok) return last.value
+    // Thrown here, because inside of the attempt it would make a failed one of it instead of a refused one.
+    if (progress.endsEarly) throw new SameFailure(last)
   }
   throw last?.ok === false && last.unloaded !== undefined
     ? new CodeNotLoaded(last, last.unloaded)
@@ -280,12 +284,12 @@ async function restoreFallback<Value>(
 /** Writes the next query from findings or raw output. Errors: `EnvironmentFailure` when code cannot help. */
 async function writeNextQuery(
   kit: Kit,
-  { ratchet }: Pick<Progress<unknown>, 'ratchet'>,
+  progress: Pick<Progress<unknown>, 'ratchet' | 'endsEarly'>,
   last: Extract<Validation<unknown>, { ok: false }>,
   hasNextAttempt: boolean,
 ) {
   const { step, feedback, goodEnough, unloaded } = last
-  if (unloaded !== undefined && ratchet.countFailure(step, [], feedback) >= MAX_SAME)
+  if (unloaded !== undefined && progress.ratchet.countFailure(step, [], feedback) >= MAX_SAME)
     throw new CodeNotLoaded(last, unloaded)
   if (goodEnough) return { query: goodEnough.query, findings: feedback }
   if (!step) return { query: writeFeedbackQuery(feedback), findings: feedback }
@@ -294,7 +298,7 @@ async function writeNextQuery(
   const errors = await findErrors(kit, { step, feedback }, { asksEngine })
   kit.attempts.diagnose(step, errors)
   if (reason !== null) throw new EnvironmentFailure(last, reason)
-  if (ratchet.countFailure(step, errors, withoutWarnings(feedback)) >= MAX_SAME) throw new SameFailure(last)
+  progress.endsEarly = progress.ratchet.countFailure(step, errors, withoutWarnings(feedback)) >= MAX_SAME
   const findings = hasNextAttempt ? await describeErrors(kit, errors) : ''
   if (findings !== '') return { query: writeRepairQuery(findings), findings }
   const output = withoutWarnings(feedback)

@@ -21,7 +21,7 @@ export const NotificationRequest = z
         additionalProperties: false,
         required: ['label', 'url'],
         properties: {
-          label: { type: 'string', minLength: 1, maxLength: 128 },
+          label: { type: 'string', minLength: 1, maxLength: 128, pattern: '^[^\\u0000]*$' },
           url: {
             type: 'string',
             format: 'uri',

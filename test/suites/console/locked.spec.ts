@@ -40,8 +40,8 @@ test('locks a session and unlocks it, with what that means, and the API knows', 
   await unlock.getByRole('button', { name: 'Unlock', exact: true }).click()
   await expect(page.getByText('Unlocked: To be locked')).toBeFocused()
   expect(await isLocked()).toBe(false)
-  await page.goto(`/console/sessions/${uuid}/review`)
-  await expect(page.getByText('Unlocked by dev@platform.local')).toContainText('“Asked the data team”')
+  const detail = await (await request.get(`/api/v1/sessions?id=${uuid}`)).json()
+  expect(detail.last_lock_change).toMatchObject({ locked: false, reason: 'Asked the data team' })
 })
 
 test('shows why the platform locked a session', async ({ page, request }) => {
