@@ -8,6 +8,7 @@ import {
   writeLossNote,
   writeRepairQuery,
 } from '../../../src/chains/iac-generator.ts'
+import type { Diagnostic } from '../../../src/plan/diagnostics/diagnostic.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { type PlanToStore, storePlan } from '../plan/store-plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
@@ -66,8 +67,6 @@ export interface GenerationTask<Value> {
 
 /** Thrown when every attempt failed. */
 export class ValidationLoopExceeded extends PlatformError {
-  /** Why the loop ended before its last attempt, as a sentence and a blank; empty when it did not. */
-  readonly reason: string = ''
   /** The verdict on the last attempt; null when there was none. */
   readonly last: Validation<unknown> | null
   constructor(
@@ -78,11 +77,6 @@ export class ValidationLoopExceeded extends PlatformError {
     super(code, 422, message)
     this.last = last
   }
-}
-
-/** Thrown when the engine failed in the same way as often as a loop allows. */
-class SameFailure extends ValidationLoopExceeded {
-  override readonly reason = `The same failure came ${MAX_SAME} times, so that no further attempt is made. `
 }
 
 /** Thrown when the engine failed for a reason outside of the code. The message says what to do. */
@@ -102,9 +96,9 @@ class CodeNotLoaded extends ValidationLoopExceeded {
 /**
  * Lets the generator, a model, write code until the validator accepts it, and returns the accepted value. Attempts
  * share a conversation, and each is committed and pushed before its validation. An attempt that loses a check which an
- * earlier one passed is not taken, and the third failure of the same kind ends the loop. The result of the round includes the
- * task if it is the purpose of the round. If all attempts fail, the last good enough one is restored and validated
- * again. Errors: `ValidationLoopExceeded` when the attempts are used up; `EnvironmentFailure` when no attempt can help;
+ * earlier one passed is not taken, and the third failure of the same kind ends the loop. The result of the round
+ * includes the task if it is the purpose of the round. If all attempts fail, the last good enough one is restored and
+ * validated again. Errors: `ValidationLoopExceeded` when the attempts are used up; `EnvironmentFailure` when no attempt can help;
  * those of `runAgent`, of the workspace and of the object store.
  */
 export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<Value>): Promise<Value> {
@@ -115,7 +109,7 @@ export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<
     ...{ ratchet: createRatchet(), endsEarly: false, trajectory: [] },
   }
   const value = await runAttempts(kit, task, progress).catch(async (error: unknown) => {
-    await tellTrajectory(kit, progress.trajectory, error)
+    await tellTrajectory(kit, progress, error)
     if (!progress.fallback || !(error instanceof PlatformError) || run.signal.aborted) throw error
     run.log.warn('the code goes back to an earlier attempt that was good enough', { error })
     progress.attempts = progress.fallback.attempts
@@ -162,8 +156,7 @@ async function runAttempts<Value>(kit: Kit, task: GenerationTask<Value>, progres
     const facts = { task: operation, reason, judge: wordsAbout }
     last = await kit.attempts.record(facts, () => runAttempt(kit, task, { attempt, generator, progress }))
     if (last.ok) return last.value
-    // Thrown here, because inside of the attempt it would make a failed one of it instead of a refused one.
-    if (progress.endsEarly) throw new SameFailure(last)
+    if (progress.endsEarly) break
   }
   throw last?.ok === false && last.unloaded !== undefined
     ? new CodeNotLoaded(last, last.unloaded)
@@ -257,9 +250,14 @@ function noteTrajectory({ run }: Kit, trajectory: readonly string[]): void {
 }
 
 /** Says what was tried, before a loop ends without a valid attempt. */
-async function tellTrajectory(kit: Kit, trajectory: readonly string[], error: unknown): Promise<void> {
+async function tellTrajectory(
+  kit: Kit,
+  { trajectory, endsEarly }: Pick<Progress<unknown>, 'trajectory' | 'endsEarly'>,
+  error: unknown,
+): Promise<void> {
   if (!(error instanceof ValidationLoopExceeded) || trajectory.length < 2) return
-  await kit.status.show('validating', `${error.reason}What was tried: attempt ${trajectory.join('; attempt ')}.`)
+  const reason = endsEarly ? `The same failure came ${MAX_SAME} times, so that no further attempt is made. ` : ''
+  await kit.status.show('validating', `${reason}What was tried: attempt ${trajectory.join('; attempt ')}.`)
 }
 
 const RESTORED = 'No later attempt was valid: the code of an earlier one, which was good enough, is validated again.'
@@ -289,8 +287,10 @@ async function writeNextQuery(
   hasNextAttempt: boolean,
 ) {
   const { step, feedback, goodEnough, unloaded } = last
-  if (unloaded !== undefined && progress.ratchet.countFailure(step, [], feedback) >= MAX_SAME)
-    throw new CodeNotLoaded(last, unloaded)
+  const countFailure = (errors: readonly Diagnostic[], text: string) => {
+    progress.endsEarly = progress.ratchet.countFailure(step, errors, text) >= MAX_SAME
+  }
+  if (unloaded !== undefined) countFailure([], feedback)
   if (goodEnough) return { query: goodEnough.query, findings: feedback }
   if (!step) return { query: writeFeedbackQuery(feedback), findings: feedback }
   const reason = await explainFaultOutsideCode(kit, feedback)
@@ -298,7 +298,7 @@ async function writeNextQuery(
   const errors = await findErrors(kit, { step, feedback }, { asksEngine })
   kit.attempts.diagnose(step, errors)
   if (reason !== null) throw new EnvironmentFailure(last, reason)
-  progress.endsEarly = progress.ratchet.countFailure(step, errors, withoutWarnings(feedback)) >= MAX_SAME
+  countFailure(errors, withoutWarnings(feedback))
   const findings = hasNextAttempt ? await describeErrors(kit, errors) : ''
   if (findings !== '') return { query: writeRepairQuery(findings), findings }
   const output = withoutWarnings(feedback)

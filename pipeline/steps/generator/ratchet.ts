@@ -18,7 +18,7 @@ interface Judged {
 }
 
 /** An attempt whose code stands, and what it was seen to pass. */
-export interface Standing {
+interface Standing {
   attempt: number
   commit: string
   passed: ReadonlySet<string>

@@ -81,8 +81,12 @@ it('builds in a repository with a README alone, and beside a chart of an applica
 })
 
 /** Runs a round whose author answers so, and in which the whole root is planned. */
-const round = (task_complete: Scripts[string], request: SessionRequest) =>
-  runGenerate(stack, { task_complete, generate_engine_targets: targets() }, { request, orchestration: GATES })
+const round = (task_complete: Scripts[string], request: SessionRequest, max_validation_iteration?: number) =>
+  runGenerate(
+    stack,
+    { task_complete, generate_engine_targets: targets() },
+    { request, orchestration: { ...GATES, ...(max_validation_iteration && { max_validation_iteration }) } },
+  )
 
 const summaryOf = async ({ uuid }: SessionView): Promise<string> =>
   JSON.parse((await textsOf(stack, uuid, 'report')).at(-1) ?? '').potential_impact.summary
@@ -104,6 +108,20 @@ describe('code that nothing loads', () => {
       JSON.stringify('or call its folder as a module (`source = "./terraform/dns"`)').slice(1, -1),
     )
     expect(await textsOf(stack, session.uuid, 'report')).toEqual([])
+  })
+
+  it('ends the loop at the third time, with each attempt refused', async () => {
+    const { session } = await round(
+      [write('terraform/dns/status.tf', STATUS), done('Added.'), done('It is there.'), done('Really.')],
+      { files: { 'main.tf': MAIN } },
+      5,
+    )
+    expect(session.messages.at(-1)).toMatch(/^runner failed: Nothing was planned/)
+    expect(session.messages.at(-2)).toMatch(/^The same failure came 3 times, so that no further attempt is made\./)
+    const attempts = await stack.database.sql<{ outcome: string }[]>`
+      SELECT a.outcome FROM round_attempts a JOIN rounds r ON r.id = a.round_id JOIN sessions s ON s.id = r.session_id
+      WHERE s.uuid = ${session.uuid} ORDER BY a.number`
+    expect(attempts.map(({ outcome }) => outcome)).toEqual(['refused', 'refused', 'refused'])
   })
 
   it('is validated and planned once it is called as a module', async () => {
