@@ -1,6 +1,6 @@
 import { answer, answerPage, listed, signInAs } from './answers.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
-import { exampleBody, findOrRunExample, runRound } from './world.ts'
+import { exampleBody, findOrRunExample, runExample, runRound } from './world.ts'
 
 const LIST = '**/api/v1/admin/sessions/list*'
 
@@ -42,6 +42,14 @@ test('locks a session and unlocks it, with what that means, and the API knows', 
   expect(await isLocked()).toBe(false)
   const detail = await (await request.get(`/api/v1/sessions?id=${uuid}`)).json()
   expect(detail.last_lock_change).toMatchObject({ locked: false, reason: 'Asked the data team' })
+})
+
+test('the review shows who unlocked the session, and why', async ({ page, request }) => {
+  const { uuid } = await runExample(request, 'generate')
+  for (const data of [{ locked: true }, { locked: false, reason: 'Asked the data team' }])
+    expect((await request.patch(`/api/v1/admin/sessions/${uuid}/toggle_lock`, { data })).ok()).toBe(true)
+  await page.goto(`/console/sessions/${uuid}/review`)
+  await expect(page.getByText('Unlocked by dev@platform.local')).toContainText('“Asked the data team”')
 })
 
 test('shows why the platform locked a session', async ({ page, request }) => {
