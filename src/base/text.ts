@@ -52,15 +52,28 @@ export function joinNames(names: readonly string[], limit: number): string {
   return `${names.slice(0, limit).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** Joins a relative POSIX path to a folder and resolves its dots; empty for the root, null for a path outside of it. */
-export function joinPath(folder: string, path: string): string | null {
+/** Joins names like `joinNames`, each in backticks. */
+export const quoteNames = (names: readonly string[], limit: number): string =>
+  joinNames(
+    names.map((name) => `\`${name}\``),
+    limit,
+  )
+
+/** Joins a relative POSIX path to a folder and resolves its dots; a result outside of the root begins with `..`. */
+export function joinUpwards(folder: string, path: string): string {
   const parts: string[] = []
   for (const part of `${folder}/${path}`.split('/')) {
     if (part === '' || part === '.') continue
-    if (part !== '..') parts.push(part)
-    else if (parts.pop() === undefined) return null
+    if (part === '..' && parts.length > 0 && parts.at(-1) !== '..') parts.pop()
+    else parts.push(part)
   }
   return parts.join('/')
+}
+
+/** Joins a relative POSIX path to a folder and resolves its dots; empty for the root, null for a path that leaves it. */
+export function joinPath(folder: string, path: string): string | null {
+  const joined = joinUpwards(folder, path)
+  return joined === '..' || joined.startsWith('../') ? null : joined
 }
 
 /** Encodes like `encodeURIComponent`, and also `!'()*`. */

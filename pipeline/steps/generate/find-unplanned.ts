@@ -2,7 +2,7 @@ import { findChangedBlocks } from '../../../src/plan/code/changes.ts'
 import { describeUnplanned, explainEmptyPlan } from '../../../src/plan/code/unplanned.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
-import { readChangedCode } from '../generator/changed-code.ts'
+import { readPresentCode } from '../generator/changed-code.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 
 /**
@@ -11,8 +11,9 @@ import type { ValidPlan } from '../plan/plan.ts'
  */
 export const findUnplanned = (kit: Kit, { plan, reference: { targets } }: ValidPlan): Promise<string[]> =>
   withFallback(kit.run, 'it could not be told what the plan does not cover', [], async () => {
-    const session = await readChangedCode(kit)
-    const { diff, changed, files } = await readChangedCode(kit, 'run')
+    const { files, changedSince } = await readPresentCode(kit)
+    const session = await changedSince('session')
+    const { diff, changed } = await changedSince('run')
     const known = { changed, files, targets, blocks: findChangedBlocks(diff, files) }
     const sentences = [describeUnplanned(session.changed), explainEmptyPlan(plan, known)]
     return sentences.filter((text) => text !== null).map((text) => kit.secrets.text(text))

@@ -1,4 +1,5 @@
 import { memberOf } from '../../../src/base/json.ts'
+import { quoteNames } from '../../../src/base/text.ts'
 import {
   isLoadedByItself,
   isVariableFile,
@@ -14,7 +15,6 @@ import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import { copyCommit, findBaseCommit, type WorkspaceCopy } from '../../workspace/clone.ts'
 import type { SurveyedFile } from '../../workspace/files/survey.ts'
-import { listFiles } from '../generator/compose-result.ts'
 import { describeRefusal, EngineRefusal, planRoot } from '../plan/plan.ts'
 import type { PlanCheck } from '../plan/validators.ts'
 
@@ -140,11 +140,7 @@ function noteOf({ environment, verdict, facts }: EnvironmentResult): string {
 }
 
 const MAX_NAMED = 10
-const listOf = (paths: readonly string[]) =>
-  listFiles(
-    paths.map((path) => `\`${path}\``),
-    MAX_NAMED,
-  )
+const listOf = (paths: readonly string[]) => quoteNames(paths, MAX_NAMED)
 
 function notesOnOthers({ unconcerned, beyondLimit, ofOtherRoots }: FoundEnvironments): string[] {
   return [

@@ -1,4 +1,4 @@
-import { joinPath } from '../../../src/base/text.ts'
+import { joinPath, quoteNames } from '../../../src/base/text.ts'
 import { findChangedBlocks } from '../../../src/plan/code/changes.ts'
 import { type CodeFile, folderOf } from '../../../src/plan/code/modules.ts'
 import { type FilePatch, parseDiff } from '../../../src/plan/code/patch.ts'
@@ -13,28 +13,36 @@ import { findLoadedCode, isReferred, type LoadedCode } from '../../workspace/fil
 export interface ChangedCode {
   diff: string
   changed: ChangedFile[]
+}
+
+/** The code of a root as it is now. */
+export interface PresentCode {
   /** The code below the root, relative to it. */
   files: CodeFile[]
   loaded: LoadedCode
+  /** Reads what was changed since the run or the session began, and what each file is to the engine. */
+  changedSince(since: 'run' | 'session'): Promise<ChangedCode>
 }
 
-/** Reads what was changed since the run or the session began, and what each file is to the engine. */
-export async function readChangedCode({ run, engine, openFiles }: Kit, since?: 'run'): Promise<ChangedCode> {
-  const diff = await run.workspace.branchDiff(since)
-  const patches = parseDiff(diff)
+/** Reads the code of the root once, for comparisons with what was there before. */
+export async function readPresentCode({ run, engine, openFiles }: Kit): Promise<PresentCode> {
   const info = await engine.info()
   const loaded = await findLoadedCode(run.workspace, engineKindOf(info?.name))
   const access = openFiles()
   const paths = (await access.survey(run.signal)).files.map(({ path }) => path).filter(isEngineCode)
   const texts = await access.readAll(paths)
-  const added = new Set(patches.flatMap(({ from, to }) => (from === null && to !== null ? [to] : [])))
-  const earlier = [...paths.filter((path) => !added.has(path)), ...patches.flatMap(({ from }) => from ?? [])]
-  const known = { loaded, codeFolders: new Set(paths.map(folderOf)), earlier: new Set(codeIn(earlier).map(folderOf)) }
+  const codeFolders = new Set(paths.map(folderOf))
   return {
-    diff,
-    changed: patches.map((patch) => sortFile(patch, known)),
-    files: [...texts].map(([path, text]) => ({ path, text })).sort((a, b) => (a.path < b.path ? -1 : 1)),
     loaded,
+    files: [...texts].map(([path, text]) => ({ path, text })).sort((a, b) => (a.path < b.path ? -1 : 1)),
+    changedSince: async (since) => {
+      const diff = await run.workspace.branchDiff(since === 'run' ? since : undefined)
+      const patches = parseDiff(diff)
+      const added = new Set(patches.flatMap(({ from, to }) => (from === null && to !== null ? [to] : [])))
+      const earlier = [...paths.filter((path) => !added.has(path)), ...patches.flatMap(({ from }) => from ?? [])]
+      const known = { loaded, codeFolders, earlier: new Set(codeIn(earlier).map(folderOf)) }
+      return { diff, changed: patches.map((patch) => sortFile(patch, known)) }
+    },
   }
 }
 
@@ -78,8 +86,8 @@ interface Unloaded {
 /** Returns a refusal of code that this run wrote and no engine loads; null when there is none, or it cannot be told. */
 export const findUnloaded = (kit: Kit): Promise<Unloaded | null> =>
   withFallback(kit.run, 'it could not be checked whether the changed code is loaded', null, async () => {
-    const code = await readChangedCode(kit, 'run')
-    const { loaded, changed, diff, files } = code
+    const { loaded, files, changedSince } = await readPresentCode(kit)
+    const { diff, changed } = await changedSince('run')
     // An unreadable root, as after an engine run that replaced it, is the engine's to refuse.
     if (!loaded.isWhole || loaded.files.size === 0) return null
     const of = (kind: ChangedFile['kind']) => codeIn(changed.filter((one) => one.kind === kind).map(({ path }) => path))
@@ -99,13 +107,7 @@ export const findUnloaded = (kit: Kit): Promise<Unloaded | null> =>
 
 const MAX_NAMED = 10
 
-const listOf = (paths: readonly string[]): string => {
-  const more = paths.length - MAX_NAMED
-  return `${paths
-    .slice(0, MAX_NAMED)
-    .map((path) => `\`${path}\``)
-    .join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-}
+const listOf = (paths: readonly string[]): string => quoteNames(paths, MAX_NAMED)
 
 /** Writes what the author of the code is told; the first line stands for all of it in a list of attempts. */
 function adviceOn(unloaded: readonly string[], elsewhere: readonly string[]): string {

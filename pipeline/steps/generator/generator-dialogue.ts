@@ -1,6 +1,6 @@
 import { type GeneratorValues, iacGenerator } from '../../../src/chains/iac-generator.ts'
 import { describeDiff } from '../../../src/chains/shared/branch-diff.ts'
-import { foreignProviders } from '../../../src/chains/shared/catalogue.ts'
+import { foreignProviders, titleTypes } from '../../../src/chains/shared/catalogue.ts'
 import { LOCK_FILE, type LockedProvider, readLockFile } from '../../../src/plan/schema/lock-file.ts'
 import {
   declaredTypes,
@@ -114,6 +114,3 @@ export async function readSchemas(
     return renderTypes(schemas, MAX_CHARS).text
   })
 }
-
-/** Returns the types in the title of a resource prompt. */
-const titleTypes = (template: string): TypeName[] => mentionedTypes(template.trim().split('\n', 1)[0] ?? '')

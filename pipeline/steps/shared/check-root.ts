@@ -1,5 +1,5 @@
 import { PlatformError } from '../../../src/base/errors.ts'
-import { joinNames } from '../../../src/base/text.ts'
+import { joinNames, quoteNames } from '../../../src/base/text.ts'
 import { engineKindOf } from '../../../src/repository/roots/loaded-names.ts'
 import { findToolFiles, type Tool } from '../../../src/repository/roots/tools.ts'
 import type { Kit } from '../../kit/kit.ts'
@@ -66,11 +66,7 @@ async function findRefusal({ run, engine }: Kit): Promise<string | null> {
 
 const AS_IT_IS = "To build in the repository's root itself, give `.` as `iac_path`."
 
-const listOf = (paths: readonly string[]): string =>
-  joinNames(
-    paths.map((path) => `\`${path}\``),
-    MAX_NAMED,
-  )
+const listOf = (paths: readonly string[]): string => quoteNames(paths, MAX_NAMED)
 
 const alternative = (roots: readonly string[]): string =>
   roots.length > 0

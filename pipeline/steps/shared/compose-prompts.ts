@@ -6,10 +6,10 @@ import {
   fittingTemplates,
   providersInPlay,
   templateNames,
+  titleTypes,
 } from '../../../src/chains/shared/catalogue.ts'
 import {
   declaredTypes,
-  mentionedTypes,
   namesInArgument,
   readBlock,
   requiredArguments,
@@ -87,7 +87,7 @@ async function addRequired(
   const texts = (await survey.files()).map(({ text }) => text ?? '')
   const declared = new Set(texts.flatMap(declaredTypes).map(({ type }) => type))
   const seen = new Set<string>()
-  let open = [...[...chosen.templates.values()].flatMap(titleTypes), ...typesNamedIn(run.round.query, names.resource)]
+  let open = [...[...chosen.templates.values()].flatMap(namesInTitle), ...typesNamedIn(run.round.query, names.resource)]
   let isTold = false
   while (open.length > 0) {
     const types = [...new Set(open)].filter((type) => names.resource.includes(type) && !seen.has(type))
@@ -103,17 +103,15 @@ async function addRequired(
         .filter((name) => !chosen.templates.has(name))
         .map(async (name) => ({ name, body: await run.context.prompts.body(name, run.signal) })),
     )
-    const missing = added.filter(({ body }) => !titleTypes(body).some((type) => declared.has(type)))
+    const missing = added.filter(({ body }) => !namesInTitle(body).some((type) => declared.has(type)))
     for (const { name, body } of missing) chosen.templates.set(name, body)
-    open = missing.flatMap(({ body }) => titleTypes(body))
+    open = missing.flatMap(({ body }) => namesInTitle(body))
     for (const line of abbreviationsOf(abbreviations, new Set(open))) chosen.abbreviations.add(line)
   }
   return isTold
 }
 
-/** Returns the resource types in the title of a template. */
-const titleTypes = (body: string): string[] =>
-  mentionedTypes((body.trim().split('\n', 1)[0] ?? '').replaceAll('`', ' ')).map(({ type }) => type)
+const namesInTitle = (template: string): string[] => titleTypes(template).map(({ type }) => type)
 
 /** Returns the entries that the model may choose from; null when no template is of a provider in play. */
 async function findOffer(kit: Kit, bodies: { resourcesList: string; abbreviations: string }) {
@@ -191,7 +189,6 @@ export function templatesFor(
 }
 
 function typesOf(body: string): Set<string> {
-  const title = body.trim().split('\n', 1)[0] ?? ''
-  const resources = [...mentionedTypes(title.replaceAll('`', ' ')), ...declaredTypes(body)]
+  const resources = [...titleTypes(body), ...declaredTypes(body)]
   return new Set(resources.filter(({ mode }) => mode === 'resource').map(({ type }) => type))
 }

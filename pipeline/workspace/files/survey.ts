@@ -1,5 +1,7 @@
 import { lstat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
+import { isVariableFile } from '../../../src/plan/code/variable-files.ts'
+import { isEngineCode } from '../../../src/repository/roots/loaded-names.ts'
 import { MAX_LISTING } from '../git/git.ts'
 import { isInside } from './confine.ts'
 import type { Editor } from './edit.ts'
@@ -29,8 +31,6 @@ export interface Survey {
 /** More files than this could not be listed to a model anyway. */
 const MAX_FILES = 2_000
 
-const LOADED = /\.(?:tf|tofu)(?:\.json)?$/
-const VALUES = /\.tfvars(?:\.json)?$/
 const README = /^readme(\.(md|txt))?$/i
 
 /** Lists files as `Survey` says; nothing where git lists nothing. */
@@ -63,7 +63,7 @@ export async function surveyFiles(editor: Editor, signal?: AbortSignal): Promise
 
 function countElsewhere({ elsewhere }: Survey, path: string): void {
   elsewhere.files++
-  if (LOADED.test(path) || VALUES.test(path)) elsewhere.code++
+  if (isEngineCode(path) || isVariableFile(path)) elsewhere.code++
 }
 
 const depthOf = (path: string): number => path.split('/').length
@@ -73,13 +73,13 @@ function rankOf({ root }: Editor, reach: Reach, path: string): number | null {
   const [folder, name] = [dirname(path), basename(path)]
   const isOwn = isInside(root, path)
   if (!isOwn && (!isUsed(reach, path) || isKeyFile(name))) return null
-  const isLoaded = reach.modules.has(folder) && LOADED.test(name) && !name.startsWith('.')
-  if (folder === root && (isLoaded || VALUES.test(name) || README.test(name))) return name.startsWith('.') ? null : 0
+  const isLoaded = reach.modules.has(folder) && isEngineCode(name) && !name.startsWith('.')
+  if (folder === root && (isLoaded || isVariableFile(name) || README.test(name))) return name.startsWith('.') ? null : 0
   if (isLoaded) return 1
   const below = isOwn ? relative(root, path) : relative(root, path).replace(/^(\.\.\/)+/, '')
   if (below.split('/').some((segment) => segment.startsWith('.'))) return null
   if (!isOwn) return 2
-  return LOADED.test(name) || VALUES.test(name) ? 3 : 4
+  return isEngineCode(name) || isVariableFile(name) ? 3 : 4
 }
 
 /** Returns null for what is neither a regular file nor a link to one that may be read, such as a submodule. */

@@ -2,6 +2,7 @@ import type { Cloud } from '../../base/vocabulary.ts'
 import { readHcl } from '../../hcl/read.ts'
 import type { HclValue } from '../../hcl/tree.ts'
 import { bodiesOf, folderOf, isJsonCode, moduleSources, parseObject, resolveFolder } from '../../plan/code/modules.ts'
+import { mentionedTypes, type TypeName } from '../../plan/schema/read-schema.ts'
 import { isCode } from './declared-blocks.ts'
 import type { RepositoryFile } from './repository.ts'
 
@@ -166,6 +167,10 @@ export const fittingTemplates = (list: string, cloud: Cloud, inPlay: ReadonlySet
     const name = TEMPLATE.exec(bodyOf(text))?.[1] ?? null
     return { name, providers: typedProviders(text) ?? (name === null ? null : CLOUD_PROVIDERS[cloud]) }
   })
+
+/** Returns the resource types in the title of a resource prompt, which is its first line. */
+export const titleTypes = (template: string): TypeName[] =>
+  mentionedTypes((template.trim().split('\n', 1)[0] ?? '').replaceAll('`', ' '))
 
 /** Returns the lines of a list of abbreviations that are about these types, without bullets. */
 export const abbreviationsOf = (list: string, types: ReadonlySet<string>): string[] =>

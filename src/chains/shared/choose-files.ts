@@ -1,8 +1,8 @@
 import type { ContextBudget } from '../../agent/context-budget.ts'
 import { traversalsIn } from '../../hcl/read.ts'
 import { type CodeFile, folderOf, isJsonCode, moduleSources, resolveFolder } from '../../plan/code/modules.ts'
-import { assignedNames } from '../../plan/code/variable-files.ts'
-import { declaredBlocksIn, isCode, isReadme, isValues } from './declared-blocks.ts'
+import { assignedNames, isVariableFile } from '../../plan/code/variable-files.ts'
+import { declaredBlocksIn, isCode, isReadme } from './declared-blocks.ts'
 import type { ChosenFiles, RepositoryFile } from './repository.ts'
 
 /** Maximum bytes of code in a repository that is shown whole. */
@@ -210,7 +210,7 @@ function usedBy({ links, declaring, inFolder }: Index, path: string): string[] {
   const { uses, calls } = links.get(path) ?? { uses: [], calls: [] }
   return [
     ...uses.flatMap((name) => declaring.get(name) ?? []),
-    ...calls.flatMap((folder) => (inFolder.get(folder) ?? []).filter((other) => !isValues(other))),
+    ...calls.flatMap((folder) => (inFolder.get(folder) ?? []).filter((other) => !isVariableFile(other))),
   ]
 }
 
@@ -222,7 +222,7 @@ function usersOf({ links, using, calling }: Index, path: string): string[] {
 /** Reads what a file declares and uses, qualified by its folder, where it is valid, and the folders that it calls. */
 function readLinks({ path, text }: CodeFile) {
   const folder = folderOf(path)
-  if (isValues(path)) return { declares: [], uses: readAssigned(folder, text), calls: [] }
+  if (isVariableFile(path)) return { declares: [], uses: readAssigned(folder, text), calls: [] }
   const inFolder = (name: string) => `${folder}:${name}`
   const expressions = isJsonCode(path) ? (text.match(JSON_TEXT) ?? []).map((quoted) => quoted.slice(1, -1)) : [text]
   const uses = expressions

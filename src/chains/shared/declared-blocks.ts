@@ -9,7 +9,6 @@ const CODE = /\.(tf|tofu|tfvars)(\.json)?$/
 export const isCode = (path: string): boolean => CODE.test(path)
 /** True for the root's own description, which often holds its conventions. */
 export const isReadme = (path: string): boolean => /^readme(\.(md|txt))?$/i.test(path)
-export const isValues = (path: string): boolean => /\.tfvars(\.json)?$/.test(path)
 
 /** Lists the top-level declarations of a file; empty for other than code and for value files. */
 export function declaredBlocksIn(path: string, text: string): string[] {

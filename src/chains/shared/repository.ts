@@ -1,7 +1,8 @@
 import type { ContextBudget } from '../../agent/context-budget.ts'
 import { cutMiddle } from '../../base/text.ts'
+import { isVariableFile } from '../../plan/code/variable-files.ts'
 import { fence, joinParts } from '../../prompts/layout.ts'
-import { isCode, isValues } from './declared-blocks.ts'
+import { isCode } from './declared-blocks.ts'
 
 /** A file of the engine root, or outside of it one that the root uses. */
 export interface RepositoryFile {
@@ -106,7 +107,7 @@ export const describeBlocks = (
   options?: ListOptions,
 ): string =>
   describeFiles(
-    files.filter(({ path, blocks }) => blocks.length > 0 || isValues(path)),
+    files.filter(({ path, blocks }) => blocks.length > 0 || isVariableFile(path)),
     budget,
     options,
   )

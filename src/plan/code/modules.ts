@@ -1,4 +1,5 @@
 import { parseJson } from '../../base/json.ts'
+import { joinUpwards } from '../../base/text.ts'
 import { readHcl, textOf, withoutLayout } from '../../hcl/read.ts'
 
 /** A file of the engine root; paths are relative to the root, with slashes. */
@@ -52,17 +53,6 @@ export const within = (module: string, address: string): string => (module === '
 /** Resolves a local source; null for any other. A folder outside of the root begins with `..`. */
 export const resolveFolder = (folder: string, source: string): string | null =>
   /^\.\.?(\/|$)/.test(source) ? joinUpwards(folder, source) : null
-
-/** Joins paths like `joinPath`, but keeps what leads upwards out of the first folder. */
-function joinUpwards(folder: string, path: string): string {
-  const parts: string[] = []
-  for (const part of `${folder}/${path}`.split('/')) {
-    if (part === '' || part === '.') continue
-    if (part === '..' && parts.length > 0 && parts.at(-1) !== '..') parts.pop()
-    else parts.push(part)
-  }
-  return parts.join('/')
-}
 
 /** A top-level block of a file; its code has no comments and no layout. */
 export interface CodeBlock {

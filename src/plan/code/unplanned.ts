@@ -1,5 +1,5 @@
 import { isJsonObject, itemsOf, memberOf } from '../../base/json.ts'
-import { joinNames } from '../../base/text.ts'
+import { quoteNames } from '../../base/text.ts'
 import { traversalsIn } from '../../hcl/read.ts'
 import { listChanges } from '../change-list.ts'
 import { type Plan, plannedResources, stateResources } from '../plan.ts'
@@ -46,11 +46,7 @@ interface KnownCode {
 
 const MAX_NAMED = 5
 
-const listOf = (names: readonly string[]): string =>
-  joinNames(
-    names.map((name) => `\`${name}\``),
-    MAX_NAMED,
-  )
+const listOf = (names: readonly string[]): string => quoteNames(names, MAX_NAMED)
 
 /** Explains why changed code changes nothing in a plan, as a sentence; null when nothing changed or the plan changes something. */
 export function explainEmptyPlan(plan: Plan, known: KnownCode): string | null {
