@@ -145,7 +145,7 @@ const listOf = (paths: readonly string[]) => quoteNames(paths, MAX_NAMED)
 function notesOnOthers({ unconcerned, beyondLimit, ofOtherRoots }: FoundEnvironments): string[] {
   return [
     unconcerned.length > 0 &&
-      `Not planned with ${listOf(unconcerned)}: the session changes no variable that is set there.`,
+      `Not planned with ${listOf(unconcerned)}: the session changes no variable that is set there, and what it added may get other values from it.`,
     beyondLimit.length > 0 && `Not checked with ${listOf(beyondLimit)}: more than a round plans.`,
     ofOtherRoots.length > 0 && `Not checked: ${listOf(ofOtherRoots)}, which belongs to another root.`,
   ].filter((note) => note !== false)

@@ -44,7 +44,8 @@ describe('a request about the variables of several environments', () => {
     const remarks = [
       'Also planned with `envs/staging.tfvars`, without its state: valid, 1 resource; `retention_days` = 7, before 14.',
       'Also planned with `prod.tfvars`, without its state: valid, 1 resource; `retention_days` = 35.',
-      'Not planned with `environments/test/terraform.tfvars`: the session changes no variable that is set there.',
+      'Not planned with `environments/test/terraform.tfvars`: the session changes no variable that is set there, ' +
+        'and what it added may get other values from it.',
       expect.stringMatching(/^The plan under review has the values that the engine reads by itself/),
     ]
     expect((await remarksOf(session)).sort()).toEqual(remarks)
