@@ -76,10 +76,14 @@ describe('PUT /api/v1/repository/pr', () => {
     return uuid
   }
 
+  const pushSessionBranch = async (uuid: string) => {
+    const session = await (await core.call('GET', `/api/v1/sessions?id=${uuid}`)).json()
+    await pushBranch(core.host.pathOf(repository), session.workspace.branch)
+  }
+
   it('answers the pull request that is open at the host, locked or not', async () => {
     const uuid = await finished(repository, true)
-    const before = await (await core.call('GET', `/api/v1/sessions?id=${uuid}`)).json()
-    await pushBranch(core.host.pathOf(repository), before.workspace.branch)
+    await pushSessionBranch(uuid)
     const answer = await put({ session_id: uuid, other: 1 })
     expect(answer.status).toBe(201)
     const created = await answer.json()
@@ -100,7 +104,9 @@ describe('PUT /api/v1/repository/pr', () => {
       generate_pull_request: { error: new PlatformError('InferenceCallAPIError', status, message) },
     })
     const app = await core.another({ context: { llm } })
-    const json = { session_id: await finished(repository) }
+    const uuid = await finished(repository)
+    await pushSessionBranch(uuid)
+    const json = { session_id: uuid }
     const answer = await callOf(app)('PUT', '/api/v1/repository/pr', { json })
     expect([answer.status, await answer.json()]).toEqual([expected, { detail: message }])
     expect(answer.headers.get('www-authenticate')).toBeNull()
