@@ -2,6 +2,7 @@ import { maskedSecretsOf } from '../config/mask.ts'
 import type { AgentEvent } from '../src/agent/agent-request.ts'
 import { LeaseLost, PlatformError, RoundCancelled } from '../src/base/errors.ts'
 import type { Logger } from '../src/base/log.ts'
+import { MASKED_SECRET } from '../src/base/mask-secrets.ts'
 import { createMasker } from '../src/base/masking.ts'
 import type { ChainName } from '../src/chains/index.ts'
 import type { Context } from '../src/context.ts'
@@ -117,7 +118,7 @@ async function attempt(context: Context, claim: Claim, modes: Modes, frame: Roun
   const run = await openRun(context, claim, mode, frame)
   const endWith = (status: RoundEnd['status'], message: string, more: Partial<RoundEnd> = {}): RoundEnd => {
     const { conversation: history, meter, result } = run
-    return { status, message, commit: null, history, usage: meter.usage(), result, ...more }
+    return { status, message: noteSecret(run, message), commit: null, history, usage: meter.usage(), result, ...more }
   }
   try {
     if (claim.cancelled_by !== null && mode.workspace) {
@@ -144,6 +145,19 @@ async function attempt(context: Context, claim: Claim, modes: Modes, frame: Roun
     // Only the text of a platform error is for users.
     return endWith('failed', `runner failed: ${error instanceof PlatformError ? error.message : UNEXPECTED}`)
   }
+}
+
+const SECRET_TYPED =
+  'The request held what looks like a secret; it was masked before anything was stored or sent to a model. Change it, ' +
+  'since it has left your hands, and keep it in a secret store or in a sensitive variable, never in a request.'
+
+/** Begins the answer to a request that held a secret with that. Returns the message, which may be the same text. */
+function noteSecret({ conversation, round }: BareRun, message: string): string {
+  const turn = conversation[round.history.length]
+  if (!turn || !round.query.includes(MASKED_SECRET)) return message
+  const said = turn.assistant
+  turn.assistant = `${SECRET_TYPED}\n\n${said}`.trim()
+  return said === message ? turn.assistant : message
 }
 
 /** Notes the cancellation in the last turn of the conversation, except for an apply, which has its report there. */
