@@ -8,6 +8,7 @@ import type { Kit } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
 import { remediateDrift } from '../steps/drift/remediate-drift.ts'
 import { createStatementCheck, type IntentCheck, noteUnmet, startIntentCheck } from '../steps/generate/check-intent.ts'
+import { createUnaskedCheck, findUnasked } from '../steps/generate/find-unasked.ts'
 import { findUnplanned } from '../steps/generate/find-unplanned.ts'
 import { createEnvironmentCheck, createEnvironmentsCheck } from '../steps/generate/plan-environments.ts'
 import { decideLock, reviewPlan } from '../steps/generate/review-plan.ts'
@@ -52,7 +53,11 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   const maxAttempts = run.context.config.orchestration.max_validation_iteration
   const environments = createEnvironmentCheck(kit)
   const validate = createChoiceValidator(kit, chooseSessionTargets(kit))
-  const checks = [createEnvironmentsCheck(environments), createStatementCheck(kit, intent)]
+  const checks = [
+    createEnvironmentsCheck(environments),
+    createStatementCheck(kit, intent),
+    createUnaskedCheck(kit, intent),
+  ]
   const validated = await generateAndValidate(kit, {
     query,
     prompt: writeTaskQuery(query),
@@ -65,7 +70,9 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   const turn: Turn = { user: secrets.text(query), assistant: describeResult(run.result) }
   run.conversation.push(turn)
   const plan = await checkDrift(kit, validated, conventions)
-  run.result.gaps.unshift(...(await findUnplanned(kit, plan)))
+  const unasked = await findUnasked(kit, intent, plan.plan)
+  run.result.losses = unasked.losses.map(({ address }) => secrets.text(address))
+  run.result.gaps.unshift(...unasked.sentences, ...(await findUnplanned(kit, plan)))
   turn.assistant = joinParts([describeResult(run.result), describeOthersChanges(run.result)])
   run.result.changes = listChanges(plan.plan, secrets)
   const beyond = planOutsideTargets(kit, plan)
@@ -73,7 +80,7 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   const unchecked = intent.gap()
   if (unchecked !== null) run.result.gaps.push(unchecked)
   await noteUnmet(kit, checked)
-  const review = await reviewPlan(kit, plan, { beyond, checked, conventions, environments })
+  const review = await reviewPlan(kit, plan, { beyond, checked, conventions, environments, unasked })
   await completePlanDocument(kit, plan, { beyond: await beyond, checked })
   await decideLock(kit, review)
   await savePlan(kit, plan)

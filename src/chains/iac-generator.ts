@@ -219,6 +219,13 @@ export const writeUnmetQuery = (unmet: string) =>
   `summary, where you cannot build it, name it in \`left_out\`. ${WHOLE_RESULT}\n\n` +
   fence('missing', unmet)
 
+/** Asks to keep what the plan destroys or changes unasked; `found` has the `moved` blocks that code knows. */
+export const writeUnaskedQuery = (found: string) =>
+  'The engine accepts the code, but its plan destroys existing objects, or changes objects that it moves, and the ' +
+  'request does not ask for that. Change the code so that they stay as they are: keep the block, carry the object to ' +
+  'its new address with a `moved` block, give the attribute the value that it had. Where the request does ask for ' +
+  `it, leave the code and say so in the summary. ${WHOLE_RESULT}\n\n${fence('unasked', found)}`
+
 /** Returns the note before the query of a later attempt. */
 export function writeAttemptNote({
   attempt,
