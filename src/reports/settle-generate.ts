@@ -8,7 +8,7 @@ import { planCounts, plannedChanges } from '../plan/planned-changes.ts'
 import { BEYOND_TITLE, type BeyondTargets, describeBeyondTargets, isBeyondTitle } from '../plan/targets.ts'
 import { emptyResult, type RoundResult } from '../rounds/round-result.ts'
 import { ADDITIONS_TITLE, type Addition, describeAdditions } from '../rules/intent/additions.ts'
-import { describeResults, describeUnmet, INTENT_TITLE, isIntentTitle } from '../rules/intent/describe.ts'
+import { describeResults, INTENT_TITLE, isIntentTitle } from '../rules/intent/describe.ts'
 import type { StatementResult } from '../rules/intent/statement.ts'
 import { finishReport, type GenerateReport, reportSchemas } from './schemas.ts'
 
@@ -93,8 +93,8 @@ function findEntry(narrated: readonly Entry[], address: string): Entry | undefin
 }
 
 /** Puts what the round left out, could not check or cannot tell before the model's summary. */
-function beginWithGaps(summary: string, plan: Plan, { checked = [], result = emptyResult() }: KnownBesides): string {
-  const gaps = [...result.gaps, describeUnmet(checked), describeUnknown(plan)].map((gap) => cutMiddle(gap, MAX_GAP))
+function beginWithGaps(summary: string, plan: Plan, { result = emptyResult() }: KnownBesides): string {
+  const gaps = [...result.gaps, describeUnknown(plan)].map((gap) => cutMiddle(gap, MAX_GAP))
   return [...gaps, summary].filter((text) => text !== '').join(' ')
 }
 
