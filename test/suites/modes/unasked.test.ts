@@ -161,5 +161,5 @@ it('a destroyed object is no object that is missing', async () => {
   const statement = { kind: 'attribute', address: 'terraform_data.ledger', path: 'input', op: 'eq', value: 'rows' }
   const stays = states({ ...statement, text: 'The ledger keeps its rows', words: 'ledger' })
   const { report: told } = await playRound([WEB, WEB, WEB], stays)
-  expect(JSON.stringify(told)).toContain('The plan has: delete terraform_data.ledger.')
+  expect(JSON.stringify(told)).toContain('Found: delete terraform_data.ledger.')
 })
