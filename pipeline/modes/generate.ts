@@ -21,7 +21,7 @@ import { chooseSessionTargets } from '../steps/plan/targets.ts'
 import { createCheckedValidator, createChoiceValidator } from '../steps/plan/validators.ts'
 import { assertRootIsSupported } from '../steps/shared/check-root.ts'
 import { type Conventions, composePrompts } from '../steps/shared/compose-prompts.ts'
-import { decline, findObjection } from '../steps/shared/judge-request.ts'
+import { decline, judgeRequest } from '../steps/shared/judge-request.ts'
 import { learnDeclaredSecrets, readDeclarations, readForStatements } from '../steps/shared/look-at-repository.ts'
 
 /** Turns a request into a saved plan; a declined or answered one ends `uncompleted` and changes nothing. */
@@ -31,18 +31,21 @@ export async function generate(kit: Kit): Promise<Outcome> {
   await learnDeclaredSecrets(kit)
   await status.say('filtering', run.round.query)
   const declarations = readDeclarations(kit)
-  const objection = await findObjection(kit, 'generate', declarations)
-  if (objection !== null) return decline(run, objection)
+  const { accepted, explanation } = await judgeRequest(kit, 'generate', declarations)
+  if (!accepted) return decline(run, explanation)
   const intent = startIntentCheck(kit, readForStatements(kit, declarations))
   try {
-    return await carryOut(kit, intent)
+    return await carryOut(kit, intent, explanation)
   } finally {
     intent.stop()
   }
 }
 
-/** Carries out an accepted request: writes the code, plans it, reviews the plan, and saves it. */
-async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
+/**
+ * Carries out an accepted request: writes the code, plans it, reviews the plan, and saves it.
+ * @param judgement why the request was accepted
+ */
+async function carryOut(kit: Kit, intent: IntentCheck, judgement: string): Promise<Outcome> {
   const { run, secrets } = kit
   const { query } = run.round
   // The generator is told from its first call on what init installs. The first attempt repeats an init that failed.
@@ -60,7 +63,7 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   ]
   const validated = await generateAndValidate(kit, {
     query,
-    prompt: writeTaskQuery(query),
+    prompt: writeTaskQuery(query, judgement),
     operation: 'generate',
     conventions,
     forbid: true,

@@ -165,6 +165,7 @@ async function auditCompliance(
     ...background,
     plan: describePlan(valid, secrets),
     types,
+    concernsCloud: foreignToCloud(types, run.round.session.provider).length === 0,
     codeFindings: secrets.text(listFindings(code)),
     templates: templatesFor(conventions, types),
   }
