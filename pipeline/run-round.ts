@@ -143,7 +143,9 @@ async function attempt(context: Context, claim: Claim, modes: Modes, frame: Roun
     }
     context.log.error('round failed', { error })
     // Only the text of a platform error is for users.
-    return endWith('failed', `runner failed: ${error instanceof PlatformError ? error.message : UNEXPECTED}`)
+    const message = `runner failed: ${error instanceof PlatformError ? error.message : UNEXPECTED}`
+    noteFailure(run, message)
+    return endWith('failed', message)
   }
 }
 
@@ -160,6 +162,20 @@ function noteSecret({ conversation, round }: BareRun, message: string): string {
   return said === message ? turn.assistant : message
 }
 
+/**
+ * Says in the conversation that a failure ends the session, and what of it stays: the text of the status itself is part
+ * of the contract.
+ */
+function noteFailure({ conversation, round }: BareRun, message: string): void {
+  const { branch } = round.session.workspace
+  const note =
+    `${message}\n\nThis ends the session: a further request in it starts nothing, so open a new session. What was pushed ` +
+    `to the branch ${branch} stays there, and a pull request can be opened from it, but no plan of it is applied any more.`
+  const last = conversation.length > round.history.length ? conversation.at(-1) : undefined
+  if (last) last.assistant = `${last.assistant}\n\n${note}`.trim()
+  else conversation.push({ user: round.query, assistant: note })
+}
+
 /** Notes the cancellation in the last turn of the conversation, except for an apply, which has its report there. */
 function noteCancellation({ conversation, round }: BareRun, { by }: RoundCancelled): void {
   const last = conversation.length > round.history.length ? conversation.at(-1) : undefined
@@ -174,6 +190,7 @@ async function giveUp(mode: RoundMode, run: BareRun, interruptions: number): Pro
       if (error instanceof LeaseLost || run.signal.aborted) throw error
       run.log.error('a round that is given up could not be tidied up', { error })
     })
+  noteFailure(run, message)
   return { status: 'failed', message, history: run.conversation, commit: null, usage: null }
 }
 

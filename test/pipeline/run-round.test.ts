@@ -96,12 +96,24 @@ describe('runRound', () => {
     expect(session).toMatchObject({
       in_flight: false,
       current_status: 'failed',
-      history: [{ user: 'q', assistant: 'half' }],
+      history: [
+        { user: 'q', assistant: expect.stringMatching(/^half\n\nrunner failed: Validation loop exceeded\.\n\n/) },
+      ],
     })
     const message = 'runner failed: Validation loop exceeded.'
     expect(statuses.at(-1)).toEqual(['failed', message])
     expect(fake.told).toMatchObject([{ session: { uuid }, message }])
     expect(fake.state.disposed).toBe(1)
+  })
+
+  it('says in the history of a failed round that a new session is needed, and what stays of this one', async () => {
+    const { session } = await run(() => Promise.reject(badRequest('git clone failed')), { query: 'Add a bucket' })
+    const [turn, ...more] = session.history ?? []
+    expect(more).toEqual([])
+    expect(turn?.user).toBe('Add a bucket')
+    expect(turn?.assistant).toContain('runner failed: git clone failed')
+    expect(turn?.assistant).toContain('open a new session')
+    expect(turn?.assistant).toContain(`the branch ${session.workspace.branch} stays`)
   })
 
   it.each([
