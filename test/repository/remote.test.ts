@@ -268,6 +268,7 @@ describe('repository parse', () => {
         { path: 'test/x', kind: 'test' },
       ],
       unreadFiles: 0,
+      providers: [{ source: 'hashicorp/aws', cloud: 'aws' }],
       tools: ['terragrunt', 'helm'],
     }
 
@@ -294,7 +295,7 @@ describe('repository parse', () => {
       const fetch: Fetch = async (input, init) =>
         isPack(init?.body) && ++packs > 1 ? new Response('x', { status: 500 }) : globalThis.fetch(input, init)
       const context = own({ fetch })
-      expect(await findRootModules(context, uri)).toEqual({ ...expected, rootModules: null })
+      expect(await findRootModules(context, uri)).toEqual({ ...expected, rootModules: null, providers: null })
       expect(context.lines.join()).toContain('files of the repository could not be read')
     })
 

@@ -18,7 +18,8 @@ beforeAll(async () => {
     content: {
       files: {
         'main.tf': '',
-        'live/network/main.tf': 'terraform {\n  cloud {}\n}',
+        'live/network/main.tf':
+          'terraform {\n  cloud {}\n  required_providers {\n    linode = {\n      source = "linode/linode"\n    }\n  }\n}',
         'modules/x/main.tf': '',
         'app/Pulumi.yaml': '',
       },
@@ -30,13 +31,14 @@ beforeAll(async () => {
 describe('POST /api/v1/repository/parse', () => {
   const parse = (json: unknown) => core.call('POST', '/api/v1/repository/parse', { json })
 
-  it('answers the roots by names and by contents, and other tools', async () => {
+  it('answers the roots by names and by contents, providers of the code, and other tools', async () => {
     expect(await answerOf(parse({ repo_uri: repository, other: 1 }))).toEqual([
       200,
       {
         roots: ['.', 'live/network'],
         root_modules: [{ path: 'live/network', kind: 'root' }],
         unread_files: 0,
+        providers: [{ source: 'linode/linode', cloud: null }],
         tools: ['pulumi'],
       },
     ])

@@ -1,4 +1,5 @@
 import { LeaseLost, PlatformError } from '../../../src/base/errors.ts'
+import { driftOperations } from '../../../src/plan/drift.ts'
 import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
 import {
   type BeyondTargets,
@@ -222,7 +223,10 @@ async function planAndCompare(kit: Kit, valid: ValidPlan): Promise<BeyondTargets
   try {
     const whole = await planRoot(kit, { ...kit.engine.place, plan_file: planFile })
     secrets.learn(whole)
-    return { made: true, changes: changesBeyond(valid.plan, whole) }
+    const changes = changesBeyond(valid.plan, whole)
+    const addresses = new Set(changes.map(({ address }) => address))
+    const operations = driftOperations(whole, secrets).filter(({ address }) => addresses.has(address))
+    return { made: true, changes, operations }
   } catch (error) {
     const reason = describeRefusal(kit, error)
     run.log.warn('the whole root could not be planned beside the targets', { error })
