@@ -5,7 +5,7 @@ import { type AddressPart, readAddress } from './addresses.ts'
 import { folderOf, resolveFolder } from './code/modules.ts'
 import { type DiffFile, readDiffFiles } from './code/patch.ts'
 import { type DriftOperation, listDifferences } from './drift.ts'
-import type { Plan, ResourceChange } from './plan.ts'
+import { isRefreshed, type Plan, type ResourceChange } from './plan.ts'
 import { newAddresses } from './planned-changes.ts'
 
 /**
@@ -88,18 +88,12 @@ function isOwnUpdate(
   operation: DriftOperation & { action: 'update resource' },
   { change, blocks }: { change: ResourceChange; blocks: ChangedBlocks },
 ): boolean {
-  const addresses = [change.address, change.previous_address]
-  const isDrifted = itemsOf(plan.document.resource_drift).some((entry) =>
-    [memberOf(entry, 'address'), memberOf(entry, 'previous_address')].some(
-      (address) => typeof address === 'string' && addresses.includes(address),
-    ),
-  )
   const place = readAddress(change.address).calls.reduce<CodePlace | null>(
     (outer, { name }) => outer && enterModule(outer, name),
     rootPlace(plan),
   )
   const inCode = place && resourceInCode(place, change)
-  if (isDrifted || !inCode) return false
+  if (isRefreshed(plan, change) || !inCode) return false
   const block = blocks.find(place.directory, resourceLabel(change))
   // In a block that is new under this name every line is added, so changes cannot be told apart.
   const own = block?.addedHeader ? undefined : block

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { badGateway, PlatformError } from '../base/errors.ts'
-import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf, ownMember } from '../base/json.ts'
+import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf, ownMember, parseExactly } from '../base/json.ts'
 import { withoutIndexes } from './addresses.ts'
 import { within } from './code/modules.ts'
 
@@ -72,7 +72,7 @@ export function parsePlan(text: string): Plan {
 
 function readDocument(text: string): JsonObject {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseExactly(text)
     if (isJsonObject(value)) return value
   } catch (error) {
     // The parser's message quotes the text, which may contain secrets.
@@ -113,6 +113,14 @@ export const isWithoutResources = (plan: Plan): boolean =>
   describesCode(plan) &&
   plan.resource_changes.length + stateResources(plan).length === 0 &&
   modulesOf(plan).every(({ module }) => itemsOf(module.resources).length === 0)
+
+/** Reports whether the refresh found a resource, at its present or previous address, unlike the state. */
+export const isRefreshed = ({ document }: Plan, { address, previous_address }: ResourceChange): boolean =>
+  itemsOf(document.resource_drift).some((entry) =>
+    [memberOf(entry, 'address'), memberOf(entry, 'previous_address')].some(
+      (own) => typeof own === 'string' && (own === address || own === previous_address),
+    ),
+  )
 
 /** Returns the resources of the prior state, in all modules. */
 export const stateResources = ({ document }: Plan): JsonObject[] =>

@@ -82,6 +82,7 @@ const FOLLOW_UP: PlanBackground = {
     gaps: [],
     repairs: [],
     drift: ['aws_vpc.a: tags.owner is "network"'],
+    losses: [],
     notes: ['Also planned with `prod.tfvars`, without its state: valid, 12 resources.'],
   },
 }

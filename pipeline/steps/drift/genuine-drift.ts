@@ -69,7 +69,7 @@ export function createSessionChanges(kit: Kit, task: DriftTask) {
 }
 
 /** Reads the diffs of the branch and of this run, which alone shows what this run removed again. */
-const readSessionDiffs = ({ run }: Kit): Promise<string[]> =>
+export const readSessionDiffs = ({ run }: Kit): Promise<string[]> =>
   withFallback(run, 'the diff of the session could not be read', [], async () => [
     await run.workspace.branchDiff(),
     await run.workspace.branchDiff('run'),

@@ -67,7 +67,15 @@ export function foreignProviders(files: readonly RepositoryFile[], cloud: Cloud)
   return isUnsure ? [] : withoutCloud(providers, cloud)
 }
 
-/** Returns the providers of resource types under the same condition. */
+/** Returns them when the request has nothing of that cloud either, so that no rule of it applies. */
+export function providersBesideCloud(about: Parameters<typeof providersInPlay>[0]): string[] {
+  const inPlay = providersInPlay(about)
+  return CLOUD_PROVIDERS[about.cloud].some((provider) => inPlay.has(provider))
+    ? []
+    : foreignProviders(about.files, about.cloud)
+}
+
+/** Returns the providers of resource types when none of them is of that cloud. */
 export const foreignToCloud = (types: readonly string[], cloud: Cloud): string[] =>
   withoutCloud(new Set(types.map((type) => type.split('_', 1)[0] ?? type)), cloud)
 
