@@ -247,6 +247,9 @@ describe.each(['generate', 'drift', 'import'])('requests of %s', (mode) => {
   })
 
   it('shows where and what, as far as it may be shown', async () => {
+    const session_id = '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11'
+    const both = await (await post({ ...first, session_id })).json()
+    expect(both.detail[0].input).toEqual({ ...first, session_id })
     const answer = await post({ scope_id: 'x', repo_uri: 'https://user:secret@h/x' })
     expect((await answer.json()).detail).toEqual([
       { type: 'missing', loc: ['body', 'q'], msg: 'Field required', input: { scope_id: 'x', repo_uri: null } },
