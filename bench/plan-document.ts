@@ -27,7 +27,7 @@ async function measure(size: number, runs: number) {
   const plan = parsePlan(text)
   const facts = { plan, targets: ['module.part', 'aws_thing.r0'], masker: createMasker([]) }
   const secrets = createSecretRegister()
-  secrets.learn(plan)
+  await secrets.learn(plan)
   const found = { document_ms: Infinity, json_ms: Infinity, masked_ms: Infinity, busy_ms: Infinity }
   for (let run = 0; run < runs; run++) {
     found.json_ms = Math.min(found.json_ms, await timed(async () => JSON.stringify(JSON.parse(text))))

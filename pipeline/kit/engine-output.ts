@@ -1,5 +1,6 @@
 import { delay } from '../../src/base/http.ts'
 import type { Masker } from '../../src/base/masking.ts'
+import { finish, inSlices } from '../../src/base/slices.ts'
 import { cutMiddle } from '../../src/base/text.ts'
 import { endsWithin } from '../../src/base/time.ts'
 import { silentEventLog } from '../../src/events/event-log.ts'
@@ -26,23 +27,24 @@ const CUT = '[The rest is left out here.]\n'
 /**
  * Writes the output of a job to the round's event log while the engine runs, by lines and masked. The rest is taken
  * from the result of the job. Requests nothing when nobody can watch, and uses only the result when the service offers
- * no more. No method throws or waits.
+ * no more. No method throws, and only the end of a long output waits: it is masked in slices.
  */
 export function watchJob(run: WatchedRun, secrets: Pick<Masker, 'text'>, kind: IacJobKind) {
   let current: ReturnType<typeof watchOneJob> | null = null
-  const end = (result: EngineResult | null) => {
-    current?.end(result)
+  function* end(result: EngineResult | null) {
+    const ending = current
     current = null
+    if (ending) yield* ending.end(result)
   }
   return {
     /** Records that the service accepted the job. A second call is for the job that replaces a lost one. */
     began: (jobId: string) => {
-      end(null)
+      finish(end(null))
       current = watchOneJob(run, secrets, { kind, jobId })
       if (isForPeople(kind) && run.eventLog !== silentEventLog) void current.follow()
     },
-    /** Records that the job ended; null without a result of the engine. */
-    ended: end,
+    /** Records that the job ended; null without a result of the engine. Resolves when its output is recorded. */
+    ended: (result: EngineResult | null): Promise<void> => inSlices(end(result)),
   }
 }
 
@@ -87,12 +89,12 @@ function watchOneJob(
     }
   }
 
-  const end = (result: EngineResult | null): void => {
+  function* end(result: EngineResult | null): Generator<void, void> {
     over.abort()
     const seconds = Math.round(performance.now() - started) / 1000
     const exit_code = result?.exit_code ?? null
-    if (isForPeople(kind)) stdout.end(result?.stdout ?? null)
-    stderr.end(result?.stderr ?? null)
+    if (isForPeople(kind)) yield* stdout.end(result?.stdout ?? null)
+    yield* stderr.end(result?.stderr ?? null)
     eventLog.output({ type: 'step.ended', ...job, exit_code, seconds })
     eventLog.activity({ type: 'engine.ended', step: kind, exit_code, seconds })
   }
@@ -105,12 +107,15 @@ function createStreamWriter(write: (lines: string) => void) {
   /** The length of the part of `taken` that has been written. */
   let written = 0
   let isFull = false
-  const writeLines = (text: string, before = written): void => {
+  function* writeLines(text: string, before = written): Generator<void, void> {
     if (isFull) return
     const left = Math.max(0, MAX_CHARS - before)
     isFull = text.length > left
     const shown = isFull ? text.slice(0, text.lastIndexOf('\n', left) + 1) : text
-    for (const part of inParts(shown)) write(part)
+    for (const part of inParts(shown)) {
+      write(part)
+      yield
+    }
     if (isFull) write(CUT)
   }
   return {
@@ -118,15 +123,18 @@ function createStreamWriter(write: (lines: string) => void) {
     take: (text: string): boolean => {
       taken += text
       const end = taken.lastIndexOf('\n') + 1
-      if (end > written) writeLines(taken.slice(written, end))
+      if (end > written) finish(writeLines(taken.slice(written, end)))
       written = Math.max(written, end)
       return isFull || taken.length > MAX_CHARS
     },
-    /** @param whole the complete text; null when it is unknown and the appended text is all there is */
-    end: (whole: string | null): void => {
+    /**
+     * Writes the rest, in steps.
+     * @param whole the complete text; null when it is unknown and the appended text is all there is
+     */
+    *end(whole: string | null): Generator<void, void> {
       const text = whole ?? taken
       const rest = text.slice(sharedLines(taken.slice(0, written), text))
-      if (rest !== '') writeLines(rest.endsWith('\n') ? rest : `${rest}\n`)
+      if (rest !== '') yield* writeLines(rest.endsWith('\n') ? rest : `${rest}\n`)
       taken = ''
     },
   }
@@ -160,7 +168,7 @@ const LIMIT_MS = 20_000
 const INTERRUPTED_LIMIT_MS = 2_000
 
 /** Stores the full output of engine jobs as artifacts. Steps do not wait for it, and failures are logged. */
-export function createOutputArchive(run: BareRun, secrets: Pick<Masker, 'text'>) {
+export function createOutputArchive(run: BareRun, secrets: Pick<Masker, 'textInSlices'>) {
   const { context, round, log } = run
   let queued: { kind: IacJobKind; result: EngineResult }[] = []
   const storing = new Set<Promise<void>>()
@@ -168,7 +176,7 @@ export function createOutputArchive(run: BareRun, secrets: Pick<Masker, 'text'>)
   const late = new AbortController()
   const store = async ({ kind, result }: (typeof queued)[number]): Promise<void> => {
     try {
-      const text = cutMiddle(secrets.text(wholeText(result)), MAX_STORED_CHARS)
+      const text = cutMiddle(await secrets.textInSlices(wholeText(result)), MAX_STORED_CHARS)
       await storeEngineOutput(context, round, { step: kind, exit_code: result.exit_code, text }, late.signal)
     } catch (error) {
       log.warn('the output of an engine job was not stored', { step: kind, error })

@@ -150,7 +150,7 @@ async function runWatched<Kind extends IacJobKind>(
     throw error
   } finally {
     limit?.ended()
-    watch.ended(result)
+    await watch.ended(result)
   }
 }
 

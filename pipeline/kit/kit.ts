@@ -77,9 +77,9 @@ const recordPlanCounts = (secrets: SecretRegister, { recording }: BareRun): Secr
   recording
     ? {
         ...secrets,
-        learn: (plan) => {
+        learn: async (plan) => {
           recording.addPlan(planCounts(plan))
-          secrets.learn(plan)
+          await secrets.learn(plan)
         },
       }
     : secrets

@@ -1,3 +1,5 @@
+import { finish } from './slices.ts'
+
 declare global {
   interface JSON {
     /** Returns a value that `JSON.stringify` writes as this text. */
@@ -96,7 +98,14 @@ const mayChange = (text: string): boolean =>
  * Parses a JSON text; numbers that a double would change become `ExactNumber`. A text without any takes the time of
  * `JSON.parse`. Throws `SyntaxError` for text that is not JSON.
  */
-export const parseExactly = (text: string): Json => (mayChange(text) ? JSON.parse(text, keepExact) : JSON.parse(text))
+export const parseExactly = (text: string): Json => finish(parsingSteps(text))
+
+/** Does the same in two steps: the search for such numbers, and the parser's work. */
+export function* parsingSteps(text: string): Generator<void, Json> {
+  const isExact = !mayChange(text)
+  yield
+  return isExact ? JSON.parse(text) : JSON.parse(text, keepExact)
+}
 
 /** Does the same as `parseExactly`; undefined for a text that is not JSON. */
 export function parseJson(text: string): Json | undefined {

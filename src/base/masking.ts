@@ -1,5 +1,6 @@
 import { ExactNumber, isJsonObject, type Json, ownMember } from './json.ts'
 import { Matcher } from './matcher.ts'
+import { finish, inSlices } from './slices.ts'
 
 /** Replacement of a sensitive value, the same as the engine's. */
 export const MASK = '(sensitive value)'
@@ -8,6 +9,8 @@ export const MASK = '(sensitive value)'
 export interface Masker {
   /** Masks them in a text, also where they are JSON-escaped. */
   text(text: string): string
+  /** Does the same as `text` in slices, which keep the event loop free. A short text has no pause. */
+  textInSlices(text: string): Promise<string>
   /** Masks them in every string and exact number of a JSON value except its keys. */
   json(value: Json): Json
 }
@@ -27,17 +30,22 @@ const WORD = /^\p{Lu}?[\p{Ll}_-]{1,15}$/u
  */
 export function createMasker(literals: Iterable<string>): Masker {
   const forms = [...literals].flatMap(literalForms).filter((form) => form.length >= MIN_LITERAL && !HARMLESS.test(form))
-  if (forms.length === 0) return { text: (text) => text, json: (value) => value }
+  if (forms.length === 0) return { text: (text) => text, textInSlices: async (text) => text, json: (value) => value }
   const matcher = new Matcher(forms)
-  const text = (value: string) => hideMatches(value, matcher)
-  return { text, json: (value) => mapStrings(value, text) }
+  const text = (value: string) => finish(hideMatches(value, matcher))
+  return {
+    text,
+    textInSlices: (value) => inSlices(hideMatches(value, matcher)),
+    json: (value) => mapStrings(value, text),
+  }
 }
 
 /** Replaces each match with the mask. Overlapping matches get one mask together, so that no part of one remains. */
-function hideMatches(text: string, matcher: Matcher): string {
+function* hideMatches(text: string, matcher: Matcher): Generator<void, string> {
   const pieces: string[] = []
   let shown = 0
-  for (const { start, end } of matcher.find(text, 0, (form, at) => counts(form, text, at))) {
+  const matches = yield* matcher.search(text, { accepts: (form, at) => counts(form, text, at) })
+  for (const { start, end } of matches) {
     pieces.push(text.slice(shown, start), MASK)
     shown = end
   }

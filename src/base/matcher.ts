@@ -1,3 +1,5 @@
+import { finish } from './slices.ts'
+
 /** A place in a text: from `start` up to `end`, in units of a string. */
 export interface Match {
   start: number
@@ -11,6 +13,11 @@ const TABLE = 1 << 18
 const MAX_BEGINNING = 64
 /** Longest piece of a pattern that is searched for, so that a place takes the same time however long the pattern is. */
 const MAX_PIECE = 256
+/** Places between two steps of a search; at each one the table is read once. */
+const STEP = 1_024
+/** Longest pattern that is compared unit by unit. */
+const SHORT = 16
+type Accepts = (pattern: string, start: number) => boolean
 
 /**
  * Finds many strings in a text, after Wu and Manber: a table gives the distance to the next place where one may begin.
@@ -65,12 +72,21 @@ export class Matcher {
   /**
    * Returns all places in order, overlaps joined.
    * @param open leading units that belong to an earlier match
+   */
+  find(text: string, open = 0): Match[] {
+    return finish(this.search(text, { open }))
+  }
+
+  /**
+   * Returns the same in steps.
    * @param accepts false if a pattern does not count at this place; then a shorter one is tried
    */
-  find(text: string, open = 0, accepts?: (pattern: string, start: number) => boolean): Match[] {
+  *search(text: string, { open = 0, accepts }: { open?: number; accepts?: Accepts } = {}): Generator<void, Match[]> {
     const matches: Match[] = open > 0 ? [{ start: 0, end: open }] : []
     if (this.isEmpty) return matches
+    let places = 0
     for (let at = this.#beginning - BLOCK; at + BLOCK <= text.length; ) {
+      if (++places % STEP === 0) yield
       const shift = this.#shift[blockAt(text, at)] ?? 1
       at += Math.max(shift, 1)
       if (shift > 0) continue
@@ -80,7 +96,7 @@ export class Matcher {
       const rest = text.slice(start, start + this.longest)
       for (let index = this.#lastBefore(rest, group); index >= 0; index = this.#shorter[index] ?? -1) {
         const pattern = this.#patterns[index] ?? ''
-        if (rest.slice(0, pattern.length) !== pattern || accepts?.(pattern, start) === false) continue
+        if (!beginsWith(rest, pattern) || accepts?.(pattern, start) === false) continue
         join(matches, { start, end: start + pattern.length })
         break
       }
@@ -99,6 +115,10 @@ export class Matcher {
     return low
   }
 }
+
+/** Compares short texts unit by unit, which is faster for them, and longer ones as slices. */
+const beginsWith = (text: string, pattern: string): boolean =>
+  pattern.length > SHORT ? text.slice(0, pattern.length) === pattern : text.startsWith(pattern)
 
 /** Yields the pieces of patterns: they overlap, so that those of a whole pattern are joined, and begin with a character. */
 function* piecesOf(patterns: Iterable<string>): Generator<string> {

@@ -19,3 +19,20 @@ export function createSlices(signal?: AbortSignal) {
   }
 }
 export type Slices = ReturnType<typeof createSlices>
+
+/** Returns the result of a computation that is made of steps, without a pause. */
+export function finish<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** Returns the same in slices. One that is over within the first slice has no pause. Errors: the signal's reason. */
+export async function inSlices<T>(steps: Generator<void, T>, slices: Slices = createSlices()): Promise<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    if (slices.due()) await slices.pause()
+  }
+}

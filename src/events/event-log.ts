@@ -1,5 +1,6 @@
 import { LeaseLost } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
+import { createSlices } from '../base/slices.ts'
 import { endsWithin } from '../base/time.ts'
 import type { Sql } from '../data/db/sql.ts'
 import type { ClaimedRound } from '../rounds/round.ts'
@@ -50,9 +51,12 @@ export function openEventLog(sql: Sql, round: ClaimedRound, options: EventLogOpt
   }
   const mask = (text: string) => masks.reduce((masked, next) => next(masked), text)
   const write = async (entries: readonly EventEntry[]) => {
-    const storable = entries.flatMap(({ channel, event }) =>
-      toStorable(event, mask).map((stored) => ({ channel, event: stored })),
-    )
+    const slices = createSlices()
+    const storable: EventEntry[] = []
+    for (const { channel, event } of entries) {
+      for (const stored of toStorable(event, mask)) storable.push({ channel, event: stored })
+      if (slices.due()) await slices.pause()
+    }
     await insertEvents(sql, round, storable)
   }
   const queue = createQueue(countEarlier, write, log)

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { badGateway, PlatformError } from '../base/errors.ts'
-import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf, ownMember, parseExactly } from '../base/json.ts'
+import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf, ownMember, parsingSteps } from '../base/json.ts'
+import { createSlices, finish, inSlices } from '../base/slices.ts'
 import { withoutIndexes } from './addresses.ts'
 import { within } from './code/modules.ts'
 
@@ -56,23 +57,46 @@ const resourceChangeSchema = v.pipe(
 /** An entry of `resource_changes` in the engine's `show -json`. */
 export type ResourceChange = v.InferOutput<typeof resourceChangeSchema>
 
-const planSchema = v.object({ resource_changes: v.optional(v.nullable(v.array(resourceChangeSchema)), []) })
+const planSchema = v.object({ resource_changes: v.optional(v.nullable(v.array(v.unknown())), []) })
 
 /** Reads `show -json <plan file>`. Errors: 502 for other text, a major format error from format 2.0 on. */
-export function parsePlan(text: string): Plan {
-  const document = readDocument(text)
+export const parsePlan = (text: string): Plan => finish(readingSteps(text))
+
+/**
+ * Does the same in slices, which keep the event loop free: only the parser takes a text in one piece. The event loop
+ * also runs before the first one, because the caller has usually just read the response that holds the text.
+ */
+export async function parsePlanInSlices(text: string): Promise<Plan> {
+  const slices = createSlices()
+  await slices.pause()
+  return await inSlices(readingSteps(text), slices)
+}
+
+/** Changes between two steps. */
+const STEP = 64
+
+function* readingSteps(text: string): Generator<void, Plan> {
+  const document = yield* readDocument(text)
   const major = /^(\d+)(\.\d+)*$/.exec(String(document.format_version ?? ''))?.[1]
   if (major === undefined) throw unreadablePlan()
   if (Number(major) >= 2)
     throw new PlatformError('PlanFormatChanged', 502, 'Engine plan json output major format change.')
   const parsed = v.safeParse(planSchema, document)
   if (!parsed.success) throw unreadablePlan(new v.ValiError(parsed.issues))
-  return { resource_changes: parsed.output.resource_changes ?? [], document }
+  const resource_changes: ResourceChange[] = []
+  for (const entry of parsed.output.resource_changes ?? []) {
+    if (resource_changes.length % STEP === 0) yield
+    const change = v.safeParse(resourceChangeSchema, entry)
+    if (!change.success) throw unreadablePlan(new v.ValiError(change.issues))
+    resource_changes.push(change.output)
+  }
+  return { resource_changes, document }
 }
 
-function readDocument(text: string): JsonObject {
+function* readDocument(text: string): Generator<void, JsonObject> {
   try {
-    const value = parseExactly(text)
+    const value = yield* parsingSteps(text)
+    yield
     if (isJsonObject(value)) return value
   } catch (error) {
     // The parser's message quotes the text, which may contain secrets.

@@ -1,13 +1,21 @@
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../base/json.ts'
+import { ExactNumber, isJsonObject, type Json, type JsonObject, memberOf } from '../base/json.ts'
 import { createMasker, type Masker } from '../base/masking.ts'
+import { finish, inSlices } from '../base/slices.ts'
 import { modulesOf, type Plan } from './plan.ts'
 import { itemMarks, memberMarks } from './value-marks.ts'
 
 /** Returns the text of every scalar that the plan marks sensitive anywhere. */
-export function sensitiveLiterals(plan: Plan): Set<string> {
+export const sensitiveLiterals = (plan: Plan): Set<string> => finish(collectLiterals(plan))
+
+/** Nodes of a document between two steps. */
+const STEP = 1_024
+
+function* collectLiterals(plan: Plan): Generator<void, Set<string>> {
   const literals = new Set<string>()
   const collect = (value: Json | undefined, flags: Json | undefined) => collectFlagged(value ?? null, flags, literals)
-  walk(plan.document, (node) => {
+  let visited = 0
+  for (const node of objectsIn(plan.document)) {
+    if (++visited % STEP === 0) yield
     if (isJsonObject(node.change)) collectChange(node.change, collect)
     if (isJsonObject(node.values) && 'sensitive_values' in node) collect(node.values, node.sensitive_values)
     if (isJsonObject(node.output_changes))
@@ -15,7 +23,7 @@ export function sensitiveLiterals(plan: Plan): Set<string> {
     if (isJsonObject(node.outputs))
       for (const output of Object.values(node.outputs))
         if (isJsonObject(output) && output.sensitive === true) collect(output.value, true)
-  })
+  }
   for (const value of sensitiveVariables(plan)) collect(value, true)
   return literals
 }
@@ -40,12 +48,13 @@ function collectFlagged(value: Json, flags: Json | undefined, literals: Set<stri
   else if (flags === true && value !== null && typeof value !== 'boolean') literals.add(String(value))
 }
 
-function walk(value: Json, visit: (node: JsonObject) => void): void {
-  if (Array.isArray(value)) {
-    for (const item of value) walk(item, visit)
-  } else if (isJsonObject(value)) {
-    visit(value)
-    for (const item of Object.values(value)) walk(item, visit)
+/** Yields all objects of a value, whatever its depth. */
+function* objectsIn(value: Json): Generator<JsonObject> {
+  const open = [value]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (isJsonObject(next)) yield next
+    if (typeof next !== 'object' || next === null || next instanceof ExactNumber) continue
+    for (const item of Object.values(next)) if (typeof item === 'object') open.push(item)
   }
 }
 
@@ -82,13 +91,21 @@ export function createSecretRegister(initial: Iterable<string> = []) {
     if (literals.size > before) masker = createMasker(literals)
   }
   return {
-    /** Masks what this plan marks sensitive. */
-    learn: (plan: Plan) => add(sensitiveLiterals(plan)),
+    /** Masks what this plan marks sensitive, from the time when the promise resolves. */
+    learn: async (plan: Plan) => add(await inSlices(collectLiterals(plan))),
     /** Masks these texts. */
     add,
     /** Returns the learned and added texts, without the initial ones. */
     learned: () => [...literals].filter((literal) => !initialLiterals.has(literal)),
     text: (text: string) => masker.text(text),
+    /** Does the same as `text` in slices, again when values were added meanwhile. */
+    textInSlices: async (text: string) => {
+      for (;;) {
+        const used = masker
+        const masked = await used.textInSlices(text)
+        if (used === masker) return masked
+      }
+    },
     json: (value: Json) => masker.json(value),
   }
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createMasker, MASK, maskFlagged } from '../../src/base/masking.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
@@ -48,6 +49,26 @@ describe('createMasker', () => {
     const [before = '', after = ''] = masker.text(`a ${value.slice(0, 700)} b`).split(MASK)
     expect(before).toBe('a ')
     expect(after.length).toBeLessThan(256)
+  })
+
+  it('masks the same in slices, also where values overlap and where one lies between two', async () => {
+    const letter = fc.constantFrom('a', 'b', '1', '"', ' ', '\n', '\u{1f600}')
+    const value = fc.array(letter, { minLength: 4, maxLength: 40 }).map((letters) => letters.join(''))
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(value, { maxLength: 20 }),
+        fc.array(value, { maxLength: 200 }),
+        async (values, words) => {
+          const masker = createMasker(values)
+          const text = [...words, ...values, ...words].join('')
+          const long = Array.from({ length: 40 }, () => text).join('')
+          const masked = await masker.textInSlices(long)
+          expect(masked).toBe(masker.text(long))
+          for (const one of values) if (one.trim().length >= 16) expect(masked).not.toContain(one)
+        },
+      ),
+      { numRuns: 40 },
+    )
   })
 
   it('masks strings of JSON and leaves keys, numbers and shape', () => {

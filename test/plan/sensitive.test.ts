@@ -74,7 +74,7 @@ describe('the sensitive texts of a plan', () => {
   })
 })
 
-it('a register masks what it began with and what it learns, and tells what it learned', () => {
+it('a register masks what it began with and what it learns, and tells what it learned', async () => {
   const register = createSecretRegister(['F1rst-Secret-Word'])
   const change = {
     actions: ['create'],
@@ -82,7 +82,7 @@ it('a register masks what it began with and what it learns, and tells what it le
     after: { key: 'S3cond-Secret-Word' },
     after_sensitive: { key: true },
   }
-  register.learn(planOf([change]))
+  await register.learn(planOf([change]))
   register.add(['Th1rd-Secret-Word', 'F1rst-Secret-Word'])
   expect(register.text('F1rst-Secret-Word S3cond-Secret-Word Th1rd-Secret-Word')).toBe(`${MASK} ${MASK} ${MASK}`)
   expect(register.json({ a: ['Th1rd-Secret-Word'] })).toEqual({ a: [MASK] })

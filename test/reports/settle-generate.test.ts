@@ -177,11 +177,15 @@ describe('planFacts', () => {
 })
 
 describe('createSecretRegister', () => {
-  it('keeps what earlier plans marked', () => {
+  it('keeps what earlier plans marked', async () => {
     const register = createSecretRegister(['configured-secret'])
-    register.learn(planOf([{ actions: ['create'], after: { p: 'first-secret-1' }, after_sensitive: { p: true } }]))
-    register.learn(planOf([{ actions: ['create'], after: { p: 'second-secret-1' }, after_sensitive: { p: true } }]))
-    register.learn(planOf([]))
+    await register.learn(
+      planOf([{ actions: ['create'], after: { p: 'first-secret-1' }, after_sensitive: { p: true } }]),
+    )
+    await register.learn(
+      planOf([{ actions: ['create'], after: { p: 'second-secret-1' }, after_sensitive: { p: true } }]),
+    )
+    await register.learn(planOf([]))
     expect(register.text('configured-secret first-secret-1 second-secret-1')).toBe(`${MASK} ${MASK} ${MASK}`)
     expect(register.json({ a: ['first-secret-1'] })).toEqual({ a: [MASK] })
   })

@@ -116,11 +116,11 @@ async function measureApply(kit: BareKit, jobId: string): Promise<ApplyResult> {
     result = await context.iac.wait(jobId, { signal })
     kit.outputs.keep('apply', result)
     // Masked before it is cut, because a cut could leave part of a secret that no mask matches.
-    const maskAndCut = (text: string) => cutMiddle(secrets.text(text), MAX_KEPT_CHARS)
+    const maskAndCut = async (text: string) => cutMiddle(await secrets.textInSlices(text), MAX_KEPT_CHARS)
     const { exit_code, stdout, stderr } = result
-    return { kind: 'ran', exit_code, stdout: maskAndCut(stdout), stderr: maskAndCut(stderr) }
+    return { kind: 'ran', exit_code, stdout: await maskAndCut(stdout), stderr: await maskAndCut(stderr) }
   } finally {
-    watch.ended(result)
+    await watch.ended(result)
     jobEnd.abort()
     await progress
     const durationMs = performance.now() - started
@@ -144,7 +144,7 @@ export async function showProgress({ run, status, secrets }: BareKit, jobId: str
       const output = await iac.output(jobId, jobEnd)
       if (output === null) return
       // Masked before it is cut, because a cut could leave part of a secret that no mask matches.
-      const line = lastLine(secrets.text(output.stdout))
+      const line = lastLine(await secrets.textInSlices(output.stdout))
       if (line !== '' && line !== earlierLine && !jobEnd.aborted) await status.show('apply', line)
       earlierLine = line
     }

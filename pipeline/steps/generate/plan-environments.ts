@@ -99,7 +99,7 @@ async function planOne(kit: Kit, copy: WorkspaceCopy, environment: Environment):
   try {
     const place = { workspace_path: copy.iacRoot, state: copy.state, plan_file: PLAN_FILE }
     const plan = await copy.withValues(environment, () => planRoot(kit, place))
-    secrets.learn(plan)
+    await secrets.learn(plan)
     return { environment, verdict: 'valid', facts: secrets.text(factsOf(plan, environment)), output: '' }
   } catch (error) {
     if (!(error instanceof EngineRefusal)) throw error

@@ -333,7 +333,7 @@ const differs = (text: string) => new PlatformError('CopyDiffers', 502, text)
 
 async function planCopy(kit: Kit, place: EngineRoot): Promise<Plan> {
   const plan = await planRoot(kit, { ...place, plan_file: 'unchanged.plan' }, { waits: false })
-  kit.secrets.learn(plan)
+  await kit.secrets.learn(plan)
   return plan
 }
 

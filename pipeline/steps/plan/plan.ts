@@ -1,6 +1,6 @@
 import { LeaseLost, PlatformError } from '../../../src/base/errors.ts'
 import { driftOperations } from '../../../src/plan/drift.ts'
-import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
+import { type Plan, parsePlanInSlices } from '../../../src/plan/plan.ts'
 import {
   type BeyondTargets,
   changesBeyond,
@@ -86,7 +86,7 @@ const MAX_REPEATS = 3
 async function planAttempt(kit: Kit, choice: TargetChoice, attempt: Attempt): Promise<PlanResult> {
   const { secrets } = kit
   const checked = await repeatAfterInit(kit, attempt, null)
-  if (!isOk(checked.result)) return describeStep(kit, checked, [])
+  if (!isOk(checked.result)) return await describeStep(kit, checked, [])
   attempt.targets = await choice.choose()
   for (let repeats = 0; ; repeats++) {
     const planned = await planOrRefuse(kit, attempt)
@@ -99,14 +99,15 @@ async function planAttempt(kit: Kit, choice: TargetChoice, attempt: Attempt): Pr
       continue
     }
     const plan = await readPlan(kit)
-    secrets.learn(plan)
+    await secrets.learn(plan)
     const right = await choice.review(attempt.targets, plan)
     if (repeats < MAX_REPEATS && !isPlanned(right, attempt.targets)) {
       attempt.targets = right
       continue
     }
     if (isPlanned(right, attempt.targets)) attempt.targets = right
-    return { ok: true, text: secrets.text(planned.result.stdout), reference: await refer(kit, attempt.targets), plan }
+    const text = await secrets.textInSlices(planned.result.stdout)
+    return { ok: true, text, reference: await refer(kit, attempt.targets), plan }
   }
 }
 
@@ -121,7 +122,7 @@ async function planOrRefuse(kit: Kit, attempt: Attempt): Promise<Planned> {
   if (invalid.length > 0) return { ok: false, fault: { missing: [], invalid } }
   const planned = await repeatAfterInit(kit, attempt, () => planOnce(kit, attempt.targets))
   if (isOk(planned.result)) return { ok: true, result: planned.result }
-  const failure = describeStep(kit, planned, attempt.targets)
+  const failure = await describeStep(kit, planned, attempt.targets)
   const fault = attempt.targets.length > 0 ? readTargetingFault(failure.feedback) : null
   return fault ? { ok: false, fault } : { ok: false, fault, failure }
 }
@@ -138,9 +139,10 @@ const refer = async (kit: Kit, targets: string[]): Promise<PlanReference> => ({
   plan_sha256: await hashFile(`${kit.run.workspace.iacRoot}/${planFileOf(kit)}`),
 })
 
-function describeStep({ secrets }: Kit, failed: StepResult, targets: string[]) {
-  const text = secrets.text(failed.step === 'plan' ? failed.result.stdout : '')
-  return { ok: false as const, text, feedback: secrets.text(feedbackOf(failed)), step: failed.step, targets }
+async function describeStep({ secrets }: Kit, failed: StepResult, targets: string[]) {
+  const text = await secrets.textInSlices(failed.step === 'plan' ? failed.result.stdout : '')
+  const feedback = await secrets.textInSlices(feedbackOf(failed))
+  return { ok: false as const, text, feedback, step: failed.step, targets }
 }
 
 /** Runs the step, or init and validate without one, and once more per attempt when the engine asks for init. */
@@ -187,8 +189,8 @@ export async function initialise(
 async function readPlan(kit: Kit): Promise<Plan> {
   const body = { ...kit.engine.place, plan_file: planFileOf(kit) }
   const result = await kit.attempts.step('show', () => kit.engine.run('show', body), isOk)
-  if (result.exit_code === 0) return parsePlan(result.stdout)
-  const feedback = kit.secrets.text(feedbackOf({ step: 'show', result }))
+  if (result.exit_code === 0) return await parsePlanInSlices(result.stdout)
+  const feedback = await kit.secrets.textInSlices(feedbackOf({ step: 'show', result }))
   throw new PlatformError('EnginePlanUnreadable', 502, feedback)
 }
 
@@ -222,7 +224,7 @@ async function planAndCompare(kit: Kit, valid: ValidPlan): Promise<BeyondTargets
   const planFile = `whole-root-${crypto.randomUUID().slice(0, 8)}.plan`
   try {
     const whole = await planRoot(kit, { ...kit.engine.place, plan_file: planFile })
-    secrets.learn(whole)
+    await secrets.learn(whole)
     const changes = changesBeyond(valid.plan, whole)
     const addresses = new Set(changes.map(({ address }) => address))
     const operations = driftOperations(whole, secrets).filter(({ address }) => addresses.has(address))
@@ -260,7 +262,7 @@ export async function planRoot(
   if (planned.exit_code !== 0) throw new EngineRefusal(planned, 'plan')
   const shown = await engine.run('show', place)
   if (shown.exit_code !== 0) throw new EngineRefusal(shown, 'show')
-  return parsePlan(shown.stdout)
+  return await parsePlanInSlices(shown.stdout)
 }
 
 const MAX_REASON = 300

@@ -1,5 +1,5 @@
 import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf } from '../../base/json.ts'
-import { createSlices } from '../../base/slices.ts'
+import { createSlices, finish, inSlices } from '../../base/slices.ts'
 import type { Change, Plan } from '../plan.ts'
 import { type BeyondTargets, isTargeted } from '../targets.ts'
 import { hasMark } from '../value-marks.ts'
@@ -22,13 +22,8 @@ import { createDisplay, type Display } from './shown.ts'
 const LIMITS = { max_bytes: 32 * 1024 * 1024 }
 
 /** Describes any parsed plan as data, in linear time. All texts are masked, sensitive values as a whole. */
-export function createPlanDocument(facts: PlanDocumentFacts, limits = LIMITS): PlanDocument {
-  const steps = documentSteps(facts, limits)
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-  }
-}
+export const createPlanDocument = (facts: PlanDocumentFacts, limits = LIMITS): PlanDocument =>
+  finish(documentSteps(facts, limits))
 
 /** Returns the document as JSON text, written in slices to keep the event loop free. Errors: the signal's reason. */
 export async function writePlanDocument(
@@ -37,12 +32,7 @@ export async function writePlanDocument(
   limits = LIMITS,
 ): Promise<string> {
   const slices = createSlices(signal)
-  const steps = documentSteps(facts, limits)
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return await joinDocument(step.value, slices)
-    if (slices.due()) await slices.pause()
-  }
+  return await joinDocument(await inSlices(documentSteps(facts, limits), slices), slices)
 }
 
 /** Serialises resources one by one, because they are nearly all of a document. */

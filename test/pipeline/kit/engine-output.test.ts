@@ -58,7 +58,7 @@ describe('a job that is watched', () => {
     watch.began(JOB)
     await used
     expect(lines('stdout')).toEqual(['one\n', 'two (sensitive value)\n'])
-    watch.ended(result(`one\ntwo ${SECRET}\nhalf and ${SECRET}\nlast`, { exit_code: 2, stderr: 'warning\n' }))
+    await watch.ended(result(`one\ntwo ${SECRET}\nhalf and ${SECRET}\nlast`, { exit_code: 2, stderr: 'warning\n' }))
     expect(lines('stdout').join('')).toBe('one\ntwo (sensitive value)\nhalf and (sensitive value)\nlast\n')
     expect(lines('stderr')).toEqual(['warning\n'])
     expect(asked).toEqual([
@@ -84,7 +84,7 @@ describe('a job that is watched', () => {
     const { watch, lines } = watched('apply', pieces)
     watch.began(JOB)
     await Promise.resolve()
-    watch.ended(result(`a\nb ${SECRET}\n`))
+    await watch.ended(result(`a\nb ${SECRET}\n`))
     expect(lines('stdout')).toEqual(['a\nb (sensitive value)\n'])
   })
 
@@ -92,7 +92,7 @@ describe('a job that is watched', () => {
     const { watch, lines, used } = watched('init', [{ stdout: 'Initializing\nfailed\n', stdout_next: 20 }])
     watch.began(JOB)
     await used
-    watch.ended(result('Initializing\nfound\ndone\n'))
+    await watch.ended(result('Initializing\nfound\ndone\n'))
     expect(lines('stdout')).toEqual(['Initializing\nfailed\n', 'found\ndone\n'])
   })
 
@@ -100,24 +100,24 @@ describe('a job that is watched', () => {
     const { watch, events, lines, used } = watched('apply', [{ stdout: 'a\nhal', stdout_next: 5 }])
     watch.began(JOB)
     await used
-    watch.ended(null)
+    await watch.ended(null)
     expect(lines('stdout')).toEqual(['a\n', 'hal\n'])
     expect(events.at(-1)).toMatchObject({ type: 'step.ended', exit_code: null })
   })
 
-  it.each<IacJobKind>(['show', 'state_resource_ids', 'scope_resource_ids'])('shows no document: %s', (kind) => {
+  it.each<IacJobKind>(['show', 'state_resource_ids', 'scope_resource_ids'])('shows no document: %s', async (kind) => {
     const { watch, asked, lines } = watched(kind, [])
     watch.began(JOB)
-    watch.ended(result('{"values": "all"}', { stderr: `no ${SECRET}\n` }))
+    await watch.ended(result('{"values": "all"}', { stderr: `no ${SECRET}\n` }))
     expect(asked).toEqual([])
     expect(lines('stdout')).toEqual([])
     expect(lines('stderr')).toEqual(['no (sensitive value)\n'])
   })
 
-  it('is cut when it is long, in events of whole lines', () => {
+  it('is cut when it is long, in events of whole lines', async () => {
     const { watch, lines } = watched('plan', undefined)
     watch.began(JOB)
-    watch.ended(result(`${'x'.repeat(99)}\n`.repeat(40_000)))
+    await watch.ended(result(`${'x'.repeat(99)}\n`.repeat(40_000)))
     const shown = lines('stdout')
     for (const text of shown) {
       expect(text.endsWith('\n')).toBe(true)
@@ -127,11 +127,11 @@ describe('a job that is watched', () => {
     expect(shown.at(-1)).toBe('[The rest is left out here.]\n')
   })
 
-  it('tells of a lost job and of the one in its place', () => {
+  it('tells of a lost job and of the one in its place', async () => {
     const { watch, events } = watched('validate', undefined)
     watch.began(JOB)
     watch.began('job-2')
-    watch.ended(result(''))
+    await watch.ended(result(''))
     expect(events.map((event) => [event.type, 'job_id' in event && event.job_id])).toEqual([
       ['step.began', JOB],
       ['step.ended', JOB],
@@ -140,16 +140,16 @@ describe('a job that is watched', () => {
     ])
   })
 
-  it('asks for nothing when nobody can watch', () => {
+  it('asks for nothing when nobody can watch', async () => {
     const { watch, asked } = watched('plan', [], silentEventLog)
     watch.began(JOB)
-    watch.ended(result('a\n'))
+    await watch.ended(result('a\n'))
     expect(asked).toEqual([])
   })
 
-  it('that was never accepted is not told of', () => {
+  it('that was never accepted is not told of', async () => {
     const { watch, events, activities } = watched('plan', undefined)
-    watch.ended(null)
+    await watch.ended(null)
     expect([...events, ...activities]).toEqual([])
   })
 })

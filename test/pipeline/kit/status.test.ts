@@ -63,7 +63,7 @@ describe('say', () => {
 
   it('hides sensitive values from the model and from the row', async () => {
     const { kit, llm, statuses } = await steps.world({ scripts: { status: { text: 'It is tok-ABCDEF-123456.' } } })
-    kit.secrets.learn(parsePlan(changesJson))
+    await kit.secrets.learn(parsePlan(changesJson))
     await kit.status.say('generating', 'error near S3cret-Passw0rd!')
     await kit.status.settle()
     expect(said(llm.of('status')[0])).not.toContain('S3cret-Passw0rd!')

@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers'
 import { expect } from 'vitest'
 import { MASK } from '../../../src/base/masking.ts'
-import { parsePlan } from '../../../src/plan/plan.ts'
+import { parsePlan, parsePlanInSlices } from '../../../src/plan/plan.ts'
 import { createSecretRegister } from '../../../src/plan/sensitive.ts'
 import { attack } from './attack.ts'
 
@@ -17,10 +18,10 @@ const planWith = (values: readonly string[]) =>
   )
 
 /** Masks a text that holds every value once, and checks that none is left. Returns the milliseconds. */
-function maskAll(values: readonly string[], between: string): number {
+async function maskAll(values: readonly string[], between: string): Promise<number> {
   const register = createSecretRegister()
   const started = performance.now()
-  register.learn(planWith(values))
+  await register.learn(planWith(values))
   const masked = register.text(values.join(between))
   const took = performance.now() - started
   expect(masked.split(MASK)).toHaveLength(values.length + 1)
@@ -33,25 +34,70 @@ const numbered = (count: number, toValue: (index: number) => string) =>
 
 attack(GROUP, 'so many of them that masking fails', async () => {
   const word = (index: number) => String(10_000 + index).replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))
-  maskAll(numbered(16_000, word), '" "')
+  await maskAll(numbered(16_000, word), '" "')
   return 'a table of all values instead of one regular expression'
 })
 
 attack(GROUP, 'values between which every digit has to be compared', async () => {
   const values = numbered(12_000, (index) => String(100_000 + index * 7))
-  expect(maskAll(values, `\n${'9'.repeat(400)} = `)).toBeLessThan(10_000)
+  expect(await maskAll(values, `\n${'9'.repeat(400)} = `)).toBeLessThan(10_000)
   return 'the time grows with the text, not with the number of values'
 })
 
 attack(GROUP, 'values that differ only at their ends', async () => {
   const values = numbered(12_000, (index) => `${'ghp_'.repeat(20)}${index}`)
-  expect(maskAll(values, `\n${'ghp_'.repeat(40)}- `)).toBeLessThan(10_000)
+  expect(await maskAll(values, `\n${'ghp_'.repeat(40)}- `)).toBeLessThan(10_000)
   return 'values that begin alike are found by bisection'
 })
 
 attack(GROUP, 'one long value that matches at every place of a text', async () => {
   const register = createSecretRegister()
-  register.learn(planWith(['a'.repeat(150_000)]))
+  await register.learn(planWith(['a'.repeat(150_000)]))
   expect(register.text(`x${'a'.repeat(400_000)}y`)).toBe(`x${MASK}y`)
   return 'a long value is found by its pieces, so that a place takes the same time however long the value is'
+})
+
+/** Does work, and counts how often the event loop ran meanwhile. */
+async function turnsDuring(work: () => unknown): Promise<number> {
+  let turns = 0
+  let isOver = false
+  const turn = () => {
+    if (isOver) return
+    turns++
+    setImmediate(turn)
+  }
+  setImmediate(turn)
+  await work()
+  isOver = true
+  return turns
+}
+
+attack(GROUP, 'so much work at once that nothing else of the worker goes on', async () => {
+  const values = numbered(16_000, (index) => String(100_000 + index * 7))
+  const plan = planWith(values)
+  const text = values.join(' = ').repeat(10)
+  const register = createSecretRegister()
+  await register.learn(plan)
+  expect(await turnsDuring(() => register.text(text))).toBe(0)
+  expect(await turnsDuring(() => register.textInSlices(text))).toBeGreaterThan(1)
+  const resource_changes = values.map((value) => ({
+    address: `t.r[${value}]`,
+    change: { actions: ['create'], after: { value }, after_sensitive: { value: true } },
+  }))
+  const large = JSON.stringify({ format_version: '1.2', resource_changes })
+  expect(await turnsDuring(() => parsePlan(large))).toBe(0)
+  expect(await turnsDuring(() => parsePlanInSlices(large))).toBeGreaterThan(2)
+  expect(await turnsDuring(async () => createSecretRegister().learn(await parsePlanInSlices(large)))).toBeGreaterThan(3)
+  return 'reading a plan and masking a text are done in slices, between which the event loop runs'
+})
+
+attack(GROUP, 'a value that becomes known while a long text is masked', async () => {
+  const register = createSecretRegister(numbered(16_000, (index) => String(100_000 + index * 7)))
+  const text = `${'123456 = 654321 '.repeat(200_000)}and The-L4te-0ne`
+  const masking = register.textInSlices(`The-L4te-0ne, then ${text}`)
+  register.add(['The-L4te-0ne'])
+  const masked = await masking
+  expect(masked.startsWith(`${MASK}, then `)).toBe(true)
+  expect(masked.endsWith(`and ${MASK}`)).toBe(true)
+  return 'a text is masked again when the register has grown meanwhile'
 })

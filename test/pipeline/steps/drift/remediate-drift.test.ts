@@ -242,7 +242,7 @@ describe('remediateDrift', () => {
     const values = { before: { pw: 'topsecret-1' }, after: { pw: 'topsecret-2' } }
     const sensitive = { before_sensitive: { pw: true }, after_sensitive: { pw: true } }
     const valid = validPlan(world, [{ actions: ['update'], ...values, ...sensitive }])
-    world.kit.secrets.learn(valid.plan)
+    await world.kit.secrets.learn(valid.plan)
     await run(world, { valid })
     expect(driftObjects(world)[0]?.body).toContain(MASK)
     expect(JSON.stringify([driftObjects(world), world.llm.requests])).not.toContain('topsecret')

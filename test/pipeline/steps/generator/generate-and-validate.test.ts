@@ -156,7 +156,7 @@ describe('generateAndValidate', () => {
 
   it('uploads every changed file before the commit, without sensitive values', async () => {
     const world = await steps.world({ scripts })
-    world.kit.secrets.learn(parsePlan(changesJson))
+    await world.kit.secrets.learn(parsePlan(changesJson))
     const paths = Array.from({ length: 20 }, (_, index) => `dir/f${index}.tf`)
     world.workspace.changes = [
       { path: 'main.tf', new_file: false, content: '-a\n+password = "S3cret-Passw0rd!"' },
@@ -186,7 +186,7 @@ describe('generateAndValidate', () => {
 
   it('keeps hidden values out of the result', async () => {
     const world = await steps.world({ scripts: { task_complete: done('Uses tok-ABCDEF-123456.') } })
-    world.kit.secrets.learn(parsePlan(changesJson))
+    await world.kit.secrets.learn(parsePlan(changesJson))
     await generateAndValidate(world.kit, task([good()]))
     expect(world.run.result.summary).toBe(`Uses ${MASK}.`)
   })

@@ -14,12 +14,12 @@ const steps = startOnce(createSteps)
 
 const objectsOf = (world: StepWorld, folder: string) =>
   [...world.objects].filter(([key]) => key.startsWith(folder)).map(([, { body }]) => JSON.parse(body))
-const secretPlan = (world: StepWorld) => {
+const secretPlan = async (world: StepWorld) => {
   const valid = validPlan(world, [
     { address: 'a.b', actions: ['create'], after: { pw: 'topsecret-1' }, after_sensitive: { pw: true } },
     { address: 'aws_db_instance.main', type: 'aws_db_instance', actions: ['delete'] },
   ])
-  world.kit.secrets.learn(valid.plan)
+  await world.kit.secrets.learn(valid.plan)
   return valid
 }
 
@@ -82,7 +82,7 @@ const REPORTED = {
 describe('the report of a review', () => {
   it('stores what the plan says, narrated by the main model, and raises the banner', async () => {
     const world = await steps.world({ scripts: { generate_engine_plan_report: { args: REPORTED } } })
-    const { report } = await review(world, secretPlan(world))
+    const { report } = await review(world, await secretPlan(world))
     await world.kit.status.settle()
     expect(report.summary).toEqual({ create: 1, update: 0, delete: 1, recreate: 0 })
     expect(report.detailed_changes).toMatchObject([
@@ -119,7 +119,7 @@ describe('the audit of a review', () => {
       orchestration: { enable_compliance_checker: true },
       scripts: { generate_engine_plan_report: { args: REPORT }, report_compliance_findings: { args } },
     })
-    return { world, document: (await review(world, secretPlan(world), { conventions })).compliance }
+    return { world, document: (await review(world, await secretPlan(world), { conventions })).compliance }
   }
 
   it.each([

@@ -271,7 +271,7 @@ resource "terraform_data" "a" {
     const { plan } = await planned(path)
     // The engine writes it into the plan document all the same, so that only the mark hides it.
     const register = createSecretRegister()
-    register.learn(plan)
+    await register.learn(plan)
     expect(register.text(JSON.stringify(plan.document))).not.toContain('ephemeral-token-value')
     await good('apply', path, { plan_file: PLAN })
     expect((await good('import/state-resource-ids', path)).stdout).not.toContain('ephemeral-token-value')
