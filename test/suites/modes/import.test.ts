@@ -158,6 +158,26 @@ describe('a full import', () => {
     expect(session.history.map(({ assistant }) => assistant)).toEqual(['Wrote a block.'])
   })
 
+  it('follows an import that the code moves afterwards: rows and verdict have the present address', async () => {
+    const moved = `${blocks('kept')}moved {\n  from = terraform_data.a\n  to   = terraform_data.kept\n}\n`
+    const iac = withScope(stack, ['id-a'])
+    const { session } = await runImport(stack, iac, {
+      task_complete: [
+        ...[write('imported.tf', `resource "terraform_data" "a" {\n  input = "guessed"\n}\n`), done('Wrote a block.')],
+        ...[write('imported.tf', moved), done('Gave the block its name.')],
+      ],
+      generate_engine_targets: targets('terraform_data.a', 'terraform_data.kept'),
+      import_addresses: addresses(['terraform_data.a', 'id-a']),
+      [SPLIT]: operations(['Remove the input of terraform_data.a']),
+    })
+    const report = await importReport(stack, session.uuid)
+    expect(report.state_alignment).toBe(
+      'Aligned: a plan after the import changes none of the imported resources (1). ' +
+        'The next apply moves in the state alone: terraform_data.a to terraform_data.kept.',
+    )
+    expect(report.imported_resources).toMatchObject([{ resource_address: 'terraform_data.kept', resource_id: 'id-a' }])
+  })
+
   it('says what still differs when the iterations are used up', async () => {
     const guess = `${blocks('a')}resource "terraform_data" "b" {\n  input = "guessed"\n}\n`
     const scripts = {
