@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, ownMember } from './json.ts'
+import { ExactNumber, isJsonObject, type Json, ownMember } from './json.ts'
 import { Matcher } from './matcher.ts'
 
 /** Replacement of a sensitive value, the same as the engine's. */
@@ -8,7 +8,7 @@ export const MASK = '(sensitive value)'
 export interface Masker {
   /** Masks them in a text, also where they are JSON-escaped. */
   text(text: string): string
-  /** Masks them in every string of a JSON value except its keys. */
+  /** Masks them in every string and exact number of a JSON value except its keys. */
   json(value: Json): Json
 }
 
@@ -81,6 +81,8 @@ function counts(form: string, text: string, at: number): boolean {
 
 function mapStrings(value: Json, change: (text: string) => string): Json {
   if (typeof value === 'string') return change(value)
+  // A partly masked number would allow guessing the rest.
+  if (value instanceof ExactNumber) return change(value.text) === value.text ? value : MASK
   if (Array.isArray(value)) return value.map((item) => mapStrings(item, change))
   if (!isJsonObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapStrings(item, change)]))
