@@ -87,6 +87,7 @@ const BESIDE = new Set([
   'provider schema',
   'changes of this session',
   'branch diff',
+  'judgement',
 ])
 
 /** Returns the content of the data blocks in a text. A text without any is returned unchanged. */

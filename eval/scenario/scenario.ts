@@ -10,7 +10,7 @@ import { OPERATORS, readStatements, type Statement } from '../../src/rules/inten
 export const MODES = ['generate', 'partial-drift', 'full-drift', 'partial-import', 'full-import'] as const
 
 /** Providers that belong to no cloud. */
-export const SMALL_PROVIDERS = ['archive', 'http', 'local', 'null', 'random', 'time', 'tls'] as const
+export const SMALL_PROVIDERS = ['archive', 'cloudflare', 'http', 'local', 'null', 'random', 'time', 'tls'] as const
 /** Clouds and small providers that a scenario may need. */
 export type ProviderName = (typeof CLOUDS)[number] | (typeof SMALL_PROVIDERS)[number]
 

@@ -224,7 +224,7 @@ function reasonOf(found: readonly FoundIn[]): string {
   const place = first.file ? ` (${first.file}${first.line ? `:${first.line}` : ''})` : ''
   const summary = first.summary.trim().replace(/[.:]+$/, '')
   const more = errors.length > 1 ? `, and ${errors.length - 1} more` : ''
-  return `${lead}: ${summary}${place}${more}.`
+  return `${lead}${first.step === 'check' ? '.' : ':'} ${summary}${place}${more}.`
 }
 
 /** Reads findings from a text: its diagnostics if it has any, else its first lines. */

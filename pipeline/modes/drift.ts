@@ -75,7 +75,7 @@ async function lookForDrift(kit: Kit, targets: string[]) {
   await status.show('validating', ASSESSING)
   const reading = await readDrift(kit, null, targets)
   const failure = reading.ok ? describeUnmatched(reading.valid) : reading.feedback
-  if (!reading.ok || failure !== null) return { remaining: [], excepted: [], notes: [], failure }
+  if (!reading.ok || failure !== null) return { remaining: [], excepted: [], notes: [], failure, targets }
   const { operations } = reading
   await storeDrift(run.context, run.round, { operations, targets }, run.signal)
   const { covered, note } = await findCoveredDrift(kit, operations)
@@ -84,6 +84,7 @@ async function lookForDrift(kit: Kit, targets: string[]) {
     excepted: covered,
     notes: note === null ? [] : [note],
     failure: null,
+    targets,
     isEmpty: isWithoutResources(reading.valid.plan),
   }
 }
@@ -108,15 +109,23 @@ export async function writeDriftReport(kit: Kit, drift: DriftResult, changedFile
   const [narration] = await Promise.allSettled([narrate(kit, drift, failure), outsideTargets])
   if (narration.status === 'rejected') throw narration.reason
   const isEmpty = drift.valid !== null && isWithoutResources(drift.valid.plan)
-  const known = { notes: drift.exclusions, failure, changedFiles, isEmpty }
+  const targets = drift.valid?.reference.targets ?? []
+  const known = { notes: drift.exclusions, failure, changedFiles, isEmpty, targets }
   const facts: DriftFacts = { ...drift, ...known, beyond: await outsideTargets }
   const document = settleDriftReport(narration.value, facts, secrets)
   await storeReport(run.context, run.round, { type: 'drift', document }, run.signal)
   return document
 }
 
-async function narrate(kit: Kit, { remaining, excepted, exclusions, written }: DriftResult, failure: string | null) {
+async function narrate(
+  kit: Kit,
+  { remaining, excepted, exclusions, written, valid }: DriftResult,
+  failure: string | null,
+) {
   await kit.status.say('report', 'Infrastructure successfully validated. Generating report')
   const diff = await kit.run.workspace.branchDiff()
-  return await runChain(kit, driftReportWriter, { failure, remaining, exclusions, excepted, written, diff })
+  const request = kit.secrets.text(kit.run.round.query)
+  const targets = valid?.reference.targets ?? []
+  const values = { request, targets, failure, remaining, exclusions, excepted, written, diff }
+  return await runChain(kit, driftReportWriter, values)
 }

@@ -8,6 +8,7 @@ import type { Kit } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
 import { remediateDrift } from '../steps/drift/remediate-drift.ts'
 import { createStatementCheck, type IntentCheck, noteUnmet, startIntentCheck } from '../steps/generate/check-intent.ts'
+import { createUnaskedCheck, findUnasked } from '../steps/generate/find-unasked.ts'
 import { findUnplanned } from '../steps/generate/find-unplanned.ts'
 import { createEnvironmentCheck, createEnvironmentsCheck } from '../steps/generate/plan-environments.ts'
 import { decideLock, reviewPlan } from '../steps/generate/review-plan.ts'
@@ -20,7 +21,7 @@ import { chooseSessionTargets } from '../steps/plan/targets.ts'
 import { createCheckedValidator, createChoiceValidator } from '../steps/plan/validators.ts'
 import { assertRootIsSupported } from '../steps/shared/check-root.ts'
 import { type Conventions, composePrompts } from '../steps/shared/compose-prompts.ts'
-import { decline, findObjection } from '../steps/shared/judge-request.ts'
+import { decline, judgeRequest } from '../steps/shared/judge-request.ts'
 import { learnDeclaredSecrets, readDeclarations, readForStatements } from '../steps/shared/look-at-repository.ts'
 
 /** Turns a request into a saved plan; a declined or answered one ends `uncompleted` and changes nothing. */
@@ -30,18 +31,21 @@ export async function generate(kit: Kit): Promise<Outcome> {
   await learnDeclaredSecrets(kit)
   await status.say('filtering', run.round.query)
   const declarations = readDeclarations(kit)
-  const objection = await findObjection(kit, 'generate', declarations)
-  if (objection !== null) return decline(run, objection)
+  const { accepted, explanation } = await judgeRequest(kit, 'generate', declarations)
+  if (!accepted) return decline(run, explanation)
   const intent = startIntentCheck(kit, readForStatements(kit, declarations))
   try {
-    return await carryOut(kit, intent)
+    return await carryOut(kit, intent, explanation)
   } finally {
     intent.stop()
   }
 }
 
-/** Carries out an accepted request: writes the code, plans it, reviews the plan, and saves it. */
-async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
+/**
+ * Carries out an accepted request: writes the code, plans it, reviews the plan, and saves it.
+ * @param judgement why the request was accepted
+ */
+async function carryOut(kit: Kit, intent: IntentCheck, judgement: string): Promise<Outcome> {
   const { run, secrets } = kit
   const { query } = run.round
   // The generator is told from its first call on what init installs. The first attempt repeats an init that failed.
@@ -53,10 +57,14 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   const maxAttempts = run.context.config.orchestration.max_validation_iteration
   const environments = createEnvironmentCheck(kit)
   const validate = createChoiceValidator(kit, chooseSessionTargets(kit))
-  const checks = [createEnvironmentsCheck(environments), createStatementCheck(kit, intent)]
+  const checks = [
+    createEnvironmentsCheck(environments),
+    createStatementCheck(kit, intent),
+    createUnaskedCheck(kit, intent),
+  ]
   const validated = await generateAndValidate(kit, {
     query,
-    prompt: writeTaskQuery(query),
+    prompt: writeTaskQuery(query, judgement),
     operation: 'generate',
     conventions,
     forbid: true,
@@ -67,14 +75,18 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   run.conversation.push(turn)
   const plan = await checkDrift(kit, validated, conventions)
   run.result.gaps.unshift(...(await findUnplanned(kit, plan)))
-  turn.assistant = joinParts([describeResult(run.result), describeOthersChanges(run.result)])
   run.result.changes = listChanges(plan.plan, secrets)
   const beyond = planOutsideTargets(kit, plan)
   const checked = await intent.evaluate(plan.plan)
+  await noteUnmet(kit, checked)
+  const unasked = await findUnasked(kit, intent, plan.plan)
+  run.result.losses = unasked.losses.map(({ address }) => secrets.text(address))
+  // What a round destroys unasked is its first sentence.
+  run.result.gaps.unshift(...unasked.sentences)
+  turn.assistant = joinParts([describeResult(run.result), describeOthersChanges(run.result)])
   const unchecked = intent.gap()
   if (unchecked !== null) run.result.gaps.push(unchecked)
-  await noteUnmet(kit, checked)
-  const review = await reviewPlan(kit, plan, { beyond, checked, conventions, environments })
+  const review = await reviewPlan(kit, plan, { beyond, checked, conventions, environments, unasked })
   await completePlanDocument(kit, plan, { beyond: await beyond, checked })
   await decideLock(kit, review)
   await savePlan(kit, plan)

@@ -22,7 +22,7 @@ import { type Ledger, openLedger, resumeLedger } from '../steps/import/ledger.ts
 import type { ValidPlan } from '../steps/plan/plan.ts'
 import { assertRootIsSupported } from '../steps/shared/check-root.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
-import { decline, findObjection } from '../steps/shared/judge-request.ts'
+import { decline, judgeRequest } from '../steps/shared/judge-request.ts'
 import { learnDeclaredSecrets, readDeclarations } from '../steps/shared/look-at-repository.ts'
 
 /**
@@ -40,8 +40,8 @@ export async function importResources(kit: Kit): Promise<Outcome> {
   const discovery = await discover(kit)
   if (discovery.failure !== null && !resumed) throw notListed(kit, discovery.failure)
   if (is_partial && !chosen && !resumed) {
-    const objection = await findObjection(kit, 'import', readDeclarations(kit))
-    if (objection !== null) return decline(run, objection)
+    const { accepted, explanation } = await judgeRequest(kit, 'import', readDeclarations(kit))
+    if (!accepted) return decline(run, explanation)
   }
   if (discovery.ending !== null && !resumed)
     return await endWithoutImport(

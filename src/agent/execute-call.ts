@@ -30,7 +30,12 @@ export interface CallContext<Name extends string> {
 
 export type CallOutcome<Result> =
   | { success: true; content: string; value: Result }
-  | { success: false; content: string }
+  | {
+      success: false
+      content: string
+      /** True for a call that was made before, so that what it wants is there. */
+      isRepeated?: boolean
+    }
 
 /** Runs one tool call. Failures become its result message, for the model to react; only an abort is thrown. */
 export async function executeCall<Result, Name extends string>(
@@ -64,7 +69,7 @@ async function answerCall<Result, Name extends string>(
     const args = parseArguments(tool.definition, call.arguments)
     path = pathIn(args)
     const earlier = memory?.earlier(call.name, args)
-    if (earlier !== undefined) return refuse(duplicateCall(call.name, earlier))
+    if (earlier !== undefined) return { ...refuse(duplicateCall(call.name, earlier)), isRepeated: true }
     const value = await tool.run(args, signal)
     signal.throwIfAborted()
     if (tool.mutates) memory?.clear()

@@ -15,6 +15,11 @@ export const duplicateCall = (name: string, earlierId: string) =>
 export const toolNotFound = (name: string, offered: readonly string[]) =>
   `Tool ${name} not found. The tools are: ${offered.map((tool) => `\`${tool}\``).join(', ')}`
 
+/** @param refused names of the tools whose calls were refused */
+export const editsRefused = (resultTool: string, refused: readonly string[]) =>
+  `Not taken: ${quote([...new Set(refused)])} of the same reply was refused, so that the files are not as you report. ` +
+  `Read that answer, correct the files, then call \`${resultTool}\` again.`
+
 /** @param unknown parameters that the tool does not have, perhaps missing ones under a wrong name */
 export function missingParameters(name: string, missing: readonly string[], unknown: readonly string[] = []): string {
   const text = `Missing required ${plural('parameter', missing)} of \`${name}\`: ${missing.join(', ')}`

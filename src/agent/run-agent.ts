@@ -1,11 +1,11 @@
 import { PlatformError } from '../base/errors.ts'
-import type { Inference, Message, Usage } from '../llm/inference.ts'
+import type { Inference, Message, ToolCall, Usage } from '../llm/inference.ts'
 import { type ChainTrace, inSpan } from '../observe/run-trace.ts'
-import type { AgentRequest, AgentResult, Tool } from './agent-request.ts'
+import { type AgentRequest, type AgentResult, type Tool, ToolError } from './agent-request.ts'
 import { createCallMemory } from './call-memory.ts'
 import { type CallContext, type CallOutcome, executeCall } from './execute-call.ts'
 import { createFitting } from './fit-messages.ts'
-import { emptyReplyNotice, emptyResult, lastTurnNotice, reminder } from './notices.ts'
+import { editsRefused, emptyReplyNotice, emptyResult, lastTurnNotice, reminder } from './notices.ts'
 
 const MAX_RESULT_CHARS = 200_000
 
@@ -85,25 +85,39 @@ function addNotice(messages: Message[], notice: string): void {
   messages[messages.length - 1] = { ...last, content: `${last.content}\n\n${notice}` }
 }
 
-/** Runs all calls of a reply, even after the result tool. The first non-empty result is the value. */
+/**
+ * Runs all calls of a reply, those of the result tool last. The first non-empty result is the value, unless an edit of
+ * the same reply was refused and can still be corrected: what the model reports then was not done.
+ */
 async function answerCalls<Result, Name extends string>(
   messages: Message[],
   reply: Inference,
   resultTool: Tool<Result>,
   context: CallContext<Name>,
 ): Promise<{ value: Result } | null> {
-  let result: { value: Result } | null = null
-  for (const call of reply.tool_calls) {
-    if (call.name !== resultTool.definition.name) {
-      const { content } = await executeCall(call, context.offered.get(call.name), context)
-      messages.push({ role: 'tool', tool_call_id: call.id, content })
-      continue
-    }
-    const outcome = await executeCall(call, resultTool, { ...context, memory: null })
-    if (outcome.success && !isEmpty(outcome.value)) result ??= { value: outcome.value }
-    messages.push({ role: 'tool', tool_call_id: call.id, content: answerToResult(call.name, resultTool, outcome) })
+  const name = resultTool.definition.name
+  const contents = new Map<ToolCall, string>()
+  const refused: string[] = []
+  for (const call of reply.tool_calls.filter((one) => one.name !== name)) {
+    const tool = context.offered.get(call.name)
+    const outcome = await executeCall(call, tool, context)
+    contents.set(call, outcome.content)
+    if (tool?.mutates && !outcome.success && !outcome.isRepeated) refused.push(call.name)
   }
+  const tool = refused.length === 0 ? resultTool : { ...resultTool, run: () => refuseResult(name, refused) }
+  let result: { value: Result } | null = null
+  for (const call of reply.tool_calls.filter((one) => one.name === name)) {
+    const outcome = await executeCall(call, tool, { ...context, memory: null })
+    if (outcome.success && !isEmpty(outcome.value)) result ??= { value: outcome.value }
+    contents.set(call, answerToResult(name, resultTool, outcome))
+  }
+  for (const call of reply.tool_calls)
+    messages.push({ role: 'tool', tool_call_id: call.id, content: contents.get(call) ?? '' })
   return result
+}
+
+function refuseResult(name: string, refused: readonly string[]): never {
+  throw new ToolError(editsRefused(name, refused))
 }
 
 function answerToResult(name: string, { acknowledgement }: Tool, outcome: CallOutcome<unknown>): string {

@@ -25,6 +25,15 @@ export const CLOUDS = ['azure', 'gcp', 'aws', 'oci', 'kubernetes'] as const
 
 export type Cloud = (typeof CLOUDS)[number]
 
+/** Providers of each cloud, by the first word of their types. */
+export const CLOUD_PROVIDERS: Record<Cloud, readonly string[]> = {
+  aws: ['aws', 'awscc'],
+  azure: ['azurerm', 'azuread', 'azapi'],
+  gcp: ['google'],
+  oci: ['oci'],
+  kubernetes: ['kubernetes', 'helm', 'kubectl'],
+}
+
 export const REPORT_TYPES = ['generate', 'drift', 'import', 'apply'] as const
 
 export type ReportType = (typeof REPORT_TYPES)[number]

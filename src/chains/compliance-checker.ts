@@ -10,6 +10,8 @@ interface ComplianceValues extends PlanBackground {
   plan: string
   /** Types of the resources that the plan changes. */
   types: readonly string[]
+  /** False when all these types are of other providers than those of the session's cloud; absent means true. */
+  concernsCloud?: boolean
   /** Findings of code, one per line; empty when there are none. */
   codeFindings: string
   /** Bodies of the resource prompts about these types. */
@@ -29,8 +31,9 @@ export const complianceChecker = defineChain({
     permissions: `${cloud}-guidelines-permissions`,
     forbiddenActions: `${cloud}-guidelines-forbidden_actions`,
   }),
-  system: (bodies, { templates, types }: ComplianceValues) =>
-    renderLayout({
+  system: (bodies, { templates, types, concernsCloud = true }: ComplianceValues) => {
+    const hasCloud = concernsCloud && touchesCloud(types)
+    return renderLayout({
       role:
         'You audit a plan against the requests it was made for and against the rules below. You did not write the ' +
         'plan, you cannot change it, and your findings can stop it.',
@@ -56,17 +59,18 @@ export const complianceChecker = defineChain({
       ],
       blocks: [
         ['Compliance rules', bodies.rules],
-        ['Forbidden actions', withoutCodeSections(bodies.forbiddenActions)],
+        ['Forbidden actions', concernsCloud ? withoutCodeSections(bodies.forbiddenActions) : ''],
         ['Engine guidelines', withoutCodeSections(bodies.engine)],
-        ['Creating resources', touchesCloud(types) ? withoutCodeSections(bodies.resourceCreation) : ''],
-        ['Networking', touchesCloud(types) ? withoutCodeSections(bodies.networking) : ''],
-        ['Permissions', touchesCloud(types) ? withoutCodeSections(bodies.permissions) : ''],
+        ['Creating resources', hasCloud ? withoutCodeSections(bodies.resourceCreation) : ''],
+        ['Networking', hasCloud ? withoutCodeSections(bodies.networking) : ''],
+        ['Permissions', hasCloud ? withoutCodeSections(bodies.permissions) : ''],
         ['Templates', joinBodies(templates.map(templateForPlans))],
       ],
       finish:
         'Call `report_compliance_findings` once with `violations` (empty when there are none), a `summary` of ' +
         'one or two sentences and in `checked_rules` the ids of the rules you checked.',
-    }),
+    })
+  },
   query: ({ requests, result, plan, codeFindings }) =>
     joinParts(
       'Audit this plan.',

@@ -39,6 +39,12 @@ export const intentCheck = defineChain({
         '`unchanged`: a type or an existing address that the request says must stay as it is. `no_deletions`: ' +
           'when the request only adds or says that nothing may be lost. `no_changes_outside`: only when the ' +
           'request limits the change in so many words.',
+        'What the request wants destroyed or made anew is always a statement: `resource_count` with the action ' +
+          '`delete` or `recreate`, and `name` or `address` where it names one. What no statement asks to destroy is ' +
+          'treated as a mistake.',
+        'A request that only rearranges code (moves it into a module, renames or splits blocks) changes nothing that ' +
+          'exists: state `no_deletions`, and `resource_count` of type `*` with `eq` 0 once for `create` and once for ' +
+          '`update`.',
         '`output_exists`: an output that the request names.',
         'In `type`, `name`, `address` and with `matches`, `*` stands for any text, `?` for one character, and ' +
           '`|` parts alternatives. There are no regular expressions.',

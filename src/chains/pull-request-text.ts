@@ -42,6 +42,7 @@ export const pullRequestText = defineChain({
           'belong in it.',
         `Only what the conversation ${record ? 'and the record of its rounds say' : 'says'}. No invented test ` +
           'results, ticket numbers, approvals or links.',
+        'What code found to be missing is never told as done.',
         'No secrets, tokens or personal data, even if the conversation holds them.',
       ],
       finish: 'Call `generate_pull_request` once with `title` and `description`.',

@@ -88,6 +88,10 @@ export const generateReportWriter = defineChain({
 })
 
 export interface DriftReportValues {
+  /** The user's request, masked; may be blank. */
+  request: string
+  /** Addresses that were looked at, with what they depend on; empty for the whole root. */
+  targets: readonly string[]
   /** The reason why nothing could be compared; null when it could. */
   failure: string | null
   remaining: readonly DriftOperation[]
@@ -116,20 +120,28 @@ export const driftReportWriter = defineChain({
         'Drift that remains and drift that is expected stand in blocks of their own; without such a block the list ' +
           'is empty.',
         'Give for each remediated resource the file, the address, the attributes and why the code was changed.',
+        'A round about some addresses looked at nothing else. What was not looked at is unknown: never say of it that ' +
+          'it agrees.',
         '`Succeeded` when nothing remains, `Partial` when something was remediated and something remains, ' +
           '`Failed` when nothing could be remediated.',
       ],
     }),
-  query: ({ failure, remaining, exclusions, excepted, written, diff }: DriftReportValues) => {
+  query: ({ request, targets, failure, remaining, exclusions, excepted, written, diff }: DriftReportValues) => {
     const left = describeDrift(failure ?? '', remaining)
     const expected = describeDrift(exclusions.join('\n'), excepted)
     return joinParts(
       'Write the report.',
+      request.trim() !== '' && `The request was:\n${fence('request', request)}`,
       written.length > 0 &&
         'Differences that others had made, which this session wrote into the code, so that the last plan no longer ' +
           `shows them:\n${fence('written into the code', describeDrift('', written))}`,
       showDiff(diff),
-      !left && 'Nothing else remains: the last plan of the engine says so.',
+      !left &&
+        (targets.length === 0
+          ? 'Nothing else remains: the last plan of the engine says so.'
+          : 'Nothing remains of what was looked at: the last plan of the engine says so.'),
+      targets.length > 0 &&
+        `Only these addresses, and what they depend on, were looked at:\n${fence('looked at', targets.join('\n'))}`,
       left && `Drift that remains:\n${fence('unreconciled drift', left)}`,
       expected && `Drift that is expected and was left as it is:\n${fence('whitelisted exceptions', expected)}`,
     )

@@ -4,9 +4,11 @@ import type { Operation } from '../base/vocabulary.ts'
 import { fence, joinParts, renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 
-export type Verdict = { accepted: true } | { accepted: false; explanation: string }
+/** Masked; the explanation of an accepted request may be empty. */
+export type Verdict = { accepted: boolean; explanation: string }
 
-const EXPLANATION = 'For true: why it is acceptable. For false: the answer or the reason, written to the user.'
+const EXPLANATION =
+  'For true: why it is acceptable, for the author of the code. For false: the answer or the reason, written to the user.'
 
 /** Only a refusal needs an explanation, because the user sees no other. */
 const schema = v.pipe(
@@ -47,17 +49,20 @@ interface FilterValues {
   operation: Operation
   /** The declarations of the repository; absent or empty when unknown. */
   blocks?: string
+  /** False when neither repository nor request has anything of the session's cloud; absent means true. */
+  concernsCloud?: boolean
 }
 
 /** Decides whether the request of a round is carried out, answered or declined. */
 export const requestsFilter = defineChain({
   name: 'REQUESTS_FILTER',
   role: 'small',
+  // Both are read, even one that is left out below, so that a registry that lacks it is noticed.
   bodies: (cloud) => ({
     guideline: 'general-guidelines-requests',
     forbiddenActions: `${cloud}-guidelines-forbidden_actions`,
   }),
-  system: ({ guideline, forbiddenActions }, { operation }: FilterValues) =>
+  system: ({ guideline, forbiddenActions }, { operation, concernsCloud = true }: FilterValues) =>
     renderLayout({
       role:
         'You decide whether a request to an infrastructure-as-code platform is carried out, answered or ' +
@@ -78,7 +83,7 @@ export const requestsFilter = defineChain({
       ],
       blocks: [
         ['Guidelines for requests', guideline],
-        ['Forbidden actions', forbiddenActions],
+        ['Forbidden actions', concernsCloud ? forbiddenActions : ''],
       ],
       finish:
         'Call `requests_filter` once: `status` true when the request is to be carried out, false when it is ' +
@@ -97,6 +102,5 @@ export const requestsFilter = defineChain({
       description: 'Report whether the request may be carried out.',
       schema,
     }),
-  read: ({ status, explanation }, { mask }): Verdict =>
-    status ? { accepted: true } : { accepted: false, explanation: mask(explanation) },
+  read: ({ status, explanation }, { mask }): Verdict => ({ accepted: status, explanation: mask(explanation) }),
 })

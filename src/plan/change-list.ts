@@ -65,10 +65,7 @@ export function listChanges(plan: Plan, masker: Pick<Masker, 'text'>): ChangeLis
 
 function describe(resource: ResourceChange, action: ListedAction, masker: Pick<Masker, 'text'>): ListedChange {
   const { change, previous_address, action_reason } = resource
-  const paths = itemsOf(change.replace_paths)
-    .map(renderPath)
-    .filter((path) => path !== '')
-    .slice(0, MAX_PATHS)
+  const paths = forcedBy(resource).slice(0, MAX_PATHS)
   return {
     address: masker.text(addressOf(resource)),
     action,
@@ -85,6 +82,12 @@ export function shownId(id: Json | undefined, masker: Pick<Masker, 'text'>): str
   if (typeof id !== 'string' || id === '' || id.length > MAX_ID) return null
   return masker.text(id) === id ? id : null
 }
+
+/** Returns the paths of the attributes that force a replacement, for example `tags.owner`; not masked. */
+export const forcedBy = ({ change }: ResourceChange): string[] =>
+  itemsOf(change.replace_paths)
+    .map(renderPath)
+    .filter((path) => path !== '')
 
 /** Writes a path as the engine's language does: `["tags", "a b", 0]` becomes `tags["a b"][0]`. */
 const renderPath = (path: Json): string => itemsOf(path).reduce<string>((start, step) => appendStep(start, step), '')

@@ -1,7 +1,7 @@
 import { wordsOf } from '../base/text.ts'
-import type { PlannedChange } from './actions.ts'
+import { mainAction, type PlannedChange } from './actions.ts'
 import type { Plan } from './plan.ts'
-import { plannedChanges } from './planned-changes.ts'
+import { addressOf, plannedChanges } from './planned-changes.ts'
 
 const IMPACT_LEVELS = ['low', 'medium', 'high'] as const
 export type ImpactLevel = (typeof IMPACT_LEVELS)[number]
@@ -20,12 +20,34 @@ export function criticalChanges(plan: Plan): CriticalChange[] {
   })
 }
 
-/** Returns the lowest fitting impact level: `high` for a loss of data or access, `medium` for one that may be. */
-export function impactFloor(plan: Plan): ImpactLevel {
-  const changes = criticalChanges(plan)
-  if (changes.length === 0) return 'low'
-  return changes.every(({ criticality }) => criticality === 'unknown') ? 'medium' : 'high'
+/** A change that raises the impact of a plan, whatever a model says of it. */
+interface ImpactReason {
+  level: 'medium' | 'high'
+  address: string
+  action: 'delete' | 'replace' | 'forget'
+  /** Null for an object that is known to hold neither data nor access. */
+  criticality: Criticality | null
 }
+
+/**
+ * Returns what raises the impact, in the plan's order: `high` is the destruction of what holds data or grants access,
+ * `medium` any other, and the end of managing what holds data, grants access or may do so.
+ */
+export function impactReasons(plan: Plan): ImpactReason[] {
+  return plan.resource_changes.flatMap((resource): ImpactReason[] => {
+    const action = mainAction(resource)
+    const criticality = criticalityOf(resource.type)
+    const address = addressOf(resource)
+    if (action === 'forget') return criticality ? [{ level: 'medium', address, action, criticality }] : []
+    if (action !== 'delete' && action !== 'replace') return []
+    const isHigh = criticality === 'data' || criticality === 'access'
+    return [{ level: isHigh ? 'high' : 'medium', address, action, criticality }]
+  })
+}
+
+/** Returns the lowest fitting impact level. */
+export const impactFloor = (plan: Plan): ImpactLevel =>
+  impactReasons(plan).reduce<ImpactLevel>((floor, { level }) => higherImpact(floor, level), 'low')
 
 /** Returns the higher of two impact levels. */
 export const higherImpact = (level: ImpactLevel, floor: ImpactLevel): ImpactLevel =>

@@ -114,6 +114,14 @@ export const isWithoutResources = (plan: Plan): boolean =>
   plan.resource_changes.length + stateResources(plan).length === 0 &&
   modulesOf(plan).every(({ module }) => itemsOf(module.resources).length === 0)
 
+/** Reports whether the refresh found a resource, at its present or previous address, unlike the state. */
+export const isRefreshed = ({ document }: Plan, { address, previous_address }: ResourceChange): boolean =>
+  itemsOf(document.resource_drift).some((entry) =>
+    [memberOf(entry, 'address'), memberOf(entry, 'previous_address')].some(
+      (own) => typeof own === 'string' && (own === address || own === previous_address),
+    ),
+  )
+
 /** Returns the resources of the prior state, in all modules. */
 export const stateResources = ({ document }: Plan): JsonObject[] =>
   resourcesIn(memberOf(memberOf(document.prior_state, 'values'), 'root_module'))

@@ -5,6 +5,7 @@ import type { CodeChanges } from './code/changes.ts'
 import { within } from './code/modules.ts'
 import type { Diagnostic } from './diagnostics/diagnostic.ts'
 import { parseDiagnostics } from './diagnostics/parse.ts'
+import type { DriftOperation } from './drift.ts'
 import { describesCode, modulesOf, type Plan, plannedResources, type ResourceChange, stateResources } from './plan.ts'
 import { managedChanges, plannedChanges, stateIdentifiers } from './planned-changes.ts'
 
@@ -33,8 +34,13 @@ export function covers(target: string, address: string): boolean {
 /** True for module addresses, with or without an index. */
 const isModule = (target: string) => /(^|\.)module\.[^.[\]]+(\[("(\\.|[^"\\])*"|\d+)\])?$/.test(target)
 
-/** Changes of a whole-root plan that a targeted plan leaves out; `reason` (short, masked) when that plan failed. */
-export type BeyondTargets = { made: true; changes: PlannedChange[] } | { made: false; reason: string }
+/**
+ * Changes of a whole-root plan that a targeted plan leaves out, with what differs in them (masked); `reason` (short,
+ * masked) when that plan failed.
+ */
+export type BeyondTargets =
+  | { made: true; changes: PlannedChange[]; operations?: readonly DriftOperation[] }
+  | { made: false; reason: string }
 
 /** Returns whole-root changes at addresses that the targeted plan leaves unchanged, in the plan's order. */
 export function changesBeyond(targeted: Plan, whole: Plan): PlannedChange[] {

@@ -1,9 +1,9 @@
 import type { Actor } from '../access/audit/record.ts'
-import { badGateway, gatewayTimeout, notFound, PlatformError, sessionNotFound } from '../base/errors.ts'
+import { badGateway, conflict, gatewayTimeout, notFound, PlatformError, sessionNotFound } from '../base/errors.ts'
 import { withTimeLimit } from '../base/time.ts'
 import type { Context } from '../context.ts'
 import type { RunTrace } from '../observe/run-trace.ts'
-import { readDefaultBranch } from '../repository/head.ts'
+import { compareWithDefaultBranch } from '../repository/head.ts'
 import { findSession } from '../sessions/find.ts'
 import { recordPullRequest } from '../sessions/pull-requests.ts'
 import { composeDescription } from './evidence/compose.ts'
@@ -25,7 +25,7 @@ const TEXT_MS = 20_000
  * writes title and summary, or code after 20 seconds; code adds evidence from stored documents. The caller has checked
  * that the session belongs to the user.
  * @param actor the user who requests it, for the audit record
- * Errors: 404 for an unknown session and for one without rounds, 502 when the repository cannot be read, those of the
+ * Errors: 404 for an unknown session and for one without rounds, 409 when its branch holds no change, 502 when the repository cannot be read, those of the
  * provider, those of the model (504 when its server says so, else 502), and 504 `PR creation timeout` after 45 seconds
  * in all.
  */
@@ -62,7 +62,8 @@ async function openPullRequest(
   if (rows.rounds.length === 0) throw notFound(`Session ${sessionUuid} has no rounds.`)
   const { uri, branch } = rows.session
   const host = createPullRequestHost(context, uri)
-  const base = await readDefaultBranch(context, uri, signal)
+  const { base, differs } = await compareWithDefaultBranch(context, uri, branch, signal)
+  if (!differs) throw nothingChanged(rows.session)
   const trace = await openTrace(context, sessionUuid)
   const left = TOTAL_MS - HOST_MS - Math.ceil(performance.now() - start)
   const told = { ...rows.session, rounds: maskRounds(context.config, rows) }
@@ -78,6 +79,13 @@ async function openPullRequest(
   await recordPullRequest(context, sessionUuid, pullRequest, actor)
   return created
 }
+
+const nothingChanged = ({ uuid, in_flight }: { uuid: string; in_flight: boolean }) =>
+  conflict(
+    in_flight
+      ? `Nothing was changed in session ${uuid} yet; open the pull request when its round has completed.`
+      : `Nothing was changed in session ${uuid}, so there is nothing to open a pull request for.`,
+  )
 
 /** Opens the trace of the model call, undefined while tracing is off; the model's texts are already masked. */
 async function openTrace({ tracing, sql }: Context, sessionUuid: string): Promise<RunTrace | undefined> {

@@ -98,6 +98,7 @@ function recordOfRounds(rounds: readonly RoundRow[], history: readonly Turn[]): 
       const lines = [
         ...(said(query) ? [] : [`Request: ${query}`]),
         ...(!result?.summary || said(result.summary) ? [] : [`Built: ${result.summary}`]),
+        ...(result?.gaps ?? []).map((line) => `Found by code, whatever else is said: ${line}`),
         ...(result?.drift ?? []).map((line) => `Drift written into the code: ${line}`),
         ...(result?.changes ? describePlan(result.changes) : []),
       ]

@@ -1,7 +1,9 @@
 import type { Masker } from '../base/masking.ts'
+import { joinNames } from '../base/text.ts'
+import { toReportAction } from '../plan/actions.ts'
 import { stripBackticks, withoutIndexes } from '../plan/addresses.ts'
 import { type DriftFact, type DriftOperation, driftFacts } from '../plan/drift.ts'
-import { type BeyondTargets, describeBeyondTargets } from '../plan/targets.ts'
+import type { BeyondTargets } from '../plan/targets.ts'
 import { type DriftReport, finishReport, reportSchemas } from './schemas.ts'
 
 /** Facts of a drift round; all operations are masked. */
@@ -20,6 +22,8 @@ export interface DriftFacts {
   changedFiles: readonly string[]
   /** True if neither code nor state has a resource, so that there was nothing to compare. */
   isEmpty?: boolean
+  /** Addresses that were looked at, with what they depend on; empty for the whole root. */
+  targets?: readonly string[]
   /** Whole-root changes outside the targets; null for a round without targets or changes. */
   beyond: BeyondTargets | null
 }
@@ -33,6 +37,10 @@ const NOT_READ_AGAIN = 'It could not be read again whether this difference is go
 const UNREADABLE = 'The drift could not be read.'
 const MAX_TEXT = 4_000
 const NO_DRIFT = 'No drift was found: the code describes the infrastructure as it is.'
+const noDriftIn = (targets: readonly string[]) =>
+  targets.length === 0
+    ? NO_DRIFT
+    : `No drift was found at ${joinNames(targets, 8)}. Nothing but this and what it depends on was looked at.`
 export const NOTHING_TO_COMPARE = 'Nothing was compared: neither the code of this root nor its state has a resource.'
 
 /**
@@ -116,8 +124,8 @@ function summaryOf(
   facts: DriftFacts,
   settled: { status: DriftReport['status']; remediated: number },
 ): string {
-  const { detected, remaining, excepted, failure, beyond, isEmpty } = facts
-  if (detected.length === 0 && failure === null) return isEmpty ? NOTHING_TO_COMPARE : NO_DRIFT
+  const { detected, remaining, excepted, failure, beyond, isEmpty, targets = [] } = facts
+  if (detected.length === 0 && failure === null) return isEmpty ? NOTHING_TO_COMPARE : noDriftIn(targets)
   const vanished = detected.length - settled.remediated - remaining.length - excepted.length
   const counts = [
     `${countResources(detected.length)} differed: ${settled.remediated} remediated, ${remaining.length} left`,
@@ -130,7 +138,29 @@ function summaryOf(
     narration.status === settled.status ? narration.summary.trim() : '',
   ]
   const text = sentences.filter((sentence) => sentence !== '').join(' ')
-  return beyond ? `${text}\n\n${describeBeyondTargets(beyond)}` : text
+  return beyond ? `${text}\n\n${describeUnseen(beyond)}` : text
+}
+
+const MAX_UNSEEN = 50
+
+/** Describes what a round of some targets left out: a sentence, then a line for each difference with its values. */
+function describeUnseen(beyond: BeyondTargets): string {
+  if (!beyond.made) return `Whether anything else differs was not looked at, and could not be: ${beyond.reason}`
+  const { changes, operations = [] } = beyond
+  if (changes.length === 0) return 'A plan of the whole root shows no other difference.'
+  const lines = changes.slice(0, MAX_UNSEEN).map(({ address, action }) => {
+    const operation = operations.find((one) => one.address === address)
+    const facts = operation ? driftFacts(operation).map(({ text }) => text) : []
+    return `- ${toReportAction(action)} ${address}${facts.length > 0 ? `: ${shorten(facts.join('. '))}` : ''}`
+  })
+  const more = changes.length > MAX_UNSEEN ? [`- and ${changes.length - MAX_UNSEEN} more`] : []
+  const count = changes.length === 1 ? '1 more difference' : `${changes.length} more differences`
+  return [
+    `This round was about a part of the root. A plan of the whole root shows ${count}, which it left alone; ` +
+      'whether they are drift or code that is not applied yet was not looked at:',
+    ...lines,
+    ...more,
+  ].join('\n')
 }
 
 const countResources = (number: number) => (number === 1 ? '1 resource' : `${number} resources`)
@@ -162,7 +192,7 @@ const DIFFERS = 'Code and infrastructure differ here. This was a preview, so not
  * Errors: `ReportGenerationError` `report 'drift' generation error.`
  */
 export function settleDriftPreview(
-  seen: Pick<DriftFacts, 'remaining' | 'excepted' | 'notes' | 'failure' | 'isEmpty'>,
+  seen: Pick<DriftFacts, 'remaining' | 'excepted' | 'notes' | 'failure' | 'isEmpty' | 'targets'>,
   masker: Masker,
 ): DriftReport {
   const { remaining, excepted, failure, isEmpty } = seen
@@ -176,12 +206,12 @@ export function settleDriftPreview(
   const facts: DriftFacts = { ...seen, detected: [...remaining, ...excepted], changedFiles: [], beyond: null }
   const settled = settleDriftReport(narration, facts, masker)
   if (failure !== null) return { ...settled, summary: 'The drift could not be read. Nothing was changed.' }
-  const summary = isEmpty ? NOTHING_TO_COMPARE : previewSummary(remaining.length, excepted.length)
+  const summary = isEmpty ? NOTHING_TO_COMPARE : previewSummary(remaining.length, excepted.length, seen.targets ?? [])
   return { ...settled, status: 'Succeeded', summary }
 }
 
-function previewSummary(remaining: number, excepted: number): string {
-  if (remaining + excepted === 0) return NO_DRIFT
+function previewSummary(remaining: number, excepted: number, targets: readonly string[]): string {
+  if (remaining + excepted === 0) return noDriftIn(targets)
   const resources = remaining === 1 ? '1 resource differs' : `${remaining} resources differ`
   return `Preview: ${resources}, and ${excepted} more as the exception rules expect. Nothing was changed.`
 }

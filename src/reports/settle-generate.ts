@@ -2,19 +2,13 @@ import type { Masker } from '../base/masking.ts'
 import { cutMiddle, joinNames } from '../base/text.ts'
 import { type PlannedChange, toReportAction, toReportCounts } from '../plan/actions.ts'
 import { localName, stripBackticks, withoutIndexes } from '../plan/addresses.ts'
-import {
-  CRITICALITY_IN_WORDS,
-  type CriticalChange,
-  criticalChanges,
-  higherImpact,
-  impactFloor,
-} from '../plan/impact.ts'
+import { CRITICALITY_IN_WORDS, criticalChanges, higherImpact, impactFloor, impactReasons } from '../plan/impact.ts'
 import type { Plan } from '../plan/plan.ts'
 import { planCounts, plannedChanges } from '../plan/planned-changes.ts'
 import { BEYOND_TITLE, type BeyondTargets, describeBeyondTargets, isBeyondTitle } from '../plan/targets.ts'
 import { emptyResult, type RoundResult } from '../rounds/round-result.ts'
 import { ADDITIONS_TITLE, type Addition, describeAdditions } from '../rules/intent/additions.ts'
-import { describeResults, describeUnmet, INTENT_TITLE, isIntentTitle } from '../rules/intent/describe.ts'
+import { describeResults, INTENT_TITLE, isIntentTitle } from '../rules/intent/describe.ts'
 import type { StatementResult } from '../rules/intent/statement.ts'
 import { finishReport, type GenerateReport, reportSchemas } from './schemas.ts'
 
@@ -99,8 +93,8 @@ function findEntry(narrated: readonly Entry[], address: string): Entry | undefin
 }
 
 /** Puts what the round left out, could not check or cannot tell before the model's summary. */
-function beginWithGaps(summary: string, plan: Plan, { checked = [], result = emptyResult() }: KnownBesides): string {
-  const gaps = [...result.gaps, describeUnmet(checked), describeUnknown(plan)].map((gap) => cutMiddle(gap, MAX_GAP))
+function beginWithGaps(summary: string, plan: Plan, { result = emptyResult() }: KnownBesides): string {
+  const gaps = [...result.gaps, describeUnknown(plan)].map((gap) => cutMiddle(gap, MAX_GAP))
   return [...gaps, summary].filter((text) => text !== '').join(' ')
 }
 
@@ -121,7 +115,8 @@ function settlePoints(
 function settleBanner(banner: Banner, plan: Plan): Banner {
   const level = higherImpact(banner.level, impactFloor(plan))
   if (level === banner.level) return banner
-  const changes = joinNames(criticalChanges(plan).map(describeChange), 10)
+  const reasons = impactReasons(plan).filter((reason) => reason.level === level)
+  const changes = joinNames(reasons.map(describeReason), 10)
   return { ...banner, level, description: `${banner.description} Raised to ${level} because of ${changes}.`.trim() }
 }
 
@@ -134,11 +129,10 @@ function describeUnknown(plan: Plan): string {
   return lost.length === 0 ? '' : `It cannot be told whether this holds data or grants access: ${names}.`
 }
 
-const FATES = { delete: 'destroyed', replace: 'replaced' } as const
+const FATES = { delete: 'destroyed', replace: 'replaced', forget: 'no longer managed' } as const
 
-function describeChange({ address, action, criticality }: CriticalChange): string {
-  return `${address} (${FATES[action]}, ${CRITICALITY_IN_WORDS[criticality]})`
-}
+const describeReason = ({ address, action, criticality }: ReturnType<typeof impactReasons>[number]): string =>
+  `${address} (${[FATES[action], criticality && CRITICALITY_IN_WORDS[criticality]].filter(Boolean).join(', ')})`
 
 /** Titles of the report entries that code creates from facts beside the plan. */
 const TITLES = {

@@ -73,14 +73,26 @@ function refuseRepository(context: GitContext, uri: string, error: unknown): nev
   throw error instanceof PlatformError ? error : repositoryUnreachable(error)
 }
 
-/** Reads the branch of a remote's HEAD. Errors: 502 when it cannot be read, 500 when it names no branch. */
-export async function readDefaultBranch(context: GitContext, uri: string, signal?: AbortSignal): Promise<string> {
-  const head = await readRemoteHead(context, uri, { timeoutMs: LIST_TIMEOUT_MS, signal }).catch((error: unknown) => {
+/**
+ * Reads the default branch of a remote, and whether a branch has a commit that its head is not. Errors: 502 when it
+ * cannot be read, 500 when its HEAD names no branch.
+ */
+export async function compareWithDefaultBranch(
+  context: GitContext,
+  uri: string,
+  branch: string,
+  signal?: AbortSignal,
+): Promise<{ base: string; differs: boolean }> {
+  const options = { timeoutMs: LIST_TIMEOUT_MS, signal }
+  const [head, commit] = await Promise.all([
+    readRemoteHead(context, uri, options),
+    readBranchHead(context, uri, branch, options),
+  ]).catch((error: unknown) => {
     context.log.warn('default branch is not known', { repository: loggableUri(uri), reason: error })
     throw badGateway(REPOSITORY_UNREACHABLE, error)
   })
   if (!head?.branch) throw internal('No match git default branch ls-remote')
-  return head.branch
+  return { base: head.branch, differs: commit !== null && commit !== head.commit }
 }
 
 /** Reads the commit of a remote's branch; null when there is no such branch. Errors: plain, for the log only. */

@@ -10,6 +10,7 @@ import { type GitContext, loggableUri, remoteUrl, repositoryName } from './remot
 import { selectRootModules, sortByCodePoint } from './roots/by-name.ts'
 import { classifyRoots, ROOT_KINDS, type RootModule } from './roots/classify.ts'
 import { FOLDER_SUFFIXES, needsContents, readFolders } from './roots/folders.ts'
+import { type CodeProvider, findProviders } from './roots/providers.ts'
 import { findTools, TOOL_SUFFIXES, type Tool } from './roots/tools.ts'
 
 /** Limit of the whole call: clients give up after 50 s, up to 10 s of which is queueing. */
@@ -29,6 +30,8 @@ export interface RepositorySurvey {
   rootModules: RootModule[] | null
   /** Files that are too large to be read or links to nowhere: `rootModules` may be wrong about their folders. */
   unreadFiles: number
+  /** What the code needs of providers; null when the contents could not be had. */
+  providers: CodeProvider[] | null
   tools: Tool[]
 }
 
@@ -72,7 +75,7 @@ async function survey(
     const found = await waitUnlessAborted(read, contentsDeadline).catch((error: unknown) => {
       signal.throwIfAborted()
       context.log.warn('files of the repository could not be read', { repository: loggableUri(uri), reason: error })
-      return { rootModules: null, unreadFiles: 0 }
+      return { rootModules: null, unreadFiles: 0, providers: null }
     })
     return { roots, ...found, tools: findTools(paths) }
   } catch (error) {
@@ -91,7 +94,7 @@ async function readContents(
   context: GitContext,
   uri: string,
   { files, pack, signal }: { files: readonly RepositoryFile[]; pack: Uint8Array | null; signal: AbortSignal },
-): Promise<Pick<RepositorySurvey, 'rootModules' | 'unreadFiles'>> {
+): Promise<Pick<RepositorySurvey, 'rootModules' | 'unreadFiles' | 'providers'>> {
   const slices = createSlices(signal)
   const needed = files.filter(needsContents)
   if (needed.length > MAX_FILES) throw new Error(`more than ${MAX_FILES} files of the repository would be read`)
@@ -110,7 +113,7 @@ async function readContents(
   const rootModules = ROOT_KINDS.flatMap((kind) =>
     sorted.filter((path) => byPath.get(path)?.kind === kind).map((path) => ({ path, kind })),
   )
-  return { rootModules, unreadFiles: unread }
+  return { rootModules, unreadFiles: unread, providers: findProviders(folders.values()) }
 }
 
 const readFiles = (pack: Uint8Array, slices: ReturnType<typeof createSlices>): Promise<PackObjects> =>

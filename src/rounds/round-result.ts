@@ -51,6 +51,8 @@ const storedResult = v.object({
   repairs: texts,
   /** Changes made outside of the code that the round wrote into the code before the review. */
   drift: texts,
+  /** Addresses that the reviewed plan destroys unasked. */
+  losses: texts,
   /** Computed remarks for reviewers, for example dropped targets and files that no plan covers. */
   notes: texts,
   /** Computed changes of the reviewed plan; absent when the round reviewed none. */
@@ -65,6 +67,7 @@ export const emptyResult = (): RoundResult => ({
   gaps: [],
   repairs: [],
   drift: [],
+  losses: [],
   notes: [],
 })
 

@@ -17,16 +17,18 @@ const MAX_LISTED = 100
 /**
  * Checks a plan against all rules, deterministically: the most severe findings first, then in the order of rules and
  * plan. `checked_rules` are the rules for the plan's clouds that the operator has not switched off.
- * @param options targets of the plan (empty for the whole root) and the operator's grades by rule id
+ * @param options targets of the plan (empty for the whole root), the operator's grades by rule id, and the addresses that
+ * the plan destroys although the request does not ask for it
  */
 export function evaluateRules(
   plan: Plan,
-  { targets, grades }: { targets: readonly string[]; grades: RuleGrades },
+  { targets, grades, unasked = [] }: { targets: readonly string[]; grades: RuleGrades; unasked?: readonly string[] },
 ): CodeFindings {
   const subjects = subjectsOf(plan)
   const expressions = expressionsByAddress(plan)
   const context: PlanContext = {
     outside: new Set(changesOutsideTargets(plan, targets).map(({ address }) => address)),
+    unasked: new Set(unasked),
     expressionsOf: (address) => expressions.get(withoutIndexes(address)) ?? NOTHING,
   }
   const clouds = new Set<string>(['common', ...subjects.map(({ type }) => cloudOf(type))])

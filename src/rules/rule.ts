@@ -25,6 +25,8 @@ export interface Subject extends View {
 export interface PlanContext {
   /** Addresses of changes that no target names. */
   outside: ReadonlySet<string>
+  /** Addresses that the plan destroys although the request does not ask for it. */
+  unasked: ReadonlySet<string>
   /** Returns the arguments of a resource's block in the plan's `configuration`. */
   expressionsOf(address: string): JsonObject
 }

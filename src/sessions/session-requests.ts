@@ -51,3 +51,16 @@ export async function readSessionRequests(
     })
     .filter(({ number, fate }) => number === 1 || fate !== 'declined')
 }
+
+/**
+ * Reads what the last reviewed plan of a session before this round destroys because its request asked for it, as masked
+ * addresses. A plan that is not applied yet has these again.
+ */
+export async function readAskedLosses(sql: Db, round: Pick<ClaimedRound, 'number' | 'session'>): Promise<Set<string>> {
+  const [row] = await sql<{ result: unknown }[]>`
+    SELECT result FROM rounds WHERE session_id = ${round.session.id} AND number < ${round.number}
+      AND result ? 'changes' ORDER BY number DESC LIMIT 1`
+  const result = readRoundResult(row?.result)
+  const destroyed = result?.changes?.entries.filter(({ action }) => action === 'delete' || action === 'replace') ?? []
+  return new Set(destroyed.map(({ address }) => address)).difference(new Set(result?.losses))
+}

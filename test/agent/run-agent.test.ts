@@ -75,6 +75,53 @@ describe('the end of a chain', () => {
     expect(messages.map((message) => message.role)).toEqual(['system', 'user', 'assistant', 'tool'])
   })
 
+  describe('with an edit that is refused in the same reply', () => {
+    const editing = () =>
+      tool(
+        'replace_in_file',
+        ({ target }) => {
+          if (target === 'bad') throw new ToolError('does not fit')
+          return 'changed'
+        },
+        { mutates: true },
+      )
+    const edit = (target: string): [string, unknown] => ['replace_in_file', { target }]
+    const end: [string, unknown] = ['task_complete', { status: 'done', summary: 'all written' }]
+
+    it.each([
+      ['before it', [edit('good'), edit('bad'), end], 2],
+      ['after it', [end, edit('bad')], 0],
+    ])('goes on when it stands %s', async (_, calls, place) => {
+      const { result, answers } = await ran(script(toolCalls(...calls), done), { tools: [editing()] })
+      expect([result.turns, result.value.summary]).toEqual([2, 'all written'])
+      expect(answers(1)).toContain('does not fit')
+      expect(answers(1)[place]).toMatch(/^Not taken: `replace_in_file` of the same reply was refused/)
+    })
+
+    it('is accepted on the last turn, on which no tool is offered, and after an edit that was made before', async () => {
+      const failing = toolCalls(edit('bad'), end)
+      const { result } = await ran(script(failing), { tools: [editing()], maxTurns: 1 })
+      expect(result.turns).toBe(1)
+      const repeated = await ran(script(toolCalls(edit('good'), edit('good'), end)), { tools: [editing()] })
+      expect([repeated.result.turns, repeated.result.messages.filter(({ role }) => role === 'tool')]).toEqual([
+        1,
+        [
+          expect.objectContaining({ content: 'changed' }),
+          expect.objectContaining({ content: expect.stringContaining('Not run again') }),
+          expect.objectContaining({ content: expect.stringContaining('Received') }),
+        ],
+      ])
+    })
+
+    it('ends in spite of another tool that failed', async () => {
+      const read = tool('read_file', () => {
+        throw new ToolError('no such file')
+      })
+      const calls = toolCalls(['read_file', { target: 'a' }], end)
+      expect((await ran(script(calls), { tools: [read, editing()] })).result.turns).toBe(1)
+    })
+  })
+
   it('sends the conversation before the query and leaves it as it was', async () => {
     const conversation = [
       { user: 'first', assistant: 'one' },

@@ -41,6 +41,15 @@ describe('createMasker', () => {
     expect(createMasker(literals).text(text)).toBe(expected)
   })
 
+  it('masks a long value once, and its pieces where it is cut', () => {
+    const value = Array.from({ length: 300 }, (_, index) => `${index}😀`).join('')
+    const masker = createMasker([value])
+    expect(masker.text(`a ${value} b ${value}${value}`)).toBe(`a ${MASK} b ${MASK}${MASK}`)
+    const [before = '', after = ''] = masker.text(`a ${value.slice(0, 700)} b`).split(MASK)
+    expect(before).toBe('a ')
+    expect(after.length).toBeLessThan(256)
+  })
+
   it('masks strings of JSON and leaves keys, numbers and shape', () => {
     const masker = createMasker(['hunter22'])
     expect(masker.json({ hunter22: ['see hunter22', 5, null, { deep: 'hunter22' }] })).toEqual({

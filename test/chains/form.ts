@@ -2,6 +2,8 @@ import { type DriftReportValues, driftReportWriter } from '../../src/chains/repo
 import type { InferenceRequest, Message, ToolDefinition } from '../../src/llm/inference.ts'
 
 export const NO_DRIFT: DriftReportValues = {
+  request: '',
+  targets: [],
   failure: null,
   remaining: [],
   exclusions: [],

@@ -82,6 +82,7 @@ const FOLLOW_UP: PlanBackground = {
     gaps: [],
     repairs: [],
     drift: ['aws_vpc.a: tags.owner is "network"'],
+    losses: [],
     notes: ['Also planned with `prod.tfvars`, without its state: valid, 12 resources.'],
   },
 }
@@ -281,6 +282,7 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
     ['query: drift, some left', driftReportQuery({ ...DRIFT, failure: 'LEFT' })],
     ['query: drift, exceptions', driftReportQuery({ ...DRIFT, exclusions: ['EXPECTED'] })],
     ['query: drift, written', driftReportQuery({ ...DRIFT, written: [{ address: 'a.b', action: 'delete resource' }] })],
+    ['query: drift, a part', driftReportQuery({ ...DRIFT, request: 'the request', targets: ['a.b', 'module.c'] })],
     ['query: drift, both', driftReportQuery({ ...DRIFT, failure: 'LEFT', exclusions: ['EXPECTED'] })],
   ],
   COMPLIANCE_CHECKER: [

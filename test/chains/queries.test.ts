@@ -21,7 +21,15 @@ const background = (text: string): PlanBackground => ({
     { number: 1, text, fate: 'applied' },
     { number: 2, text, fate: 'present' },
   ],
-  result: { summary: text, assumptions: [text], gaps: [text], repairs: [text], drift: [text], notes: [text] },
+  result: {
+    summary: text,
+    assumptions: [text],
+    gaps: [text],
+    repairs: [text],
+    drift: [text],
+    losses: [],
+    notes: [text],
+  },
 })
 
 describe('queries put foreign text into fences', () => {

@@ -41,7 +41,7 @@ describe('the shipped scenarios', () => {
       for (const { name, repository } of own) {
         expect(name).toMatch(new RegExp(`^${provider}/`))
         const files = 'files' in repository ? repository.files : {}
-        expect(files[`provider-${provider}.tf`]).toContain(`source = "hashicorp/${provider}"`)
+        expect(files[`provider-${provider}.tf`]).toMatch(new RegExp(`source += "[a-z]+/${provider}"`))
       }
     }
   })

@@ -59,7 +59,7 @@ describe('impactFloor', () => {
     [['update'], 'low'],
     [['create'], 'low'],
     [['no-op'], 'low'],
-    [['forget'], 'low'],
+    [['forget'], 'medium'],
   ])('a bucket with %j is at least %s', (actions, expected) => {
     expect(impactFloor(planOf([{ type: 'aws_s3_bucket', actions }]))).toBe(expected)
   })
@@ -73,8 +73,12 @@ describe('impactFloor', () => {
     expect(criticalChanges(planOf([lost]))).toMatchObject([{ address: 'acme_data_set.x', criticality: 'unknown' }])
   })
 
-  it('is low for the destruction of plain resources', () => {
-    expect(impactFloor(parsePlan(changesJson))).toBe('low')
+  it('is low when a plain resource leaves the state', () => {
+    expect(impactFloor(planOf([{ type: 'aws_route_table', actions: ['forget'] }]))).toBe('low')
+  })
+
+  it('is medium for the destruction of plain resources', () => {
+    expect(impactFloor(parsePlan(changesJson))).toBe('medium')
   })
 
   it('names the objects and what they hold', () => {

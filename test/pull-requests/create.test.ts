@@ -71,7 +71,7 @@ const recordedOf = async (uuid: string) =>
 function provider(answer: () => Response | Promise<Response> = () => created(7)) {
   const calls: { body: Record<string, unknown> }[] = []
   server.use(
-    listedRepository(REPOSITORY),
+    listedRepository(REPOSITORY, () => core.context.sql),
     http.post(PULLS, async ({ request }) => {
       calls.push({ body: (await request.json()) as Record<string, unknown> })
       return answer()
@@ -107,6 +107,20 @@ describe('a new pull request', () => {
     const conversation = JSON.stringify(asked[0]?.messages)
     expect(conversation).toContain('Added aws_s3_bucket.logs')
     expect(conversation).toMatch(/<<<DATA earlier request (\w+)\\nAdd a bucket\\n\1 DATA>>>/)
+  })
+
+  it.each([
+    ['has ended', true, 'Nothing was changed in session @, so there is nothing to open a pull request for.'],
+    ['runs', false, 'Nothing was changed in session @ yet; open the pull request when its round has completed.'],
+  ])('is refused while the branch holds no change and the round %s, without a call of a model', async (_, ended, text) => {
+    const calls = provider()
+    server.use(listedRepository(REPOSITORY))
+    const uuid = ended ? await finishedSession() : await openSession(core.context, user_id, { repo_uri: REPOSITORY })
+    expect(await refusalOf(createPullRequest(core.context, uuid))).toMatchObject({
+      status: 409,
+      message: text.replace('@', uuid),
+    })
+    expect([calls, asked]).toEqual([[], []])
   })
 
   it('has a title of one line and at most 256 characters', async () => {
@@ -156,7 +170,7 @@ describe('a new pull request', () => {
     await run.finish('completed', 'GENERATE', [{ user: 'Add a bucket', assistant: 'Added.' }])
     const sent: string[] = []
     server.use(
-      listedRepository(uri),
+      listedRepository(uri, () => core.context.sql),
       http.post(api, async ({ request }) => {
         const body = (await request.json()) as Record<string, string>
         sent.push(body[field] ?? '')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createMasker } from '../../src/base/masking.ts'
 import type { DriftOperation } from '../../src/plan/drift.ts'
 import type { DriftReport } from '../../src/reports/schemas.ts'
-import { type DriftFacts, settleDriftReport } from '../../src/reports/settle-drift.ts'
+import { type DriftFacts, settleDriftPreview, settleDriftReport } from '../../src/reports/settle-drift.ts'
 
 const update = (address: string, path = 'size'): DriftOperation => ({
   address,
@@ -202,10 +202,19 @@ describe('the summary', () => {
   })
   it('ends with what a plan of the whole root shows beside the targets', () => {
     const text = (beyond: DriftFacts['beyond']) => settle(told(), { ...certain, beyond }).summary
-    expect(text({ made: true, changes: [{ address: 'x.c', type: 'x', action: 'delete' }] })).toMatch(
-      /would also make a change [^\n]*\n- delete x\.c$/,
+    const changes = [{ address: 'x.c', type: 'x', action: 'update' as const }]
+    expect(text({ made: true, changes, operations: [update('x.c')] })).toMatch(
+      /shows 1 more difference, which it left alone; [^\n]* was not looked at:\n- update x\.c: .+ in the code, .+ in the infrastructure$/,
     )
-    expect(text({ made: false, reason: 'no time' })).toMatch(/could not be determined: no time$/)
+    expect(text({ made: true, changes: [] })).toMatch(/A plan of the whole root shows no other difference\.$/)
+    expect(text({ made: false, reason: 'no time' })).toMatch(/was not looked at, and could not be: no time$/)
+  })
+  it('says of some targets that nothing else was looked at', () => {
+    const none = facts({ targets: ['x.a', 'module.b'] })
+    const expected = 'No drift was found at x.a, module.b. Nothing but this and what it depends on was looked at.'
+    expect(settle(told(), none).summary).toBe(expected)
+    const preview = { remaining: [], excepted: [], notes: [], failure: null, targets: ['x.a', 'module.b'] }
+    expect(settleDriftPreview(preview, createMasker([])).summary).toBe(expected)
   })
   it('tells what went away by itself, and what could not be read', () => {
     expect(settle(told(), { ...certain, remaining: [], changedFiles: [] }).summary).toContain(

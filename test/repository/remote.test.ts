@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { listen } from '../../dev/server.ts'
 import type { Fetch } from '../../src/base/http.ts'
 import { resolveAllowedAddresses } from '../../src/repository/allowed-addresses.ts'
-import { readDefaultBranch, readReachableHead } from '../../src/repository/head.ts'
+import { compareWithDefaultBranch, readReachableHead } from '../../src/repository/head.ts'
 import type { GitContext } from '../../src/repository/remote.ts'
 import { findRootModules } from '../../src/repository/root-modules.ts'
 import { startTrustedHost } from '../helpers/git-host-core.ts'
@@ -161,13 +161,15 @@ describe('addresses that may be contacted', () => {
 
 describe('default branch', () => {
   it('is the one HEAD names, slashes kept', async () => {
-    expect(await readDefaultBranch(own(), filled)).toBe('main')
+    expect(await compareWithDefaultBranch(own(), filled, 'main')).toEqual({ base: 'main', differs: false })
   })
 
   it('is a 502 when the remote cannot be listed and a 500 when it names none', async () => {
-    await expect(readDefaultBranch(own(), `${host.url}/acme/missing.git`)).rejects.toMatchObject(unreachable(502))
+    await expect(compareWithDefaultBranch(own(), `${host.url}/acme/missing.git`, 'b')).rejects.toMatchObject(
+      unreachable(502),
+    )
     const empty = await host.addRepository({ owner: 'acme', name: 'unborn' })
-    await expect(readDefaultBranch(own(), empty)).rejects.toMatchObject({
+    await expect(compareWithDefaultBranch(own(), empty, 'b')).rejects.toMatchObject({
       status: 500,
       message: 'No match git default branch ls-remote',
     })
@@ -208,7 +210,7 @@ describe('repository parse', () => {
     for (const filter of [true, false]) {
       const { fetch } = limited({ version2: false, filter })
       expect(await rootsOf(own({ fetch }), filled)).toEqual(['.', 'live/prod'])
-      expect(await readDefaultBranch(own({ fetch }), filled)).toBe('main')
+      expect((await compareWithDefaultBranch(own({ fetch }), filled, 'none')).base).toBe('main')
       const empty = await host.addRepository({ owner: 'acme', name: `empty-${filter}` })
       await expect(readReachableHead(own({ fetch }), empty)).rejects.toMatchObject({ status: 400 })
     }
@@ -266,6 +268,7 @@ describe('repository parse', () => {
         { path: 'test/x', kind: 'test' },
       ],
       unreadFiles: 0,
+      providers: [{ source: 'hashicorp/aws', cloud: 'aws' }],
       tools: ['terragrunt', 'helm'],
     }
 
@@ -292,7 +295,7 @@ describe('repository parse', () => {
       const fetch: Fetch = async (input, init) =>
         isPack(init?.body) && ++packs > 1 ? new Response('x', { status: 500 }) : globalThis.fetch(input, init)
       const context = own({ fetch })
-      expect(await findRootModules(context, uri)).toEqual({ ...expected, rootModules: null })
+      expect(await findRootModules(context, uri)).toEqual({ ...expected, rootModules: null, providers: null })
       expect(context.lines.join()).toContain('files of the repository could not be read')
     })
 

@@ -18,7 +18,8 @@ beforeAll(async () => {
     content: {
       files: {
         'main.tf': '',
-        'live/network/main.tf': 'terraform {\n  cloud {}\n}',
+        'live/network/main.tf':
+          'terraform {\n  cloud {}\n  required_providers {\n    linode = {\n      source = "linode/linode"\n    }\n  }\n}',
         'modules/x/main.tf': '',
         'app/Pulumi.yaml': '',
       },
@@ -30,13 +31,14 @@ beforeAll(async () => {
 describe('POST /api/v1/repository/parse', () => {
   const parse = (json: unknown) => core.call('POST', '/api/v1/repository/parse', { json })
 
-  it('answers the roots by names and by contents, and other tools', async () => {
+  it('answers the roots by names and by contents, providers of the code, and other tools', async () => {
     expect(await answerOf(parse({ repo_uri: repository, other: 1 }))).toEqual([
       200,
       {
         roots: ['.', 'live/network'],
         root_modules: [{ path: 'live/network', kind: 'root' }],
         unread_files: 0,
+        providers: [{ source: 'linode/linode', cloud: null }],
         tools: ['pulumi'],
       },
     ])
@@ -76,10 +78,14 @@ describe('PUT /api/v1/repository/pr', () => {
     return uuid
   }
 
+  const pushSessionBranch = async (uuid: string) => {
+    const session = await (await core.call('GET', `/api/v1/sessions?id=${uuid}`)).json()
+    await pushBranch(core.host.pathOf(repository), session.workspace.branch)
+  }
+
   it('answers the pull request that is open at the host, locked or not', async () => {
     const uuid = await finished(repository, true)
-    const before = await (await core.call('GET', `/api/v1/sessions?id=${uuid}`)).json()
-    await pushBranch(core.host.pathOf(repository), before.workspace.branch)
+    await pushSessionBranch(uuid)
     const answer = await put({ session_id: uuid, other: 1 })
     expect(answer.status).toBe(201)
     const created = await answer.json()
@@ -100,7 +106,9 @@ describe('PUT /api/v1/repository/pr', () => {
       generate_pull_request: { error: new PlatformError('InferenceCallAPIError', status, message) },
     })
     const app = await core.another({ context: { llm } })
-    const json = { session_id: await finished(repository) }
+    const uuid = await finished(repository)
+    await pushSessionBranch(uuid)
+    const json = { session_id: uuid }
     const answer = await callOf(app)('PUT', '/api/v1/repository/pr', { json })
     expect([answer.status, await answer.json()]).toEqual([expected, { detail: message }])
     expect(answer.headers.get('www-authenticate')).toBeNull()

@@ -10,6 +10,7 @@ export interface More {
   after_sensitive?: unknown
   address?: string
   targets?: string[]
+  unasked?: string[]
   rest?: Record<string, unknown>
 }
 
@@ -39,11 +40,12 @@ export function findingsOf({
   after,
   actions = ['create'],
   targets = [],
+  unasked = [],
   rest = {},
   ...change
 }: Omit<Case, 'rule' | 'name' | 'found'>) {
-  return evaluateRules(planOf([{ type, after, actions, before: null, ...change }], rest), { targets, grades: {} })
-    .findings
+  const plan = planOf([{ type, after, actions, before: null, ...change }], rest)
+  return evaluateRules(plan, { targets, unasked, grades: {} }).findings
 }
 
 /** Returns the ids of the rules with findings in several changes. */

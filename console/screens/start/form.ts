@@ -83,6 +83,18 @@ export function foreignCode({ tools }: Roots): string | null {
     : `The repository also has code for ${names}, which the platform does not run. Choose a folder with Terraform or OpenTofu code.`
 }
 
+const MAX_PROVIDERS = 6
+
+/** Returns the providers of the code, and what follows when none is of the chosen cloud; null when none are known. */
+export function describeProviders({ providers, unread_files }: Roots, cloud: string): string | null {
+  if (!providers?.length) return null
+  const [shown, more] = [providers.slice(0, MAX_PROVIDERS), providers.length - MAX_PROVIDERS]
+  const names = [...shown.map(({ source }) => source), ...(more > 0 ? [`${more} more`] : [])]
+  const uses = `The code uses ${new Intl.ListFormat('en').format(names)}`
+  if (cloud === '' || unread_files > 0 || providers.some((provider) => provider.cloud === cloud)) return `${uses}.`
+  return `${uses}, and no provider of ${cloud}: no compliance rule and no forbidden action of ${cloud} applies to it, only those for every cloud.`
+}
+
 /** Returns why roots may be missing, as a sentence; null when all files were read. */
 export function whyIncomplete({ root_modules, unread_files }: Roots): string | null {
   const help = 'Enter the folder yourself if it is not listed.'

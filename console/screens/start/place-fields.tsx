@@ -5,6 +5,7 @@ import { SelectField, TextField } from '../../ui/controls.tsx'
 import { Button, Notice, Term } from '../../ui/kit.tsx'
 import { CLOUDS, visibleText } from '../../ui/words.ts'
 import {
+  describeProviders,
   type FieldName,
   type FormInput,
   foreignCode,
@@ -212,9 +213,11 @@ function Roots({ place: { roots, fields } }: { place: Place }) {
     )
   if (!roots.data) return null
   const [foreign, incomplete] = [foreignCode(roots.data), whyIncomplete(roots.data)]
+  const providers = describeProviders(roots.data, fields.engine_providers)
   return (
     <>
       <Chosen found={roots.data} root={rootOf(fields.iac_path)} />
+      {providers && <Line sign="·">{visibleText(providers)}</Line>}
       {foreign && <Line sign="·">{foreign}</Line>}
       {incomplete && <Line sign="!">{incomplete}</Line>}
     </>

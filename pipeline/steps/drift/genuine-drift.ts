@@ -7,6 +7,7 @@ import {
 import { namesAddress } from '../../../src/plan/addresses.ts'
 import { attributeDrift, describeDoubts } from '../../../src/plan/attribution.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
+import type { Plan } from '../../../src/plan/plan.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import { runChain } from '../../kit/run-chain.ts'
@@ -61,22 +62,31 @@ export function createSessionChanges(kit: Kit, task: DriftTask) {
      * Returns what others changed; all of it for a task that does not leave out the session's own changes, and at
      * imports, whose code is all the session's. What cannot be told becomes a remark of the round.
      */
-    ofOthers: async ({ plan, reference }: ValidPlan, operations: readonly DriftOperation[]) => {
+    ofOthers: async ({ plan }: ValidPlan, operations: readonly DriftOperation[]) => {
       if (!task.filterSessionChanges) return { others: [...operations], isKnown: true }
       const isImported = ({ address, action }: DriftOperation) =>
         action !== 'delete resource' && task.imported?.has(address) === true
       const imported = operations.filter(isImported)
       const rest = operations.filter((operation) => !imported.includes(operation))
-      // What only the session's plan creates is known without the other plan.
-      const needsBase = rest.some(({ action }) => action !== 'delete resource')
-      const state = needsBase ? await readPriorState(`${run.workspace.iacRoot}/${reference.plan_file}`) : null
-      const base = needsBase ? await kit.base.read(state) : null
-      const found = attributeDrift(plan, rest, base?.ok ? base.plan : null)
-      const reason = base?.ok === false ? base.reason : ''
+      const { found, reason } = await attributeChanges(kit, plan, rest)
       for (const note of describeDoubts(found, reason).map(secrets.text))
         if (!run.result.notes.includes(note)) run.result.notes.push(note)
       return { others: [...imported, ...found.others], isKnown: found.unknown.length === 0 }
     },
+  }
+}
+
+/** Attributes operations of the latest plan; `reason` says why the code before the session has no plan. */
+export async function attributeChanges(kit: Kit, plan: Plan, operations: readonly DriftOperation[]) {
+  const { workspace, context } = kit.run
+  // What only the session's plan creates is known without the other plan.
+  const needsBase = operations.some(({ action }) => action !== 'delete resource')
+  if (!needsBase) return { found: attributeDrift(plan, operations, null), reason: '' }
+  const planFile = `${workspace.iacRoot}/${context.config.paths.session_plan_filename}`
+  const base = await kit.base.read(await readPriorState(planFile))
+  return {
+    found: attributeDrift(plan, operations, base.ok ? base.plan : null),
+    reason: base.ok ? '' : base.reason,
   }
 }
 

@@ -14,7 +14,7 @@ import { runChain } from '../../kit/run-chain.ts'
 import { generateAndValidate } from '../generator/generate-and-validate.ts'
 import { planTargets, type ValidPlan } from '../plan/plan.ts'
 import { createPlanValidator } from '../plan/validators.ts'
-import { findObjection } from '../shared/judge-request.ts'
+import { judgeRequest } from '../shared/judge-request.ts'
 import { readDeclarations } from '../shared/look-at-repository.ts'
 import {
   createExceptionLedger,
@@ -230,8 +230,8 @@ function describeUnreadablePlan(error: unknown): string {
  */
 export async function findRequestedScope(kit: Kit): Promise<{ targets: string[] } | { declined: string }> {
   const request = kit.run.round.query
-  const objection = await findObjection(kit, 'drift', readDeclarations(kit))
-  if (objection !== null) return { declined: objection }
+  const { accepted, explanation } = await judgeRequest(kit, 'drift', readDeclarations(kit))
+  if (!accepted) return { declined: explanation }
   const answer = await runChain(kit, driftTargets, { request })
   return answer.fits ? { targets: answer.targets } : { declined: answer.explanation }
 }

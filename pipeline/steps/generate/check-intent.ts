@@ -3,7 +3,7 @@ import { writeUnmetQuery } from '../../../src/chains/iac-generator.ts'
 import { intentCheck } from '../../../src/chains/intent-check.ts'
 import { describeDiff } from '../../../src/chains/shared/branch-diff.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
-import { intentFeedback, withVerdict } from '../../../src/rules/intent/describe.ts'
+import { describeUnmet, endSentence, intentFeedback, withVerdict } from '../../../src/rules/intent/describe.ts'
 import { evaluateStatements } from '../../../src/rules/intent/evaluate-statements.ts'
 import type { Statement, StatementResult } from '../../../src/rules/intent/statement.ts'
 import type { Finding } from '../../kit/attempts.ts'
@@ -104,11 +104,15 @@ export const createStatementCheck = (kit: Kit, check: IntentCheck): PlanCheck =>
 
 const findingOf = ({ statement, finding }: StatementResult): Finding => ({
   severity: 'error',
-  summary: statement.text,
-  detail: `The plan has: ${finding}.${statement.words === '' ? '' : ` The request says: "${statement.words}".`}`,
+  summary: `Expected: ${endSentence(statement.text)} Found: ${finding}`,
+  detail: statement.words === '' ? '' : `The request says: "${statement.words}".`,
   address: 'address' in statement ? (statement.address ?? null) : null,
 })
 
-/** Records what the accepted plan leaves unmet, as the report does. Errors: `LeaseLost`. */
-export const noteUnmet = (kit: Kit, checked: readonly StatementResult[]): Promise<void> =>
-  kit.attempts.review(withVerdict(checked, 'unmet').map((one) => ({ ...findingOf(one), severity: 'warning' })))
+/** Records what the accepted plan leaves unmet, and begins the gaps of the round with it. Errors: `LeaseLost`. */
+export async function noteUnmet({ run, secrets, attempts }: Kit, checked: readonly StatementResult[]): Promise<void> {
+  const unmet = withVerdict(checked, 'unmet')
+  if (unmet.length === 0) return
+  run.result.gaps.unshift(secrets.text(describeUnmet(unmet)))
+  await attempts.review(unmet.map((one) => ({ ...findingOf(one), severity: 'warning' })))
+}

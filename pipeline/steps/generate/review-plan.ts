@@ -27,6 +27,7 @@ import { withFallback } from '../../kit/run.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import { type Conventions, templatesFor } from '../shared/compose-prompts.ts'
+import type { Unasked } from './find-unasked.ts'
 import type { EnvironmentCheck } from './plan-environments.ts'
 
 interface ReviewOptions {
@@ -35,6 +36,8 @@ interface ReviewOptions {
   /** The statements of the request with their results for the plan. */
   checked: readonly StatementResult[]
   conventions: Pick<Conventions, 'templates' | 'templateNames'>
+  /** What the plan does although the request does not ask for it. */
+  unasked?: Pick<Unasked, 'losses' | 'isKnown'>
   /** Plans with the values of other environments; their results become remarks of the round. */
   environments?: Pick<EnvironmentCheck, 'notes'>
 }
@@ -90,7 +93,7 @@ async function readBackground({ run, secrets }: Kit): Promise<PlanBackground> {
 async function auditBeside(
   kit: Kit,
   valid: ValidPlan,
-  { beyond, conventions, background }: ReviewInput,
+  { beyond, conventions, background, unasked }: ReviewInput,
   stop: AbortSignal,
 ): Promise<ComplianceReport | null> {
   const { run } = kit
@@ -99,7 +102,7 @@ async function auditBeside(
   const whole = { ...valid, beyond: await beyond }
   signal.throwIfAborted()
   // Some clients ignore their signal, and an aborted audit must not delay the round.
-  return await waitUnlessAborted(auditCompliance(kit, whole, { background, conventions }, signal), signal)
+  return await waitUnlessAborted(auditCompliance(kit, whole, { background, conventions, unasked }, signal), signal)
 }
 
 /** Stores and returns an audit. Without one nothing is stored, and an empty passing result is returned. */
@@ -143,12 +146,17 @@ const WRITTEN = /^\+?resource[ \t]+"([\w-]+)"[ \t]+"([\w-]+)"/gm
 async function auditCompliance(
   kit: Kit,
   valid: ValidPlan,
-  { background, conventions }: Pick<ReviewInput, 'background' | 'conventions'>,
+  { background, conventions, unasked }: Pick<ReviewInput, 'background' | 'conventions' | 'unasked'>,
   signal: AbortSignal,
 ): Promise<ComplianceReport> {
   const { run, secrets } = kit
   const { rules } = run.context.config.orchestration
-  const code = evaluateRules(valid.plan, { targets: valid.reference.targets, grades: rules })
+  const code = evaluateRules(valid.plan, {
+    targets: valid.reference.targets,
+    grades: rules,
+    // What the request asks for is not known without statements: then the report says so, and nothing is locked.
+    unasked: unasked?.isKnown ? unasked.losses.map(({ address }) => address) : [],
+  })
   for (const { rule_id, severity, resource } of code.findings.slice(0, MAX_SHOWN))
     run.eventLog.activity({ type: 'rule.found', rule: rule_id, severity, address: resource ?? null })
   await kit.attempts.review(code.findings.map(toFinding))
@@ -157,6 +165,7 @@ async function auditCompliance(
     ...background,
     plan: describePlan(valid, secrets),
     types,
+    concernsCloud: foreignToCloud(types, run.round.session.provider).length === 0,
     codeFindings: secrets.text(listFindings(code)),
     templates: templatesFor(conventions, types),
   }

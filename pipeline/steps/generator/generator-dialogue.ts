@@ -36,7 +36,9 @@ export async function openGenerator(kit: Kit, { query, ...task }: ToldTask) {
   const cloud = kit.run.round.session.provider
   const foreign = { cloud, names: foreignProviders(await kit.survey.files(), cloud) }
   const blank = { task: '', repository: null, changes: '', providers: null, providerSchema: '' }
-  const values: GeneratorValues = { ...task, foreignProviders: foreign, ...blank }
+  // Without anything of the cloud in code and request, what it forbids has nothing to forbid.
+  const forbid = task.forbid && !(foreign.names.length > 0 && task.concernsCloud === false)
+  const values: GeneratorValues = { ...task, forbid, foreignProviders: foreign, ...blank }
   const [dialogue, repository, changes] = await Promise.all([
     openDialogue(kit, iacGenerator, values),
     readForTask(kit, query),

@@ -1,4 +1,5 @@
 import { LeaseLost, PlatformError } from '../../../src/base/errors.ts'
+import { driftOperations } from '../../../src/plan/drift.ts'
 import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
 import {
   type BeyondTargets,
@@ -169,12 +170,15 @@ async function planOnce(kit: Kit, targets: string[]): Promise<StepResult> {
 }
 
 /** Initialises the workspace once per run. Returns null, or the result of a failed init. */
-export async function initialise({ run, engine, attempts }: Kit): Promise<EngineResult | null> {
+export async function initialise(
+  { run, engine, attempts }: Kit,
+  limit: { limitS?: number } = {},
+): Promise<EngineResult | null> {
   if (engine.initialised) return null
   await writeOverride(run.context.config, run.round.session, run.workspace.iacRoot, run.log)
   // A state in the repository would make the engine ask whether to copy it.
   if (run.context.stateStore) await removeRightInside(run.workspace.iacRoot, LOCAL_STATE_FILE)
-  const init = await attempts.step('init', () => engine.run('init', engine.scoped), isOk)
+  const init = await attempts.step('init', () => engine.run('init', engine.scoped, limit), isOk)
   if (init.exit_code !== 0) return init
   engine.initialised = true
   return null
@@ -219,7 +223,10 @@ async function planAndCompare(kit: Kit, valid: ValidPlan): Promise<BeyondTargets
   try {
     const whole = await planRoot(kit, { ...kit.engine.place, plan_file: planFile })
     secrets.learn(whole)
-    return { made: true, changes: changesBeyond(valid.plan, whole) }
+    const changes = changesBeyond(valid.plan, whole)
+    const addresses = new Set(changes.map(({ address }) => address))
+    const operations = driftOperations(whole, secrets).filter(({ address }) => addresses.has(address))
+    return { made: true, changes, operations }
   } catch (error) {
     const reason = describeRefusal(kit, error)
     run.log.warn('the whole root could not be planned beside the targets', { error })

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { requireSomeAuthorization } from '../../../src/access/authorize.ts'
+import { CLOUDS } from '../../../src/base/vocabulary.ts'
 import { findRootModules } from '../../../src/repository/root-modules.ts'
 import { ROOT_KINDS } from '../../../src/repository/roots/classify.ts'
 import { TOOLS } from '../../../src/repository/roots/tools.ts'
@@ -26,6 +27,12 @@ export const Roots = z
       .describe(
         'Files of code that could not be read. Unless it is 0, `root_modules` may be wrong about their folders.',
       ),
+    providers: z
+      .array(z.object({ source: z.string(), cloud: z.enum(CLOUDS).nullable() }))
+      .nullable()
+      .describe(
+        'Providers of the code, by source, each with the cloud that it is of, or null. Null when the files could not be fetched.',
+      ),
     tools: z
       .array(z.enum(TOOLS))
       .describe('Tools besides the engine whose files the repository holds. The platform does not run them.'),
@@ -39,6 +46,10 @@ export const Roots = z
         { path: 'examples/complete', kind: 'example' },
       ],
       unread_files: 0,
+      providers: [
+        { source: 'hashicorp/aws', cloud: 'aws' },
+        { source: 'hashicorp/random', cloud: null },
+      ],
       tools: ['terragrunt'],
     },
   })
@@ -74,7 +85,7 @@ export const postParse = endpoint({
     await requireSomeAuthorization(platform, user, body.repo_uri)
     const { signal } = c.req.raw
     const read = () => findRootModules(platform, body.repo_uri, signal)
-    const { roots, rootModules, unreadFiles, tools } = await platform.repositoryGate.run(read, signal)
-    return { roots, root_modules: rootModules, unread_files: unreadFiles, tools }
+    const { roots, rootModules, unreadFiles, providers, tools } = await platform.repositoryGate.run(read, signal)
+    return { roots, root_modules: rootModules, unread_files: unreadFiles, providers, tools }
   },
 })

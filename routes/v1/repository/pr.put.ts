@@ -31,6 +31,12 @@ export const putPullRequest = endpoint({
     ...GIT_HOST_ERRORS,
     repositoryForbidden('developer'),
     404,
+    errorAnswer(
+      409,
+      'The branch of the session holds no change; or the git host sees a conflict.',
+      'Nothing was changed in session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11, ' +
+        'so there is nothing to open a pull request for.',
+    ),
     STORE_ERROR,
     errorAnswer(
       502,

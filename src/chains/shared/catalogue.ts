@@ -1,19 +1,12 @@
-import type { Cloud } from '../../base/vocabulary.ts'
+import { CLOUD_PROVIDERS, type Cloud } from '../../base/vocabulary.ts'
 import { readHcl } from '../../hcl/read.ts'
 import type { HclValue } from '../../hcl/tree.ts'
 import { bodiesOf, folderOf, isJsonCode, moduleSources, parseObject, resolveFolder } from '../../plan/code/modules.ts'
 import { mentionedTypes, type TypeName } from '../../plan/schema/read-schema.ts'
+import { providerOfModule } from '../../repository/roots/headers.ts'
 import { isCode } from './declared-blocks.ts'
 import type { RepositoryFile } from './repository.ts'
 
-/** Providers of each cloud, by the first word of their types. */
-const CLOUD_PROVIDERS: Record<Cloud, readonly string[]> = {
-  aws: ['aws', 'awscc'],
-  azure: ['azurerm', 'azuread', 'azapi'],
-  gcp: ['google'],
-  oci: ['oci'],
-  kubernetes: ['kubernetes', 'helm', 'kubectl'],
-}
 /** Words for a cloud, in addition to the names of its providers. */
 const CLOUD_WORDS: Record<Cloud, readonly string[]> = {
   aws: ['amazon'],
@@ -74,7 +67,15 @@ export function foreignProviders(files: readonly RepositoryFile[], cloud: Cloud)
   return isUnsure ? [] : withoutCloud(providers, cloud)
 }
 
-/** Returns the providers of resource types under the same condition. */
+/** Returns them when the request has nothing of that cloud either, so that no rule of it applies. */
+export function providersBesideCloud(about: Parameters<typeof providersInPlay>[0]): string[] {
+  const inPlay = providersInPlay(about)
+  return CLOUD_PROVIDERS[about.cloud].some((provider) => inPlay.has(provider))
+    ? []
+    : foreignProviders(about.files, about.cloud)
+}
+
+/** Returns the providers of resource types when none of them is of that cloud. */
 export const foreignToCloud = (types: readonly string[], cloud: Cloud): string[] =>
   withoutCloud(new Set(types.map((type) => type.split('_', 1)[0] ?? type)), cloud)
 
@@ -99,7 +100,7 @@ function readProviders(files: readonly RepositoryFile[]): { providers: Set<strin
     if (file.text === null) isUnsure = true
     for (const provider of declaredProviders(file)) providers.add(provider.replace(/-beta$/, ''))
     for (const source of moduleSources(file)) {
-      const provider = providerOfModule(source, folders, folderOf(file.path))
+      const provider = providerOfCall(source, folders, folderOf(file.path))
       if (provider === null) isUnsure = true
       else if (provider !== '') providers.add(provider)
     }
@@ -135,10 +136,10 @@ function sourceOf(value: HclValue): string[] {
 }
 
 /** Returns the provider in a registry address; empty for a local module in a known folder; else null. */
-function providerOfModule(source: string, folders: ReadonlySet<string>, folder: string): string | null {
+function providerOfCall(source: string, folders: ReadonlySet<string>, folder: string): string | null {
   const local = resolveFolder(folder, source)
   if (local !== null) return folders.has(local) ? '' : null
-  return /^(?:[\w.-]+\.[a-z]+\/)?[\w-]+\/[\w-]+\/([a-z0-9-]+)(?:\/\/.*)?$/.exec(source)?.[1] ?? null
+  return providerOfModule(source)
 }
 
 /** A list of reference material without entries that are of no use. */

@@ -1,5 +1,5 @@
 import type { Evidence } from './evidence.ts'
-import { code, cut, prose } from './markdown.ts'
+import { code, cut, inline, prose } from './markdown.ts'
 import { blocks, type Section, section } from './section.ts'
 import {
   assumptionsSection,
@@ -94,7 +94,9 @@ function sessionReference(uuid: string, sessionUrl: string): string {
 function listNotices({ session, rounds, generate }: Evidence): string {
   const last = rounds.at(-1)
   const reviewed = generate?.round ?? 0
+  const gaps = rounds.find(({ number }) => number === reviewed)?.result?.gaps ?? []
   return blocks(
+    ...gaps.map((gap) => `> ${inline(gap, 600)}`),
     session.is_blocked && '> **This session is locked: merging and applying are blocked.**',
     session.in_flight && '> A round of this session is running: the branch may still change.',
     !session.in_flight &&

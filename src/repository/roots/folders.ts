@@ -19,6 +19,8 @@ export interface Folder {
   callers: Set<string>
   /** True if a test file calls it. */
   isTested: boolean
+  /** Sources of its providers by their names in it; null where it states none. */
+  providers: Map<string, string | null>
 }
 
 const VALUES = /\.tfvars(?:\.json)?$/
@@ -126,11 +128,13 @@ function followLinks(
 function addCode(folders: Map<string, Folder>, path: string, headers: Headers | null): void {
   const folder: Folder = folders.get(path) ?? {
     ...{ path, types: new Set(), hasBackend: false, hasLockFile: false, hasValues: false, isUnit: false },
-    ...{ calls: new Set(), callers: new Set(), isTested: false },
+    ...{ calls: new Set(), callers: new Set(), isTested: false, providers: new Map() },
   }
   folders.set(path, folder)
   folder.hasBackend ||= headers?.hasBackend === true
   for (const type of headers?.types ?? []) folder.types.add(type)
+  for (const [name, source] of headers?.providers ?? [])
+    folder.providers.set(name, source ?? folder.providers.get(name) ?? null)
 }
 
 /** Notes a file that stands beside code. */

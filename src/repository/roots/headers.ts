@@ -11,6 +11,8 @@ export interface Headers {
   hasBackend: boolean
   /** Sources of the modules that the file calls; an expression is kept as it is written. */
   sources: string[]
+  /** Sources of providers by the names that the file has for them; null where it states none. */
+  providers: Map<string, string | null>
 }
 
 /** Syntax of a file; `cdktf` is the settings file of a CDKTF app. */
@@ -28,11 +30,12 @@ const CALLS: ReadonlySet<string> = new Set(['module', 'component', 'stack', 'uni
 
 /** Reads the block headers of a file in either syntax. Never throws; null for a text that is too long to be read. */
 export function readHeaders(form: FileForm, text: string): Headers | null {
-  const headers: Headers = { types: new Set(), hasBackend: false, sources: [] }
+  const headers: Headers = { types: new Set(), hasBackend: false, sources: [], providers: new Map() }
   if (form !== 'native') return readJson(headers, form, text)
   const { body, tokens } = parseHcl(text, { maxTokens: MAX_TOKENS })
   for (const block of body.blocks) {
     addType(headers, block.type)
+    addProviders(headers, block, text)
     if (block.type === 'terraform') headers.hasBackend ||= block.body.blocks.some(isBackend)
     if (!CALLS.has(block.type)) continue
     addSource(headers, block.body, text)
@@ -47,11 +50,50 @@ function addType({ types }: Headers, type: string): void {
   if (known) types.add(known)
 }
 
+/** Blocks whose type begins with the name of its provider, unless an argument names another one. */
+const TYPED: ReadonlySet<string> = new Set(['resource', 'data', 'ephemeral'])
+
+/** Adds the providers of a top-level block. */
+function addProviders(headers: Headers, { type, labels: [label = ''], body }: HclBlock, text: string): void {
+  if (type === 'provider') addProvider(headers, label)
+  if (TYPED.has(type)) {
+    const named = attributeOf(body, 'provider')
+    addProvider(headers, (named && text.slice(named.valueStart, named.end)) ?? label.split('_', 1)[0])
+  }
+  for (const required of type === 'terraform' ? body.blocks : [])
+    for (const { name, value } of required.type === 'required_providers' ? required.body.attributes : []) {
+      const source = value.kind === 'object' ? value.entries.find(({ key }) => key === 'source')?.value : undefined
+      addProvider(headers, name, source?.kind === 'string' ? source.value : null)
+    }
+}
+
+/** The registry's address of a module, which names the provider that it is for. */
+const REGISTRY = /^(?:[\w.-]+\.[a-z]+\/)?[\w-]+\/[\w-]+\/([a-z0-9-]+)(?:\/\/.*)?$/
+
+/** Returns the provider in a registry's address of a module; null for any other source. */
+export const providerOfModule = (source: string): string | null => REGISTRY.exec(source)?.[1] ?? null
+
+/** A name, perhaps with the alias of one of its configurations, and the parts of a source. Source: the engine's syntax. */
+const PROVIDER = /^["\s]*([a-z0-9][\w-]{0,63})(?:\.[\w-]+)?["\s]*$/i
+const SOURCE = /^[\w.-]{1,128}(?:\/[\w.-]{1,128}){0,2}(?::\d+)?$/
+
+function addProvider({ providers }: Headers, written = '', source: string | null = null): void {
+  const [, name] = PROVIDER.exec(written) ?? []
+  // The engine's own types need no provider.
+  if (name === undefined || name === 'terraform') return
+  providers.set(name, source !== null && SOURCE.test(source) ? source : (providers.get(name) ?? null))
+}
+
 const isBackend = ({ type }: HclBlock): boolean => type === 'backend' || type === 'cloud'
 
-function addSource({ sources }: Headers, body: HclBody, text: string): void {
+function addSource(headers: Headers, body: HclBody, text: string): void {
   const attribute = attributeOf(body, 'source')
-  if (attribute) sources.push(textOf(body, 'source') ?? text.slice(attribute.valueStart, attribute.end))
+  if (attribute) keepSource(headers, textOf(body, 'source') ?? text.slice(attribute.valueStart, attribute.end))
+}
+
+function keepSource(headers: Headers, source: string): void {
+  headers.sources.push(source)
+  addProvider(headers, providerOfModule(source) ?? undefined)
 }
 
 function readJson(headers: Headers, form: FileForm, text: string): Headers {
@@ -66,6 +108,7 @@ function readJson(headers: Headers, form: FileForm, text: string): Headers {
     for (const [type, value] of Object.entries(isJsonObject(part) ? part : {})) {
       addType(headers, type)
       for (const body of listOf(value)) {
+        addJsonProviders(headers, type, body)
         if (type === 'terraform')
           headers.hasBackend ||= isJsonObject(body) && (Object.hasOwn(body, 'backend') || Object.hasOwn(body, 'cloud'))
         if (type === 'terraform') addJsonSource(headers, body)
@@ -75,6 +118,22 @@ function readJson(headers: Headers, form: FileForm, text: string): Headers {
   }
   return headers
 }
+
+/** Adds the providers of a block, whose labels are keys of its value. */
+function addJsonProviders(headers: Headers, type: string, body: Json): void {
+  if (type === 'provider') for (const name of keysOf(body)) addProvider(headers, name)
+  for (const label of TYPED.has(type) ? keysOf(body) : [])
+    for (const block of listOf(memberOf(body, label)).flatMap((one) => (isJsonObject(one) ? Object.values(one) : [])))
+      for (const { provider } of listOf(block).filter(isJsonObject))
+        addProvider(headers, typeof provider === 'string' ? provider : label.split('_', 1)[0])
+  for (const required of type === 'terraform' ? listOf(memberOf(body, 'required_providers')) : [])
+    for (const name of keysOf(required)) {
+      const source = memberOf(memberOf(required, name), 'source')
+      addProvider(headers, name, typeof source === 'string' ? source : null)
+    }
+}
+
+const keysOf = (value: Json): string[] => (isJsonObject(value) ? Object.keys(value) : [])
 
 /** Adds the sources of a block, whose labels are keys of its value. */
 function addJsonSources(headers: Headers, block: Json): void {
@@ -86,7 +145,7 @@ function addJsonSources(headers: Headers, block: Json): void {
 
 const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : value === undefined ? [] : [value])
 
-function addJsonSource({ sources }: Headers, body: Json): void {
+function addJsonSource(headers: Headers, body: Json): void {
   const source = memberOf(body, 'source')
-  if (typeof source === 'string') sources.push(source)
+  if (typeof source === 'string') keepSource(headers, source)
 }

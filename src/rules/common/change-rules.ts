@@ -125,4 +125,17 @@ export const changeRules: Rule[] = [
     check: ({ address, action }, { outside }) =>
       outside.has(address) ? [`It is not among the targets (${toReportAction(action)}).`] : [],
   },
+  {
+    id: 'common.scope.unasked-loss',
+    title: 'Destruction that the request does not ask for',
+    reason:
+      'The code of the session destroys the resource, or makes it anew, and no statement of the request is about that.',
+    fix: 'Keep it with a moved block or leave it in the code; where it shall go, ask for that.',
+    severity: 'error',
+    looksAt: 'change',
+    check: ({ address, action }, { unasked }) =>
+      unasked.has(address)
+        ? [`It is ${action === 'delete' ? 'destroyed' : 'destroyed and created anew'} unasked.`]
+        : [],
+  },
 ]

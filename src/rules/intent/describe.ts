@@ -15,14 +15,14 @@ export function describeResults(results: readonly StatementResult[]): string {
   return [lead, ...open.map((result) => `- ${result.verdict}: ${lineOf(result)}`)].join('\n')
 }
 
-/** Returns a sentence about the statements that are not met; empty when there are none. */
-export function describeUnmet(results: readonly StatementResult[]): string {
-  const unmet = withVerdict(results, 'unmet')
-  const [first] = unmet
-  if (!first) return ''
-  const more = unmet.length > 1 ? ` (and ${unmet.length - 1} more)` : ''
-  return `The plan does not show what the request asks for: ${endSentence(oneLine(first.statement.text)).slice(0, -1)}${more}.`
+/** Returns sentences about statements that are not met, for the beginning of a report. */
+export function describeUnmet(unmet: readonly StatementResult[]): string {
+  const lines = unmet.slice(0, MAX_UNMET).map(lineOf)
+  const more = unmet.length > MAX_UNMET ? [`${unmet.length - MAX_UNMET} more are missing.`] : []
+  return ['The plan does not show all that the request asks for.', ...lines, ...more].join(' ')
 }
+
+const MAX_UNMET = 3
 
 /** Returns the generator's text about statements that are not met, one line each. */
 export const intentFeedback = (results: readonly StatementResult[]): string =>
@@ -37,7 +37,7 @@ export const withVerdict = (results: readonly StatementResult[], verdict: Verdic
   results.filter((result) => result.verdict === verdict)
 
 const lineOf = ({ statement, finding }: StatementResult): string =>
-  `${endSentence(oneLine(statement.text))} The plan has: ${oneLine(finding)}.`
+  `Expected: ${endSentence(oneLine(statement.text))} Found: ${oneLine(finding)}.`
 
-const endSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
+export const endSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()

@@ -56,13 +56,13 @@ const disturbs = (resource: Resource) => resource.forgotten || resource.action =
 
 /** Describes the changes that break a statement. */
 function describeMatches(matching: readonly Resource[], cumulative: boolean): Result {
-  const finding = listItems(
-    matching.map(({ address, action }) => `${action === 'none' ? 'forget' : action} ${address}`),
-  )
+  const finding = listItems(matching.map(describeChange))
   return cumulative
     ? { verdict: 'unknown', finding: `${finding}; an earlier round may have asked for it` }
     : { verdict: 'unmet', finding }
 }
+
+const describeChange = ({ address, action }: Resource): string => `${action === 'none' ? 'forget' : action} ${address}`
 
 const HAPPENS: Record<ChangeAction, string> = {
   create: 'to create',
@@ -150,7 +150,10 @@ function verdictOf(results: readonly (boolean | null)[], enough: boolean): Verdi
 
 function noResource({ type, name, address, op }: StatementOf<'attribute'>, view: PlanView): Result {
   const wanted = address ?? [type, name].filter(Boolean).join(' ')
-  const finding = `no ${wanted} in the plan`
+  const gone = view.resources.filter(
+    (resource) => resource.values === null && isSelected({ type, name, address }, resource),
+  )
+  const finding = gone.length > 0 ? listItems(gone.map(describeChange)) : `no ${wanted} in the plan`
   if (type !== undefined && !view.knowsType(type))
     return { verdict: 'unknown', finding: `no provider of this plan has ${type}` }
   if (isNegative(op)) return { verdict: 'met', finding }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ApiError, type Roots, type SessionSummary } from '../../../console/client/api/client.ts'
 import type { Example } from '../../../console/client/platform.ts'
 import {
+  describeProviders,
   type Fields,
   fillIn,
   findMissing,
@@ -41,6 +42,7 @@ describe('the roots of a repository', () => {
       { path: 'examples/x', kind: 'example' },
     ],
     unread_files: 0,
+    providers: [],
     tools: [],
   }
 
@@ -62,6 +64,18 @@ describe('the roots of a repository', () => {
     expect(foreignCode({ ...answer, tools: ['terragrunt', 'helm', 'stack'] })).toContain(
       'code for Terragrunt, Helm, and Terraform Stacks, which the platform does not run',
     )
+    const providers: Roots['providers'] = [
+      { source: 'hashicorp/aws', cloud: 'aws' },
+      { source: 'linode/linode', cloud: null },
+    ]
+    const told = 'The code uses hashicorp/aws and linode/linode'
+    expect(describeProviders(answer, 'aws')).toBe(null)
+    expect(describeProviders({ ...answer, providers: null }, 'aws')).toBe(null)
+    for (const cloud of ['', 'aws']) expect(describeProviders({ ...answer, providers }, cloud)).toBe(`${told}.`)
+    expect(describeProviders({ ...answer, providers }, 'gcp')).toBe(
+      `${told}, and no provider of gcp: no compliance rule and no forbidden action of gcp applies to it, only those for every cloud.`,
+    )
+    expect(describeProviders({ ...answer, providers, unread_files: 1 }, 'gcp')).toBe(`${told}.`)
     expect(whyIncomplete({ ...answer, unread_files: 1 })).toMatch(/^One file could not be read/)
     expect(whyIncomplete({ ...answer, root_modules: null })).toContain('by the names of files only')
   })

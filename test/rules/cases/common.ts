@@ -53,6 +53,21 @@ const changes: Case[] = [
   bad('common.scope.outside-targets', 'not named', 'aws_s3_bucket', {}, { targets: ['aws_vpc.main'] }),
   fine('common.scope.outside-targets', 'named', 'aws_s3_bucket', {}, { targets: ['aws_s3_bucket.item0'] }),
   fine('common.scope.outside-targets', 'the whole root', 'aws_s3_bucket', {}),
+  bad('common.scope.unasked-loss', 'deleted', 'terraform_data', null, {
+    ...deleted(),
+    unasked: ['terraform_data.item0'],
+  }),
+  bad(
+    'common.scope.unasked-loss',
+    'replaced',
+    'terraform_data',
+    {},
+    {
+      ...{ actions: ['delete', 'create'], before: {} },
+      unasked: ['terraform_data.item0'],
+    },
+  ),
+  fine('common.scope.unasked-loss', 'asked for', 'terraform_data', null, deleted()),
 ]
 
 /** A resource whose code has these expressions. */

@@ -109,7 +109,8 @@ test('names examples, and code that the platform does not run', async ({ page })
     { path: 'live', kind: 'root' },
     { path: 'examples/full', kind: 'example' },
   ]
-  const json = { roots: ['live'], root_modules, unread_files: 2, tools: ['terragrunt', 'pulumi'] }
+  const providers = [{ source: 'linode/linode', cloud: null }]
+  const json = { roots: ['live'], root_modules, unread_files: 2, providers, tools: ['terragrunt', 'pulumi'] }
   await page.route(`${API}/repository/parse`, (route) => route.fulfill({ json }))
   const { repo_uri } = await exampleBody(page.request, 'generate')
   await page.goto('/console/')
@@ -117,6 +118,7 @@ test('names examples, and code that the platform does not run', async ({ page })
   await expect(root(page)).toHaveValue('live')
   await expect(page.getByText('live is an engine root')).toBeVisible()
   await expect(page.getByText('code for Terragrunt and Pulumi, which the platform does not run')).toBeVisible()
+  await expect(page.getByText('The code uses linode/linode.')).toBeVisible()
   await expect(page.getByText('2 files could not be read')).toBeVisible()
   await page.getByRole('button', { name: 'examples/full' }).click()
   await expect(page.getByText('examples/full is an example')).toBeVisible()

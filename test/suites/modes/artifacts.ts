@@ -56,11 +56,19 @@ export async function documentsOf(stack: Stack, uuid: string): Promise<unknown[]
   return await Promise.all(urls.map(async (url) => (url === null ? null : await (await fetch(url)).json())))
 }
 
+/** Reads the impact in the last report of a session. */
+export async function lastImpact(stack: Stack, uuid: string) {
+  const report = (await textsOf(stack, uuid, 'report')).at(-1)
+  const impact: { summary: string; bullet_points: { title: string; description: string }[] } = JSON.parse(
+    report ?? '',
+  ).potential_impact
+  return impact
+}
+
 /** Reads a point of the impact in the last report of a session; null when the report has none with this title. */
 export async function impactPoint(stack: Stack, uuid: string, title: string): Promise<string | null> {
-  const report = (await textsOf(stack, uuid, 'report')).at(-1)
-  const points: { title: string; description: string }[] = JSON.parse(report ?? '').potential_impact.bullet_points
-  return points.find((point) => point.title === title)?.description ?? null
+  const { bullet_points } = await lastImpact(stack, uuid)
+  return bullet_points.find((point) => point.title === title)?.description ?? null
 }
 
 /** Opens the pull request of a session at the git host, whose certificate is trusted from now on. Returns its text. */

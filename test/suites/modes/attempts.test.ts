@@ -55,7 +55,10 @@ it('the attempts of a generate round tell what the engine and the check of the r
     snippet: expect.stringContaining(`no_such_argument = "${MASK}"`),
   })
   expect(attempts[0]?.next_reason).toContain('Unsupported argument (second.tf:2)')
-  expect(attempts[1]?.diagnostics[0]).toMatchObject({ step: 'check', summary: 'It says hello three times' })
+  expect(attempts[1]?.diagnostics[0]).toMatchObject({
+    step: 'check',
+    summary: 'Expected: It says hello three times. Found: terraform_data.second: input is "hello again"',
+  })
   expect(attempts[1]?.next_reason).toContain('It says hello three times')
   expect(attempts[2]?.next_reason).toBeNull()
   const commits = (await stack.git(session.repo_uri, 'rev-list', '--reverse', `main..${session.branch}`))
@@ -102,7 +105,7 @@ it('the attempts of an import round tell what was imported and what was left for
   expect(passed(attempts[0])?.slice(-3)).toEqual(['show ok', 'import ok', 'check failed'])
   expect(attempts[0]).toMatchObject({
     diagnostics: [{ step: 'check', summary: 'No resource block of the plan was found for id-b.' }],
-    next_reason: 'The plan is not what was asked for: No resource block of the plan was found for id-b.',
+    next_reason: 'The plan is not what was asked for. No resource block of the plan was found for id-b.',
   })
   expect(passed(attempts[1])?.slice(-2)).toEqual(['import ok', 'check ok'])
 })

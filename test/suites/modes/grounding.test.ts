@@ -33,6 +33,7 @@ it('a repair on a real engine is grounded in findings and schemas, and may look 
   expect(session.statuses.at(-1)).toBe('completed')
   expect(said(requests[0])).toContain('No provider is installed yet.')
   expect(said(requests[0])).not.toContain('DATA provider schema')
+  expect(requests[0]?.messages.at(-1)?.content).toMatch(/DATA judgement \w+\nAcceptable\.\n/)
   const repair = requests[2]?.messages.at(-1)?.content ?? ''
   expect(repair).toMatch(/1\. Unsupported argument\nsecond\.tf:2, in resource "terraform_data" "second"/)
   expect(repair).toMatch(/DATA provider schema \w+\nresource "terraform_data" \(builtin\/terraform\)\n/)
@@ -56,4 +57,15 @@ it('a repair is not tried when the engine cannot get what no code can give', asy
   expect(session.messages.at(-1)).toMatch(
     /^runner failed: No change of the code can mend this\. The engine cannot download a provider\./,
   )
+})
+
+it('what a cloud forbids is told where code or request has something of it', async () => {
+  const linode =
+    'terraform {\n  required_providers {\n    linode = {\n      source = "127.0.0.1:1/linode/linode"\n    }\n  }\n}\n'
+  const toldOf = async (query: string) => {
+    const { llm } = await runGenerate(stack, {}, { request: { query, files: { 'versions.tf': linode } } })
+    return said(llm.of('requests_filter')[0]).includes('## Forbidden actions')
+  }
+  expect(await toldOf('Add a second node')).toBe(false)
+  expect(await toldOf('Add an S3 bucket in AWS')).toBe(true)
 })

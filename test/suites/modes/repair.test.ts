@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said } from '../../pipeline/steps/scripted-llm.ts'
-import { artifactsOf, impactPoint, pullRequestText } from './artifacts.ts'
+import { artifactsOf, impactPoint, lastImpact, pullRequestText } from './artifacts.ts'
 import { ADDED, BROKEN, done, GATES, goodLlm, MAIN, statesThrice, THIRD, THRICE, write } from './scripts.ts'
 import { firstRound, nextRound, planPath, runGenerate, startStack } from './stack.ts'
 
@@ -92,15 +92,30 @@ it('a generate round whose first plan leaves out what was asked for is repaired;
   expect(await impactPoint(stack, session.uuid, TITLE)).toBe(
     [
       'Code checked 3 statements made from the request against the plan: 2 of 3 met.',
-      '- unknown: It has a known id. The plan has: terraform_data.second: id is a value known only after apply.',
+      '- unknown: Expected: It has a known id. Found: terraform_data.second: id is a value known only after apply.',
     ].join('\n'),
   )
   const text = await pullRequestText(stack, session.uuid, session.repo_uri)
   expect(text).toContain(
     `## ${TITLE}\n\nCode checked 3 statements made from the request against the plan: 2 of 3 met.\n\n` +
-      '- unknown: It has',
+      '- unknown: Expected: It has',
   )
   expect(await stack.git(session.repo_uri, 'show', `${session.branch}:second.tf`)).toBe(THRICE)
+})
+
+it('a generate round whose last plan still leaves something out says so first, whatever its author claims', async () => {
+  const claim = 'Added a second greeting, said three times.'
+  const { session } = await runGenerate(stack, {
+    task_complete: [write('second.tf', ADDED), done(claim), done(claim), done(claim)],
+    report_intent_statements: statesThrice(),
+  })
+  expect(session.statuses.at(-1)).toBe('completed')
+  const missing = /^The plan does not show all that the request asks for\. Expected: .+ Found: /
+  expect(session.history.at(-1)?.assistant).toMatch(missing)
+  expect((await lastImpact(stack, session.uuid)).summary).toMatch(missing)
+  expect(await pullRequestText(stack, session.uuid, session.repo_uri)).toMatch(
+    /^> The plan does not show all that the request asks for\. Expected: /,
+  )
 })
 
 it('what the generator begins with holds the files of a short repository whole, and no hidden one', async () => {

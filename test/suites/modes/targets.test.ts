@@ -190,7 +190,7 @@ it('a targeted plan comes with the changes that others have pending in the same 
   expect(readdirSync(planPath(stack, session.uuid)).filter((name) => name.endsWith('.plan'))).toEqual(['session.plan'])
   const text = await pullRequestText(stack, session.uuid, repo_uri)
   expect(text).toMatch(
-    /^For the logs\.\n\n## Plan\n\n\*\*1 to create, 0 to update, 0 to delete, 0 to recreate\*\* \(round 1, planned /,
+    /^> The plan was not checked against the request: [^\n]+\n\nFor the logs\.\n\n## Plan\n\n\*\*1 to create, 0 to update, 0 to delete, 0 to recreate\*\* \(round 1, planned /,
   )
   expect(text).toContain('| create | `terraform_data.second` | A second greeting. |')
   expect(text).toContain('**Passed** (round 1): no findings.')

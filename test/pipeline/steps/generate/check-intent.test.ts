@@ -65,7 +65,7 @@ describe('a plan that leaves a statement unmet', () => {
     expect(verdicts(await round(one))).toEqual(['met'])
     expect(one.run.meter.usage().validation_attempts).toBe(2)
     expect(one.llm.of('task_complete')[1]?.messages.at(-1)?.content).toMatch(
-      /<<<DATA missing (\w+)\n- Two buckets\. The plan has: 1 a_bucket to create\. The request says: "two buckets"\.\n\1 DATA>>>/,
+      /<<<DATA missing (\w+)\n- Expected: Two buckets\. Found: 1 a_bucket to create\. The request says: "two buckets"\.\n\1 DATA>>>/,
     )
     expect(one.run.result).toMatchObject({
       summary: 'First.',
@@ -107,7 +107,7 @@ describe('a plan that leaves a statement unmet', () => {
     expect(readBlocks(told)[0]?.content).toBe('- One bucket at most')
     expect(told).toContain('The files are again as attempt 1 left them')
     expect(one.run.result.notes).toEqual([
-      'Attempts: 1 was valid, but not what was asked for: Two buckets. The plan has: 1 a_bucket to create. The request ' +
+      'Attempts: 1 was valid, but not what was asked for: Expected: Two buckets. Found: 1 a_bucket to create. The request ' +
         'says: "two buckets"; 2 was not taken, because it lost: One bucket at most; 3 was accepted, ' +
         'although it lacks: Two buckets.',
     ])

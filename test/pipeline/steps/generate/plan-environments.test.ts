@@ -96,7 +96,7 @@ it('names the environment that an attempt has broken', async () => {
   )
   const summary = 'The code fails with the values of prod.tfvars: it is odd'
   const found = { step: 'check', file: 'prod.tfvars', summary, detail: `Error: odd ${MASK}` }
-  const next_reason = `The plan is not what was asked for: ${summary} (prod.tfvars).`
+  const next_reason = `The plan is not what was asked for. ${summary} (prod.tfvars).`
   expect(await attemptsOf(world)).toMatchObject([
     { outcome: 'refused', diagnostics: [found], next_reason },
     { outcome: 'accepted', diagnostics: [] },

@@ -57,6 +57,8 @@ describe('reviewPlan', () => {
     await review(world, validPlan(world, changes, []))
     const notes = world.kit.run.result.notes.filter((note) => note.includes('no compliance rule of code for aws'))
     expect(notes).toHaveLength(count)
+    const audit = said(world.llm.of('report_compliance_findings')[0])
+    expect(audit.includes('body of aws-guidelines-forbidden_actions')).toBe(count === 0)
     if (count > 0) expect(notes[0]).toContain('The plan is about linode and has nothing of aws')
   })
 

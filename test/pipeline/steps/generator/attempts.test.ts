@@ -223,17 +223,17 @@ describe('attempts at code', () => {
         {
           severity: 'error',
           step: 'check',
-          summary: 'Nothing else changes.',
-          detail: `The plan has: a.b is updated, ${MASK}. The request says: "thrice".`,
+          summary: `Expected: Nothing else changes. Found: a.b is updated, ${MASK}`,
+          detail: 'The request says: "thrice".',
           address: 'a.b',
         },
         { step: 'check', address: 'a.c' },
       ],
-      next_reason: 'The plan is not what was asked for: Nothing else changes, and 1 more.',
+      next_reason: `The plan is not what was asked for. Expected: Nothing else changes. Found: a.b is updated, ${MASK}, and 1 more.`,
     })
     expect(second).toMatchObject({
       outcome: 'accepted',
-      diagnostics: [{ severity: 'warning', summary: 'Still unmet.' }],
+      diagnostics: [{ severity: 'warning', summary: `Expected: Still unmet. Found: a.d is updated, ${MASK}` }],
       diagnostics_total: 1,
     })
     expect(ran(second)).toContain('check ok')

@@ -389,9 +389,11 @@ it.each([
   await writeFile(join(clone, 'main.tf'), code)
   const made = await world({ scripts: { task_complete: done } })
   Object.assign(made.workspace, { gitDirectory: join(clone, '.git') })
-  await generate(made)
+  const { conventions, ...task } = taskOf(made)
+  await generateAndValidate(made.kit, { ...task, forbid: true, conventions: { ...conventions, concernsCloud: false } })
   const system = made.llm.of('task_complete')[0]?.messages[0]?.content ?? ''
   expect(system).toContain('Write only')
+  expect(system.includes('body of aws-guidelines-forbidden_actions')).toBe(text === null)
   if (text === null) expect(system).not.toContain('The code uses the providers')
   else expect(system).toContain(text)
 })

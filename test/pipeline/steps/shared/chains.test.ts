@@ -32,7 +32,7 @@ describe('the requests filter', () => {
       scripts: { requests_filter: { args: { status: true, explanation: 'fine' } } },
     })
     run.conversation.push({ user: 'before', assistant: 'earlier' })
-    expect(await filterRequest(kit)).toEqual({ accepted: true })
+    expect(await filterRequest(kit)).toEqual({ accepted: true, explanation: 'fine' })
     const [request] = llm.of('requests_filter')
     expect(request?.role).toBe('small')
     const looking = ['read_file', 'list_dir', 'bulk_grep_search', 'diff_history']

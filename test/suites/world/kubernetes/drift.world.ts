@@ -47,7 +47,7 @@ describe('what was done by hand in a cluster', () => {
     )
     const report = await driftReportOf(world, session.uuid)
     expect(report.status).toBe('Succeeded')
-    expect(report.summary).toContain('that this plan leaves out:\n- update kubernetes_config_map_v1.other')
+    expect(report.summary).toContain('\n- update kubernetes_config_map_v1.other: ')
     // Nothing was written to the cluster.
     expect(await world.cluster.call('GET', configMap('other'))).toMatchObject({ data: { colour: 'green' } })
   })

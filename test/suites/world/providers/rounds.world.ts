@@ -10,6 +10,7 @@ import { parsePlan } from '../../../../src/plan/plan.ts'
 import { readBlock } from '../../../../src/plan/schema/read-schema.ts'
 import { sensitiveLiterals } from '../../../../src/plan/sensitive.ts'
 import { createIacClient } from '../../../../src/services/iac/client.ts'
+import { SMALL } from '../tools/pinned-providers.ts'
 
 const folder = await realpath(await mkdtemp(join(tmpdir(), 'world-providers-')))
 const env = {
@@ -40,7 +41,7 @@ afterAll(async () => {
 const NAMES = (process.env.WORLD_PROVIDERS ?? '').split(',')
 const has = (...names: string[]) => names.every((name) => NAMES.includes(name))
 const REQUIREMENTS = `terraform {\n  required_providers {\n${NAMES.map(
-  (name) => `    ${name} = {\n      source = "hashicorp/${name}"\n    }\n`,
+  (name) => `    ${name} = {\n      source = "${SMALL[name]?.namespace ?? 'hashicorp'}/${name}"\n    }\n`,
 ).join('')}  }\n}\n`
 const BLOCKS: Record<string, string> = {
   random: `resource "random_password" "database" {

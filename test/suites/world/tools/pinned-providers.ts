@@ -1,4 +1,12 @@
+import { output } from './command.ts'
 import type { Provider } from './providers.ts'
+
+const REPLACED = [
+  'google.golang.org/genproto@v0.0.0-20260217215200-42d3e9bedb6d',
+  'golang.org/x/lint@v0.0.0-20210508222113-6edffad5e616',
+  'golang.org/x/time@v0.16.0',
+]
+const replacing = (version: string) => `-replace=${version.split('@')[0]}=${version}`
 
 /**
  * Small providers, by name. The proxy of Go has the modules of some at the commit of their release, under the name that
@@ -7,6 +15,15 @@ import type { Provider } from './providers.ts'
  */
 export const SMALL: Record<string, Provider> = {
   archive: { name: 'archive', version: '2.8.0' },
+  /** Of no cloud of the contract. Its last version that the proxy of Go has under this name. */
+  cloudflare: {
+    namespace: 'cloudflare',
+    name: 'cloudflare',
+    version: '1.18.1',
+    source: { module: 'github.com/cloudflare/terraform-provider-cloudflare', version: 'v1.18.1' },
+    // The proxy does not have the commits that it names of these.
+    build: { prepare: (cwd) => output('go', ['mod', 'edit', ...REPLACED.map(replacing)], { cwd }) },
+  },
   http: { name: 'http', version: '3.6.0' },
   local: {
     name: 'local',
