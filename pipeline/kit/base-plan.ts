@@ -1,6 +1,6 @@
 import { LeaseLost, PlatformError } from '../../src/base/errors.ts'
 import { waitUnlessAborted } from '../../src/base/time.ts'
-import { type Diagnostic, orderDiagnostics } from '../../src/plan/diagnostics/diagnostic.ts'
+import type { Diagnostic } from '../../src/plan/diagnostics/diagnostic.ts'
 import { fromEngine, parseDiagnostics } from '../../src/plan/diagnostics/parse.ts'
 import { type Plan, parsePlan } from '../../src/plan/plan.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
@@ -66,7 +66,7 @@ export function createBasePlan(run: Run, secrets: Pick<SecretRegister, 'text' | 
       return await wait(start().reading)
     },
     /**
-     * Returns the errors of the engine in the code before the session, ordered: those of init and validation, which are
+     * Returns the errors of the engine in the code before the session: those of init and validation, which are
      * known first, or for the step `plan` those of the plan. None when that code could not be looked at.
      */
     findErrors: async (step: 'init' | 'validate' | 'plan' | 'show'): Promise<Diagnostic[]> => {
@@ -174,7 +174,7 @@ function assertAccepted({ exit_code, stderr }: EngineResult, root: string, machi
   const found = known
     .filter(isError)
     .map((one) => ({ ...one, file: one.file?.startsWith(`${root}/`) ? one.file.slice(root.length + 1) : one.file }))
-  throw new BaseRefused(orderDiagnostics(found), stderr.replaceAll(root, '.').trim() || 'the engine failed')
+  throw new BaseRefused(found, stderr.replaceAll(root, '.').trim() || 'the engine failed')
 }
 
 const MAX_REASON = 300

@@ -65,9 +65,10 @@ describe('drift', () => {
         { calls: [['replace_in_file', { target_file: 'main.tf', diff: edit }]] },
         done('Changed one greeting and removed the other.'),
       ],
+      report_intent_statements: REMOVES_SECOND,
       ...splits(operations(['Restore everything'])),
     })
-    const session = await firstRound(stack, stack.context(llm), { repo_uri })
+    const session = await firstRound(stack, stack.context(llm), { repo_uri, query: 'Remove the second greeting' })
     expect(session.messages).toContain(
       "Drift check completed; the remaining differences are this session's own changes.",
     )
@@ -85,9 +86,10 @@ describe('drift', () => {
     const llm = goodLlm({
       generate_engine_targets: targets(),
       task_complete: [{ calls: [['delete_file', { target_file: 'second.tf' }]] }, done('Removed the second.')],
+      report_intent_statements: REMOVES_SECOND,
       ...splits(operations(['Set terraform_data.greeting']), operations([])),
     })
-    const session = await firstRound(stack, stack.context(llm), { repo_uri })
+    const session = await firstRound(stack, stack.context(llm), { repo_uri, query: 'Remove the second greeting' })
     const [splitter, filter] = llm.of(SPLIT)
     expect(said(splitter)).toContain('terraform_data.greeting')
     expect(said(splitter)).not.toContain('terraform_data.second')
@@ -169,7 +171,9 @@ describe('drift', () => {
       task_complete: [write('main.tf', MAIN.replace('hello', 'good morning')), done('Good morning.')],
     })
     const first = await firstRound(stack, stack.context(llm), { repo_uri, query: 'Say good morning' })
-    const applied = await nextRound(stack, stack.context(goodLlm(), { mayLogErrors: true }), first.uuid, '', { mode: 'apply' })
+    const applied = await nextRound(stack, stack.context(goodLlm(), { mayLogErrors: true }), first.uuid, '', {
+      mode: 'apply',
+    })
     expect(applied.statuses.at(-1)).toBe('completed')
     const again = goodLlm({
       generate_engine_targets: targets(),
@@ -181,5 +185,15 @@ describe('drift', () => {
   })
 })
 
+const REMOVES_SECOND = {
+  args: {
+    statements: [
+      {
+        ...{ kind: 'resource_count', type: 'terraform_data', name: 'second', action: 'delete', op: 'eq', value: 1 },
+        ...{ text: 'The second greeting is removed', words: 'Remove the second' },
+      },
+    ],
+  },
+}
 const OWN = "Drift check completed; the remaining differences are this session's own changes."
 const REINDENT = '<<<<<<< SEARCH\n    steps: 1\n=======\n      steps: 1\n>>>>>>> REPLACE'
