@@ -24,6 +24,8 @@ export const storageSchema = v.object({
   engine_state_filename: fileName('terraform.tfstate'),
   /** For a repository with a backend of its own whose managed state is empty, where the request does not choose. */
   existing_state: choice<ExistingState>('ask', { ask: 'ask', adopt: 'adopt', keep: 'keep', new: 'new' }, EXISTING),
+  /** Seconds to open the backend of such a repository before the first plan. */
+  existing_state_timeout: integer(300, { min: 1 }),
   endpoint_url: baseUrl('http://object-storage:9000'),
   public_endpoint_url: baseUrl('http://localhost:9000'),
   region: text('us-east-1'),

@@ -1,4 +1,4 @@
-import { gatewayTimeout, RoundCancelled } from '../../src/base/errors.ts'
+import { gatewayTimeout, PlatformError, RoundCancelled } from '../../src/base/errors.ts'
 import { delay } from '../../src/base/http.ts'
 import { inSpan, type RunTrace } from '../../src/observe/run-trace.ts'
 import { createProviderSchema } from '../../src/plan/schema/provider-schema.ts'
@@ -106,15 +106,17 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
     },
     /**
      * Records and runs a job. Errors: those of `IacClient.run`; `RoundCancelled`; `LeaseLost`; `HostProgramsRefused`
-     * for what fetched modules have.
+     * for what fetched modules have; 504 for a job that was stopped after `limitS` seconds.
      */
-    run: async <Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind]) => {
+    run: async <Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind], { limitS }: { limitS?: number } = {}) => {
       await earlierJobs
       await renewKeys(kind)
       const key = nextKey(kind)
       // Only `show` reports which values are sensitive, so the text of the plan is stored after it.
       if (kind !== 'show') outputs.flush()
-      const result = await measureTime(async () => runWatched(run, secrets, { kind, body: await placed(body), key }))
+      const result = await measureTime(async () =>
+        runWatched(run, secrets, { kind, body: await placed(body), key, limitS }),
+      )
       outputs.keep(kind, result)
       if (isWithoutEngine(result) && body.workspace_path === run.workspace.iacRoot) await refuseEarlier()
       return result
@@ -129,19 +131,45 @@ const isWithoutEngine = ({ exit_code, stdout }: EngineResult) => exit_code !== 0
 async function runWatched<Kind extends IacJobKind>(
   run: Run,
   secrets: SecretRegister,
-  { kind, body, key }: { kind: Kind; body: IacJobs[Kind]; key: string },
+  { kind, body, key, limitS }: { kind: Kind; body: IacJobs[Kind]; key: string; limitS?: number },
 ): Promise<EngineResult> {
   const watch = watchJob(run, secrets, kind)
+  const limit = limitS === undefined ? null : startLimit(run, limitS)
   const onSubmitted = async (jobId: string) => {
     await recordJob(run.context.sql, run.round, key, jobId)
     watch.began(jobId)
+    limit?.began(jobId)
   }
   let result: EngineResult | null = null
   try {
     result = await runJob(run, kind, body, onSubmitted)
+    if (result.exit_code !== 0) limit?.assertInTime()
     return result
+  } catch (error) {
+    if (error instanceof PlatformError) limit?.assertInTime()
+    throw error
   } finally {
+    limit?.ended()
     watch.ended(result)
+  }
+}
+
+/** Stops a job after its time: some engines try without an end to reach what does not answer. */
+function startLimit(run: Run, limitS: number) {
+  const end = new AbortController()
+  let isOver = false
+  const stop = async (jobId: string) => {
+    await delay(limitS * 1000, end.signal)
+    isOver = true
+    await askToStop(run, jobId, end.signal)
+  }
+  return {
+    began: (jobId: string) => void stop(jobId).catch(() => {}),
+    ended: () => end.abort(),
+    /** Errors: 504. */
+    assertInTime: () => {
+      if (isOver) throw gatewayTimeout(`the engine did not end within ${limitS}s and was stopped.`)
+    },
   }
 }
 

@@ -9,18 +9,21 @@ const BLOCK = 3
 const TABLE = 1 << 18
 /** Longest beginning of the patterns that is looked up. */
 const MAX_BEGINNING = 64
+/** Longest piece of a pattern that is searched for, so that a place takes the same time however long the pattern is. */
+const MAX_PIECE = 256
 
 /**
  * Finds many strings in a text, after Wu and Manber: a table gives the distance to the next place where one may begin.
  * There a bisection finds the longest one, so that the time does not grow with the number of patterns, however similar
- * they are. Bytes are searched as text in Latin 1.
+ * they are. A longer pattern is searched for in pieces, of which a match may be one alone. Bytes are searched as text in
+ * Latin 1.
  */
 export class Matcher {
-  /** Units of the longest pattern. */
+  /** Units of the longest piece. */
   readonly longest: number
   readonly #beginning: number
   readonly #shift: Uint8Array
-  /** All patterns, sorted. */
+  /** The pieces of all patterns, sorted. */
   readonly #patterns: readonly string[]
   /** Where the patterns with each beginning stand: the first and the last index. */
   readonly #groups = new Map<string, { first: number; last: number }>()
@@ -29,7 +32,7 @@ export class Matcher {
 
   /** Builds the tables. Each pattern has at least three units. */
   constructor(patterns: Iterable<string>) {
-    this.#patterns = [...new Set(patterns)].sort((a, b) => (a < b ? -1 : 1))
+    this.#patterns = [...new Set(piecesOf(patterns))].sort((a, b) => (a < b ? -1 : 1))
     const lengths = this.#patterns.map(({ length }) => length)
     this.longest = lengths.reduce((a, b) => Math.max(a, b), 0)
     this.#beginning = lengths.reduce((a, b) => Math.min(a, b), MAX_BEGINNING)
@@ -77,7 +80,7 @@ export class Matcher {
       const rest = text.slice(start, start + this.longest)
       for (let index = this.#lastBefore(rest, group); index >= 0; index = this.#shorter[index] ?? -1) {
         const pattern = this.#patterns[index] ?? ''
-        if (!rest.startsWith(pattern) || accepts?.(pattern, start) === false) continue
+        if (rest.slice(0, pattern.length) !== pattern || accepts?.(pattern, start) === false) continue
         join(matches, { start, end: start + pattern.length })
         break
       }
@@ -96,6 +99,18 @@ export class Matcher {
     return low
   }
 }
+
+/** Yields the pieces of patterns: they overlap, so that those of a whole pattern are joined, and begin with a character. */
+function* piecesOf(patterns: Iterable<string>): Generator<string> {
+  for (const pattern of patterns) {
+    const last = Math.max(0, pattern.length - MAX_PIECE)
+    for (let at = 0; at < last; at += MAX_PIECE - 2) yield pieceAt(pattern, at)
+    yield pieceAt(pattern, last)
+  }
+}
+
+const pieceAt = (pattern: string, at: number): string =>
+  pattern.slice((pattern.codePointAt(at - 1) ?? 0) > 0xffff ? at - 1 : at, at + MAX_PIECE)
 
 /** Returns the table index of the three units at a position. Different blocks may share one. */
 const blockAt = (text: string, at: number): number =>

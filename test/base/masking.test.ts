@@ -30,6 +30,22 @@ describe('createMasker', () => {
     ['no booleans or null', ['true', 'false', 'null'], 'true false null', 'true false null'],
     ['signs of regular expressions', ['a.b*c$(x'], 'a.b*c$(x aXbbc', `${MASK} aXbbc`],
     ['the escaped form', ['line1\nline "2"'], '{"key":"line1\\nline \\"2\\""}', `{"key":"${MASK}"}`],
+    [
+      'the form of the JSON of the engine',
+      ['pa&ss<word>1'],
+      '{"t":"pa\\u0026ss\\u003cword\\u003e1"}',
+      `{"t":"${MASK}"}`,
+    ],
+    ['a line separator in such JSON', ['first\u2028other'], 'first\\u2028other', MASK],
+    [
+      'such JSON inside of JSON',
+      ['pa&ss"word1'],
+      '"{\\"t\\":\\"pa\\\\u0026ss\\\\\\"word1\\"}"',
+      `"{\\"t\\":\\"${MASK}\\"}"`,
+    ],
+    ['the form of the code of the engine', [`ab\${c}de-%{x}`], `v = "ab$\${c}de-%%{x}"`, `v = "${MASK}"`],
+    ['characters outside of ASCII, escaped', ['grün-größe1'], '"gr\\u00fcn-gr\\u00f6\\u00dfe1"', `"${MASK}"`],
+    ['escaped slashes', ['ab/cd/ef12'], '"ab\\/cd\\/ef12"', `"${MASK}"`],
     ['every longer line of a key', ['-----BEGIN-----\nAAAABBBB\nx'], '  AAAABBBB\n x', `  ${MASK}\n x`],
     ['digits of a number', ['123456'], 'pin 123456 of 1234567', `pin ${MASK} of 1234567`],
     ['letters of any script', ['pä55'], 'pä55 pä55wörter', `${MASK} pä55wörter`],
@@ -39,6 +55,15 @@ describe('createMasker', () => {
     ['a replacement pattern literally', ["$&$'12345"], "x $&$'12345", `x ${MASK}`],
   ])('masks %s', (_, literals, text, expected) => {
     expect(createMasker(literals).text(text)).toBe(expected)
+  })
+
+  it('masks a long value once, and its pieces where it is cut', () => {
+    const value = Array.from({ length: 300 }, (_, index) => `${index}😀`).join('')
+    const masker = createMasker([value])
+    expect(masker.text(`a ${value} b ${value}${value}`)).toBe(`a ${MASK} b ${MASK}${MASK}`)
+    const [before = '', after = ''] = masker.text(`a ${value.slice(0, 700)} b`).split(MASK)
+    expect(before).toBe('a ')
+    expect(after.length).toBeLessThan(256)
   })
 
   it('masks strings of JSON and leaves keys, numbers and shape', () => {

@@ -54,6 +54,7 @@ export async function findStanding({ context, round, workspace, signal }: Run): 
     return keeps ? { on: 'nowhere', reason: IS_MANAGED, own, choices: ['adopt'] } : { on: 'managed' }
   const choice = asked ?? context.config.storage.existing_state
   if (choice !== 'keep') return { on: 'unknown', own, choice, wasCopied }
+  if (own.type === 'cloud') return { on: 'nowhere', reason: BEHIND_CLOUD, own, choices: ['new'] }
   return own.type === 'local' ? { on: 'nowhere', reason: IN_CLONE, own, choices: ['adopt'] } : { on: 'own', own }
 }
 
@@ -65,6 +66,10 @@ const IS_MANAGED =
 const IN_CLONE =
   'The state is a file of the repository, which an apply would write to a working copy that is thrown away, so it is ' +
   'not kept there. Ask again with `state: adopt`.'
+
+const BEHIND_CLOUD =
+  'A state behind a `cloud` block is neither read, copied nor kept by the platform. Copy it into the managed one by ' +
+  'hand (docs/operations.md).'
 
 /**
  * Settles where the state of a round lies, before the first model call and the first plan: opens the kept backend,
@@ -89,14 +94,28 @@ const nameOf = ({ type, file }: OwnBackend) => (file === LOCAL_STATE_FILE ? `(${
 
 /** Initialises the root with the backend of the repository: a model that changes it later cannot lose the state. */
 async function openOwn(kit: Kit, own: OwnBackend): Promise<Outcome | null> {
-  const failed = await initialise(kit)
-  if (failed !== null) {
-    const reason = describeRefusal(kit, new EngineRefusal(failed, 'init'))
+  const refused = await initialise(kit, limitOf(kit)).then(
+    (failed) => failed && new EngineRefusal(failed, 'init'),
+    (error: unknown) => {
+      if (error instanceof PlatformError && error.status === 504) return error
+      throw error
+    },
+  )
+  if (refused !== null) {
+    const reason = `${endSentence(describeRefusal(kit, refused))} ${credentialsOf(kit)}`
     return stop(kit, `The repository's own backend ${nameOf(own)} cannot be opened: ${reason}`, own, null, ['keep'])
   }
   await remember(kit, 'keep')
   return await goOn(kit, `The state stays in the repository's own backend ${nameOf(own)}.`)
 }
+
+/** Backends such as `gcs` and `azurerm` try a host that does not answer again for minutes, or without an end. */
+const limitOf = ({ run }: Kit) => ({ limitS: run.context.config.storage.existing_state_timeout })
+
+const endSentence = (text: string) => (/[.…]$/.test(text) ? text : `${text}.`)
+
+const credentialsOf = ({ engine }: Kit) =>
+  `The engine had the credentials of the session's cloud (${engine.scoped.engine_provider}).`
 
 /** Makes the choice hold for the session. */
 async function remember({ run: { context, round } }: Kit, choice: StateChoice): Promise<void> {
@@ -136,9 +155,13 @@ const WAYS: Record<StateChoice, string> = {
   new: '`new` leaves it aside and creates everything anew',
 }
 
+const BOTH: readonly StateChoice[] = ['adopt', 'keep']
+/** The choices that a kind of backend has not. */
+const LACKS: Partial<Record<string, readonly StateChoice[]>> = { local: ['keep'], cloud: BOTH }
+
 /** Says what is known about the state, why the round stops, and how to ask again. */
 function ask(kit: Kit, own: OwnBackend, facts: string, summary: StateSummary | null): Outcome {
-  const choices: StateChoice[] = own.type === 'local' ? ['adopt'] : ['adopt', 'keep']
+  const choices: StateChoice[] = BOTH.filter((choice) => !LACKS[own.type]?.includes(choice))
   if (summary === null) choices.push('new')
   const text =
     `The repository keeps the state of this root in a backend of its own, ${nameOf(own)}, and the one that the ` +
@@ -152,9 +175,11 @@ async function settleUnknown(
   { own, choice, wasCopied }: Extract<Standing, { on: 'unknown' }>,
   copy: string,
 ): Promise<Outcome | null> {
+  if (own.type === 'cloud') return ask(kit, own, `Whether it has a state is not known. ${BEHIND_CLOUD}`, null)
   const place = { ...kit.engine.scoped, workspace_path: copy }
   const summary = await read(kit, place)
-  if (typeof summary === 'string') return ask(kit, own, `Whether it has a state is not known: ${summary}`, null)
+  if (typeof summary === 'string')
+    return ask(kit, own, `Whether it has a state is not known: ${endSentence(summary)} ${credentialsOf(kit)}`, null)
   const others = (summary.workspaces ?? []).filter((name) => name !== 'default')
   if (others.length > 0) {
     const names = `Its backend has other workspaces than the default one (${joinNames(others, 5)}).`
@@ -169,7 +194,8 @@ async function settleUnknown(
   if (choice !== 'adopt' || kit.run.round.preview)
     return ask(kit, own, choice === 'adopt' ? `${found} A preview adopts nothing.` : found, summary)
   const adoption = await adopt(kit, { own, summary, copy, wasCopied })
-  if ('reason' in adoption) return ask(kit, own, `${found} It was not adopted: ${adoption.reason}`, summary)
+  if ('reason' in adoption)
+    return ask(kit, own, `${found} It was not adopted: ${endSentence(adoption.reason)}`, summary)
   return await goOn(kit, adoption.note)
 }
 
@@ -191,7 +217,7 @@ async function withCopy<T>({ run }: Kit, work: (iacRoot: string) => Promise<T>):
 async function read(kit: Kit, place: Kit['engine']['scoped'] & EngineRoot): Promise<StateSummary | string> {
   try {
     if (!(await offers(kit, 'state_summary'))) return 'the iac service does not offer to read it.'
-    const init = await kit.engine.run('init', place)
+    const init = await kit.engine.run('init', place, limitOf(kit))
     if (init.exit_code !== 0) throw new EngineRefusal(init, 'init')
     return await summarise(kit, place)
   } catch (error) {
@@ -272,7 +298,7 @@ async function adoptHeld(
       await recordStateChoice(context.sql, round, null)
     }
     const reason = describeRefusal(kit, error)
-    return { reason: isOurs ? `${reason} Nothing of it is left in the managed state.` : reason }
+    return { reason: isOurs ? `${endSentence(reason)} Nothing of it is left in the managed state.` : reason }
   }
 }
 

@@ -170,12 +170,15 @@ async function planOnce(kit: Kit, targets: string[]): Promise<StepResult> {
 }
 
 /** Initialises the workspace once per run. Returns null, or the result of a failed init. */
-export async function initialise({ run, engine, attempts }: Kit): Promise<EngineResult | null> {
+export async function initialise(
+  { run, engine, attempts }: Kit,
+  limit: { limitS?: number } = {},
+): Promise<EngineResult | null> {
   if (engine.initialised) return null
   await writeOverride(run.context.config, run.round.session, run.workspace.iacRoot, run.log)
   // A state in the repository would make the engine ask whether to copy it.
   if (run.context.stateStore) await removeRightInside(run.workspace.iacRoot, LOCAL_STATE_FILE)
-  const init = await attempts.step('init', () => engine.run('init', engine.scoped), isOk)
+  const init = await attempts.step('init', () => engine.run('init', engine.scoped, limit), isOk)
   if (init.exit_code !== 0) return init
   engine.initialised = true
   return null

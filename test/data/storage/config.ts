@@ -26,6 +26,7 @@ export const storageConfig = (overrides: Partial<StorageConfig> = {}): StorageCo
   engine_state_bucket: 'platform-terraform-state',
   engine_state_filename: 'terraform.tfstate',
   existing_state: 'ask',
+  existing_state_timeout: 300,
   endpoint_url: 'http://127.0.0.1:9000',
   public_endpoint_url: 'http://localhost:9000',
   region: 'us-east-1',

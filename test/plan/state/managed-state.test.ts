@@ -15,6 +15,7 @@ const storage = (changes: Partial<StorageConfig>): StorageConfig => ({
   engine_state_bucket: 'state',
   engine_state_filename: 'engine.tfstate',
   existing_state: 'ask',
+  existing_state_timeout: 300,
   endpoint_url: 'http://store:9000',
   public_endpoint_url: 'http://public:9000',
   region: 'eu-west-1',

@@ -32,8 +32,12 @@ const run = promisify(execFile)
 /** A store of states with the engine's HTTP protocol, by path, with their locks. */
 const states = new Map<string, string>()
 const locks = new Map<string, string>()
+/** A path that is never answered. */
+const SILENT = '/silent'
+let hungUp = () => {}
 const server = createServer(async (request, response) => {
   const path = request.url?.replace(/\?.*/, '') ?? ''
+  if (path === SILENT) return void response.on('close', () => hungUp())
   const body = await text(request)
   const answer = (status: number, content = '') => response.writeHead(status).end(content)
   if (request.method === 'GET') return answer(states.has(path) ? 200 : 404, states.get(path))
@@ -267,17 +271,47 @@ describe('a root whose own backend has no state, or one that cannot be read', ()
     ['does not answer', httpBackend('/none', '127.0.0.1:1'), 'connection refused'],
     ['is the metadata service of the cloud', httpBackend('/latest', '169.254.169.254'), 'a link-local service'],
     ['is only configured in part', backend('s3', {}), 'bucket'],
-    ['runs elsewhere', 'terraform {\n  cloud {\n    organization = "acme"\n  }\n}\n', 'another service'],
+    ['runs elsewhere', 'terraform {\n  cloud {\n    organization = "acme"\n  }\n}\n', 'neither read, copied nor kept'],
   ])('stops when it %s, and leaves it aside when asked', async (_, code, reason) => {
     const { uuid, context, statuses, messages, llm } = await start(code)
     expect(statuses.at(-1)).toBe('uncompleted')
-    expect(messages.at(-1)).toContain('Whether it has a state is not known: ')
+    expect(messages.at(-1)).toContain('Whether it has a state is not known')
     expect(messages.at(-1)).toContain(reason)
     expect(llm.requests).toEqual([])
     const { state_question } = await resultOf(stack, uuid)
-    expect(state_question).toMatchObject({ serial: null, resources: null, choices: ['adopt', 'keep', 'new'] })
+    const choices = code.includes('cloud {') ? ['new'] : ['adopt', 'keep', 'new']
+    expect(state_question).toMatchObject({ serial: null, resources: null, choices })
     expect((await again(context, uuid, 'new')).statuses.at(-1)).toBe('completed')
     expect((await resultOf(stack, uuid)).notes.join()).toContain('was left aside, as asked')
+  })
+})
+
+it('keeps no state behind a cloud block', async () => {
+  const llm = scriptedLlm(applyScripts())
+  const files = { 'main.tf': MAIN, 'backend.tf': 'terraform {\n  cloud {\n    organization = "acme"\n  }\n}\n' }
+  const { statuses, messages } = await firstRound(stack, stack.context(llm), { files, state: 'keep' })
+  expect([statuses.at(-1), messages.at(-1)]).toEqual(['uncompleted', expect.stringContaining('nor kept')])
+  expect(llm.requests).toEqual([])
+})
+
+describe('a backend that takes a connection and never answers', () => {
+  it.each([
+    ['ends the question', undefined, 'Whether it has a state is not known: the engine'],
+    ['is not kept', 'keep' as const, 'cannot be opened: the engine'],
+  ])('%s after its time, with its engine stopped and no model asked', async (_, state, reason) => {
+    const config = { ...stack.config, storage: { ...stack.config.storage, existing_state_timeout: 1 } }
+    const llm = scriptedLlm(applyScripts())
+    const context = stack.context(llm, { config })
+    const repo_uri = await stack.repository({ 'main.tf': MAIN, 'backend.tf': httpBackend(SILENT) })
+    const closed = new Promise<void>((resolve) => {
+      hungUp = resolve
+    })
+    const { statuses, messages } = await firstRound(stack, context, { repo_uri, state })
+    expect(statuses.at(-1)).toBe('uncompleted')
+    expect(messages.at(-1)).toContain(`${reason} did not end within 1s and was stopped.`)
+    expect(messages.at(-1)).toContain("The engine had the credentials of the session's cloud (aws).")
+    expect(llm.requests).toEqual([])
+    await closed
   })
 })
 

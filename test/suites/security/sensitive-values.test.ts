@@ -48,3 +48,10 @@ attack(GROUP, 'values that differ only at their ends', async () => {
   expect(maskAll(values, `\n${'ghp_'.repeat(40)}- `)).toBeLessThan(10_000)
   return 'values that begin alike are found by bisection'
 })
+
+attack(GROUP, 'one long value that matches at every place of a text', async () => {
+  const register = createSecretRegister()
+  register.learn(planWith(['a'.repeat(150_000)]))
+  expect(register.text(`x${'a'.repeat(400_000)}y`)).toBe(`x${MASK}y`)
+  return 'a long value is found by its pieces, so that a place takes the same time however long the value is'
+})

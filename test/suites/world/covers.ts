@@ -29,6 +29,11 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
     ...['src/aws', 'src/data', 'src/plan/state', 'pipeline/workspace', 'dev/object-store', 'npm:aws4fetch'],
     'test/suites/world/minio',
   ],
+  backends: [
+    ...['pipeline/steps/plan/existing-state.ts', 'pipeline/kit/engine.ts', 'sidecars/iac/engine', 'sidecars/iac/jobs'],
+    ...['sidecars/iac/host-programs', 'sidecars/iac/sandbox', 'test/suites/azurite/start.ts'],
+    'test/suites/world/backends',
+  ],
   schemathesis: [
     ...['routes', 'src/base', 'src/context.ts', 'src/access', 'src/rounds', 'src/saved-plans', 'src/events'],
     ...['src/sessions', 'src/notifications', 'sidecars', 'contracts', 'npm:hono', 'npm:@hono/zod-openapi', 'npm:zod'],

@@ -12,6 +12,7 @@ export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   gitlab: async () => ({ part: (await import('./git-hosts/part.ts')).gitlab }),
   'azure-devops': async () => ({ part: (await import('./git-hosts/part.ts')).azureDevops }),
   minio: () => import('./minio/part.ts'),
+  backends: () => import('./backends/part.ts'),
   schemathesis: () => import('./schemathesis/part.ts'),
   kubeconfig: () => import('./kubeconfig/part.ts'),
   oci: () => import('./oci/part.ts'),

@@ -1,5 +1,5 @@
 import type { Action, Round } from '../../../client/api/client.ts'
-import { objectOf, textOf } from '../../../client/json.ts'
+import { ExactNumber, objectOf, textOf } from '../../../client/json.ts'
 import { hasEnded, lastStatus } from '../../../client/sessions/use-session.ts'
 import { Scrolling } from '../../../ui/controls.tsx'
 import { ActionBadge, Badge, Empty, Notice, Origin, ReportBadge, Term, type Tone } from '../../../ui/kit.tsx'
@@ -128,7 +128,8 @@ const Values = ({ values }: { values: readonly unknown[] }) => (
 )
 
 function Value({ value }: { value: unknown }) {
-  if (typeof value !== 'object' || value === null) return <>{excerpt(String(value), 4_000)}</>
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber)
+    return <>{excerpt(String(value), 4_000)}</>
   const entries = Object.entries(value).filter(([, inner]) => inner !== null && inner !== '' && !isEmptyList(inner))
   return (
     <dl class="report-fields">
