@@ -199,7 +199,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'console/client',
     holds: 'the state behind the screens: calls and streams of the API, signing in, what is read of sessions, settings',
-    imports: ['routes'],
+    imports: ['src/base/json.ts', 'routes'],
   },
   {
     name: 'console/ui',

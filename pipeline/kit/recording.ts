@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { sha256Hex } from '../../src/base/bytes.ts'
-import { type Json, parseJson } from '../../src/base/json.ts'
+import { type Json, parseExactly, parseJson } from '../../src/base/json.ts'
 import type { Logger } from '../../src/base/log.ts'
 import { createMasker, type Masker } from '../../src/base/masking.ts'
 import type { InferenceRequest, LlmClient, Message } from '../../src/llm/inference.ts'
@@ -235,9 +235,9 @@ function createTape() {
   }
 }
 
-/** Masks an entry in its written form, as `JSON.parse` reads it. */
+/** Masks an entry in its written form, as `parseExactly` reads it. */
 function maskEntry(entry: object, maskers: readonly Masker[]): Json {
-  const plain: Json = JSON.parse(JSON.stringify(entry))
+  const plain = parseExactly(JSON.stringify(entry))
   return maskers.reduce((value, masker) => masker.json(value), plain)
 }
 

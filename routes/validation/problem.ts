@@ -44,7 +44,7 @@ export class ProblemList {
   }
 }
 
-/** The key whose value may hold a secret. It is shown as null where a request is echoed. */
+/** The key whose value may hold a secret. It is shown as null where a request is echoed, unless it can hold none. */
 export const SECRET_KEY = 'repo_uri'
 /** A password or token in an address, under any key. It is matched in linear time. */
 const SECRET_ADDRESS = /:\/\/[^\s/"@:]*:[^\s/"@]*@/
@@ -53,10 +53,16 @@ const MAX_LENGTH = 4_096
 /** Returns the part of a request that a 422 response shows, with null for secrets and very long or unusual values. */
 export function echo(value: unknown): unknown {
   if (remaining(value, MAX_LENGTH) < 0) return null
-  const visible =
-    isJsonObject(value) && Object.hasOwn(value, SECRET_KEY) ? { ...value, [SECRET_KEY]: null } : (value ?? null)
+  const hides = isJsonObject(value) && Object.hasOwn(value, SECRET_KEY) && !isPlainAddress(value[SECRET_KEY])
+  const visible = hides ? { ...value, [SECRET_KEY]: null } : (value ?? null)
   const text = JSON.stringify(visible) ?? ''
   return text.length > MAX_LENGTH || SECRET_ADDRESS.test(text) ? null : visible
+}
+
+/** True for an address with nothing but scheme, host and path. */
+function isPlainAddress(value: unknown): boolean {
+  const url = typeof value === 'string' ? URL.parse(value) : null
+  return url !== null && url.host !== '' && !/[@?#]/.test(String(value))
 }
 
 /**

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { badGateway, PlatformError } from '../base/errors.ts'
-import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf, ownMember } from '../base/json.ts'
+import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf, ownMember, parseExactly } from '../base/json.ts'
 import { withoutIndexes } from './addresses.ts'
 import { within } from './code/modules.ts'
 
@@ -72,7 +72,7 @@ export function parsePlan(text: string): Plan {
 
 function readDocument(text: string): JsonObject {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseExactly(text)
     if (isJsonObject(value)) return value
   } catch (error) {
     // The parser's message quotes the text, which may contain secrets.

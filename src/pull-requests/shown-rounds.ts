@@ -1,4 +1,5 @@
 import { maskedSecretsOf } from '../../config/mask.ts'
+import { parseExactly } from '../base/json.ts'
 import { createMasker, MASK } from '../base/masking.ts'
 import type { Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
@@ -11,7 +12,7 @@ export function maskRounds(config: Context['config'], { session, rounds }: Evide
   return rounds.map((round) => ({
     ...round,
     query: masker.text(maskFirstRequest(round.query, session.history)),
-    ...(round.result && { result: readRoundResult(masker.json(JSON.parse(JSON.stringify(round.result)))) }),
+    ...(round.result && { result: readRoundResult(masker.json(parseExactly(JSON.stringify(round.result)))) }),
   }))
 }
 

@@ -3,7 +3,7 @@ import { PlatformError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import type { Masker } from '../base/masking.ts'
 import { type ReportType, SEVERITIES } from '../base/vocabulary.ts'
-import { REPORT_ACTIONS } from '../plan/actions.ts'
+import { REPORT_ACTIONS, STATE_ACTIONS } from '../plan/actions.ts'
 
 // Field kinds of documents that a model writes. They accept unambiguous variants, such as a number as text, a null list
 // or another letter case, and refuse the rest, so that the model tries again.
@@ -77,8 +77,8 @@ const currency = () =>
 
 const OVERALL = ['Succeeded', 'Partial', 'Failed'] as const
 
-/** The stored reports; browser clients read their keys. */
-export const reportSchemas = {
+/** The reports as models write them. */
+export const narrationSchemas = {
   generate: v.object({
     summary: v.object({ create: count(), update: count(), delete: count(), recreate: count() }),
     detailed_changes: list(
@@ -167,6 +167,43 @@ export const reportSchemas = {
     excluded_resources: list(v.object({ resource_id: requiredText(), details: text() })),
     state_alignment: text(),
     recommendations: list(v.string()),
+  }),
+} as const satisfies Record<ReportType, v.GenericSchema>
+
+const stateCount = v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1)))
+
+/** What a plan does in the state alone. Both fields are absent where it does nothing there. */
+const stateChange = <const Extra extends v.ObjectEntries>(extra: Extra) =>
+  v.exactOptional(
+    v.array(
+      v.object({
+        name: v.string(),
+        action: v.picklist(STATE_ACTIONS),
+        previous_name: v.exactOptional(v.string()),
+        summary: v.string(),
+        ...extra,
+      }),
+    ),
+  )
+
+/** The stored reports; browser clients read their keys. Code adds moves, imports and forgotten objects. */
+export const reportSchemas = {
+  ...narrationSchemas,
+  generate: v.object({
+    ...narrationSchemas.generate.entries,
+    summary: v.object({
+      ...narrationSchemas.generate.entries.summary.entries,
+      ...{ move: stateCount, import: stateCount, forget: stateCount },
+    }),
+    state_changes: stateChange({}),
+  }),
+  apply: v.object({
+    ...narrationSchemas.apply.entries,
+    summary: v.object({
+      ...narrationSchemas.apply.entries.summary.entries,
+      ...{ moved: stateCount, imported: stateCount, forgotten: stateCount },
+    }),
+    state_changes: stateChange({ status: v.picklist(['success', 'failed', 'unknown']) }),
   }),
 } as const satisfies Record<ReportType, v.GenericSchema>
 

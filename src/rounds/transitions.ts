@@ -464,6 +464,7 @@ export async function assertNotCancelled(tx: Transaction, roundId: number): Prom
 
 /**
  * Writes a review's decision about the lock of its session, and keeps the earlier lock in case the round is cancelled.
+ * @param reason why it locks, masked; null when it unlocks
  * Throws `LeaseLost`; 500 `SetLockError` when the database refuses the write.
  */
 export const recordLockDecision = transition(
@@ -473,9 +474,10 @@ export const recordLockDecision = transition(
     lock: 'locks or unlocks the session',
     caller: 'worker, after the review of a plan',
   },
-  async (sql: Sql, round: ClaimedRound, isBlocked: boolean): Promise<void> => {
+  async (sql: Sql, round: ClaimedRound, isBlocked: boolean, reason: string | null): Promise<void> => {
     const where = sql`id = ${round.session.id} AND fence = ${round.fence} AND in_flight`
-    const entry = { actor: platformFor(round.session.user_id), detail: { round: round.number } }
+    const detail = { round: round.number, ...(reason !== null && { reason }) }
+    const entry = { actor: platformFor(round.session.user_id), detail }
     const earlier = sql`UPDATE rounds SET lock_before = before.is_blocked FROM before
       WHERE rounds.id = ${round.id} AND lock_before IS NULL`
     const rows = await writeLock(sql, { where, besides: earlier }, isBlocked, entry).catch((cause) => {

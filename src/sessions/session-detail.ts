@@ -116,7 +116,10 @@ export const LockChangeSchema = z
     by: z.string().describe('E-mail or name of who did it, or `platform`.'),
     at: timestamp(),
     round: integer().nullable().describe('Number of the round whose review by the platform did it; null for a person.'),
-    reason: z.string().nullable().describe('The reason that the person gave; null for none and for the platform.'),
+    reason: z
+      .string()
+      .nullable()
+      .describe('What the person said, or by which gates the review locked it and for what; null for none.'),
   })
   .openapi('LockChange')
 export type LockChange = z.output<typeof LockChangeSchema>

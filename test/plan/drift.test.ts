@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ExactNumber } from '../../src/base/json.ts'
 import { MASK } from '../../src/base/masking.ts'
 import { driftOperations, findDifferences } from '../../src/plan/drift.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
@@ -40,6 +41,14 @@ describe('driftOperations of a real plan', () => {
 })
 
 describe('driftOperations', () => {
+  it('tells numbers apart that a double cannot', () => {
+    const [before, after] = [new ExactNumber('9007199254740993'), 9007199254740992]
+    const plan = planOf([{ actions: ['update'], before: { owner: before }, after: { owner: after } }])
+    expect(driftOperations(plan)).toMatchObject([
+      { changes: { changed: { owner: { old_value: after, new_value: before } } } },
+    ])
+  })
+
   it.each([
     ['no-op', { actions: ['no-op'] }],
     ['read', { actions: ['read'], mode: 'data' }],

@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest'
+import { ExactNumber } from '../../src/base/json.ts'
 import { MASK } from '../../src/base/masking.ts'
-import { createSecretRegister, sensitiveLiterals } from '../../src/plan/sensitive.ts'
+import { createSecretRegister, maskerOf, sensitiveLiterals } from '../../src/plan/sensitive.ts'
 import { planOf, planWith } from './fixtures.ts'
 
 describe('the sensitive texts of a plan', () => {
+  it('holds every digit of a number', () => {
+    const change = { actions: ['create'], after: { tok: new ExactNumber('9223372036854773263') } }
+    const plan = planOf([{ ...change, after_sensitive: { tok: true } }])
+    expect(maskerOf(plan).text('account 9223372036854773263')).toBe(`account ${MASK}`)
+  })
+
   it.each<[string, object, string[]]>([
     [
       'a change, where a mark says so',

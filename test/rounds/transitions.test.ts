@@ -74,7 +74,7 @@ const RUN: Record<Name, (world: World) => Promise<unknown>> = {
   claimProject: ({ claim }) => exported.claimProject(db.sql, claim, crypto.randomUUID()),
   parkRound: park,
   releaseProject: ({ holder }) => db.sql.begin((tx) => exported.releaseProject(context.queue, tx, holder)),
-  recordLockDecision: ({ claim }) => exported.recordLockDecision(db.sql, claim, false),
+  recordLockDecision: ({ claim }) => exported.recordLockDecision(db.sql, claim, false, null),
   recordSavedPlan: ({ claim }) => exported.recordSavedPlan(db.sql, claim, null),
   releaseRound: ({ claim }) => exported.releaseRound(context, claim),
   requestCancel: ({ claim }) => cancel(claim),
@@ -90,7 +90,7 @@ async function createWorld(state: RoundState): Promise<World> {
   const holder = await claimOf(db.sql, await createSession(context))
   await exported.claimProject(db.sql, holder, project)
   const claim = await claimOf(db.sql, await createSession(context))
-  await exported.recordLockDecision(db.sql, claim, true)
+  await exported.recordLockDecision(db.sql, claim, true, null)
   const world = { claim, holder, project }
   await ARRANGE[state](world)
   expect(await stateOf(claim.id)).toBe(state)

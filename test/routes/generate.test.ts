@@ -116,6 +116,19 @@ describe.each(['generate', 'drift', 'import'])('requests of %s', (mode) => {
     }
   })
 
+  it('stores no secret of a request, in a first round or a later one', async () => {
+    const secret = ['hunter', '2-Xy!'].join('')
+    const { session_id } = await (await post({ ...first, q: `A database, the password is ${secret}` })).json()
+    expect(await detail(session_id)).toMatchObject({
+      first_query: 'A database, the password is (masked secret)',
+      rounds: [{ query: 'A database, the password is (masked secret)' }],
+    })
+    const uuid = await finished('completed')
+    await post({ session_id: uuid, q: `Now db_password="${secret}"` })
+    expect((await detail(uuid)).rounds[1].query).toBe('Now db_password="(masked secret)"')
+    expect(JSON.stringify(await core.database.sql`SELECT query FROM rounds`)).not.toContain(secret)
+  })
+
   it('asks for the request text', async () => {
     const { q, ...rest } = first
     expect(await problems(rest)).toEqual(['body.q: Field required'])
@@ -234,6 +247,9 @@ describe.each(['generate', 'drift', 'import'])('requests of %s', (mode) => {
   })
 
   it('shows where and what, as far as it may be shown', async () => {
+    const session_id = '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11'
+    const both = await (await post({ ...first, session_id })).json()
+    expect(both.detail[0].input).toEqual({ ...first, session_id })
     const answer = await post({ scope_id: 'x', repo_uri: 'https://user:secret@h/x' })
     expect((await answer.json()).detail).toEqual([
       { type: 'missing', loc: ['body', 'q'], msg: 'Field required', input: { scope_id: 'x', repo_uri: null } },

@@ -1,5 +1,5 @@
 import type { PlannedResource } from '../../client/api/client.ts'
-import { parseJson } from '../../client/json.ts'
+import { ExactNumber, parseJson } from '../../client/json.ts'
 import { excerpt } from '../words.ts'
 
 export type PlannedAttribute = PlannedResource['attributes'][number]
@@ -51,7 +51,7 @@ function showValue(value: unknown, quoted: boolean): Shown {
     const text = pretty ?? (quoted || value.trim() !== value ? JSON.stringify(value) : value)
     return asText(text)
   }
-  if (typeof value !== 'object' || value === null) return asText(String(value))
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return asText(String(value))
   if (Array.isArray(value) && value.length === 0) return note('empty list')
   if (Object.keys(value).length === 0) return note('empty map')
   return asText(JSON.stringify(value, null, 2))
@@ -76,7 +76,7 @@ export function prettyJson(text: string): string | null {
 /** Sorts keys, because their order is not a difference. */
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys)
-  if (typeof value !== 'object' || value === null) return value
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return value
   return Object.fromEntries(
     Object.entries(value)
       .sort(([a], [b]) => (a < b ? -1 : 1))

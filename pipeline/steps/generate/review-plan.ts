@@ -1,13 +1,20 @@
-import { joinNames } from '../../../src/base/text.ts'
+import { cutMiddle, joinNames } from '../../../src/base/text.ts'
 import { waitUnlessAborted } from '../../../src/base/time.ts'
 import { complianceChecker } from '../../../src/chains/compliance-checker.ts'
 import { generateReportWriter } from '../../../src/chains/report-writers.ts'
 import { foreignToCloud } from '../../../src/chains/shared/catalogue.ts'
 import { describePlan, type PlanBackground } from '../../../src/chains/shared/plan-background.ts'
-import { changedTypes, plannedChanges } from '../../../src/plan/planned-changes.ts'
+import { listChanges } from '../../../src/plan/change-list.ts'
+import { changedTypes } from '../../../src/plan/planned-changes.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import { storeComplianceCheck, storeReport } from '../../../src/reports/artifacts.ts'
-import { complianceVerdict, emptyCompliance, mergeFindings, ofEmptyPlan } from '../../../src/reports/compliance.ts'
+import {
+  blockingFindings,
+  complianceVerdict,
+  emptyCompliance,
+  mergeFindings,
+  ofEmptyPlan,
+} from '../../../src/reports/compliance.ts'
 import {
   type ComplianceReport,
   complianceFindings,
@@ -171,7 +178,7 @@ async function auditCompliance(
   }
   const findings = await runChain(kit, complianceChecker, values, { signal })
   const merged = mergeFindings(code, findings)
-  const told = plannedChanges(valid.plan).length === 0 ? ofEmptyPlan(merged) : merged
+  const told = listChanges(valid.plan, secrets).total === 0 ? ofEmptyPlan(merged) : merged
   return complianceVerdict(finishReport('compliance', complianceFindings, told, secrets))
 }
 
@@ -209,6 +216,29 @@ export function lockDecision({ report, compliance }: Review, blockOnHighImpact: 
   return high ? null : false
 }
 
+/** Maximum findings, and maximum characters, of the reason of a lock. */
+const MAX_REASONS = { findings: 5, characters: 1_000 }
+
+/** Says by which gates a review locks a session, and for what; masked like its documents. */
+function describeLock({ report, compliance }: Review, blockOnHighImpact: boolean): string {
+  const { level, title, description } = report.potential_impact.banner
+  const found = blockingFindings(compliance).map(
+    ({ rule_id, resource, message }) => `${rule_id}${resource ? ` at ${resource}` : ''}: ${message}`,
+  )
+  const more = found.length - MAX_REASONS.findings
+  const gates = [
+    ...(compliance.passed
+      ? []
+      : [
+          `Compliance. ${[...found.slice(0, MAX_REASONS.findings), ...(more > 0 ? [`and ${more} more`] : [])].join(' ')}`,
+        ]),
+    ...(level === 'high' && blockOnHighImpact
+      ? [`High impact. ${[title, description].filter(Boolean).join(': ')}`]
+      : []),
+  ]
+  return cutMiddle(gates.join(' '), MAX_REASONS.characters)
+}
+
 /**
  * Writes the decision and notifies about each gate that locked.
  * @throws `SetLockError` `Error updating DB session lock.`; `LeaseLost`
@@ -217,7 +247,8 @@ export async function decideLock(kit: Kit, review: Review): Promise<void> {
   const { context, round } = kit.run
   const { block_on_high_impact } = context.config.orchestration
   const decision = lockDecision(review, block_on_high_impact)
-  if (decision !== null) await recordLockDecision(context.sql, round, decision)
+  const reason = decision ? describeLock(review, block_on_high_impact) : null
+  if (decision !== null) await recordLockDecision(context.sql, round, decision, reason)
   const { banner } = review.report.potential_impact
   const impact = [banner.title, banner.description].filter(Boolean).join('\n\n')
   await Promise.all([

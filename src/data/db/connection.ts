@@ -1,4 +1,5 @@
 import postgres from 'postgres'
+import { parseExactly } from '../../base/json.ts'
 import type { Execute, Result, Row } from './sql.ts'
 import { listTypes, TIMESTAMPTZ, toFixedTimestamp, toParameter, typeEntry } from './values.ts'
 
@@ -165,7 +166,7 @@ function connectionOptions(
       ...listTypes,
       timestamptz: typeEntry(TIMESTAMPTZ, toFixedTimestamp),
       int8: typeEntry(INT8, Number, String),
-      ...Object.fromEntries(JSON_TYPES.map((type) => [`json${type}`, typeEntry(type, JSON.parse, toJsonText)])),
+      ...Object.fromEntries(JSON_TYPES.map((type) => [`json${type}`, typeEntry(type, parseExactly, toJsonText)])),
     },
   }
 }

@@ -1,4 +1,4 @@
-import { isEqualJson, isJsonObject, itemsOf, type Json } from '../../base/json.ts'
+import { isEqualJson, isJsonObject, itemsOf, type Json, type JsonObject } from '../../base/json.ts'
 import type { Change } from '../plan.ts'
 import { hasMark, type Marked, markedItems, markedMember } from '../value-marks.ts'
 import type { DocumentAttribute, DocumentPath } from './plan-document.ts'
@@ -142,17 +142,18 @@ export function clipDepth(value: Json, substitute: Json): { value: Json; clipped
   return isDeep(value, 0) ? { value: clip(value, substitute, 0), clipped: true } : { value, clipped: false }
 }
 
+const isNested = (value: Json): value is Json[] | JsonObject => Array.isArray(value) || isJsonObject(value)
+
 function isDeep(value: Json, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
+  if (!isNested(value)) return false
   if (depth >= MAX_DEPTH) return true
   const parts = Array.isArray(value) ? value : Object.values(value)
   return parts.some((part) => isDeep(part, depth + 1))
 }
 
 function clip(value: Json, substitute: Json, depth: number): Json {
-  if (typeof value !== 'object' || value === null) return value
+  if (!isNested(value)) return value
   if (depth >= MAX_DEPTH) return substitute
   if (Array.isArray(value)) return value.map((item) => clip(item, substitute, depth + 1))
-  if (!isJsonObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, clip(item, substitute, depth + 1)]))
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../base/json.ts'
+import { type ExactNumber, isJsonObject, type Json } from '../../base/json.ts'
 import { MASK } from '../../base/masking.ts'
 import { itemMarks, memberMarks } from '../value-marks.ts'
 import type { DocumentPath } from './plan-document.ts'
@@ -66,13 +66,14 @@ function showValue(value: Json, marks: Json | undefined, mask: Display['text'], 
   return showScalar(value, mask, seen)
 }
 
-function showScalar(value: string | number | boolean | null, mask: Display['text'], seen: Seen): Json {
+function showScalar(value: string | number | boolean | ExactNumber | null, mask: Display['text'], seen: Seen): Json {
   if (value === null || typeof value === 'boolean') return value
   const original = String(value)
   const masked = mask(original)
-  if (masked === original && typeof value === 'number') return value
+  const isNumber = typeof value !== 'string'
+  if (masked === original && isNumber) return value
   // A partly masked number would allow guessing the rest.
-  const whole = typeof value === 'number' || masked === MASK
+  const whole = isNumber || masked === MASK
   if (whole) seen.sensitive = true
   if (!whole && masked.length > MAX_TEXT) seen.cut = true
   return whole ? MASK : cutText(masked, MAX_TEXT)

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { maskedSecretsOf } from '../../../config/mask.ts'
+import { parseJson } from '../../base/json.ts'
 import { createMasker, type Masker } from '../../base/masking.ts'
 import { isUuid } from '../../base/text.ts'
 import { waitUnlessAborted } from '../../base/time.ts'
@@ -93,7 +94,7 @@ function createReader({ storage, log }: EvidenceContext, masker: Masker, signal:
     ): Promise<Document | null> => {
       const read = await text(row)
       if (read === null) return null
-      const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), read)
+      const parsed = v.safeParse(schema, parseJson(read))
       if (!parsed.success) log.warn('an artifact has another form than expected', { key: row.uri })
       return parsed.success ? parsed.output : null
     },

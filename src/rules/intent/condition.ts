@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, parseJson } from '../../base/json.ts'
+import { ExactNumber, isJsonObject, type Json, parseJson } from '../../base/json.ts'
 import { hasMark, type Marked, markedItems, markedMember } from '../../plan/value-marks.ts'
 import { fits } from './glob.ts'
 import type { Resource } from './resources.ts'
@@ -85,6 +85,9 @@ export function compareValue(value: Json, op: Operator, wanted: Scalar | undefin
 function equals(value: Json, wanted: Scalar, depth = 0): boolean {
   if (Array.isArray(value)) return listEquals(value, wanted, depth)
   if (value === null || isJsonObject(value)) return false
+  if (value instanceof ExactNumber)
+    // A wanted number was rounded when it was read, a wanted text was not.
+    return typeof wanted === 'number' ? Number(value.text) === wanted : fold(value.text) === fold(wanted)
   const [a, b] = [numberOf(value), numberOf(wanted)]
   if (a !== null && b !== null) return a === b
   return fold(value) === fold(wanted)
@@ -99,7 +102,7 @@ function listEquals(list: Json[], wanted: Scalar, depth: number): boolean {
     .split(',')
     .map(fold)
   if (parts.length !== list.length || list.length === 0) return false
-  const items = list.map((item) => (typeof item === 'object' ? '' : fold(item)))
+  const items = list.map((item) => (Array.isArray(item) ? '' : scalarsOf(item).map(fold).join()))
   return JSON.stringify(items.toSorted()) === JSON.stringify(parts.toSorted())
 }
 
@@ -114,7 +117,10 @@ function contains(value: Json, wanted: Scalar, depth = 0): boolean {
 
 /** Returns the value itself or a list's items, scalars only. */
 const scalarsOf = (value: Json): Scalar[] =>
-  (Array.isArray(value) ? value : [value]).filter((item): item is Scalar => item !== null && typeof item !== 'object')
+  (Array.isArray(value) ? value : [value]).flatMap((item) => {
+    if (item instanceof ExactNumber) return [item.text]
+    return item !== null && typeof item !== 'object' ? [item] : []
+  })
 
 /** Normalises a scalar for comparison: without surrounding blanks and quotes, in lower case. */
 const fold = (value: Scalar): string =>

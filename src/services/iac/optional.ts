@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { delay, type OutboundResponse } from '../../base/http.ts'
+import { parseExactly } from '../../base/json.ts'
 import { waitUnlessAborted } from '../../base/time.ts'
 import {
   AnnouncementSchema,
@@ -92,7 +93,7 @@ function createOptionalJobs(
         return null
       }
       const text = await runJob(access, kind, await withoutUnknown(body, offers, signal), signal)
-      const parsed = text === null ? null : v.safeParse(schema, JSON.parse(text))
+      const parsed = text === null ? null : v.safeParse(schema, parseExactly(text))
       if (parsed?.success === false) throw new OffContract('an answer of an unknown form')
       return parsed?.output ?? null
     } catch (error) {

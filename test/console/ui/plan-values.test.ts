@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { parseJson } from '../../../console/client/json.ts'
 import { diffLines, diffWords, likeness } from '../../../console/ui/plan/text-diff.ts'
 import {
   columnsOf,
@@ -35,6 +36,12 @@ describe('a value of a plan', () => {
     expect(prettyJson('{"b":1,"a":[2]}')).toBe(prettyJson('{ "a": [2], "b": 1 }'))
     expect(prettyJson('{broken')).toBeNull()
     expect(prettyJson('12')).toBeNull()
+  })
+  it('shows every digit of a number', () => {
+    const value = parseJson('[9007199254740993,{"a":9007199254740993}]') as unknown[]
+    expect(showSide(changed(9007199254740992, value[0]), 'after').text).toBe('9007199254740993')
+    expect(showSide(changed(null, value[1]), 'after').text).toBe('{\n  "a": 9007199254740993\n}')
+    expect(prettyJson('{"a":9007199254740993}')).toBe('{\n  "a": 9007199254740993\n}')
   })
   it('counts items from one', () => {
     expect(pathParts(['rule', 0, 'port'])).toEqual(['rule', 'item 1', 'port'])

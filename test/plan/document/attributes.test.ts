@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ExactNumber } from '../../../src/base/json.ts'
 import { MASK } from '../../../src/base/masking.ts'
 import { PlanDocumentSchema } from '../../../src/plan/document/plan-document.ts'
 import { documentOf, entry, lines, planFrom, resourceOf } from './support.ts'
@@ -19,6 +20,13 @@ describe('attributes of a plan document', () => {
       'added fresh: null -> []',
     ])
     expect(resource.attributes_unchanged).toBe(1)
+  })
+
+  it('shows every digit of a number', () => {
+    const [before, after] = [9007199254740992, new ExactNumber('9007199254740993')]
+    expect(changes({ owner: before }, { owner: after })).toEqual([
+      'changed owner: 9007199254740992 -> 9007199254740993',
+    ])
   })
 
   it('shows an item that comes into a list or goes out of it as one difference', () => {

@@ -44,7 +44,9 @@ describe('the repair loop', () => {
     expect(session.statuses.at(-1)).toBe('failed')
     expect(session.messages.at(-1)).toBe('runner failed: Validation loop exceeded.')
     expect(session).toMatchObject({ in_flight: false, is_blocked: false })
-    expect(session.history).toEqual([])
+    expect(session.history).toEqual([
+      { user: 'Add a second greeting', assistant: expect.stringContaining(session.branch) },
+    ])
     expect(llm.of('report_compliance_findings')).toEqual([])
     expect(await stack.git(session.repo_uri, 'show', `${session.branch}:second.tf`)).toBe(`${BROKEN}\n`)
     expect(existsSync(planPath(stack, session.uuid))).toBe(false)

@@ -10,8 +10,15 @@ import { interceptRequests } from '../../../helpers/intercept.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { createSteps, type StepWorld } from '../support.ts'
 
+const BROKEN = {
+  rule_id: 'r.one',
+  severity: 'error',
+  resource: 'a.b',
+  message: 'Deletes data.',
+  suggested_fix: null,
+} as const
 const review = (passed: boolean, level: ImpactLevel): Review => ({
-  compliance: { passed, violations: [], summary: 'A rule was broken.', checked_rules: [] },
+  compliance: { passed, violations: passed ? [] : [BROKEN], summary: 'A rule was broken.', checked_rules: [] },
   report: v.parse(reportSchemas.generate, {
     summary: {},
     potential_impact: { banner: { level, title: 'Impact', description: 'What happens.' } },
@@ -66,6 +73,12 @@ describe('decideLock', () => {
     const { world, sent } = await worldWithNotifications(true)
     await decideLock(world.kit, review(false, 'high'))
     expect(await isBlocked(world)).toBe(true)
+    const [entry] = await steps.database.sql`
+      SELECT detail FROM audit_records WHERE session_uuid = ${world.run.round.session.uuid} AND action = 'session_locked'`
+    expect(entry?.detail).toEqual({
+      round: 1,
+      reason: 'Compliance. r.one at a.b: Deletes data. High impact. Impact: What happens.',
+    })
     expect(new Map(sent.map(({ kind, body }) => [kind, body]))).toEqual(
       new Map([
         ['iac.compliance.failed', 'A rule was broken.'],
