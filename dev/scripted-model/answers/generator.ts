@@ -48,8 +48,10 @@ function editCall(edit: Edit) {
   return call('replace_in_file', { target_file: edit.replace, diff: searchReplace(edit.search, edit.by) })
 }
 
-/** Repairs one kind of fault: a reference to a local value that is not declared. */
+/** Repairs one kind of fault: a reference to a local value that is not declared. What is older is left. */
 function repair({ query, steps, history }: Conversation): Reply {
+  if (/All of them stood in the code before this session/.test(query))
+    return complete('not done', 'The code was broken before this request, which does not ask to mend it.')
   const file = /\bon (\S+\.tf) line \d+|^(\S+\.tf):\d+/m.exec(query)?.slice(1).find(Boolean)
   const missing = /local value with the name "([^"]+)" has not been declared/.exec(query.replace(/\s+/g, ' '))?.[1]
   if (!file || !missing) return unknownRefusal
