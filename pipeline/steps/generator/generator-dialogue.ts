@@ -66,7 +66,7 @@ export async function openGenerator(kit: Kit, { query, ...task }: ToldTask) {
 const MAX_LOCK_FILE = 1_000_000
 
 /** Reads the providers that init or the repository chose; none when init needs none, null when they are unknown. */
-const readProviders = ({ run, engine }: Kit): Promise<LockedProvider[] | null> =>
+export const readProviders = ({ run, engine }: Kit): Promise<LockedProvider[] | null> =>
   withFallback(run, 'the generator is not told the versions of the providers', null, async () => {
     const text = await readText(`${run.workspace.iacRoot}/${LOCK_FILE}`, MAX_LOCK_FILE)
     if (text === null) return engine.initialised ? [] : null
