@@ -3,7 +3,7 @@ import { cutMiddle } from '../base/text.ts'
 import type { ReportType } from '../base/vocabulary.ts'
 import type { DriftOperation } from '../plan/drift.ts'
 import { fence, joinParts, type Layout, renderLayout } from '../prompts/layout.ts'
-import { type ApplyReport, reportSchemas } from '../reports/schemas.ts'
+import { type ApplyReport, generateNarration, reportSchemas } from '../reports/schemas.ts'
 import type { ImportFacts } from '../reports/settle-import.ts'
 import { showDiff } from './shared/branch-diff.ts'
 import { defineChain } from './shared/chain.ts'
@@ -30,7 +30,7 @@ const TOOLS = {
   generate: {
     name: 'generate_engine_plan_report',
     description: 'Report the changes of the plan, their impact and their cost.',
-    schema: reportSchemas.generate,
+    schema: generateNarration,
   },
   drift: {
     name: 'generate_engine_drift_report',
@@ -64,9 +64,12 @@ export const generateReportWriter = defineChain({
           'exposure, permissions, cost.',
         'Set the impact level by the criteria below and give the reason that decided it. A destroyed or replaced ' +
           'resource that holds data or grants access is high.',
-        'Estimate monthly cost only for what the plan creates or changes. Use `fixed` with an amount when the ' +
-          'price does not depend on use, `usage_based` with amount 0 otherwise, `free` where nothing is charged. ' +
-          'Prices are estimates: say on which size, region and date they rest, and write 0 rather than guess.',
+        'Estimate monthly cost only for what the plan creates, changes or destroys, one row each. Use `fixed` with an ' +
+          'amount when the price does not depend on use, `usage_based` with amount 0 otherwise, `free` where nothing ' +
+          'is charged. `fixed_monthly_cost` is the cost after the plan, 0 for what is destroyed, and ' +
+          '`fixed_monthly_cost_before` the cost today: 0 for what is created, null where it cannot be known. Code ' +
+          'computes the savings from both. Prices are estimates: say on which size, region and date they rest, and ' +
+          'write 0 and why rather than guess. Where a request asks about cost and no figure can be known, say so.',
         'Currency is three capital letters, the same for all amounts, USD unless a request says otherwise. The ' +
           'total is the sum of the fixed amounts.',
         'The requests say what was wanted, and the words of the author what was built and assumed; report what the ' +

@@ -76,6 +76,9 @@ export const requestsFilter = defineChain({
         'A request with an acceptable and a forbidden part is declined as a whole; name the part that has to go.',
         'A question, a greeting or a comment asks for no change: answer it briefly from what you read and report ' +
           '`status` false.',
+        'A question about cost gets figures with what they rest on (size, count, region, price and its date), or the ' +
+          'answer that they cannot be known from here and what is missing. A request to make something cheaper is a ' +
+          'change.',
         'An ambiguous request is accepted when a careful engineer could choose sensible defaults, and declined ' +
           'with one concrete question when not.',
         'Write the explanation to the user, in the language of the request, in at most five sentences, without ' +

@@ -53,6 +53,17 @@ const count = () => v.optional(v.pipe(numeric(), v.integer(), v.minValue(0)), 0)
 /** Accepts a finite amount of money; absent and null become 0. */
 const amount = () => v.optional(v.pipe(numeric(), v.finite()), 0)
 
+/** Accepts a finite amount of money, or null for one that is not known. */
+const knownAmount = () =>
+  v.nullable(
+    v.pipe(
+      v.union([v.number(), v.string()]),
+      v.transform((value) => toNumber(value)),
+      v.number(),
+      v.finite(),
+    ),
+  )
+
 const numeric = () => v.pipe(v.union([v.number(), v.string(), v.null()]), v.transform(toNumber), v.number())
 
 /** Reads `"$1,234.50"` as 1234.5; other text stays text, which the next step refuses. */
@@ -77,6 +88,13 @@ const currency = () =>
 
 const OVERALL = ['Succeeded', 'Partial', 'Failed'] as const
 
+const costRow = v.object({
+  resource_type: requiredText(),
+  pricing_model: choice(['fixed', 'usage_based', 'free']),
+  fixed_monthly_cost: amount(),
+  notes: text(),
+})
+
 /** The stored reports; browser clients read their keys. */
 export const reportSchemas = {
   generate: v.object({
@@ -99,14 +117,7 @@ export const reportSchemas = {
       currency: currency(),
       total_fixed_monthly_cost: amount(),
       introduction_paragraph: text(),
-      breakdown: list(
-        v.object({
-          resource_type: requiredText(),
-          pricing_model: choice(['fixed', 'usage_based', 'free']),
-          fixed_monthly_cost: amount(),
-          notes: text(),
-        }),
-      ),
+      breakdown: list(costRow),
     }),
   }),
   drift: v.object({
@@ -185,6 +196,16 @@ export const complianceFindings = v.object({
 })
 
 export type ReportDocuments = { [Type in ReportType]: v.InferOutput<(typeof reportSchemas)[Type]> }
+/** What a model writes for a generate report: rows also say what the resource costs today, which code puts into words. */
+export const generateNarration = v.object({
+  ...reportSchemas.generate.entries,
+  estimated_costs: v.object({
+    ...reportSchemas.generate.entries.estimated_costs.entries,
+    breakdown: list(v.object({ ...costRow.entries, fixed_monthly_cost_before: v.exactOptional(knownAmount()) })),
+  }),
+})
+export type GenerateNarration = v.InferOutput<typeof generateNarration>
+
 export type GenerateReport = ReportDocuments['generate']
 export type DriftReport = ReportDocuments['drift']
 export type ApplyReport = ReportDocuments['apply']
