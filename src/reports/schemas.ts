@@ -3,7 +3,7 @@ import { PlatformError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import type { Masker } from '../base/masking.ts'
 import { type ReportType, SEVERITIES } from '../base/vocabulary.ts'
-import { REPORT_ACTIONS } from '../plan/actions.ts'
+import { REPORT_ACTIONS, STATE_ACTIONS } from '../plan/actions.ts'
 
 // Field kinds of documents that a model writes. They accept unambiguous variants, such as a number as text, a null list
 // or another letter case, and refuse the rest, so that the model tries again.
@@ -95,8 +95,8 @@ const costRow = v.object({
   notes: text(),
 })
 
-/** The stored reports; browser clients read their keys. */
-export const reportSchemas = {
+/** The reports as models write them. */
+export const narrationSchemas = {
   generate: v.object({
     summary: v.object({ create: count(), update: count(), delete: count(), recreate: count() }),
     detailed_changes: list(
@@ -117,7 +117,8 @@ export const reportSchemas = {
       currency: currency(),
       total_fixed_monthly_cost: amount(),
       introduction_paragraph: text(),
-      breakdown: list(costRow),
+      // What a row costs today; code puts the difference into words.
+      breakdown: list(v.object({ ...costRow.entries, fixed_monthly_cost_before: v.exactOptional(knownAmount()) })),
     }),
   }),
   drift: v.object({
@@ -181,6 +182,47 @@ export const reportSchemas = {
   }),
 } as const satisfies Record<ReportType, v.GenericSchema>
 
+const stateCount = v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1)))
+
+/** What a plan does in the state alone. Both fields are absent where it does nothing there. */
+const stateChange = <const Extra extends v.ObjectEntries>(extra: Extra) =>
+  v.exactOptional(
+    v.array(
+      v.object({
+        name: v.string(),
+        action: v.picklist(STATE_ACTIONS),
+        previous_name: v.exactOptional(v.string()),
+        summary: v.string(),
+        ...extra,
+      }),
+    ),
+  )
+
+/** The stored reports; browser clients read their keys. Code adds moves, imports and forgotten objects. */
+export const reportSchemas = {
+  ...narrationSchemas,
+  generate: v.object({
+    ...narrationSchemas.generate.entries,
+    summary: v.object({
+      ...narrationSchemas.generate.entries.summary.entries,
+      ...{ move: stateCount, import: stateCount, forget: stateCount },
+    }),
+    estimated_costs: v.object({
+      ...narrationSchemas.generate.entries.estimated_costs.entries,
+      breakdown: list(costRow),
+    }),
+    state_changes: stateChange({}),
+  }),
+  apply: v.object({
+    ...narrationSchemas.apply.entries,
+    summary: v.object({
+      ...narrationSchemas.apply.entries.summary.entries,
+      ...{ moved: stateCount, imported: stateCount, forgotten: stateCount },
+    }),
+    state_changes: stateChange({ status: v.picklist(['success', 'failed', 'unknown']) }),
+  }),
+} as const satisfies Record<ReportType, v.GenericSchema>
+
 export const complianceFindings = v.object({
   violations: list(
     v.object({
@@ -196,16 +238,7 @@ export const complianceFindings = v.object({
 })
 
 export type ReportDocuments = { [Type in ReportType]: v.InferOutput<(typeof reportSchemas)[Type]> }
-/** What a model writes for a generate report: rows also say what the resource costs today, which code puts into words. */
-export const generateNarration = v.object({
-  ...reportSchemas.generate.entries,
-  estimated_costs: v.object({
-    ...reportSchemas.generate.entries.estimated_costs.entries,
-    breakdown: list(v.object({ ...costRow.entries, fixed_monthly_cost_before: v.exactOptional(knownAmount()) })),
-  }),
-})
-export type GenerateNarration = v.InferOutput<typeof generateNarration>
-
+export type GenerateNarration = v.InferOutput<typeof narrationSchemas.generate>
 export type GenerateReport = ReportDocuments['generate']
 export type DriftReport = ReportDocuments['drift']
 export type ApplyReport = ReportDocuments['apply']
