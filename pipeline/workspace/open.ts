@@ -69,11 +69,13 @@ function createWorkspace(checkout: Checkout): Workspace {
   // The branch only grows during a run, so the merge base stays the same.
   let base: Promise<string> | null = null
   // Concurrent callers share one search, because git does not fetch into a clone twice at once.
-  const mergeBase = () =>
-    (base ??= findMergeBase(checkout).catch((error: unknown) => {
+  const findBase = (): Promise<string> => {
+    base ??= findMergeBase(checkout).catch((error: unknown) => {
       base = null
       throw error
-    }))
+    })
+    return base
+  }
   return {
     clone,
     gitDirectory,
@@ -85,8 +87,12 @@ function createWorkspace(checkout: Checkout): Workspace {
     restore: (commit) => restoreFiles(checkout, commit),
     pendingChanges: () => readPendingChanges(checkout),
     changedFiles: (since) => listChangedFiles(checkout, since),
-    branchDiff: async (since) => readBranchDiff(checkout, since === 'run' ? checkout.base : await mergeBase()),
-    baseCode: async () => readCodeAt(checkout, await mergeBase()),
+    branchDiff: async (since) => {
+      if (since === 'run') return readBranchDiff(checkout, checkout.base)
+      return readBranchDiff(checkout, await findBase())
+    },
+    baseCommit: findBase,
+    baseCode: async () => readCodeAt(checkout, await findBase()),
     revision: () => computeRevision(checkout),
     keep: async () => {
       const commit = await readHead(checkout)

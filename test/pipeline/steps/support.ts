@@ -234,6 +234,7 @@ function fakeWorkspace(): FakeWorkspace {
     branchDiff: async () => '',
     baseCode: async () => '',
     changedFiles: async () => [],
+    baseCommit: async () => 'base',
     revision: async () => workspace.current_revision,
     keep: async () => {
       workspace.kept = true
