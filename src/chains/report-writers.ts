@@ -2,7 +2,7 @@ import { createResultTool } from '../agent/result-tool.ts'
 import { cutMiddle } from '../base/text.ts'
 import type { ReportType } from '../base/vocabulary.ts'
 import type { DriftOperation } from '../plan/drift.ts'
-import { fence, joinParts, type Layout, renderLayout } from '../prompts/layout.ts'
+import { fence, joinParts, LANGUAGE_RULE, type Layout, renderLayout } from '../prompts/layout.ts'
 import { type ApplyReport, reportSchemas } from '../reports/schemas.ts'
 import type { ImportFacts } from '../reports/settle-import.ts'
 import { showDiff } from './shared/branch-diff.ts'
@@ -19,6 +19,7 @@ const renderReportLayout = (tool: string, { role, rules, blocks }: Pick<Layout, 
       ...rules,
       'Plain language, short sentences, no praise, no repetition. Never invent a resource, a number or a cause.',
       'Values shown as masked or sensitive stay so; do not guess them.',
+      LANGUAGE_RULE,
     ],
     blocks,
     finish: `Call \`${tool}\` once with the complete report; every list key is present, empty where there is nothing.`,

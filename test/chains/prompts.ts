@@ -32,7 +32,7 @@ import {
 import { requestsFilter } from '../../src/chains/requests-filter.ts'
 import type { PlanBackground } from '../../src/chains/shared/plan-background.ts'
 import type { ShownRepository } from '../../src/chains/shared/repository.ts'
-import { fenceEarlierTurns } from '../../src/chains/shared/run-chain.ts'
+import { fenceTurns } from '../../src/chains/shared/run-chain.ts'
 import { statusUpdate } from '../../src/chains/status-update.ts'
 import { driftTargets, sessionTargets } from '../../src/chains/target-generator.ts'
 import { background } from '../pipeline/steps/review.ts'
@@ -83,7 +83,7 @@ const FOLLOW_UP: PlanBackground = {
     repairs: [],
     drift: ['aws_vpc.a: tags.owner is "network"'],
     losses: [],
-    notes: ['Also planned with `prod.tfvars`, without its state: valid, 12 resources.'],
+    notes: ['Tried with the values of `prod.tfvars`: the code is valid, with 12 resources in all.'],
   },
 }
 const COMPLIANCE = {
@@ -330,11 +330,25 @@ export const SHARED: Record<string, readonly Section[]> = {
     [
       'earlier turns',
       JSON.stringify(
-        fenceEarlierTurns([
+        fenceTurns([
           { user: 'asked', assistant: 'answered' },
           { user: '', assistant: 'only answered' },
           { user: 'only asked', assistant: '' },
         ]),
+        null,
+        2,
+      ),
+    ],
+    [
+      'a turn of the present round after an earlier one',
+      JSON.stringify(
+        fenceTurns(
+          [
+            { user: 'asked', assistant: 'answered' },
+            { user: 'asks', assistant: 'written' },
+          ],
+          1,
+        ),
         null,
         2,
       ),
