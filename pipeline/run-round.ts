@@ -2,6 +2,7 @@ import { maskedSecretsOf } from '../config/mask.ts'
 import type { AgentEvent } from '../src/agent/agent-request.ts'
 import { LeaseLost, PlatformError, RoundCancelled } from '../src/base/errors.ts'
 import type { Logger } from '../src/base/log.ts'
+import { MASKED_SECRET } from '../src/base/mask-secrets.ts'
 import { createMasker } from '../src/base/masking.ts'
 import type { ChainName } from '../src/chains/index.ts'
 import type { Context } from '../src/context.ts'
@@ -117,7 +118,7 @@ async function attempt(context: Context, claim: Claim, modes: Modes, frame: Roun
   const run = await openRun(context, claim, mode, frame)
   const endWith = (status: RoundEnd['status'], message: string, more: Partial<RoundEnd> = {}): RoundEnd => {
     const { conversation: history, meter, result } = run
-    return { status, message, commit: null, history, usage: meter.usage(), result, ...more }
+    return { status, message: noteSecret(run, message), commit: null, history, usage: meter.usage(), result, ...more }
   }
   try {
     if (claim.cancelled_by !== null && mode.workspace) {
@@ -142,8 +143,37 @@ async function attempt(context: Context, claim: Claim, modes: Modes, frame: Roun
     }
     context.log.error('round failed', { error })
     // Only the text of a platform error is for users.
-    return endWith('failed', `runner failed: ${error instanceof PlatformError ? error.message : UNEXPECTED}`)
+    const message = `runner failed: ${error instanceof PlatformError ? error.message : UNEXPECTED}`
+    noteFailure(run, message)
+    return endWith('failed', message)
   }
+}
+
+const SECRET_TYPED =
+  'The request held what looks like a secret; it was masked before anything was stored or sent to a model. Change it, ' +
+  'since it has left your hands, and keep it in a secret store or in a sensitive variable, never in a request.'
+
+/** Begins the answer to a request that held a secret with that. Returns the message, which may be the same text. */
+function noteSecret({ conversation, round }: BareRun, message: string): string {
+  const turn = conversation[round.history.length]
+  if (!turn || !round.query.includes(MASKED_SECRET)) return message
+  const said = turn.assistant
+  turn.assistant = `${SECRET_TYPED}\n\n${said}`.trim()
+  return said === message ? turn.assistant : message
+}
+
+/**
+ * Says in the conversation that a failure ends the session, and what of it stays: the text of the status itself is part
+ * of the contract.
+ */
+function noteFailure({ conversation, round }: BareRun, message: string): void {
+  const { branch } = round.session.workspace
+  const note =
+    `${message}\n\nThis ends the session: a further request in it starts nothing, so open a new session. What was pushed ` +
+    `to the branch ${branch} stays there, and a pull request can be opened from it, but no plan of it is applied any more.`
+  const last = conversation.length > round.history.length ? conversation.at(-1) : undefined
+  if (last) last.assistant = `${last.assistant}\n\n${note}`.trim()
+  else conversation.push({ user: round.query, assistant: note })
 }
 
 /** Notes the cancellation in the last turn of the conversation, except for an apply, which has its report there. */
@@ -160,6 +190,7 @@ async function giveUp(mode: RoundMode, run: BareRun, interruptions: number): Pro
       if (error instanceof LeaseLost || run.signal.aborted) throw error
       run.log.error('a round that is given up could not be tidied up', { error })
     })
+  noteFailure(run, message)
   return { status: 'failed', message, history: run.conversation, commit: null, usage: null }
 }
 

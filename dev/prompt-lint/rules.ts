@@ -1,7 +1,7 @@
+import { carriesSecret, hasUrlPassword, isLiteralSecret, tokensIn } from '../../src/base/secret-forms.ts'
 import { wordsOf } from '../../src/base/text.ts'
 import { blocksWithin, isWrittenOut, readHcl } from '../../src/hcl/read.ts'
 import type { HclValue } from '../../src/hcl/tree.ts'
-import { carriesSecret, hasUrlPassword, isLiteralSecret, tokensIn } from '../../src/rules/common/secret-forms.ts'
 import { splitMarkdown, withoutCode } from './markdown.ts'
 import { findUnknownArguments, findUnknownReferences, type ProviderSchema } from './schema.ts'
 

@@ -1,5 +1,6 @@
 import { maskedSecretsOf } from '../../config/mask.ts'
 import { type Tool, ToolError } from '../../src/agent/agent-request.ts'
+import { MASKED_SECRET } from '../../src/base/mask-secrets.ts'
 import { MASK } from '../../src/base/masking.ts'
 import type { ToolKind } from '../../src/chains/shared/chain.ts'
 import { declaredBlocksIn, isCode, isReadme } from '../../src/chains/shared/declared-blocks.ts'
@@ -13,6 +14,7 @@ import { inspectionTools } from '../tools/look.ts'
 import { resourceSchemaTool, webSearchTool } from '../tools/look-up.ts'
 import { createFileAccess, type FileAccess } from '../workspace/files/access.ts'
 import { createAttempts } from './attempts.ts'
+import { createBasePlan } from './base-plan.ts'
 import { createEngine } from './engine.ts'
 import { createOutputArchive } from './engine-output.ts'
 import type { BareRun, Run } from './run.ts'
@@ -32,6 +34,8 @@ export function createKit(run: Run) {
     run,
     engine,
     attempts: createAttempts(run, bare.secrets),
+    /** The plan of the code before the session. */
+    base: createBasePlan(run, bare.secrets),
     /** Opens the files of the engine root. */
     openFiles,
     survey: createSurvey(run, openFiles),
@@ -83,11 +87,17 @@ const recordPlanCounts = (secrets: SecretRegister, { recording }: BareRun): Secr
       }
     : secrets
 
-/** Makes a tool refuse the mask in arguments, because writing it back would lose the masked value. */
+/** Makes a tool refuse the masks in arguments: writing one back would lose a value, or write a secret of the request. */
 const refuseMasks = (tool: Tool): Tool => ({
   ...tool,
   run: (args, signal) => {
-    if (Object.values(args).some((value) => typeof value === 'string' && value.includes(MASK)))
+    const holds = (mask: string) => Object.values(args).some((one) => typeof one === 'string' && one.includes(mask))
+    if (holds(MASKED_SECRET))
+      throw new ToolError(
+        `The text holds "${MASKED_SECRET}", which stands for a secret that the user typed. A secret does not belong in ` +
+          'code: read it from a secret store, let the provider generate it, or declare a sensitive variable without a default.',
+      )
+    if (holds(MASK))
       throw new ToolError(
         `The text holds "${MASK}", which stands for a value that is hidden from you. Leave the lines with that value ` +
           'as they are: change only other lines, with `replace_in_file`.',

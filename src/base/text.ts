@@ -86,3 +86,29 @@ export const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()
 /** Compares a whole text with a pattern in which `*` stands for any text. */
 export const matchesWildcard = (pattern: string, text: string): boolean =>
   new RegExp(`^${pattern.split('*').map(escapePattern).join('.*')}$`, 's').test(text)
+
+/** Depth of nested JSON documents, each of which escapes the one inside it. */
+const LEVELS = 3
+
+/**
+ * Returns the forms in which programs write a text into a document: as it is, in JSON and in the engine's language,
+ * also where one holds another. The engine's JSON escapes signs of HTML and two line separators, other writers all
+ * characters outside of ASCII, or slashes.
+ */
+export function escapedForms(text: string): Set<string> {
+  if (/^[\w .,:;=+-]*$/.test(text)) return new Set([text])
+  const json = jsonOf(text)
+  const forms = new Set([text, text.replaceAll('\n', '\r\n'), json, json.replace(/[\u007f-\uffff]/g, hexEscape)])
+  forms.add(json.replaceAll('/', '\\/'))
+  let level = [text, ...forms, ...[text, json].map((form) => form.replace(/[$%](?=\{)/g, '$&$&'))]
+  for (const form of level) forms.add(form)
+  for (let depth = 0; depth < LEVELS; depth++) {
+    level = [...new Set(level.map(jsonOf).flatMap((form) => [form, form.replace(/[<>&\u2028\u2029]/g, hexEscape)]))]
+    for (const form of level) forms.add(form)
+  }
+  return forms
+}
+
+const jsonOf = (text: string): string => JSON.stringify(text).slice(1, -1)
+
+const hexEscape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`

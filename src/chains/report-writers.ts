@@ -3,7 +3,7 @@ import { cutMiddle } from '../base/text.ts'
 import type { ReportType } from '../base/vocabulary.ts'
 import type { DriftOperation } from '../plan/drift.ts'
 import { fence, joinParts, LANGUAGE_RULE, type Layout, renderLayout } from '../prompts/layout.ts'
-import { type ApplyReport, reportSchemas } from '../reports/schemas.ts'
+import { type ApplyReport, narrationSchemas } from '../reports/schemas.ts'
 import type { ImportFacts } from '../reports/settle-import.ts'
 import { showDiff } from './shared/branch-diff.ts'
 import { defineChain } from './shared/chain.ts'
@@ -31,22 +31,22 @@ const TOOLS = {
   generate: {
     name: 'generate_engine_plan_report',
     description: 'Report the changes of the plan, their impact and their cost.',
-    schema: reportSchemas.generate,
+    schema: narrationSchemas.generate,
   },
   drift: {
     name: 'generate_engine_drift_report',
     description: 'Report which drift was remediated and which was not.',
-    schema: reportSchemas.drift,
+    schema: narrationSchemas.drift,
   },
   apply: {
     name: 'generate_engine_apply_report',
     description: 'Report what the engine changed and what failed.',
-    schema: reportSchemas.apply,
+    schema: narrationSchemas.apply,
   },
   import: {
     name: 'generate_engine_import_report',
     description: 'Report which resources were imported and which were not.',
-    schema: reportSchemas.import,
+    schema: narrationSchemas.import,
   },
 } as const satisfies Record<ReportType, object>
 
@@ -59,8 +59,8 @@ export const generateReportWriter = defineChain({
     renderReportLayout(TOOLS.generate.name, {
       role: 'You write the report on a plan for the person who decides whether it is applied.',
       rules: [
-        'One entry in `detailed_changes` for each resource that the plan creates, changes, destroys or replaces, ' +
-          'named by its full address.',
+        'One entry in `detailed_changes` for each resource that the plan creates, changes, destroys or replaces. ' +
+          'Code adds what is moved, imported or leaves the state: give it no entry.',
         'Say what the change means in operation, not only which attribute differs: interruption, loss of data, ' +
           'exposure, permissions, cost.',
         'Set the impact level by the criteria below and give the reason that decided it. A destroyed or replaced ' +

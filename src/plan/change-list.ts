@@ -1,6 +1,6 @@
 import { itemsOf, type Json, memberOf } from '../base/json.ts'
 import type { Masker } from '../base/masking.ts'
-import { isMoved, mainAction, type PlanAction, type PlanCounts, toReportAction } from './actions.ts'
+import { isMoved, mainAction, type PlanAction, type PlanCounts, type StateAction, toReportAction } from './actions.ts'
 import { appendStep } from './addresses.ts'
 import { CRITICALITY_IN_WORDS, criticalChanges } from './impact.ts'
 import type { Plan, ResourceChange } from './plan.ts'
@@ -91,6 +91,21 @@ export const forcedBy = ({ change }: ResourceChange): string[] =>
 
 /** Writes a path as the engine's language does: `["tags", "a b", 0]` becomes `tags["a b"][0]`. */
 const renderPath = (path: Json): string => itemsOf(path).reduce<string>((start, step) => appendStep(start, step), '')
+
+/** A change of the state alone; an object that is also changed, or moved and imported at once, has several. */
+export interface StateChange {
+  address: string
+  action: StateAction
+  previous_address?: string
+}
+
+/** Lists what the listed changes do in the state alone, in their order. */
+export const stateChanges = (entries: readonly ListedChange[]): StateChange[] =>
+  entries.flatMap(({ address, action, previous_address, import_id }): StateChange[] => [
+    ...(previous_address === undefined ? [] : [{ address, action: 'move' as const, previous_address }]),
+    ...(import_id === undefined ? [] : [{ address, action: 'import' as const }]),
+    ...(action === 'forget' ? [{ address, action }] : []),
+  ])
 
 /** Formats counts: `1 to create, 0 to update, 0 to delete, 0 to recreate, 2 to move`. */
 export const countsInWords = (counts: ListedCounts): string =>

@@ -1,7 +1,8 @@
 import type { Masker } from '../base/masking.ts'
 import { cutMiddle, joinNames } from '../base/text.ts'
-import { type PlannedChange, toReportAction, toReportCounts } from '../plan/actions.ts'
+import { type PlannedChange, STATE_ACTIONS, type StateAction, toReportAction, toReportCounts } from '../plan/actions.ts'
 import { localName, stripBackticks, withoutIndexes } from '../plan/addresses.ts'
+import { listChanges, stateChanges } from '../plan/change-list.ts'
 import { CRITICALITY_IN_WORDS, criticalChanges, higherImpact, impactFloor, impactReasons } from '../plan/impact.ts'
 import type { Plan } from '../plan/plan.ts'
 import { planCounts, plannedChanges } from '../plan/planned-changes.ts'
@@ -47,7 +48,7 @@ export function settleGenerateReport(
   const impact = narration.potential_impact
   const document = {
     ...narration,
-    summary: toReportCounts(planCounts(plan)),
+    summary: { ...toReportCounts(planCounts(plan)), ...countStateChanges(plan) },
     detailed_changes: settleChanges(narration.detailed_changes, plannedChanges(plan)),
     potential_impact: {
       ...impact,
@@ -56,6 +57,7 @@ export function settleGenerateReport(
       bullet_points: settlePoints(impact.bullet_points, known),
     },
     estimated_costs: settleCosts(narration.estimated_costs),
+    ...listStateChanges(plan),
   }
   return finishReport('generate', reportSchemas.generate, document, masker)
 }
@@ -69,6 +71,33 @@ const HAPPENS: Record<PlannedChange['action'], string> = {
 
 const happens = ({ action, keeps_old }: PlannedChange): string =>
   keeps_old ? 'Will be created again; the old object is removed from the state and stays.' : HAPPENS[action]
+
+const CHANGES_STATE: Record<StateAction, string> = {
+  move: 'Keeps its object, at another address.',
+  import: 'An existing object comes under management.',
+  forget: 'Is no longer managed; the object stays.',
+}
+
+/** Counts moves, imports and forgotten objects; those that do not occur are left out. */
+function countStateChanges(plan: Plan): Partial<Record<StateAction, number>> {
+  const { counts } = listChanges(plan, UNMASKED)
+  return Object.fromEntries(STATE_ACTIONS.flatMap((action) => (counts[action] > 0 ? [[action, counts[action]]] : [])))
+}
+
+/** Lists them; no field where there are none. */
+function listStateChanges(plan: Plan): Pick<GenerateReport, 'state_changes'> {
+  const changes = stateChanges(listChanges(plan, UNMASKED).entries)
+  if (changes.length === 0) return {}
+  return {
+    state_changes: changes.map(({ address, action, previous_address }) => ({
+      ...{ name: address, action, summary: CHANGES_STATE[action] },
+      ...(previous_address !== undefined && { previous_name: previous_address }),
+    })),
+  }
+}
+
+/** The finished report is masked as a whole. */
+const UNMASKED = { text: (value: string) => value }
 
 function settleChanges(narrated: readonly Entry[], changes: readonly PlannedChange[]): Entry[] {
   return changes.map((change) => {
@@ -94,7 +123,7 @@ function findEntry(narrated: readonly Entry[], address: string): Entry | undefin
 
 /** Puts what the round left out, could not check or cannot tell before the model's summary. */
 function beginWithGaps(summary: string, plan: Plan, { result = emptyResult() }: KnownBesides): string {
-  const gaps = [...result.gaps, describeUnknown(plan)].map((gap) => cutMiddle(gap, MAX_GAP))
+  const gaps = [...result.gaps, describeUnknown(plan), describeForgotten(plan)].map((gap) => cutMiddle(gap, MAX_GAP))
   return [...gaps, summary].filter((text) => text !== '').join(' ')
 }
 
@@ -127,6 +156,15 @@ function describeUnknown(plan: Plan): string {
     10,
   )
   return lost.length === 0 ? '' : `It cannot be told whether this holds data or grants access: ${names}.`
+}
+
+function describeForgotten(plan: Plan): string {
+  const names = stateChanges(listChanges(plan, UNMASKED).entries).filter(({ action }) => action === 'forget')
+  if (names.length === 0) return ''
+  return `Stays as it is, but is no longer managed: ${joinNames(
+    names.map(({ address }) => address),
+    10,
+  )}.`
 }
 
 const FATES = { delete: 'destroyed', replace: 'replaced', forget: 'no longer managed' } as const

@@ -1,5 +1,6 @@
 import { type Actor, auditInsert, platformFor } from '../access/audit/record.ts'
 import { conflict } from '../base/errors.ts'
+import { maskSecrets } from '../base/mask-secrets.ts'
 import type { Cloud, Operation } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Transaction } from '../data/db/sql.ts'
@@ -22,7 +23,8 @@ export interface FirstRound extends Pick<RoundRequest, 'query' | 'is_partial' | 
 
 /**
  * Creates a session with its first round and the status `started`, and queues the round. One transaction writes all of
- * it with the audit entry, so that no session is left without a round or a queue message.
+ * it with the audit entry, so that no session is left without a round or a queue message. Secrets in the request are
+ * masked first.
  * @returns the session's uuid
  */
 export async function acceptFirstRound(
@@ -30,7 +32,7 @@ export async function acceptFirstRound(
   input: FirstRound,
 ): Promise<string> {
   const { user_id, mode, is_partial, preview = false, provider } = input
-  const query = storable(input.query)
+  const query = storable(maskSecrets(input.query))
   const repo_uri = storable(input.repo_uri)
   const branch = branchName(context.now())
   return context.sql.begin(async (tx) => {
@@ -69,7 +71,7 @@ export interface NextRound extends RoundRequest {
 
 /**
  * Opens the next round of an existing session that has no running round and did not fail: one transaction writes the
- * round and the status `started`, and queues the round. For any other session nothing changes, and the reason is
+ * round, in whose request secrets are masked, and the status `started`, and queues the round. For any other session nothing changes, and the reason is
  * logged. Throws 409 for an apply on a locked session, regardless of its state; `NotPreviewed`.
  */
 export async function acceptRound(
@@ -79,7 +81,7 @@ export async function acceptRound(
   const accepted = await context.sql.begin(async (tx) => {
     if (input.resource_ids) await assertPreviewed(tx, input.session_uuid, input.resource_ids)
     const audit = tx`audit AS (${auditNextRound(tx, input)})`
-    const roundId = await openRound(tx, { ...input, query: storable(input.query) }, audit)
+    const roundId = await openRound(tx, { ...input, query: storable(maskSecrets(input.query)) }, audit)
     if (roundId === null) return false
     await context.queue.enqueue(tx, roundId)
     return true

@@ -13,8 +13,8 @@ import {
   ScenarioError,
   SMALL_PROVIDERS,
 } from '../../eval/scenario/scenario.ts'
+import { isLiteralSecret, isSecretName } from '../../src/base/secret-forms.ts'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
-import { isLiteralSecret, isSecretName } from '../../src/rules/common/secret-forms.ts'
 import { temporaryFolder } from '../helpers/folder.ts'
 import { planOf } from '../plan/fixtures.ts'
 

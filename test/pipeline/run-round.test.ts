@@ -3,6 +3,7 @@ import type { ModeHandler } from '../../pipeline/kit/run.ts'
 import { endOfPreview, runRound } from '../../pipeline/run-round.ts'
 import { badRequest, LeaseLost } from '../../src/base/errors.ts'
 import { OutboundError } from '../../src/base/http.ts'
+import { MASKED_SECRET } from '../../src/base/mask-secrets.ts'
 import { createMasker } from '../../src/base/masking.ts'
 import { STOPPING } from '../../src/data/queue.ts'
 import { untilAborted } from '../helpers/until-aborted.ts'
@@ -13,8 +14,8 @@ const { db, context: verbs } = useVerbs()
 
 const never = new AbortController().signal
 
-async function run(handler: ModeHandler, { signal = never, fake = fakeFrame() } = {}) {
-  const uuid = await createSession(verbs)
+async function run(handler: ModeHandler, { signal = never, fake = fakeFrame(), query = 'create a network' } = {}) {
+  const uuid = await createSession(verbs, { query })
   const round_id = (await detailOf(verbs, uuid)).rounds[0]?.id ?? 0
   await runRound(runContext(verbs), round_id, allModes(handler), signal, fake.frame)
   const session = await detailOf(verbs, uuid)
@@ -62,6 +63,31 @@ describe('runRound', () => {
     expect(statuses.at(-1)).toEqual(['uncompleted', 'That is not ours.'])
   })
 
+  it('begins the answer to a request that held a secret with that', async () => {
+    const answers: ModeHandler[] = [
+      async ({ conversation, round: { query } }) => {
+        conversation.push({ user: query, assistant: 'Built.' })
+        return { status: 'completed' }
+      },
+      async ({ conversation, round: { query } }) => {
+        conversation.push({ user: query, assistant: 'No.' })
+        return { status: 'uncompleted', message: 'No.' }
+      },
+    ]
+    for (const handler of answers) {
+      const { session, statuses } = await run(handler, { query: 'A database, password: hunter2!' })
+      expect(session.rounds[0]?.query).toBe(`A database, password: ${MASKED_SECRET}`)
+      const [turn] = session.history ?? []
+      expect(turn?.assistant).toMatch(
+        /^The request held what looks like a secret; .*Change it.* secret store .*\n\n\w+\.$/,
+      )
+      const { status, message } = { status: statuses.at(-1)?.[0], message: statuses.at(-1)?.[1] }
+      expect(message).toBe(status === 'completed' ? 'GENERATE' : turn?.assistant)
+    }
+    const plain = await run(answers[0] ?? expect.fail())
+    expect(plain.session.history?.[0]?.assistant).toBe('Built.')
+  })
+
   it('shows the text of a fault of the platform, saves the history and tells about it', async () => {
     const { uuid, fake, session, statuses } = await run(async (round) => {
       round.conversation.push({ user: 'q', assistant: 'half' })
@@ -70,12 +96,24 @@ describe('runRound', () => {
     expect(session).toMatchObject({
       in_flight: false,
       current_status: 'failed',
-      history: [{ user: 'q', assistant: 'half' }],
+      history: [
+        { user: 'q', assistant: expect.stringMatching(/^half\n\nrunner failed: Validation loop exceeded\.\n\n/) },
+      ],
     })
     const message = 'runner failed: Validation loop exceeded.'
     expect(statuses.at(-1)).toEqual(['failed', message])
     expect(fake.told).toMatchObject([{ session: { uuid }, message }])
     expect(fake.state.disposed).toBe(1)
+  })
+
+  it('says in the history of a failed round that a new session is needed, and what stays of this one', async () => {
+    const { session } = await run(() => Promise.reject(badRequest('git clone failed')), { query: 'Add a bucket' })
+    const [turn, ...more] = session.history ?? []
+    expect(more).toEqual([])
+    expect(turn?.user).toBe('Add a bucket')
+    expect(turn?.assistant).toContain('runner failed: git clone failed')
+    expect(turn?.assistant).toContain('open a new session')
+    expect(turn?.assistant).toContain(`the branch ${session.workspace.branch} stays`)
   })
 
   it.each([

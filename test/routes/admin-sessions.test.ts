@@ -165,6 +165,9 @@ describe('PATCH /api/v1/admin/sessions/{session_id}/toggle_lock', () => {
     expect(await last()).toEqual({ ...entry, locked: false, reason: 'It is an <b>empty</b>\nbucket.' })
     await toggle(ann, { locked: true, reason: 'Wait for the data team' })
     expect(await last()).toEqual({ ...entry, locked: true, reason: 'Wait for the data team' })
+    await toggle(ann, { locked: false, reason: 'Checked, password: hunter2!' })
+    expect((await last()).reason).toBe('Checked, password: (masked secret)')
+    await toggle(ann, { locked: true })
   })
 
   it.each([

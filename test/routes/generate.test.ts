@@ -116,6 +116,19 @@ describe.each(['generate', 'drift', 'import'])('requests of %s', (mode) => {
     }
   })
 
+  it('stores no secret of a request, in a first round or a later one', async () => {
+    const secret = ['hunter', '2-Xy!'].join('')
+    const { session_id } = await (await post({ ...first, q: `A database, the password is ${secret}` })).json()
+    expect(await detail(session_id)).toMatchObject({
+      first_query: 'A database, the password is (masked secret)',
+      rounds: [{ query: 'A database, the password is (masked secret)' }],
+    })
+    const uuid = await finished('completed')
+    await post({ session_id: uuid, q: `Now db_password="${secret}"` })
+    expect((await detail(uuid)).rounds[1].query).toBe('Now db_password="(masked secret)"')
+    expect(JSON.stringify(await core.database.sql`SELECT query FROM rounds`)).not.toContain(secret)
+  })
+
   it('asks for the request text', async () => {
     const { q, ...rest } = first
     expect(await problems(rest)).toEqual(['body.q: Field required'])

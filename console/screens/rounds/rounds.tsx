@@ -9,6 +9,7 @@ import { useAnySearch } from '../../client/use-address.ts'
 import { Check, Form, TextArea } from '../../ui/controls.tsx'
 import { Button, Empty, ErrorNotice, Notice, Term } from '../../ui/kit.tsx'
 import { useOpenSession } from '../session/open-session.tsx'
+import { type FormInput, inputOf, withoutSecret } from '../start/form.ts'
 import { answersOf } from './conversation.ts'
 import { RoundEntry } from './round-entry.tsx'
 
@@ -60,6 +61,7 @@ function useOpenRounds() {
 /** Shows the form for the next request, at the end of the conversation. */
 function Composer() {
   const { session, is_own } = useOpenSession()
+  const start = useDraft<FormInput>('start', {}, withoutSecret)
   if (!is_own)
     return (
       <Notice title="This session belongs to somebody else">
@@ -71,12 +73,13 @@ function Composer() {
       <Notice
         title="This session accepts no further requests"
         actions={
-          <Link class="button button-primary" to="/">
-            Open a new session
+          <Link class="button button-primary" to="/" onClick={() => start.set(inputOf(session))}>
+            Open a new session with this request
           </Link>
         }
       >
-        Its last round failed, which ends the session. Its code is on its branch.
+        Its last round failed, which ends the session. What was pushed to its branch {session.workspace.branch} stays
+        there.
       </Notice>
     )
   return <RequestForm />

@@ -4,6 +4,7 @@ import {
   problemsByField,
   type Roots,
   type RoundBody,
+  type Session,
   type SessionSummary,
 } from '../../client/api/client.ts'
 import type { Example } from '../../client/platform.ts'
@@ -157,6 +158,22 @@ export const toInput = (example: Example): FormInput => ({
   scope_id: example.scope_id,
   mode: modeOfExample(example).name,
 })
+
+/** Returns the form that sends the last request of a session again, in a new one. */
+export function inputOf(session: Session): FormInput {
+  const last = session.rounds.findLast((round) => !round.statuses.some(({ status }) => status === 'apply'))
+  const mode = MODES.find(
+    ({ operation, preview }) => operation === session.operation && preview === (last?.preview ?? false),
+  )
+  return {
+    q: last?.query ?? session.first_query ?? '',
+    repo_uri: session.workspace.uri,
+    iac_path: session.workspace.root_path ?? '',
+    engine_providers: session.provider,
+    scope_id: session.scope_id ?? '',
+    ...(mode && { mode: mode.name }),
+  }
+}
 
 const NAMES: readonly string[] = ['q', 'repo_uri', 'iac_path', 'engine_providers', 'scope_id']
 

@@ -4,7 +4,8 @@ import { complianceChecker } from '../../../src/chains/compliance-checker.ts'
 import { generateReportWriter } from '../../../src/chains/report-writers.ts'
 import { foreignToCloud } from '../../../src/chains/shared/catalogue.ts'
 import { describePlan, type PlanBackground } from '../../../src/chains/shared/plan-background.ts'
-import { changedTypes, plannedChanges } from '../../../src/plan/planned-changes.ts'
+import { listChanges } from '../../../src/plan/change-list.ts'
+import { changedTypes } from '../../../src/plan/planned-changes.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import { storeComplianceCheck, storeReport } from '../../../src/reports/artifacts.ts'
 import {
@@ -177,7 +178,7 @@ async function auditCompliance(
   }
   const findings = await runChain(kit, complianceChecker, values, { signal })
   const merged = mergeFindings(code, findings)
-  const told = plannedChanges(valid.plan).length === 0 ? ofEmptyPlan(merged) : merged
+  const told = listChanges(valid.plan, secrets).total === 0 ? ofEmptyPlan(merged) : merged
   return complianceVerdict(finishReport('compliance', complianceFindings, told, secrets))
 }
 

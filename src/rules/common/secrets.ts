@@ -1,11 +1,4 @@
 import { type Json, type JsonObject, memberOf, ownMember } from '../../base/json.ts'
-import { withoutIndexes } from '../../plan/addresses.ts'
-import { modulesOf, type Plan } from '../../plan/plan.ts'
-import { managedChanges } from '../../plan/planned-changes.ts'
-import { jsonOf } from '../policy-document.ts'
-import type { PlanContext, Rule, Subject, View } from '../rule.ts'
-import { type AttributeText, objectOf, stringsOf } from '../view.ts'
-import { hasReferences, literalsOf, textsIn } from './expressions.ts'
 import {
   carriesSecret,
   hasUrlPassword,
@@ -13,7 +6,14 @@ import {
   isSecretName,
   isSecretVariable,
   tokensIn,
-} from './secret-forms.ts'
+} from '../../base/secret-forms.ts'
+import { withoutIndexes } from '../../plan/addresses.ts'
+import { modulesOf, type Plan } from '../../plan/plan.ts'
+import { managedChanges } from '../../plan/planned-changes.ts'
+import { jsonOf } from '../policy-document.ts'
+import type { PlanContext, Rule, Subject, View } from '../rule.ts'
+import { type AttributeText, objectOf, stringsOf } from '../view.ts'
+import { hasReferences, literalsOf, textsIn } from './expressions.ts'
 
 const USE_SECRET_STORE =
   'Rotate the secret, keep it in a secret store, and let the code refer to it (a sensitive variable or a data source).'

@@ -7,6 +7,7 @@ import {
   fillIn,
   findMissing,
   foreignCode,
+  inputOf,
   lastOn,
   MODES,
   onlyRoot,
@@ -21,6 +22,7 @@ import {
   withoutSecret,
 } from '../../../console/screens/start/form.ts'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
+import { sampleRound, sampleSession } from '../samples.ts'
 
 const URI = 'https://github.com/acme/infrastructure.git'
 const FIELDS: Fields = {
@@ -175,6 +177,21 @@ describe('what is known from earlier sessions', () => {
   it('gives way to what was typed, also to an empty text, and not to what was taken back', () => {
     const filled = fillIn(FIELDS, { iac_path: '', scope_id: undefined })
     expect([filled.iac_path, filled.scope_id]).toEqual(['', FIELDS.scope_id])
+  })
+
+  it('fills a new session with the request that failed', () => {
+    const failed = sampleSession(
+      [
+        sampleRound(1, 'completed', { query: 'Add a bucket.' }),
+        sampleRound(2, 'completed', { query: 'Make it versioned.' }),
+        sampleRound(3, 'apply', { query: 'Engine apply.' }),
+      ],
+      { workspace: { uri: URI, branch: 'b', root_path: 'live' }, provider: 'aws', scope_id: '1234' },
+    )
+    expect(inputOf(failed)).toEqual({
+      ...{ q: 'Make it versioned.', repo_uri: URI, iac_path: 'live', engine_providers: 'aws', scope_id: '1234' },
+      mode: 'generate',
+    })
   })
 
   it('takes `.` for the root', () => expect([rootOf(' . '), rootOf('a/b')]).toEqual(['', 'a/b']))

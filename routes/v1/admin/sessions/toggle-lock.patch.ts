@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { sessionNotFound } from '../../../../src/base/errors.ts'
+import { maskSecrets } from '../../../../src/base/mask-secrets.ts'
 import { OWNER_UNLOCKS, setLock } from '../../../../src/rounds/transitions.ts'
 import { actorOf, requirePanel } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
@@ -10,7 +11,7 @@ export const LockRequest = z
   .object({
     locked: boolean().describe('The state to be in afterwards.'),
     reason: optional(text({ max: 1_000 }))
-      .transform((value) => value?.trim())
+      .transform((value) => value && maskSecrets(value.trim()))
       .openapi({
         type: ['string', 'null'],
         maxLength: 1_000,
