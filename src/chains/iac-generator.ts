@@ -221,10 +221,25 @@ export const writeFeedbackQuery = (feedback: string) =>
   'The validation did not accept the code. Find the cause in the files and correct it. ' +
   `${WHOLE_RESULT}\n\n${fence('output of the validation', cutMiddle(feedback, MAX_OUTPUT))}`
 
-/** Asks for a repair after the engine rejected the code; the findings list causes first. */
-export const writeRepairQuery = (findings: string) =>
-  'The engine did not accept the code. These are its findings, causes first. Correct the causes in the files. ' +
+/**
+ * Asks for a repair after the engine rejected the code; the findings list causes first.
+ * @param older whether the code had all or some of the findings before the session
+ */
+export const writeRepairQuery = (findings: string, older: 'all' | 'some' | 'none' = 'none') =>
+  `The engine did not accept the code. These are its findings, causes first. ${REPAIR[older]} ` +
   `${WHOLE_RESULT}\n\n${fence('findings', findings)}`
+
+const OLDER =
+  'Mend what is older only where the request asks for that; otherwise leave those lines, write nothing to satisfy them ' +
+  '(no invented variable, no other value), and say in the summary what is broken, in which file and line.'
+
+const REPAIR = {
+  none: 'Correct the causes in the files.',
+  some: `Correct the causes of those that are not marked as older in the files. ${OLDER}`,
+  all:
+    'All of them stood in the code before this session, so that they are not of your making, and nothing can be ' +
+    `planned while they are there. ${OLDER}`,
+} as const
 
 /** Asks for missing parts of the request, which are given as one statement per line. */
 export const writeUnmetQuery = (unmet: string) =>

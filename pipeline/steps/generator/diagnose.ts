@@ -1,4 +1,9 @@
-import { type Diagnostic, orderDiagnostics, renderDiagnostics } from '../../../src/plan/diagnostics/diagnostic.ts'
+import {
+  type Diagnostic,
+  markOlder,
+  orderDiagnostics,
+  renderDiagnostics,
+} from '../../../src/plan/diagnostics/diagnostic.ts'
 import { type Declarations, hintFor, readDeclarations, type Surroundings } from '../../../src/plan/diagnostics/hints.ts'
 import { fromEngine, parseDiagnostics } from '../../../src/plan/diagnostics/parse.ts'
 import { blameOf, explainUnmendable } from '../../../src/plan/diagnostics/unmendable.ts'
@@ -31,7 +36,8 @@ export async function explainFaultOutsideCode(kit: Kit, feedback: string): Promi
 
 /**
  * Lists the errors of the engine with their code, causes first, unmasked; empty for output of unknown form. Warnings
- * are dropped, since none makes code invalid and some concern files of the platform.
+ * are dropped, since none makes code invalid and some concern files of the platform. What the code had before the session
+ * is marked as older.
  * @param asksEngine true to request diagnostics as data, which takes another job
  */
 export async function findErrors(
@@ -44,7 +50,13 @@ export async function findErrors(
     const root = `${run.workspace.iacRoot}/`
     const found = asksEngine ? await readDiagnostics(kit, failure) : parseDiagnostics(failure.feedback)
     const errors = found.filter(({ severity }) => severity === 'error')
-    const diagnostics = orderDiagnostics(errors.map((one) => makeRelative(one, root)))
+    const before = errors.length === 0 ? [] : await kit.base.findErrors(failure.step)
+    const diagnostics = orderDiagnostics(
+      markOlder(
+        errors.map((one) => makeRelative(one, root)),
+        before,
+      ),
+    )
     const files = kit.openFiles()
     return await Promise.all(diagnostics.map((one) => addSnippet(kit, files, one)))
   })

@@ -233,6 +233,7 @@ function fakeWorkspace(): FakeWorkspace {
     pendingChanges: async () => workspace.changes,
     branchDiff: async () => '',
     changedFiles: async () => [],
+    baseCommit: async () => 'base',
     revision: async () => workspace.current_revision,
     keep: async () => {
       workspace.kept = true

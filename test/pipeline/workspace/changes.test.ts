@@ -144,10 +144,14 @@ describe('pending changes', () => {
     expect(await workspace.pendingChanges()).toEqual([])
   })
 
-  it('show a change of blanks too', async () => {
-    const { workspace, at } = await opened({ 'main.tf': 'a b\n' })
-    await writeFile(at('main.tf'), 'a    b\n')
+  it.each([
+    ['alone', 'a    b\nc\n'],
+    ['beside another change', 'a    b\nd\n'],
+  ])('show a change of blanks %s, as the diff of the branch does', async (_, text) => {
+    const { workspace, at } = await opened({ 'main.tf': 'a b\nc\n' })
+    await writeFile(at('main.tf'), text)
     expect((await workspace.pendingChanges())[0]?.content).toContain('+a    b')
+    expect(await workspace.branchDiff()).toContain('+a    b')
   })
 
   it('survive odd names, a renamed file, a symlink and a huge file', async () => {
