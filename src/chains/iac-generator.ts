@@ -250,6 +250,12 @@ export const writeUnmetQuery = (unmet: string) =>
   `summary, where you cannot build it, name it in \`left_out\`. ${WHOLE_RESULT}\n\n` +
   fence('missing', unmet)
 
+/** Asks to mend what rules of code find in the plan. */
+export const writeRulesQuery = (findings: string) =>
+  'The engine accepts the code, but rules of the platform find in its plan what would lock the session, so that nobody ' +
+  'could apply it. Mend each finding in the code; where the request itself asks for exactly that, leave the code and ' +
+  `say so in the summary. ${WHOLE_RESULT}\n\n${fence('findings of rules', findings)}`
+
 /** Asks to keep what the plan destroys or changes unasked; `found` has the `moved` blocks that code knows. */
 export const writeUnaskedQuery = (found: string) =>
   'The engine accepts the code, but its plan destroys existing objects, or changes objects that it moves, and the ' +

@@ -15,7 +15,9 @@ import {
   writeImportQuery,
   writeOperationsQuery,
   writeRepairQuery,
+  writeRulesQuery,
   writeTaskQuery,
+  writeUnaskedQuery,
   writeUnmetQuery,
 } from '../../src/chains/iac-generator.ts'
 import { importAddresses, importFilter } from '../../src/chains/import-chains.ts'
@@ -186,6 +188,8 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
     ['query: import', writeImportQuery(IDS)],
     ['query: feedback', writeFeedbackQuery('Error: odd')],
     ['query: unmet statements', writeUnmetQuery('- two buckets: one')],
+    ['query: unasked destruction', writeUnaskedQuery('- aws_vpc.a is destroyed.')],
+    ['query: findings of rules', writeRulesQuery('error aws.network.open-all-ports aws_vpc.a: open')],
     ['query: repair with findings', writeRepairQuery('1. Odd')],
     ['query: beginning of a later attempt', writeAttemptNote({ attempt: 2, maxAttempts: 5, isRepeated: false })],
     ['query: beginning with equal findings', writeAttemptNote({ attempt: 3, maxAttempts: 5, isRepeated: true })],
