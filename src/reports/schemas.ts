@@ -8,16 +8,17 @@ import { REPORT_ACTIONS, STATE_ACTIONS } from '../plan/actions.ts'
 // Field kinds of documents that a model writes. They accept unambiguous variants, such as a number as text, a null list
 // or another letter case, and refuse the rest, so that the model tries again.
 
+// A `description` is what a model reads about the field.
+
 /** Accepts text; absent and null become the empty string. */
-const text = () =>
-  v.optional(
-    v.pipe(
-      v.nullable(v.string()),
-      v.transform((value) => value ?? ''),
-      v.string(),
-    ),
-    '',
+const text = (description?: string) => {
+  const schema = v.pipe(
+    v.nullable(v.string()),
+    v.transform((value) => value ?? ''),
+    v.string(),
   )
+  return v.optional(description === undefined ? schema : v.pipe(schema, v.description(description)), '')
+}
 
 /** Requires text with at least one character that is not a blank. */
 const requiredText = () =>
@@ -101,11 +102,11 @@ export const narrationSchemas = {
     summary: v.object({ create: count(), update: count(), delete: count(), recreate: count() }),
     detailed_changes: list(
       v.object({
-        name: requiredText(),
+        name: v.pipe(requiredText(), v.description('The full address, with its index')),
         action: choice(REPORT_ACTIONS),
-        notes: text(),
-        summary: text(),
-        details: text(),
+        notes: text('What to watch: interruption, loss, exposure; empty when there is nothing'),
+        summary: text('What the change means, in one sentence'),
+        details: text('The attributes that matter, with old and new value; no list of all'),
       }),
     ),
     potential_impact: v.object({
