@@ -11,7 +11,7 @@ import { createStatementCheck, type IntentCheck, noteUnmet, startIntentCheck } f
 import { createUnaskedCheck, findUnasked } from '../steps/generate/find-unasked.ts'
 import { findUnplanned } from '../steps/generate/find-unplanned.ts'
 import { createEnvironmentCheck, createEnvironmentsCheck } from '../steps/generate/plan-environments.ts'
-import { decideLock, reviewPlan } from '../steps/generate/review-plan.ts'
+import { createRuleCheck, decideLock, reviewPlan } from '../steps/generate/review-plan.ts'
 import { savePlan } from '../steps/generate/save-plan.ts'
 import { describeOthersChanges, describeResult, joinParts } from '../steps/generator/compose-result.ts'
 import { generateAndValidate, LeftUnchanged } from '../steps/generator/generate-and-validate.ts'
@@ -65,6 +65,7 @@ async function carryOut(kit: Kit, intent: IntentCheck, judgement: string): Promi
     createEnvironmentsCheck(environments),
     createStatementCheck(kit, intent),
     createUnaskedCheck(kit, intent),
+    createRuleCheck(kit),
   ]
   const validated = await generateAndValidate(kit, {
     query,

@@ -29,6 +29,14 @@ export async function readBranchDiff(checkout: Checkout, base: string): Promise<
   return parts.join('\n')
 }
 
+/** Reads the code below the engine root as of a commit, all files in one text. */
+export async function readCodeAt({ git, iacRoot }: Checkout, commit: string): Promise<string> {
+  const args = ['grep', '--no-color', '-h', '-a', '-e', '', commit, '--', '*.tf', '*.tofu', '*.tf.json', '*.tofu.json']
+  const output = await git.local(args, { cwd: iacRoot, maxOutput: MAX_BYTES })
+  // Without any line git answers 1.
+  return output.stopped === 'output' || output.code === 1 ? output.stdout : mustSucceed(git, output)
+}
+
 /** Lists the files below the engine root that differ between `since`, a commit of this clone, and the head. */
 export async function listChangedFiles(checkout: Checkout, since: string): Promise<string[]> {
   const args = [...NAMES, since, 'HEAD', '--', '.', ...excludeNeverPushed(checkout.paths)]

@@ -9,7 +9,7 @@ import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { resolveHost } from '../../src/runtime/fetch.ts'
 import { checkOutBranch, commitAndPush, computeRevision, readHead, restoreFiles } from './branch.ts'
 import { cloneRepository, removeUnsafeEntries, writeMarker, writeRules } from './clone.ts'
-import { findMergeBase, listChangedFiles, readBranchDiff, readPendingChanges } from './diff.ts'
+import { findMergeBase, listChangedFiles, readBranchDiff, readCodeAt, readPendingChanges } from './diff.ts'
 import { createGit } from './git/git.ts'
 import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } from './git/place.ts'
 import { keepDirectory, removeLeftovers } from './saved-plans/plan-directory.ts'
@@ -92,6 +92,7 @@ function createWorkspace(checkout: Checkout): Workspace {
       return readBranchDiff(checkout, await findBase())
     },
     baseCommit: findBase,
+    baseCode: async () => readCodeAt(checkout, await findBase()),
     revision: () => computeRevision(checkout),
     keep: async () => {
       const commit = await readHead(checkout)

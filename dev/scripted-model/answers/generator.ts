@@ -23,7 +23,20 @@ export function generate(conversation: Conversation): Reply {
   if (ids) return writeImports(ids, conversation)
   const drift = driftTask(query)
   if (drift) return mendDrift(drift, conversation)
+  if (conversation.data.has('unasked')) return mend(conversation)
   return isRefusal(conversation) ? repair(conversation) : write(conversation)
+}
+
+/** Corrects what the plan does unasked, where the recording says how; otherwise the code stays. */
+function mend({ steps, history }: Conversation): Reply {
+  const request = history.findLast((turn) => findRecording(turn.user))?.user
+  const recording = request === undefined ? null : findRecording(request)
+  const mends = recording?.mends ?? []
+  if (!recording || mends.length === 0) return complete('done', 'The request asks for this: the code stays.')
+  if (edited(steps)) return complete('done', recording.summary)
+  if (steps.length === 0) return readFiles(recording.reads)
+  const files: Files = Object.fromEntries(recording.reads.map((name) => [name, resultOf(steps, 'read_file', name)]))
+  return { calls: editsIn({ edits: mends }, files).map(editCall) }
 }
 
 const EDITS = ['write_to_file', 'replace_in_file', 'delete_file']

@@ -12,6 +12,7 @@ import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import type { FileAccess } from '../../workspace/files/access.ts'
 import { isHidden } from '../../workspace/files/engine-files.ts'
+import { readProviders } from './generator-dialogue.ts'
 
 const NOT_DESCRIBED = 'an engine failure could not be described'
 
@@ -29,7 +30,8 @@ export async function explainFaultOutsideCode(kit: Kit, feedback: string): Promi
     const diagnostics = parseDiagnostics(feedback)
     const reasonWithoutDiff = explainUnmendable(diagnostics, { blame: blameOf(''), cloud })
     if (reasonWithoutDiff === null) return null
-    const text = explainUnmendable(diagnostics, { blame: blameOf(await run.workspace.branchDiff()), cloud })
+    const base = await run.workspace.baseCode()
+    const text = explainUnmendable(diagnostics, { blame: blameOf(await run.workspace.branchDiff()), cloud, base })
     return text === null ? null : secrets.text(text.replaceAll(run.workspace.iacRoot, '.'))
   })
 }
@@ -139,6 +141,7 @@ async function addHints(kit: Kit, files: FileAccess, diagnostics: readonly Diagn
       },
       types: () => engine.schema.names(),
       block: (type) => once(blocks, keyOf(type), () => blockOf(type)),
+      providers: async () => (await readProviders(kit))?.map(({ source, version }) => `${source} ${version}`) ?? null,
     }
   }
   return await Promise.all(

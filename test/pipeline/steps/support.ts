@@ -232,6 +232,7 @@ function fakeWorkspace(): FakeWorkspace {
     restore: async () => {},
     pendingChanges: async () => workspace.changes,
     branchDiff: async () => '',
+    baseCode: async () => '',
     changedFiles: async () => [],
     baseCommit: async () => 'base',
     revision: async () => workspace.current_revision,

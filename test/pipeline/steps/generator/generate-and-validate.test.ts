@@ -47,7 +47,8 @@ const plans = ({ objects }: StepWorld) =>
 describe('generateAndValidate', () => {
   it('repairs with the feedback of the validator and leaves the conversation to the mode', async () => {
     const world = await steps.world({ scripts })
-    world.run.conversation.push({ user: 'before', assistant: 'earlier' })
+    const turn = { user: 'before', assistant: 'earlier' }
+    for (const turns of [world.run.round.history, world.run.conversation]) turns.push(turn)
     const value = await generateAndValidate(world.kit, task([bad('Error: no such argument', 'half'), good()]))
     await world.kit.status.settle()
     expect(value).toBe('the plan')
@@ -62,7 +63,8 @@ describe('generateAndValidate', () => {
 
   it('tells the generator the conversation, its own attempts and the feedback as data', async () => {
     const world = await steps.world({ scripts })
-    world.run.conversation.push({ user: 'before', assistant: 'earlier' })
+    const turn = { user: 'before', assistant: 'earlier' }
+    for (const turns of [world.run.round.history, world.run.conversation]) turns.push(turn)
     await generateAndValidate(world.kit, task([bad('Error: no such argument'), good()]))
     const [first, second] = world.llm.of('task_complete')
     expect(first?.role).toBe('main')
