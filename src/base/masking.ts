@@ -1,12 +1,13 @@
 import { ExactNumber, isJsonObject, type Json, ownMember } from './json.ts'
 import { Matcher } from './matcher.ts'
+import { escapedForms } from './text.ts'
 
 /** Replacement of a sensitive value, the same as the engine's. */
 export const MASK = '(sensitive value)'
 
 /** Masks the sensitive values that it was made for. */
 export interface Masker {
-  /** Masks them in a text, also where they are JSON-escaped. */
+  /** Masks them in a text, also where they are escaped as in JSON or in the engine's language. */
   text(text: string): string
   /** Masks them in every string and exact number of a JSON value except its keys. */
   json(value: Json): Json
@@ -45,7 +46,7 @@ function hideMatches(text: string, matcher: Matcher): string {
 }
 
 /**
- * Returns the forms of a value in a text: as is and as a JSON string. Of a multi-line value such as a private key, each
+ * Returns the forms of a value in a text: as is and as documents escape it. Of a multi-line value such as a private key, each
  * line of at least eight characters counts too, because a log may show a single line.
  */
 function literalForms(literal: string): string[] {
@@ -55,7 +56,7 @@ function literalForms(literal: string): string[] {
         .map((line) => line.trim())
         .filter((line) => line.length >= MIN_UNBOUNDED)
     : []
-  return [literal, ...lines].flatMap((form) => [form, JSON.stringify(form).slice(1, -1)])
+  return [literal, ...lines].flatMap((form) => [...escapedForms(form)])
 }
 
 const ENDS_IN_WORD = /[\p{L}\p{N}_]$/u
