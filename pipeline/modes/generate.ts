@@ -11,10 +11,10 @@ import { createStatementCheck, type IntentCheck, noteUnmet, startIntentCheck } f
 import { createUnaskedCheck, findUnasked } from '../steps/generate/find-unasked.ts'
 import { findUnplanned } from '../steps/generate/find-unplanned.ts'
 import { createEnvironmentCheck, createEnvironmentsCheck } from '../steps/generate/plan-environments.ts'
-import { decideLock, reviewPlan } from '../steps/generate/review-plan.ts'
+import { createRuleCheck, decideLock, reviewPlan } from '../steps/generate/review-plan.ts'
 import { savePlan } from '../steps/generate/save-plan.ts'
 import { describeOthersChanges, describeResult, joinParts } from '../steps/generator/compose-result.ts'
-import { generateAndValidate } from '../steps/generator/generate-and-validate.ts'
+import { generateAndValidate, LeftUnchanged } from '../steps/generator/generate-and-validate.ts'
 import { initialise, planOutsideTargets, type ValidPlan } from '../steps/plan/plan.ts'
 import { completePlanDocument } from '../steps/plan/store-plan.ts'
 import { chooseSessionTargets } from '../steps/plan/targets.ts'
@@ -36,6 +36,10 @@ export async function generate(kit: Kit): Promise<Outcome> {
   const intent = startIntentCheck(kit, readForStatements(kit, declarations))
   try {
     return await carryOut(kit, intent, explanation)
+  } catch (error) {
+    // The session goes on, so that its next request may ask to mend what was broken before it.
+    if (error instanceof LeftUnchanged && error.isOlder) return decline(run, error.message)
+    throw error
   } finally {
     intent.stop()
   }
@@ -53,6 +57,7 @@ async function carryOut(kit: Kit, intent: IntentCheck, judgement: string): Promi
   const initialised = Promise.allSettled([initialising])
   const conventions = await composePrompts(kit, initialised).finally(() => initialised)
   await initialising
+  kit.base.start()
   const maxAttempts = run.context.config.orchestration.max_validation_iteration
   const environments = createEnvironmentCheck(kit)
   const validate = createChoiceValidator(kit, chooseSessionTargets(kit))
@@ -60,6 +65,7 @@ async function carryOut(kit: Kit, intent: IntentCheck, judgement: string): Promi
     createEnvironmentsCheck(environments),
     createStatementCheck(kit, intent),
     createUnaskedCheck(kit, intent),
+    createRuleCheck(kit),
   ]
   const validated = await generateAndValidate(kit, {
     query,

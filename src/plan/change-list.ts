@@ -5,7 +5,7 @@ import { appendStep } from './addresses.ts'
 import { CRITICALITY_IN_WORDS, criticalChanges } from './impact.ts'
 import type { Plan, ResourceChange } from './plan.ts'
 import { addressOf } from './planned-changes.ts'
-import { type BeyondTargets, changesOutsideTargets, describeBeyondTargets } from './targets.ts'
+import { changesOutsideTargets } from './targets.ts'
 
 /** The actions of a list: all but reading. */
 export type ListedAction = Exclude<PlanAction, 'read' | 'none'>
@@ -119,9 +119,8 @@ export const countsInWords = (counts: ListedCounts): string =>
 /**
  * Returns facts about a plan as lines for a model: the counts, then one line a change, with a note where it destroys
  * data or access or where no target names it. Not masked.
- * @param beyond further changes of a whole-root plan; null when they are unknown
  */
-export function planFacts(plan: Plan, targets: readonly string[], beyond: BeyondTargets | null = null): string {
+export function planFacts(plan: Plan, targets: readonly string[]): string {
   const { entries, total, counts } = listChanges(plan, { text: (value) => value })
   const critical = new Map(criticalChanges(plan).map(({ address, criticality }) => [address, criticality]))
   const outside = new Set(changesOutsideTargets(plan, targets).map(({ address }) => address))
@@ -132,8 +131,7 @@ export function planFacts(plan: Plan, targets: readonly string[], beyond: Beyond
     return `${describeChange(change)}${notes.some(Boolean) ? ` (${notes.filter(Boolean).join(', ')})` : ''}`
   })
   const shortened = total > lines.length ? [...lines, `and ${total - lines.length} more`] : lines
-  const rest = beyond ? [`Not part of this plan, for information only: ${describeBeyondTargets(beyond)}`] : []
-  return [countsInWords(counts), ...shortened, ...rest].join('\n')
+  return [countsInWords(counts), ...shortened].join('\n')
 }
 
 const describeChange = ({ action, address, previous_address: before }: ListedChange): string =>

@@ -11,7 +11,7 @@ import { emptyResult, type RoundResult } from '../rounds/round-result.ts'
 import { ADDITIONS_TITLE, type Addition, describeAdditions } from '../rules/intent/additions.ts'
 import { describeResults, INTENT_TITLE, isIntentTitle } from '../rules/intent/describe.ts'
 import type { StatementResult } from '../rules/intent/statement.ts'
-import { finishReport, type GenerateReport, reportSchemas } from './schemas.ts'
+import { finishReport, type GenerateNarration, type GenerateReport, reportSchemas } from './schemas.ts'
 
 /** Maximum characters of one remark at the beginning of the summary. */
 const MAX_GAP = 600
@@ -40,7 +40,7 @@ interface KnownBesides {
  * Errors: `ReportGenerationError` `report 'generate' generation error.`
  */
 export function settleGenerateReport(
-  narration: GenerateReport,
+  narration: GenerateNarration,
   plan: Plan,
   masker: Masker,
   known: KnownBesides = {},
@@ -198,6 +198,8 @@ function backgroundPoints(result: Pick<RoundResult, keyof typeof TITLES>): { tit
     }))
 }
 
+type NarratedCosts = GenerateNarration['estimated_costs']
+type NarratedRow = NarratedCosts['breakdown'][number]
 type Costs = GenerateReport['estimated_costs']
 type CostRow = Costs['breakdown'][number]
 
@@ -207,10 +209,10 @@ const toCents = (value: number) => Math.round(value * 100) / 100
 
 /**
  * Settles the costs of a report. The total becomes the sum of the rows' fixed amounts; amounts of usage-priced or free
- * rows move to their notes. The introduction states corrections and amounts in other currencies. A total without rows
- * is kept and labelled so.
+ * rows move to their notes. The introduction begins with what the change saves or adds, and states corrections and
+ * amounts in other currencies; the note of a row has its own difference. A total without rows is kept and labelled so.
  */
-export function settleCosts(costs: Costs): Costs {
+export function settleCosts(costs: NarratedCosts): Costs {
   const { currency, total_fixed_monthly_cost: told, breakdown } = costs
   const rows = breakdown.map((row) => settleRow(row, currency))
   const total = rows.length === 0 ? told : toCents(rows.reduce((sum, row) => sum + row.fixed_monthly_cost, 0))
@@ -226,14 +228,52 @@ export function settleCosts(costs: Costs): Costs {
         'converted.'
       : '',
   ]
-  const introduction = [costs.introduction_paragraph.trim(), ...remarks].filter((text) => text !== '').join(' ')
+  const introduction = [describeSavings(breakdown, currency), costs.introduction_paragraph.trim(), ...remarks]
+    .filter((text) => text !== '')
+    .join(' ')
   return { ...costs, total_fixed_monthly_cost: total, introduction_paragraph: introduction, breakdown: rows }
 }
 
-function settleRow(row: CostRow, currency: string): CostRow {
-  if (row.pricing_model === 'fixed' || row.fixed_monthly_cost === 0) return row
-  const remark = `${money(currency, row.fixed_monthly_cost)} is not fixed and is not part of the total.`
-  return { ...row, fixed_monthly_cost: 0, notes: [row.notes.trim(), remark].filter((text) => text !== '').join(' ') }
+function settleRow({ fixed_monthly_cost_before: before, ...row }: NarratedRow, currency: string): CostRow {
+  const after = row.fixed_monthly_cost
+  const isFixed = row.pricing_model === 'fixed'
+  const isCounted = isFixed || after === 0
+  const remarks = [
+    isCounted ? '' : `${money(currency, after)} is not fixed and is not part of the total.`,
+    isFixed && before === null ? 'What it costs today is not known.' : '',
+    isFixed && before ? `${describeDifference(before, after, currency)}.` : '',
+  ]
+  const notes = [row.notes.trim(), ...remarks].filter((text) => text !== '').join(' ')
+  return { ...row, fixed_monthly_cost: isCounted ? after : 0, notes: notes === '' ? row.notes : notes }
+}
+
+/** Compares what fixed resources cost before and after, where both are known; empty where nothing had a price before. */
+function describeSavings(rows: readonly NarratedRow[], currency: string): string {
+  const fixed = rows.filter(({ pricing_model }) => pricing_model === 'fixed')
+  const unknown = fixed.filter(({ fixed_monthly_cost_before: before }) => before === null)
+  const known = fixed.flatMap(({ fixed_monthly_cost_before: before, fixed_monthly_cost: after }) =>
+    before == null ? [] : [{ before, after }],
+  )
+  const left =
+    unknown.length === 0
+      ? ''
+      : `What ${joinNames(
+          unknown.map(({ resource_type }) => resource_type),
+          5,
+        )} costs today is not known.`
+  if (known.every(({ before }) => before === 0)) return left
+  const sum = (of: 'before' | 'after') => toCents(known.reduce((total, row) => total + row[of], 0))
+  const usage = rows.some(({ pricing_model }) => pricing_model === 'usage_based')
+    ? ' What depends on use is in neither amount.'
+    : ''
+  return `Fixed cost a month: ${describeDifference(sum('before'), sum('after'), currency)}.${usage} ${left}`.trim()
+}
+
+function describeDifference(before: number, after: number, currency: string): string {
+  const difference = toCents(after - before)
+  const words =
+    difference === 0 ? 'no difference' : `${money(currency, Math.abs(difference))} ${difference < 0 ? 'less' : 'more'}`
+  return `${money(currency, before)} before, ${money(currency, after)} after, ${words}`
 }
 
 const money = (currency: string, amount: number): string => `${currency} ${amount.toFixed(2)}`

@@ -81,6 +81,15 @@ export async function findSavedPlan(
   return { plan, reviewed, result }
 }
 
+/** Returns the commit of the plan that a session last applied with success; null when there is none. */
+export async function findAppliedCommit(sql: Db, sessionId: number): Promise<string | null> {
+  const [row] = await sql<{ commit: string }[]>`
+    SELECT commit FROM saved_plans p WHERE session_id = ${sessionId} AND end_reason = 'used'
+      AND EXISTS (SELECT 1 FROM statuses s WHERE s.round_id = p.ended_by AND s.status = 'completed')
+    ORDER BY ended_at DESC LIMIT 1`
+  return row?.commit ?? null
+}
+
 /**
  * Ends the current plan of a session in the caller's transaction, which has locked the session, and records the round
  * and the reason (`PlanEnd`). Clears everything that only an apply needs.

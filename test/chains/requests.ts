@@ -106,6 +106,7 @@ export async function runCase(
   const world = await steps.world({ ...rest, scripts: { ...SCRIPTS, ...rest.scripts } })
   if (root !== undefined)
     Object.assign(world.workspace, { iacRoot: root, clone: root, gitDirectory: join(root, '.git') })
+  world.run.round.history.push(TURN)
   world.run.conversation.push(TURN)
   await work(world)
   await world.kit.status.settle()
