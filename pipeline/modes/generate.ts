@@ -91,12 +91,15 @@ async function carryOut(kit: Kit, intent: IntentCheck, judgement: string): Promi
   turn.assistant = joinParts([describeResult(run.result), describeOthersChanges(run.result)])
   const unchecked = intent.gap()
   if (unchecked !== null) run.result.gaps.push(unchecked)
+  else if (checked.length === 0) run.result.notes.push(NO_STATEMENT)
   const review = await reviewPlan(kit, plan, { beyond, checked, conventions, environments, unasked })
   await completePlanDocument(kit, plan, { beyond: await beyond, checked })
   await decideLock(kit, review)
   await savePlan(kit, plan)
   return { status: 'completed' }
 }
+
+const NO_STATEMENT = 'The request states nothing that code can compare with a plan, so that no statement was checked.'
 
 /** Maximum number of times that a generate round reads and remediates drift. */
 const ITERATIONS = 2

@@ -9,8 +9,6 @@ import { appliedRepository, nextRound, planPath, runGenerate, startStack } from 
 
 const stack = startOnce(startStack)
 
-const TASK = 'Write one resource block for each of these existing resources.\n\n- id-a\n- id-b'
-
 describe('a full import', () => {
   it('writes code, imports one resource after the other and reports what the state says', async () => {
     const repo_uri = await appliedRepository(stack, undefined, (state) =>
@@ -40,7 +38,7 @@ describe('a full import', () => {
       'IMPORT',
     ])
     expect(session).toMatchObject({ in_flight: false, is_blocked: false })
-    expect(session.history).toEqual([{ user: TASK, assistant: 'Wrote two blocks.' }])
+    expect(session.history).toEqual([{ user: QUERY, assistant: 'Wrote two blocks.' }])
     expect(await stack.git(repo_uri, 'show', `${session.branch}:imported.tf`)).toBe(blocks('a', 'b'))
     expect(existsSync(planPath(stack, session.uuid))).toBe(false)
     expect(llm.of('requests_filter')).toEqual([])
