@@ -20,6 +20,8 @@ const recordingSchema = v.strictObject({
     [],
   ),
   edits: v.array(editSchema),
+  /** What is corrected when code finds that the plan destroys or changes something unasked. */
+  mends: v.optional(v.array(editSchema), []),
   summary: v.string(),
   /** Title of the pull request; by default the first sentence of the summary. */
   title: v.optional(v.string()),
@@ -73,7 +75,7 @@ export function obstacleTo({ requires, edits }: Recording, listing: string, file
 const looksDifferent = (file: string) => `This recording was made for another repository: ${file} looks different here.`
 
 /** Returns the edits of a recording that fit these files. */
-export const editsIn = ({ edits }: Recording, files: Files): Edit[] =>
+export const editsIn = ({ edits }: Pick<Recording, 'edits'>, files: Files): Edit[] =>
   edits.flatMap((edit) => ('write' in edit ? edit : (located(edit, files) ?? [])))
 
 /** Returns the text that an edit replaces and the new one; null if the file does not have it. */

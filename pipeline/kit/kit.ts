@@ -14,6 +14,7 @@ import { inspectionTools } from '../tools/look.ts'
 import { resourceSchemaTool, webSearchTool } from '../tools/look-up.ts'
 import { createFileAccess, type FileAccess } from '../workspace/files/access.ts'
 import { createAttempts } from './attempts.ts'
+import { createBasePlan } from './base-plan.ts'
 import { createEngine } from './engine.ts'
 import { createOutputArchive } from './engine-output.ts'
 import type { BareRun, Run } from './run.ts'
@@ -33,6 +34,8 @@ export function createKit(run: Run) {
     run,
     engine,
     attempts: createAttempts(run, bare.secrets),
+    /** The plan of the code before the session. */
+    base: createBasePlan(run, bare.secrets),
     /** Opens the files of the engine root. */
     openFiles,
     survey: createSurvey(run, openFiles),

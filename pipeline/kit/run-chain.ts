@@ -6,7 +6,7 @@ import type { Chain, TextChain, ToolKind } from '../../src/chains/shared/chain.t
 import {
   askTextChain,
   type ChainHost,
-  fenceEarlierTurns,
+  fenceTurns,
   runChainOnward,
   runChain as runOn,
   type ToolBuilders,
@@ -114,7 +114,7 @@ async function announce<T>({ run }: ChainKit, { name }: { name: ChainName }, wor
 }
 
 const turnsFor = ({ run }: ChainKit, chain: Pick<TextChain<ChainName, unknown>, 'seesConversation'>): Turn[] =>
-  chain.seesConversation ? fenceEarlierTurns(run.conversation) : []
+  chain.seesConversation ? fenceTurns(run.conversation, run.round.history.length) : []
 
 const hostOf = ({ run, llm, trace, secrets }: ChainKit, signal: AbortSignal = run.signal): ChainHost => ({
   config: run.context.config,

@@ -1,11 +1,13 @@
 import { LeaseLost, PlatformError, RoundCancelled } from '../../src/base/errors.ts'
 import { applyReportWriter, describeApply } from '../../src/chains/report-writers.ts'
 import type { PlannedChange } from '../../src/plan/actions.ts'
+import { type StateChange, stateChanges } from '../../src/plan/change-list.ts'
 import { storeReport } from '../../src/reports/artifacts.ts'
 import type { ApplyReport } from '../../src/reports/schemas.ts'
 import { applyFacts, settleApplyReport } from '../../src/reports/settle-apply.ts'
 import { type ApplyProgress, type ApplyResult, readApplyProgress, recordApplyResult } from '../../src/rounds/applies.ts'
 import { cancelledMessage } from '../../src/rounds/finish.ts'
+import { readRoundResult } from '../../src/rounds/round-result.ts'
 import { findSavedPlan, type SavedPlan } from '../../src/saved-plans/saved-plan.ts'
 import { cancelledBy } from '../kit/engine.ts'
 import { type BareKit, createBareKit, notify } from '../kit/kit.ts'
@@ -42,6 +44,8 @@ const onBackendOf = (run: BareRun): BareRun => (run.round.session.state_choice =
 interface ApplyState {
   /** Null until the plan was found, and after an attempt that already ended it. */
   plan: SavedPlan | null
+  /** What the plan does in the state alone. */
+  inState: StateChange[]
   /** Null when the plan directory is not, or no longer, on this disk. */
   directory: PlanDirectory | null
   progress: ApplyProgress
@@ -61,7 +65,7 @@ async function runApplyRound(kit: BareKit, state: ApplyState): Promise<Outcome |
     const result =
       state.progress.result ?? (await (state.progress.intended ? resumeApply(kit, state) : startApply(kit, state)))
     if (result === 'parked') return { status: 'parked' }
-    await writeApplyReport(kit, result, state.plan?.changes ?? [])
+    await writeApplyReport(kit, result, plannedBy(state))
     await discardSavedPlan(run, state.plan, { inUse: result.kind === 'unknown' })
     const by = cancelledBy(run)
     return by === null ? { status: 'completed' } : { status: 'uncompleted', message: cancelledMessage(by) }
@@ -83,11 +87,23 @@ async function loadApplyState({ run, secrets }: BareKit): Promise<ApplyState> {
   const progress = await readApplyProgress(context.sql, round.id)
   const saved = await findSavedPlan(context.sql, round.session.id)
   const plan = saved?.plan ?? null
-  if (plan === null || !progress.intended) return { plan, directory: null, progress, over: false }
+  const inState = stateChanges(readRoundResult(saved?.result)?.changes?.entries ?? [])
+  if (plan === null || !progress.intended) return { plan, inState, directory: null, progress, over: false }
   const found = await findPlanDirectory(context.config.paths, round.session, plan.plan_sha256)
   const directory = typeof found === 'string' ? null : found
   secrets.add(directory ? await readMasks(directory.clone) : await readArchivedMasks(run, plan))
-  return { plan, directory, progress, over: false }
+  return { plan, inState, directory, progress, over: false }
+}
+
+const plannedBy = ({ plan, inState }: Pick<ApplyState, 'plan' | 'inState'>): Planned => ({
+  changes: plan?.changes ?? [],
+  inState: plan === null ? [] : inState,
+})
+
+/** What the applied plan was to change. */
+interface Planned {
+  changes: readonly PlannedChange[]
+  inState: readonly StateChange[]
 }
 
 /** Prepares, submits and awaits the job, and sets `state` for the error handler. Errors: those of the steps. */
@@ -162,13 +178,14 @@ async function recordResult<Result extends ApplyResult>({ context, round }: Bare
 }
 
 /** Finishes a failed apply: its result is unknown if submitted, and the directory stays if it may be in use. */
-async function concludeFailedApply(kit: BareKit, { plan, directory, progress, over }: ApplyState, error: unknown) {
+async function concludeFailedApply(kit: BareKit, state: ApplyState, error: unknown) {
   const { run } = kit
+  const { plan, directory, progress, over } = state
   try {
     if (progress.intended) {
       const words = error instanceof PlatformError ? error.message : 'an unexpected error occurred.'
       const trace = plan && directory ? await describeStateTrace(run, plan, directory) : ''
-      await writeApplyReport(kit, { kind: 'unknown', reason: `${words}${trace}` }, plan?.changes ?? [], { fails: true })
+      await writeApplyReport(kit, { kind: 'unknown', reason: `${words}${trace}` }, plannedBy(state), { fails: true })
     }
     await discardSavedPlan(run, plan, { inUse: progress.intended && !over && !saysItIsOver(error) })
   } catch (fault) {
@@ -185,13 +202,14 @@ const saysItIsOver = (error: unknown): boolean =>
 async function giveUp(given: BareRun): Promise<void> {
   const run = onBackendOf(given)
   const kit = createBareKit(run)
-  const { plan, progress } = await loadApplyState(kit)
+  const state = await loadApplyState(kit)
+  const { plan, progress } = state
   const unknown: ApplyResult = {
     kind: 'unknown',
     reason: 'the round was interrupted again and again while the engine worked.',
   }
   const result = progress.result ?? (progress.intended ? unknown : null)
-  if (result !== null) await writeApplyReport(kit, result, plan?.changes ?? [], { fails: true })
+  if (result !== null) await writeApplyReport(kit, result, plannedBy(state), { fails: true })
   await discardSavedPlan(run, plan, { inUse: result?.kind === 'unknown' })
 }
 
@@ -205,12 +223,12 @@ async function giveUp(given: BareRun): Promise<void> {
 export async function writeApplyReport(
   kit: BareKit,
   result: ApplyResult,
-  planned: readonly PlannedChange[],
+  { changes, inState }: Planned,
   options: { fails: boolean } = { fails: false },
 ): Promise<void> {
   const { run, secrets } = kit
   const { context, round } = run
-  const facts = applyFacts(result, planned)
+  const facts = applyFacts(result, changes, inState)
   const narration = options.fails ? null : await narrate(kit, result, facts)
   const document = settleApplyReport(narration, sayWhoCancelled(run, result, facts), secrets)
   await continueOnFailure(kit, 'the report of an apply could not be stored', () =>

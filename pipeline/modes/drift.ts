@@ -5,6 +5,7 @@ import { type DriftFacts, settleDriftPreview, settleDriftReport } from '../../sr
 import type { Kit } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
+import { findFiles } from '../steps/drift/find-files.ts'
 import { type DriftResult, findCoveredDrift } from '../steps/drift/genuine-drift.ts'
 import {
   ASSESSING,
@@ -110,7 +111,14 @@ export async function writeDriftReport(kit: Kit, drift: DriftResult, changedFile
   if (narration.status === 'rejected') throw narration.reason
   const isEmpty = drift.valid !== null && isWithoutResources(drift.valid.plan)
   const targets = drift.valid?.reference.targets ?? []
-  const known = { notes: drift.exclusions, failure, changedFiles, isEmpty, targets }
+  const known = {
+    notes: drift.exclusions,
+    failure,
+    changedFiles,
+    isEmpty,
+    targets,
+    fileOf: await findFiles(kit, changedFiles),
+  }
   const facts: DriftFacts = { ...drift, ...known, beyond: await outsideTargets }
   const document = settleDriftReport(narration.value, facts, secrets)
   await storeReport(run.context, run.round, { type: 'drift', document }, run.signal)

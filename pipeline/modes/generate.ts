@@ -1,20 +1,20 @@
 import { PlatformError } from '../../src/base/errors.ts'
 import type { Turn } from '../../src/base/vocabulary.ts'
 import { writeTaskQuery } from '../../src/chains/iac-generator.ts'
-import { withoutIndexes } from '../../src/plan/addresses.ts'
 import { listChanges } from '../../src/plan/change-list.ts'
 import { type DriftOperation, describeWritten } from '../../src/plan/drift.ts'
 import type { Kit } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
+import { findFiles } from '../steps/drift/find-files.ts'
 import { remediateDrift } from '../steps/drift/remediate-drift.ts'
 import { createStatementCheck, type IntentCheck, noteUnmet, startIntentCheck } from '../steps/generate/check-intent.ts'
 import { createUnaskedCheck, findUnasked } from '../steps/generate/find-unasked.ts'
 import { findUnplanned } from '../steps/generate/find-unplanned.ts'
 import { createEnvironmentCheck, createEnvironmentsCheck } from '../steps/generate/plan-environments.ts'
-import { decideLock, reviewPlan } from '../steps/generate/review-plan.ts'
+import { createRuleCheck, decideLock, reviewPlan } from '../steps/generate/review-plan.ts'
 import { savePlan } from '../steps/generate/save-plan.ts'
 import { describeOthersChanges, describeResult, joinParts } from '../steps/generator/compose-result.ts'
-import { generateAndValidate } from '../steps/generator/generate-and-validate.ts'
+import { generateAndValidate, LeftUnchanged } from '../steps/generator/generate-and-validate.ts'
 import { initialise, planOutsideTargets, type ValidPlan } from '../steps/plan/plan.ts'
 import { completePlanDocument } from '../steps/plan/store-plan.ts'
 import { chooseSessionTargets } from '../steps/plan/targets.ts'
@@ -36,6 +36,10 @@ export async function generate(kit: Kit): Promise<Outcome> {
   const intent = startIntentCheck(kit, readForStatements(kit, declarations))
   try {
     return await carryOut(kit, intent, explanation)
+  } catch (error) {
+    // The session goes on, so that its next request may ask to mend what was broken before it.
+    if (error instanceof LeftUnchanged && error.isOlder) return decline(run, error.message)
+    throw error
   } finally {
     intent.stop()
   }
@@ -53,6 +57,7 @@ async function carryOut(kit: Kit, intent: IntentCheck, judgement: string): Promi
   const initialised = Promise.allSettled([initialising])
   const conventions = await composePrompts(kit, initialised).finally(() => initialised)
   await initialising
+  kit.base.start()
   const maxAttempts = run.context.config.orchestration.max_validation_iteration
   const environments = createEnvironmentCheck(kit)
   const validate = createChoiceValidator(kit, chooseSessionTargets(kit))
@@ -60,6 +65,7 @@ async function carryOut(kit: Kit, intent: IntentCheck, judgement: string): Promi
     createEnvironmentsCheck(environments),
     createStatementCheck(kit, intent),
     createUnaskedCheck(kit, intent),
+    createRuleCheck(kit),
   ]
   const validated = await generateAndValidate(kit, {
     query,
@@ -85,12 +91,15 @@ async function carryOut(kit: Kit, intent: IntentCheck, judgement: string): Promi
   turn.assistant = joinParts([describeResult(run.result), describeOthersChanges(run.result)])
   const unchecked = intent.gap()
   if (unchecked !== null) run.result.gaps.push(unchecked)
+  else if (checked.length === 0) run.result.notes.push(NO_STATEMENT)
   const review = await reviewPlan(kit, plan, { beyond, checked, conventions, environments, unasked })
   await completePlanDocument(kit, plan, { beyond: await beyond, checked })
   await decideLock(kit, review)
   await savePlan(kit, plan)
   return { status: 'completed' }
 }
+
+const NO_STATEMENT = 'The request states nothing that code can compare with a plan, so that no statement was checked.'
 
 /** Maximum number of times that a generate round reads and remediates drift. */
 const ITERATIONS = 2
@@ -116,19 +125,10 @@ export async function checkDrift(kit: Kit, valid: ValidPlan, conventions: Conven
 }
 
 /** Records the written changes; without a changed file the drift has disappeared by itself. */
-async function recordWritten(
-  { run, secrets, openFiles }: Kit,
-  written: readonly DriftOperation[],
-  files: readonly string[],
-) {
+async function recordWritten(kit: Kit, written: readonly DriftOperation[], files: readonly string[]) {
   if (files.length === 0) return
-  const access = openFiles()
-  const texts = await Promise.all(files.map(async (path) => ({ path, text: await access.read(path).catch(() => '') })))
-  const fileOf = ({ address }: DriftOperation): string => {
-    const [type = '', name = ''] = withoutIndexes(address).split('.').slice(-2)
-    const holders = texts.filter(({ text }) => text.includes(`resource "${type}" "${name}"`))
-    const [only] = holders.length === 0 ? texts : holders
-    return holders.length > 1 || (holders.length === 0 && texts.length > 1) ? '' : (only?.path ?? '')
-  }
-  for (const operation of written) run.result.drift.push(secrets.text(describeWritten(operation, fileOf(operation))))
+  const { run, secrets } = kit
+  const fileOf = await findFiles(kit, files)
+  for (const operation of written)
+    run.result.drift.push(secrets.text(describeWritten(operation, fileOf(operation.address))))
 }

@@ -1,8 +1,8 @@
 import { PlatformError } from '../../src/base/errors.ts'
 import { importReportWriter } from '../../src/chains/report-writers.ts'
 import { describePlan } from '../../src/chains/shared/plan-background.ts'
-import { type ScopeInventory, takeInventory } from '../../src/plan/imports/inventory.ts'
-import { leftoverBlocks, stateAlignment } from '../../src/plan/imports/pairs.ts'
+import { identityOf, type ScopeInventory, takeInventory } from '../../src/plan/imports/inventory.ts'
+import { followMoves, leftoverBlocks, stateAlignment } from '../../src/plan/imports/pairs.ts'
 import { storePreview, storeReport } from '../../src/reports/artifacts.ts'
 import { finishReport, reportSchemas } from '../../src/reports/schemas.ts'
 import { type ImportFacts, settleImportReport } from '../../src/reports/settle-import.ts'
@@ -58,11 +58,12 @@ export async function importResources(kit: Kit): Promise<Outcome> {
   const ledger = resumed ?? (await openLedger(kit, selection.ids))
   const planned = await importSelected(kit, { ledger, resumed: resumed !== null, conventions })
   const after = await converge(kit, ledger, planned, conventions)
+  const imported = followMoves(ledger.imported(), after.plan, identityOf(run.round.session.provider))
   const facts: ImportFacts = {
-    imported: ledger.imported(),
+    imported,
     failed: [...selection.missing, ...ledger.failed()],
     excluded: [...selection.excluded, ...ledger.managedElsewhere()],
-    state_alignment: stateAlignment(ledger.imported(), after.plan).text,
+    state_alignment: stateAlignment(imported, after.plan).text,
     recommendations: leftoverBlocks(ledger.failed(), after.plan),
     nothing: null,
   }

@@ -18,7 +18,7 @@ const onCode = (handle: (kit: Kit) => Promise<Outcome>, preview = handle) =>
     return await settleStatusAfter(kit, async () => {
       await kit.engine.checkPrograms()
       return (await settleState(kit, standing)) ?? (await (run.round.preview ? preview(kit) : handle(kit)))
-    })
+    }).finally(kit.base.stop)
   })
 
 export const modes: Modes = {

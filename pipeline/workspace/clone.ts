@@ -187,14 +187,15 @@ const LOCAL_STATE = 'terraform {\n  backend "local" {}\n}\n'
  * Writes the files of a commit to a folder next to the clone. They come from git, because an engine may use the working
  * copy. The next run of the session removes leftovers of a crash. Errors: 500 when git fails, and for an override file
  * of the repository that sets a state backend.
- * @param options.ownBackend true for the backend of the repository, with the state if that is a file of it
+ * @param options.backend `local` for an empty state of its own; `own` for the backend of the repository, with the state
+ * if that is a file of it; `session` when the caller writes the override of the session
  */
 export async function copyCommit(
   config: Config,
   original: Original,
   commit: string,
   signal: AbortSignal,
-  { ownBackend = false } = {},
+  { backend = 'local' }: { backend?: 'local' | 'own' | 'session' } = {},
 ) {
   const clone = await realpath(original.clone)
   const copy = join(dirname(clone), randomUUID())
@@ -204,16 +205,16 @@ export async function copyCommit(
     await mkdir(copy)
     const git = createLocalGit(config.git, { directory: original.gitDirectory, workTree: copy }, signal)
     // Without `--staged` the index stays that of the clone.
-    const kept = ownBackend ? ['*.tfstate', config.paths.backend_override_filename] : []
+    const kept = backend === 'own' ? ['*.tfstate', config.paths.backend_override_filename] : []
     const excluded = excludeNeverPushed(config.paths, kept)
     const args = ['restore', `--source=${commit}`, '--worktree', '--', '.', ...excluded]
     const output = await git(args)
     if (output.code !== 0) throw internal('The files of the branch could not be written into a second folder.')
     await writeMarker(copy)
-    if (!ownBackend) await assertNoForeignBackend(iacRoot, config.paths.backend_override_filename)
+    if (backend === 'local') await assertNoForeignBackend(iacRoot, config.paths.backend_override_filename)
     const shared = await isShared(config.paths.upload_folder)
     if (shared) await shareTree(copy, (name) => hiddenNames(config.paths).includes(name))
-    if (!ownBackend)
+    if (backend === 'local')
       await writePrivateFile(join(iacRoot, config.paths.backend_override_filename), LOCAL_STATE, { shared })
     return {
       /** Absolute, real path of the engine root in the copy. */

@@ -13,18 +13,28 @@ const MAX_BYTES = 4 * 1024 * 1024
 const DIFF = ['diff', '--no-ext-diff', '--ignore-submodules=all', '--relative']
 const TEXT_DIFF = [...DIFF, '--no-color', '--no-textconv', '--no-prefix']
 
-/** Reads the diff from the merge base to the work tree below the engine root, and the text of uncommitted files. Errors: 422 for too many or too large changes. */
+/**
+ * Reads the diff from the merge base to the work tree below the engine root, with every change of blanks, and the text of
+ * uncommitted files. Errors: 422 for too many or too large changes.
+ */
 export async function readBranchDiff(checkout: Checkout, base: string): Promise<string> {
   const { git, iacRoot } = checkout
   await listChanges(checkout)
-  const options = ['--find-renames', '--ignore-space-change']
-  const args = [...TEXT_DIFF, ...options, base, '--', '.', ...excludeNeverPushed(checkout.paths)]
+  const args = [...TEXT_DIFF, '--find-renames', base, '--', '.', ...excludeNeverPushed(checkout.paths)]
   const output = await git.local(args, { cwd: iacRoot, maxOutput: MAX_BYTES })
   if (output.stopped !== 'output') mustSucceed(git, output)
   const parts = output.stdout ? [output.stdout] : []
   if (output.stopped === 'output') parts.push('(cut: the diff is too long)\n')
   for (const { path, content } of await readUntrackedFiles(checkout)) parts.push(`new file ${path}\n${content}\n`)
   return parts.join('\n')
+}
+
+/** Reads the code below the engine root as of a commit, all files in one text. */
+export async function readCodeAt({ git, iacRoot }: Checkout, commit: string): Promise<string> {
+  const args = ['grep', '--no-color', '-h', '-a', '-e', '', commit, '--', '*.tf', '*.tofu', '*.tf.json', '*.tofu.json']
+  const output = await git.local(args, { cwd: iacRoot, maxOutput: MAX_BYTES })
+  // Without any line git answers 1.
+  return output.stopped === 'output' || output.code === 1 ? output.stdout : mustSucceed(git, output)
 }
 
 /** Lists the files below the engine root that differ between `since`, a commit of this clone, and the head. */
@@ -49,9 +59,7 @@ export async function readPendingChanges(checkout: Checkout): Promise<FileChange
   const changes: FileChange[] = []
   let bytes = 0
   for (const path of listed.split('\0').filter(Boolean)) {
-    const diff = (...options: string[]) => run(['--literal-pathspecs', ...FULL_DIFF, ...options, 'HEAD', '--', path])
-    // When only blanks changed, the first diff is empty and the second one shows them.
-    const content = (await diff('--ignore-space-change')) || (await diff())
+    const content = await run(['--literal-pathspecs', ...FULL_DIFF, 'HEAD', '--', path])
     // A file that was made small holds little, but its diff shows what it was.
     bytes += content.length
     assertSumFits(git.limits, bytes, `Changes that take ${max_change_mib} MiB and more were made or left`, [path])

@@ -9,7 +9,7 @@ import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { resolveHost } from '../../src/runtime/fetch.ts'
 import { checkOutBranch, commitAndPush, computeRevision, readHead, restoreFiles } from './branch.ts'
 import { cloneRepository, removeUnsafeEntries, writeMarker, writeRules } from './clone.ts'
-import { findMergeBase, listChangedFiles, readBranchDiff, readPendingChanges } from './diff.ts'
+import { findMergeBase, listChangedFiles, readBranchDiff, readCodeAt, readPendingChanges } from './diff.ts'
 import { createGit } from './git/git.ts'
 import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } from './git/place.ts'
 import { keepDirectory, removeLeftovers } from './saved-plans/plan-directory.ts'
@@ -68,6 +68,14 @@ function createWorkspace(checkout: Checkout): Workspace {
   let keptHead: string | null = null
   // The branch only grows during a run, so the merge base stays the same.
   let base: Promise<string> | null = null
+  // Concurrent callers share one search, because git does not fetch into a clone twice at once.
+  const findBase = (): Promise<string> => {
+    base ??= findMergeBase(checkout).catch((error: unknown) => {
+      base = null
+      throw error
+    })
+    return base
+  }
   return {
     clone,
     gitDirectory,
@@ -81,13 +89,10 @@ function createWorkspace(checkout: Checkout): Workspace {
     changedFiles: (since) => listChangedFiles(checkout, since),
     branchDiff: async (since) => {
       if (since === 'run') return readBranchDiff(checkout, checkout.base)
-      // Concurrent callers share one search, because git does not fetch into a clone twice at once.
-      base ??= findMergeBase(checkout).catch((error: unknown) => {
-        base = null
-        throw error
-      })
-      return readBranchDiff(checkout, await base)
+      return readBranchDiff(checkout, await findBase())
     },
+    baseCommit: findBase,
+    baseCode: async () => readCodeAt(checkout, await findBase()),
     revision: () => computeRevision(checkout),
     keep: async () => {
       const commit = await readHead(checkout)

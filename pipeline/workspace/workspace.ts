@@ -25,6 +25,10 @@ export interface Workspace {
   changedFiles(since: string): Promise<string[]>
   /** Reads uncommitted texts and the diff against the merge base, or with `run` the start of the run. */
   branchDiff(since?: 'run'): Promise<string>
+  /** Reads the code of the engine root and the folders below it as it was before the session, one text. */
+  baseCode(): Promise<string>
+  /** Returns the commit at which the session branch left the default branch. Errors: 500 with git's text. */
+  baseCommit(): Promise<string>
   revision(): Promise<string>
   /** Keeps the clone as `<upload_folder>/<session uuid>/saved-plan`; a crash never loses both old and new. */
   keep(): Promise<void>

@@ -33,6 +33,8 @@ export interface JobRequest {
   /** The required SHA-256 of an apply's plan file. */
   plan_sha256?: string
   targets?: string[]
+  /** False for a plan that does not take the lock of the state, so that it hinders no other command. */
+  lock?: boolean
   address?: string
   resource_id?: string
   resource_types?: string[]

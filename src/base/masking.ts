@@ -1,13 +1,14 @@
 import { ExactNumber, isJsonObject, type Json, ownMember } from './json.ts'
 import { Matcher } from './matcher.ts'
 import { finish, inSlices } from './slices.ts'
+import { escapedForms } from './text.ts'
 
 /** Replacement of a sensitive value, the same as the engine's. */
 export const MASK = '(sensitive value)'
 
 /** Masks the sensitive values that it was made for. */
 export interface Masker {
-  /** Masks them in a text, also where they are JSON-escaped. */
+  /** Masks them in a text, also where they are escaped as in JSON or in the engine's language. */
   text(text: string): string
   /** Does the same as `text` in slices, which keep the event loop free. A short text has no pause. */
   textInSlices(text: string): Promise<string>
@@ -53,7 +54,7 @@ function* hideMatches(text: string, matcher: Matcher): Generator<void, string> {
 }
 
 /**
- * Returns the forms of a value in a text: as is and as a JSON string. Of a multi-line value such as a private key, each
+ * Returns the forms of a value in a text: as is and as documents escape it. Of a multi-line value such as a private key, each
  * line of at least eight characters counts too, because a log may show a single line.
  */
 function literalForms(literal: string): string[] {
@@ -63,7 +64,7 @@ function literalForms(literal: string): string[] {
         .map((line) => line.trim())
         .filter((line) => line.length >= MIN_UNBOUNDED)
     : []
-  return [literal, ...lines].flatMap((form) => [form, JSON.stringify(form).slice(1, -1)])
+  return [literal, ...lines].flatMap((form) => [...escapedForms(form)])
 }
 
 const ENDS_IN_WORD = /[\p{L}\p{N}_]$/u

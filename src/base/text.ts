@@ -1,20 +1,36 @@
 /**
  * Shortens a text that is too long for a model to its beginning and end, with a marker that says how many characters
- * are missing.
+ * are missing. Words stay whole.
  * @param limit maximum UTF-16 units to keep, half at each end, without the marker
  */
 export function cutMiddle(text: string, limit: number): string {
   if (text.length <= limit) return text
   const head = Math.ceil(limit / 2)
   const tail = limit - head
-  const start = isLowSurrogate(text.charCodeAt(head)) ? head - 1 : head
-  const end = isLowSurrogate(text.charCodeAt(text.length - tail)) ? text.length - tail + 1 : text.length - tail
+  const start = wordEndBefore(text, head)
+  const from = text.length - tail
+  const cut = isLowSurrogate(text.charCodeAt(from)) ? from + 1 : from
+  const word = isInWord(text, cut) ? /^\S+\s+/.exec(text.slice(cut, cut + MAX_WORD))?.[0].length : 0
+  const end = cut + (word ?? 0)
   return `${text.slice(0, start)}\n[… ${end - start} characters left out …]\n${text.slice(end)}`
 }
 
-/** Cuts a text to `limit` UTF-16 units including the ellipsis, without splitting a surrogate pair. */
+/** Cuts a text to `limit` UTF-16 units including the ellipsis, at the end of a word. */
 export const cutEnd = (text: string, limit: number): string =>
-  text.length <= limit ? text : `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…`
+  text.length <= limit ? text : `${text.slice(0, wordEndBefore(text, limit - 1))}…`
+
+/** Longest text that counts as one word; longer ones are cut inside. */
+const MAX_WORD = 40
+
+const isInWord = (text: string, at: number): boolean => /^\S\S$/.test(text.slice(at - 1, at + 1))
+
+/** Returns the end of the last whole word that ends at `at` or before, or `at` itself inside of what is no word. */
+function wordEndBefore(text: string, at: number): number {
+  const end = isLowSurrogate(text.charCodeAt(at)) ? at - 1 : at
+  if (!isInWord(text, end)) return end
+  const begun = /\s+\S*$/.exec(text.slice(Math.max(0, end - MAX_WORD), end))?.[0].length
+  return end - (begun ?? 0)
+}
 
 const isLowSurrogate = (code: number) => code >= 0xdc00 && code <= 0xdfff
 
@@ -86,3 +102,29 @@ export const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()
 /** Compares a whole text with a pattern in which `*` stands for any text. */
 export const matchesWildcard = (pattern: string, text: string): boolean =>
   new RegExp(`^${pattern.split('*').map(escapePattern).join('.*')}$`, 's').test(text)
+
+/** Depth of nested JSON documents, each of which escapes the one inside it. */
+const LEVELS = 3
+
+/**
+ * Returns the forms in which programs write a text into a document: as it is, in JSON and in the engine's language,
+ * also where one holds another. The engine's JSON escapes signs of HTML and two line separators, other writers all
+ * characters outside of ASCII, or slashes.
+ */
+export function escapedForms(text: string): Set<string> {
+  if (/^[\w .,:;=+-]*$/.test(text)) return new Set([text])
+  const json = jsonOf(text)
+  const forms = new Set([text, text.replaceAll('\n', '\r\n'), json, json.replace(/[\u007f-\uffff]/g, hexEscape)])
+  forms.add(json.replaceAll('/', '\\/'))
+  let level = [text, ...forms, ...[text, json].map((form) => form.replace(/[$%](?=\{)/g, '$&$&'))]
+  for (const form of level) forms.add(form)
+  for (let depth = 0; depth < LEVELS; depth++) {
+    level = [...new Set(level.map(jsonOf).flatMap((form) => [form, form.replace(/[<>&\u2028\u2029]/g, hexEscape)]))]
+    for (const form of level) forms.add(form)
+  }
+  return forms
+}
+
+const jsonOf = (text: string): string => JSON.stringify(text).slice(1, -1)
+
+const hexEscape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`

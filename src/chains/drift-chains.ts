@@ -19,8 +19,8 @@ export const taskSplitter = defineChain({
         'One operation for each address; several attributes of one address stay together. Blocks that can only ' +
           'be changed together (a resource and the rule that refers to it) may share one.',
         'Each operation stands on its own: full address, attribute paths, the value in the code (`old_value`) and ' +
-          'the value to write (`new_value`). The engineer sees neither the document nor the other operations, but ' +
-          'has the files and finds the place: read files only when an operation could not be understood otherwise.',
+          'the value to write (`new_value`). The engineer sees the operations and not the document, has the ' +
+          'files and finds the place: read files only when an operation could not be understood otherwise.',
         'Keep direction: "update resource" means write the given values into the code; "delete resource" means ' +
           'remove the block; "create resource" means add a block with the given values.',
         'Copy values exactly. A masked value stays masked: say that the attribute is sensitive and must keep its ' +

@@ -4,7 +4,7 @@ import { MASKED_SECRET } from '../base/mask-secrets.ts'
 import { cutMiddle } from '../base/text.ts'
 import type { Cloud, Operation } from '../base/vocabulary.ts'
 import type { LockedProvider } from '../plan/schema/lock-file.ts'
-import { bullets, fence, joinBodies, joinParts, renderLayout, withoutMarks } from '../prompts/layout.ts'
+import { bullets, fence, forWriter, joinBodies, joinParts, LANGUAGE_RULE, renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { type ShownRepository, showRepository } from './shared/repository.ts'
 import { endState, looseList, requiredText } from './shared/result-fields.ts'
@@ -100,8 +100,9 @@ export const iacGenerator = defineChain({
         'Write only `.tf` and `.tfvars` files below the root you see. The engine loads the files directly in it and ' +
           'those of modules it calls, no other folder. Edit existing files with `replace_in_file`; write whole files ' +
           'only when they are new.',
-        'Leave provider, version and backend settings alone unless the task is about them, and build with the ' +
-          'types that the repository uses where they serve. Never declare a backend: the platform supplies it.',
+        'Leave provider and version settings alone, unless the task is about them or needs a provider that the code ' +
+          'does not have, and build with the types that the repository uses where they serve. Never declare a ' +
+          'backend: the platform supplies it.',
         ...(foreignProviders && foreignProviders.names.length > 0
           ? [
               `The code uses the providers ${foreignProviders.names.join(', ')} and none of ${foreignProviders.cloud}, ` +
@@ -121,6 +122,7 @@ export const iacGenerator = defineChain({
           'a documented default that is safe, and name it in `assumptions`. Where no safe form can be built without ' +
           'it (a listener without a certificate), build the plain form: the audit locks it until a person decides.',
         'A finding is mended at its cause; do not delete the failing part to make it go away.',
+        LANGUAGE_RULE,
         ...(forbid
           ? [
               'The forbidden actions below hold even when the task asks for them: leave that part out, and only ' +
@@ -131,11 +133,11 @@ export const iacGenerator = defineChain({
       blocks: [
         ['Identifiers to import', selectedIds.length > 0 ? fence('identifiers', bullets(selectedIds)) : ''],
         ['Forbidden actions', bodies.forbiddenActions],
-        ['Engine guidelines', withoutMarks(bodies.engine)],
-        ['Creating resources', concernsCloud ? withoutMarks(bodies.resourceCreation) : ''],
-        ['Networking', concernsCloud ? withoutMarks(bodies.networking) : ''],
-        ['Permissions', concernsCloud ? withoutMarks(bodies.permissions) : ''],
-        ['Templates', joinBodies(templates)],
+        ['Engine guidelines', forWriter(bodies.engine, operation)],
+        ['Creating resources', concernsCloud ? forWriter(bodies.resourceCreation, operation) : ''],
+        ['Networking', concernsCloud ? forWriter(bodies.networking, operation) : ''],
+        ['Permissions', concernsCloud ? forWriter(bodies.permissions, operation) : ''],
+        ['Templates', joinBodies(templates.map((body) => forWriter(body, operation)))],
         ['Abbreviations for names', abbreviations.length > 0 ? fence('abbreviations', bullets(abbreviations)) : ''],
       ],
       finish:
@@ -170,8 +172,8 @@ export const iacGenerator = defineChain({
 function describeProviders(providers: readonly LockedProvider[]): string {
   if (providers.length === 0)
     return (
-      'No provider is installed yet. Declare what you use, with the versions that the guidelines are written for: ' +
-      'without a constraint the engine installs the newest.'
+      'The code uses no provider beside the built-in one (`terraform_data`). Where you use another, declare it with ' +
+      'the version that the guidelines are written for: without a constraint the engine installs the newest.'
     )
   const lines = providers.map(
     ({ source, version, constraints }) => `${source} ${version}${constraints ? ` (allowed: ${constraints})` : ''}`,
@@ -221,10 +223,25 @@ export const writeFeedbackQuery = (feedback: string) =>
   'The validation did not accept the code. Find the cause in the files and correct it. ' +
   `${WHOLE_RESULT}\n\n${fence('output of the validation', cutMiddle(feedback, MAX_OUTPUT))}`
 
-/** Asks for a repair after the engine rejected the code; the findings list causes first. */
-export const writeRepairQuery = (findings: string) =>
-  'The engine did not accept the code. These are its findings, causes first. Correct the causes in the files. ' +
+/**
+ * Asks for a repair after the engine rejected the code; the findings list causes first.
+ * @param older whether the code had all or some of the findings before the session
+ */
+export const writeRepairQuery = (findings: string, older: 'all' | 'some' | 'none' = 'none') =>
+  `The engine did not accept the code. These are its findings, causes first. ${REPAIR[older]} ` +
   `${WHOLE_RESULT}\n\n${fence('findings', findings)}`
+
+const OLDER =
+  'Mend what is older only where the request asks for that; otherwise leave those lines, write nothing to satisfy them ' +
+  '(no invented variable, no other value), and say in the summary what is broken, in which file and line.'
+
+const REPAIR = {
+  none: 'Correct the causes in the files.',
+  some: `Correct the causes of those that are not marked as older in the files. ${OLDER}`,
+  all:
+    'All of them stood in the code before this session, so that they are not of your making, and nothing can be ' +
+    `planned while they are there. ${OLDER}`,
+} as const
 
 /** Asks for missing parts of the request, which are given as one statement per line. */
 export const writeUnmetQuery = (unmet: string) =>
@@ -232,6 +249,12 @@ export const writeUnmetQuery = (unmet: string) =>
   'code so that the plan has it; where the request does not ask for it, leave the code and say why in the ' +
   `summary, where you cannot build it, name it in \`left_out\`. ${WHOLE_RESULT}\n\n` +
   fence('missing', unmet)
+
+/** Asks to mend what rules of code find in the plan. */
+export const writeRulesQuery = (findings: string) =>
+  'The engine accepts the code, but rules of the platform find in its plan what would lock the session, so that nobody ' +
+  'could apply it. Mend each finding in the code; where the request itself asks for exactly that, leave the code and ' +
+  `say so in the summary. ${WHOLE_RESULT}\n\n${fence('findings of rules', findings)}`
 
 /** Asks to keep what the plan destroys or changes unasked; `found` has the `moved` blocks that code knows. */
 export const writeUnaskedQuery = (found: string) =>

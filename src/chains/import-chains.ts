@@ -3,7 +3,7 @@ import { createResultTool } from '../agent/result-tool.ts'
 import type { Cloud } from '../base/vocabulary.ts'
 import { stripBackticks } from '../plan/addresses.ts'
 import { identityOf } from '../plan/imports/inventory.ts'
-import { bullets, fence, joinBodies, joinParts, renderLayout } from '../prompts/layout.ts'
+import { bullets, fence, joinBodies, joinParts, LANGUAGE_RULE, renderLayout } from '../prompts/layout.ts'
 import { showDiff } from './shared/branch-diff.ts'
 import { defineChain } from './shared/chain.ts'
 import { createOperationsTool } from './shared/operations.ts'
@@ -39,6 +39,7 @@ export const importFilter = defineChain({
           'belongs to it.',
         'Do not select what a chosen resource depends on unless the request asks for it.',
         'Nothing matches: report an empty list and tell the user in the explanation what was looked for.',
+        LANGUAGE_RULE,
       ],
       blocks: [
         ['Identifiers that are not managed', fence('identifiers', bullets(unmanagedIds))],

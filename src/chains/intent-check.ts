@@ -1,7 +1,7 @@
 import { type Tool, ToolError } from '../agent/agent-request.ts'
 import type { Cloud } from '../base/vocabulary.ts'
 import { REPORT_ACTIONS } from '../plan/actions.ts'
-import { fence, joinParts, renderLayout } from '../prompts/layout.ts'
+import { fence, joinParts, LANGUAGE_RULE, renderLayout } from '../prompts/layout.ts'
 import { MAX_STATEMENTS, OPERATORS, readStatements, type Statement } from '../rules/intent/statement.ts'
 import { defineChain } from './shared/chain.ts'
 
@@ -31,14 +31,16 @@ export const intentCheck = defineChain({
           'statements are better than many guesses; at most 20.',
         '`resource_count`: how many resources of a type the plan creates, updates, deletes or recreates ' +
           '(`action`), or how many there are afterwards (no `action`). Use `at_least` when something is to be ' +
-          'added, `eq` only when the request names the number as a whole.',
-        '`attribute`: a value that the request names, at the `path` the plan has it at, nested blocks by name ' +
-          '(`rule.status`). Holds when one changed resource of the `type` or `address` has it; set `every` when ' +
+          'added, `eq` only when the request names the number as a whole, and `eq` with 0 where there may be none.',
+        '`attribute`: a value that the request names, at the `path` the plan has it at: nested blocks and keys of maps ' +
+          'by name (`rule.status`, `tags["a.b"]`), one item of a list by number (`rule[0].status`), without a number ' +
+          'any of them; a JSON text, such as a policy, is read like a map. Holds when one changed resource of the `type` or `address` has it; set `every` when ' +
           'all of them must. Use the unit of the attribute. Prefer `contains`, `at_least` and `at_most` where the ' +
           'request is not exact.',
         '`unchanged`: a type or an existing address that the request says must stay as it is. `no_deletions`: ' +
-          'when the request only adds or says that nothing may be lost. `no_changes_outside`: only when the ' +
-          'request limits the change in so many words.',
+          'when the request only adds or says that nothing may be lost; what is recreated counts as deleted. ' +
+          '`no_changes_outside`: only when the request limits the change in so many words; name `addresses` rather ' +
+          'than `types` where only what exists may change, because a type admits all of its kind.',
         'What the request wants destroyed or made anew is always a statement: `resource_count` with the action ' +
           '`delete` or `recreate`, and `name` or `address` where it names one. What no statement asks to destroy is ' +
           'treated as a mistake.',
@@ -53,6 +55,7 @@ export const intentCheck = defineChain({
           'nothing about values in other files. Where the path of a value cannot be told from what you see, leave ' +
           'that statement out.',
         'A request that cannot be stated this way: report an empty list.',
+        LANGUAGE_RULE,
       ],
       finish: 'Call `report_intent_statements` once with `statements`.',
     }),
@@ -90,7 +93,7 @@ const statement = {
       ['resource_count', 'attribute', 'unchanged', 'no_deletions', 'no_changes_outside', 'output_exists'],
       'What is looked at; the other fields depend on it',
     ),
-    type: text('Resource type, for example aws_s3_bucket'),
+    type: text('Resource type as the provider spells it'),
     name: text('Name of the block, * for any text; of the output for output_exists'),
     address: text('Address of a resource or module that exists'),
     action: words(REPORT_ACTIONS, 'resource_count: count only what the plan does this to'),

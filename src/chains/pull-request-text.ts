@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { createResultTool } from '../agent/result-tool.ts'
-import { fence, renderLayout } from '../prompts/layout.ts'
+import { fence, LANGUAGE_RULE, renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { requiredText } from './shared/result-fields.ts'
 
@@ -44,6 +44,7 @@ export const pullRequestText = defineChain({
           'results, ticket numbers, approvals or links.',
         'What code found to be missing is never told as done.',
         'No secrets, tokens or personal data, even if the conversation holds them.',
+        LANGUAGE_RULE,
       ],
       finish: 'Call `generate_pull_request` once with `title` and `description`.',
     }),

@@ -2,8 +2,8 @@ import { createResultTool } from '../agent/result-tool.ts'
 import { cutMiddle } from '../base/text.ts'
 import type { ReportType } from '../base/vocabulary.ts'
 import type { DriftOperation } from '../plan/drift.ts'
-import { fence, joinParts, type Layout, renderLayout } from '../prompts/layout.ts'
-import { type ApplyReport, reportSchemas } from '../reports/schemas.ts'
+import { fence, joinParts, LANGUAGE_RULE, type Layout, renderLayout } from '../prompts/layout.ts'
+import { type ApplyReport, narrationSchemas } from '../reports/schemas.ts'
 import type { ImportFacts } from '../reports/settle-import.ts'
 import { showDiff } from './shared/branch-diff.ts'
 import { defineChain } from './shared/chain.ts'
@@ -19,6 +19,7 @@ const renderReportLayout = (tool: string, { role, rules, blocks }: Pick<Layout, 
       ...rules,
       'Plain language, short sentences, no praise, no repetition. Never invent a resource, a number or a cause.',
       'Values shown as masked or sensitive stay so; do not guess them.',
+      LANGUAGE_RULE,
     ],
     blocks,
     finish: `Call \`${tool}\` once with the complete report; every list key is present, empty where there is nothing.`,
@@ -30,22 +31,22 @@ const TOOLS = {
   generate: {
     name: 'generate_engine_plan_report',
     description: 'Report the changes of the plan, their impact and their cost.',
-    schema: reportSchemas.generate,
+    schema: narrationSchemas.generate,
   },
   drift: {
     name: 'generate_engine_drift_report',
     description: 'Report which drift was remediated and which was not.',
-    schema: reportSchemas.drift,
+    schema: narrationSchemas.drift,
   },
   apply: {
     name: 'generate_engine_apply_report',
     description: 'Report what the engine changed and what failed.',
-    schema: reportSchemas.apply,
+    schema: narrationSchemas.apply,
   },
   import: {
     name: 'generate_engine_import_report',
     description: 'Report which resources were imported and which were not.',
-    schema: reportSchemas.import,
+    schema: narrationSchemas.import,
   },
 } as const satisfies Record<ReportType, object>
 
@@ -58,15 +59,18 @@ export const generateReportWriter = defineChain({
     renderReportLayout(TOOLS.generate.name, {
       role: 'You write the report on a plan for the person who decides whether it is applied.',
       rules: [
-        'One entry in `detailed_changes` for each resource that the plan creates, changes, destroys or replaces, ' +
-          'named by its full address.',
+        'One entry in `detailed_changes` for each resource that the plan creates, changes, destroys or replaces. ' +
+          'Code adds what is moved, imported or leaves the state: give it no entry.',
         'Say what the change means in operation, not only which attribute differs: interruption, loss of data, ' +
           'exposure, permissions, cost.',
         'Set the impact level by the criteria below and give the reason that decided it. A destroyed or replaced ' +
           'resource that holds data or grants access is high.',
-        'Estimate monthly cost only for what the plan creates or changes. Use `fixed` with an amount when the ' +
-          'price does not depend on use, `usage_based` with amount 0 otherwise, `free` where nothing is charged. ' +
-          'Prices are estimates: say on which size, region and date they rest, and write 0 rather than guess.',
+        'Estimate monthly cost only for what the plan creates, changes or destroys, one row each. Use `fixed` with an ' +
+          'amount when the price does not depend on use, `usage_based` with amount 0 otherwise, `free` where nothing ' +
+          'is charged. `fixed_monthly_cost` is the cost after the plan, 0 for what is destroyed, and ' +
+          '`fixed_monthly_cost_before` the cost today: 0 for what is created, null where it cannot be known. Code ' +
+          'computes the savings from both. Prices are estimates: say on which size, region and date they rest, and ' +
+          'write 0 and why rather than guess. Where a request asks about cost and no figure can be known, say so.',
         'Currency is three capital letters, the same for all amounts, USD unless a request says otherwise. The ' +
           'total is the sum of the fixed amounts.',
         'The requests say what was wanted, and the words of the author what was built and assumed; report what the ' +

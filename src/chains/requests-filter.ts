@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { createResultTool } from '../agent/result-tool.ts'
 import type { Operation } from '../base/vocabulary.ts'
-import { fence, joinParts, renderLayout } from '../prompts/layout.ts'
+import { fence, joinParts, LANGUAGE_RULE, renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 
 /** Masked; the explanation of an accepted request may be empty. */
@@ -76,10 +76,14 @@ export const requestsFilter = defineChain({
         'A request with an acceptable and a forbidden part is declined as a whole; name the part that has to go.',
         'A question, a greeting or a comment asks for no change: answer it briefly from what you read and report ' +
           '`status` false.',
+        'A question about cost gets figures with what they rest on (size, count, region, price and its date), or the ' +
+          'answer that they cannot be known from here and what is missing. A request to make something cheaper is a ' +
+          'change.',
         'An ambiguous request is accepted when a careful engineer could choose sensible defaults, and declined ' +
           'with one concrete question when not.',
-        'Write the explanation to the user, in the language of the request, in at most five sentences, without ' +
-          'mentioning tools or rules by number.',
+        'An answer or a refusal is written to the user, in at most five sentences, without mentioning tools or rules ' +
+          'by number.',
+        LANGUAGE_RULE,
       ],
       blocks: [
         ['Guidelines for requests', guideline],

@@ -1,4 +1,4 @@
-import { fence, renderLayout } from '../prompts/layout.ts'
+import { fence, LANGUAGE_RULE, renderLayout } from '../prompts/layout.ts'
 import { defineTextChain } from './shared/chain.ts'
 
 /** Summarises the current activity in one sentence for the user. */
@@ -11,11 +11,12 @@ export const statusUpdate = defineTextChain({
         'You tell the user of an infrastructure-as-code platform, in one sentence, what is happening at this ' +
         'moment.',
       rules: [
-        'One sentence of at most 25 words, in the present tense and in the language of the conversation.',
+        'One sentence of at most 25 words, in the present tense.',
         'Say what is being done for this request; name the resources concerned when they are known.',
         'When the text is output of the engine, say in plain words what has to be corrected, without quoting it.',
         'No greeting, no promise, no question, no quotation marks, no markdown, no mention of models, tools or ' +
           'prompts.',
+        LANGUAGE_RULE,
       ],
       finish: 'Answer with the sentence and nothing else.',
     }),

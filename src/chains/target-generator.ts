@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { createResultTool } from '../agent/result-tool.ts'
 import type { Logger } from '../base/log.ts'
 import { limitTargets } from '../plan/targets.ts'
-import { fence, joinParts, renderLayout } from '../prompts/layout.ts'
+import { fence, joinParts, LANGUAGE_RULE, renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { explanation } from './shared/result-fields.ts'
 
@@ -15,22 +15,24 @@ const address = v.pipe(
   v.maxLength(4096),
 )
 
-const schema = v.object({
-  targets: v.pipe(
-    v.array(address),
-    v.description(
-      'Resource or module addresses to plan, for example module.network or terraform_data.app["a"]; empty plans ' +
-        'everything',
-    ),
-  ),
-  explanation: explanation('Why these targets were chosen, written to the user'),
-})
-
-const createTargetsTool = () =>
+/**
+ * Creates the result tool of one of the two chains.
+ * @param empty the meaning of an empty list
+ * @param words whom the explanation is for
+ */
+const createTargetsTool = (empty: string, words: string) => () =>
   createResultTool({
     name: 'generate_engine_targets',
     description: 'Report the addresses that the engine plans.',
-    schema,
+    schema: v.object({
+      targets: v.pipe(
+        v.array(address),
+        v.description(
+          `Resource or module addresses, for example module.network or terraform_data.app["a"]; empty: ${empty}`,
+        ),
+      ),
+      explanation: explanation(`Why these targets were chosen, ${words}`),
+    }),
   })
 
 const ADDRESSES = [
@@ -91,7 +93,7 @@ export const sessionTargets = defineChain({
       earlier && `You were asked before, and the code has changed since.\n\n${describeEarlier(earlier)}`,
     ),
   tools: ['inspection'],
-  resultTool: createTargetsTool,
+  resultTool: createTargetsTool('the whole root is planned', 'for the record, in English'),
   read: ({ targets }, { log }) => limitAnswer(targets, log),
 })
 
@@ -128,16 +130,19 @@ export const driftTargets = defineChain({
         ...ADDRESSES,
         'Read the files: every address must exist in the code.',
         'Stay within the request: a resource that is merely close by is not meant.',
-        'Nothing in the code fits: report an empty list and say in the explanation, to the user, what you looked for.',
+        'Nothing in the code fits: report an empty list and say in the explanation what you looked for.',
+        LANGUAGE_RULE,
       ],
       blocks: [['Targeting policies', targetingPolicies]],
-      finish: 'Call `generate_engine_targets` once with `targets` and an `explanation`.',
+      finish:
+        'Call `generate_engine_targets` once with `targets` and an `explanation`. An empty list means: nothing is ' +
+        'compared, and the explanation is what the user is answered.',
     }),
   query: ({ request }: { request: string }) =>
     `Name the addresses that this request is about.\n\n${fence('request', request)}`,
   seesConversation: true,
   tools: ['inspection'],
-  resultTool: createTargetsTool,
+  resultTool: createTargetsTool('nothing is compared, and the explanation is the answer', 'written to the user'),
   read: ({ targets, explanation }, { log, mask }): DriftTargets =>
     targets.length > 0
       ? { fits: true, targets: limitAnswer(targets, log) }

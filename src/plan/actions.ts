@@ -14,6 +14,10 @@ export const PLAN_ACTIONS = [
 /** An action of a plan on an object. `import`, `move` and `forget` stand for plans that do nothing else with it. */
 export type PlanAction = (typeof PLAN_ACTIONS)[number]
 
+/** The actions that change only the state. */
+export const STATE_ACTIONS = ['move', 'import', 'forget'] as const
+export type StateAction = (typeof STATE_ACTIONS)[number]
+
 /** The actions that change an object. */
 export type ChangeAction = Extract<PlanAction, 'create' | 'update' | 'replace' | 'delete'>
 

@@ -1,11 +1,11 @@
 import { itemsOf, type Json, memberOf } from '../base/json.ts'
 import type { Masker } from '../base/masking.ts'
-import { isMoved, mainAction, type PlanAction, type PlanCounts, toReportAction } from './actions.ts'
+import { isMoved, mainAction, type PlanAction, type PlanCounts, type StateAction, toReportAction } from './actions.ts'
 import { appendStep } from './addresses.ts'
 import { CRITICALITY_IN_WORDS, criticalChanges } from './impact.ts'
 import type { Plan, ResourceChange } from './plan.ts'
 import { addressOf } from './planned-changes.ts'
-import { type BeyondTargets, changesOutsideTargets, describeBeyondTargets } from './targets.ts'
+import { changesOutsideTargets } from './targets.ts'
 
 /** The actions of a list: all but reading. */
 export type ListedAction = Exclude<PlanAction, 'read' | 'none'>
@@ -92,6 +92,21 @@ export const forcedBy = ({ change }: ResourceChange): string[] =>
 /** Writes a path as the engine's language does: `["tags", "a b", 0]` becomes `tags["a b"][0]`. */
 const renderPath = (path: Json): string => itemsOf(path).reduce<string>((start, step) => appendStep(start, step), '')
 
+/** A change of the state alone; an object that is also changed, or moved and imported at once, has several. */
+export interface StateChange {
+  address: string
+  action: StateAction
+  previous_address?: string
+}
+
+/** Lists what the listed changes do in the state alone, in their order. */
+export const stateChanges = (entries: readonly ListedChange[]): StateChange[] =>
+  entries.flatMap(({ address, action, previous_address, import_id }): StateChange[] => [
+    ...(previous_address === undefined ? [] : [{ address, action: 'move' as const, previous_address }]),
+    ...(import_id === undefined ? [] : [{ address, action: 'import' as const }]),
+    ...(action === 'forget' ? [{ address, action }] : []),
+  ])
+
 /** Formats counts: `1 to create, 0 to update, 0 to delete, 0 to recreate, 2 to move`. */
 export const countsInWords = (counts: ListedCounts): string =>
   [
@@ -104,9 +119,8 @@ export const countsInWords = (counts: ListedCounts): string =>
 /**
  * Returns facts about a plan as lines for a model: the counts, then one line a change, with a note where it destroys
  * data or access or where no target names it. Not masked.
- * @param beyond further changes of a whole-root plan; null when they are unknown
  */
-export function planFacts(plan: Plan, targets: readonly string[], beyond: BeyondTargets | null = null): string {
+export function planFacts(plan: Plan, targets: readonly string[]): string {
   const { entries, total, counts } = listChanges(plan, { text: (value) => value })
   const critical = new Map(criticalChanges(plan).map(({ address, criticality }) => [address, criticality]))
   const outside = new Set(changesOutsideTargets(plan, targets).map(({ address }) => address))
@@ -117,8 +131,7 @@ export function planFacts(plan: Plan, targets: readonly string[], beyond: Beyond
     return `${describeChange(change)}${notes.some(Boolean) ? ` (${notes.filter(Boolean).join(', ')})` : ''}`
   })
   const shortened = total > lines.length ? [...lines, `and ${total - lines.length} more`] : lines
-  const rest = beyond ? [`Not part of this plan, for information only: ${describeBeyondTargets(beyond)}`] : []
-  return [countsInWords(counts), ...shortened, ...rest].join('\n')
+  return [countsInWords(counts), ...shortened].join('\n')
 }
 
 const describeChange = ({ action, address, previous_address: before }: ListedChange): string =>

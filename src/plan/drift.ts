@@ -1,7 +1,7 @@
 import { isEqualJson, isJsonObject, type Json } from '../base/json.ts'
 import { MASK, type Masker, maskFlagged } from '../base/masking.ts'
 import { appendStep } from './addresses.ts'
-import type { Change, Plan } from './plan.ts'
+import type { Change, Plan, ResourceChange } from './plan.ts'
 import { maskerOf } from './sensitive.ts'
 import { withoutStateArguments } from './state-arguments.ts'
 import { type Marked, markedItems, markedMember } from './value-marks.ts'
@@ -17,14 +17,25 @@ export type DriftOperation =
  * replacements and arguments that an import cannot read are not drift. Sensitive values are masked.
  * @param masker may also hide values that other plans of the round mark sensitive
  */
-export function driftOperations(plan: Plan, masker: Masker = maskerOf(plan)): DriftOperation[] {
+export function driftOperations(plan: Plan, masker: Pick<Masker, 'json'> = maskerOf(plan)): DriftOperation[] {
   return plan.resource_changes.flatMap((resource) => {
     if (resource.mode === 'data' || resource.deposed !== undefined) return []
     return invertChange(resource.address, withoutStateArguments(resource), masker) ?? []
   })
 }
 
-function invertChange(address: string, change: Change, masker: Masker): DriftOperation | null {
+/** Does the same without masks, for comparisons by code alone. */
+export const unmaskedOperations = (plan: Plan): DriftOperation[] =>
+  driftOperations({ ...plan, resource_changes: plan.resource_changes.map(withoutSensitiveMarks) }, NO_MASKS)
+
+const NO_MASKS = { json: (value: Json) => value }
+
+const withoutSensitiveMarks = (resource: ResourceChange): ResourceChange => ({
+  ...resource,
+  change: { ...resource.change, before_sensitive: null, after_sensitive: null },
+})
+
+function invertChange(address: string, change: Change, masker: Pick<Masker, 'json'>): DriftOperation | null {
   const { actions } = change
   const mask = (value: Json) => masker.json(value)
   const creates = actions.includes('create')
@@ -98,9 +109,17 @@ export function vanishedPart(operation: DriftOperation, later: DriftOperation | 
   if (later === undefined) return operation
   if (operation.action !== 'update resource' || later.action !== 'update resource') return null
   const left = new Set(Object.values(later.changes).flatMap((entries) => Object.keys(entries)))
+  return keepPaths(operation, (path) => !left.has(path))
+}
+
+/** Cuts an update to the attributes whose paths are kept; null when none is left. */
+export function keepPaths<Operation extends Extract<DriftOperation, { action: 'update resource' }>>(
+  operation: Operation,
+  isKept: (path: string) => boolean,
+): Operation | null {
   const changes = Object.fromEntries(
     Object.entries(operation.changes)
-      .map(([kind, entries]) => [kind, Object.fromEntries(Object.entries(entries).filter(([path]) => !left.has(path)))])
+      .map(([kind, entries]) => [kind, Object.fromEntries(Object.entries(entries).filter(([path]) => isKept(path)))])
       .filter(([, entries]) => Object.keys(entries as object).length > 0),
   ) as Differences
   return isEmpty(changes) ? null : { ...operation, changes }

@@ -1,4 +1,4 @@
-import { itemsOf, type Json, memberOf } from '../base/json.ts'
+import { type Json, memberOf } from '../base/json.ts'
 import { actionOf, type ChangeAction, type PlanCounts, type PlannedChange } from './actions.ts'
 import { type Plan, type ResourceChange, stateResources } from './plan.ts'
 
@@ -30,15 +30,6 @@ export function planCounts(plan: Plan): PlanCounts {
 /** Appends the key of a leftover of an interrupted replacement, which has the address of the live object. */
 export const addressOf = (resource: ResourceChange) =>
   resource.deposed === undefined ? resource.address : `${resource.address} (deposed object ${resource.deposed})`
-
-/** Returns addresses that the plan creates, except resources deleted outside the engine (`resource_drift`). */
-export function newAddresses(plan: Plan): Set<string> {
-  const deleted = itemsOf(plan.document.resource_drift)
-    .filter((entry) => itemsOf(memberOf(memberOf(entry, 'change'), 'actions')).includes('delete'))
-    .map((entry) => memberOf(entry, 'address'))
-  const created = plan.resource_changes.filter(createsOnly).map(({ address }) => address)
-  return new Set(created).difference(new Set(deleted))
-}
 
 /** Types of the engine and of helper providers, which create nothing in a cloud. */
 const UTILITY = /^(?:terraform_data|null_resource|(?:random|time)_\w+|local_(?:sensitive_)?file)$/

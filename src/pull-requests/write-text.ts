@@ -2,7 +2,7 @@ import { PlatformError } from '../base/errors.ts'
 import { withTimeLimit } from '../base/time.ts'
 import type { Mode, Turn } from '../base/vocabulary.ts'
 import { MAX_TITLE, pullRequestText } from '../chains/pull-request-text.ts'
-import { fenceEarlierTurns, runChain } from '../chains/shared/run-chain.ts'
+import { fenceTurns, runChain } from '../chains/shared/run-chain.ts'
 import type { Context } from '../context.ts'
 import type { RunTrace } from '../observe/run-trace.ts'
 import { type ChangeList, countsInWords, type ListedChange } from '../plan/change-list.ts'
@@ -77,7 +77,7 @@ export async function writePullRequestText(
   const { title, summary } = await runChain(host, pullRequestText, {
     values,
     system: pullRequestText.system({}, values),
-    conversation: fenceEarlierTurns(session.history),
+    conversation: fenceTurns(session.history),
   })
   return { title: plainTitle(title, MAX_TITLE) || UNTITLED, summary }
 }

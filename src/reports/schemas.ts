@@ -3,21 +3,22 @@ import { PlatformError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import type { Masker } from '../base/masking.ts'
 import { type ReportType, SEVERITIES } from '../base/vocabulary.ts'
-import { REPORT_ACTIONS } from '../plan/actions.ts'
+import { REPORT_ACTIONS, STATE_ACTIONS } from '../plan/actions.ts'
 
 // Field kinds of documents that a model writes. They accept unambiguous variants, such as a number as text, a null list
 // or another letter case, and refuse the rest, so that the model tries again.
 
+// A `description` is what a model reads about the field.
+
 /** Accepts text; absent and null become the empty string. */
-const text = () =>
-  v.optional(
-    v.pipe(
-      v.nullable(v.string()),
-      v.transform((value) => value ?? ''),
-      v.string(),
-    ),
-    '',
+const text = (description?: string) => {
+  const schema = v.pipe(
+    v.nullable(v.string()),
+    v.transform((value) => value ?? ''),
+    v.string(),
   )
+  return v.optional(description === undefined ? schema : v.pipe(schema, v.description(description)), '')
+}
 
 /** Requires text with at least one character that is not a blank. */
 const requiredText = () =>
@@ -53,6 +54,17 @@ const count = () => v.optional(v.pipe(numeric(), v.integer(), v.minValue(0)), 0)
 /** Accepts a finite amount of money; absent and null become 0. */
 const amount = () => v.optional(v.pipe(numeric(), v.finite()), 0)
 
+/** Accepts a finite amount of money, or null for one that is not known. */
+const knownAmount = () =>
+  v.nullable(
+    v.pipe(
+      v.union([v.number(), v.string()]),
+      v.transform((value) => toNumber(value)),
+      v.number(),
+      v.finite(),
+    ),
+  )
+
 const numeric = () => v.pipe(v.union([v.number(), v.string(), v.null()]), v.transform(toNumber), v.number())
 
 /** Reads `"$1,234.50"` as 1234.5; other text stays text, which the next step refuses. */
@@ -77,17 +89,24 @@ const currency = () =>
 
 const OVERALL = ['Succeeded', 'Partial', 'Failed'] as const
 
-/** The stored reports; browser clients read their keys. */
-export const reportSchemas = {
+const costRow = v.object({
+  resource_type: requiredText(),
+  pricing_model: choice(['fixed', 'usage_based', 'free']),
+  fixed_monthly_cost: amount(),
+  notes: text(),
+})
+
+/** The reports as models write them. */
+export const narrationSchemas = {
   generate: v.object({
     summary: v.object({ create: count(), update: count(), delete: count(), recreate: count() }),
     detailed_changes: list(
       v.object({
-        name: requiredText(),
+        name: v.pipe(requiredText(), v.description('The full address, with its index')),
         action: choice(REPORT_ACTIONS),
-        notes: text(),
-        summary: text(),
-        details: text(),
+        notes: text('What to watch: interruption, loss, exposure; empty when there is nothing'),
+        summary: text('What the change means, in one sentence'),
+        details: text('The attributes that matter, with old and new value; no list of all'),
       }),
     ),
     potential_impact: v.object({
@@ -99,14 +118,8 @@ export const reportSchemas = {
       currency: currency(),
       total_fixed_monthly_cost: amount(),
       introduction_paragraph: text(),
-      breakdown: list(
-        v.object({
-          resource_type: requiredText(),
-          pricing_model: choice(['fixed', 'usage_based', 'free']),
-          fixed_monthly_cost: amount(),
-          notes: text(),
-        }),
-      ),
+      // What a row costs today; code puts the difference into words.
+      breakdown: list(v.object({ ...costRow.entries, fixed_monthly_cost_before: v.exactOptional(knownAmount()) })),
     }),
   }),
   drift: v.object({
@@ -170,6 +183,47 @@ export const reportSchemas = {
   }),
 } as const satisfies Record<ReportType, v.GenericSchema>
 
+const stateCount = v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1)))
+
+/** What a plan does in the state alone. Both fields are absent where it does nothing there. */
+const stateChange = <const Extra extends v.ObjectEntries>(extra: Extra) =>
+  v.exactOptional(
+    v.array(
+      v.object({
+        name: v.string(),
+        action: v.picklist(STATE_ACTIONS),
+        previous_name: v.exactOptional(v.string()),
+        summary: v.string(),
+        ...extra,
+      }),
+    ),
+  )
+
+/** The stored reports; browser clients read their keys. Code adds moves, imports and forgotten objects. */
+export const reportSchemas = {
+  ...narrationSchemas,
+  generate: v.object({
+    ...narrationSchemas.generate.entries,
+    summary: v.object({
+      ...narrationSchemas.generate.entries.summary.entries,
+      ...{ move: stateCount, import: stateCount, forget: stateCount },
+    }),
+    estimated_costs: v.object({
+      ...narrationSchemas.generate.entries.estimated_costs.entries,
+      breakdown: list(costRow),
+    }),
+    state_changes: stateChange({}),
+  }),
+  apply: v.object({
+    ...narrationSchemas.apply.entries,
+    summary: v.object({
+      ...narrationSchemas.apply.entries.summary.entries,
+      ...{ moved: stateCount, imported: stateCount, forgotten: stateCount },
+    }),
+    state_changes: stateChange({ status: v.picklist(['success', 'failed', 'unknown']) }),
+  }),
+} as const satisfies Record<ReportType, v.GenericSchema>
+
 export const complianceFindings = v.object({
   violations: list(
     v.object({
@@ -185,6 +239,7 @@ export const complianceFindings = v.object({
 })
 
 export type ReportDocuments = { [Type in ReportType]: v.InferOutput<(typeof reportSchemas)[Type]> }
+export type GenerateNarration = v.InferOutput<typeof narrationSchemas.generate>
 export type GenerateReport = ReportDocuments['generate']
 export type DriftReport = ReportDocuments['drift']
 export type ApplyReport = ReportDocuments['apply']

@@ -1,7 +1,8 @@
 import type { Masker } from '../base/masking.ts'
 import { joinNames } from '../base/text.ts'
-import type { PlannedChange } from '../plan/actions.ts'
+import { type PlannedChange, STATE_ACTIONS, type StateAction } from '../plan/actions.ts'
 import { withoutIndexes } from '../plan/addresses.ts'
+import type { StateChange } from '../plan/change-list.ts'
 import type { ApplyResult } from '../rounds/applies.ts'
 import { type ApplyReport, finishReport, reportSchemas } from './schemas.ts'
 
@@ -28,11 +29,71 @@ const doneText = ({ keeps_old }: PlannedChange, effect: Effect): string =>
 
 const PLANNED: Record<Effect, string> = { created: 'creation', updated: 'change in place', destroyed: 'destruction' }
 
-/** Creates an apply's report from facts alone: the planned changes and the engine's output. */
-export function applyFacts(result: ApplyResult, planned: readonly PlannedChange[]): ApplyReport {
+/**
+ * Creates an apply's report from facts alone: the planned changes and the engine's output.
+ * @param inState what the plan does in the state alone
+ */
+export function applyFacts(
+  result: ApplyResult,
+  planned: readonly PlannedChange[],
+  inState: readonly StateChange[] = [],
+): ApplyReport {
+  const facts = changeFacts(result, planned)
+  if (inState.length === 0) return facts
+  const fate = fateInState(result, facts)
+  const { total_resources, ...counts } = facts.summary
+  const changed = new Set(planned.map(({ address }) => address))
+  const alone = new Set(inState.map(({ address }) => address)).difference(changed)
+  const done = fate === 'success' ? countInState(inState) : {}
+  const told = Object.entries(done).map(([name, count]) => `${count} ${name}`)
+  return {
+    ...facts,
+    summary: { total_resources: total_resources + (result.kind === 'unknown' ? 0 : alone.size), ...counts, ...done },
+    execution_summary: [facts.execution_summary, told.length > 0 && `In the state: ${told.join(', ')}.`]
+      .filter(Boolean)
+      .join(' '),
+    state_changes: inState.map(({ address, action, previous_address }) => ({
+      ...{ name: address, action, status: fate, summary: IN_STATE[fate][action] },
+      ...(previous_address !== undefined && { previous_name: previous_address }),
+    })),
+  }
+}
+
+type StateFate = NonNullable<ApplyReport['state_changes']>[number]['status']
+
+/** An engine that failed in the middle does not tell what it wrote into the state before. */
+function fateInState(result: ApplyResult, { execution_summary }: ApplyReport): StateFate {
+  if (result.kind === 'refused' || execution_summary.startsWith(NOTHING_APPLIED)) return 'failed'
+  return result.kind === 'ran' && result.exit_code === 0 ? 'success' : 'unknown'
+}
+
+const NOT_KNOWN = 'It is not known whether this was carried out: the next plan shows it.'
+const NOT_DONE = 'This was not carried out.'
+const IN_STATE: Record<StateFate, Record<StateAction, string>> = {
+  success: {
+    move: 'Its object has this address now.',
+    import: 'The existing object is managed now.',
+    forget: 'It is no longer managed; the object stays.',
+  },
+  failed: { move: NOT_DONE, import: NOT_DONE, forget: NOT_DONE },
+  unknown: { move: NOT_KNOWN, import: NOT_KNOWN, forget: NOT_KNOWN },
+}
+
+const NAMES_IN_STATE = { move: 'moved', import: 'imported', forget: 'forgotten' } as const
+
+/** Counts by the names of the summary, without those that do not occur. */
+function countInState(inState: readonly StateChange[]): Partial<Record<'moved' | 'imported' | 'forgotten', number>> {
+  return Object.fromEntries(
+    STATE_ACTIONS.flatMap((action) => {
+      const count = inState.filter((change) => change.action === action).length
+      return count > 0 ? [[NAMES_IN_STATE[action], count]] : []
+    }),
+  )
+}
+
+function changeFacts(result: ApplyResult, planned: readonly PlannedChange[]): ApplyReport {
   if (result.kind === 'unknown') return unknownOutcome(result.reason, planned)
-  if (result.kind === 'refused')
-    return nothingApplied(`Nothing was applied: ${result.reason}`, planned, [result.advice])
+  if (result.kind === 'refused') return nothingApplied(`${NOTHING_APPLIED} ${result.reason}`, planned, [result.advice])
   const output = readApplyOutput(result.stdout, result.stderr)
   const allDone = result.exit_code === 0
   if (!allDone && output.done.size === 0) {
@@ -60,11 +121,13 @@ export function applyFacts(result: ApplyResult, planned: readonly PlannedChange[
   }
 }
 
+const NOTHING_APPLIED = 'Nothing was applied:'
+
 const STALE =
-  'Nothing was applied: the engine refused the plan because the state moved after the plan was made. ' +
+  `${NOTHING_APPLIED} the engine refused the plan because the state moved after the plan was made. ` +
   'Another run changed the infrastructure in between.'
 
-const LOCKED = 'Nothing was applied: the engine could not lock the state, because another run holds it.'
+const LOCKED = `${NOTHING_APPLIED} the engine could not lock the state, because another run holds it.`
 
 function entriesOf(
   change: PlannedChange,
@@ -216,7 +279,7 @@ const moduleOf = (address: string) =>
 
 /**
  * Settles the stored report: results, counts and status come from facts, the prose from the model. When the model's
- * counts or status differ, the summary begins with the facts.
+ * counts or status differ, or it does not count what was done in the state, the summary begins with the facts.
  * @param narration the model's report; null when it wrote none
  * Errors: `ReportGenerationError` `report 'apply' generation error.`
  */
@@ -226,6 +289,7 @@ export function settleApplyReport(narration: ApplyReport | null, facts: ApplyRep
 
 function narrateFacts(narration: ApplyReport, facts: ApplyReport): ApplyReport {
   const agrees =
+    facts.state_changes === undefined &&
     narration.status === facts.status &&
     (['created', 'updated', 'destroyed', 'failed'] as const).every(
       (name) => narration.summary[name] === facts.summary[name],

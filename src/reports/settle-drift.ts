@@ -20,6 +20,8 @@ export interface DriftFacts {
   failure: string | null
   /** Files that the round's commits changed. */
   changedFiles: readonly string[]
+  /** Tells which of them is about an address; empty when unknown. */
+  fileOf?: (address: string) => string
   /** True if neither code nor state has a resource, so that there was nothing to compare. */
   isEmpty?: boolean
   /** Addresses that were looked at, with what they depend on; empty for the whole root. */
@@ -50,9 +52,7 @@ export const NOTHING_TO_COMPARE = 'Nothing was compared: neither the code of thi
  * Errors: `ReportGenerationError` `report 'drift' generation error.`
  */
 export function settleDriftReport(narration: DriftReport, facts: DriftFacts, masker: Masker): DriftReport {
-  const remediated = remediatedOperations(facts).map((operation) =>
-    remediatedEntry(narration, operation, facts.changedFiles),
-  )
+  const remediated = remediatedOperations(facts).map((operation) => remediatedEntry(narration, operation, facts))
   const unreconciled = unreconciledEntries(narration, facts)
   const status = unreconciled.length === 0 ? 'Succeeded' : remediated.length > 0 ? 'Partial' : 'Failed'
   const document = {
@@ -75,18 +75,21 @@ function remediatedOperations({ detected, remaining, excepted, changedFiles }: D
 function remediatedEntry(
   narration: DriftReport,
   operation: DriftOperation,
-  changedFiles: readonly string[],
+  { changedFiles, fileOf = () => '' }: DriftFacts,
 ): Remediated {
   const entries = entriesAbout(narration.remediated_resources, operation.address)
-  const changes = entries.flatMap((entry) => entry.changes)
-  const narratedAttributes = new Set(changes.map(({ attribute_modified }) => attribute_modified.trim()))
+  const changes = firstOfEach(
+    entries.flatMap((entry) => entry.changes),
+    ({ attribute_modified }) => comparable(attribute_modified),
+  )
+  const narratedAttributes = new Set(changes.map(({ attribute_modified }) => comparable(attribute_modified)))
   const missing = driftFacts(operation).filter(({ attribute }) =>
-    attribute === '' ? changes.length === 0 : !narratedAttributes.has(attribute),
+    attribute === '' ? changes.length === 0 : !narratedAttributes.has(comparable(attribute)),
   )
   const only = changedFiles.length === 1 ? changedFiles[0] : undefined
   const files = entries.map(({ file_path }) => file_path.trim().replace(/^\.\//, ''))
   return {
-    file_path: files.find((file) => changedFiles.includes(file)) ?? only ?? '',
+    file_path: files.find((file) => changedFiles.includes(file)) ?? only ?? fileOf(operation.address),
     resource_address: operation.address,
     changes: [...changes, ...missing.map(describeChange)],
   }
@@ -98,12 +101,34 @@ function unreconciledEntries(narration: DriftReport, { remaining, failure }: Dri
     return {
       resource_address: operation.address,
       reason: narrated[0]?.reason || (failure === null ? STILL_THERE : NOT_READ_AGAIN),
-      details: [...driftFacts(operation).map(({ text }) => text), ...narrated.flatMap(({ details }) => details)],
+      details: joinDetails(
+        driftFacts(operation),
+        narrated.flatMap(({ details }) => details),
+      ),
     }
   })
   return failure === null
     ? entries
     : [{ resource_address: '', reason: UNREADABLE, details: [shorten(failure)] }, ...entries]
+}
+
+/** Returns the differences, then the model's details that are about none of their attributes. */
+function joinDetails(facts: readonly DriftFact[], narrated: readonly string[]): string[] {
+  const attributes = facts.map(({ attribute }) => comparable(attribute)).filter((attribute) => attribute !== '')
+  const repeats = (detail: string) => attributes.some((attribute) => comparable(detail).startsWith(attribute))
+  return [...new Set([...facts.map(({ text }) => text), ...narrated.filter((detail) => !repeats(detail))])]
+}
+
+/** Returns a path or text in one spelling, whichever of `a["b"]`, `a.b` and backticks a model writes. */
+const comparable = (text: string): string =>
+  text
+    .trim()
+    .replaceAll('`', '')
+    .replaceAll(/\["?([^"\]]*)"?\]/g, '.$1')
+
+function firstOfEach<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+  const keys = new Set<string>()
+  return items.filter((item) => keys.size < keys.add(keyOf(item)).size)
 }
 
 function whitelistedEntry(narration: DriftReport, operation: DriftOperation, notes: readonly string[]): Whitelisted {

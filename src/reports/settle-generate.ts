@@ -1,7 +1,8 @@
 import type { Masker } from '../base/masking.ts'
 import { cutMiddle, joinNames } from '../base/text.ts'
-import { type PlannedChange, toReportAction, toReportCounts } from '../plan/actions.ts'
+import { type PlannedChange, STATE_ACTIONS, type StateAction, toReportAction, toReportCounts } from '../plan/actions.ts'
 import { localName, stripBackticks, withoutIndexes } from '../plan/addresses.ts'
+import { listChanges, stateChanges } from '../plan/change-list.ts'
 import { CRITICALITY_IN_WORDS, criticalChanges, higherImpact, impactFloor, impactReasons } from '../plan/impact.ts'
 import type { Plan } from '../plan/plan.ts'
 import { planCounts, plannedChanges } from '../plan/planned-changes.ts'
@@ -10,7 +11,7 @@ import { emptyResult, type RoundResult } from '../rounds/round-result.ts'
 import { ADDITIONS_TITLE, type Addition, describeAdditions } from '../rules/intent/additions.ts'
 import { describeResults, INTENT_TITLE, isIntentTitle } from '../rules/intent/describe.ts'
 import type { StatementResult } from '../rules/intent/statement.ts'
-import { finishReport, type GenerateReport, reportSchemas } from './schemas.ts'
+import { finishReport, type GenerateNarration, type GenerateReport, reportSchemas } from './schemas.ts'
 
 /** Maximum characters of one remark at the beginning of the summary. */
 const MAX_GAP = 600
@@ -39,7 +40,7 @@ interface KnownBesides {
  * Errors: `ReportGenerationError` `report 'generate' generation error.`
  */
 export function settleGenerateReport(
-  narration: GenerateReport,
+  narration: GenerateNarration,
   plan: Plan,
   masker: Masker,
   known: KnownBesides = {},
@@ -47,7 +48,7 @@ export function settleGenerateReport(
   const impact = narration.potential_impact
   const document = {
     ...narration,
-    summary: toReportCounts(planCounts(plan)),
+    summary: { ...toReportCounts(planCounts(plan)), ...countStateChanges(plan) },
     detailed_changes: settleChanges(narration.detailed_changes, plannedChanges(plan)),
     potential_impact: {
       ...impact,
@@ -56,6 +57,7 @@ export function settleGenerateReport(
       bullet_points: settlePoints(impact.bullet_points, known),
     },
     estimated_costs: settleCosts(narration.estimated_costs),
+    ...listStateChanges(plan),
   }
   return finishReport('generate', reportSchemas.generate, document, masker)
 }
@@ -69,6 +71,33 @@ const HAPPENS: Record<PlannedChange['action'], string> = {
 
 const happens = ({ action, keeps_old }: PlannedChange): string =>
   keeps_old ? 'Will be created again; the old object is removed from the state and stays.' : HAPPENS[action]
+
+const CHANGES_STATE: Record<StateAction, string> = {
+  move: 'Keeps its object, at another address.',
+  import: 'An existing object comes under management.',
+  forget: 'Is no longer managed; the object stays.',
+}
+
+/** Counts moves, imports and forgotten objects; those that do not occur are left out. */
+function countStateChanges(plan: Plan): Partial<Record<StateAction, number>> {
+  const { counts } = listChanges(plan, UNMASKED)
+  return Object.fromEntries(STATE_ACTIONS.flatMap((action) => (counts[action] > 0 ? [[action, counts[action]]] : [])))
+}
+
+/** Lists them; no field where there are none. */
+function listStateChanges(plan: Plan): Pick<GenerateReport, 'state_changes'> {
+  const changes = stateChanges(listChanges(plan, UNMASKED).entries)
+  if (changes.length === 0) return {}
+  return {
+    state_changes: changes.map(({ address, action, previous_address }) => ({
+      ...{ name: address, action, summary: CHANGES_STATE[action] },
+      ...(previous_address !== undefined && { previous_name: previous_address }),
+    })),
+  }
+}
+
+/** The finished report is masked as a whole. */
+const UNMASKED = { text: (value: string) => value }
 
 function settleChanges(narrated: readonly Entry[], changes: readonly PlannedChange[]): Entry[] {
   return changes.map((change) => {
@@ -94,7 +123,7 @@ function findEntry(narrated: readonly Entry[], address: string): Entry | undefin
 
 /** Puts what the round left out, could not check or cannot tell before the model's summary. */
 function beginWithGaps(summary: string, plan: Plan, { result = emptyResult() }: KnownBesides): string {
-  const gaps = [...result.gaps, describeUnknown(plan)].map((gap) => cutMiddle(gap, MAX_GAP))
+  const gaps = [...result.gaps, describeUnknown(plan), describeForgotten(plan)].map((gap) => cutMiddle(gap, MAX_GAP))
   return [...gaps, summary].filter((text) => text !== '').join(' ')
 }
 
@@ -129,6 +158,15 @@ function describeUnknown(plan: Plan): string {
   return lost.length === 0 ? '' : `It cannot be told whether this holds data or grants access: ${names}.`
 }
 
+function describeForgotten(plan: Plan): string {
+  const names = stateChanges(listChanges(plan, UNMASKED).entries).filter(({ action }) => action === 'forget')
+  if (names.length === 0) return ''
+  return `Stays as it is, but is no longer managed: ${joinNames(
+    names.map(({ address }) => address),
+    10,
+  )}.`
+}
+
 const FATES = { delete: 'destroyed', replace: 'replaced', forget: 'no longer managed' } as const
 
 const describeReason = ({ address, action, criticality }: ReturnType<typeof impactReasons>[number]): string =>
@@ -160,6 +198,8 @@ function backgroundPoints(result: Pick<RoundResult, keyof typeof TITLES>): { tit
     }))
 }
 
+type NarratedCosts = GenerateNarration['estimated_costs']
+type NarratedRow = NarratedCosts['breakdown'][number]
 type Costs = GenerateReport['estimated_costs']
 type CostRow = Costs['breakdown'][number]
 
@@ -169,10 +209,10 @@ const toCents = (value: number) => Math.round(value * 100) / 100
 
 /**
  * Settles the costs of a report. The total becomes the sum of the rows' fixed amounts; amounts of usage-priced or free
- * rows move to their notes. The introduction states corrections and amounts in other currencies. A total without rows
- * is kept and labelled so.
+ * rows move to their notes. The introduction begins with what the change saves or adds, and states corrections and
+ * amounts in other currencies; the note of a row has its own difference. A total without rows is kept and labelled so.
  */
-export function settleCosts(costs: Costs): Costs {
+export function settleCosts(costs: NarratedCosts): Costs {
   const { currency, total_fixed_monthly_cost: told, breakdown } = costs
   const rows = breakdown.map((row) => settleRow(row, currency))
   const total = rows.length === 0 ? told : toCents(rows.reduce((sum, row) => sum + row.fixed_monthly_cost, 0))
@@ -188,14 +228,52 @@ export function settleCosts(costs: Costs): Costs {
         'converted.'
       : '',
   ]
-  const introduction = [costs.introduction_paragraph.trim(), ...remarks].filter((text) => text !== '').join(' ')
+  const introduction = [describeSavings(breakdown, currency), costs.introduction_paragraph.trim(), ...remarks]
+    .filter((text) => text !== '')
+    .join(' ')
   return { ...costs, total_fixed_monthly_cost: total, introduction_paragraph: introduction, breakdown: rows }
 }
 
-function settleRow(row: CostRow, currency: string): CostRow {
-  if (row.pricing_model === 'fixed' || row.fixed_monthly_cost === 0) return row
-  const remark = `${money(currency, row.fixed_monthly_cost)} is not fixed and is not part of the total.`
-  return { ...row, fixed_monthly_cost: 0, notes: [row.notes.trim(), remark].filter((text) => text !== '').join(' ') }
+function settleRow({ fixed_monthly_cost_before: before, ...row }: NarratedRow, currency: string): CostRow {
+  const after = row.fixed_monthly_cost
+  const isFixed = row.pricing_model === 'fixed'
+  const isCounted = isFixed || after === 0
+  const remarks = [
+    isCounted ? '' : `${money(currency, after)} is not fixed and is not part of the total.`,
+    isFixed && before === null ? 'What it costs today is not known.' : '',
+    isFixed && before ? `${describeDifference(before, after, currency)}.` : '',
+  ]
+  const notes = [row.notes.trim(), ...remarks].filter((text) => text !== '').join(' ')
+  return { ...row, fixed_monthly_cost: isCounted ? after : 0, notes: notes === '' ? row.notes : notes }
+}
+
+/** Compares what fixed resources cost before and after, where both are known; empty where nothing had a price before. */
+function describeSavings(rows: readonly NarratedRow[], currency: string): string {
+  const fixed = rows.filter(({ pricing_model }) => pricing_model === 'fixed')
+  const unknown = fixed.filter(({ fixed_monthly_cost_before: before }) => before === null)
+  const known = fixed.flatMap(({ fixed_monthly_cost_before: before, fixed_monthly_cost: after }) =>
+    before == null ? [] : [{ before, after }],
+  )
+  const left =
+    unknown.length === 0
+      ? ''
+      : `What ${joinNames(
+          unknown.map(({ resource_type }) => resource_type),
+          5,
+        )} costs today is not known.`
+  if (known.every(({ before }) => before === 0)) return left
+  const sum = (of: 'before' | 'after') => toCents(known.reduce((total, row) => total + row[of], 0))
+  const usage = rows.some(({ pricing_model }) => pricing_model === 'usage_based')
+    ? ' What depends on use is in neither amount.'
+    : ''
+  return `Fixed cost a month: ${describeDifference(sum('before'), sum('after'), currency)}.${usage} ${left}`.trim()
+}
+
+function describeDifference(before: number, after: number, currency: string): string {
+  const difference = toCents(after - before)
+  const words =
+    difference === 0 ? 'no difference' : `${money(currency, Math.abs(difference))} ${difference < 0 ? 'less' : 'more'}`
+  return `${money(currency, before)} before, ${money(currency, after)} after, ${words}`
 }
 
 const money = (currency: string, amount: number): string => `${currency} ${amount.toFixed(2)}`

@@ -65,19 +65,29 @@ const toJson = (value: object | null): string | null => (value === null ? null :
 
 /**
  * Finds the current plan of a session; null when there is none. `reviewed` is true once the round that saved it has
- * completed: the plan of an interrupted round was never reviewed.
+ * completed: the plan of an interrupted round was never reviewed. `result` is the stored result of that round.
  */
 export async function findSavedPlan(
   sql: Db,
   sessionId: number,
-): Promise<{ plan: SavedPlan; reviewed: boolean } | null> {
-  const [row] = await sql<(SavedPlan & { reviewed: boolean })[]>`
+): Promise<{ plan: SavedPlan; reviewed: boolean; result: unknown } | null> {
+  const [row] = await sql<(SavedPlan & { reviewed: boolean; result: unknown })[]>`
     SELECT round_id, plan_sha256, workspace_sha256, commit, targets, changes, engine, state, project_id, archive_key,
-           EXISTS (SELECT 1 FROM statuses s WHERE s.round_id = p.round_id AND s.status = 'completed') AS reviewed
+           EXISTS (SELECT 1 FROM statuses s WHERE s.round_id = p.round_id AND s.status = 'completed') AS reviewed,
+           (SELECT r.result FROM rounds r WHERE r.id = p.round_id) AS result
     FROM saved_plans p WHERE session_id = ${sessionId} AND ended_at IS NULL`
   if (!row) return null
-  const { reviewed, ...plan } = row
-  return { plan, reviewed }
+  const { reviewed, result, ...plan } = row
+  return { plan, reviewed, result }
+}
+
+/** Returns the commit of the plan that a session last applied with success; null when there is none. */
+export async function findAppliedCommit(sql: Db, sessionId: number): Promise<string | null> {
+  const [row] = await sql<{ commit: string }[]>`
+    SELECT commit FROM saved_plans p WHERE session_id = ${sessionId} AND end_reason = 'used'
+      AND EXISTS (SELECT 1 FROM statuses s WHERE s.round_id = p.ended_by AND s.status = 'completed')
+    ORDER BY ended_at DESC LIMIT 1`
+  return row?.commit ?? null
 }
 
 /**

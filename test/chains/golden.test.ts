@@ -23,8 +23,7 @@ function resultToolsOf(name: string): Section[] {
   const definitions = CHAINS.flatMap((chain) =>
     chain.name === name && 'resultTool' in chain ? [chain.resultTool().definition] : [],
   )
-  const byName = new Map(definitions.map((definition) => [definition.name, definition]))
-  return [...byName.values()].map((definition) => ['result tool', renderDefinition(definition)])
+  return [...new Set(definitions.map(renderDefinition))].map((text) => ['result tool', text])
 }
 
 const NAMES = [...new Set(CHAINS.map(({ name }) => name))]

@@ -15,7 +15,9 @@ import {
   writeImportQuery,
   writeOperationsQuery,
   writeRepairQuery,
+  writeRulesQuery,
   writeTaskQuery,
+  writeUnaskedQuery,
   writeUnmetQuery,
 } from '../../src/chains/iac-generator.ts'
 import { importAddresses, importFilter } from '../../src/chains/import-chains.ts'
@@ -32,7 +34,7 @@ import {
 import { requestsFilter } from '../../src/chains/requests-filter.ts'
 import type { PlanBackground } from '../../src/chains/shared/plan-background.ts'
 import type { ShownRepository } from '../../src/chains/shared/repository.ts'
-import { fenceEarlierTurns } from '../../src/chains/shared/run-chain.ts'
+import { fenceTurns } from '../../src/chains/shared/run-chain.ts'
 import { statusUpdate } from '../../src/chains/status-update.ts'
 import { driftTargets, sessionTargets } from '../../src/chains/target-generator.ts'
 import { background } from '../pipeline/steps/review.ts'
@@ -83,7 +85,7 @@ const FOLLOW_UP: PlanBackground = {
     repairs: [],
     drift: ['aws_vpc.a: tags.owner is "network"'],
     losses: [],
-    notes: ['Also planned with `prod.tfvars`, without its state: valid, 12 resources.'],
+    notes: ['Tried with the values of `prod.tfvars`: the code is valid, with 12 resources in all.'],
   },
 }
 const COMPLIANCE = {
@@ -186,6 +188,8 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
     ['query: import', writeImportQuery(IDS)],
     ['query: feedback', writeFeedbackQuery('Error: odd')],
     ['query: unmet statements', writeUnmetQuery('- two buckets: one')],
+    ['query: unasked destruction', writeUnaskedQuery('- aws_vpc.a is destroyed.')],
+    ['query: findings of rules', writeRulesQuery('error aws.network.open-all-ports aws_vpc.a: open')],
     ['query: repair with findings', writeRepairQuery('1. Odd')],
     ['query: beginning of a later attempt', writeAttemptNote({ attempt: 2, maxAttempts: 5, isRepeated: false })],
     ['query: beginning with equal findings', writeAttemptNote({ attempt: 3, maxAttempts: 5, isRepeated: true })],
@@ -330,11 +334,25 @@ export const SHARED: Record<string, readonly Section[]> = {
     [
       'earlier turns',
       JSON.stringify(
-        fenceEarlierTurns([
+        fenceTurns([
           { user: 'asked', assistant: 'answered' },
           { user: '', assistant: 'only answered' },
           { user: 'only asked', assistant: '' },
         ]),
+        null,
+        2,
+      ),
+    ],
+    [
+      'a turn of the present round after an earlier one',
+      JSON.stringify(
+        fenceTurns(
+          [
+            { user: 'asked', assistant: 'answered' },
+            { user: 'asks', assistant: 'written' },
+          ],
+          1,
+        ),
         null,
         2,
       ),

@@ -106,6 +106,7 @@ export async function runCase(
   const world = await steps.world({ ...rest, scripts: { ...SCRIPTS, ...rest.scripts } })
   if (root !== undefined)
     Object.assign(world.workspace, { iacRoot: root, clone: root, gitDirectory: join(root, '.git') })
+  world.run.round.history.push(TURN)
   world.run.conversation.push(TURN)
   await work(world)
   await world.kit.status.settle()
@@ -241,8 +242,8 @@ export const requestCases = (root: string): Record<ChainName, readonly Case[]> =
   REPORT_GENERATOR: [
     ['generate', (world) => review(world, validPlan(world, CHANGES, ['a.b']))],
     ['drift', (world) => settled(writeDriftReport(world.kit, driftResult(world), [])), { calls: 1 }],
-    ['apply that went well', ({ kit }) => writeApplyReport(kit, { ...APPLIED, exit_code: 0 }, []), { calls: 1 }],
-    ['apply that failed', ({ kit }) => writeApplyReport(kit, { ...APPLIED, exit_code: 1 }, []), { calls: 1 }],
+    ['apply that went well', ({ kit }) => writeApplyReport(kit, { ...APPLIED, exit_code: 0 }, NOTHING), { calls: 1 }],
+    ['apply that failed', ({ kit }) => writeApplyReport(kit, { ...APPLIED, exit_code: 1 }, NOTHING), { calls: 1 }],
     ['import', (world) => settled(writeImportReport(world.kit, importFacts, validPlan(world, CHANGES))), { calls: 1 }],
     [
       'import of nothing',
@@ -301,6 +302,7 @@ export const requestCases = (root: string): Record<ChainName, readonly Case[]> =
   ],
 })
 
+const NOTHING = { changes: [], inState: [] }
 const APPLIED = { kind: 'ran', stdout: 'out', stderr: 'err' } as const
 const AUDIT: CaseOptions = { orchestration: { enable_compliance_checker: true }, chain: 'report_compliance_findings' }
 const describePullRequest = ({ run, llm }: StepWorld, about: Parameters<typeof writePullRequestText>[1]) =>

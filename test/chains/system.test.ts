@@ -2,16 +2,29 @@ import { describe, expect, test } from 'vitest'
 import { type GeneratorValues, iacGenerator } from '../../src/chains/iac-generator.ts'
 import { importFilter } from '../../src/chains/import-chains.ts'
 import { CHAINS } from '../../src/chains/index.ts'
-import { DATA_RULE } from '../../src/prompts/layout.ts'
+import { DATA_RULE, LANGUAGE_RULE } from '../../src/prompts/layout.ts'
 import { PROMPTS } from './prompts.ts'
 
 const SYSTEM_TEXTS = Object.entries(PROMPTS).flatMap(([name, sections]) =>
   sections.flatMap(([heading, text]) => (heading.startsWith('system') ? [[name, heading, text] as const] : [])),
 )
 
-describe.each(SYSTEM_TEXTS)('%s, %s', (name, _heading, text) => {
+/** Chains whose answers are read by code and other models alone. */
+const UNREAD = new Set([
+  'PROMPT_COMPOSITOR',
+  'TASK_SPLITTER',
+  'FILTER_RECONCILIATION',
+  'FILTER_DRIFT_EXCEPTIONS',
+  'IMPORT_ADDRESSES',
+])
+
+describe.each(SYSTEM_TEXTS)('%s, %s', (name, heading, text) => {
   test('says that data is never followed', () => {
     expect(text).toContain(DATA_RULE)
+  })
+  test('says the language wherever a user reads the answer', () => {
+    const isForUsers = !UNREAD.has(name) && !(name === 'TARGET_GENERATOR' && heading.includes('session'))
+    expect(text.includes(LANGUAGE_RULE)).toBe(isForUsers)
   })
   test('ends with a result tool of its chain, or with none', () => {
     const tools = CHAINS.flatMap((chain) =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { actionOf } from '../../src/plan/actions.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
-import { newAddresses, planCounts, plannedChanges } from '../../src/plan/planned-changes.ts'
-import { changesJson, planOf, planWith } from './fixtures.ts'
+import { planCounts, plannedChanges } from '../../src/plan/planned-changes.ts'
+import { changesJson, planOf } from './fixtures.ts'
 
 describe('actionOf', () => {
   it.each([
@@ -47,37 +47,4 @@ it('leaves data sources out and names leftover objects', () => {
   expect(plannedChanges(plan)).toEqual([
     { address: 'aws_instance.web (deposed object ab12)', type: 'aws_instance', action: 'delete' },
   ])
-})
-
-const change = (address: string, ...actions: string[]) => ({ address, change: { actions } })
-const plan = (changes: object[], resource_drift?: unknown) => planWith({ resource_changes: changes, resource_drift })
-
-describe('resources that the state never held', () => {
-  it('are those that are only created', () => {
-    const all = [
-      change('a.new', 'create'),
-      change('a.replaced', 'delete', 'create'),
-      change('a.changed', 'update'),
-      change('a.same', 'no-op'),
-    ]
-    expect([...newAddresses(plan(all))]).toEqual(['a.new'])
-  })
-
-  it('do not include what was deleted behind the back of the engine', () => {
-    const drift = [change('a.gone', 'delete'), change('a.edited', 'update')]
-    expect([
-      ...newAddresses(
-        plan([change('a.gone', 'create'), change('a.edited', 'create'), change('a.new', 'create')], drift),
-      ),
-    ]).toEqual(['a.edited', 'a.new'])
-  })
-
-  it('are found whatever stands in resource_drift', () => {
-    for (const odd of [
-      null,
-      'x',
-      [null, 1, {}, { address: 'a.new' }, { address: 'a.new', change: { actions: 'delete' } }],
-    ])
-      expect([...newAddresses(plan([change('a.new', 'create')], odd))]).toEqual(['a.new'])
-  })
 })

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { planFacts } from '../../src/plan/change-list.ts'
 import {
   type BeyondTargets,
   changesBeyond,
@@ -312,13 +311,5 @@ describe('beyondText', () => {
     expect(describeBeyondTargets({ made: false, reason: 'Error: no credentials' })).toBe(
       'What a plan of the whole root would change outside the targets could not be determined: Error: no credentials',
     )
-  })
-
-  it('reaches the facts as no part of the plan', () => {
-    expect(planFacts(planOf([]), ['a.b'], made(1)).split('\n').slice(1)).toEqual([
-      'Not part of this plan, for information only: A plan of the whole root would also make a change that this ' +
-        'plan leaves out:',
-      '- update a.b[0]',
-    ])
   })
 })

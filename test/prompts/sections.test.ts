@@ -1,13 +1,24 @@
 import { describe, expect, it, test } from 'vitest'
-import { bullets, fence, templateForPlans, withoutCodeSections, withoutMarks } from '../../src/prompts/layout.ts'
+import { OPERATIONS, type Operation } from '../../src/base/vocabulary.ts'
+import { bullets, fence, forWriter, templateForPlans, withoutCodeSections } from '../../src/prompts/layout.ts'
 import { readSeedPrompts } from '../../src/runtime/prompts.ts'
 import { readBlocks } from './blocks.ts'
 
-describe('withoutMarks', () => {
+describe('forWriter', () => {
   it('keeps everything but the marks', () => {
-    expect(withoutMarks('# T\n## Files (code only)\n- (code only) stays\n### A (CODE ONLY) \nx')).toBe(
+    expect(forWriter('# T\n## Files (code only)\n- (code only) stays\n### A (CODE ONLY) \nx', 'generate')).toBe(
       '# T\n## Files\n- (code only) stays\n### A\nx',
     )
+  })
+
+  it('leaves out what is about other rounds', async () => {
+    const prompts = await readSeedPrompts()
+    const headings = (name: string, operation: Operation) =>
+      forWriter(prompts.get(name)?.body ?? '', operation).match(/^## (?:Import|Drift).*$/gm) ?? []
+    const engine = OPERATIONS.map((operation) => headings('general-guidelines-engine', operation))
+    expect(engine).toEqual([[], ['## Drift rounds'], ['## Import rounds']])
+    const template = OPERATIONS.map((operation) => headings('aws-resources-rds', operation).length)
+    expect(template).toEqual([0, 1, 1])
   })
 })
 

@@ -286,3 +286,27 @@ describe('the report that is stored', () => {
     expect(settleApplyReport(null, facts, createMasker([]))).toEqual(facts)
   })
 })
+
+describe('what a plan does in the state alone', () => {
+  const inState = [
+    { address: 'aws_x.kept', action: 'forget' as const },
+    { address: 'aws_x.new', action: 'move' as const, previous_address: 'aws_x.old' },
+  ]
+  it.each([
+    ['is counted when the apply went well', ran(0, CLEAN), 'success', { moved: 1, forgotten: 1 }],
+    ['is not known after an apply that failed', ran(1, '', 'Error: broken'), 'unknown', {}],
+    ['is not done by a stale plan', ran(1, '', 'Error: Saved plan is stale'), 'failed', {}],
+    ['is not known where nothing is', { kind: 'unknown' as const, reason: 'it was interrupted.' }, 'unknown', {}],
+  ])('%s', (_, result, status, counts) => {
+    const { summary, state_changes } = applyFacts(result, PLANNED, inState)
+    expect(state_changes).toMatchObject([
+      { name: 'aws_x.kept', action: 'forget', status },
+      { name: 'aws_x.new', action: 'move', previous_name: 'aws_x.old', status },
+    ])
+    const { total_resources, created, updated, destroyed, failed, ...others } = summary
+    expect(others).toEqual(counts)
+    expect(total_resources).toBe(
+      applyFacts(result, PLANNED).summary.total_resources + (result.kind === 'unknown' ? 0 : 2),
+    )
+  })
+})

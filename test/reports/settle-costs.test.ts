@@ -43,6 +43,35 @@ describe('settleCosts', () => {
     expect(settled.breakdown.reduce((sum, { fixed_monthly_cost }) => sum + fixed_monthly_cost, 0)).toBe(10)
   })
 
+  it('says what the change saves, for all and for each, and what is not known', () => {
+    const settled = settleCosts(
+      costs(170, [
+        row(170, { resource_type: 'nodes', fixed_monthly_cost_before: 800, notes: 'Two of m5.large.' }),
+        row(0, { resource_type: 'replica', fixed_monthly_cost_before: 70.5 }),
+        row(0, { resource_type: 'gateway', fixed_monthly_cost_before: null }),
+        row(0, { resource_type: 'logs', pricing_model: 'usage_based', fixed_monthly_cost_before: null }),
+      ]),
+    )
+    expect(settled.introduction_paragraph).toBe(
+      'Fixed cost a month: USD 870.50 before, USD 170.00 after, USD 700.50 less. What depends on use is in neither ' +
+        'amount. What gateway costs today is not known. Small.',
+    )
+    expect(settled.breakdown.map(({ notes }) => notes)).toEqual([
+      'Two of m5.large. USD 800.00 before, USD 170.00 after, USD 630.00 less.',
+      'USD 70.50 before, USD 0.00 after, USD 70.50 less.',
+      'What it costs today is not known.',
+      '',
+    ])
+    expect(settled.breakdown.every((one) => !('fixed_monthly_cost_before' in one))).toBe(true)
+  })
+
+  it('speaks of no savings where nothing had a price, or nobody said what it was', () => {
+    const created = settleCosts(costs(30, [row(30, { fixed_monthly_cost_before: 0 })]))
+    expect([created.introduction_paragraph, created.breakdown[0]?.notes]).toEqual(['Small.', ''])
+    const raised = settleCosts(costs(30, [row(30, { fixed_monthly_cost_before: 10 })]))
+    expect(raised.introduction_paragraph).toContain('USD 10.00 before, USD 30.00 after, USD 20.00 more.')
+  })
+
   it.each([
     ['EUR 20 in Frankfurt', 'EUR'],
     ['about 20 EUR', 'EUR'],

@@ -99,10 +99,29 @@ describe('remediated resources', () => {
     expect(unsure?.file_path).toBe('')
   })
 
+  it('tell a difference once, however the model spells its path, in the file that has the block', () => {
+    const tags: DriftOperation = {
+      address: 'x.a',
+      action: 'update resource',
+      changes: { added: { 'tags["a b"]': 'c' } },
+    }
+    const spelled = { attribute_modified: '`tags.a b`', change_description: 'Told.', details: [], reason: '' }
+    const certain = facts({ detected: [tags], changedFiles: ['a.tf', 'b.tf'], fileOf: () => 'b.tf' })
+    const document = told({ remediated_resources: [mended('x.a', { file_path: '', changes: [spelled, spelled] })] })
+    expect(settle(document, certain).remediated_resources).toEqual([
+      { file_path: 'b.tf', resource_address: 'x.a', changes: [spelled] },
+    ])
+    const unreconciled_drift = [{ resource_address: 'x.a', reason: 'r', details: ['tags.a b: c', 'Ask them.'] }]
+    expect(settle(told({ unreconciled_drift }), { ...certain, remaining: [tags] }).unreconciled_drift).toMatchObject([
+      { details: ['tags["a b"]: not in the code, "c" in the infrastructure', 'Ask them.'] },
+    ])
+  })
+
   it('match a model that leaves the index out, and join its entries', () => {
     const document = told({ remediated_resources: [mended('module.m.x.a'), mended('module.m.x.a'), mended('x.a')] })
     const [entry] = settle(document, facts({ detected: [update('module.m["k"].x.a[0]')] })).remediated_resources
-    expect(entry).toMatchObject({ resource_address: 'module.m["k"].x.a[0]', changes: [{}, {}] })
+    expect(entry).toMatchObject({ resource_address: 'module.m["k"].x.a[0]', changes: [{ attribute_modified: 'size' }] })
+    expect(entry?.changes).toHaveLength(1)
   })
 })
 

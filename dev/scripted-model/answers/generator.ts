@@ -23,7 +23,20 @@ export function generate(conversation: Conversation): Reply {
   if (ids) return writeImports(ids, conversation)
   const drift = driftTask(query)
   if (drift) return mendDrift(drift, conversation)
+  if (conversation.data.has('unasked')) return mend(conversation)
   return isRefusal(conversation) ? repair(conversation) : write(conversation)
+}
+
+/** Corrects what the plan does unasked, where the recording says how; otherwise the code stays. */
+function mend({ steps, history }: Conversation): Reply {
+  const request = history.findLast((turn) => findRecording(turn.user))?.user
+  const recording = request === undefined ? null : findRecording(request)
+  const mends = recording?.mends ?? []
+  if (!recording || mends.length === 0) return complete('done', 'The request asks for this: the code stays.')
+  if (edited(steps)) return complete('done', recording.summary)
+  if (steps.length === 0) return readFiles(recording.reads)
+  const files: Files = Object.fromEntries(recording.reads.map((name) => [name, resultOf(steps, 'read_file', name)]))
+  return { calls: editsIn({ edits: mends }, files).map(editCall) }
 }
 
 const EDITS = ['write_to_file', 'replace_in_file', 'delete_file']
@@ -48,8 +61,10 @@ function editCall(edit: Edit) {
   return call('replace_in_file', { target_file: edit.replace, diff: searchReplace(edit.search, edit.by) })
 }
 
-/** Repairs one kind of fault: a reference to a local value that is not declared. */
+/** Repairs one kind of fault: a reference to a local value that is not declared. What is older is left. */
 function repair({ query, steps, history }: Conversation): Reply {
+  if (/All of them stood in the code before this session/.test(query))
+    return complete('not done', 'The code was broken before this request, which does not ask to mend it.')
   const file = /\bon (\S+\.tf) line \d+|^(\S+\.tf):\d+/m.exec(query)?.slice(1).find(Boolean)
   const missing = /local value with the name "([^"]+)" has not been declared/.exec(query.replace(/\s+/g, ' '))?.[1]
   if (!file || !missing) return unknownRefusal

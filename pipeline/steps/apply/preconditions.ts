@@ -20,7 +20,8 @@ import {
   removePlanDirectory,
 } from '../../workspace/saved-plans/plan-directory.ts'
 import { hashWorkspace } from '../../workspace/saved-plans/workspace-hash.ts'
-import { deleteCopy, readPriorState } from '../generate/save-plan.ts'
+import { readPriorState } from '../../workspace/saved-plans/zip.ts'
+import { deleteCopy } from '../generate/save-plan.ts'
 
 /** Maximum wait for another round that applies to the same project, unless engine jobs have a shorter limit. */
 const PROJECT_LIMIT_S = 600

@@ -5,11 +5,13 @@ import {
   taskSplitter,
 } from '../../../src/chains/drift-chains.ts'
 import { namesAddress } from '../../../src/plan/addresses.ts'
+import { attributeDrift, describeDoubts } from '../../../src/plan/attribution.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
-import { findOwnChanges } from '../../../src/plan/own-changes.ts'
+import type { Plan } from '../../../src/plan/plan.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import { runChain } from '../../kit/run-chain.ts'
+import { readPriorState } from '../../workspace/saved-plans/zip.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 
@@ -46,34 +48,47 @@ export interface DriftResult {
 
 type SessionChanges = ReturnType<typeof createSessionChanges>
 
-/** Reads the changes of the session before drift is read, without code that is written because of drift. */
+/** Separates what others changed from the changes of the session, and reads the latter, both before any code is written because of drift. */
 export function createSessionChanges(kit: Kit, task: DriftTask) {
-  let reading: Promise<string[]> | null = null
-  const readDiffs = () => {
-    reading ??= readSessionDiffs(kit)
-    return reading
-  }
+  const { run, secrets } = kit
+  let reading: Promise<string> | null = null
   return {
-    /** Returns the diff of the session's branch; empty when nothing was changed. */
-    diff: async () => (await readDiffs())[0] ?? '',
-    /** Leaves out what plan and diff show to be the session's own, so that no model has to be asked. */
-    withoutOwn: async ({ plan }: ValidPlan, operations: readonly DriftOperation[]) => {
-      if (!task.filterSessionChanges || operations.length === 0) return [...operations]
-      const own = new Set(findOwnChanges(plan, operations, await readDiffs()))
-      // The session wrote all code of its imports, which would make every difference its own.
-      const isOwn = (operation: DriftOperation) =>
-        own.has(operation) && (operation.action === 'delete resource' || !task.imported?.has(operation.address))
-      return operations.filter((operation) => !isOwn(operation))
+    /** Returns the diff of the session's branch as it was at the first call; empty when nothing was changed. */
+    diff: () => {
+      reading ??= withFallback(run, 'the diff of the session could not be read', '', () => run.workspace.branchDiff())
+      return reading
+    },
+    /**
+     * Returns what others changed; all of it for a task that does not leave out the session's own changes, and at
+     * imports, whose code is all the session's. What cannot be told becomes a remark of the round.
+     */
+    ofOthers: async ({ plan }: ValidPlan, operations: readonly DriftOperation[]) => {
+      if (!task.filterSessionChanges) return { others: [...operations], isKnown: true }
+      const isImported = ({ address, action }: DriftOperation) =>
+        action !== 'delete resource' && task.imported?.has(address) === true
+      const imported = operations.filter(isImported)
+      const rest = operations.filter((operation) => !imported.includes(operation))
+      const { found, reason } = await attributeChanges(kit, plan, rest)
+      for (const note of describeDoubts(found, reason).map(secrets.text))
+        if (!run.result.notes.includes(note)) run.result.notes.push(note)
+      return { others: [...imported, ...found.others], isKnown: found.unknown.length === 0 }
     },
   }
 }
 
-/** Reads the diffs of the branch and of this run, which alone shows what this run removed again. */
-export const readSessionDiffs = ({ run }: Kit): Promise<string[]> =>
-  withFallback(run, 'the diff of the session could not be read', [], async () => [
-    await run.workspace.branchDiff(),
-    await run.workspace.branchDiff('run'),
-  ])
+/** Attributes operations of the latest plan; `reason` says why the code before the session has no plan. */
+export async function attributeChanges(kit: Kit, plan: Plan, operations: readonly DriftOperation[]) {
+  const { workspace, context } = kit.run
+  // What only the session's plan creates is known without the other plan.
+  const needsBase = operations.some(({ action }) => action !== 'delete resource')
+  if (!needsBase) return { found: attributeDrift(plan, operations, null), reason: '' }
+  const planFile = `${workspace.iacRoot}/${context.config.paths.session_plan_filename}`
+  const base = await kit.base.read(await readPriorState(planFile))
+  return {
+    found: attributeDrift(plan, operations, base.ok ? base.plan : null),
+    reason: base.ok ? '' : base.reason,
+  }
+}
 
 type ExceptionLedger = ReturnType<typeof createExceptionLedger>
 
@@ -134,11 +149,11 @@ const isVague = (text: string, drift: readonly DriftOperation[]) =>
 
 /** Status texts that end the phase. */
 export const OWN_CHANGES = "Drift check completed; the remaining differences are this session's own changes."
+export const UNKNOWN_OWNER = 'Drift check completed; whose the remaining differences are is not known.'
 export const EXCEPTIONS = 'Drift check completed; the remaining differences are covered by the drift exception rules.'
 
 /**
- * Lets models select the drift to remediate: without the session's own changes where the task says so, and without
- * excepted drift. Returns operations in plain language; if there are none, `conclusion` is the status text with the
+ * Lets models select the drift to remediate, without excepted drift. Returns operations in plain language; if there are none, `conclusion` is the status text with the
  * reason. No model is asked when nothing is left.
  * @param selection.ledger remembers what the exception filter decided
  * @throws those of `runAgent`
@@ -150,7 +165,6 @@ export async function selectGenuineDrift(
   selection: { session: SessionChanges; ledger: ExceptionLedger },
 ): Promise<{ operations: string[]; conclusion?: string }> {
   const { session, ledger } = selection
-  if (drift.length === 0) return { operations: [], conclusion: OWN_CHANGES }
   const operations = await describeGenuineDrift(kit, task, { drift, session })
   if (operations.length === 0) return { operations, conclusion: OWN_CHANGES }
   const filtered = await runChain(kit, filterDriftExceptions, { operations })
@@ -160,7 +174,7 @@ export async function selectGenuineDrift(
     : { operations: filtered.operations }
 }
 
-/** Lets models describe drift. Own changes are left out, except at imports, whose code is all the session's. */
+/** Lets models describe drift, and again leave out what would undo the session's changes, except at imports. */
 async function describeGenuineDrift(
   kit: Kit,
   task: DriftTask,

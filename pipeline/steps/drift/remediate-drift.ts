@@ -25,6 +25,7 @@ import {
   findCoveredDrift,
   OWN_CHANGES,
   selectGenuineDrift,
+  UNKNOWN_OWNER,
 } from './genuine-drift.ts'
 
 /** Status texts at the start and end of the phase. */
@@ -53,6 +54,8 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
   }
   /** Everything that the last reading showed, including the session's own changes. */
   let lastRead: DriftOperation[] = []
+  /** The status text when others have changed nothing. */
+  let withoutOthers = OWN_CHANGES
   /** Drift that the generator was asked to write into the code, as read before. */
   const handedOver: DriftOperation[] = []
 
@@ -62,7 +65,8 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
     if (reading.ok && !state.valid && !task.filterSessionChanges) state.feedback = describeUnmatched(reading.valid)
     if (!reading.ok) state.feedback = reading.feedback
     if (!reading.ok || state.feedback !== null) return false
-    const remaining = await session.withoutOwn(reading.valid, reading.operations)
+    const { others: remaining, isKnown } = await session.ofOthers(reading.valid, reading.operations)
+    withoutOthers = isKnown ? OWN_CHANGES : UNKNOWN_OWNER
     const earlierAddresses = new Set(state.detected.map(({ address }) => address))
     state.detected.push(...remaining.filter(({ address }) => !earlierAddresses.has(address)))
     lastRead = reading.operations
@@ -126,13 +130,14 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
       const { targets } = valid.reference
       // An empty list means that the differences are the session's own work.
       await storeDrift(run.context, run.round, { operations: remaining, targets }, run.signal)
+      if (remaining.length === 0) return await conclude(withoutOthers)
       const genuine = await selectGenuineDrift(kit, task, remaining, { session, ledger })
       if (genuine.conclusion) return await conclude(genuine.conclusion)
       handedOver.push(...namedBy(genuine.operations, remaining))
       if (!(await carryOut(genuine.operations, targets))) return await separateExcepted()
     }
     if (state.valid !== lastPlanRead && !state.inSync && !(await read())) return await separateExcepted()
-    await conclude(!state.inSync && state.remaining.length === 0 ? OWN_CHANGES : IN_SYNC)
+    await conclude(!state.inSync && state.remaining.length === 0 ? withoutOthers : IN_SYNC)
   }
 
   if (task.maxIterations > 0) await iterate()

@@ -68,12 +68,13 @@ async function compareWithPlan({ run, engine }: Kit, statements: readonly Statem
 async function makeStatements(kit: Kit, blocks: Promise<string>, signal: AbortSignal): Promise<Statement[]> {
   const { session, query, number } = kit.run.round
   // The changes of earlier rounds of the session.
-  const changes = number > 1 ? describeDiff(await kit.run.workspace.branchDiff(), MAX_CHANGES) : ''
+  const diff = number > 1 ? kit.secrets.text(await kit.run.workspace.branchDiff()) : ''
+  const shown = await blocks
   const values = {
     cloud: session.provider,
     request: query,
-    blocks: await blocks,
-    changes: kit.secrets.text(changes),
+    blocks: shown,
+    changes: describeDiff(diff, MAX_CHANGES, shown),
   }
   return await runChain(kit, intentCheck, values, { signal })
 }

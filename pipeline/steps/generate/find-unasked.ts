@@ -1,7 +1,6 @@
 import { writeUnaskedQuery } from '../../../src/chains/iac-generator.ts'
 import { isMoved } from '../../../src/plan/actions.ts'
 import { driftOperations } from '../../../src/plan/drift.ts'
-import { findOwnChanges } from '../../../src/plan/own-changes.ts'
 import { isRefreshed, type Plan } from '../../../src/plan/plan.ts'
 import { managedChanges } from '../../../src/plan/planned-changes.ts'
 import { describeLosses, findLosses, type Loss, lossFeedback } from '../../../src/rules/intent/losses.ts'
@@ -9,7 +8,7 @@ import { describeMovedUpdates, findMovedUpdates, movedUpdateFeedback } from '../
 import { readAskedLosses } from '../../../src/sessions/session-requests.ts'
 import type { Finding } from '../../kit/attempts.ts'
 import type { Kit } from '../../kit/kit.ts'
-import { readSessionDiffs } from '../drift/genuine-drift.ts'
+import { attributeChanges } from '../drift/genuine-drift.ts'
 import type { PlanCheck } from '../plan/validators.ts'
 import type { IntentCheck } from './check-intent.ts'
 
@@ -48,13 +47,16 @@ async function readUnasked(kit: Kit, intent: IntentCheck, plan: Plan) {
 }
 
 /**
- * Returns the addresses whose change comes from the session's code. What the refresh found changed by others, and what
- * cannot be told, is left out.
+ * Returns the addresses whose change comes from the session's code, alone or with others. What the code before the
+ * session would do as well is left out; what cannot be told is not, since it would be destroyed all the same.
  */
 async function findOwn(kit: Kit, plan: Plan): Promise<Set<string>> {
   const moved = managedChanges(plan).filter(({ resource }) => isMoved(resource) && !isRefreshed(plan, resource))
-  const own = findOwnChanges(plan, driftOperations(plan), await readSessionDiffs(kit))
-  return new Set([...moved.map(({ resource }) => resource.address), ...own.map(({ address }) => address)])
+  const { own, both, unknown } = (await attributeChanges(kit, plan, driftOperations(plan))).found
+  return new Set([
+    ...moved.map(({ resource }) => resource.address),
+    ...[...own, ...both, ...unknown].map(({ address }) => address),
+  ])
 }
 
 /** The name of the check, as attempts are compared by it. */

@@ -117,26 +117,26 @@ function factsOf(plan: Plan, { names, before }: Environment): string {
     const value = memberOf(memberOf(plan.document.variables, name), 'value')
     const text = value === undefined ? '' : JSON.stringify(value)
     const was = before.get(name)
-    const change = was === undefined ? '' : `, before ${shorten(was)}`
+    const change = was === undefined ? '' : ` (before this session ${shorten(was)})`
     return text === '' ? [] : [`\`${name}\` = ${shorten(text)}${change}`]
   })
-  return [`${create} ${create === 1 ? 'resource' : 'resources'}`, ...values].join('; ')
+  return [`${create} ${create === 1 ? 'resource' : 'resources'} in all`, ...values].join('; ')
 }
 
 const shorten = (text: string): string => (text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text)
 
 const OF_PLAN =
-  'The plan under review has the values that the engine reads by itself (`terraform.tfvars`, `*.auto.tfvars`, ' +
-  'defaults). Values of other files show in the following plans alone, which have no state, so that they create ' +
-  'everything.'
-
-const planned = ({ path }: Environment) => `lanned with \`${path}\`, without its state`
+  'The plan under review is that of the environment whose values the engine reads by itself: the defaults of the ' +
+  'variables, `terraform.tfvars` and `*.auto.tfvars`. It says nothing about other environments. The code was tried ' +
+  'with their values on an empty state: that shows whether it is valid there, and with which values, not what would ' +
+  'change there.'
 
 function noteOf({ environment, verdict, facts }: EnvironmentResult): string {
-  if (verdict === 'valid') return `Also p${planned(environment)}: valid, ${facts}.`
-  if (verdict === 'broken') return `P${planned(environment)}: fails, and did not before this session: ${facts}`
-  if (verdict === 'failing') return `P${planned(environment)}: fails: ${facts}`
-  return `Not checked with \`${environment.path}\`: ${facts}`
+  const tried = `Tried with the values of \`${environment.path}\``
+  if (verdict === 'valid') return `${tried}: the code is valid, with ${facts}.`
+  if (verdict === 'broken') return `${tried}: the code fails, and did not before this session: ${facts}`
+  if (verdict === 'failing') return `${tried}: the code fails: ${facts}`
+  return `Not tried with the values of \`${environment.path}\`: ${facts}`
 }
 
 const MAX_NAMED = 10
@@ -145,9 +145,12 @@ const listOf = (paths: readonly string[]) => quoteNames(paths, MAX_NAMED)
 function notesOnOthers({ unconcerned, beyondLimit, ofOtherRoots }: FoundEnvironments): string[] {
   return [
     unconcerned.length > 0 &&
-      `Not planned with ${listOf(unconcerned)}: the session changes no variable that is set there, and what it added may get other values from it.`,
-    beyondLimit.length > 0 && `Not checked with ${listOf(beyondLimit)}: more than a round plans.`,
-    ofOtherRoots.length > 0 && `Not checked: ${listOf(ofOtherRoots)}, which belongs to another root.`,
+      `Not tried with the values of ${listOf(unconcerned)}: the session changed no variable that is set there. What it ` +
+        'added was not checked with these values.',
+    beyondLimit.length > 0 &&
+      `Not tried with the values of ${listOf(beyondLimit)}: a round tries at most ${MAX_PLANNED} such files.`,
+    ofOtherRoots.length > 0 &&
+      `Not tried with the values of ${listOf(ofOtherRoots)}: another root of the repository uses them.`,
   ].filter((note) => note !== false)
 }
 

@@ -1,10 +1,12 @@
 import { cutMiddle, joinNames } from '../../../src/base/text.ts'
 import { waitUnlessAborted } from '../../../src/base/time.ts'
 import { complianceChecker } from '../../../src/chains/compliance-checker.ts'
+import { writeRulesQuery } from '../../../src/chains/iac-generator.ts'
 import { generateReportWriter } from '../../../src/chains/report-writers.ts'
 import { foreignToCloud } from '../../../src/chains/shared/catalogue.ts'
 import { describePlan, type PlanBackground } from '../../../src/chains/shared/plan-background.ts'
-import { changedTypes, plannedChanges } from '../../../src/plan/planned-changes.ts'
+import { listChanges } from '../../../src/plan/change-list.ts'
+import { changedTypes } from '../../../src/plan/planned-changes.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import { storeComplianceCheck, storeReport } from '../../../src/reports/artifacts.ts'
 import {
@@ -32,6 +34,7 @@ import { type Kit, notify } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../plan/plan.ts'
+import type { PlanCheck } from '../plan/validators.ts'
 import { type Conventions, templatesFor } from '../shared/compose-prompts.ts'
 import type { Unasked } from './find-unasked.ts'
 import type { EnvironmentCheck } from './plan-environments.ts'
@@ -177,9 +180,32 @@ async function auditCompliance(
   }
   const findings = await runChain(kit, complianceChecker, values, { signal })
   const merged = mergeFindings(code, findings)
-  const told = plannedChanges(valid.plan).length === 0 ? ofEmptyPlan(merged) : merged
+  const told = listChanges(valid.plan, secrets).total === 0 ? ofEmptyPlan(merged) : merged
   return complianceVerdict(finishReport('compliance', complianceFindings, told, secrets))
 }
+
+/** The name of the check, as attempts are compared by it. */
+const NO_BLOCKING_FINDING = 'No rule finds what locks the session'
+
+/**
+ * Creates the check of a loop that rejects a plan once for what rules of code would lock the session for, since a
+ * locked session cannot mend itself. Without the audit nothing locks, so that nothing is checked.
+ */
+export const createRuleCheck = ({ run, secrets }: Kit): PlanCheck => ({
+  most: 1,
+  writeQuery: writeRulesQuery,
+  check: async ({ plan, reference: { targets } }) => {
+    const { rules, enable_compliance_checker } = run.context.config.orchestration
+    if (!enable_compliance_checker) return { findings: [], feedback: '', verdicts: new Map() }
+    const code = evaluateRules(plan, { targets, grades: rules })
+    const blocking = code.findings.filter(({ severity }) => severity === 'error' || severity === 'critical')
+    return {
+      findings: blocking.map(toFinding),
+      feedback: secrets.text(listFindings({ findings: blocking }, ({ suggested_fix }) => suggested_fix)),
+      verdicts: new Map([[NO_BLOCKING_FINDING, blocking.length === 0]]),
+    }
+  },
+})
 
 const toFinding = ({ rule_id, severity, resource, message, suggested_fix }: RuleFinding): Finding => ({
   severity: severity === 'error' || severity === 'critical' ? 'error' : 'warning',
@@ -192,10 +218,14 @@ const toFinding = ({ rule_id, severity, resource, message, suggested_fix }: Rule
 /** Maximum findings of code that the model is shown so that it does not repeat them; the report has all of them. */
 const MAX_SHOWN = 200
 
-function listFindings({ findings }: CodeFindings): string {
-  const lines = findings.map(
-    ({ rule_id, severity, resource, message }) => `${severity} ${rule_id} ${resource ?? ''}: ${message}`,
-  )
+function listFindings(
+  { findings }: Pick<CodeFindings, 'findings'>,
+  adviceOf: (finding: RuleFinding) => string | null = () => null,
+): string {
+  const lines = findings.map((finding) => {
+    const { rule_id, severity, resource, message } = finding
+    return [`${severity} ${rule_id} ${resource ?? ''}: ${message}`, adviceOf(finding)].filter(Boolean).join(' ')
+  })
   return [
     ...lines.slice(0, MAX_SHOWN),
     ...(lines.length > MAX_SHOWN ? [`and ${lines.length - MAX_SHOWN} more`] : []),

@@ -1,7 +1,6 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { plannedChanges } from '../../../src/plan/planned-changes.ts'
 import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
-import { type EngineState, parseState } from '../../../src/plan/state/state.ts'
 import { recordSavedPlan } from '../../../src/rounds/transitions.ts'
 import { MAX_ARCHIVE_BYTES, storeArchive } from '../../../src/saved-plans/encrypted-archive.ts'
 import type { EngineInfo } from '../../../src/services/iac/contract.ts'
@@ -10,17 +9,8 @@ import { type BareRun, type Run, withFallback } from '../../kit/run.ts'
 import { hashFile, writeMasks } from '../../workspace/files/private-files.ts'
 import { packDirectory } from '../../workspace/saved-plans/pack.ts'
 import { hashWorkspace } from '../../workspace/saved-plans/workspace-hash.ts'
-import { readZipEntry } from '../../workspace/saved-plans/zip.ts'
+import { readPriorState } from '../../workspace/saved-plans/zip.ts'
 import type { ValidPlan } from '../plan/plan.ts'
-
-/** Maximum bytes of the state in a plan file. */
-const MAX_STATE_BYTES = 64 * 1024 * 1024
-
-/** Reads the state that a plan was made from; null when the plan file holds none. */
-export async function readPriorState(planFile: string): Promise<EngineState | null> {
-  const text = await readZipEntry(planFile, 'tfstate', MAX_STATE_BYTES)
-  return text === null ? null : parseState(text)
-}
 
 /**
  * Saves the plan for a later apply: records it, fenced by the lease, and then keeps the workspace as plan directory. An

@@ -1,4 +1,9 @@
-import { type Diagnostic, orderDiagnostics, renderDiagnostics } from '../../../src/plan/diagnostics/diagnostic.ts'
+import {
+  type Diagnostic,
+  markOlder,
+  orderDiagnostics,
+  renderDiagnostics,
+} from '../../../src/plan/diagnostics/diagnostic.ts'
 import { type Declarations, hintFor, readDeclarations, type Surroundings } from '../../../src/plan/diagnostics/hints.ts'
 import { fromEngine, parseDiagnostics } from '../../../src/plan/diagnostics/parse.ts'
 import { blameOf, explainUnmendable } from '../../../src/plan/diagnostics/unmendable.ts'
@@ -7,6 +12,7 @@ import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import type { FileAccess } from '../../workspace/files/access.ts'
 import { isHidden } from '../../workspace/files/engine-files.ts'
+import { readProviders } from './generator-dialogue.ts'
 
 const NOT_DESCRIBED = 'an engine failure could not be described'
 
@@ -24,14 +30,16 @@ export async function explainFaultOutsideCode(kit: Kit, feedback: string): Promi
     const diagnostics = parseDiagnostics(feedback)
     const reasonWithoutDiff = explainUnmendable(diagnostics, { blame: blameOf(''), cloud })
     if (reasonWithoutDiff === null) return null
-    const text = explainUnmendable(diagnostics, { blame: blameOf(await run.workspace.branchDiff()), cloud })
+    const base = await run.workspace.baseCode()
+    const text = explainUnmendable(diagnostics, { blame: blameOf(await run.workspace.branchDiff()), cloud, base })
     return text === null ? null : secrets.text(text.replaceAll(run.workspace.iacRoot, '.'))
   })
 }
 
 /**
  * Lists the errors of the engine with their code, causes first, unmasked; empty for output of unknown form. Warnings
- * are dropped, since none makes code invalid and some concern files of the platform.
+ * are dropped, since none makes code invalid and some concern files of the platform. What the code had before the session
+ * is marked as older.
  * @param asksEngine true to request diagnostics as data, which takes another job
  */
 export async function findErrors(
@@ -44,7 +52,13 @@ export async function findErrors(
     const root = `${run.workspace.iacRoot}/`
     const found = asksEngine ? await readDiagnostics(kit, failure) : parseDiagnostics(failure.feedback)
     const errors = found.filter(({ severity }) => severity === 'error')
-    const diagnostics = orderDiagnostics(errors.map((one) => makeRelative(one, root)))
+    const before = errors.length === 0 ? [] : await kit.base.findErrors(failure.step)
+    const diagnostics = orderDiagnostics(
+      markOlder(
+        errors.map((one) => makeRelative(one, root)),
+        before,
+      ),
+    )
     const files = kit.openFiles()
     return await Promise.all(diagnostics.map((one) => addSnippet(kit, files, one)))
   })
@@ -127,6 +141,7 @@ async function addHints(kit: Kit, files: FileAccess, diagnostics: readonly Diagn
       },
       types: () => engine.schema.names(),
       block: (type) => once(blocks, keyOf(type), () => blockOf(type)),
+      providers: async () => (await readProviders(kit))?.map(({ source, version }) => `${source} ${version}`) ?? null,
     }
   }
   return await Promise.all(

@@ -86,6 +86,16 @@ export class EnvironmentFailure extends ValidationLoopExceeded {
   }
 }
 
+/** Thrown when an attempt leaves code unchanged that the engine refuses. The message has the words of its author. */
+export class LeftUnchanged extends ValidationLoopExceeded {
+  /** True if the code had every error before the session, so that the session may go on. */
+  readonly isOlder: boolean
+  constructor(last: Validation<unknown>, { isOlder, message }: { isOlder: boolean; message: string }) {
+    super(last, 'CodeLeftUnchanged', message)
+    this.isOlder = isOlder
+  }
+}
+
 /** Thrown when nothing loads the code of the last attempt. The message says where the engine would. */
 class CodeNotLoaded extends ValidationLoopExceeded {
   constructor(last: Validation<unknown>, message: string) {
@@ -96,9 +106,10 @@ class CodeNotLoaded extends ValidationLoopExceeded {
 /**
  * Lets the generator, a model, write code until the validator accepts it, and returns the accepted value. Attempts
  * share a conversation, and each is committed and pushed before its validation. An attempt that loses a check which an
- * earlier one passed is not taken, and the third failure of the same kind ends the loop. The result of the round
+ * earlier one passed is not taken. The third failure of the same kind ends the loop, and so does an attempt that leaves
+ * refused code as it is. The result of the round
  * includes the task if it is the purpose of the round. If all attempts fail, the last good enough one is restored and
- * validated again. Errors: `ValidationLoopExceeded` when the attempts are used up; `EnvironmentFailure` when no attempt can help;
+ * validated again. Errors: `ValidationLoopExceeded` when the attempts are used up; `EnvironmentFailure` when no attempt can help; `LeftUnchanged`;
  * those of `runAgent`, of the workspace and of the object store.
  */
 export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<Value>): Promise<Value> {
@@ -106,7 +117,7 @@ export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<
   const { prompt, query: situation } = task
   const progress: Progress<Value> = {
     ...{ attempts: [], reason: 'task', prompt, situation, findings: null, fallback: null },
-    ...{ ratchet: createRatchet(), endsEarly: false, trajectory: [] },
+    ...{ ratchet: createRatchet(), endsEarly: false, output: null, unchanged: null, trajectory: [] },
   }
   const value = await runAttempts(kit, task, progress).catch(async (error: unknown) => {
     await tellTrajectory(kit, progress, error)
@@ -143,6 +154,10 @@ interface Progress<Value> {
   ratchet: ReturnType<typeof createRatchet>
   /** True after the last failure of a kind that a loop allows. */
   endsEarly: boolean
+  /** What the engine said of the last attempt that it refused; null when it did not. */
+  output: string | null
+  /** Set after an attempt that changed nothing although the engine had refused the code with the same errors. */
+  unchanged: { isOlder: boolean; message: string } | null
   /** What became of each attempt, masked. */
   trajectory: string[]
 }
@@ -156,6 +171,7 @@ async function runAttempts<Value>(kit: Kit, task: GenerationTask<Value>, progres
     const facts = { task: operation, reason, judge: wordsAbout }
     last = await kit.attempts.record(facts, () => runAttempt(kit, task, { attempt, generator, progress }))
     if (last.ok) return last.value
+    if (progress.unchanged) throw new LeftUnchanged(last, progress.unchanged)
     if (progress.endsEarly) break
   }
   throw last?.ok === false && last.unloaded !== undefined
@@ -210,6 +226,13 @@ async function runAttempt<Value>(
   const isRepeated =
     !refused.goodEnough && progress.findings !== null && areSameFindings(next.findings, progress.findings)
   progress.findings = next.findings
+  const output = refused.step ? withoutWarnings(refused.feedback) : null
+  const isLeft = output !== null && progress.output !== null && areSameFindings(output, progress.output)
+  progress.output = output
+  if (isLeft && files.length === 0) {
+    const message = secrets.text(describeUnchanged(next.errors, answer.summary))
+    progress.unchanged = { isOlder: areOlder(next.errors) === 'all', message }
+  }
   if (goesBack && attempt < task.maxAttempts) await restore(kit, goesBack.commit)
   const note = writeAttemptNote({ attempt: attempt + 1, maxAttempts: task.maxAttempts, isRepeated })
   const loss = isTaken ? '' : writeLossNote({ lost: lost.map(secrets.text), goesBack: goesBack?.attempt ?? null })
@@ -243,6 +266,34 @@ function outcomeOf(validation: Validation<unknown>, lost: readonly string[]): st
 }
 
 const MAX_OUTCOME = 160
+
+const areOlder = (errors: readonly Diagnostic[]): 'all' | 'some' | 'none' => {
+  const older = errors.filter((one) => one.older).length
+  if (older === 0) return 'none'
+  return older === errors.length ? 'all' : 'some'
+}
+
+const MAX_ERRORS = 5
+
+/** Says why nothing was planned, in sentences of code, and then what the author of the code says about it. */
+function describeUnchanged(errors: readonly Diagnostic[], words: string): string {
+  // Errors without a place are about those with one, as when init says that the configuration has problems.
+  const placed = errors.filter(({ file }) => file !== null)
+  const named = placed.length > 0 ? placed : errors
+  const places = named.slice(0, MAX_ERRORS).map(({ summary, file, line }) => {
+    const place = file === null ? '' : `${file}${line === null ? '' : `:${line}`}: `
+    return `${place}${summary.replace(/[.:]+$/, '')}`
+  })
+  const more = named.length > MAX_ERRORS ? [`and ${named.length - MAX_ERRORS} more`] : []
+  const list = places.length === 0 ? '' : ` (${[...places, ...more].join('; ')})`
+  const age = areOlder(errors)
+  const origin = {
+    all: 'errors that the code had before this session',
+    some: 'errors, some of which the code had before this session',
+    none: 'errors',
+  }
+  return `Nothing was planned: the engine does not accept the code because of ${origin[age]}${list}, and the last attempt changed nothing. ${words}`.trim()
+}
 
 /** Adds the outcomes of several attempts to the remarks of the round. */
 function noteTrajectory({ run }: Kit, trajectory: readonly string[]): void {
@@ -291,16 +342,21 @@ async function writeNextQuery(
     progress.endsEarly = progress.ratchet.countFailure(step, errors, text) >= MAX_SAME
   }
   if (unloaded !== undefined) countFailure([], feedback)
-  if (goodEnough) return { query: goodEnough.query, findings: feedback }
-  if (!step) return { query: writeFeedbackQuery(feedback), findings: feedback }
+  if (goodEnough) return { query: goodEnough.query, findings: feedback, errors: [] }
+  if (!step) return { query: writeFeedbackQuery(feedback), findings: feedback, errors: [] }
   const reason = await explainFaultOutsideCode(kit, feedback)
   const asksEngine = reason === null && hasNextAttempt
   const errors = await findErrors(kit, { step, feedback }, { asksEngine })
-  kit.attempts.diagnose(step, errors)
+  kit.attempts.diagnose(
+    step,
+    errors.map((one) => (one.older ? { ...one, detail: `${IS_OLDER}\n${one.detail}` } : one)),
+  )
   if (reason !== null) throw new EnvironmentFailure(last, reason)
   countFailure(errors, withoutWarnings(feedback))
   const findings = hasNextAttempt ? await describeErrors(kit, errors) : ''
-  if (findings !== '') return { query: writeRepairQuery(findings), findings }
+  if (findings !== '') return { query: writeRepairQuery(findings, areOlder(errors)), findings, errors }
   const output = withoutWarnings(feedback)
-  return { query: writeFeedbackQuery(output), findings: output }
+  return { query: writeFeedbackQuery(output), findings: output, errors }
 }
+
+const IS_OLDER = 'The code had this error before this session.'

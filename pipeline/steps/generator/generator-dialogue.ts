@@ -39,11 +39,12 @@ export async function openGenerator(kit: Kit, { query, ...task }: ToldTask) {
   // Without anything of the cloud in code and request, what it forbids has nothing to forbid.
   const forbid = task.forbid && !(foreign.names.length > 0 && task.concernsCloud === false)
   const values: GeneratorValues = { ...task, forbid, foreignProviders: foreign, ...blank }
-  const [dialogue, repository, changes] = await Promise.all([
+  const [dialogue, repository, diff] = await Promise.all([
     openDialogue(kit, iacGenerator, values),
     readForTask(kit, query),
-    readChanges(kit),
+    readDiff(kit),
   ])
+  const changes = describeDiff(diff, MAX_CHANGES, repository?.relevant)
   const shownTypes = new Set<string>()
   let closing: string | null = null
   return {
@@ -66,7 +67,7 @@ export async function openGenerator(kit: Kit, { query, ...task }: ToldTask) {
 const MAX_LOCK_FILE = 1_000_000
 
 /** Reads the providers that init or the repository chose; none when init needs none, null when they are unknown. */
-const readProviders = ({ run, engine }: Kit): Promise<LockedProvider[] | null> =>
+export const readProviders = ({ run, engine }: Kit): Promise<LockedProvider[] | null> =>
   withFallback(run, 'the generator is not told the versions of the providers', null, async () => {
     const text = await readText(`${run.workspace.iacRoot}/${LOCK_FILE}`, MAX_LOCK_FILE)
     if (text === null) return engine.initialised ? [] : null
@@ -81,10 +82,8 @@ function dropShown(schemas: string, shown: Set<string>): string {
 }
 
 /** Reads the diff of the session; empty when it changed nothing, or on failure. */
-const readChanges = ({ run }: Kit): Promise<string> =>
-  withFallback(run, 'the generator is not shown what the session changed', '', async () =>
-    describeDiff(await run.workspace.branchDiff(), MAX_CHANGES),
-  )
+const readDiff = ({ run }: Kit): Promise<string> =>
+  withFallback(run, 'the generator is not shown what the session changed', '', () => run.workspace.branchDiff())
 
 /** Maximum characters of the schema of one type, and of all together. */
 const MAX_CHARS = { type: 6_000, total: 12_000 }

@@ -50,11 +50,11 @@ export async function importSelected(
         return validation
       },
     })
-    kit.run.conversation.push({ user: kit.secrets.text(query), assistant: describeResult(kit.run.result) })
+    kit.run.conversation.push({ user: wordsOf(kit), assistant: describeResult(kit.run.result) })
     return plan
   } catch (error) {
     if (!(error instanceof ValidationLoopExceeded)) throw error
-    keepTurn(kit, ledger, query)
+    keepTurn(kit, ledger)
     if (!last.plan) throw error
     return last.plan
   }
@@ -62,22 +62,27 @@ export async function importSelected(
 
 /** Validates the code of the interrupted attempt first, because imports in the state rely on it. */
 async function continueEarlier(kit: Kit, ledger: Ledger, validate: () => Promise<Validation<ValidPlan>>) {
-  const { run, status } = kit
+  const { status } = kit
   await status.say('validating', 'Waiting for infrastructure as code to be validated.')
   const facts = { task: 'import', reason: null, judge: wordsAbout } as const
   const validation = await kit.attempts.record(facts, validate)
   await storePlan(kit, validation)
   if (!validation.ok) return { plan: null, feedback: validation.feedback }
-  keepTurn(kit, ledger, run.round.query)
+  keepTurn(kit, ledger)
   return { plan: validation.value, feedback: '' }
 }
 
+/** Returns the user's own words, for the history; the platform's where there are none. */
+const wordsOf = ({ run, secrets }: Kit): string =>
+  secrets.text(run.round.query).trim() || 'Import the selected resources.'
+
 /** Adds the imports to result and conversation when no generator ended its task. */
-function keepTurn({ run, secrets }: Kit, ledger: Ledger, user: string): void {
+function keepTurn(kit: Kit, ledger: Ledger): void {
+  const { run, secrets } = kit
   const imported = ledger.imported().map(({ address, resource_id }) => `- ${address} (${resource_id})`)
   const summary = [`Imported ${imported.length} of ${ledger.size} resources.`, ...imported].join('\n')
   run.result.summary = secrets.text(summary)
-  run.conversation.push({ user: secrets.text(user), assistant: describeResult(run.result) })
+  run.conversation.push({ user: wordsOf(kit), assistant: describeResult(run.result) })
 }
 
 /**

@@ -205,7 +205,7 @@ const count = (number: number) => (number === 1 ? '1 resource' : `${number} reso
 async function withCopy<T>({ run }: Kit, work: (iacRoot: string) => Promise<T>): Promise<T> {
   const { context, workspace, signal } = run
   const base = (await findBaseCommit(context.config, workspace, signal)) ?? (await workspace.head())
-  const copy = await copyCommit(context.config, workspace, base, signal, { ownBackend: true })
+  const copy = await copyCommit(context.config, workspace, base, signal, { backend: 'own' })
   try {
     return await work(copy.iacRoot)
   } finally {

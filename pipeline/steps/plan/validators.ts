@@ -42,11 +42,7 @@ export function createCheckedValidator(
   let attempt = 0
   const spent = new Map<PlanCheck, number>()
   const runCheck = async (one: PlanCheck, plan: ValidPlan) => {
-    const result = await kit.attempts.step(
-      'check',
-      () => one.check(plan),
-      ({ findings }) => findings.length === 0,
-    )
+    const result = await one.check(plan)
     const cost = spent.get(one) ?? 0
     const rejects = result.findings.length > 0 && cost < one.most && attempt < maxAttempts
     if (rejects) spent.set(one, cost + 1)
@@ -56,8 +52,13 @@ export function createCheckedValidator(
     attempt++
     const validation = await validate()
     if (!validation.ok) return validation
-    const results: Awaited<ReturnType<typeof runCheck>>[] = []
-    for (const one of checks) results.push(await runCheck(one, validation.value))
+    const runChecks = async () => {
+      const results: Awaited<ReturnType<typeof runCheck>>[] = []
+      for (const one of checks) results.push(await runCheck(one, validation.value))
+      return results
+    }
+    const isClean = (all: { findings: Finding[] }[]) => all.every(({ findings }) => findings.length === 0)
+    const results = await kit.attempts.step('check', runChecks, isClean)
     const statements = results.find((result) => result.statements)?.statements
     const checked = {
       ...(statements && { statements }),

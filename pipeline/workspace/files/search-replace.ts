@@ -24,18 +24,17 @@ export const BLOCK_FORM = [
 ].join('\n')
 
 /**
- * Applies search/replace blocks in order. Each search text must occur exactly once in the text left by earlier blocks.
- * An empty replacement also removes the line break. Errors: `ToolError` with number, line and nearest text of each
+ * Applies search/replace blocks in order. Each search text must occur exactly once in the text left by earlier blocks,
+ * with line ends of either kind; lines that stay keep theirs, and new ones take that of the lines beside them. An empty replacement also removes the line break. Errors: `ToolError` with number, line and nearest text of each
  * block that does not fit or changes nothing.
  */
 export function searchReplace(text: string, diff: string): string {
-  const lineBreak = text.includes('\r\n') ? '\r\n' : '\n'
   const fitting: number[] = []
   const faults: string[] = []
   let current = text
   for (const [index, block] of parseBlocks(diff).entries()) {
     const number = index + 1
-    const applied = applyBlock(current, block, { lineBreak, explain: faults.length < MAX_EXPLAINED })
+    const applied = applyBlock(current, block, faults.length < MAX_EXPLAINED)
     if ('fault' in applied) faults.push(`Block ${number} (diff line ${block.line}): ${applied.fault}`)
     else {
       current = applied.text
@@ -56,28 +55,54 @@ function describeFitting(numbers: readonly number[]): string {
   return `${names} ${verb}: send all blocks again in one call, with the others corrected. `
 }
 
-function applyBlock(text: string, block: Block, { lineBreak, explain }: { lineBreak: string; explain: boolean }) {
-  const search = block.search.join(lineBreak)
-  const at = text.indexOf(search)
+function applyBlock(text: string, block: Block, explain: boolean) {
+  const search = block.search.join('\n')
+  const plain = text.replaceAll('\r\n', '\n')
+  const at = plain.indexOf(search)
   if (at < 0) {
     const fault = 'the search text does not occur in the file'
     return { fault: explain ? `${fault}; ${describeMiss(text, block)}` : `${fault}.` }
   }
-  if (search === block.replace.join(lineBreak))
+  if (search === block.replace.join('\n'))
     return {
       fault:
         'the replacement is the same as the search text, so that nothing would change: put the new lines between ' +
         `\`${DIVIDER}\` and \`${REPLACE}\`, or leave the block out.`,
     }
-  if (text.indexOf(search, at + 1) >= 0)
+  if (plain.indexOf(search, at + 1) >= 0)
     return {
       fault:
-        `the search text occurs more than once, ${describePlaces(text, search)}; add lines around it until it is ` +
+        `the search text occurs more than once, ${describePlaces(plain, search)}; add lines around it until it is ` +
         'unique.',
     }
-  let end = at + search.length
-  if (block.replace.length === 0 && text.startsWith(lineBreak, end)) end += lineBreak.length
-  return { text: text.slice(0, at) + block.replace.join(lineBreak) + text.slice(end) }
+  const isWholeLine = block.replace.length === 0 && plain.startsWith('\n', at + search.length)
+  const [start, end] = [at, at + search.length + (isWholeLine ? 1 : 0)].map((offset) => offsetIn(text, offset))
+  const found = text.slice(start, end)
+  return { text: text.slice(0, start) + withLineEnds(block, lineEndsOf(found), text) + text.slice(end) }
+}
+
+/** Returns where an offset of the text with plain line ends is in the text itself. */
+function offsetIn(text: string, offset: number): number {
+  let at = offset
+  for (let end = text.indexOf('\r\n'); end >= 0 && end < at; end = text.indexOf('\r\n', end + 2)) at++
+  return at
+}
+
+const lineEndsOf = (text: string): string[] => text.match(/\r?\n/g) ?? []
+
+/** Joins the lines of a replacement: those that stay at both ends of the search text keep their line ends. */
+function withLineEnds({ search, replace }: Block, ends: readonly string[], text: string): string {
+  let head = 0
+  while (head < replace.length && replace[head] === search[head]) head++
+  let tail = 0
+  while (tail < Math.min(replace.length, search.length) - head && replace.at(-1 - tail) === search.at(-1 - tail)) tail++
+  const other = ends[Math.min(head, ends.length - 1)] ?? lineEndsOf(text)[0] ?? '\n'
+  const endOf = (line: number): string => {
+    if (line === replace.length - 1) return ''
+    if (line < head) return ends[line] ?? other
+    return line < replace.length - tail ? other : (ends[search.length - replace.length + line] ?? other)
+  }
+  return replace.map((line, index) => `${line}${endOf(index)}`).join('')
 }
 
 /** Describes the lines at which a text begins. */

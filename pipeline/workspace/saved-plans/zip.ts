@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { inflateRaw } from 'node:zlib'
+import { type EngineState, parseState } from '../../../src/plan/state/state.ts'
 
 const END_SIGNATURE = Buffer.from('PK\x05\x06')
 const CENTRAL_SIGNATURE = 0x02014b50
@@ -10,6 +11,15 @@ const MAX_COMMENT = 65_535
 const MAX_DIRECTORY = 16 * 1024 * 1024
 const STORED = 0
 const DEFLATED = 8
+
+/** Maximum bytes of the state in a plan file. */
+const MAX_STATE_BYTES = 64 * 1024 * 1024
+
+/** Reads the state that a plan was made from; null when the plan file holds none. */
+export async function readPriorState(planFile: string): Promise<EngineState | null> {
+  const text = await readZipEntry(planFile, 'tfstate', MAX_STATE_BYTES)
+  return text === null ? null : parseState(text)
+}
 
 /** Reads one deflated entry of at most `maxBytes` from a zip archive as text; null for anything else. */
 export async function readZipEntry(path: string, name: string, maxBytes: number): Promise<string | null> {

@@ -1,5 +1,6 @@
 import { decodeOrKeep } from '../../../config/mask-url.ts'
 import { parseJson } from '../../../src/base/json.ts'
+import { escapedForms } from '../../../src/base/text.ts'
 import { readStateSecrets } from '../limits/workspace.ts'
 
 const NAME = /SECRET|TOKEN|PASSW|CREDENTIAL|_KEY(_ID|_DATA)?$/i
@@ -91,37 +92,19 @@ function linesOf(secret: string): string[] {
   return lines.filter((line) => line.length >= MIN_LENGTH && !line.startsWith('-----'))
 }
 
-/** Depth of nested documents, each of which escapes the one inside it. */
-const LEVELS = 3
-
 function textForms(text: string): string[] {
-  const json = jsonOf(text)
-  const escaped = new Set([json, json.replace(/[$%](?=\{)/g, '$&$&'), json.replace(/[\u007f-\uffff]/g, hexEscape)])
-  let level = [text, ...escaped]
-  for (let depth = 0; depth < LEVELS; depth++) {
-    // The engine escapes the characters of HTML as well, other writers do not.
-    level = [...new Set(level.map(jsonOf).flatMap((form) => [form, form.replace(/[<>&]/g, hexEscape)]))]
-    for (const form of level) escaped.add(form)
-  }
   const url = encodeURIComponent(text)
   const strict = url.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
   const urls = [url, strict, strict.replaceAll('%20', '+'), encodeURI(text)]
   const hex = Buffer.from(text, 'utf8').toString('hex')
   return [
-    text,
-    text.replaceAll('\n', '\r\n'),
-    ...escaped,
-    json.replaceAll('/', '\\/'),
+    ...escapedForms(text),
     ...urls,
     ...urls.map((form) => form.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())),
     hex,
     hex.toUpperCase(),
   ]
 }
-
-const jsonOf = (text: string): string => JSON.stringify(text).slice(1, -1)
-
-const hexEscape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /** Returns the fixed characters of a secret in base64, for each of its three possible positions in a group. */
 function base64Forms(bytes: Buffer): string[] {

@@ -21,11 +21,18 @@ const KINDS: Record<DiffFile['change'], string> = {
  * nothing was changed.
  * @param diff from the workspace
  * @param budget maximum characters
+ * @param shown files that the model is shown as well, in the form of `describeChosen`; a new file among them is named only
  */
-export function describeDiff(diff: string, budget: number): string {
-  const files = readDiffFiles(diff)
+export function describeDiff(diff: string, budget: number, shown = ''): string {
+  const files = readDiffFiles(diff).map((file) => {
+    const whole = `--- ${file.path} ---\n${file.text.trimEnd()}\n`
+    return file.change === 'new' && `${shown}\n`.includes(whole) ? { ...file, text: '' } : file
+  })
   if (files.length === 0) return cutMiddle(diff.trim(), budget)
-  const heads = files.map(({ path, change }) => `--- ${path.replaceAll(/[\s\p{Cc}]+/gu, ' ')} (${KINDS[change]}) ---`)
+  const heads = files.map(
+    ({ path, change, text }) =>
+      `--- ${path.replaceAll(/[\s\p{Cc}]+/gu, ' ')} (${change === 'new' && text === '' ? 'new file' : KINDS[change]}) ---`,
+  )
   const forTexts = budget - heads.reduce((sum, head) => sum + head.length + 3, 0)
   if (forTexts < 0) return cutMiddle(heads.join('\n'), budget)
   const share = fairShare(

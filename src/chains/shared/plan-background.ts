@@ -3,7 +3,7 @@ import { cutMiddle } from '../../base/text.ts'
 import { planFacts } from '../../plan/change-list.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { condensePlanText } from '../../plan/plan-text.ts'
-import type { BeyondTargets } from '../../plan/targets.ts'
+import { type BeyondTargets, describeBeyondTargets } from '../../plan/targets.ts'
 import { fence, joinParts } from '../../prompts/layout.ts'
 import type { RoundResult } from '../../rounds/round-result.ts'
 import type { RequestFate, SessionRequest } from '../../sessions/session-requests.ts'
@@ -78,7 +78,7 @@ const lines = (lead: string, items: readonly string[]): string =>
   items.length === 0 ? '' : [lead, ...items.map((item) => `- ${item}`)].filter(Boolean).join('\n')
 
 /**
- * Writes a plan for a model: computed facts, then its text, condensed, and cut in the middle when it is too long.
+ * Writes a plan for a model: computed facts, then what is outside of it, then its text, condensed, and cut in the middle when it is too long.
  * @param read.text the engine's text, masked
  */
 export function describePlan(
@@ -86,8 +86,11 @@ export function describePlan(
   masker: Pick<Masker, 'text'>,
 ): string {
   const { plan, text, reference, beyond } = read
-  const facts = masker.text(planFacts(plan, reference.targets, beyond))
-  return `Computed from the plan: ${facts}\n\n${cutMiddle(condensePlanText(text.replaceAll(TARGETING_WARNING, '')), 400_000)}`
+  return joinParts(
+    `Computed from the plan: ${masker.text(planFacts(plan, reference.targets))}`,
+    !!beyond && `Not part of this plan, for information only: ${masker.text(describeBeyondTargets(beyond))}`,
+    cutMiddle(condensePlanText(text.replaceAll(TARGETING_WARNING, '')), 400_000),
+  )
 }
 
 /** The engine's warning about a plan with targets, left out because the platform plans the whole root as well. */

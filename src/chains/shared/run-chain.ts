@@ -83,6 +83,12 @@ export async function askTextChain<Values>(
   })
 }
 
-/** Fences the user's side of earlier turns as data. An empty side stays empty, because the loop drops the turn. */
-export const fenceEarlierTurns = (turns: readonly Turn[]): Turn[] =>
-  turns.map(({ user, assistant }) => ({ user: user === '' ? '' : fence('earlier request', user), assistant }))
+/**
+ * Fences the user's side of turns as data. An empty side stays empty, because the loop drops the turn.
+ * @param earlier number of turns that are of earlier rounds; those after it are of the present one
+ */
+export const fenceTurns = (turns: readonly Turn[], earlier = turns.length): Turn[] =>
+  turns.map(({ user, assistant }, index) => ({
+    user: user === '' ? '' : fence(index < earlier ? 'earlier request' : 'present request', user),
+    assistant,
+  }))

@@ -17,6 +17,8 @@ export interface Diagnostic {
   snippet: string
   /** Facts that the engine does not state, such as existing names. */
   hint?: string
+  /** True for an error that the code had before the session. */
+  older?: boolean
   /** Number of diagnostics that this one represents, itself included. */
   count: number
 }
@@ -60,7 +62,7 @@ function rankOf({ severity, summary, detail }: Diagnostic): number {
 export function orderDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const merged = new Map<string, Diagnostic>()
   for (const diagnostic of diagnostics) {
-    const key = JSON.stringify([diagnostic.severity, diagnostic.summary, diagnostic.file])
+    const key = JSON.stringify([diagnostic.severity, diagnostic.summary, diagnostic.file, diagnostic.older === true])
     const earlier = merged.get(key)
     if (!earlier) merged.set(key, diagnostic)
     else if (!isRepeated(earlier, diagnostic)) merged.set(key, mergeDiagnostics(earlier, diagnostic))
@@ -70,6 +72,20 @@ export function orderDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic
     .sort((a, b) => a.rank - b.rank || a.index - b.index)
     .map(({ diagnostic }) => diagnostic)
 }
+
+/** Marks the errors that code before a session had as well, wherever their lines are now; each of those counts once. */
+export function markOlder(diagnostics: readonly Diagnostic[], before: readonly Diagnostic[]): Diagnostic[] {
+  const left = before.map(formOfError)
+  return diagnostics.map((one) => {
+    const index = left.indexOf(formOfError(one))
+    if (index < 0) return one
+    left.splice(index, 1)
+    return { ...one, older: true }
+  })
+}
+
+const formOfError = ({ severity, summary, detail, file }: Diagnostic): string =>
+  JSON.stringify([severity, summary, detail.replaceAll(/\s+/g, ' ').trim(), file])
 
 /** Reports whether two diagnostics are the same: an engine repeats one in each pass over the code. */
 const isRepeated = (a: Diagnostic, b: Diagnostic) =>
@@ -109,7 +125,7 @@ export function renderDiagnostics(diagnostics: readonly Diagnostic[]): string {
 function renderEntry(diagnostic: Diagnostic): string {
   const times = diagnostic.count > 1 ? ` (${diagnostic.count} times)` : ''
   const lines = [
-    `${diagnostic.summary}${times}`,
+    `${diagnostic.summary}${times}${diagnostic.older ? ' [older than this session]' : ''}`,
     renderPlace(diagnostic),
     cutMiddle(diagnostic.detail, MAX_DETAIL),
     cutMiddle(diagnostic.snippet, MAX_SNIPPET),

@@ -12,6 +12,7 @@ import {
   type TypeName,
 } from '../schema/read-schema.ts'
 import type { Diagnostic } from './diagnostic.ts'
+import { missingProvider } from './unmendable.ts'
 
 /** Sources of hints; null where there is none. */
 export interface Surroundings {
@@ -23,6 +24,8 @@ export interface Surroundings {
   declaredIn(module: string): Promise<Declarations | null>
   types(): Promise<TypeNames | null>
   block(type: TypeName): Promise<Block | null>
+  /** Returns the providers that are installed or locked, with their versions; null when they are not known. */
+  providers(): Promise<string[] | null>
 }
 
 const MAX_NAMES = 15
@@ -155,6 +158,18 @@ const hintType: Hint = async ([, kind, type = ''], _, at) => {
   return near.length === 0 ? '' : `nearest types: ${near.join(', ')}.`
 }
 
+const hintProvider: Hint = async (_, diagnostic, at) => {
+  const missing = missingProvider(diagnostic)
+  const known = missing === null ? null : await at.providers()
+  if (missing === null || known === null) return ''
+  const others = known.filter((one) => !one.startsWith(`${missing.split('/').slice(-2).join('/')} `))
+  return (
+    `the provider ${missing} cannot be installed here. ` +
+    (others.length === 0 ? 'No other provider is installed' : `Installed are ${joinNames(others, MAX_NAMES)}`) +
+    '; terraform_data needs none. If only the code of this session uses it, write that code without it.'
+  )
+}
+
 /** Hints by the detail of a diagnostic, in the words of OpenTofu and Terraform. */
 const HINTS: readonly [RegExp, Hint][] = [
   [/This object does not have an attribute named "([\w-]+)"\.(?! Did)/g, hintOutputs],
@@ -166,6 +181,7 @@ const HINTS: readonly [RegExp, Hint][] = [
   [/(local value) with the name "([\w-]+)" has not been declared\.( Did)?/g, hintDeclared],
   [/No (module) call named "([\w-]+)" is declared/g, hintDeclared],
   [/An? (managed|data|ephemeral) resource "([\w-]+)" "([\w-]+)" has not been declared/g, hintResource],
+  [/\b(?:provider|installing) (?:[\w.-]+\/)?[\w.-]+\/[\w-]+/g, hintProvider],
   [/does not support (resource type|data source|ephemeral resource(?: type)?) "([\w-]+)"\.(?! Did)/g, hintType],
 ]
 

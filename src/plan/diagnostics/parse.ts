@@ -13,24 +13,28 @@ const FRAME = /^(?:[│╷╵] ?)?/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with an escape
 const COLOUR = /\u001b\[[0-9;]*m/g
 
-/** Reads the diagnostics in engine output, with or without a frame; other text is skipped. */
+/** Reads the diagnostics in engine output, with or without a frame; within one, a heading is a part of its message. */
 export function parseDiagnostics(text: string): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   let lines: string[] = []
   let head: RegExpExecArray | null = null
+  let isFramed = false
   const endDiagnostic = () => {
     if (head && diagnostics.length < MAX_DIAGNOSTICS) diagnostics.push(diagnosticOf(head, lines))
     lines = []
   }
   for (const raw of text.replaceAll(COLOUR, '').split(/\r?\n/)) {
     const line = raw.replace(FRAME, '').trimEnd()
-    const heading = HEAD.exec(line)
+    if (raw.startsWith('╷')) isFramed = false
+    const heading = isFramed ? null : HEAD.exec(line)
     if (heading) {
       endDiagnostic()
       head = heading
+      isFramed = raw.startsWith('│')
     } else if (raw.startsWith('╵')) {
       endDiagnostic()
       head = null
+      isFramed = false
     } else lines.push(line)
   }
   endDiagnostic()

@@ -165,6 +165,8 @@ const ADVICE: Record<Exclude<Fault, 'module'>, string> = {
 interface Circumstances {
   blame: ReturnType<typeof blameOf>
   cloud: Cloud
+  /** Text of the code before the session; null while it is not known. */
+  base?: string | null
 }
 
 /** Longest quoted error, in characters. */
@@ -202,14 +204,42 @@ const hasCredentialFault = (text: string) => matches(PATTERNS.credentials, text)
 const matches = (patterns: readonly RegExp[], text: string) => patterns.some((pattern) => pattern.test(text))
 
 /**
- * Reports whether code cannot avoid a missing provider. A provider that the session introduced can be removed again,
- * unless it is the cloud's own. An unnamed provider is needed if the session left provider settings alone.
+ * Reports whether code cannot avoid a missing provider. One that the session introduced can be removed again, also the
+ * cloud's own, unless there was no code before it that shows another way. An unnamed provider is needed if the session
+ * left provider settings alone.
  */
-function isNeeded(text: string, { blame, cloud }: Circumstances): boolean {
-  const provider = /\bprovider ([\w.-]+(?:\/[\w-]+){1,2})\b/.exec(text)?.[1]
+function isNeeded(text: string, { blame, cloud, base = null }: Circumstances): boolean {
+  const provider = providerIn(text)
   if (provider === undefined) return !blame.settings
-  return OWN_PROVIDERS[cloud].test(provider) || !blame.introduces(provider)
+  if (!blame.introduces(provider)) return true
+  if (base === null) return OWN_PROVIDERS[cloud].test(provider)
+  return uses(base, provider) || (OWN_PROVIDERS[cloud].test(provider) && !ANY_BLOCK.test(base))
 }
+
+const providerIn = (text: string): string | undefined =>
+  /\b(?:provider|installing) ((?:[\w.-]+\/)?[\w.-]+\/[\w-]+)\b/.exec(text)?.[1]
+
+/** Returns the provider that could not be installed, such as `hashicorp/random`; null for any other error. */
+export function missingProvider({ summary, detail }: Pick<Diagnostic, 'summary' | 'detail'>): string | null {
+  const text = `${summary} ${detail}`.replaceAll(/\s+/g, ' ')
+  return matches(REGISTRY, text) ? (providerIn(text) ?? null) : null
+}
+
+const ANY_BLOCK = /^\s*(resource|data|module|ephemeral)\s+"/m
+
+/** Reports whether code has a block of a provider, its settings or its source. */
+function uses(code: string, provider: string): boolean {
+  const name = nameOf(provider)
+  return (
+    name !== undefined &&
+    new RegExp(
+      `^\\s*(?:(?:resource|data|ephemeral)\\s+"${name}[_"]|provider\\s+"${name}"|source\\s*=\\s*"[^"]*/${name}")`,
+      'm',
+    ).test(code)
+  )
+}
+
+const nameOf = (provider: string): string | undefined => /^[\w-]+$/.exec(provider.split('/').at(-1) ?? '')?.[0]
 
 /** Reports whether an error concerns a whole provider: a single denied resource may be a mistake in the code. */
 const concernsProvider = ({ address, context }: Diagnostic) =>
@@ -283,7 +313,7 @@ export function blameOf(diff: string) {
     },
     /** True if the change introduces this provider, for example `hashicorp/random`. */
     introduces: (provider: string): boolean => {
-      const name = /^[\w-]+$/.exec(provider.split('/').at(-1) ?? '')?.[0]
+      const name = nameOf(provider)
       if (name === undefined) return false
       return new RegExp(`"${name}_|/${name}"|provider\\s+"${name}"|^\\+\\s*${name}\\s*=\\s*\\{`, 'm').test(added)
     },

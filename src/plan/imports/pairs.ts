@@ -1,5 +1,5 @@
 import { joinNames } from '../../base/text.ts'
-import { toReportAction } from '../actions.ts'
+import { isMoved, toReportAction } from '../actions.ts'
 import { stripBackticks, withoutIndexes } from '../addresses.ts'
 import { describesCode, type Plan, type ResourceChange } from '../plan.ts'
 import { changesByAddress, isCreated, managedChanges, stateIdentifiers } from '../planned-changes.ts'
@@ -151,6 +151,22 @@ export function leftoverBlocks(failed: readonly Pair[], plan: Plan): string[] {
 }
 
 /**
+ * Returns the pairs with the addresses that code and state have for them by now: where a `moved` block leads, or where
+ * the state keeps the identifier.
+ */
+export function followMoves(imported: readonly Pair[], plan: Plan, identity: (id: string) => string): Pair[] {
+  const moves = new Map(plan.resource_changes.filter(isMoved).map((one) => [one.previous_address, one.address]))
+  const state = stateIdentifiers(plan)
+  const places = new Map([...state].map(([address, id]) => [identity(id), address]))
+  const present = (address: string, resourceId: string): string => {
+    const moved = moves.get(address)
+    if (moved !== undefined) return moved
+    return state.has(address) ? address : (places.get(identity(resourceId)) ?? address)
+  }
+  return imported.map(({ address, resource_id }) => ({ address: present(address, resource_id), resource_id }))
+}
+
+/**
  * Reports whether state, code and infrastructure agree on the imports: each address is in the state, and a later plan
  * changes none of them, apart from arguments that an import cannot read.
  * @param plan null when no plan could be made
@@ -166,13 +182,20 @@ export function stateAlignment(imported: readonly Pair[], plan: Plan | null): { 
   const changes = planned
     .filter((change) => !stateAlone.includes(change))
     .map(({ resource, action }) => ({ address: resource.address, action: toReportAction(action) }))
+  // A plan that moves an object may list it at its old or its new address.
+  const held = new Set(state.keys())
+  for (const one of plan.resource_changes)
+    if (isMoved(one) && one.previous_address !== undefined && held.has(one.previous_address)) held.add(one.address)
   const missing = imported
-    .filter(({ address }) => !state.has(address))
+    .filter(({ address }) => !held.has(address))
     .map(({ address }) => ({ address, action: 'not in the state' }))
-  const changed = [...missing, ...changes.filter(({ address }) => addresses.has(address) && state.has(address))]
+  const changed = [...missing, ...changes.filter(({ address }) => addresses.has(address) && held.has(address))]
   const others = changes.filter(({ address }) => !addresses.has(address))
   const aligned = changed.length === 0
   const settings = stateAlone.map(({ resource }) => resource.address)
+  const moved = plan.resource_changes.flatMap((one) =>
+    isMoved(one) && addresses.has(one.address) ? [`${one.previous_address} to ${one.address}`] : [],
+  )
   const verdict = aligned
     ? `Aligned: a plan after the import changes none of the imported resources (${imported.length}).`
     : `Not aligned: a plan after the import still changes ${changed.length} of ${imported.length} ` +
@@ -181,6 +204,7 @@ export function stateAlignment(imported: readonly Pair[], plan: Plan | null): { 
     verdict,
     settings.length > 0 &&
       `The next apply writes settings of the provider into the state alone: ${joinNames(settings, MAX_NAMED)}.`,
+    moved.length > 0 && `The next apply moves in the state alone: ${joinNames(moved, MAX_NAMED)}.`,
     others.length > 0 && `Beyond what was imported it has: ${listChanges(others)}.`,
   ]
   return { aligned, text: parts.filter((part) => part !== false).join(' ') }

@@ -34,7 +34,8 @@ export interface IacJobs {
   /** `migrate_state` only where the service offers it. */
   init: EngineRoot & Scoped & { migrate_state?: true; module_credentials?: ModuleCredentials }
   validate: EngineRoot
-  plan: EngineRoot & { plan_file: string; targets?: string[] } & Scoped
+  /** `lock` only where the service offers it. */
+  plan: EngineRoot & { plan_file: string; targets?: string[]; lock?: false } & Scoped
   show: EngineRoot & { plan_file: string }
   /** `plan_sha256` only where the service offers it. */
   apply: EngineRoot & { plan_file: string; plan_sha256?: string } & Scoped
@@ -81,7 +82,7 @@ export interface IacClient {
   engine(signal?: AbortSignal): Promise<EngineInfo | null>
   /** Reports whether the service currently announces an addition, which an older version after a restart may not. */
   offers?(
-    addition: 'plan_sha256' | 'repository' | 'state_summary' | 'migrate_state' | 'module_credentials',
+    addition: 'plan_sha256' | 'repository' | 'state_summary' | 'migrate_state' | 'module_credentials' | 'lock',
     signal?: AbortSignal,
   ): Promise<boolean>
   /**

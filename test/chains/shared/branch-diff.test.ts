@@ -47,6 +47,17 @@ describe('a diff for a model', () => {
     expect(describeDiff(many, 2_000).length).toBeLessThan(2_100)
   })
 
+  it('names a new file that is shown whole beside it, and repeats no other', () => {
+    const diff = [changed('a.tf', '+new'), committed.join('\n'), '\nnew file f.tf\nz = 1\n'].join('\n')
+    const show = (files: string) => describeDiff(diff, 1_000, files)
+    const change = '--- a.tf (changed) ---\n@@ -1 +1 @@\n+new'
+    const [b, f] = ['--- b.tf (new file, whole) ---\nx = 1', '--- f.tf (new file, whole) ---\nz = 1']
+    expect(show('--- a.tf ---\nnew\n\n--- b.tf ---\nx = 1\n\n--- f.tf ---\nz = 1')).toBe(
+      [change, '--- b.tf (new file) ---', '--- f.tf (new file) ---'].join('\n\n'),
+    )
+    expect(show('--- b.tf ---\nx = 12\n\n--- c.tf ---\nz = 1')).toBe([change, b, f].join('\n\n'))
+  })
+
   it('is empty when nothing was changed', () => {
     expect(describeDiff('', 1_000)).toBe('')
   })

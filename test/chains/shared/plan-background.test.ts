@@ -103,6 +103,16 @@ describe('condensePlanText', () => {
 const shown = (text: string) =>
   describePlan({ plan: planOf([]), text, reference: { targets: [] } }, { text: (value) => value })
 
+it('says what is outside of the plan in a paragraph of its own', () => {
+  const read = { plan: planOf([]), text: 'the plan', reference: { targets: ['a.b'] } }
+  const described = describePlan({ ...read, beyond: { made: true, changes: [] } }, { text: (value) => value })
+  expect(described.split('\n\n')).toEqual([
+    'Computed from the plan: 0 to create, 0 to update, 0 to delete, 0 to recreate',
+    'Not part of this plan, for information only: A plan of the whole root changes nothing outside the targets.',
+    'the plan',
+  ])
+})
+
 it('leaves out the warning about targets, which are the choice of the platform', () => {
   const text = [
     'Plan: 1 to add, 0 to change, 0 to destroy.',

@@ -232,7 +232,9 @@ function fakeWorkspace(): FakeWorkspace {
     restore: async () => {},
     pendingChanges: async () => workspace.changes,
     branchDiff: async () => '',
+    baseCode: async () => '',
     changedFiles: async () => [],
+    baseCommit: async () => 'base',
     revision: async () => workspace.current_revision,
     keep: async () => {
       workspace.kept = true

@@ -75,6 +75,16 @@ describe('commit and push', () => {
     expect(await workspace.commitAndPush()).toBe(await site.remote(uri, 'rev-parse', 'main'))
   })
 
+  it('knows the code from before the session, whatever was committed since', async () => {
+    const { workspace, at } = await opened({ 'main.tf': 'before\n', 'sub/a.tofu': 'below\n', 'notes.md': 'words\n' })
+    await writeFile(at('main.tf'), 'after\n')
+    await workspace.commitAndPush()
+    const code = await workspace.baseCode()
+    expect(code.trim().split('\n').sort()).toEqual(['before', 'below'])
+    const { workspace: empty } = await opened({ 'notes.md': 'words\n' })
+    expect(await empty.baseCode()).toBe('')
+  })
+
   it('leaves out what the engine and the platform leave in the work tree', async () => {
     const { uri, workspace, at } = await opened({ 'main.tf': 'x' })
     const states = ['terraform.tfstate', 'terraform.tfstate.backup', 'session.plan']
@@ -144,10 +154,14 @@ describe('pending changes', () => {
     expect(await workspace.pendingChanges()).toEqual([])
   })
 
-  it('show a change of blanks too', async () => {
-    const { workspace, at } = await opened({ 'main.tf': 'a b\n' })
-    await writeFile(at('main.tf'), 'a    b\n')
+  it.each([
+    ['alone', 'a    b\nc\n'],
+    ['beside another change', 'a    b\nd\n'],
+  ])('show a change of blanks %s, as the diff of the branch does', async (_, text) => {
+    const { workspace, at } = await opened({ 'main.tf': 'a b\nc\n' })
+    await writeFile(at('main.tf'), text)
     expect((await workspace.pendingChanges())[0]?.content).toContain('+a    b')
+    expect(await workspace.branchDiff()).toContain('+a    b')
   })
 
   it('survive odd names, a renamed file, a symlink and a huge file', async () => {

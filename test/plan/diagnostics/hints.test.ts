@@ -63,6 +63,7 @@ const at: Surroundings = {
     ephemeral: ['random_password'],
   }),
   block: async ({ type }) => (type === 'aws_s3_bucket' ? BUCKET : null),
+  providers: async () => ['hashicorp/aws 5.73.0', 'hashicorp/random 3.6.0'],
 }
 const error = (detail: string, more: Partial<Diagnostic> = {}): Diagnostic =>
   diagnosticOf({ detail, file: 'main.tf', line: 1, ...more })
@@ -166,6 +167,20 @@ describe('hints', () => {
     ['the words are unknown', error('Something else.')],
   ])('are empty when %s', async (_, diagnostic) => {
     expect(await hintFor(diagnostic, at)).toBe('')
+  })
+
+  it('name the installed providers where one cannot be installed', async () => {
+    const detail =
+      'Could not retrieve the list of available versions for provider hashicorp/random:\n' +
+      'could not connect to registry.terraform.io: dial tcp: no such host'
+    const failed = error(detail, { summary: 'Failed to query available provider packages' })
+    expect(await hintFor(failed, at)).toBe(
+      'Hint: the provider hashicorp/random cannot be installed here. Installed are hashicorp/aws 5.73.0; terraform_data ' +
+        'needs none. If only the code of this session uses it, write that code without it.',
+    )
+    expect(await hintFor(failed, { ...at, providers: async () => [] })).toContain('No other provider is installed')
+    expect(await hintFor(error(detail, { summary: 'Something else' }), at)).toBe('')
+    expect(await hintFor(failed, { ...at, providers: async () => null })).toBe('')
   })
 
   it('of many diagnostics in one entry are at most two', async () => {

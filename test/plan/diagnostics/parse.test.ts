@@ -33,6 +33,14 @@ describe('the text of an engine', () => {
     expect(comparable(framed)).toEqual(comparable(plain))
   })
 
+  it('has no diagnostic of its own for a heading inside of a framed message', () => {
+    const message = ['Service answered:', '', 'Error: Unsupported argument', '', '  on billing.tf line 12:']
+    const framed = ['╷', '│ Error: Precondition failed', '│ ', ...message.map((line) => `│ ${line}`), '╵']
+    const [first, second, ...more] = parseDiagnostics([...framed, '', ...framed].join('\n'))
+    expect(first).toMatchObject({ summary: 'Precondition failed', detail: message.join('\n') })
+    expect([second, more]).toEqual([first, []])
+  })
+
   it('and its machine form say the same', async () => {
     for (const name of ['undeclared', 'syntax', 'runtime']) {
       const machine = fromEngine(v.parse(DiagnosticsSchema, JSON.parse(await recorded(`${name}.json`))))

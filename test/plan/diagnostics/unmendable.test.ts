@@ -4,8 +4,10 @@ import { parseDiagnostics } from '../../../src/plan/diagnostics/parse.ts'
 import { blameOf, explainUnmendable } from '../../../src/plan/diagnostics/unmendable.ts'
 import { recorded } from './support.ts'
 
-const why = (text: string, { cloud = 'aws', diff = '' }: { cloud?: Cloud; diff?: string } = {}) =>
-  explainUnmendable(parseDiagnostics(text), { blame: blameOf(diff), cloud })
+const why = (
+  text: string,
+  { cloud = 'aws', diff = '', base }: { cloud?: Cloud; diff?: string; base?: string | null } = {},
+) => explainUnmendable(parseDiagnostics(text), { blame: blameOf(diff), cloud, ...(base !== undefined && { base }) })
 
 const PROVIDER =
   '\n\n  with provider["registry.terraform.io/hashicorp/aws"],\n  on provider.tf line 1, in provider "aws":\n' +
@@ -464,5 +466,21 @@ describe('errors that the code may have caused', () => {
     ['registry.example.com/acme/own', '+resource "own_thing" "x" {}\n', true],
   ])('a registry that cannot be reached for %s after %s', (provider, diff, mendable) => {
     expect(why(registry(provider), { diff }) === null).toBe(mendable)
+  })
+
+  const ADDED = '+resource "aws_sqs_queue" "jobs" {\n+}\n'
+  it.each<[string, string, boolean]>([
+    ['has only other providers', 'resource "terraform_data" "a" {}\n', true],
+    ['uses it', 'resource "terraform_data" "a" {}\nresource "aws_s3_bucket" "b" {}\n', false],
+    ['sets it up', 'resource "terraform_data" "a" {}\nprovider "aws" {}\n', false],
+    [
+      'requires it',
+      'module "a" {}\nterraform {\n  required_providers { aws = {\n    source = "hashicorp/aws"\n',
+      false,
+    ],
+    ['has nothing that shows another way', 'terraform {}\n', false],
+    ['only speaks of it', 'resource "terraform_data" "a" {\n  input = "aws_s3_bucket"\n}\n', true],
+  ])('the own provider of the cloud, which the session introduced, where the code before %s', (_, base, mendable) => {
+    expect(why(registry('hashicorp/aws'), { diff: ADDED, base }) === null).toBe(mendable)
   })
 })

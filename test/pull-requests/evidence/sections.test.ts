@@ -181,10 +181,10 @@ describe('Compliance', () => {
 
   it('says when there was no audit, or only one of an earlier plan', () => {
     expect(partOf(evidenceOf({ compliance: null }), 'Compliance')).toBe(
-      'Not audited: no audit ran on the plan of round 1.',
+      'Not audited: no audit ran on the plan of round 1, because the audit was switched off.',
     )
     expect(partOf(evidenceOf({ generate: generateReport({}, 3) }), 'Compliance')).toBe(
-      'Not audited: no audit ran on the plan of round 3. The latest audit is of round 1: **Passed**.',
+      'Not audited: no audit ran on the plan of round 3, because the round ended before its audit. The latest audit is of round 1: **Passed**.',
     )
     expect(partOf(withoutPlan({}), 'Compliance')).toContain('Not audited')
   })

@@ -134,6 +134,7 @@ describe('other answers', () => {
         'state',
         'migrate_state',
         'programs_only',
+        'lock',
         'module_credentials',
       ],
       sandbox: 'none',

@@ -42,15 +42,19 @@ describe('a request about the variables of several environments', () => {
     const { llm, session } = await round([write('envs/staging.tfvars', 'retention_days = 7\n'), done('7 in staging.')])
     expect(session.statuses.at(-1)).toBe('completed')
     const remarks = [
-      'Also planned with `envs/staging.tfvars`, without its state: valid, 1 resource; `retention_days` = 7, before 14.',
-      'Also planned with `prod.tfvars`, without its state: valid, 1 resource; `retention_days` = 35.',
-      'Not planned with `environments/test/terraform.tfvars`: the session changes no variable that is set there, ' +
-        'and what it added may get other values from it.',
-      expect.stringMatching(/^The plan under review has the values that the engine reads by itself/),
+      'Not tried with the values of `environments/test/terraform.tfvars`: the session changed no variable that is set ' +
+        'there. What it added was not checked with these values.',
+      expect.stringMatching(
+        /^The plan under review is that of the environment whose values the engine reads by itself/,
+      ),
+      'Tried with the values of `envs/staging.tfvars`: the code is valid, with 1 resource in all; `retention_days` = 7 ' +
+        '(before this session 14).',
+      'Tried with the values of `prod.tfvars`: the code is valid, with 1 resource in all; `retention_days` = 35.',
     ]
     expect((await remarksOf(session)).sort()).toEqual(remarks)
     for (const chain of ['generate_engine_plan_report', 'report_compliance_findings'])
-      for (const remark of remarks.slice(0, 3)) expect(said(llm.of(chain)[0])).toContain(remark)
+      for (const remark of remarks.filter((text) => typeof text === 'string'))
+        expect(said(llm.of(chain)[0])).toContain(remark)
     expect(readdirSync(dirname(planPath(stack, session.uuid)))).toEqual(['saved-plan'])
   })
 
@@ -68,7 +72,8 @@ describe('a request about the variables of several environments', () => {
       expect(repair).toContain('With prod.tfvars:')
       expect(repair).toContain('Too long.')
       expect(await remarksOf(session)).toContain(
-        'Also planned with `prod.tfvars`, without its state: valid, 1 resource; `retention_days` = 34, before 35.',
+        'Tried with the values of `prod.tfvars`: the code is valid, with 1 resource in all; `retention_days` = 34 ' +
+          '(before this session 35).',
       )
     },
     LONG_MS,
@@ -81,9 +86,9 @@ describe('a request about the variables of several environments', () => {
     expect(session.statuses.at(-1)).toBe('completed')
     expect(llm.of('task_complete')).toHaveLength(2)
     const remarks = await remarksOf(session)
-    expect(remarks.find((line) => line.startsWith('Planned with `prod.tfvars`, without its state: fails: '))).toContain(
-      'a number is required',
-    )
+    expect(
+      remarks.find((line) => line.startsWith('Tried with the values of `prod.tfvars`: the code fails: ')),
+    ).toContain('a number is required')
   })
 })
 

@@ -12,8 +12,6 @@ import { startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
-const TASK = 'Write one resource block for each of these existing resources.\n\n- id-a\n- id-b'
-
 describe('an import that fails', () => {
   it('is tried again with the words of the engine, the others are not', async () => {
     const refuse = { exit_code: 1, stderr: 'Error: Cannot import non-existent remote object' }
@@ -33,7 +31,7 @@ describe('an import that fails', () => {
       status: 'Succeeded',
       summary: { selected: 2, imported: 2, failed: 0 },
     })
-    expect(session.history).toEqual([{ user: TASK, assistant: 'Wrote two blocks.' }])
+    expect(session.history).toEqual([{ user: QUERY, assistant: 'Wrote two blocks.' }])
   })
 
   it('does not undo the others: the round goes on with what was imported', async () => {
@@ -64,7 +62,7 @@ describe('an import that fails', () => {
       ],
     })
     expect(session.history).toEqual([
-      { user: TASK, assistant: 'Imported 1 of 2 resources.\n- terraform_data.a (id-a)' },
+      { user: QUERY, assistant: 'Imported 1 of 2 resources.\n- terraform_data.a (id-a)' },
     ])
   })
 

@@ -9,8 +9,6 @@ import { appliedRepository, nextRound, planPath, runGenerate, startStack } from 
 
 const stack = startOnce(startStack)
 
-const TASK = 'Write one resource block for each of these existing resources.\n\n- id-a\n- id-b'
-
 describe('a full import', () => {
   it('writes code, imports one resource after the other and reports what the state says', async () => {
     const repo_uri = await appliedRepository(stack, undefined, (state) =>
@@ -40,7 +38,7 @@ describe('a full import', () => {
       'IMPORT',
     ])
     expect(session).toMatchObject({ in_flight: false, is_blocked: false })
-    expect(session.history).toEqual([{ user: TASK, assistant: 'Wrote two blocks.' }])
+    expect(session.history).toEqual([{ user: QUERY, assistant: 'Wrote two blocks.' }])
     expect(await stack.git(repo_uri, 'show', `${session.branch}:imported.tf`)).toBe(blocks('a', 'b'))
     expect(existsSync(planPath(stack, session.uuid))).toBe(false)
     expect(llm.of('requests_filter')).toEqual([])
@@ -156,6 +154,26 @@ describe('a full import', () => {
       ['report', null],
     ])
     expect(session.history.map(({ assistant }) => assistant)).toEqual(['Wrote a block.'])
+  })
+
+  it('follows an import that the code moves afterwards: rows and verdict have the present address', async () => {
+    const moved = `${blocks('kept')}moved {\n  from = terraform_data.a\n  to   = terraform_data.kept\n}\n`
+    const iac = withScope(stack, ['id-a'])
+    const { session } = await runImport(stack, iac, {
+      task_complete: [
+        ...[write('imported.tf', `resource "terraform_data" "a" {\n  input = "guessed"\n}\n`), done('Wrote a block.')],
+        ...[write('imported.tf', moved), done('Gave the block its name.')],
+      ],
+      generate_engine_targets: targets('terraform_data.a', 'terraform_data.kept'),
+      import_addresses: addresses(['terraform_data.a', 'id-a']),
+      [SPLIT]: operations(['Remove the input of terraform_data.a']),
+    })
+    const report = await importReport(stack, session.uuid)
+    expect(report.state_alignment).toBe(
+      'Aligned: a plan after the import changes none of the imported resources (1). ' +
+        'The next apply moves in the state alone: terraform_data.a to terraform_data.kept.',
+    )
+    expect(report.imported_resources).toMatchObject([{ resource_address: 'terraform_data.kept', resource_id: 'id-a' }])
   })
 
   it('says what still differs when the iterations are used up', async () => {

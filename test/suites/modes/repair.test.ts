@@ -80,6 +80,45 @@ describe('the repair loop', () => {
 
 const TITLE = 'Checked against the request'
 
+describe('code that was broken before the session', () => {
+  const broken = { 'main.tf': MAIN, 'old.tf': 'output "old" {\n  value = var.missing\n}\n' }
+  const words = 'In old.tf an output of others reads a variable that nobody declares.'
+
+  it.each([
+    ['an undeclared variable', broken, 'old.tf:2: Reference to undeclared input variable'],
+    ['a syntax error', { ...broken, 'old.tf': 'output "old" {\n  value =\n}\n' }, 'old.tf:2: Invalid expression'],
+  ])('by %s ends with the words of its author, who is told that it is older', async (_, files, error) => {
+    const scripts = { task_complete: [write('second.tf', ADDED), done('Added it.'), done(words)] }
+    const { llm, session } = await runGenerate(stack, scripts, { request: { files } })
+    expect(session.statuses.at(-1)).toBe('uncompleted')
+    expect(session.messages.at(-1)).toBe(
+      'Nothing was planned: the engine does not accept the code because of errors that the code had before this ' +
+        `session (${error}), and the last attempt changed nothing. ${words}`,
+    )
+    const told = said(llm.of('task_complete')[2])
+    expect(told).toContain('[older than this session]')
+    expect(told).toContain('All of them stood in the code before this session')
+    expect(told).not.toContain('Correct the causes')
+    const [attempt] = await stack.database.sql<{ detail: string }[]>`
+      SELECT a.diagnostics->0->>'detail' AS detail FROM round_attempts a JOIN rounds r ON r.id = a.round_id
+      JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${session.uuid} AND a.number = 1`
+    expect(attempt?.detail).toMatch(/^The code had this error before this session\./)
+    // The next request may ask to mend it.
+    const next = goodLlm({ task_complete: [{ calls: [['delete_file', { target_file: 'old.tf' }]] }, done('Mended.')] })
+    const mended = await nextRound(stack, stack.context(next), session.uuid, 'Take the broken output away')
+    expect(mended.statuses.at(-1)).toBe('completed')
+  })
+
+  it('is told apart from what an attempt breaks itself', async () => {
+    const scripts = { task_complete: [write('second.tf', BROKEN), done('One.'), write('old.tf', ''), done('Two.')] }
+    const { llm } = await runGenerate(stack, scripts, { request: { files: broken } })
+    const told = said(llm.of('task_complete')[2])
+    expect(told).toContain('Correct the causes of those that are not marked as older')
+    expect(told).toContain('2. Unsupported argument\\nsecond.tf:2')
+    expect(told).toContain('Reference to undeclared input variable [older than this session]')
+  })
+})
+
 it('a generate round whose first plan leaves out what was asked for is repaired; report and pull request say what was checked', async () => {
   const known = { kind: 'attribute', type: 'terraform_data', path: 'id', op: 'eq', value: '1' }
   const { llm, session } = await runGenerate(stack, {

@@ -3,7 +3,7 @@ import { startOnce } from '../../helpers/start-once.ts'
 import { said } from '../../pipeline/steps/scripted-llm.ts'
 import { withNotifications } from './apply-world.ts'
 import { textsOf } from './artifacts.ts'
-import { GATES, goodLlm, THIRD } from './scripts.ts'
+import { ADDED, done, GATES, goodLlm, THIRD, write } from './scripts.ts'
 import { firstRound, nextRound, startStack, withChanges } from './stack.ts'
 
 const stack = startOnce(startStack)
@@ -56,4 +56,27 @@ it('a finding of code locks although the model found nothing, tells staff, and a
   expect(passing.sent).toEqual([])
   expect(await checkOf(first.uuid)).toMatchObject({ passed: true, summary: 'Audited.' })
   expect(said(later.of('report_compliance_findings')[0])).not.toContain('do not repeat them')
+})
+
+it('what a rule would lock for goes back to the author once, with what to do, and is mended', async () => {
+  const secret = ADDED.replace('hello again', `ghp_${'a1B2c3D4e5'.repeat(4)}`)
+  const llm = goodLlm({
+    task_complete: [write('second.tf', secret), done('First.'), write('second.tf', ADDED), done('Second.')],
+  })
+  const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }))
+  expect(session.is_blocked).toBe(false)
+  expect(session.statuses.filter((status) => status === 'generating')).toHaveLength(2)
+  const told = String(llm.of('task_complete')[2]?.messages.at(-1)?.content)
+  expect(told).toContain('rules of the platform find in its plan what would lock the session')
+  expect(told).toContain('common.secrets.known-token terraform_data.second')
+  expect(told).toContain('Rotate the secret')
+  expect(await checkOf(session.uuid)).toMatchObject({ passed: true })
+})
+
+it('goes back to nobody where nothing locks', async () => {
+  const llm = goodLlm()
+  const context = stack.context(llm, { orchestration: { ...GATES, enable_compliance_checker: false } })
+  const session = await firstRound(stack, withChanges(context, OPEN))
+  expect(session.is_blocked).toBe(false)
+  expect(llm.of('task_complete')).toHaveLength(2)
 })

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { loadConfig } from '../../../config/load.ts'
 import type { Config, OrchestrationConfig, StateCredentials } from '../../../config/types.ts'
@@ -282,12 +283,23 @@ export async function runWaiting(
   return session
 }
 
-/** Wraps the real engine's client and records kind and targets of its jobs. */
+/**
+ * Wraps the real engine's client and records kind and targets of the jobs in the clones of rounds, without those that
+ * plan copies of the code beside them.
+ */
 export function watched(stack: Stack) {
   const { iac } = stack.context(scriptedLlm({}))
   const jobs: [IacJobKind, string[] | undefined][] = []
+  const clones = new Map<string, string>()
+  const isInClone = (path: string): boolean => {
+    const session = relative(stack.config.paths.upload_folder, path).split('/')[0] ?? ''
+    const known = clones.get(session)
+    // The clone of an earlier round is gone.
+    if (known === undefined || !existsSync(known)) clones.set(session, path)
+    return clones.get(session) === path
+  }
   const run: IacClient['run'] = (kind, body, options) => {
-    jobs.push([kind, 'targets' in body ? body.targets : undefined])
+    if (isInClone(body.workspace_path)) jobs.push([kind, 'targets' in body ? body.targets : undefined])
     return iac.run(kind, body, options)
   }
   /** Lists the targets of each plan. */
@@ -348,11 +360,12 @@ export async function engineBeside(
   stack: Stack,
   repo_uri: string,
   env: Record<string, string> = {},
+  root = '',
 ): Promise<{ apply(): Promise<void>; editState(edit: (state: string) => string): Promise<void> }> {
   const directory = await mkdtemp(join(stack.config.paths.upload_folder, '..', 'beside-'))
   await run('git', ['clone', '--quiet', stack.git_host.pathOf(repo_uri), join(directory, 'clone')])
-  const cwd = join(directory, 'clone')
-  const session = { scope_id: 'acme-test', workspace: { uri: repo_uri, branch: '', root_path: null } }
+  const cwd = join(directory, 'clone', root)
+  const session = { scope_id: 'acme-test', workspace: { uri: repo_uri, branch: '', root_path: root || null } }
   await writeOverride(stack.config, session, cwd, silentLogger)
   const binary = await engineOnPath()
   const engine = (...args: string[]) =>
@@ -377,9 +390,10 @@ export async function appliedRepository(
   stack: Stack,
   files: Record<string, string> = { 'main.tf': MAIN },
   edit?: (state: string) => string,
+  root?: string,
 ): Promise<string> {
   const repo_uri = await stack.repository(files)
-  const engine = await engineBeside(stack, repo_uri)
+  const engine = await engineBeside(stack, repo_uri, {}, root)
   await engine.apply()
   if (edit) await engine.editState(edit)
   return repo_uri

@@ -3,19 +3,30 @@ import { type Fields, numberOf, objectOf, objectsOf, oneOf, textOf } from '../..
 
 const ACTIONS = ['create', 'update', 'delete', 'recreate'] as const
 type PlanAction = (typeof ACTIONS)[number]
+const STATE_ACTIONS = ['move', 'import', 'forget'] as const
 
 export type GenerateReport = NonNullable<ReturnType<typeof readGenerateReport>>
 export type Point = ReturnType<typeof readPoint>
 
 /** Reads the report of a generate round; null for any other document. */
 export function readGenerateReport(document: unknown) {
-  const { summary, detailed_changes, potential_impact, estimated_costs } = objectOf(document)
+  const { summary, detailed_changes, state_changes, potential_impact, estimated_costs } = objectOf(document)
   if (potential_impact === undefined && detailed_changes === undefined) return null
   const impact = objectOf(potential_impact)
   const banner = objectOf(impact.banner)
   const counted = objectOf(summary)
   return {
     counts: Object.fromEntries(ACTIONS.map((name) => [name, numberOf(counted[name])])) as Record<PlanAction, number>,
+    /** What the plan does in the state alone, where it does anything there. */
+    stateCounts: STATE_ACTIONS.map((name) => ({ name, count: numberOf(counted[name]) })).filter(
+      ({ count }) => count > 0,
+    ),
+    stateChanges: objectsOf(state_changes).map(({ name, action, previous_name, summary: short }) => ({
+      name: textOf(name),
+      action: oneOf(STATE_ACTIONS, action, 'move'),
+      before: textOf(previous_name),
+      summary: textOf(short),
+    })),
     changes: objectsOf(detailed_changes).map(({ name, action, summary: short, notes, details }) => ({
       name: textOf(name),
       action: oneOf(ACTIONS, action, 'update'),

@@ -159,11 +159,12 @@ const GenerateView = ({ report }: { report: GenerateReport }) => (
     <Impact report={report} />
     <Points points={report.points} changes={report.changes} />
     <Changes changes={report.changes} />
+    <StateChanges changes={report.stateChanges} />
     <Costs costs={report.costs} />
   </>
 )
 
-function Impact({ report: { banner, counts, summary } }: { report: GenerateReport }) {
+function Impact({ report: { banner, counts, stateCounts, summary } }: { report: GenerateReport }) {
   const tone = TONES[banner.level]
   return (
     <div class={`notice notice-${tone} report-impact`}>
@@ -180,6 +181,14 @@ function Impact({ report: { banner, counts, summary } }: { report: GenerateRepor
               <ActionBadge action={ACTIONS[name]} />
             </dt>
             <dd class="number">{formatNumber(counts[name])}</dd>
+          </div>
+        ))}
+        {stateCounts.map(({ name, count }) => (
+          <div key={name}>
+            <dt>
+              <ActionBadge action={name} />
+            </dt>
+            <dd class="number">{formatNumber(count)}</dd>
           </div>
         ))}
         <div>
@@ -283,6 +292,36 @@ function Changes({ changes }: Pick<GenerateReport, 'changes'>) {
           {formatNumber(changes.length - shown.length)} more resources are in the plan, which lists all of them.
         </p>
       )}
+    </section>
+  )
+}
+
+/** Lists what changes in the state alone. */
+function StateChanges({ changes }: { changes: GenerateReport['stateChanges'] }) {
+  if (changes.length === 0) return null
+  return (
+    <section aria-labelledby="report-state">
+      <h3 id="report-state">In the state alone</h3>
+      <p class="quiet small report-line">
+        Objects, actions and descriptions <Origin by="code" />
+      </p>
+      <ul class="report-changes">
+        {changes.slice(0, MAX_ITEMS).map(({ name, action, before, summary }) => (
+          <li key={`${action} ${name}`}>
+            <p class="report-line">
+              <ActionBadge action={action} />
+              {before !== '' && (
+                <>
+                  <code>{visibleText(before)}</code> →{' '}
+                </>
+              )}
+              <ResourceLink address={name} />
+            </p>
+            <Prose text={summary} />
+          </li>
+        ))}
+      </ul>
+      {changes.length > MAX_ITEMS && <p class="quiet">and {formatNumber(changes.length - MAX_ITEMS)} more</p>}
     </section>
   )
 }

@@ -95,10 +95,12 @@ export const costSection = ({ generate }: Evidence): Section | null =>
 type Finding = ComplianceReport['violations'][number]
 
 /** Shows verdict and findings of the reviewed plan's audit. */
-export function complianceSection({ compliance, generate }: Evidence): Section | null {
+export function complianceSection({ compliance, generate, rounds }: Evidence): Section | null {
   if (!generate)
     return section('Compliance', 'Not audited: there is no reviewed plan. Only plans of generate rounds are audited.')
-  const missing = `Not audited: no audit ran on the plan of round ${generate.round}.`
+  const isDone = rounds.some(({ number, status }) => number === generate.round && status === 'completed')
+  const why = isDone ? 'the audit was switched off' : 'the round ended before its audit'
+  const missing = `Not audited: no audit ran on the plan of round ${generate.round}, because ${why}.`
   if (!compliance) return section('Compliance', missing)
   const { passed, round, document } = compliance
   const verdict = passed ? '**Passed**' : '**Not passed**'

@@ -88,7 +88,7 @@ export function reviewedChanges({ generate, rounds }: Evidence): ReviewedChanges
 function fromReport({ summary, detailed_changes }: GenerateReport): ChangeList {
   const entries = detailed_changes.map(({ name, action }) => ({ address: name, action: fromReportAction(action) }))
   const { recreate: replace, ...counts } = summary
-  return { entries, total: entries.length, counts: { ...counts, replace, move: 0, import: 0, forget: 0 } }
+  return { entries, total: entries.length, counts: { move: 0, import: 0, forget: 0, ...counts, replace } }
 }
 
 /** Lists all that happens to an object, for example `move, update`. */

@@ -118,10 +118,17 @@ const toAddress = (type: string, name: string): string =>
 /** Shows the effects of the session's apply rounds on the infrastructure. */
 export const appliedSection = ({ apply, generate }: Evidence): Section | null =>
   reportSection('Applied', apply, (document, { round, created_at }) => {
-    const { status, summary, execution_summary, resource_changes } = document
-    const counts =
-      `${summary.created} created, ${summary.updated} updated, ${summary.destroyed} destroyed, ${summary.failed} ` +
-      'failed'
+    const { status, summary, execution_summary, resource_changes, state_changes = [] } = document
+    const counts = [
+      ...(['created', 'updated', 'destroyed', 'failed'] as const).map((name) => `${summary[name]} ${name}`),
+      ...(['moved', 'imported', 'forgotten'] as const).flatMap((name) =>
+        summary[name] ? `${summary[name]} ${name}` : [],
+      ),
+    ].join(', ')
+    const inState = state_changes.map(
+      ({ name, action, previous_name, summary: words }) =>
+        `${action} ${previous_name === undefined ? '' : `${code(previous_name)} → `}${code(name)}: ${inline(words)}`,
+    )
     const which = generate && generate.round > round ? 'an earlier plan of this session' : 'the reviewed plan'
     const lead =
       `An apply of ${which} ran before this pull request was opened${OUTCOMES[status]}. **${status}: ${counts}** ` +
@@ -134,7 +141,7 @@ export const appliedSection = ({ apply, generate }: Evidence): Section | null =>
       )
     const narration = (max: number) => prose(execution_summary, max)
     return [
-      blocks(lead, narration(1_000), titledList('Failed:', failures, 20)),
+      blocks(lead, narration(1_000), titledList('Failed:', failures, 20), titledList('In the state:', inState, 20)),
       blocks(lead, status === 'Failed' && narration(300)),
     ]
   })

@@ -3,7 +3,9 @@ import { checkDrift } from '../../../../pipeline/modes/generate.ts'
 import type { DriftTask } from '../../../../pipeline/steps/drift/genuine-drift.ts'
 import { remediateDrift } from '../../../../pipeline/steps/drift/remediate-drift.ts'
 import { MASK } from '../../../../src/base/masking.ts'
+import type { Plan } from '../../../../src/plan/plan.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
+import { planOf } from '../../../plan/fixtures.ts'
 import { type Script, said } from '../scripted-llm.ts'
 import { calmEngine, createSteps, type EngineScript, ok, type StepWorld, validPlan } from '../support.ts'
 
@@ -45,8 +47,17 @@ const run = (world: StepWorld, changes: Partial<DriftTask> = {}) =>
     maxIterations: 2,
     ...changes,
   })
-const withSplitter = (script: Script[], engine?: EngineScript, orchestration = {}) =>
-  steps.world({ scripts: { [SPLIT]: script, task_complete: done }, engine, orchestration })
+/** What others have changed, as the plan of the code before the session shows it. */
+const OF_OTHERS = planOf([
+  changed('a.b'),
+  changed('a.written'),
+  { address: 'c.d', actions: ['delete'], before: { size: 1 } },
+])
+const withSplitter = async (script: Script[], engine?: EngineScript, orchestration = {}, base: Plan = OF_OTHERS) => {
+  const world = await steps.world({ scripts: { [SPLIT]: script, task_complete: done }, engine, orchestration })
+  Object.assign(world.kit.base, { read: async () => ({ ok: true, plan: base, state: null }) })
+  return world
+}
 const messages = async (world: StepWorld) => {
   await world.kit.status.settle()
   return (await world.statuses()).map(([, message]) => message)
@@ -238,10 +249,11 @@ describe('remediateDrift', () => {
   })
 
   it('hides sensitive values from models and the artifact', async () => {
-    const world = await withSplitter([operations(['change']), operations([])])
     const values = { before: { pw: 'topsecret-1' }, after: { pw: 'topsecret-2' } }
     const sensitive = { before_sensitive: { pw: true }, after_sensitive: { pw: true } }
-    const valid = validPlan(world, [{ actions: ['update'], ...values, ...sensitive }])
+    const changes = [{ actions: ['update'], ...values, ...sensitive }]
+    const world = await withSplitter([operations(['change']), operations([])], undefined, {}, planOf(changes))
+    const valid = validPlan(world, changes)
     await world.kit.secrets.learn(valid.plan)
     await run(world, { valid })
     expect(driftObjects(world)[0]?.body).toContain(MASK)
@@ -275,8 +287,8 @@ describe('checkDrift', () => {
     ]
     await check(world, validPlan(world, changes))
     expect(world.run.result.drift).toEqual([
-      'a.b: size 2 → 1, as the infrastructure has it (main.tf)',
       'c.d: added to the code, since the infrastructure has it (main.tf)',
+      'a.b: size 2 → 1, as the infrastructure has it (main.tf)',
     ])
   })
 

@@ -47,7 +47,8 @@ const plans = ({ objects }: StepWorld) =>
 describe('generateAndValidate', () => {
   it('repairs with the feedback of the validator and leaves the conversation to the mode', async () => {
     const world = await steps.world({ scripts })
-    world.run.conversation.push({ user: 'before', assistant: 'earlier' })
+    const turn = { user: 'before', assistant: 'earlier' }
+    for (const turns of [world.run.round.history, world.run.conversation]) turns.push(turn)
     const value = await generateAndValidate(world.kit, task([bad('Error: no such argument', 'half'), good()]))
     await world.kit.status.settle()
     expect(value).toBe('the plan')
@@ -62,7 +63,8 @@ describe('generateAndValidate', () => {
 
   it('tells the generator the conversation, its own attempts and the feedback as data', async () => {
     const world = await steps.world({ scripts })
-    world.run.conversation.push({ user: 'before', assistant: 'earlier' })
+    const turn = { user: 'before', assistant: 'earlier' }
+    for (const turns of [world.run.round.history, world.run.conversation]) turns.push(turn)
     await generateAndValidate(world.kit, task([bad('Error: no such argument'), good()]))
     const [first, second] = world.llm.of('task_complete')
     expect(first?.role).toBe('main')
@@ -119,6 +121,7 @@ describe('generateAndValidate', () => {
 
   it('ends early at the third failure of the same kind, and says what was tried', async () => {
     const world = await steps.world({ scripts: endless })
+    world.workspace.pendingChanges = async () => [{ path: 'a.tf', new_file: true, content: 'x' }]
     const odd = 'Error: Unsupported argument\n\n  on a.tf line 3:\n'
     const validations = [broken('validate', odd), broken('plan', 'Error: Other'), broken('validate', odd)]
     const error = await generateAndValidate(
@@ -133,6 +136,19 @@ describe('generateAndValidate', () => {
         'validate: Unsupported argument; attempt 2 failed at plan: Other; attempt 3 failed at validate: Unsupported ' +
         'argument; attempt 4 failed at validate: Unsupported argument.',
     )
+  })
+
+  it('ends with the words of the author when an attempt leaves refused code as it is', async () => {
+    const world = await steps.world({ scripts: endless })
+    const odd = 'Error: Unsupported argument\n\n  on a.tf line 3:\n'
+    const validations = [broken('validate', odd), broken('plan', 'Error: Other'), broken('plan', 'Error: Other')]
+    await expect(generateAndValidate(world.kit, task(validations, { maxAttempts: 3 }))).rejects.toMatchObject({
+      code: 'CodeLeftUnchanged',
+      isOlder: false,
+      message:
+        'Nothing was planned: the engine does not accept the code because of errors (Other), and the last attempt ' +
+        'changed nothing. Answer 2.',
+    })
   })
 
   it('puts the code back when a step of the engine that had passed fails twice in a row', async () => {

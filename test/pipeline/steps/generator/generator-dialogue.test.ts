@@ -251,7 +251,7 @@ describe('provider schemas', () => {
     const w = await world({})
     w.kit.engine.initialised = initialised
     await generate(w)
-    expect(said(w.llm.of('task_complete')[0]).includes('No provider is installed yet.')).toBe(told)
+    expect(said(w.llm.of('task_complete')[0]).includes('The code uses no provider beside the built-in one')).toBe(told)
   })
 
   it('are shown once in a conversation', async () => {

@@ -39,6 +39,7 @@ describe('planOutsideTargets', () => {
     expect(await planOutsideTargets(world.kit, asked(world))).toEqual({
       made: true,
       changes: [{ address: 'a.pending', type: 'a', action: 'update' }],
+      operations: [{ address: 'a.pending', action: 'update resource', changes: { removed: { '': { key: MASK } } } }],
     })
     expect(world.jobs.map(({ kind }) => kind)).toEqual(['plan', 'show'])
     const [plan, show] = world.jobs

@@ -31,7 +31,8 @@ describe('the requests filter', () => {
     const { kit, llm, run } = await steps.world({
       scripts: { requests_filter: { args: { status: true, explanation: 'fine' } } },
     })
-    run.conversation.push({ user: 'before', assistant: 'earlier' })
+    const turn = { user: 'before', assistant: 'earlier' }
+    for (const turns of [run.round.history, run.conversation]) turns.push(turn)
     expect(await filterRequest(kit)).toEqual({ accepted: true, explanation: 'fine' })
     const [request] = llm.of('requests_filter')
     expect(request?.role).toBe('small')

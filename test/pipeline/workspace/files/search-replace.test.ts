@@ -79,6 +79,16 @@ describe('search and replace', () => {
     expect(() => searchReplace(FILE, block('one', 'x') + block('x', 'one'))).toThrow('nothing would change')
   })
 
+  it.each([
+    ['lines that stay keep their line ends', 'a\r\nb\nc\r\nd', 'a\nb\nc', 'a\nx\nc', 'a\r\nx\nc\r\nd'],
+    ['new lines take that of the line before', 'h\r\n\r\na\nb\n', 'a\nb', 'a\nx\ny\nb', 'h\r\n\r\na\nx\ny\nb\n'],
+    ['a file of one kind keeps it', 'a\r\nb\r\nc', 'b', 'x\ny', 'a\r\nx\r\ny\r\nc'],
+    ['lines that go take their line end along', 'a\nb\r\nc\n', 'b', '', 'a\nc\n'],
+    ['lines may become fewer', 'a\r\nb\r\nc\nd\ne', 'a\nb\nc\nd', 'a\nd', 'a\r\nd\ne'],
+  ])('knows both line ends: %s', (_, file, search, replace, expected) => {
+    expect(searchReplace(file, block(search, replace))).toBe(expected)
+  })
+
   it('counts matches that overlap', () => {
     expect(() => searchReplace('aaa', block('aa', 'b'))).toThrow('more than once')
   })
@@ -131,8 +141,8 @@ describe('a search text that does not occur', () => {
     expect(text).toContain('   9:   bucket = "company-data"\n')
   })
 
-  it('is explained when the file mixes line ends', () => {
-    expect(refusalOf('one = "first"\ntwo = "second"\r\n', block('one = "first"\ntwo = "second"'))).toContain(
+  it('is explained when only empty lines around it are missing', () => {
+    expect(refusalOf('one = "first"\ntwo = "second"\r\n', block('\none = "first"\ntwo = "second"'))).toContain(
       'only line ends or empty lines around the search text differ',
     )
   })

@@ -84,6 +84,7 @@ describe('schema jobs with a real engine', () => {
       'state',
       'migrate_state',
       'programs_only',
+      'lock',
       'module_credentials',
     ])
   })

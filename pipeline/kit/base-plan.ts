@@ -1,0 +1,190 @@
+import { LeaseLost, PlatformError } from '../../src/base/errors.ts'
+import { waitUnlessAborted } from '../../src/base/time.ts'
+import type { Diagnostic } from '../../src/plan/diagnostics/diagnostic.ts'
+import { fromEngine, parseDiagnostics } from '../../src/plan/diagnostics/parse.ts'
+import { type Plan, parsePlanInSlices } from '../../src/plan/plan.ts'
+import type { SecretRegister } from '../../src/plan/sensitive.ts'
+import type { EngineState } from '../../src/plan/state/state.ts'
+import { findAppliedCommit } from '../../src/saved-plans/saved-plan.ts'
+import type { EngineResult, EngineRoot } from '../../src/services/iac/contract.ts'
+import { describeState, LOCAL_STATE_FILE, writeOverride, writeStateKeys } from '../workspace/backend-override.ts'
+import { copyCommit } from '../workspace/clone.ts'
+import { removeRightInside } from '../workspace/files/private-files.ts'
+import { readPriorState } from '../workspace/saved-plans/zip.ts'
+import { runJob } from './engine.ts'
+import type { Run } from './run.ts'
+
+/** What the code before the session plans, or why that is not known, in one masked line. */
+export type BaseReading =
+  | { ok: true; plan: Plan; state: Pick<EngineState, 'lineage' | 'serial'> | null }
+  | { ok: false; reason: string }
+
+export type BasePlan = ReturnType<typeof createBasePlan>
+
+const PLAN_FILE = 'base.plan'
+
+/**
+ * Plans the code as it was before the session, or as the session last applied it, in a work tree of its own with the
+ * state of the session. The plan is of the whole root, takes no lock of the state, and runs beside the round, whose own
+ * jobs never wait for it. A failure is a result; only a lost lease and the end of the run are thrown.
+ */
+export function createBasePlan(run: Run, secrets: Pick<SecretRegister, 'text' | 'add'>) {
+  let current: ReturnType<typeof begin> | null = null
+  const begin = () => {
+    const stop = new AbortController()
+    const checked = Promise.withResolvers<Diagnostic[]>()
+    const reading = readBase(stoppable(run, stop.signal), secrets, checked.resolve).catch((error: unknown) => {
+      if (!run.signal.aborted && !stop.signal.aborted)
+        run.log.warn('the code from before the session could not be planned', { error })
+      return { ok: false as const, found: [], reason: describeFailure(error, secrets), error }
+    })
+    // Every end of the reading ends the check.
+    void reading.then(({ found }) => checked.resolve(found))
+    return { stop, reading, found: checked.promise }
+  }
+  const start = () => {
+    current ??= begin()
+    return current
+  }
+  const wait = async <T>(promise: Promise<T>): Promise<T> => {
+    const value = await waitUnlessAborted(promise, run.signal)
+    run.signal.throwIfAborted()
+    return value
+  }
+  return {
+    /** Begins the plan, unless it has begun. Never waits, and never throws. */
+    start: (): void => void start(),
+    /**
+     * Returns the plan of the code before the session. A plan over another state than `state`, as after an apply of
+     * others meanwhile, is made again.
+     */
+    read: async (state: Pick<EngineState, 'lineage' | 'serial'> | null = null): Promise<BaseReading> => {
+      const first = await wait(start().reading)
+      if (!first.ok || !first.state || !state) return first
+      if (first.state.lineage === state.lineage && first.state.serial === state.serial) return first
+      current = null
+      return await wait(start().reading)
+    },
+    /**
+     * Returns the errors of the engine in the code before the session: those of init and validation, which are
+     * known first, or for the step `plan` those of the plan. None when that code could not be looked at.
+     */
+    findErrors: async (step: 'init' | 'validate' | 'plan' | 'show'): Promise<Diagnostic[]> => {
+      const { reading, found } = start()
+      return step === 'init' || step === 'validate' ? await wait(found) : (await wait(reading)).found
+    },
+    /** Stops a plan that is still being made, and waits until its engine job has ended. Never throws. */
+    stop: async (): Promise<void> => {
+      if (current === null) return
+      current.stop.abort(new Error('the round has ended'))
+      await current.reading
+    },
+  }
+}
+
+/** Returns the run as its jobs see it that end with `stop` too. */
+function stoppable(run: Run, stop: AbortSignal): Run {
+  const { cancellation } = run
+  return {
+    ...run,
+    signal: AbortSignal.any([run.signal, stop]),
+    cancellation: {
+      signal: cancellation ? AbortSignal.any([cancellation.signal, stop]) : stop,
+      held: cancellation?.held ?? run.signal,
+      jobs: cancellation?.jobs ?? new Set(),
+    },
+  }
+}
+
+/** Thrown when the engine rejects the code before the session. */
+class BaseRefused extends PlatformError {
+  readonly found: Diagnostic[]
+  constructor(found: Diagnostic[], text: string) {
+    super('BaseRefused', 502, text)
+    this.found = found
+  }
+}
+
+type Reading = BaseReading & { found: Diagnostic[] }
+
+/** @param onChecked is called with the errors of init and validation as soon as they are known */
+async function readBase(
+  run: Run,
+  secrets: Pick<SecretRegister, 'add' | 'text'>,
+  onChecked: (found: Diagnostic[]) => void,
+): Promise<Reading> {
+  const { context, round, workspace, signal, log } = run
+  if (!(await context.iac.offers?.('lock', signal)))
+    return unknown('the iac service does not offer plans without the lock of the state.')
+  const applied = await findAppliedCommit(context.sql, round.session.id)
+  if (applied === null && workspace.branch === workspace.defaultBranch && round.number > 1)
+    return unknown('the session works on the default branch, where its beginning is not marked.')
+  const commit = applied ?? (await workspace.baseCommit())
+  const isManaged = context.stateStore !== undefined
+  const copy = await copyCommit(context.config, workspace, commit, signal, { backend: isManaged ? 'session' : 'own' })
+  try {
+    await writeOverride(context.config, round.session, copy.iacRoot, log)
+    if (isManaged) await removeRightInside(copy.iacRoot, LOCAL_STATE_FILE)
+    const root: EngineRoot = {
+      workspace_path: copy.iacRoot,
+      ...(await describeState(context.config, round.session)),
+    }
+    const { scope_id, provider: engine_provider } = round.session
+    const scoped = { ...root, scope_id, engine_provider }
+    const renewKeys = async () => {
+      const keys = await writeStateKeys(context, round.session, copy.iacRoot)
+      if (keys !== null) secrets.add([keys.secret_key, keys.session_token])
+    }
+    await renewKeys()
+    assertAccepted(await runJob(run, 'init', scoped), copy.iacRoot)
+    const validated = await runJob(run, 'validate', root)
+    if (validated.exit_code !== 0) {
+      const machine = fromEngine((await context.iac.diagnostics(root, signal)) ?? [])
+      assertAccepted(validated, copy.iacRoot, machine)
+    }
+    onChecked([])
+    await renewKeys()
+    assertAccepted(
+      await runJob(run, 'plan', { ...scoped, plan_file: PLAN_FILE, targets: [], lock: false }),
+      copy.iacRoot,
+    )
+    const shown = await runJob(run, 'show', { ...root, plan_file: PLAN_FILE })
+    assertAccepted(shown, copy.iacRoot)
+    return {
+      ok: true,
+      plan: await parsePlanInSlices(shown.stdout),
+      state: await readPriorState(`${copy.iacRoot}/${PLAN_FILE}`),
+      found: [],
+    }
+  } catch (error) {
+    if (error instanceof BaseRefused) return { ...unknown(describeFailure(error, secrets)), found: error.found }
+    throw error
+  } finally {
+    await copy.remove().catch((error: unknown) => log.warn('a copy of the code was not removed', { error }))
+  }
+}
+
+const unknown = (reason: string) => ({ ok: false as const, reason, found: [] as Diagnostic[] })
+
+/** Throws `BaseRefused` for a failed job, with its errors, whose files are relative to the root. */
+function assertAccepted({ exit_code, stderr }: EngineResult, root: string, machine: readonly Diagnostic[] = []): void {
+  if (exit_code === 0) return
+  const isError = ({ severity }: Diagnostic) => severity === 'error'
+  const known = machine.some(isError) ? machine : parseDiagnostics(stderr)
+  const found = known
+    .filter(isError)
+    .map((one) => ({ ...one, file: one.file?.startsWith(`${root}/`) ? one.file.slice(root.length + 1) : one.file }))
+  throw new BaseRefused(found, stderr.replaceAll(root, '.').trim() || 'the engine failed')
+}
+
+const MAX_REASON = 300
+
+/** Describes a failure in one masked line, without the engine's frame. */
+function describeFailure(error: unknown, secrets: Pick<SecretRegister, 'text'>): string {
+  if (error instanceof LeaseLost || !(error instanceof PlatformError)) return 'an unexpected error occurred.'
+  const line = secrets
+    .text(error.message)
+    .replaceAll(/[\s│╷╵]+/g, ' ')
+    .trim()
+  return line.length > MAX_REASON ? `${line.slice(0, line.lastIndexOf(' ', MAX_REASON))}…` : line
+}
