@@ -92,16 +92,19 @@ const REFERENCE =
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** Names of methods, and words that say something about a secret. */
 const ABOUT =
-  /^(scram-sha-\d+|sha-?\d+|md5|bcrypt|scrypt|argon2\w*|pbkdf2\w*|aes-?\d+\w*|rsa-?\d*|must|should|with|from|same|weak|strong|random|secret|sensitive|none|empty|optional|public|unknown|plain|plaintext|default|there|here|not|visible|valid|invalid|correct|wrong|null|true|false|string|safe|unsafe|secure|insecure|expired|long|short|longer|shorter|password)$|[a-z](ed|ing|ory|able|ible|ive|al|ary|ic|less|ten|den)$/i
+  /^(scram-sha-\d+|sha-?\d+|md5|bcrypt|scrypt|argon2\w*|pbkdf2\w*|aes-?\d+\w*|rsa-?\d*|must|should|with|from|same|weak|strong|random|secret|sensitive|none|empty|optional|public|unknown|plain|plaintext|default|there|here|not|visible|valid|invalid|correct|wrong|null|true|false|string|safe|unsafe|secure|insecure|expired|long|short|longer|shorter|password)$/i
+const ADJECTIVE = /^[A-Z]?[a-z]+(ed|ing|ory|able|ible|ive|al|ary|ic|less|ten|den)$/
 const PLAIN = /^\p{Lu}?\p{Ll}+$/u
 const hasDigit = (value: string): boolean => /\d/.test(value)
 
 function isAnnouncedPassword({ value, link, quoted, ends }: Announced): boolean {
-  if (value.length < 4 || !isLiteralSecret(value) || REFERENCE.test(value) || ABOUT.test(value)) return false
+  if (value.length < 4 || !isLiteralSecret(value) || REFERENCE.test(value)) return false
+  if (ABOUT.test(value) || ADJECTIVE.test(value)) return false
   if (quoted) return link !== 'blank' ? !value.includes(' ') || hasDigit(value) || link === 'mark' : isMixed(value)
   if (link === 'mark') return !PLAIN.test(value) || ends
   if (PLAIN.test(value)) return link === 'verb' && ends && value.length >= 6
-  return isMixed(value) && (link === 'verb' || !isName(value) || /^[a-z]+\d+$/i.test(value))
+  const reads = isName(value) && !/^[a-z]+\d+$/i.test(value) && !(hasDigit(value) && /\p{Lu}/u.test(value))
+  return isMixed(value) && (link === 'verb' || !reads)
 }
 
 /** Reports whether a text has letters and something else than letters and joints, or both cases inside of it. */

@@ -10,7 +10,9 @@ export const ROUND_STATES = {
   stopping:
     'Somebody has cancelled the round, and no worker holds it: the next one stops the jobs that an earlier one left.',
   ended: 'The round is finished; the session accepts the next one.',
-  failed: 'The round is finished and failed; the session accepts no further round.',
+  failed:
+    'The round is finished and failed; the session accepts no further round. The last turn of its history says so, ' +
+    'and names the branch that stays.',
 } as const
 export type RoundState = keyof typeof ROUND_STATES
 

@@ -11,6 +11,7 @@ const AWS_SECRET = join('wJalrXUtnFEMI/K7MDENG', '/bPxRfiCYzzzzzzzKEY')
 describe('maskSecrets', () => {
   it.each([
     ['Create a database, the password is hunter2.', `Create a database, the password is ${M}.`],
+    ['password=0aaAaaing and passphrase: Ab0-ing', `password=${M} and passphrase: ${M}`],
     ['A database whose admin password is Tr0ub4dor&3!', `A database whose admin password is ${M}`],
     ['password: S3cr3t-Pa55', `password: ${M}`],
     ['password: swordfish\nuser: admin', `password: ${M}\nuser: admin`],
