@@ -171,7 +171,8 @@ describe('a generate round that is cancelled', () => {
     const { signal, die } = dyingWorker()
     const base = stack.context(goodLlm())
     const run: IacClient['run'] = async (kind, body, options) => {
-      if (kind !== 'plan') return await base.iac.run(kind, body, options)
+      const isOwnPlan = kind === 'plan' && !('lock' in body && body.lock === false)
+      if (!isOwnPlan) return await base.iac.run(kind, body, options)
       await options?.onSubmitted?.('job-of-the-dead')
       await cancelIn(base)
       return die()

@@ -31,7 +31,7 @@ it('a repair on a real engine is grounded in findings and schemas, and may look 
   const { llm, session } = await runGenerate(stack, { task_complete }, { iac })
   const requests = llm.of('task_complete')
   expect(session.statuses.at(-1)).toBe('completed')
-  expect(said(requests[0])).toContain('No provider is installed yet.')
+  expect(said(requests[0])).toContain('The code uses no provider beside the built-in one')
   expect(said(requests[0])).not.toContain('DATA provider schema')
   expect(requests[0]?.messages.at(-1)?.content).toMatch(/DATA judgement \w+\nAcceptable\.\n/)
   const repair = requests[2]?.messages.at(-1)?.content ?? ''

@@ -116,8 +116,10 @@ describe('the budget', () => {
   }
   it('that ends with a failed plan fails the round', async () => {
     const { world } = await prepare(steps, { scope: SCOPE, ...failing, orchestration: { max_import_iteration: 3 } })
-    await expect(modes.import.handle(world.run)).rejects.toThrow('Validation loop exceeded.')
-    expect(world.jobs.filter(({ kind }) => kind === 'plan')).toHaveLength(3)
+    await expect(modes.import.handle(world.run)).rejects.toThrow(
+      'Nothing was planned: the engine does not accept the code',
+    )
+    expect(world.jobs.filter(({ kind }) => kind === 'plan')).toHaveLength(2)
     expect(imports(world)).toEqual([])
     expect(reportOf(world)).toBeNull()
   })
