@@ -23,6 +23,8 @@ export const taskSplitter = defineChain({
           'files and finds the place: read files only when an operation could not be understood otherwise.',
         'Keep direction: "update resource" means write the given values into the code; "delete resource" means ' +
           'remove the block; "create resource" means add a block with the given values.',
+        'An address with an index (`x.y["a"]`, `x.y[2]`) is one instance of several: say so, and that the keys or the ' +
+          'number behind `for_each` or `count` change, never that the block goes.',
         'Copy values exactly. A masked value stays masked: say that the attribute is sensitive and must keep its ' +
           'reference.',
         'Leave out attributes that the provider computes and that cannot be written in code, and say so in the ' +

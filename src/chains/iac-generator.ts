@@ -199,9 +199,29 @@ export const writeTaskQuery = (request: string, judgement = '') =>
       `Why it was accepted; where this differs from the request, the request counts:\n${fence('judgement', cutMiddle(judgement, MAX_JUDGEMENT))}`,
   )
 
+/** What earlier attempts of a drift round were asked to do, and what came of it. */
+export interface EarlierWork {
+  operations: readonly string[]
+  /** The files that they changed. */
+  files: readonly string[]
+  /** Differences that were not there before them, as JSON. */
+  caused: readonly string[]
+}
+
 /** Asks to bring the code in line with the infrastructure. */
-export const writeOperationsQuery = (operations: readonly string[]) =>
-  `Carry out these operations on the code, all of them and nothing else.\n\n${fence('operations', bullets(operations))}`
+export const writeOperationsQuery = (operations: readonly string[], earlier: EarlierWork | null = null) =>
+  joinParts(
+    `Carry out these operations on the code, all of them and nothing else.\n\n${fence('operations', bullets(operations))}`,
+    earlier &&
+      'Earlier attempts of this round were asked the following, and changed ' +
+        `${earlier.files.length > 0 ? earlier.files.join(', ') : 'no file'}. Keep what they achieved.\n\n` +
+        fence('earlier operations', bullets(earlier.operations)),
+    earlier !== null &&
+      earlier.caused.length > 0 &&
+      'These differences were not there before those attempts: the code that they wrote causes them, as when a value ' +
+        'serves several objects. Give each object its own value; do not write the earlier value ' +
+        `back.\n\n${fence('caused differences', bullets(earlier.caused))}`,
+  )
 
 const IMPORT = 'Write one resource block for each of these existing resources.'
 

@@ -1,6 +1,6 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { cutMiddle } from '../../../src/base/text.ts'
-import { writeOperationsQuery } from '../../../src/chains/iac-generator.ts'
+import { type EarlierWork, writeOperationsQuery } from '../../../src/chains/iac-generator.ts'
 import { driftTargets } from '../../../src/chains/target-generator.ts'
 import { namesResource } from '../../../src/plan/addresses.ts'
 import { type DriftOperation, driftOperations, vanishedPart } from '../../../src/plan/drift.ts'
@@ -56,6 +56,10 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
   let lastRead: DriftOperation[] = []
   /** The status text when others have changed nothing. */
   let withoutOthers = OWN_CHANGES
+  /** What the generator was asked and changed in earlier iterations, and the first reading. */
+  const earlierWork: { operations: string[]; files: Set<string>; first: DriftOperation[] | null } = {
+    ...{ operations: [], files: new Set(), first: null },
+  }
   /** Drift that the generator was asked to write into the code, as read before. */
   const handedOver: DriftOperation[] = []
 
@@ -101,11 +105,20 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
     state.inSync = false
   }
 
+  /** Describes earlier iterations; differences that the first reading did not have are theirs. */
+  const describeEarlier = (): EarlierWork | null => {
+    const { operations, files, first } = earlierWork
+    if (operations.length === 0 || first === null) return null
+    const before = (address: string) => first.find((operation) => operation.address === address)
+    const caused = state.remaining.flatMap((operation) => vanishedPart(operation, before(operation.address)) ?? [])
+    return { operations, files: [...files], caused: caused.map((operation) => JSON.stringify(operation)) }
+  }
+
   /** Lets the generator carry out the operations. Returns false, with feedback, for an unreadable plan. */
   const carryOut = async (operations: readonly string[], targets: string[]): Promise<boolean> => {
     try {
       for (const group of splitIntoGroups(operations, run.context.config.orchestration.drift_group_operations))
-        state.valid = await remediateGroup(kit, task, group, targets)
+        state.valid = await remediateGroup(kit, task, { group, targets, earlier: describeEarlier() })
     } catch (error) {
       state.feedback = describeUnreadablePlan(error)
     }
@@ -134,7 +147,11 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
       const genuine = await selectGenuineDrift(kit, task, remaining, { session, ledger })
       if (genuine.conclusion) return await conclude(genuine.conclusion)
       handedOver.push(...namedBy(genuine.operations, remaining))
+      const head = await run.workspace.head()
+      earlierWork.first ??= remaining
       if (!(await carryOut(genuine.operations, targets))) return await separateExcepted()
+      earlierWork.operations.push(...genuine.operations)
+      for (const path of await run.workspace.changedFiles(head)) earlierWork.files.add(path)
     }
     if (state.valid !== lastPlanRead && !state.inSync && !(await read())) return await separateExcepted()
     await conclude(!state.inSync && state.remaining.length === 0 ? withoutOthers : IN_SYNC)
@@ -153,10 +170,14 @@ function namedBy(operations: readonly string[], drift: readonly DriftOperation[]
   return named.length > 0 ? named : [...drift]
 }
 
-const remediateGroup = (kit: Kit, task: DriftTask, group: readonly string[], targets: string[]): Promise<ValidPlan> =>
+const remediateGroup = (
+  kit: Kit,
+  task: DriftTask,
+  { group, targets, earlier }: { group: readonly string[]; targets: string[]; earlier: EarlierWork | null },
+): Promise<ValidPlan> =>
   generateAndValidate(kit, {
     query: group.join('\n'),
-    prompt: writeOperationsQuery(group),
+    prompt: writeOperationsQuery(group, earlier),
     operation: 'drift',
     conventions: task.conventions,
     forbid: false,

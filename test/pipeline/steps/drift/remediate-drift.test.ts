@@ -182,6 +182,22 @@ describe('remediateDrift', () => {
     expect(result).toMatchObject({ inSync: true, valid: { reference: { revision: 'another', targets: ['a.b'] } } })
   })
 
+  it('tells later attempts what earlier ones were asked and changed, and which difference is theirs', async () => {
+    const world = await withSplitter([operations(['change a.b'])], ({ kind }, number) =>
+      kind === 'show' ? ok(document([driftOf(number === 1 ? 'a.b' : 'c.d')])) : ok('plan output'),
+    )
+    world.workspace.changedFiles = async () => ['main.tf']
+    const revision = world.workspace.revision
+    let asked = 0
+    world.workspace.revision = async () => `${await revision()}-${asked++}`
+    await run(world, { valid: null, targets: [], filterSessionChanges: false })
+    const [first, second] = world.llm.of('task_complete').map((request) => said(request).split('Carry out').at(-1))
+    expect(first).not.toContain('Earlier attempts')
+    expect(second).toContain('were asked the following, and changed main.tf.')
+    expect(second).toMatch(/earlier operations \w+\\n- change a\.b/)
+    expect(second).toMatch(/caused differences \w+\\n- .*c\.d/)
+  })
+
   it('tells a plan file that cannot be shown as feedback', async () => {
     const world = await withSplitter([], failingAt('show', 'stale plan'))
     expect(await run(world, { valid: null })).toMatchObject({ feedback: 'stale plan' })
