@@ -103,7 +103,9 @@ it('a round whose code no longer opens the state ends with what is wrong, withou
   )
   const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }), { repo_uri })
   expect(session.statuses.slice(-2)).toEqual(['validating', 'failed'])
-  expect(session.messages.at(-1)).toBe('runner failed: Validation loop exceeded.')
+  expect(session.messages.at(-1)).toMatch(
+    /^runner failed: Nothing was planned: .*decryption failed for all provided methods/,
+  )
   const told = said(llm.of('task_complete').at(-1))
   expect(told).toContain('decryption failed')
   expect(told.replace(encryption(false), '')).not.toContain('another-passphrase-of-it')
