@@ -169,8 +169,9 @@ function noteSecret({ conversation, round }: BareRun, message: string): string {
 function noteFailure({ conversation, round }: BareRun, message: string): void {
   const { branch } = round.session.workspace
   const note =
-    `${message}\n\nThis ends the session: a further request in it starts nothing, so open a new session. What was pushed ` +
-    `to the branch ${branch} stays there, and a pull request can be opened from it, but no plan of it is applied any more.`
+    `${message}\n\nThis ends the session: a further request in it starts nothing, so open a new session. If ` +
+    `something was pushed, the branch ${branch} stays, and a pull request can be opened from it; no plan of it is ` +
+    'applied any more.'
   const last = conversation.length > round.history.length ? conversation.at(-1) : undefined
   if (last) last.assistant = `${last.assistant}\n\n${note}`.trim()
   else conversation.push({ user: round.query, assistant: note })

@@ -1,4 +1,4 @@
-import { LeaseLost, PlatformError } from '../../src/base/errors.ts'
+import { PlatformError } from '../../src/base/errors.ts'
 import { waitUnlessAborted } from '../../src/base/time.ts'
 import type { Diagnostic } from '../../src/plan/diagnostics/diagnostic.ts'
 import { fromEngine, parseDiagnostics } from '../../src/plan/diagnostics/parse.ts'
@@ -11,7 +11,7 @@ import { describeState, LOCAL_STATE_FILE, writeOverride, writeStateKeys } from '
 import { copyCommit } from '../workspace/clone.ts'
 import { removeRightInside } from '../workspace/files/private-files.ts'
 import { readPriorState } from '../workspace/saved-plans/zip.ts'
-import { runJob } from './engine.ts'
+import { describeFault, runJob } from './engine.ts'
 import type { Run } from './run.ts'
 
 /** What the code before the session plans, or why that is not known, in one masked line. */
@@ -36,7 +36,7 @@ export function createBasePlan(run: Run, secrets: Pick<SecretRegister, 'text' | 
     const reading = readBase(stoppable(run, stop.signal), secrets, checked.resolve).catch((error: unknown) => {
       if (!run.signal.aborted && !stop.signal.aborted)
         run.log.warn('the code from before the session could not be planned', { error })
-      return { ok: false as const, found: [], reason: describeFailure(error, secrets), error }
+      return { ok: false as const, found: [], reason: describeFault(error, secrets), error }
     })
     // Every end of the reading ends the check.
     void reading.then(({ found }) => checked.resolve(found))
@@ -157,7 +157,7 @@ async function readBase(
       found: [],
     }
   } catch (error) {
-    if (error instanceof BaseRefused) return { ...unknown(describeFailure(error, secrets)), found: error.found }
+    if (error instanceof BaseRefused) return { ...unknown(describeFault(error, secrets)), found: error.found }
     throw error
   } finally {
     await copy.remove().catch((error: unknown) => log.warn('a copy of the code was not removed', { error }))
@@ -175,16 +175,4 @@ function assertAccepted({ exit_code, stderr }: EngineResult, root: string, machi
     .filter(isError)
     .map((one) => ({ ...one, file: one.file?.startsWith(`${root}/`) ? one.file.slice(root.length + 1) : one.file }))
   throw new BaseRefused(found, stderr.replaceAll(root, '.').trim() || 'the engine failed')
-}
-
-const MAX_REASON = 300
-
-/** Describes a failure in one masked line, without the engine's frame. */
-function describeFailure(error: unknown, secrets: Pick<SecretRegister, 'text'>): string {
-  if (error instanceof LeaseLost || !(error instanceof PlatformError)) return 'an unexpected error occurred.'
-  const line = secrets
-    .text(error.message)
-    .replaceAll(/[\s│╷╵]+/g, ' ')
-    .trim()
-  return line.length > MAX_REASON ? `${line.slice(0, line.lastIndexOf(' ', MAX_REASON))}…` : line
 }

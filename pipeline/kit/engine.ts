@@ -1,5 +1,6 @@
 import { gatewayTimeout, PlatformError, RoundCancelled } from '../../src/base/errors.ts'
 import { delay } from '../../src/base/http.ts'
+import { cutEnd } from '../../src/base/text.ts'
 import { inSpan, type RunTrace } from '../../src/observe/run-trace.ts'
 import { createProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
@@ -122,6 +123,19 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
       return result
     },
   }
+}
+
+/** Without the ellipsis. */
+const MAX_REASON = 300
+
+/** Describes a fault in one masked line, without the engine's frame and cut at the end of a word. */
+export function describeFault(error: unknown, secrets: Pick<SecretRegister, 'text'>): string {
+  if (!(error instanceof PlatformError)) return 'an unexpected error occurred.'
+  const line = secrets
+    .text(error.message)
+    .replaceAll(/[\s│╷╵]+/g, ' ')
+    .trim()
+  return cutEnd(line, MAX_REASON + 1)
 }
 
 /** True for a job that was refused, among others: one whose engine ran has usually printed something. */

@@ -87,7 +87,9 @@ const recordPlanCounts = (secrets: SecretRegister, { recording }: BareRun): Secr
       }
     : secrets
 
-/** Makes a tool refuse the masks in arguments: writing one back would lose a value, or write a secret of the request. */
+/**
+ * Makes a tool refuse the masks in arguments: writing one back would lose a value, or write a secret of the request.
+ */
 const refuseMasks = (tool: Tool): Tool => ({
   ...tool,
   run: (args, signal) => {

@@ -39,8 +39,8 @@ export async function runChain<Values, Answer, Result, Kind extends ToolKind, Bo
 }
 
 /**
- * Opens a dialogue, in which a chain runs repeatedly in one conversation, with unchanging system text and tools. Errors:
- * 404 `Prompt not found: <name>`.
+ * Opens a dialogue, in which a chain runs repeatedly in one conversation, with unchanging system text and tools.
+ * Errors: 404 `Prompt not found: <name>`.
  */
 export async function openDialogue<Values, Answer, Result, Kind extends ToolKind, Body extends string>(
   kit: ChainKit & { tools: ToolBuilders<Kind> },

@@ -107,10 +107,10 @@ export async function writeDriftReport(kit: Kit, drift: DriftResult, changedFile
   const outsideTargets =
     drift.valid && failure === null && changedFiles.length > 0 ? planOutsideTargets(kit, drift.valid) : null
   // Both are awaited, also when the model fails, because the engine job of the plan works in this workspace.
-  const [narration] = await Promise.allSettled([narrate(kit, drift, failure), outsideTargets])
+  const targets = drift.valid?.reference.targets ?? []
+  const [narration] = await Promise.allSettled([narrate(kit, { ...drift, failure, targets }), outsideTargets])
   if (narration.status === 'rejected') throw narration.reason
   const isEmpty = drift.valid !== null && isWithoutResources(drift.valid.plan)
-  const targets = drift.valid?.reference.targets ?? []
   const known = {
     notes: drift.exclusions,
     failure,
@@ -127,13 +127,13 @@ export async function writeDriftReport(kit: Kit, drift: DriftResult, changedFile
 
 async function narrate(
   kit: Kit,
-  { remaining, excepted, exclusions, written, valid }: DriftResult,
-  failure: string | null,
+  known: Pick<DriftResult, 'remaining' | 'excepted' | 'exclusions' | 'written'> & {
+    failure: string | null
+    targets: readonly string[]
+  },
 ) {
   await kit.status.say('report', 'Infrastructure successfully validated. Generating report')
   const diff = await kit.run.workspace.branchDiff()
   const request = kit.secrets.text(kit.run.round.query)
-  const targets = valid?.reference.targets ?? []
-  const values = { request, targets, failure, remaining, exclusions, excepted, written, diff }
-  return await runChain(kit, driftReportWriter, values)
+  return await runChain(kit, driftReportWriter, { ...known, request, diff })
 }

@@ -8,8 +8,8 @@ import { generate } from './generate.ts'
 import { importPreview, importResources } from './import.ts'
 
 /**
- * Creates a mode that works on code, which ends at once for code that the iac service would not run. Its status rows and
- * output are stored before the round ends.
+ * Creates a mode that works on code, which ends at once for code that the iac service would not run. Its status rows
+ * and output are stored before the round ends.
  */
 const onCode = (handle: (kit: Kit) => Promise<Outcome>, preview = handle) =>
   inWorkspace(async (run) => {

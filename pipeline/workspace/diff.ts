@@ -14,8 +14,8 @@ const DIFF = ['diff', '--no-ext-diff', '--ignore-submodules=all', '--relative']
 const TEXT_DIFF = [...DIFF, '--no-color', '--no-textconv', '--no-prefix']
 
 /**
- * Reads the diff from the merge base to the work tree below the engine root, with every change of blanks, and the text of
- * uncommitted files. Errors: 422 for too many or too large changes.
+ * Reads the diff from the merge base to the work tree below the engine root, with every change of blanks, and the text
+ * of uncommitted files. Errors: 422 for too many or too large changes.
  */
 export async function readBranchDiff(checkout: Checkout, base: string): Promise<string> {
   const { git, iacRoot } = checkout
@@ -46,7 +46,10 @@ export async function listChangedFiles(checkout: Checkout, since: string): Promi
 const NAMES = [...DIFF, '--name-only', '-z', '--no-renames']
 const FULL_DIFF = [...TEXT_DIFF, '--no-renames', '--unified=1000']
 
-/** Reads the pending changes below the engine root: changed files as diffs with full context, new files as text. Errors: 422 for too many or too large changes. */
+/**
+ * Reads the pending changes below the engine root: changed files as diffs with full context, new files as text. Errors:
+ * 422 for too many or too large changes.
+ */
 export async function readPendingChanges(checkout: Checkout): Promise<FileChange[]> {
   const { git, iacRoot } = checkout
   const { max_change_mib } = git.limits

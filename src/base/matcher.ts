@@ -22,8 +22,8 @@ type Accepts = (pattern: string, start: number) => boolean
 /**
  * Finds many strings in a text, after Wu and Manber: a table gives the distance to the next place where one may begin.
  * There a bisection finds the longest one, so that the time does not grow with the number of patterns, however similar
- * they are. A longer pattern is searched for in pieces, of which a match may be one alone. Bytes are searched as text in
- * Latin 1.
+ * they are. A longer pattern is searched for in pieces, of which a match may be one alone. Bytes are searched as text
+ * in Latin 1.
  */
 export class Matcher {
   /** Units of the longest piece. */
@@ -120,7 +120,9 @@ export class Matcher {
 const beginsWith = (text: string, pattern: string): boolean =>
   pattern.length > SHORT ? text.slice(0, pattern.length) === pattern : text.startsWith(pattern)
 
-/** Yields the pieces of patterns: they overlap, so that those of a whole pattern are joined, and begin with a character. */
+/**
+ * Yields the pieces of patterns: they overlap, so that those of a whole pattern are joined, and begin with a character.
+ */
 function* piecesOf(patterns: Iterable<string>): Generator<string> {
   for (const pattern of patterns) {
     const last = Math.max(0, pattern.length - MAX_PIECE)

@@ -68,6 +68,9 @@ export function joinNames(names: readonly string[], limit: number): string {
   return `${names.slice(0, limit).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
+/** Adds the full stop that a sentence lacks. */
+export const endSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`)
+
 /** Joins names like `joinNames`, each in backticks. */
 export const quoteNames = (names: readonly string[], limit: number): string =>
   joinNames(
@@ -86,7 +89,9 @@ export function joinUpwards(folder: string, path: string): string {
   return parts.join('/')
 }
 
-/** Joins a relative POSIX path to a folder and resolves its dots; empty for the root, null for a path that leaves it. */
+/**
+ * Joins a relative POSIX path to a folder and resolves its dots; empty for the root, null for a path that leaves it.
+ */
 export function joinPath(folder: string, path: string): string | null {
   const joined = joinUpwards(folder, path)
   return joined === '..' || joined.startsWith('../') ? null : joined

@@ -10,7 +10,10 @@ import {
 } from './drift.ts'
 import type { Plan, ResourceChange } from './plan.ts'
 
-/** Whose the differences of a session's plan are. An update is divided by attributes, so that an address may be in several lists. */
+/**
+ * Whose the differences of a session's plan are. An update is divided by attributes, so that an address may be in
+ * several lists.
+ */
 export interface Attribution {
   /** The code before the session has the same difference, or the refresh found it: others made it. */
   others: DriftOperation[]
@@ -135,7 +138,9 @@ function ownerByPlan(difference: Difference, before: Update): Owner {
   return earlier.some(({ path }) => overlaps(path, difference.path)) ? 'both' : 'own'
 }
 
-/** Goes by the refresh alone: others changed what it found, and code that still says what it found is not the session's. */
+/**
+ * Goes by the refresh alone: others changed what it found, and code that still says what it found is not the session's.
+ */
 function ownerByRefresh(difference: Difference, drifted: Drifted | undefined): Owner {
   if (drifted === undefined || drifted === 'deleted') return 'unknown'
   if (drifted.some((one) => isSame(one, difference))) return 'others'
@@ -145,7 +150,9 @@ function ownerByRefresh(difference: Difference, drifted: Drifted | undefined): O
 const isSame = (a: Difference, b: Difference): boolean =>
   a.path === b.path && isEqualJson(a.from ?? null, b.from ?? null) && isEqualJson(a.to ?? null, b.to ?? null)
 
-/** Reports whether two paths are about the same value, or one is inside of the other; items of a list may have moved. */
+/**
+ * Reports whether two paths are about the same value, or one is inside of the other; items of a list may have moved.
+ */
 const overlaps = (a: string, b: string): boolean => {
   const [first, second] = [withoutPositions(a), withoutPositions(b)]
   return isWithin(first, second) || isWithin(second, first)

@@ -77,7 +77,10 @@ function describe(resource: ResourceChange, action: ListedAction, masker: Pick<M
   }
 }
 
-/** Returns the identifier of an import; null when it is empty, too long or would need masking, as the rest may reveal that part. */
+/**
+ * Returns the identifier of an import; null when it is empty, too long or would need masking, as the rest may reveal
+ * that part.
+ */
 export function shownId(id: Json | undefined, masker: Pick<Masker, 'text'>): string | null {
   if (typeof id !== 'string' || id === '' || id.length > MAX_ID) return null
   return masker.text(id) === id ? id : null

@@ -25,9 +25,9 @@ const TEXT_MS = 20_000
  * writes title and summary, or code after 20 seconds; code adds evidence from stored documents. The caller has checked
  * that the session belongs to the user.
  * @param actor the user who requests it, for the audit record
- * Errors: 404 for an unknown session and for one without rounds, 409 when its branch holds no change, 502 when the repository cannot be read, those of the
- * provider, those of the model (504 when its server says so, else 502), and 504 `PR creation timeout` after 45 seconds
- * in all.
+ * Errors: 404 for an unknown session and for one without rounds, 409 when its branch holds no change, 502 when the
+ * repository cannot be read, those of the provider, those of the model (504 when its server says so, else 502), and 504
+ * `PR creation timeout` after 45 seconds in all.
  */
 export async function createPullRequest(
   context: Context,

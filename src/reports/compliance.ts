@@ -5,12 +5,12 @@ import type { ComplianceFindings, ComplianceReport } from './schemas.ts'
 
 /** Adds the verdict: one finding of severity `error` or `critical` fails the check; the model has no say. */
 export function complianceVerdict(findings: ComplianceFindings): ComplianceReport {
-  return { passed: blockingFindings(findings).length === 0, ...findings }
+  return { passed: blockingFindings(findings.violations).length === 0, ...findings }
 }
 
 /** Returns the findings that fail the check. */
-export const blockingFindings = ({ violations }: ComplianceFindings) =>
-  violations.filter(({ severity }) => BLOCKS.has(severity))
+export const blockingFindings = <Finding extends { severity: Severity }>(findings: readonly Finding[]): Finding[] =>
+  findings.filter(({ severity }) => BLOCKS.has(severity))
 
 /** Merges findings and summaries, the rules' first; the model's summary stands alone when the rules found nothing. */
 export function mergeFindings(code: CodeFindings, model: ComplianceFindings): ComplianceFindings {

@@ -55,15 +55,7 @@ const count = () => v.optional(v.pipe(numeric(), v.integer(), v.minValue(0)), 0)
 const amount = () => v.optional(v.pipe(numeric(), v.finite()), 0)
 
 /** Accepts a finite amount of money, or null for one that is not known. */
-const knownAmount = () =>
-  v.nullable(
-    v.pipe(
-      v.union([v.number(), v.string()]),
-      v.transform((value) => toNumber(value)),
-      v.number(),
-      v.finite(),
-    ),
-  )
+const knownAmount = () => v.nullable(v.pipe(numeric(), v.finite()))
 
 const numeric = () => v.pipe(v.union([v.number(), v.string(), v.null()]), v.transform(toNumber), v.number())
 

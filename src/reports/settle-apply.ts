@@ -38,9 +38,12 @@ export function applyFacts(
   planned: readonly PlannedChange[],
   inState: readonly StateChange[] = [],
 ): ApplyReport {
-  const facts = changeFacts(result, planned)
+  const refusal = refusalOf(result)
+  const facts = refusal ? nothingApplied(refusal.text, planned, [refusal.advice]) : changeFacts(result, planned)
   if (inState.length === 0) return facts
-  const fate = fateInState(result, facts)
+  // An engine that failed in the middle does not tell what it wrote into the state before.
+  const isDone = result.kind === 'ran' && result.exit_code === 0
+  const fate: StateFate = refusal ? 'failed' : isDone ? 'success' : 'unknown'
   const { total_resources, ...counts } = facts.summary
   const changed = new Set(planned.map(({ address }) => address))
   const alone = new Set(inState.map(({ address }) => address)).difference(changed)
@@ -60,12 +63,6 @@ export function applyFacts(
 }
 
 type StateFate = NonNullable<ApplyReport['state_changes']>[number]['status']
-
-/** An engine that failed in the middle does not tell what it wrote into the state before. */
-function fateInState(result: ApplyResult, { execution_summary }: ApplyReport): StateFate {
-  if (result.kind === 'refused' || execution_summary.startsWith(NOTHING_APPLIED)) return 'failed'
-  return result.kind === 'ran' && result.exit_code === 0 ? 'success' : 'unknown'
-}
 
 const NOT_KNOWN = 'It is not known whether this was carried out: the next plan shows it.'
 const NOT_DONE = 'This was not carried out.'
@@ -91,19 +88,19 @@ function countInState(inState: readonly StateChange[]): Partial<Record<'moved' |
   )
 }
 
+/** Returns why nothing was applied, and what to do; null when something may have been. */
+function refusalOf(result: ApplyResult): { text: string; advice: string } | null {
+  if (result.kind === 'refused') return { text: `Nothing was applied: ${result.reason}`, advice: result.advice }
+  if (result.kind !== 'ran' || result.exit_code === 0) return null
+  const { done, isStale, isLocked } = readApplyOutput(result.stdout, result.stderr)
+  if (done.size > 0) return null
+  return isStale ? STALE : isLocked ? LOCKED : null
+}
+
 function changeFacts(result: ApplyResult, planned: readonly PlannedChange[]): ApplyReport {
-  if (result.kind === 'unknown') return unknownOutcome(result.reason, planned)
-  if (result.kind === 'refused') return nothingApplied(`${NOTHING_APPLIED} ${result.reason}`, planned, [result.advice])
+  if (result.kind !== 'ran') return unknownOutcome(result.reason, planned)
   const output = readApplyOutput(result.stdout, result.stderr)
   const allDone = result.exit_code === 0
-  if (!allDone && output.done.size === 0) {
-    if (output.isStale)
-      return nothingApplied(STALE, planned, [
-        'Run a generate round, which plans on the state as it stands, and apply then.',
-      ])
-    if (output.isLocked)
-      return nothingApplied(LOCKED, planned, ['Wait for the other run, run a generate round and apply then.'])
-  }
   const resourceChanges = planned.flatMap((change) => entriesOf(change, planned, output, allDone))
   const counts = allDone && output.counts ? output.counts : countsOf(planned, output, allDone)
   const failed = resourceChanges.filter(({ status }) => status === 'failed').length
@@ -121,13 +118,17 @@ function changeFacts(result: ApplyResult, planned: readonly PlannedChange[]): Ap
   }
 }
 
-const NOTHING_APPLIED = 'Nothing was applied:'
+const STALE = {
+  text:
+    'Nothing was applied: the engine refused the plan because the state moved after the plan was made. ' +
+    'Another run changed the infrastructure in between.',
+  advice: 'Run a generate round, which plans on the state as it stands, and apply then.',
+}
 
-const STALE =
-  `${NOTHING_APPLIED} the engine refused the plan because the state moved after the plan was made. ` +
-  'Another run changed the infrastructure in between.'
-
-const LOCKED = `${NOTHING_APPLIED} the engine could not lock the state, because another run holds it.`
+const LOCKED = {
+  text: 'Nothing was applied: the engine could not lock the state, because another run holds it.',
+  advice: 'Wait for the other run, run a generate round and apply then.',
+}
 
 function entriesOf(
   change: PlannedChange,

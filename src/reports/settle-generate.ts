@@ -2,7 +2,7 @@ import type { Masker } from '../base/masking.ts'
 import { cutMiddle, joinNames } from '../base/text.ts'
 import { type PlannedChange, STATE_ACTIONS, type StateAction, toReportAction, toReportCounts } from '../plan/actions.ts'
 import { localName, stripBackticks, withoutIndexes } from '../plan/addresses.ts'
-import { listChanges, stateChanges } from '../plan/change-list.ts'
+import { type ChangeList, listChanges, type StateChange, stateChanges } from '../plan/change-list.ts'
 import { CRITICALITY_IN_WORDS, criticalChanges, higherImpact, impactFloor, impactReasons } from '../plan/impact.ts'
 import type { Plan } from '../plan/plan.ts'
 import { planCounts, plannedChanges } from '../plan/planned-changes.ts'
@@ -46,18 +46,21 @@ export function settleGenerateReport(
   known: KnownBesides = {},
 ): GenerateReport {
   const impact = narration.potential_impact
+  // The finished report is masked as a whole.
+  const listed = listChanges(plan, { text: (value) => value })
+  const inState = stateChanges(listed.entries)
   const document = {
     ...narration,
-    summary: { ...toReportCounts(planCounts(plan)), ...countStateChanges(plan) },
+    summary: { ...toReportCounts(planCounts(plan)), ...countStateChanges(listed.counts) },
     detailed_changes: settleChanges(narration.detailed_changes, plannedChanges(plan)),
     potential_impact: {
       ...impact,
       banner: settleBanner(impact.banner, plan),
-      summary: beginWithGaps(impact.summary, plan, known),
+      summary: beginWithGaps(impact.summary, [describeUnknown(plan), describeForgotten(inState)], known),
       bullet_points: settlePoints(impact.bullet_points, known),
     },
     estimated_costs: settleCosts(narration.estimated_costs),
-    ...listStateChanges(plan),
+    ...listStateChanges(inState),
   }
   return finishReport('generate', reportSchemas.generate, document, masker)
 }
@@ -79,14 +82,12 @@ const CHANGES_STATE: Record<StateAction, string> = {
 }
 
 /** Counts moves, imports and forgotten objects; those that do not occur are left out. */
-function countStateChanges(plan: Plan): Partial<Record<StateAction, number>> {
-  const { counts } = listChanges(plan, UNMASKED)
+function countStateChanges(counts: ChangeList['counts']): Partial<Record<StateAction, number>> {
   return Object.fromEntries(STATE_ACTIONS.flatMap((action) => (counts[action] > 0 ? [[action, counts[action]]] : [])))
 }
 
 /** Lists them; no field where there are none. */
-function listStateChanges(plan: Plan): Pick<GenerateReport, 'state_changes'> {
-  const changes = stateChanges(listChanges(plan, UNMASKED).entries)
+function listStateChanges(changes: readonly StateChange[]): Pick<GenerateReport, 'state_changes'> {
   if (changes.length === 0) return {}
   return {
     state_changes: changes.map(({ address, action, previous_address }) => ({
@@ -95,9 +96,6 @@ function listStateChanges(plan: Plan): Pick<GenerateReport, 'state_changes'> {
     })),
   }
 }
-
-/** The finished report is masked as a whole. */
-const UNMASKED = { text: (value: string) => value }
 
 function settleChanges(narrated: readonly Entry[], changes: readonly PlannedChange[]): Entry[] {
   return changes.map((change) => {
@@ -122,8 +120,8 @@ function findEntry(narrated: readonly Entry[], address: string): Entry | undefin
 }
 
 /** Puts what the round left out, could not check or cannot tell before the model's summary. */
-function beginWithGaps(summary: string, plan: Plan, { result = emptyResult() }: KnownBesides): string {
-  const gaps = [...result.gaps, describeUnknown(plan), describeForgotten(plan)].map((gap) => cutMiddle(gap, MAX_GAP))
+function beginWithGaps(summary: string, ofPlan: readonly string[], { result = emptyResult() }: KnownBesides): string {
+  const gaps = [...result.gaps, ...ofPlan].map((gap) => cutMiddle(gap, MAX_GAP))
   return [...gaps, summary].filter((text) => text !== '').join(' ')
 }
 
@@ -158,8 +156,8 @@ function describeUnknown(plan: Plan): string {
   return lost.length === 0 ? '' : `It cannot be told whether this holds data or grants access: ${names}.`
 }
 
-function describeForgotten(plan: Plan): string {
-  const names = stateChanges(listChanges(plan, UNMASKED).entries).filter(({ action }) => action === 'forget')
+function describeForgotten(changes: readonly StateChange[]): string {
+  const names = changes.filter(({ action }) => action === 'forget')
   if (names.length === 0) return ''
   return `Stays as it is, but is no longer managed: ${joinNames(
     names.map(({ address }) => address),
@@ -247,7 +245,9 @@ function settleRow({ fixed_monthly_cost_before: before, ...row }: NarratedRow, c
   return { ...row, fixed_monthly_cost: isCounted ? after : 0, notes: notes === '' ? row.notes : notes }
 }
 
-/** Compares what fixed resources cost before and after, where both are known; empty where nothing had a price before. */
+/**
+ * Compares what fixed resources cost before and after, where both are known; empty where nothing had a price before.
+ */
 function describeSavings(rows: readonly NarratedRow[], currency: string): string {
   const fixed = rows.filter(({ pricing_model }) => pricing_model === 'fixed')
   const unknown = fixed.filter(({ fixed_monthly_cost_before: before }) => before === null)

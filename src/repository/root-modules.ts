@@ -26,7 +26,9 @@ const MAX_FILES = 20_000
 export interface RepositorySurvey {
   /** Root modules by the names of files: sorted POSIX paths, the repository root as `.`. */
   roots: string[]
-  /** Root modules by their contents, examples and tests last; null when the contents could not be had in time and size. */
+  /**
+   * Root modules by their contents, examples and tests last; null when the contents could not be had in time and size.
+   */
   rootModules: RootModule[] | null
   /** Files that are too large to be read or links to nowhere: `rootModules` may be wrong about their folders. */
   unreadFiles: number
@@ -119,7 +121,9 @@ async function readContents(
 const readFiles = (pack: Uint8Array, slices: ReturnType<typeof createSlices>): Promise<PackObjects> =>
   readPack(pack, slices, { ...PACK_LIMITS, fileBytes: MAX_FILE_BYTES })
 
-/** Fetches file contents by their hashes, or else from a server that does not allow it the commit with all small files. */
+/**
+ * Fetches file contents by their hashes, or else from a server that does not allow it the commit with all small files.
+ */
 async function fetchContents(
   context: GitContext,
   uri: string,

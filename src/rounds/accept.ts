@@ -71,8 +71,9 @@ export interface NextRound extends RoundRequest {
 
 /**
  * Opens the next round of an existing session that has no running round and did not fail: one transaction writes the
- * round, in whose request secrets are masked, and the status `started`, and queues the round. For any other session nothing changes, and the reason is
- * logged. Throws 409 for an apply on a locked session, regardless of its state; `NotPreviewed`.
+ * round, in whose request secrets are masked, and the status `started`, and queues the round. For any other session
+ * nothing changes, and the reason is logged. Throws 409 for an apply on a locked session, regardless of its state;
+ * `NotPreviewed`.
  */
 export async function acceptRound(
   context: Pick<Context, 'sql' | 'queue' | 'cache' | 'log'>,

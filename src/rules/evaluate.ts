@@ -17,8 +17,8 @@ const MAX_LISTED = 100
 /**
  * Checks a plan against all rules, deterministically: the most severe findings first, then in the order of rules and
  * plan. `checked_rules` are the rules for the plan's clouds that the operator has not switched off.
- * @param options targets of the plan (empty for the whole root), the operator's grades by rule id, and the addresses that
- * the plan destroys although the request does not ask for it
+ * @param options targets of the plan (empty for the whole root), the operator's grades by rule id, and the addresses
+ * that the plan destroys although the request does not ask for it
  */
 export function evaluateRules(
   plan: Plan,

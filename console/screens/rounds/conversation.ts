@@ -15,8 +15,8 @@ export function modeOf(round: Round, session: Session): Mode | null {
 }
 
 /**
- * Returns the platform's answers by round number. The conversation has no entry for previews, and for an
- * import round it contains the platform's own words instead of the request.
+ * Returns the platform's answers by round number. The conversation has no entry for previews, and that of an import
+ * round may have other words than the request.
  */
 export function answersOf(session: Session): Map<number, string> {
   const answers = new Map<number, string>()

@@ -39,8 +39,8 @@ export function PlaceFields(props: PlaceFieldsProps) {
 }
 
 /**
- * Returns the attributes of a field. An empty field stays empty while it has the focus, so that a known value does not mix
- * with what the user types.
+ * Returns the attributes of a field. An empty field stays empty while it has the focus, so that a known value does not
+ * mix with what the user types.
  */
 function useField(name: FieldName, { place, input, change, errorOf }: PlaceFieldsProps) {
   const held = useRef(false)

@@ -48,7 +48,10 @@ export interface DriftResult {
 
 type SessionChanges = ReturnType<typeof createSessionChanges>
 
-/** Separates what others changed from the changes of the session, and reads the latter, both before any code is written because of drift. */
+/**
+ * Separates what others changed from the changes of the session, and reads the latter, both before any code is written
+ * because of drift.
+ */
 export function createSessionChanges(kit: Kit, task: DriftTask) {
   const { run, secrets } = kit
   let reading: Promise<string> | null = null
@@ -153,8 +156,8 @@ export const UNKNOWN_OWNER = 'Drift check completed; whose the remaining differe
 export const EXCEPTIONS = 'Drift check completed; the remaining differences are covered by the drift exception rules.'
 
 /**
- * Lets models select the drift to remediate, without excepted drift. Returns operations in plain language; if there are none, `conclusion` is the status text with the
- * reason. No model is asked when nothing is left.
+ * Lets models select the drift to remediate, without excepted drift. Returns operations in plain language; if there are
+ * none, `conclusion` is the status text with the reason. No model is asked when nothing is left.
  * @param selection.ledger remembers what the exception filter decided
  * @throws those of `runAgent`
  */

@@ -57,9 +57,7 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
   /** The status text when others have changed nothing. */
   let withoutOthers = OWN_CHANGES
   /** What the generator was asked and changed in earlier iterations, and the first reading. */
-  const earlierWork: { operations: string[]; files: Set<string>; first: DriftOperation[] | null } = {
-    ...{ operations: [], files: new Set(), first: null },
-  }
+  const earlierWork = { operations: [] as string[], files: new Set<string>(), first: null as DriftOperation[] | null }
   /** Drift that the generator was asked to write into the code, as read before. */
   const handedOver: DriftOperation[] = []
 

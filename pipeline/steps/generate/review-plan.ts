@@ -198,7 +198,7 @@ export const createRuleCheck = ({ run, secrets }: Kit): PlanCheck => ({
     const { rules, enable_compliance_checker } = run.context.config.orchestration
     if (!enable_compliance_checker) return { findings: [], feedback: '', verdicts: new Map() }
     const code = evaluateRules(plan, { targets, grades: rules })
-    const blocking = code.findings.filter(({ severity }) => severity === 'error' || severity === 'critical')
+    const blocking = blockingFindings(code.findings)
     return {
       findings: blocking.map(toFinding),
       feedback: secrets.text(listFindings({ findings: blocking }, ({ suggested_fix }) => suggested_fix)),
@@ -251,7 +251,7 @@ const MAX_REASONS = { findings: 5, characters: 1_000 }
 /** Says by which gates a review locks a session, and for what; masked like its documents. */
 function describeLock({ report, compliance }: Review, blockOnHighImpact: boolean): string {
   const { level, title, description } = report.potential_impact.banner
-  const found = blockingFindings(compliance).map(
+  const found = blockingFindings(compliance.violations).map(
     ({ rule_id, resource, message }) => `${rule_id}${resource ? ` at ${resource}` : ''}: ${message}`,
   )
   const more = found.length - MAX_REASONS.findings

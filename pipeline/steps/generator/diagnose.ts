@@ -38,8 +38,8 @@ export async function explainFaultOutsideCode(kit: Kit, feedback: string): Promi
 
 /**
  * Lists the errors of the engine with their code, causes first, unmasked; empty for output of unknown form. Warnings
- * are dropped, since none makes code invalid and some concern files of the platform. What the code had before the session
- * is marked as older.
+ * are dropped, since none makes code invalid and some concern files of the platform. What the code had before the
+ * session is marked as older.
  * @param asksEngine true to request diagnostics as data, which takes another job
  */
 export async function findErrors(

@@ -107,10 +107,10 @@ class CodeNotLoaded extends ValidationLoopExceeded {
  * Lets the generator, a model, write code until the validator accepts it, and returns the accepted value. Attempts
  * share a conversation, and each is committed and pushed before its validation. An attempt that loses a check which an
  * earlier one passed is not taken. The third failure of the same kind ends the loop, and so does an attempt that leaves
- * refused code as it is. The result of the round
- * includes the task if it is the purpose of the round. If all attempts fail, the last good enough one is restored and
- * validated again. Errors: `ValidationLoopExceeded` when the attempts are used up; `EnvironmentFailure` when no attempt can help; `LeftUnchanged`;
- * those of `runAgent`, of the workspace and of the object store.
+ * refused code as it is. The result of the round includes the task if it is the purpose of the round. If all attempts
+ * fail, the last good enough one is restored and validated again. Errors: `ValidationLoopExceeded` when the attempts
+ * are used up; `EnvironmentFailure` when no attempt can help; `LeftUnchanged`; those of `runAgent`, of the workspace
+ * and of the object store.
  */
 export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<Value>): Promise<Value> {
   const { run, secrets } = kit

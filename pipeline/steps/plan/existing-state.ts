@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { LeaseLost, PlatformError } from '../../../src/base/errors.ts'
 import { parseJson } from '../../../src/base/json.ts'
-import { joinNames } from '../../../src/base/text.ts'
+import { endSentence, joinNames } from '../../../src/base/text.ts'
 import type { StateChoice } from '../../../src/base/vocabulary.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
 import {
@@ -111,8 +111,6 @@ async function openOwn(kit: Kit, own: OwnBackend): Promise<Outcome | null> {
 
 /** Backends such as `gcs` and `azurerm` try a host that does not answer again for minutes, or without an end. */
 const limitOf = ({ run }: Kit) => ({ limitS: run.context.config.storage.existing_state_timeout })
-
-const endSentence = (text: string) => (/[.…]$/.test(text) ? text : `${text}.`)
 
 const credentialsOf = ({ engine }: Kit) =>
   `The engine had the credentials of the session's cloud (${engine.scoped.engine_provider}).`

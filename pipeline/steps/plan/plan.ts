@@ -10,7 +10,7 @@ import {
 } from '../../../src/plan/targets.ts'
 import type { StoredPlan } from '../../../src/reports/artifacts.ts'
 import type { EngineResult, EngineRoot } from '../../../src/services/iac/contract.ts'
-import { runWhenStateIsFree, traceEngine } from '../../kit/engine.ts'
+import { describeFault, runWhenStateIsFree, traceEngine } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { LOCAL_STATE_FILE, writeOverride } from '../../workspace/backend-override.ts'
 import { hashFile, removeRightInside } from '../../workspace/files/private-files.ts'
@@ -248,8 +248,8 @@ export class EngineRefusal extends PlatformError {
 }
 
 /**
- * Plans a whole root that is initialised. Errors: `EngineRefusal`; those of `Engine.run`; 504 for a locked state, unless
- * it does not wait for that.
+ * Plans a whole root that is initialised. Errors: `EngineRefusal`; those of `Engine.run`; 504 for a locked state,
+ * unless it does not wait for that.
  */
 export async function planRoot(
   { run, engine }: Kit,
@@ -265,16 +265,9 @@ export async function planRoot(
   return await parsePlanInSlices(shown.stdout)
 }
 
-const MAX_REASON = 300
-
 /** Describes an error in one masked line, without the engine's frame. Errors: those that have to end the round. */
 export function describeRefusal({ run, secrets }: Kit, error: unknown): string {
   run.signal.throwIfAborted()
   if (error instanceof LeaseLost) throw error
-  if (!(error instanceof PlatformError)) return 'an unexpected error occurred.'
-  const line = secrets
-    .text(error.message)
-    .replaceAll(/[\s│╷╵]+/g, ' ')
-    .trim()
-  return line.length > MAX_REASON ? `${line.slice(0, MAX_REASON)}…` : line
+  return describeFault(error, secrets)
 }

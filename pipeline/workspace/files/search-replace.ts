@@ -25,8 +25,9 @@ export const BLOCK_FORM = [
 
 /**
  * Applies search/replace blocks in order. Each search text must occur exactly once in the text left by earlier blocks,
- * with line ends of either kind; lines that stay keep theirs, and new ones take that of the lines beside them. An empty replacement also removes the line break. Errors: `ToolError` with number, line and nearest text of each
- * block that does not fit or changes nothing.
+ * with line ends of either kind; lines that stay keep theirs, and new ones take that of the lines beside them. An empty
+ * replacement also removes the line break. Errors: `ToolError` with number, line and nearest text of each block that
+ * does not fit or changes nothing.
  */
 export function searchReplace(text: string, diff: string): string {
   const fitting: number[] = []

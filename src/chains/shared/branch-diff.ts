@@ -21,7 +21,8 @@ const KINDS: Record<DiffFile['change'], string> = {
  * nothing was changed.
  * @param diff from the workspace
  * @param budget maximum characters
- * @param shown files that the model is shown as well, in the form of `describeChosen`; a new file among them is named only
+ * @param shown files that the model is shown as well, in the form of `describeChosen`; a new file among them is named
+ * only
  */
 export function describeDiff(diff: string, budget: number, shown = ''): string {
   const files = readDiffFiles(diff).map((file) => {

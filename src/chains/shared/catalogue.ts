@@ -90,7 +90,9 @@ function typedProviders(text: string): string[] | null {
   return providers.length > 0 ? providers : null
 }
 
-/** Returns the providers of the code; `isUnsure` if some was not read, or calls a module whose providers are unknown. */
+/**
+ * Returns the providers of the code; `isUnsure` if some was not read, or calls a module whose providers are unknown.
+ */
 function readProviders(files: readonly RepositoryFile[]): { providers: Set<string>; isUnsure: boolean } {
   const providers = new Set<string>()
   let isUnsure = false

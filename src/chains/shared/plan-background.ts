@@ -78,7 +78,8 @@ const lines = (lead: string, items: readonly string[]): string =>
   items.length === 0 ? '' : [lead, ...items.map((item) => `- ${item}`)].filter(Boolean).join('\n')
 
 /**
- * Writes a plan for a model: computed facts, then what is outside of it, then its text, condensed, and cut in the middle when it is too long.
+ * Writes a plan for a model: computed facts, then what is outside of it, then its text, condensed, and cut in the
+ * middle when it is too long.
  * @param read.text the engine's text, masked
  */
 export function describePlan(

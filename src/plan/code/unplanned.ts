@@ -48,7 +48,10 @@ const MAX_NAMED = 5
 
 const listOf = (names: readonly string[]): string => quoteNames(names, MAX_NAMED)
 
-/** Explains why changed code changes nothing in a plan, as a sentence; null when nothing changed or the plan changes something. */
+/**
+ * Explains why changed code changes nothing in a plan, as a sentence; null when nothing changed or the plan changes
+ * something.
+ */
 export function explainEmptyPlan(plan: Plan, known: KnownCode): string | null {
   const { changed, blocks } = known
   if (changed.length === 0 || listChanges(plan, { text: (value) => value }).total > 0) return null

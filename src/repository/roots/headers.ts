@@ -73,7 +73,9 @@ const REGISTRY = /^(?:[\w.-]+\.[a-z]+\/)?[\w-]+\/[\w-]+\/([a-z0-9-]+)(?:\/\/.*)?
 /** Returns the provider in a registry's address of a module; null for any other source. */
 export const providerOfModule = (source: string): string | null => REGISTRY.exec(source)?.[1] ?? null
 
-/** A name, perhaps with the alias of one of its configurations, and the parts of a source. Source: the engine's syntax. */
+/**
+ * A name, perhaps with the alias of one of its configurations, and the parts of a source. Source: the engine's syntax.
+ */
 const PROVIDER = /^["\s]*([a-z0-9][\w-]{0,63})(?:\.[\w-]+)?["\s]*$/i
 const SOURCE = /^[\w.-]{1,128}(?:\/[\w.-]{1,128}){0,2}(?::\d+)?$/
 

@@ -1,3 +1,4 @@
+import { endSentence } from '../../base/text.ts'
 import type { StatementResult, Verdict } from './statement.ts'
 
 /** Title of the report entry about the check. */
@@ -39,5 +40,4 @@ export const withVerdict = (results: readonly StatementResult[], verdict: Verdic
 const lineOf = ({ statement, finding }: StatementResult): string =>
   `Expected: ${endSentence(oneLine(statement.text))} Found: ${oneLine(finding)}.`
 
-export const endSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()

@@ -16,7 +16,9 @@ interface MovedUpdate {
   attributes: string[]
 }
 
-/** Finds moved objects that change unasked, in the plan's order; what others changed outside of the code is left out. */
+/**
+ * Finds moved objects that change unasked, in the plan's order; what others changed outside of the code is left out.
+ */
 export function findMovedUpdates(statements: readonly Statement[], plan: Plan): MovedUpdate[] {
   const changes = changesByAddress(plan)
   const operations = new Map(driftOperations(plan).map((operation) => [operation.address, operation]))

@@ -178,7 +178,9 @@ export const StateSummarySchema = v.object({
   workspaces: v.nullable(v.array(v.string())),
 })
 
-/** What a state holds: lineage and serial, empty and 0 for none; the addresses of its objects; a hash of its content. */
+/**
+ * What a state holds: lineage and serial, empty and 0 for none; the addresses of its objects; a hash of its content.
+ */
 export type StateSummary = v.InferOutput<typeof StateSummarySchema>
 
 /** `stdout` of a `diagnostics` job. */

@@ -61,7 +61,9 @@ export function createOffers({ call, config }: IacAccess): Offers {
   }
 }
 
-/** Leaves out what the worker knows about the state, unless the service offers to take it. Errors: those of `offers`. */
+/**
+ * Leaves out what the worker knows about the state, unless the service offers to take it. Errors: those of `offers`.
+ */
 export async function withoutUnknown<Body extends object>(body: Body, offers: Offers, signal?: AbortSignal) {
   if (!('state' in body) || (await offers('state', signal))) return body
   const { state: _left, ...rest } = body

@@ -1,7 +1,8 @@
 /**
- * The files of a part: when one of them has changed since the part last passed, it runs again in continuous integration.
- * A name is a file or a folder, or `npm:` and a package whose pinned version counts. Listed is what the counterpart
- * meets: what calls it, what reads its answers, and the checks. What lies behind that is held by the ordinary tests.
+ * The files of a part: when one of them has changed since the part last passed, it runs again in continuous
+ * integration. A name is a file or a folder, or `npm:` and a package whose pinned version counts. Listed is what the
+ * counterpart meets: what calls it, what reads its answers, and the checks. What lies behind that is held by the
+ * ordinary tests.
  */
 export const COVERS: Readonly<Record<string, readonly string[]>> = {
   opentofu: [

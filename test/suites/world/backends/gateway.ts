@@ -7,8 +7,8 @@ import { generate } from 'selfsigned'
 const DAY_MS = 86_400_000
 
 /**
- * Starts a proxy that answers for public hosts itself, with a certificate of its own, so that backends are written as in
- * a repository. A host without an answer is reached, and never answers.
+ * Starts a proxy that answers for public hosts itself, with a certificate of its own, so that backends are written as
+ * in a repository. A host without an answer is reached, and never answers.
  * @param answers by name of a host
  * @returns `host` of the proxy, and the PEM text of the authority; `seen` has host, method and path of every request
  */
