@@ -134,7 +134,9 @@ The audit passed. Findings:
     const applied = await nextRound(stack, applying, session.uuid, 'apply', { mode: 'apply' })
     expect(applied.statuses.at(-1)).toBe('completed')
     const [overview] = answersIn((await followUp(session.uuid, undefined)).at(-1))
-    expect(overview).toMatch(/^The plan of round 1 \(generate\)\. Round 2 applied it: Success\. The plan was applied: 0 created, 1 updated, /)
+    expect(overview).toMatch(
+      /^The plan of round 1 \(generate\)\. Round 2 applied it: Success\. The plan was applied: 0 created, 1 updated, /,
+    )
   })
 
   it('never shows a value that was hidden', async () => {
