@@ -1,4 +1,5 @@
 import { fileTools } from '../../pipeline/tools/edit.ts'
+import { lastPlanTool } from '../../pipeline/tools/last-plan.ts'
 import { inspectionTools } from '../../pipeline/tools/look.ts'
 import { resourceSchemaTool, webSearchTool } from '../../pipeline/tools/look-up.ts'
 import { createFileAccess } from '../../pipeline/workspace/files/access.ts'
@@ -326,6 +327,7 @@ const OFFERED: readonly Tool[] = [
   ...inspectionTools(access, { branchDiff: nobody }),
   webSearchTool({ complete: nobody, search: nobody }, 'main'),
   resourceSchemaTool({ installed: nobody, names: nobody, of: nobody, forget: nobody }),
+  lastPlanTool({ round: 1, mode: 'generate', result: null, applies: [], plan: '', report: null, check: null }, nobody),
 ]
 
 /** Texts that belong to no single chain: tools, earlier turns and messages of the loop. */

@@ -20,6 +20,7 @@ import {
   type EngineStep,
   explainFaultOutsideCode,
   findErrors,
+  readDiagnostics,
   withoutWarnings,
 } from './diagnose.ts'
 import { type GeneratorDialogue, openGenerator } from './generator-dialogue.ts'
@@ -339,16 +340,16 @@ async function writeNextQuery(
   last: Extract<Validation<unknown>, { ok: false }>,
   hasNextAttempt: boolean,
 ) {
-  const { step, feedback, goodEnough, unloaded } = last
+  const { step, feedback, targets, goodEnough, unloaded } = last
   const countFailure = (errors: readonly Diagnostic[], text: string) => {
     progress.endsEarly = progress.ratchet.countFailure(step, errors, text) >= MAX_SAME
   }
   if (unloaded !== undefined) countFailure([], feedback)
   if (goodEnough) return { query: goodEnough.query, findings: feedback, errors: [] }
   if (!step) return { query: writeFeedbackQuery(feedback), findings: feedback, errors: [] }
-  const reason = await explainFaultOutsideCode(kit, feedback)
-  const asksEngine = reason === null && hasNextAttempt
-  const errors = await findErrors(kit, { step, feedback }, { asksEngine })
+  const found = await readDiagnostics(kit, { step, feedback, targets }, { isRepeated: hasNextAttempt })
+  const reason = await explainFaultOutsideCode(kit, found)
+  const errors = await findErrors(kit, step, found)
   kit.attempts.diagnose(
     step,
     errors.map((one) => (one.older ? { ...one, detail: `${IS_OLDER}\n${one.detail}` } : one)),
