@@ -308,8 +308,9 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
   ],
   PR_GENERATOR: [['system', pullRequestText.system({}, { firstRequest: '', record: '' })]],
   STATUS_UPDATE: [
-    ['system', statusUpdate.system({}, { text: '' })],
-    ['query', statusUpdate.query({ text: 'Checking the request' })],
+    ['system', statusUpdate.system({}, { text: '', request: '' })],
+    ['query', statusUpdate.query({ text: 'Add a bucket', request: 'Add a bucket' })],
+    ['query: not the request', statusUpdate.query({ text: 'update aws_vpc.main', request: 'Mend all drift' })],
   ],
 }
 
