@@ -65,7 +65,7 @@ export async function reviewPlan(kit: Kit, valid: ValidPlan, options: ReviewOpti
     kit.run.result.notes.push(...((await options.environments?.notes()) ?? []))
     tellForeignProviders(kit, valid)
     const background = await readBackground(kit)
-    await kit.status.say('report', 'Infrastructure successfully validated. Generating report')
+    await kit.status.show('report', 'Infrastructure successfully validated. Generating report')
     const reporting = writeGenerateReport(kit, valid, { ...options, background })
     const auditing = auditBeside(kit, valid, { ...options, background }, stop.signal)
     // Awaited only after the report; until then a failure must not count as unhandled.
