@@ -33,7 +33,7 @@ export async function asOnDisk(root: string, path: string): Promise<string> {
   if (/^[\x20-\x7e]*$/.test(path)) return path
   let found = ''
   for (const segment of path.split('/')) {
-    const names = await readdir(join(root, found)).catch(() => [])
+    const names = await readdir(join(root, found)).catch((): string[] => [])
     const wanted = segment.normalize('NFC')
     const name = names.includes(segment) ? segment : names.find((one) => one.normalize('NFC') === wanted)
     found += `${found === '' ? '' : '/'}${name ?? segment}`
