@@ -243,6 +243,7 @@ async function searchIn(
       '--no-ignore-global',
       '--hidden',
       '--no-heading',
+      '--crlf',
       '--line-number',
       '--with-filename',
       '--null',
@@ -274,7 +275,7 @@ async function searchIn(
     throw new ToolError(`The search took longer than ${TIMEOUT_MS / 1000} s; use a simpler pattern`)
   if (output.code === 2 && output.stdout === '')
     throw new ToolError(`The search failed: ${describeFailure(output.stderr, root)}`)
-  const lines = output.stdout.split('\n').filter(Boolean)
+  const lines = output.stdout.split(/\r?\n/).filter(Boolean)
   return lines.slice(0, deep ? MAX_MATCHES : undefined).map((line) => line.replace(/^\.\//, ''))
 }
 

@@ -205,7 +205,8 @@ CREATE TABLE rounds (
   finished_at timestamp with time zone,
   created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   updated_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
-  state_choice text
+  state_choice text,
+  lock_was jsonb
 );
 
 CREATE TABLE saved_plans (
@@ -280,8 +281,7 @@ CREATE TABLE sessions (
   created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   updated_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   state_choice text,
-  first_commit character varying(64),
-  base_plan_key text
+  lock jsonb
 );
 
 CREATE TABLE sign_in_refusals (
@@ -769,4 +769,4 @@ INSERT INTO schema_steps (number, name) VALUES (2, 'subject in the audit');
 
 INSERT INTO schema_steps (number, name) VALUES (3, 'state that exists elsewhere');
 
-INSERT INTO schema_steps (number, name) VALUES (4, 'base of a session');
+INSERT INTO schema_steps (number, name) VALUES (4, 'reasons of a lock');

@@ -145,6 +145,19 @@ describe('symlinks', () => {
 })
 
 describe('write', () => {
+  it.each([
+    ['line ends', 'a = 1\r\nb = 2\r\n', 'a = 1\nb = 3\n', 'a = 1\r\nb = 3\r\n'],
+    ['line ends that the text has too', 'a = 1\r\nb = 2\r\n', 'a = 1\r\nb = 3\n', 'a = 1\r\nb = 3\r\n'],
+    ['a byte order mark', '\uFEFFa = 1\n', 'a = 2\n', '\uFEFFa = 2\n'],
+    ['nothing of mixed line ends', 'a = 1\r\nb = 2\n', 'a = 1\nb = 3\n', 'a = 1\nb = 3\n'],
+    ['nothing of a file that is plain', 'a = 1\n', 'a = 2\r\n', 'a = 2\r\n'],
+  ])('a file that is written as a whole keeps %s', async (_, before, content, after) => {
+    await put('main.tf', before)
+    expect(await access.write('main.tf', content)).toBe(true)
+    expect(await readFile(join(root, 'main.tf'), 'utf8')).toBe(after)
+    expect(await access.write('main.tf', content)).toBe(false)
+  })
+
   it('creates directories, overwrites and cuts what was longer', async () => {
     await access.write('a/b/c.tf', 'long text')
     await access.write('a/b/c.tf', 'short')
@@ -275,6 +288,12 @@ describe('search', () => {
     expect(await access.grep({ query: 'vpc', include_pattern: '*.tf' })).toEqual(['net/vpc.tf:1:vpc'])
     expect(await access.grep({ query: 'vpc', exclude_pattern: 'net/**' })).toEqual(['.hidden:2:VPC two'])
     expect(await access.grep({ query: 'nothing' })).toEqual([])
+  })
+
+  it('finds the ends of lines of either kind', async () => {
+    await put('windows.tf', 'a = 1\r\nb = 12\r\n')
+    await put('unix.tf', 'a = 1\nb = 12\n')
+    expect(await access.grep({ query: '= 1$' })).toEqual(['unix.tf:1:a = 1', 'windows.tf:1:a = 1'])
   })
 
   it('stops at fifty matches', async () => {
