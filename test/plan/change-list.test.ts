@@ -20,7 +20,11 @@ describe('a real plan', () => {
       { address: 'terraform_data.forgotten', action: 'forget' },
       { address: 'terraform_data.found', action: 'import', import_id: 'acme-found' },
       { address: 'terraform_data.found_edit', action: 'update', import_id: null },
-      { address: 'terraform_data.gone', action: 'delete' },
+      {
+        address: 'terraform_data.gone',
+        action: 'delete',
+        delete_reason: 'delete_because_no_resource_config',
+      },
       { address: 'terraform_data.new_edit', action: 'update', previous_address: 'terraform_data.old_edit' },
       {
         address: 'terraform_data.new_name["(sensitive value)"]',
