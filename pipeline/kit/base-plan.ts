@@ -12,7 +12,15 @@ import { copyCommit } from '../workspace/clone.ts'
 import { removeRightInside } from '../workspace/files/private-files.ts'
 import { readPriorState } from '../workspace/saved-plans/zip.ts'
 import { describeFault, runJob } from './engine.ts'
-import { findKeptPlan, hashLockFile, isStill, keepBasePlan, type MadePlan } from './kept-base-plan.ts'
+import {
+  findKeptPlan,
+  hashLockFile,
+  isEmptyState,
+  isStill,
+  keepBasePlan,
+  type MadePlan,
+  readSessionState,
+} from './kept-base-plan.ts'
 import type { Run } from './run.ts'
 
 /** What the code before the session plans, or why that is not known, in one masked line. */
@@ -57,9 +65,17 @@ export function createBasePlan(run: Run, secrets: Pick<SecretRegister, 'text' | 
     run.signal.throwIfAborted()
     return value
   }
+  /** True once the round has ended. */
+  let isOver = false
   return {
-    /** Begins the plan, unless it has begun. Never waits, and never throws. */
-    start: (): void => void start(),
+    /**
+     * Begins the plan, unless it has begun. Where there is no state yet nobody can have changed anything, and it waits
+     * for a question. Never throws.
+     */
+    start: async (): Promise<void> => {
+      const state = await readSessionState(run).catch(() => null)
+      if (!isOver && !isEmptyState(state)) start()
+    },
     /**
      * Returns the plan of the code before the session, to compare with a plan of the session over `state`. It is made
      * again when it was made over another state, as before an apply of others, and a kept one also when it would not be
@@ -83,6 +99,7 @@ export function createBasePlan(run: Run, secrets: Pick<SecretRegister, 'text' | 
     },
     /** Stops a plan that is still being made, and waits until its engine job has ended. Never throws. */
     stop: async (): Promise<void> => {
+      isOver = true
       if (current === null) return
       current.stop.abort(new Error('the round has ended'))
       await current.ended
