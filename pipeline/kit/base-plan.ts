@@ -5,6 +5,7 @@ import { fromEngine, parseDiagnostics } from '../../src/plan/diagnostics/parse.t
 import { type Plan, parsePlanInSlices } from '../../src/plan/plan.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import type { StateVersion } from '../../src/plan/state/state.ts'
+import { findFirstCommit } from '../../src/rounds/run-records.ts'
 import { findAppliedCommit } from '../../src/saved-plans/saved-plan.ts'
 import { diagnosticsIn, type EngineResult, type EngineRoot } from '../../src/services/iac/contract.ts'
 import { describeState, LOCAL_STATE_FILE, writeOverride, writeStateKeys } from '../workspace/backend-override.ts'
@@ -149,15 +150,14 @@ async function readBase(
   const { context, round, workspace, signal, log } = run
   if (!(await context.iac.offers?.('lock', signal)))
     return unknown('the iac service does not offer plans without the lock of the state.')
-  const applied = await findAppliedCommit(context.sql, round.session.id)
-  if (applied === null && workspace.branch === workspace.defaultBranch && round.number > 1)
-    return unknown('the session works on the default branch, where its beginning is not marked.')
-  const commit = applied ?? (await workspace.baseCommit())
+  const commit = await findCommit(run)
+  if (commit === null) return unknown('the session works on the default branch, where its beginning is not marked.')
   const kept = usesKept ? await findKeptPlan(run, commit) : null
   if (kept !== null) {
     onChecked(null)
     return { ok: true, ...kept, text: null, found: [] }
   }
+  await workspace.provide(commit)
   const isManaged = context.stateStore !== undefined
   const copy = await copyCommit(context.config, workspace, commit, signal, { backend: isManaged ? 'session' : 'own' })
   try {
@@ -204,6 +204,15 @@ async function readBase(
   } finally {
     await copy.remove().catch((error: unknown) => log.warn('a copy of the code was not removed', { error }))
   }
+}
+
+/** Returns the commit that the session last applied, or else the one at which it began; null when that is not known. */
+async function findCommit({ context, round, workspace }: Run): Promise<string | null> {
+  const applied = await findAppliedCommit(context.sql, round.session.id)
+  if (applied !== null) return applied
+  return workspace.branch === workspace.defaultBranch
+    ? await findFirstCommit(context.sql, round.session.id)
+    : await workspace.baseCommit()
 }
 
 const unknown = (reason: string) => ({ ok: false as const, reason, found: [] as Diagnostic[] })

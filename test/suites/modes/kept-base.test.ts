@@ -1,10 +1,13 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
 import { basePlanKey } from '../../../src/saved-plans/base-plan.ts'
+import { createUser, openSession } from '../../helpers/sessions.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, type scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { done, goodLlm, MAIN, operations, SPLIT, splits, targets, write } from './scripts.ts'
-import { appliedRepository, engineBeside, firstRound, nextRound, type Stack, startStack } from './stack.ts'
+import { appliedRepository, engineBeside, firstRound, nextRound, runWaiting, type Stack, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -139,6 +142,27 @@ describe('the plan of the code before the session, beside the round', () => {
     expect(session.statuses.at(-1)).toBe('completed')
     expect(made).toEqual([])
   })
+})
+
+it('a session on the default branch knows where it began', async () => {
+  const repo_uri = await appliedRepository(stack)
+  const first = keeping(stack, goodLlm(saying('good morning')))
+  const { config, sql } = first.context
+  const user = await createUser(sql, crypto.randomUUID())
+  const request = { repo_uri, query: 'Say good morning', iac_path: null, mode: 'generate', provider: 'aws' } as const
+  const uuid = await openSession(first.context, user.id, { ...request, is_partial: false })
+  await sql`
+    UPDATE workspaces SET branch = 'main' FROM sessions WHERE sessions.id = session_id AND sessions.uuid = ${uuid}`
+  await runWaiting(stack, first.context, uuid)
+  // The disk and the kept plan are gone, so that the next round has nothing but the repository.
+  await rm(join(config.paths.upload_folder, uuid), { recursive: true })
+  await sql`UPDATE sessions SET base_plan_key = NULL WHERE uuid = ${uuid}`
+  const llm = goodLlm(saying('good evening'))
+  const second = keeping(stack, llm)
+  const session = await nextRound(stack, second.context, uuid, 'Say good evening')
+  expect(session.branch).toBe('main')
+  expect(session.messages).toContain(OWN)
+  expect(second.made).toHaveLength(1)
 })
 
 const LOCK = JSON.stringify({
