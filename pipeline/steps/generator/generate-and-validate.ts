@@ -36,6 +36,8 @@ export type Validation<Value> = PlanToStore & {
         feedback: string
         value?: Value
         step?: EngineStep
+        /** The query for the next attempt where the engine accepted the code. */
+        query?: string
         /** The message of the round if no later attempt is better: nothing loads the code, so no engine was asked. */
         unloaded?: string
         goodEnough?: GoodEnough<Value>
@@ -60,7 +62,7 @@ export interface GenerationTask<Value> {
   /** True if the system text lists the forbidden actions, as in generate rounds only. */
   forbid: boolean
   /** Identifiers to import. */
-  selectedIds?: readonly string[]
+  importIds?: readonly string[]
   maxAttempts: number
   validate: () => Promise<Validation<Value>>
 }
@@ -163,8 +165,8 @@ interface Progress<Value> {
 }
 
 async function runAttempts<Value>(kit: Kit, task: GenerationTask<Value>, progress: Progress<Value>): Promise<Value> {
-  const { query, operation, forbid, selectedIds, conventions, maxAttempts } = task
-  const generator = await openGenerator(kit, { query, operation, forbid, selectedIds, ...conventions })
+  const { query, operation, forbid, importIds, conventions, maxAttempts } = task
+  const generator = await openGenerator(kit, { query, operation, forbid, importIds, ...conventions })
   let last: Validation<Value> | null = null
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const reason = attempt === 1 ? reasonOfLoop(task) : null
@@ -337,13 +339,13 @@ async function writeNextQuery(
   last: Extract<Validation<unknown>, { ok: false }>,
   hasNextAttempt: boolean,
 ) {
-  const { step, feedback, goodEnough, unloaded } = last
+  const { step, query, feedback, goodEnough, unloaded } = last
   const countFailure = (errors: readonly Diagnostic[], text: string) => {
     progress.endsEarly = progress.ratchet.countFailure(step, errors, text) >= MAX_SAME
   }
   if (unloaded !== undefined) countFailure([], feedback)
   if (goodEnough) return { query: goodEnough.query, findings: feedback, errors: [] }
-  if (!step) return { query: writeFeedbackQuery(feedback), findings: feedback, errors: [] }
+  if (!step) return { query: query ?? writeFeedbackQuery(feedback), findings: feedback, errors: [] }
   const reason = await explainFaultOutsideCode(kit, feedback)
   const asksEngine = reason === null && hasNextAttempt
   const errors = await findErrors(kit, { step, feedback }, { asksEngine })
