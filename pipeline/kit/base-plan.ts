@@ -6,7 +6,7 @@ import { type Plan, parsePlanInSlices } from '../../src/plan/plan.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import type { EngineState } from '../../src/plan/state/state.ts'
 import { findAppliedCommit } from '../../src/saved-plans/saved-plan.ts'
-import type { EngineResult, EngineRoot } from '../../src/services/iac/contract.ts'
+import { diagnosticsIn, type EngineResult, type EngineRoot } from '../../src/services/iac/contract.ts'
 import { describeState, LOCAL_STATE_FILE, writeOverride, writeStateKeys } from '../workspace/backend-override.ts'
 import { copyCommit } from '../workspace/clone.ts'
 import { removeRightInside } from '../workspace/files/private-files.ts'
@@ -144,10 +144,10 @@ async function readBase(
     }
     onChecked([])
     await renewKeys()
-    assertAccepted(
-      await runJob(run, 'plan', { ...scoped, plan_file: PLAN_FILE, targets: [], lock: false }),
-      copy.iacRoot,
-    )
+    const json = await context.iac.offers?.('plan_json', signal)
+    const body = { ...scoped, plan_file: PLAN_FILE, lock: false as const, ...(json && { json }) }
+    const planned = await runJob(run, 'plan', body)
+    assertAccepted(planned, copy.iacRoot, fromEngine(diagnosticsIn(planned.stdout)))
     const shown = await runJob(run, 'show', { ...root, plan_file: PLAN_FILE })
     assertAccepted(shown, copy.iacRoot)
     return {
@@ -174,5 +174,6 @@ function assertAccepted({ exit_code, stderr }: EngineResult, root: string, machi
   const found = known
     .filter(isError)
     .map((one) => ({ ...one, file: one.file?.startsWith(`${root}/`) ? one.file.slice(root.length + 1) : one.file }))
-  throw new BaseRefused(found, stderr.replaceAll(root, '.').trim() || 'the engine failed')
+  const text = stderr.trim() || known.map(({ summary, detail }) => `Error: ${summary} ${detail}`).join(' ')
+  throw new BaseRefused(found, text.replaceAll(root, '.') || 'the engine failed')
 }

@@ -38,10 +38,11 @@ export async function openGenerator(kit: Kit, { query, importIds = [], ...task }
   // Without anything of the cloud in code and request, what it forbids has nothing to forbid.
   const forbid = task.forbid && !(foreign.names.length > 0 && task.concernsCloud === false)
   const values: GeneratorValues = { ...task, forbid, foreignProviders: foreign, ...blank }
-  const [dialogue, repository, diff] = await Promise.all([
+  const [dialogue, repository, diff, review] = await Promise.all([
     openDialogue(kit, iacGenerator, values),
     readForTask(kit, query),
     readDiff(kit),
+    kit.lastReview(),
   ])
   const changes = describeDiff(diff, MAX_CHANGES, repository?.relevant)
   const shownTypes = new Set<string>()
@@ -51,7 +52,8 @@ export async function openGenerator(kit: Kit, { query, importIds = [], ...task }
     ask: async (prompt: string) => {
       const schemas = await readSchemas(kit, { query: prompt, request: query, templates: task.templates, importIds })
       const providers = closing === null ? await readProviders(kit) : null
-      const beginning = closing === null ? { repository, changes, providers } : {}
+      const beginning =
+        closing === null ? { repository, changes, ...(review && { lastPlan: review.round }), providers } : {}
       const providerSchema = dropShown(schemas ?? '', shownTypes)
       const answer = await dialogue.ask({ ...values, ...beginning, task: prompt, providerSchema }, closing ?? '')
       closing = answer.summary

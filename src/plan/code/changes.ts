@@ -1,3 +1,4 @@
+import { NAME } from '../../hcl/scanner.ts'
 import { withoutIndexes } from '../addresses.ts'
 import { type CodeBlock, type CodeFile, callOf, folderOf, modulePaths, readCodeBlocks, within } from './modules.ts'
 import { type FilePatch, parseDiff, textBefore } from './patch.ts'
@@ -145,7 +146,7 @@ function sidesOf({ kind, attributes }: CodeBlock, folder: string, paths: Readonl
   return (paths.get(folder) ?? []).flatMap((module) => sides.map((side) => within(module, side)))
 }
 
-const ADDRESS = /^[A-Za-z_][\w-]*(\.[A-Za-z_][\w-]*|\[("(\\.|[^"\\])*"|\d+)\])+$/
+const ADDRESS = new RegExp(String.raw`^${NAME}(\.${NAME}|\[("(\\.|[^"\\])*"|\d+)\])+$`, 'u')
 
 /** Returns an address in the code without its non-constant indexes, as in the `to` of an import with `for_each`. */
 function readReference(expression = ''): string | null {

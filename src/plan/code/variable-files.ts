@@ -1,11 +1,11 @@
 import { isJsonObject, parseJson } from '../../base/json.ts'
 import { readHcl, readHeader } from '../../hcl/read.ts'
+import { NAME } from '../../hcl/scanner.ts'
 import { type Hunk, parseDiff } from './patch.ts'
 
 /** Variable files, one for each environment, and the variables that a diff changes. */
 
-const NAME = '[A-Za-z_][\\w-]*'
-const ASSIGNMENT = new RegExp(`^\\s*"?(${NAME})"?\\s*[=:]`)
+const ASSIGNMENT = new RegExp(`^\\s*"?(${NAME})"?\\s*[=:]`, 'u')
 
 export const isVariableFile = (path: string): boolean => /\.tfvars(?:\.json)?$/.test(path)
 

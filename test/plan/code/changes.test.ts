@@ -83,6 +83,11 @@ describe('the blocks of the root', () => {
     expect(readCodeChanges(diffOfFile(path, undefined, resource('a')), files).blocks).toHaveLength(1)
   })
 
+  it('include names of letters outside of ASCII', () => {
+    const code = 'moved {\n  from = x.ветка["ключ"]\n  to = module.größe.x.网络\n}\n'
+    expect(changesOf({}, { 'main.tf': code }).mentioned).toEqual(['x.ветка["ключ"]', 'module.größe.x.网络'])
+  })
+
   it('include what removed and import blocks name', () => {
     const after = {
       'a.tf':
