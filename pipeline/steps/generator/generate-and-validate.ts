@@ -1,5 +1,5 @@
 import { PlatformError } from '../../../src/base/errors.ts'
-import { cutMiddle } from '../../../src/base/text.ts'
+import { cutMiddle, endSentence } from '../../../src/base/text.ts'
 import type { Operation } from '../../../src/base/vocabulary.ts'
 import {
   writeAttemptNote,
@@ -115,9 +115,9 @@ class CodeNotLoaded extends ValidationLoopExceeded {
  */
 export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<Value>): Promise<Value> {
   const { run, secrets } = kit
-  const { prompt, query: situation } = task
+  const { prompt } = task
   const progress: Progress<Value> = {
-    ...{ attempts: [], reason: 'task', prompt, situation, findings: null, fallback: null },
+    ...{ attempts: [], reason: 'task', prompt, findings: null, fallback: null },
     ...{ ratchet: createRatchet(), endsEarly: false, output: null, unchanged: null, trajectory: [] },
   }
   const value = await runAttempts(kit, task, progress).catch(async (error: unknown) => {
@@ -146,8 +146,6 @@ interface Progress<Value> {
   /** The reason for the next attempt, with its query. */
   reason: Attempt['reason']
   prompt: string
-  /** The same, worded for the user's status. */
-  situation: string
   /** Findings of the last attempt. */
   findings: string | null
   /** The last good enough attempt with the commit of its code, and the attempts up to this one. */
@@ -203,7 +201,12 @@ async function runAttempt<Value>(
     task: task.operation,
     reason: progress.reason === 'task' ? null : progress.reason,
   })
-  await status.say('generating', progress.situation)
+  if (attempt === 1) await status.say('generating', task.query)
+  else
+    await status.show(
+      'generating',
+      `Attempt ${attempt} of ${task.maxAttempts}: attempt ${endSentence(progress.trajectory.at(-1) ?? '')}`,
+    )
   const answer = await kit.attempts.step('generate', () => generator.ask(progress.prompt))
   const { commit, files, formatted } = await publishChanges(kit)
   if (files.length > 0) {
@@ -211,14 +214,13 @@ async function runAttempt<Value>(
     kit.attempts.changed(commit)
   }
   progress.attempts.push({ ...answer, reason: progress.reason, files })
-  await status.say('validating', 'Waiting for infrastructure as code to be validated.')
+  await status.show('validating', 'Waiting for infrastructure as code to be validated.')
   const last: Validation<Value> = (await findUnloaded(kit)) ?? (await task.validate())
   await storePlan(kit, last)
   const { lost, isTaken, standing, goesBack } = progress.ratchet.judge(last, attempt, commit)
   progress.trajectory.push(`${attempt} ${secrets.text(outcomeOf(last, lost))}`)
   if (last.ok && isTaken) return last
   const refused = last.ok ? { ...last, ok: false as const, feedback: describeLoss(lost, standing?.attempt) } : last
-  progress.situation = refused.feedback
   progress.reason = refused.goodEnough ? 'request' : 'validation'
   if (isTaken && refused.goodEnough)
     progress.fallback = { commit, attempts: [...progress.attempts], validateAgain: refused.goodEnough.validateAgain }

@@ -145,6 +145,20 @@ describe('symlinks', () => {
 })
 
 describe('write', () => {
+  it.each(['NFC', 'NFD'])('finds a file whose name the disk has in another form than %s', async (form) => {
+    const [there, named] = form === 'NFC' ? ['NFD', 'NFC'] : ['NFC', 'NFD']
+    await mkdir(join(root, 'größen'.normalize(there)))
+    const [path, name] = [there, named].map((one) => 'größen/übung.tf'.normalize(one)) as [string, string]
+    await put(path, 'a = 1\n')
+    expect(await access.read(name)).toBe('a = 1\n')
+    expect(await access.list('größen'.normalize(named))).toEqual([path])
+    await access.write(name, 'a = 2\n')
+    await access.replace(name, block('a = 2', 'a = 3'))
+    expect(await readFile(join(root, path), 'utf8')).toBe('a = 3\n')
+    await access.remove(name)
+    expect(await access.list('größen'.normalize(there))).toEqual([])
+  })
+
   it.each([
     ['line ends', 'a = 1\r\nb = 2\r\n', 'a = 1\nb = 3\n', 'a = 1\r\nb = 3\r\n'],
     ['line ends that the text has too', 'a = 1\r\nb = 2\r\n', 'a = 1\r\nb = 3\n', 'a = 1\r\nb = 3\r\n'],
