@@ -71,7 +71,7 @@ const MAX_LOCK_FILE = 1_000_000
 export const readProviders = ({ run, engine }: Kit): Promise<LockedProvider[] | null> =>
   withFallback(run, 'the generator is not told the versions of the providers', null, async () => {
     const text = await readText(`${run.workspace.iacRoot}/${LOCK_FILE}`, MAX_LOCK_FILE)
-    if (text === null) return engine.initialised ? [] : null
+    if (text === null) return engine.hasInstalled ? [] : null
     return readLockFile(text)
   })
 
