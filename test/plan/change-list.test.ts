@@ -113,7 +113,10 @@ it.each([
   expect(listChanges(plan, openly).entries[0]?.replace_paths).toEqual(expected)
 })
 
-it('shows an import whose identifier the plan does not know without one', () => {
-  const plan = planOf([{ address: 'a.b', actions: ['no-op'], importing: { unknown: true } }])
+it.each([
+  { unknown: true },
+  { identity: { region: 'eu', bucket: 'b' } },
+])('shows an import by %j without an identifier', (importing) => {
+  const plan = planOf([{ address: 'a.b', actions: ['no-op'], importing }])
   expect(listChanges(plan, openly).entries).toEqual([{ address: 'a.b', action: 'import', import_id: null }])
 })
