@@ -7,7 +7,15 @@ import type { Logger } from '../../src/base/log.ts'
 import type { HostResolver } from '../../src/repository/remote.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { resolveHost } from '../../src/runtime/fetch.ts'
-import { checkOutBranch, commitAndPush, computeRevision, readHead, restoreFiles, stageChanges } from './branch.ts'
+import {
+  checkOutBranch,
+  commitAndPush,
+  computeRevision,
+  fetchCommit,
+  readHead,
+  restoreFiles,
+  stageChanges,
+} from './branch.ts'
 import { cloneRepository, removeUnsafeEntries, writeMarker, writeRules } from './clone.ts'
 import {
   findMergeBase,
@@ -103,6 +111,10 @@ function createWorkspace(checkout: Checkout): Workspace {
       return readBranchDiff(checkout, await findBase())
     },
     baseCommit: findBase,
+    provide: async (commit) => {
+      await findBase().catch(() => {})
+      await fetchCommit(git, commit, branch)
+    },
     baseCode: async () => readCodeAt(checkout, await findBase()),
     revision: () => computeRevision(checkout),
     keep: async () => {

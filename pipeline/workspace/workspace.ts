@@ -31,6 +31,8 @@ export interface Workspace {
   baseCode(): Promise<string>
   /** Returns the commit at which the session branch left the default branch. Errors: 500 with git's text. */
   baseCommit(): Promise<string>
+  /** Fetches a commit of the session branch that the clone may lack. Errors: 502 when the remote does not give it. */
+  provide(commit: string): Promise<void>
   revision(): Promise<string>
   /** Keeps the clone as `<upload_folder>/<session uuid>/saved-plan`; a crash never loses both old and new. */
   keep(): Promise<void>

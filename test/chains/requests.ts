@@ -209,7 +209,7 @@ export const requestCases = (root: string): Record<ChainName, readonly Case[]> =
     ],
     [
       'identifiers to import',
-      (world) => generateAndValidate(world.kit, task(world, { operation: 'import', forbid: false, selectedIds: IDS })),
+      (world) => generateAndValidate(world.kit, task(world, { operation: 'import', forbid: false, importIds: IDS })),
     ],
   ],
   TARGET_GENERATOR: [

@@ -3,7 +3,6 @@ import {
   bulletsIn,
   type Conversation,
   complete,
-  dataBlocks,
   isRefusal,
   listRoot,
   oneCall,
@@ -55,12 +54,12 @@ export function selectResources(identifiers: string, request: string): { selecte
   return { selected: selected.map(({ id }) => id), explanation }
 }
 
-/** Reads the identifiers of an import task; null if the chain has none. */
-export function importTask({ query, system }: Conversation): string[] | null {
-  const selected = dataBlocks(system).get('identifiers')
-  if (selected === undefined) return null
-  const identifiers = bulletsIn(query)
-  return identifiers.length > 0 && identifiers.every((id) => id.startsWith('arn:')) ? identifiers : bulletsIn(selected)
+/** Reads the identifiers of an import task, also from its first query; null if the chain has none. */
+export function importTask({ system, data, history }: Conversation): string[] | null {
+  if (!system.includes('one resource block for each listed identifier')) return null
+  const isTask = (user: string) => bulletsIn(user).every((id) => id.startsWith('arn:'))
+  const identifiers = data.get('identifiers') ?? history.findLast(({ user }) => isTask(user))?.user
+  return identifiers === undefined ? null : bulletsIn(identifiers)
 }
 
 const FILE = 'imported.tf'
@@ -109,8 +108,8 @@ function keepAsComments(ids: readonly string[], steps: Conversation['steps']): R
 }
 
 /** IMPORT_ADDRESSES: returns the block whose comment has the identifier. */
-export function importAddresses({ system, data }: Conversation): Reply {
-  const pending = bulletsIn(dataBlocks(system).get('identifiers') ?? '')
+export function importAddresses({ data }: Conversation): Reply {
+  const pending = bulletsIn(data.get('identifiers') ?? '')
   const text = shownDiff(data.get('branch diff')).replace(/^[+ ]/gm, '')
   const imports = pending.flatMap((resourceId) => {
     const header = text

@@ -236,6 +236,7 @@ function fakeWorkspace(): FakeWorkspace {
     baseCode: async () => '',
     changedFiles: async () => [],
     baseCommit: async () => 'base',
+    provide: async () => {},
     revision: async () => workspace.current_revision,
     keep: async () => {
       workspace.kept = true

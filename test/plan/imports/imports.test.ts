@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { providerRegion } from '../../../src/plan/imports/aws-import-forms.ts'
+import { isResourceAddress } from '../../../src/plan/imports/check-pairs.ts'
 import {
   findUnmanaged,
   identityOf,
@@ -7,7 +8,7 @@ import {
   isArgument,
   parseIdentifiers,
 } from '../../../src/plan/imports/inventory.ts'
-import { importFeedback, isResourceAddress, stateAlignment } from '../../../src/plan/imports/pairs.ts'
+import { importFeedback, stateAlignment } from '../../../src/plan/imports/pairs.ts'
 import { planOf, planWith } from '../fixtures.ts'
 
 describe('importExceptions', () => {
@@ -164,12 +165,17 @@ describe('importFeedback', () => {
       failures: [{ address: 'a.two', resource_id: '2', error: 'Error: no' }],
       unaddressed: ['3'],
       lost: [],
+      free: ['a.two'],
+      foreign: ['4'],
     })
     expect(text).toBe(
       [
+        'Identifiers that wait for an import: 2. Blocks that the plan has for them: 1. Each needs one.',
         'Imported, leave their blocks where they are:\n- `a.one` (1)',
         'Not imported:\n- `a.two` (2): Error: no',
         'No resource block of the plan was found for these identifiers:\n- 3',
+        'Nothing was imported to these blocks:\n- a.two',
+        'Not among the identifiers to import, so that nothing was done with them:\n- 4',
       ].join('\n\n'),
     )
   })
