@@ -48,7 +48,7 @@ const ORDER: readonly ListedAction[] = ['delete', 'replace', 'forget', 'update',
 
 function changesTable(changes: ReviewedChanges, max: number, narrated: boolean): string {
   const { entries, total, narrationOf } = changes
-  if (total === 0) return 'Nothing changes.'
+  if (total === 0) return 'No resource changes.'
   const shown = entries.toSorted((a, b) => ORDER.indexOf(a.action) - ORDER.indexOf(b.action)).slice(0, max)
   const cells = (change: ListedChange) => [
     actionInWords(change),
