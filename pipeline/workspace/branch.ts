@@ -161,7 +161,7 @@ export async function commitAndPush(checkout: Checkout): Promise<string> {
 }
 
 /** Stages changes one by one, because `git add` would run git in a repository placed below the clone. */
-async function stageChanges(checkout: Checkout): Promise<void> {
+export async function stageChanges(checkout: Checkout): Promise<void> {
   const changed = await listChanges(checkout)
   if (changed.length === 0) return
   // Git lists the folder in place of its files, which would be missing from the reviewed change.

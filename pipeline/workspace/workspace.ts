@@ -21,6 +21,8 @@ export interface Workspace {
   restore(commit: string): Promise<void>
   /** Reads the files that changed since the last commit: new ones with their text, others as a full-context diff. */
   pendingChanges(): Promise<FileChange[]>
+  /** Stages all changes and reads how the files differ from the start of the run, in the same form. */
+  runChanges(): Promise<FileChange[]>
   /** Lists the files that differ between a commit and the branch head, deleted ones included. */
   changedFiles(since: string): Promise<string[]>
   /** Reads uncommitted texts and the diff against the merge base, or with `run` the start of the run. */

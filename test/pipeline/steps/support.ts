@@ -231,6 +231,7 @@ function fakeWorkspace(): FakeWorkspace {
     head: async () => `commit-${workspace.commits}`,
     restore: async () => {},
     pendingChanges: async () => workspace.changes,
+    runChanges: async () => workspace.changes,
     branchDiff: async () => '',
     baseCode: async () => '',
     changedFiles: async () => [],
