@@ -249,8 +249,13 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
     ['query: drift', driftTargets.query({ request: REQUEST })],
   ],
   TASK_SPLITTER: [
-    ['system', taskSplitter.system({}, { drift: [] })],
-    ['query', taskSplitter.query({ drift: [{ address: 'a.b', action: 'delete resource' }] })],
+    ['system', taskSplitter.system({}, { drift: [], request: null })],
+    ['system: partial', taskSplitter.system({}, { drift: [], request: REQUEST })],
+    ['query', taskSplitter.query({ drift: [{ address: 'a.b', action: 'delete resource' }], request: null })],
+    [
+      'query: partial',
+      taskSplitter.query({ drift: [{ address: 'a.b', action: 'delete resource' }], request: REQUEST }),
+    ],
   ],
   FILTER_RECONCILIATION: [
     ['system', filterReconciliation.system({}, { operations: [], diff: '' })],

@@ -46,7 +46,7 @@ describe('queries put foreign text into fences', () => {
     ['feedback', writeFeedbackQuery(hostile)],
     ['pairs', writePairsQuery(hostile)],
     ['drift targets', driftTargets.query({ request: hostile })],
-    ['split', taskSplitter.query({ drift: [{ address: hostile, action: 'delete resource' }] })],
+    ['split', taskSplitter.query({ drift: [{ address: hostile, action: 'delete resource' }], request: hostile })],
     ['filter', filterReconciliation.query({ operations: [hostile], diff: `new file a.tf\n${hostile}` })],
     ['filter of exceptions', filterDriftExceptions.query({ operations: [hostile] })],
     ['operations', writeOperationsQuery([hostile])],
