@@ -397,13 +397,12 @@ function addEffect(effects: Map<string, Set<Effect>>, match: RegExpExecArray | n
 const MAX_ERROR = 2_000
 
 function readErrors(stderr: string): EngineError[] {
-  const plain = stderr
-    .split('\n')
-    .filter((line) => !/^[╷╵]\s*$/.test(line))
-    .map((line) => line.replace(/^│ ?/, ''))
+  const plain = stderr.split('\n').map((line) => line.replace(/^(?:│ ?|[╷╵]\s*$)/, ''))
   const blocks: string[][] = []
-  for (const line of plain) {
-    if (/^(?:Error|Warning): /.test(line)) blocks.push([line])
+  for (const [index, line] of plain.entries()) {
+    // An empty line stands before each heading of the engine, or its frame ends there.
+    const isInside = blocks.length > 0 && plain[index - 1]?.trim() !== ''
+    if (!isInside && /^(?:Error|Warning): /.test(line)) blocks.push([line])
     else blocks.at(-1)?.push(line)
   }
   return blocks

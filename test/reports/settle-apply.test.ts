@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createMasker } from '../../src/base/masking.ts'
 import type { PlannedChange } from '../../src/plan/actions.ts'
-import { applyFacts, settleApplyReport } from '../../src/reports/settle-apply.ts'
+import { applyFacts, readApplyOutput, settleApplyReport } from '../../src/reports/settle-apply.ts'
 import type { ApplyResult } from '../../src/rounds/applies.ts'
 
 const change = (address: string, action: PlannedChange['action'] = 'create'): PlannedChange => ({
@@ -139,6 +139,15 @@ aws_instance.web: Creating...
 │ Try again later.
 ╵
 `
+  it('keeps a heading inside of a message with its resource, without a frame as well', () => {
+    const message = 'Service answered:\nError: Unsupported argument'
+    const stderr = `\nError: creating\n\n  with x.a,\n\n${message}\n\nError: other\n\n  with x.b,\n\nDetail\n`
+    expect(readApplyOutput('', stderr).errors).toMatchObject([
+      { address: 'x.a', text: `Error: creating\n\n  with x.a,\n\n${message}` },
+      { address: 'x.b' },
+    ])
+  })
+
   it('is told in part: warnings are no errors', () => {
     const report = applyFacts(ran(1, STDOUT, framed('aws_instance.web')), PLANNED)
     expect(report).toMatchObject({

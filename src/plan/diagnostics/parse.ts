@@ -19,6 +19,7 @@ export function parseDiagnostics(text: string): Diagnostic[] {
   let lines: string[] = []
   let head: RegExpExecArray | null = null
   let isFramed = false
+  let isAfterBlank = true
   const endDiagnostic = () => {
     if (head && diagnostics.length < MAX_DIAGNOSTICS) diagnostics.push(diagnosticOf(head, lines))
     lines = []
@@ -26,7 +27,10 @@ export function parseDiagnostics(text: string): Diagnostic[] {
   for (const raw of text.replaceAll(COLOUR, '').split(/\r?\n/)) {
     const line = raw.replace(FRAME, '').trimEnd()
     if (raw.startsWith('╷')) isFramed = false
-    const heading = isFramed ? null : HEAD.exec(line)
+    // Without a frame, an empty line stands before each heading of the engine.
+    const isInside = isFramed || (head !== null && !isAfterBlank)
+    const heading = isInside ? null : HEAD.exec(line)
+    isAfterBlank = line === ''
     if (heading) {
       endDiagnostic()
       head = heading

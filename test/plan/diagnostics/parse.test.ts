@@ -41,6 +41,14 @@ describe('the text of an engine', () => {
     expect([second, more]).toEqual([first, []])
   })
 
+  it('has none either without a frame, where no empty line stands before it', () => {
+    const message = 'Service answered:\nError: Unsupported argument\nWarning: late'
+    const plain = `\nError: Precondition failed\n\n  with x.a,\n\n${message}\n`
+    const [first, second, ...more] = parseDiagnostics(plain.repeat(2))
+    expect(first).toMatchObject({ summary: 'Precondition failed', address: 'x.a', detail: message })
+    expect([second, more]).toEqual([first, []])
+  })
+
   it('and its machine form say the same', async () => {
     for (const name of ['undeclared', 'syntax', 'runtime']) {
       const machine = fromEngine(v.parse(DiagnosticsSchema, JSON.parse(await recorded(`${name}.json`))))
