@@ -13,6 +13,7 @@ import { findMergeBase, listChangedFiles, readBranchDiff, readCodeAt, readPendin
 import { createGit } from './git/git.ts'
 import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } from './git/place.ts'
 import { keepDirectory, removeLeftovers } from './saved-plans/plan-directory.ts'
+import { readChangedVersions } from './versions.ts'
 import type { Checkout, Workspace } from './workspace.ts'
 
 interface OpenOptions {
@@ -91,6 +92,7 @@ function createWorkspace(checkout: Checkout): Workspace {
       if (since === 'run') return readBranchDiff(checkout, checkout.base)
       return readBranchDiff(checkout, await findBase())
     },
+    versions: async (since) => readChangedVersions(checkout, since === 'run' ? checkout.base : await findBase()),
     baseCommit: findBase,
     baseCode: async () => readCodeAt(checkout, await findBase()),
     revision: () => computeRevision(checkout),

@@ -214,7 +214,7 @@ const MAX_BYTES = 128 * 1024
 /** Finds environments whose file, or a variable in it, the session changes; none, and a log entry, on failure. */
 function findEnvironments({ run, openFiles }: Kit): Promise<FoundEnvironments> {
   return withFallback(run, 'the files of other environments could not be looked at', NONE, async () => {
-    const changes = readVariableChanges(await run.workspace.branchDiff())
+    const changes = readVariableChanges(await run.workspace.versions())
     if (changes.names.size + changes.files.size === 0) return NONE
     const access = openFiles()
     const surveyed = (await access.survey(run.signal)).files.filter(({ path }) => !path.startsWith('../'))

@@ -232,6 +232,7 @@ function fakeWorkspace(): FakeWorkspace {
     restore: async () => {},
     pendingChanges: async () => workspace.changes,
     branchDiff: async () => '',
+    versions: async () => [],
     baseCode: async () => '',
     changedFiles: async () => [],
     baseCommit: async () => 'base',
