@@ -9,11 +9,11 @@ import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { resolveHost } from '../../src/runtime/fetch.ts'
 import { checkOutBranch, commitAndPush, computeRevision, readHead, restoreFiles } from './branch.ts'
 import { cloneRepository, removeUnsafeEntries, writeMarker, writeRules } from './clone.ts'
-import { findMergeBase, listChangedFiles, readBranchDiff, readCodeAt, readPendingChanges } from './diff.ts'
+import { findMergeBase, listChangedFiles, readPendingChanges } from './diff.ts'
 import { createGit } from './git/git.ts'
 import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } from './git/place.ts'
 import { keepDirectory, removeLeftovers } from './saved-plans/plan-directory.ts'
-import { readChangedVersions } from './versions.ts'
+import { readBranchDiff, readChangedVersions } from './versions.ts'
 import type { Checkout, Workspace } from './workspace.ts'
 
 interface OpenOptions {
@@ -88,13 +88,9 @@ function createWorkspace(checkout: Checkout): Workspace {
     restore: (commit) => restoreFiles(checkout, commit),
     pendingChanges: () => readPendingChanges(checkout),
     changedFiles: (since) => listChangedFiles(checkout, since),
-    branchDiff: async (since) => {
-      if (since === 'run') return readBranchDiff(checkout, checkout.base)
-      return readBranchDiff(checkout, await findBase())
-    },
     versions: async (since) => readChangedVersions(checkout, since === 'run' ? checkout.base : await findBase()),
+    branchDiff: async () => readBranchDiff(checkout, await findBase()),
     baseCommit: findBase,
-    baseCode: async () => readCodeAt(checkout, await findBase()),
     revision: () => computeRevision(checkout),
     keep: async () => {
       const commit = await readHead(checkout)

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FileVersions } from '../../src/plan/code/compare.ts'
+import { type FileDiff, type FileVersions, pathOf } from '../../src/plan/code/compare.ts'
 import { listChanges } from './change-budget.ts'
 import { excludeNeverPushed } from './files/engine-files.ts'
 import { withRegularFile } from './files/private-files.ts'
@@ -60,23 +60,42 @@ interface Difference extends Pick<FileVersions, 'from' | 'to'> {
   blob: string | null
 }
 
-const RAW = ['diff', '--raw', '-z', '--no-abbrev', '--find-renames', '--no-ext-diff', '--ignore-submodules=all']
+const DIFF = ['diff', '-z', '--raw', '--no-abbrev', '--find-renames', '--no-ext-diff', '--ignore-submodules=all']
 
-/** Lists the tracked files that differ. Source: git's raw output format. */
-async function listDifferences({ git, iacRoot, paths }: Checkout, base: string): Promise<Difference[]> {
-  const args = [...RAW, '--relative', base, '--', '.', ...excludeNeverPushed(paths)]
-  const fields = (await git.run(args, { cwd: iacRoot, maxOutput: MAX_LISTING })).split('\0').values()
-  const found: Difference[] = []
+const rangeOf = ({ paths }: Checkout, base: string): string[] => [
+  '--relative',
+  base,
+  '--',
+  '.',
+  ...excludeNeverPushed(paths),
+]
+
+interface TrackedDifference extends Difference {
+  /** Letter of git, such as `M`, `D`, `R`. */
+  status: string
+}
+
+/** Lists the tracked files that differ. */
+async function listDifferences(checkout: Checkout, base: string): Promise<TrackedDifference[]> {
+  const { git, iacRoot } = checkout
+  return readRaw(await git.run([...DIFF, ...rangeOf(checkout, base)], { cwd: iacRoot, maxOutput: MAX_LISTING }))
+}
+
+/** Reads a list in git's raw format, whose fields end with a NUL. */
+function readRaw(list: string): TrackedDifference[] {
+  const fields = list.split('\0').values()
+  const found: TrackedDifference[] = []
   for (const head of fields) {
     if (head === '') continue
-    const [mode = '', , object = '', , status = ''] = head.slice(1).split(' ')
+    const [mode = '', , object = '', , state = ''] = head.slice(1).split(' ')
     const path = fields.next().value ?? ''
-    const to = status.startsWith('R') ? (fields.next().value ?? '') : path
-    const isNew = status === 'A'
+    const status = state.slice(0, 1)
+    const to = status === 'R' ? (fields.next().value ?? '') : path
     found.push({
-      from: isNew ? null : path,
+      from: status === 'A' ? null : path,
       to: status === 'D' ? null : to,
-      blob: !isNew && mode.startsWith('100') ? object : null,
+      blob: status !== 'A' && mode.startsWith('100') ? object : null,
+      status,
     })
   }
   return found
@@ -87,6 +106,53 @@ async function listUntracked({ git, iacRoot, paths }: Checkout): Promise<Differe
   const args = ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ...excludeNeverPushed(paths)]
   const listed = await git.run(args, { cwd: iacRoot })
   return listed.split('\0').flatMap((to) => (to === '' || to.endsWith('/') ? [] : [{ from: null, to, blob: null }]))
+}
+
+/** Maximum bytes of the hunks of all files. */
+const MAX_HUNKS = 4 * MIB
+
+/**
+ * Reads the same changes as text for a model or a person: new files whole, others as hunks, which say it when they are
+ * cut.
+ */
+export async function readBranchDiff(checkout: Checkout, base: string): Promise<FileDiff[]> {
+  const versions = await readChangedVersions(checkout, base)
+  const hunks = await readHunks(checkout, base)
+  return versions.map((version) => {
+    const { from, to, after, unread } = version
+    const path = pathOf(version)
+    const isNew = from === null
+    const change = isNew ? 'new' : to === null ? 'deleted' : from === to ? 'changed' : 'renamed'
+    if (unread !== null) return { path, change, text: `(not shown: ${unread})` }
+    // A file that a commit removed and that is there again has no hunks.
+    return { path, change, text: (isNew ? null : hunks.get(sidesOf(version))) ?? after ?? '' }
+  })
+}
+
+const CUT = '(cut: the diff is too long)'
+
+const sidesOf = ({ from, to }: Pick<FileVersions, 'from' | 'to'>): string => `${from}\0${to}`
+
+/** Reads the hunks of tracked files by their two paths. */
+async function readHunks(checkout: Checkout, base: string): Promise<Map<string, string>> {
+  const { git, iacRoot } = checkout
+  const args = [...DIFF, '--patch', '--no-color', '--no-textconv', ...rangeOf(checkout, base)]
+  const output = await git.local(args, { cwd: iacRoot, maxOutput: MAX_HUNKS })
+  const isCut = output.stopped === 'output'
+  const text = isCut ? output.stdout : mustSucceed(git, output)
+  // The list ends with an empty field.
+  const end = text.includes('\0\0') ? text.indexOf('\0\0') : text.length
+  // A line of a file stands behind a sign. A file that became something else has two parts.
+  const parts = text.slice(end + 2).split('\ndiff --git ')
+  const hunks = new Map<string, string>()
+  for (const { status, ...difference } of readRaw(text.slice(0, end))) {
+    const part = parts.splice(0, status === 'T' ? 2 : 1)[0]
+    const start = part?.indexOf('\n@@ ') ?? -1
+    const isLast = isCut && parts.length === 0
+    const shown = part === undefined || start < 0 ? '' : part.slice(start + 1).trimEnd()
+    hunks.set(sidesOf(difference), isLast ? `${shown}\n${CUT}`.trimStart() : shown)
+  }
+  return hunks
 }
 
 /** Reads objects with one process, which passes over those that are too large. */

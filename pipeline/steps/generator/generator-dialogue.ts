@@ -1,6 +1,7 @@
 import { type GeneratorValues, iacGenerator } from '../../../src/chains/iac-generator.ts'
 import { describeDiff } from '../../../src/chains/shared/branch-diff.ts'
 import { foreignProviders, titleTypes } from '../../../src/chains/shared/catalogue.ts'
+import { type FileDiff, findChangedBlocks } from '../../../src/plan/code/compare.ts'
 import { LOCK_FILE, type LockedProvider, readLockFile } from '../../../src/plan/schema/lock-file.ts'
 import {
   declaredTypes,
@@ -82,8 +83,16 @@ function dropShown(schemas: string, shown: Set<string>): string {
 }
 
 /** Reads the diff of the session; empty when it changed nothing, or on failure. */
-const readDiff = ({ run }: Kit): Promise<string> =>
-  withFallback(run, 'the generator is not shown what the session changed', '', () => run.workspace.branchDiff())
+const readDiff = ({ run }: Kit): Promise<FileDiff[]> =>
+  withFallback(run, 'the generator is not shown what the session changed', [], () => run.workspace.branchDiff())
+
+/** Returns the types of the blocks that the session changed. */
+async function changedTypes({ run }: Kit): Promise<TypeName[]> {
+  const blocks = findChangedBlocks(await run.workspace.versions())
+  return blocks.flatMap(({ kind, labels: [type = ''] }) =>
+    kind === 'resource' || kind === 'data' || kind === 'ephemeral' ? [{ mode: kind, type }] : [],
+  )
+}
 
 /** Maximum characters of the schema of one type, and of all together. */
 const MAX_CHARS = { type: 6_000, total: 12_000 }
@@ -108,7 +117,7 @@ export async function readSchemas(
     const { chosen } = await chooseForTask(kit, query)
     const shown = new Set(chosen.flatMap(({ text }) => declaredTypes(text)).map(keyOf))
     const named: TypeName[] = typesNamedIn(request, names.resource).map((type) => ({ mode: 'resource', type }))
-    const likely = [...named, ...declaredTypes(await run.workspace.branchDiff()), ...templates.flatMap(titleTypes)]
+    const likely = [...named, ...(await changedTypes(kit)), ...templates.flatMap(titleTypes)]
     const candidates = uniqueTypes([...mentionedTypes(query), ...likely.filter((type) => !shown.has(keyOf(type)))])
     const types = candidates.filter(({ mode, type }) => names[mode].includes(type))
     const schemas = (await engine.schema.of(types.slice(0, MAX_TYPES))) ?? []

@@ -14,6 +14,15 @@ export interface FileVersions {
   unread: string | null
 }
 
+/** A changed file as text for a model or a person. Nothing is decided from it, because it may be cut. */
+export interface FileDiff {
+  /** Relative to the engine root, with slashes. */
+  path: string
+  change: 'new' | 'changed' | 'renamed' | 'deleted'
+  /** Text of a new file, else the hunks of the diff, or why they are not shown; empty when only the name changed. */
+  text: string
+}
+
 export const pathOf = ({ from, to }: Pick<FileVersions, 'from' | 'to'>): string => to ?? from ?? ''
 
 /** A block, and the folder of its file. */
