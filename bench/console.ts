@@ -128,6 +128,7 @@ function session(number: number): SessionSummary {
     current_status: number % 5 === 0 ? 'failed' : 'completed',
     in_flight: false,
     is_blocked: number % 7 === 0,
+    lock: null,
     created_at: at,
     updated_at: at,
   }

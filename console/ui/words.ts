@@ -109,3 +109,9 @@ export const MODES: Record<SessionSummary['operation'] | 'apply', string> = {
   import: 'Import',
   apply: 'Apply',
 }
+
+export const LOCK_GATES: Record<NonNullable<SessionSummary['lock']>['reasons'][number]['gate'], string> = {
+  compliance: 'Compliance check',
+  impact: 'High impact',
+  person: 'Editor',
+}

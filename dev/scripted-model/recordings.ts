@@ -19,6 +19,8 @@ const recordingSchema = v.strictObject({
     v.array(v.strictObject({ file: v.string(), pattern: v.string(), otherwise: v.optional(v.string()) })),
     [],
   ),
+  /** What is looked up in the last plan of the session, and a pattern that the answer has to fit. */
+  looks: v.optional(v.strictObject({ about: v.string(), finds: v.string() })),
   edits: v.array(editSchema),
   /** What is corrected when code finds that the plan destroys or changes something unasked. */
   mends: v.optional(v.array(editSchema), []),

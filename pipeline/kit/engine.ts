@@ -7,7 +7,14 @@ import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import { canonicalRepository } from '../../src/plan/state/managed-state.ts'
 import { isConfiguredHost } from '../../src/repository/remote.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
-import type { EngineInfo, EngineResult, EngineRoot, IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
+import {
+  diagnosticsIn,
+  type EngineInfo,
+  type EngineResult,
+  type EngineRoot,
+  type IacJobKind,
+  type IacJobs,
+} from '../../src/services/iac/contract.ts'
 import { describeState, writeOverride, writeStateKeys } from '../workspace/backend-override.ts'
 import { type OutputArchive, watchJob } from './engine-output.ts'
 import { refuseEarlierPrograms } from './host-programs.ts'
@@ -35,6 +42,7 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
     }
   }
   let initialised = false
+  let hasInstalled = false
   let info: Promise<EngineInfo | null> | null = null
   const schema = createProviderSchema(
     async (request) => {
@@ -76,7 +84,12 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
     },
     set initialised(value) {
       initialised = value
+      hasInstalled ||= value
       schema.forget()
+    },
+    /** True after the first successful init of the run: the lock file then names what is installed. */
+    get hasInstalled() {
+      return hasInstalled
     },
     /** Resource types and their schemas, from the initialised providers. */
     schema,
@@ -93,6 +106,20 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
           run.signal,
         ),
       ),
+    /**
+     * Plans once more, beside the lock of the state, for the engine's diagnostics as data; none when the service does
+     * not offer it, or needs more than two minutes. Errors: those of `run`.
+     */
+    diagnosePlan: async (body: IacJobs['plan']) => {
+      await renewKeys('plan')
+      return await measureTime(async () => {
+        if (!(await run.context.iac.offers?.('plan_json', run.signal))) return []
+        const limit = startLimit(run, 120)
+        const job = { ...(await placed(body)), lock: false, json: true } as const
+        const planned = runJob(run, 'plan', job, async (jobId) => limit.began(jobId))
+        return diagnosticsIn((await planned.finally(limit.ended)).stdout)
+      })
+    },
     /**
      * Ends the round before any model is asked if no job would run for what the repository has. Errors:
      * `HostProgramsRefused`; those of `writeOverride` and `writeStateKeys`.

@@ -9,7 +9,9 @@ import type { ToolBuilders } from '../../src/chains/shared/run-chain.ts'
 import { notifyOfEvent } from '../../src/notifications/notify.ts'
 import { planCounts } from '../../src/plan/planned-changes.ts'
 import { createSecretRegister, type SecretRegister } from '../../src/plan/sensitive.ts'
+import { findLastReview, type LastReview, readReviewDocuments } from '../../src/reports/last-review.ts'
 import { fileTools } from '../tools/edit.ts'
+import { lastPlanTool } from '../tools/last-plan.ts'
 import { inspectionTools } from '../tools/look.ts'
 import { resourceSchemaTool, webSearchTool } from '../tools/look-up.ts'
 import { createFileAccess, type FileAccess } from '../workspace/files/access.ts'
@@ -17,7 +19,7 @@ import { createAttempts } from './attempts.ts'
 import { createBasePlan } from './base-plan.ts'
 import { createEngine } from './engine.ts'
 import { createOutputArchive } from './engine-output.ts'
-import type { BareRun, Run } from './run.ts'
+import { type BareRun, type Run, withFallback } from './run.ts'
 import { createStatusWriter } from './status.ts'
 
 /** Services that the steps of a run on code share. */
@@ -28,6 +30,13 @@ export type BareKit = ReturnType<typeof createBareKit>
 export function createKit(run: Run) {
   const bare = createBareKit(run)
   const engine = createEngine(run, bare)
+  let found: Promise<LastReview | null> | null = null
+  const lastReview = () => {
+    found ??= withFallback(run, 'the generator cannot look up the last plan', null, () =>
+      findLastReview(run.context.sql, run.round),
+    )
+    return found
+  }
   const openFiles = () => createFileAccess(run.context.config, run.workspace)
   return {
     ...bare,
@@ -39,11 +48,17 @@ export function createKit(run: Run) {
     /** Opens the files of the engine root. */
     openFiles,
     survey: createSurvey(run, openFiles),
+    /** Finds the last plan of an earlier round of the session; null when there is none. */
+    lastReview,
     tools: {
       ...bare.tools,
       editing: () => fileTools(openFiles()).map(refuseMasks),
       inspection: () => inspectionTools(openFiles(), run.workspace),
       providerSchema: () => [resourceSchemaTool(engine.schema)],
+      lastPlan: async () => {
+        const review = await lastReview()
+        return review ? [lastPlanTool(review, (signal) => readReviewDocuments(run.context, review, signal))] : []
+      },
     } satisfies ToolBuilders<ToolKind>,
   }
 }

@@ -4,35 +4,39 @@ import { statusUpdate } from '../../src/chains/status-update.ts'
 import type { BareRun } from './run.ts'
 import { askForText, type ChainKit } from './run-chain.ts'
 
-/** Time that the next row waits for an unfinished sentence of the model. */
-const GRACE_MS = 1_000
-/** Time limit of the model for a sentence when no other row waits. */
+/** Time limit of the model for a sentence. The next row does not wait for it. */
 const MAX_MS = 30_000
 
 /** Writes the status rows of a run, always in the order of the calls. */
 export function createStatusWriter(kit: ChainKit & { run: BareRun }) {
   const { run, secrets } = kit
   let pending: { done: Promise<void>; cutShort: AbortController } | null = null
-  /** Sentences of the model by their raw text, because some texts recur at every attempt. */
+  /** Sentences of the model by their raw text, because a phase may have the text of an earlier one. */
   const sentences = new Map<string, string>()
+  /** The phases for which the model was asked. */
+  const asked = new Set<Status>()
 
-  /** Resolves when every row is written; must be awaited before the run ends. */
+  /** Resolves when every row is written; must be awaited before the run ends. A missing sentence is not waited for. */
   const settle = async (): Promise<void> => {
     const current = pending
-    if (!current) return
     pending = null
-    const timer = setTimeout(() => current.cutShort.abort(), GRACE_MS)
-    await current.done.finally(() => clearTimeout(timer))
+    current?.cutShort.abort()
+    await current?.done
   }
 
-  /** Lets the small model reword `raw` in the background; the row holds `raw` itself on failure or delay. */
+  /**
+   * Lets the small model put `raw`, which only a model can put into a sentence, into one in the background, once a
+   * phase. The row holds `raw` itself when the model fails, was asked before, or has not answered when the next row is
+   * due.
+   */
   const say = async (status: Status, raw: string): Promise<void> => {
+    const known = sentences.get(raw)
+    if (known !== undefined || asked.has(status) || raw.trim() === '') return await show(status, known ?? raw)
     await settle()
+    asked.add(status)
     const cutShort = new AbortController()
     const signal = AbortSignal.any([run.signal, cutShort.signal, AbortSignal.timeout(MAX_MS)])
-    const known = sentences.get(raw)
-    const sentence = known === undefined ? writeSentence(kit, raw, signal) : Promise.resolve(known)
-    const done = sentence.then((text) => {
+    const done = writeSentence(kit, raw, signal).then((text) => {
       run.signal.throwIfAborted()
       if (text !== raw) sentences.set(raw, text)
       return run.setStatus(status, secrets.text(text))
@@ -66,7 +70,7 @@ export async function settleStatusAfter<T>(
 /** Lets the small model write one short sentence for the user; returns the raw text when there is none. */
 async function writeSentence(kit: ChainKit, raw: string, signal: AbortSignal): Promise<string> {
   try {
-    const answer = askForText(kit, statusUpdate, { text: raw }, { signal })
+    const answer = askForText(kit, statusUpdate, { text: raw, request: kit.run.round.query }, { signal })
     return (await waitUnlessAborted(answer, signal)) || raw
   } catch (error) {
     if (!signal.aborted) kit.run.log.warn('a status message was not rewritten', { error })

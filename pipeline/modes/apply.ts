@@ -250,7 +250,7 @@ function sayWhoCancelled(run: BareRun, result: ApplyResult, facts: ApplyReport):
 
 /** Lets a model write the prose of the report; null without output, on failure or after a cancellation. */
 async function narrate(kit: BareKit, result: ApplyResult, facts: ApplyReport): Promise<ApplyReport | null> {
-  await kit.status.say(
+  await kit.status.show(
     'report',
     facts.status === 'Success'
       ? 'Infrastructure changes applied. Generating report'

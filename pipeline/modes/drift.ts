@@ -132,7 +132,7 @@ async function narrate(
     targets: readonly string[]
   },
 ) {
-  await kit.status.say('report', 'Infrastructure successfully validated. Generating report')
+  await kit.status.show('report', 'Infrastructure successfully validated. Generating report')
   const diff = await kit.run.workspace.branchDiff()
   const request = kit.secrets.text(kit.run.round.query)
   return await runChain(kit, driftReportWriter, { ...known, request, diff })

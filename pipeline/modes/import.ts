@@ -116,7 +116,7 @@ async function endWithoutImport(
  */
 export async function writeImportReport(kit: Kit, facts: ImportFacts, plan: ValidPlan | null): Promise<void> {
   const { run, secrets, status } = kit
-  await status.say('report', 'Infrastructure successfully validated. Generating report')
+  await status.show('report', 'Infrastructure successfully validated. Generating report')
   const request = run.round.is_partial ? secrets.text(run.round.query) : ''
   const narration = await runChain(kit, importReportWriter, {
     facts,

@@ -24,7 +24,18 @@ const SUMMARY = {
   },
   current_status: 'completed',
   in_flight: false,
-  is_blocked: false,
+  is_blocked: true,
+  lock: {
+    since: '2026-02-01T00:03:09.750000Z',
+    reasons: [
+      {
+        gate: 'compliance',
+        what: 'aws.s3.public-access at aws_s3_bucket.build_logs: The bucket can be read by everybody.',
+        by: 'platform',
+        round: 1,
+      },
+    ],
+  },
   created_at: EXAMPLE_TIME,
   updated_at: '2026-02-01T00:03:10.250000Z',
 } as const

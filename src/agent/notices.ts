@@ -15,10 +15,17 @@ export const duplicateCall = (name: string, earlierId: string) =>
 export const toolNotFound = (name: string, offered: readonly string[]) =>
   `Tool ${name} not found. The tools are: ${offered.map((tool) => `\`${tool}\``).join(', ')}`
 
-/** @param refused names of the tools whose calls were refused */
-export const editsRefused = (resultTool: string, refused: readonly string[]) =>
-  `Not taken: ${quote([...new Set(refused)])} of the same reply was refused, so that the files are not as you report. ` +
-  `Read that answer, correct the files, then call \`${resultTool}\` again.`
+/**
+ * @param refused names of the tools whose edits were refused
+ * @param unknown names of tools that do not exist
+ */
+export const resultRefused = (resultTool: string, refused: readonly string[], unknown: readonly string[]) =>
+  `Not taken: ${[
+    refused.length > 0 && `${quoteOnce(refused)} of the same reply was refused, and the files are not as you report. `,
+    unknown.length > 0 && `there is no tool ${quoteOnce(unknown)}, and its call did nothing. `,
+  ]
+    .filter(Boolean)
+    .join('')}Read that answer, do what is missing, then call \`${resultTool}\` again.`
 
 /** @param unknown parameters that the tool does not have, perhaps missing ones under a wrong name */
 export function missingParameters(name: string, missing: readonly string[], unknown: readonly string[] = []): string {
@@ -29,6 +36,7 @@ export function missingParameters(name: string, missing: readonly string[], unkn
 }
 
 const plural = (noun: string, names: readonly string[]) => (names.length === 1 ? noun : `${noun}s`)
+const quoteOnce = (names: readonly string[]) => quote([...new Set(names)])
 const quote = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ')
 
 /** @param advice a specific correction, if known */

@@ -5,7 +5,7 @@ import { type AgentRequest, type AgentResult, type Tool, ToolError } from './age
 import { createCallMemory } from './call-memory.ts'
 import { type CallContext, type CallOutcome, executeCall } from './execute-call.ts'
 import { createFitting } from './fit-messages.ts'
-import { editsRefused, emptyReplyNotice, emptyResult, lastTurnNotice, reminder } from './notices.ts'
+import { emptyReplyNotice, emptyResult, lastTurnNotice, reminder, resultRefused } from './notices.ts'
 
 const MAX_RESULT_CHARS = 200_000
 
@@ -50,7 +50,7 @@ async function runLoop<Result, Name extends string>(
       continue
     }
     messages.push({ role: 'assistant', content: reply.text || null, tool_calls: reply.tool_calls, ...carryOf(reply) })
-    const result = await answerCalls<Result, Name>(messages, reply, resultTool, {
+    const result = await answerCalls<Result, Name>(messages, reply, resultTool, last, {
       chain: request.chain,
       offered: new Map(offered.map((tool) => [tool.definition.name, tool])),
       memory,
@@ -86,25 +86,30 @@ function addNotice(messages: Message[], notice: string): void {
 }
 
 /**
- * Runs all calls of a reply, those of the result tool last. The first non-empty result is the value, unless an edit of
- * the same reply was refused and can still be corrected: what the model reports then was not done.
+ * Runs all calls of a reply, those of the result tool last. The first non-empty result is the value, unless the same
+ * reply has an edit that was refused or a tool that does not exist, and another turn can correct that: what the model
+ * reports then was not done.
  */
 async function answerCalls<Result, Name extends string>(
   messages: Message[],
   reply: Inference,
   resultTool: Tool<Result>,
+  last: boolean,
   context: CallContext<Name>,
 ): Promise<{ value: Result } | null> {
   const name = resultTool.definition.name
   const contents = new Map<ToolCall, string>()
   const refused: string[] = []
+  const unknown: string[] = []
   for (const call of reply.tool_calls.filter((one) => one.name !== name)) {
     const tool = context.offered.get(call.name)
     const outcome = await executeCall(call, tool, context)
     contents.set(call, outcome.content)
     if (tool?.mutates && !outcome.success && !outcome.isRepeated) refused.push(call.name)
+    if (!tool && !last) unknown.push(call.name)
   }
-  const tool = refused.length === 0 ? resultTool : { ...resultTool, run: () => refuseResult(name, refused) }
+  const isDone = refused.length + unknown.length === 0
+  const tool = isDone ? resultTool : { ...resultTool, run: () => refuseResult(name, refused, unknown) }
   let result: { value: Result } | null = null
   for (const call of reply.tool_calls.filter((one) => one.name === name)) {
     const outcome = await executeCall(call, tool, { ...context, memory: null })
@@ -116,8 +121,8 @@ async function answerCalls<Result, Name extends string>(
   return result
 }
 
-function refuseResult(name: string, refused: readonly string[]): never {
-  throw new ToolError(editsRefused(name, refused))
+function refuseResult(...rest: Parameters<typeof resultRefused>): never {
+  throw new ToolError(resultRefused(...rest))
 }
 
 function answerToResult(name: string, { acknowledgement }: Tool, outcome: CallOutcome<unknown>): string {

@@ -1,7 +1,7 @@
 import { ExactNumber, isJsonObject, type Json, ownMember } from './json.ts'
 import { Matcher } from './matcher.ts'
 import { finish, inSlices } from './slices.ts'
-import { escapedForms } from './text.ts'
+import { escapedForms, urlForms } from './text.ts'
 
 /** Replacement of a sensitive value, the same as the engine's. */
 export const MASK = '(sensitive value)'
@@ -54,7 +54,7 @@ function* hideMatches(text: string, matcher: Matcher): Generator<void, string> {
 }
 
 /**
- * Returns the forms of a value in a text: as is and as documents escape it. Of a multi-line value such as a private
+ * Returns the forms of a value in a text: as is and as documents and addresses escape it. Of a multi-line value such as a private
  * key, each line of at least eight characters counts too, because a log may show a single line.
  */
 function literalForms(literal: string): string[] {
@@ -64,7 +64,9 @@ function literalForms(literal: string): string[] {
         .map((line) => line.trim())
         .filter((line) => line.length >= MIN_UNBOUNDED)
     : []
-  return [literal, ...lines].flatMap((form) => [...escapedForms(form)])
+  // The engine composes characters that the code may have as letters and accents.
+  const written = [literal, ...lines].flatMap((text) => [text, text.normalize('NFC'), text.normalize('NFD')])
+  return [...new Set(written)].flatMap((text) => [...escapedForms(text), ...urlForms(text)])
 }
 
 const ENDS_IN_WORD = /[\p{L}\p{N}_]$/u

@@ -130,6 +130,15 @@ export function escapedForms(text: string): Set<string> {
   return forms
 }
 
+/** Returns the forms in which programs write a text into an address. */
+export function urlForms(text: string): string[] {
+  if (/^[\w.~-]*$/.test(text)) return []
+  const wellFormed = text.toWellFormed()
+  const strict = percentEncode(wellFormed)
+  const forms = [encodeURIComponent(wellFormed), strict, strict.replaceAll('%20', '+'), encodeURI(wellFormed)]
+  return [...forms, ...forms.map((form) => form.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()))]
+}
+
 const jsonOf = (text: string): string => JSON.stringify(text).slice(1, -1)
 
 const hexEscape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -38,6 +38,11 @@ export const REPORT_TYPES = ['generate', 'drift', 'import', 'apply'] as const
 
 export type ReportType = (typeof REPORT_TYPES)[number]
 
+/** What locks a session: the audit or the impact of a reviewed plan, or an editor. */
+export const LOCK_GATES = ['compliance', 'impact', 'person'] as const
+
+export type LockGate = (typeof LOCK_GATES)[number]
+
 /** The kinds of rounds. The `operation` of a session is the mode of its first round. */
 export const MODES = ['generate', 'drift', 'import', 'apply'] as const
 

@@ -29,6 +29,8 @@ export interface GeneratorValues {
   repository: ShownRepository | null
   /** Diff of the session's changes before this task; empty when there are none. */
   changes: string
+  /** The earlier round of the session whose plan can be looked up; absent when there is none, or it was told before. */
+  lastPlan?: number
   /** Providers in the lock file; null when they are unknown or were told before. */
   providers: readonly LockedProvider[] | null
   /** Arguments of the types in play that were not shown before; empty when there are none. */
@@ -145,11 +147,13 @@ export const iacGenerator = defineChain({
         '`assumptions` what the task left open and you decided, `left_out` what it asks for and the code does not ' +
         'do. Users see nothing else of this conversation.',
     }),
-  query: ({ task, repository, changes, providers, providerSchema }) =>
+  query: ({ task, repository, changes, lastPlan, providers, providerSchema }) =>
     joinParts(
       task,
       changes &&
         `What this session has changed so far, already in the files:\n${fence('changes of this session', changes)}`,
+      lastPlan !== undefined &&
+        `\`last_plan\` shows what the plan of round ${lastPlan} does, what its review found, and attributes by address.`,
       repository && showRepository(repository),
       providers && describeProviders(providers),
       providerSchema &&
@@ -157,7 +161,7 @@ export const iacGenerator = defineChain({
           `listed does not exist, unless the list is cut.\n\n${fence('provider schema', providerSchema)}`,
     ),
   seesConversation: true,
-  tools: ['editing', 'inspection', 'webSearch', 'providerSchema'],
+  tools: ['editing', 'inspection', 'webSearch', 'providerSchema', 'lastPlan'],
   resultTool: () =>
     createResultTool({
       name: 'task_complete',

@@ -1,4 +1,4 @@
-import { fence, LANGUAGE_RULE, renderLayout } from '../prompts/layout.ts'
+import { fence, joinParts, LANGUAGE_RULE, renderLayout } from '../prompts/layout.ts'
 import { defineTextChain } from './shared/chain.ts'
 
 /** Summarises the current activity in one sentence for the user. */
@@ -8,11 +8,11 @@ export const statusUpdate = defineTextChain({
   system: () =>
     renderLayout({
       role:
-        'You tell the user of an infrastructure-as-code platform, in one sentence, what is happening at this ' +
+        'You tell the user of an infrastructure-as-code platform, in one sentence, what it is working on at this ' +
         'moment.',
       rules: [
         'One sentence of at most 25 words, in the present tense.',
-        'Say what is being done for this request; name the resources concerned when they are known.',
+        'Say what the work is about, not which step of it is running; name the resources concerned when they are known.',
         'When the text is output of the engine, say in plain words what has to be corrected, without quoting it.',
         'No greeting, no promise, no question, no quotation marks, no markdown, no mention of models, tools or ' +
           'prompts.',
@@ -20,6 +20,11 @@ export const statusUpdate = defineTextChain({
       ],
       finish: 'Answer with the sentence and nothing else.',
     }),
-  query: ({ text }: { text: string }) => `Put this into one sentence for the user.\n\n${fence('status', text)}`,
+  /** @param values.request the request of the round, for its language and names */
+  query: ({ text, request }: { text: string; request: string }) =>
+    joinParts(
+      request !== text && `The request of the user:\n${fence('request', request)}`,
+      `Put this into one sentence for the user.\n\n${fence('status', text)}`,
+    ),
   seesConversation: true,
 })

@@ -2,6 +2,8 @@ import { HclScanner, type HclToken, MAX_DEPTH } from './scanner.ts'
 import type { HclBody, HclCall, HclEntry, HclFile, HclValue } from './tree.ts'
 
 const COMPUTED: HclValue = { kind: 'computed' }
+/** A word that is a value, unlike the name of one. */
+const LITERAL = /^(?:true|false|null|\d.*)$/
 
 /** Placeholders in a string for `${path.module}`, and for `${path.root}` and `${path.cwd}`. */
 export const MODULE_PATH = '\0module\0'
@@ -229,7 +231,7 @@ class HclParser {
     if (token.text === '(') {
       const list = this.#nested(() => this.#readList(token, ')'), COMPUTED)
       const [only, ...more] = list.kind === 'array' ? list.items : []
-      return only && more.length === 0 && only.kind !== 'word' ? only : COMPUTED
+      return only && more.length === 0 && (only.kind !== 'word' || LITERAL.test(only.word)) ? only : COMPUTED
     }
     return { kind: 'word', word: token.text }
   }

@@ -24,14 +24,16 @@ type Mode =
   | { kind: 'heredoc'; marker: string; lineStart: boolean; line: number }
   | { kind: 'bare'; line: number }
 
-const IDENTIFIER = /[\p{ID_Start}_][\p{ID_Continue}-]*/uy
-const HEREDOC = /<<-?([\p{ID_Start}_][\p{ID_Continue}-]*)\r?\n/uy
-const NUMBER = /[0-9][0-9.eE]*/y
+/** Pattern of a name, for regular expressions with the flag `u`. */
+export const NAME = String.raw`[\p{ID_Start}_][\p{ID_Continue}\-]*`
+const IDENTIFIER = new RegExp(NAME, 'uy')
+const HEREDOC = new RegExp(`<<-?(${NAME})\\r?\\n`, 'uy')
+const NUMBER = /[0-9][0-9.]*(?:[eE][+-]?[0-9]+)?/y
 const QUOTED_RUN = /[^"\\$%\n]+/y
-const QUOTED_ESCAPE = /\\(?:u[0-9a-f]{4}|U[0-9a-f]{8}|[^\r\n])?/iy
+const QUOTED_ESCAPE = /\\(?:u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[^\r\n])?/y
 const HEREDOC_RUN = /[^$%\n]+/y
 const BARE_RUN = /[^$%]+/y
-const ESCAPE = /\\(?:u([0-9a-f]{4})|U([0-9a-f]{8})|(.))/gis
+const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))/gs
 /** Deeper than any real configuration. */
 export const MAX_DEPTH = 200
 const MAX_FAULTS = 100

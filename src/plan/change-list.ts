@@ -93,7 +93,8 @@ export const forcedBy = ({ change }: ResourceChange): string[] =>
     .filter((path) => path !== '')
 
 /** Writes a path as the engine's language does: `["tags", "a b", 0]` becomes `tags["a b"][0]`. */
-const renderPath = (path: Json): string => itemsOf(path).reduce<string>((start, step) => appendStep(start, step), '')
+export const renderPath = (path: Json): string =>
+  itemsOf(path).reduce<string>((start, step) => appendStep(start, step), '')
 
 /** A change of the state alone; an object that is also changed, or moved and imported at once, has several. */
 export interface StateChange {
@@ -137,5 +138,10 @@ export function planFacts(plan: Plan, targets: readonly string[]): string {
   return [countsInWords(counts), ...shortened].join('\n')
 }
 
-const describeChange = ({ action, address, previous_address: before }: ListedChange): string =>
+/** Formats a change: `recreate module.a.x.y, which was x.y`. */
+export const describeChange = ({
+  action,
+  address,
+  previous_address: before,
+}: Pick<ListedChange, 'address' | 'previous_address'> & { action: PlanAction }): string =>
   `${toReportAction(action)} ${address}${before === undefined ? '' : `, which was ${before}`}`

@@ -80,6 +80,12 @@ export function driftFacts(operation: DriftOperation): DriftFact[] {
   return [...facts.slice(0, MAX_FACTS), { attribute: '', text: `and ${facts.length - MAX_FACTS} more differences` }]
 }
 
+/** Describes in one line how code and infrastructure differ, masked like the operation. */
+export const describeDifference = (operation: DriftOperation): string =>
+  `${operation.address}: ${driftFacts(operation)
+    .map(({ text }) => text)
+    .join('; ')}`
+
 const sideOf = (value: Json | undefined, place: string): string =>
   value === undefined ? `not ${place}` : `${renderValue(value)} ${place}`
 

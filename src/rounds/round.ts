@@ -1,5 +1,5 @@
 import { LeaseLost } from '../base/errors.ts'
-import type { Cloud, Mode, Operation, StateChoice, Status, Turn } from '../base/vocabulary.ts'
+import type { Cloud, LockGate, Mode, Operation, StateChoice, Status, Turn } from '../base/vocabulary.ts'
 import type { Db, Query, Row, Value } from '../data/db/sql.ts'
 
 /** The facts of a session that a run needs. Only `is_blocked` may change during the run. */
@@ -19,6 +19,17 @@ export interface SessionFacts {
   current_status: Status
   /** What an earlier round did with a state elsewhere; null when it did nothing that lasts. */
   state_choice?: StateChoice | null
+}
+
+/** One reason of the lock of a session. */
+export interface LockReason {
+  gate: LockGate
+  /** What was found, masked; what a person said. Null where nothing was said. */
+  what: string | null
+  /** E-mail or name of who locked, or `platform`. */
+  by: string
+  /** Number of the round whose review it was; null for a person. */
+  round: number | null
 }
 
 type FactsRow = Omit<SessionFacts, 'workspace'> & { uri: string; branch: string; root_path: string | null }

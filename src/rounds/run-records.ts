@@ -16,6 +16,12 @@ export async function recordPush(sql: Sql, round: ClaimedRound, commit: string):
     UPDATE rounds SET pushed_commit = ${commit} FROM session WHERE rounds.id = ${round.id} RETURNING rounds.id`
 }
 
+/** Records under which object key the plan of the code before the session is kept. Throws `LeaseLost`. */
+export async function recordBasePlan(sql: Sql, round: ClaimedRound, key: string): Promise<void> {
+  await writeHeld(sql, round)`
+    UPDATE sessions SET base_plan_key = ${key} FROM session WHERE sessions.id = session.id RETURNING sessions.id`
+}
+
 /** Records what the session does from now on with a state that its repository keeps elsewhere. Throws `LeaseLost`. */
 export async function recordStateChoice(sql: Sql, round: ClaimedRound, choice: StateChoice | null) {
   await writeHeld(sql, round)`

@@ -4,7 +4,7 @@ import { isUuid } from '../base/text.ts'
 import type { Cloud, Operation, StateChoice, Status, TerminalStatus } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Db, Query, Sql, Transaction } from '../data/db/sql.ts'
-import { storable } from '../data/db/values.ts'
+import { storable, storableJson } from '../data/db/values.ts'
 import { type NewSavedPlan, replaceSavedPlan } from '../saved-plans/saved-plan.ts'
 import {
   assertHeld,
@@ -12,6 +12,7 @@ import {
   type HeldLease,
   type HeldRound,
   heldSessionQuery,
+  type LockReason,
   type RoundRequest,
   sessionAggregateKey,
 } from './round.ts'
@@ -462,9 +463,15 @@ export async function assertNotCancelled(tx: Transaction, roundId: number): Prom
   if (by !== null) throw new RoundCancelled(by)
 }
 
+/** The gates by which a review locks, in words. */
+const GATES_OF_REVIEW = { compliance: 'Compliance', impact: 'High impact' } as const
+
+/** Why a review locks: by which gate, and for what. */
+export type ReviewReason = { gate: keyof typeof GATES_OF_REVIEW; what: string }
+
 /**
  * Writes a review's decision about the lock of its session, and keeps the earlier lock in case the round is cancelled.
- * @param reason why it locks, masked; null when it unlocks
+ * @param reasons why it locks, masked; they replace those of an earlier review. Empty when it unlocks
  * Throws `LeaseLost`; 500 `SetLockError` when the database refuses the write.
  */
 export const recordLockDecision = transition(
@@ -474,13 +481,18 @@ export const recordLockDecision = transition(
     lock: 'locks or unlocks the session',
     caller: 'worker, after the review of a plan',
   },
-  async (sql: Sql, round: ClaimedRound, isBlocked: boolean, reason: string | null): Promise<void> => {
+  async (sql: Sql, round: ClaimedRound, isBlocked: boolean, reasons: readonly ReviewReason[]): Promise<void> => {
     const where = sql`id = ${round.session.id} AND fence = ${round.fence} AND in_flight`
-    const detail = { round: round.number, ...(reason !== null && { reason }) }
-    const entry = { actor: platformFor(round.session.user_id), detail }
-    const earlier = sql`UPDATE rounds SET lock_before = before.is_blocked FROM before
+    const actor = platformFor(round.session.user_id)
+    const reason = reasons.map(({ gate, what }) => `${GATES_OF_REVIEW[gate]}. ${what}`).join(' ')
+    const entry = { actor, detail: { round: round.number, ...(reason !== '' && { reason }) } }
+    const earlier = sql`UPDATE rounds SET lock_before = before.is_blocked, lock_was = before.lock FROM before
       WHERE rounds.id = ${round.id} AND lock_before IS NULL`
-    const rows = await writeLock(sql, { where, besides: earlier }, isBlocked, entry).catch((cause) => {
+    const lock = isBlocked && {
+      gates: Object.keys(GATES_OF_REVIEW),
+      reasons: reasons.map((each) => ({ ...each, round: round.number })),
+    }
+    const rows = await writeLock(sql, { where, besides: earlier }, lock, entry).catch((cause) => {
       throw new PlatformError('SetLockError', 500, 'Error updating DB session lock.', { cause })
     })
     if (rows.length === 0) throw new LeaseLost()
@@ -497,19 +509,20 @@ export const restoreLock = transition(
   },
   async (tx: Transaction, round: HeldRound): Promise<void> => {
     const entry = {
-      action: tx`CASE WHEN is_blocked THEN 'session_locked' ELSE 'session_unlocked' END`,
+      action: tx`CASE WHEN lock_before THEN 'session_locked' ELSE 'session_unlocked' END`,
       actor: platformFor(round.session.user_id),
       session_id: round.session.uuid,
       detail: { round: round.number },
     }
     await tx`
-      WITH restored AS (
-        UPDATE sessions SET is_blocked = lock_before FROM rounds
-        WHERE sessions.id = ${round.session.id} AND rounds.id = ${round.id} AND is_blocked <> lock_before
-          AND finished_at IS NOT NULL AND cancel_requested_at IS NOT NULL
-        RETURNING is_blocked
+      WITH decided AS (
+        SELECT sessions.id, is_blocked, lock_before, lock_was FROM sessions JOIN rounds ON rounds.id = ${round.id}
+        WHERE sessions.id = ${round.session.id} AND finished_at IS NOT NULL AND cancel_requested_at IS NOT NULL
+          AND (is_blocked <> lock_before OR lock_before AND lock IS DISTINCT FROM lock_was)
+      ), restored AS (
+        UPDATE sessions SET is_blocked = lock_before, lock = lock_was FROM decided WHERE sessions.id = decided.id
       )
-      ${auditInsert(tx, entry, tx`FROM restored`)}`
+      ${auditInsert(tx, entry, tx`FROM decided WHERE is_blocked <> lock_before`)}`
   },
 )
 
@@ -545,7 +558,11 @@ export const setLock = transition(
     const decided = sql`UPDATE rounds SET lock_before = NULL FROM before
       WHERE rounds.session_id = before.id AND finished_at IS NULL AND lock_before IS NOT NULL`
     const session = { where: sql`uuid = ${uuid} AND ${may}`, besides: decided }
-    const [row] = await writeLock(sql, session, locked, { actor, detail: reason === undefined ? {} : { reason } })
+    const lock: false | NewLock = locked && {
+      gates: ['person'],
+      reasons: [{ gate: 'person', what: reason ?? null, round: null }],
+    }
+    const [row] = await writeLock(sql, session, lock, { actor, detail: reason === undefined ? {} : { reason } })
     if (!row) {
       const [own] = await sql`SELECT 1 FROM sessions WHERE uuid = ${uuid} AND NOT ${may}`
       if (own) throw forbidden(OWNER_UNLOCKS)
@@ -556,28 +573,47 @@ export const setLock = transition(
   },
 )
 
+interface NewLock {
+  /** The gates for which these reasons replace earlier ones of the same author. */
+  gates: string[]
+  reasons: readonly Omit<LockReason, 'by'>[]
+}
+
 /**
- * Sets the lock of the session that `where` selects. If that changes it, the same statement adds the audit entry.
+ * Sets the lock of the session that `where` selects. If that changes it, the same statement adds the audit entry. A
+ * session that is locked already keeps since when, and the reasons of other gates.
  * @param session.besides another write of the same statement, which sees the previous lock in `before`
+ * @param lock false to unlock
  */
 const writeLock = (
   sql: Sql,
   session: { where: Query; besides: Query },
-  locked: boolean,
+  lock: false | NewLock,
   entry: { actor: Actor; detail?: object },
 ) =>
   sql<{ uuid: string; is_blocked: boolean }[]>`
     WITH before AS (
-      SELECT id, is_blocked FROM sessions WHERE ${session.where} FOR NO KEY UPDATE
+      SELECT id, is_blocked, lock FROM sessions WHERE ${session.where} FOR NO KEY UPDATE
     ), besides AS (${session.besides}), written AS (
-      UPDATE sessions SET is_blocked = ${locked} FROM before WHERE sessions.id = before.id
+      UPDATE sessions SET is_blocked = ${lock !== false}, lock = ${lock === false ? sql`NULL` : lockValue(sql, lock, entry.actor.name)}
+      FROM before WHERE sessions.id = before.id
       RETURNING sessions.uuid, sessions.is_blocked, before.is_blocked AS was_blocked
     ), audit AS (${auditInsert(
       sql,
-      { ...entry, action: locked ? 'session_locked' : 'session_unlocked', session_id: sql`uuid` },
+      { ...entry, action: lock ? 'session_locked' : 'session_unlocked', session_id: sql`uuid` },
       sql`FROM written WHERE is_blocked <> was_blocked`,
     )})
     SELECT uuid, is_blocked FROM written`
+
+/** Returns the lock as details and lists show it, made from the previous one in `before`. */
+const lockValue = (sql: Sql, { gates, reasons }: NewLock, by: string): Query => sql`
+  jsonb_build_object(
+    'since', CASE WHEN before.is_blocked THEN before.lock->'since'
+             ELSE to_jsonb(to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) END,
+    'reasons', coalesce((
+      SELECT jsonb_agg(reason) FROM jsonb_array_elements(before.lock->'reasons') reason
+      WHERE before.is_blocked AND NOT (reason->>'gate' = ANY(${gates}) AND reason->>'by' = ${by})
+    ), '[]') || ${storableJson(reasons.map((reason) => ({ ...reason, by })))}::jsonb)`
 
 /** All transitions, in the order of a round's life. */
 export const TRANSITIONS = {

@@ -3,9 +3,9 @@ import { type ReportType, type Status, TERMINAL_STATUSES, type Turn } from '../b
 import type { Context } from '../context.ts'
 import type { Db, Query, Transaction } from '../data/db/sql.ts'
 import { readAttempts, toAttempts } from '../rounds/attempts.ts'
-import { factColumns, factJoins, sessionAggregateKey } from '../rounds/round.ts'
+import { factJoins, sessionAggregateKey } from '../rounds/round.ts'
 import { readNewestPlan, type SavedPlanStatus } from '../saved-plans/plan-status.ts'
-import { type SummaryRow, toSummary } from './list.ts'
+import { type SummaryRow, summaryColumns, toSummary } from './list.ts'
 import type {
   ArtifactEntry,
   LockChange,
@@ -73,8 +73,8 @@ function parseEntry(text: string | null): SessionAggregate | null {
   if (text === null) return null
   try {
     const entry: SessionAggregate = JSON.parse(text)
-    // An entry of an earlier version lacks the last change of the lock.
-    return typeof entry?.uuid === 'string' && entry.last_lock_change !== undefined ? entry : null
+    // An entry of an earlier version lacks the lock.
+    return typeof entry?.uuid === 'string' && entry.lock !== undefined ? entry : null
   } catch {
     return null
   }
@@ -139,7 +139,7 @@ const readPlanStatus = async (sql: Db, uuid: string): Promise<SavedPlanStatus | 
 
 async function readHead(tx: Transaction, uuid: string): Promise<Head | null> {
   const [head] = await tx<Head[]>`
-    SELECT s.id, p.scope_id, h.payload, ${factColumns(tx)}, s.created_at, s.updated_at
+    SELECT s.id, p.scope_id, h.payload, ${summaryColumns(tx)}
     FROM sessions s ${factJoins(tx)}
     WHERE s.uuid = ${uuid}`
   return head ?? null

@@ -1,4 +1,4 @@
-import type { Query, Sql } from '../data/db/sql.ts'
+import type { Db, Query, Sql } from '../data/db/sql.ts'
 import { factColumns, factJoins } from '../rounds/round.ts'
 import { countKinds, type Kind } from './lists/kinds.ts'
 import {
@@ -25,6 +25,10 @@ export const toSummary = ({ uri, branch, root_path, ...summary }: SummaryRow): S
   ...summary,
   workspace: { uri, branch, root_path },
 })
+
+/** Returns the columns of a `SummaryRow` of the session `s`, with the joins of `factJoins`. */
+export const summaryColumns = (sql: Db): Query => sql`
+  ${factColumns(sql)}, CASE WHEN s.is_blocked THEN s.lock END AS lock, s.created_at, s.updated_at`
 
 export interface SessionFilter extends SessionSelection {
   /** Starts at 1. */
@@ -147,7 +151,7 @@ async function readSummaries(
 ): Promise<SummaryRow[]> {
   return await sql<SummaryRow[]>`
     WITH matching AS ${matching}
-    SELECT ${factColumns(sql)}, s.created_at, s.updated_at ${include_cost ? sql`, ${costOfSession(sql)}` : sql``}
+    SELECT ${summaryColumns(sql)} ${include_cost ? sql`, ${costOfSession(sql)}` : sql``}
     FROM (SELECT id, at FROM matching ORDER BY at DESC, id DESC LIMIT ${limit} OFFSET ${offset}) found
     JOIN sessions s ON s.id = found.id ${factJoins(sql)}
     ORDER BY ${orderColumn(sql, sort)} DESC, s.id DESC`.unprepared(planDependsOnValues)

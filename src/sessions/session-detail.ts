@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { CLOUDS, OPERATIONS, REPORT_TYPES, STATE_CHOICES, STATUSES, type Turn } from '../base/vocabulary.ts'
+import { CLOUDS, LOCK_GATES, OPERATIONS, REPORT_TYPES, STATE_CHOICES, STATUSES, type Turn } from '../base/vocabulary.ts'
 import { AttemptSchema, costUsd } from '../rounds/attempt-schema.ts'
 import type { SavedPlanStatus } from '../saved-plans/plan-status.ts'
 
@@ -8,6 +8,30 @@ export const EXAMPLE_TIME = '2026-01-31T23:59:59.000000Z'
 const timestamp = () => z.string().openapi({ format: 'date-time', example: EXAMPLE_TIME })
 const status = () => z.enum(STATUSES)
 const integer = () => z.number().int()
+
+/** Why a session is locked. */
+export const LockSchema = z
+  .object({
+    since: timestamp()
+      .nullable()
+      .describe('When it was locked; later reasons do not change it. null where this was not recorded.'),
+    reasons: z
+      .array(
+        z.object({
+          gate: z
+            .enum(LOCK_GATES)
+            .describe('`compliance` or `impact`: the review of a generate round. `person`: an editor.'),
+          what: z
+            .string()
+            .nullable()
+            .describe('The findings or the impact, or what the person said; null for nothing.'),
+          by: z.string().describe('E-mail or name of who locked it, or `platform`.'),
+          round: integer().nullable().describe('Number of the round that was reviewed; null for a person.'),
+        }),
+      )
+      .describe('Those of the newest review that locked it, and those of persons.'),
+  })
+  .openapi('Lock')
 
 /** An entry of the session lists. Timestamps here and below look like `2026-03-01T14:25:30.123456Z`, in UTC. */
 export const SessionSummarySchema = z.object({
@@ -24,6 +48,7 @@ export const SessionSummarySchema = z.object({
   current_status: status().describe('The most recent one.'),
   in_flight: z.boolean().describe('True while a round is queued or runs.'),
   is_blocked: z.boolean().describe('True while apply and merge are locked.'),
+  lock: LockSchema.nullable().describe('Why and since when; null while it is not locked.'),
   created_at: timestamp(),
   updated_at: timestamp(),
 })

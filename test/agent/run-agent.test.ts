@@ -95,7 +95,9 @@ describe('the end of a chain', () => {
       const { result, answers } = await ran(script(toolCalls(...calls), done), { tools: [editing()] })
       expect([result.turns, result.value.summary]).toEqual([2, 'all written'])
       expect(answers(1)).toContain('does not fit')
-      expect(answers(1)[place]).toMatch(/^Not taken: `replace_in_file` of the same reply was refused/)
+      expect(answers(1)[place]).toMatch(
+        /^Not taken: `replace_in_file` of the same reply was refused, and the files are not as you report\. /,
+      )
     })
 
     it('is accepted on the last turn, on which no tool is offered, and after an edit that was made before', async () => {
@@ -119,6 +121,26 @@ describe('the end of a chain', () => {
       })
       const calls = toolCalls(['read_file', { target: 'a' }], end)
       expect((await ran(script(calls), { tools: [read, editing()] })).result.turns).toBe(1)
+    })
+  })
+
+  describe('with a tool that does not exist in the same reply', () => {
+    const end: [string, unknown] = ['task_complete', { status: 'done', summary: 'all written' }]
+    const unknown: [string, unknown] = ['write_file', { path: 'a.tf', content: 'x' }]
+
+    it.each([
+      ['before it', [unknown, end], 1],
+      ['after it', [end, unknown], 0],
+    ])('goes on when it stands %s, and names the tools that exist', async (_, calls, place) => {
+      const { result, answers } = await ran(script(toolCalls(...calls), done), { tools: [tool('replace_in_file')] })
+      expect([result.turns, result.value.summary]).toEqual([2, 'all written'])
+      expect(answers(1)).toContain('Tool write_file not found. The tools are: `replace_in_file`, `task_complete`')
+      expect(answers(1)[place]).toMatch(/^Not taken: there is no tool `write_file`, and its call did nothing\. /)
+    })
+
+    it('is accepted on the last turn', async () => {
+      const { result } = await ran(script(toolCalls(unknown, end)), { tools: [tool('replace_in_file')], maxTurns: 2 })
+      expect(result.turns).toBe(2)
     })
   })
 

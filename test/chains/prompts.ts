@@ -1,4 +1,5 @@
 import { fileTools } from '../../pipeline/tools/edit.ts'
+import { lastPlanTool } from '../../pipeline/tools/last-plan.ts'
 import { inspectionTools } from '../../pipeline/tools/look.ts'
 import { resourceSchemaTool, webSearchTool } from '../../pipeline/tools/look-up.ts'
 import { createFileAccess } from '../../pipeline/workspace/files/access.ts'
@@ -295,8 +296,9 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
   ],
   PR_GENERATOR: [['system', pullRequestText.system({}, { firstRequest: '', record: '' })]],
   STATUS_UPDATE: [
-    ['system', statusUpdate.system({}, { text: '' })],
-    ['query', statusUpdate.query({ text: 'Checking the request' })],
+    ['system', statusUpdate.system({}, { text: '', request: '' })],
+    ['query', statusUpdate.query({ text: 'Add a bucket', request: 'Add a bucket' })],
+    ['query: not the request', statusUpdate.query({ text: 'update aws_vpc.main', request: 'Mend all drift' })],
   ],
 }
 
@@ -313,6 +315,7 @@ const OFFERED: readonly Tool[] = [
   ...inspectionTools(access, { branchDiff: nobody }),
   webSearchTool({ complete: nobody, search: nobody }, 'main'),
   resourceSchemaTool({ installed: nobody, names: nobody, of: nobody, forget: nobody }),
+  lastPlanTool({ round: 1, mode: 'generate', result: null, applies: [], plan: '', report: null, check: null }, nobody),
 ]
 
 /** Texts that belong to no single chain: tools, earlier turns and messages of the loop. */

@@ -64,7 +64,7 @@ describe('queries put foreign text into fences', () => {
         templates: [],
       }),
     ],
-    ['status', statusUpdate.query({ text: hostile })],
+    ['status', statusUpdate.query({ text: hostile, request: `${hostile} again` })],
   ]
   test.each(cases)('%s', (_name, query) => {
     const outside = readBlocks(query).reduce((rest, { content }) => rest.replace(content, ''), query)

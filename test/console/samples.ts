@@ -35,6 +35,7 @@ export const sampleSession = (rounds: Round[], more: Partial<Session> = {}): Ses
   current_status: 'completed',
   in_flight: false,
   is_blocked: false,
+  lock: null,
   created_at: AT,
   updated_at: AT,
   scope_id: 'acme-production',

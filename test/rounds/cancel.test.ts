@@ -146,14 +146,14 @@ describe('a round that a worker has', () => {
       [true, true],
     ] as const) {
       const { uuid, claim } = await claimedSession(context)
-      await recordLockDecision(db.sql, claim, true, null)
+      await recordLockDecision(db.sql, claim, true, [])
       if (operator !== null) await setLock(context, uuid, operator)
       await cancel(uuid)
       await finishRound(context, claim, end)
       expect((await detail(uuid)).is_blocked).toBe(expected)
     }
     const { uuid, claim } = await claimedSession(context)
-    await recordLockDecision(db.sql, claim, true, null)
+    await recordLockDecision(db.sql, claim, true, [])
     await finishRound(context, claim, end)
     expect((await detail(uuid)).is_blocked).toBe(true)
   })

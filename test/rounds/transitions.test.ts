@@ -74,7 +74,7 @@ const RUN: Record<Name, (world: World) => Promise<unknown>> = {
   claimProject: ({ claim }) => exported.claimProject(db.sql, claim, crypto.randomUUID()),
   parkRound: park,
   releaseProject: ({ holder }) => db.sql.begin((tx) => exported.releaseProject(context.queue, tx, holder)),
-  recordLockDecision: ({ claim }) => exported.recordLockDecision(db.sql, claim, false, null),
+  recordLockDecision: ({ claim }) => exported.recordLockDecision(db.sql, claim, false, []),
   recordSavedPlan: ({ claim }) => exported.recordSavedPlan(db.sql, claim, null),
   releaseRound: ({ claim }) => exported.releaseRound(context, claim),
   requestCancel: ({ claim }) => cancel(claim),
@@ -90,7 +90,7 @@ async function createWorld(state: RoundState): Promise<World> {
   const holder = await claimOf(db.sql, await createSession(context))
   await exported.claimProject(db.sql, holder, project)
   const claim = await claimOf(db.sql, await createSession(context))
-  await exported.recordLockDecision(db.sql, claim, true, null)
+  await exported.recordLockDecision(db.sql, claim, true, [])
   const world = { claim, holder, project }
   await ARRANGE[state](world)
   expect(await stateOf(claim.id)).toBe(state)
@@ -176,7 +176,7 @@ describe('the file of transitions', () => {
     const columns = [
       ...['in_flight', 'last_status', 'last_message', 'last_status_at', 'is_blocked', 'fence', 'round_count'],
       ...['last_mode', 'lease_until', 'parked', 'finished_at', 'attempts', 'handed_back', 'saving_at'],
-      ...['cancel_requested_at', 'cancelled_by', 'lock_before'],
+      ...['cancel_requested_at', 'cancelled_by', 'lock_before', 'lock_was', 'lock'],
     ]
     const root = new URL('../../', import.meta.url)
     const writers = new Set<string>()

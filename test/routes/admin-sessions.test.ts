@@ -147,20 +147,25 @@ describe('PATCH /api/v1/admin/sessions/{session_id}/toggle_lock', () => {
     core.call('PATCH', `/api/v1/admin/sessions/${uuid}/toggle_lock`, { json })
 
   it('sets the given state, whatever it was, on the session of anybody', async () => {
-    const listed = async () => (await list(`search=${ann}`)).items[0].is_blocked
+    const listed = async () => (await list(`search=${ann}`)).items[0]
+    const dev = { gate: 'person', by: 'dev@platform.local', round: null }
+    const since = new Set<string>()
     for (const locked of [true, true, false, false, true]) {
-      const reason = locked ? null : ' It is an empty bucket. '
+      const reason = locked ? ' Wait. ' : ' It is an empty bucket. '
       const answer = await toggle(ann.toUpperCase(), { locked, reason, other: 1 })
       expect([answer.status, await answer.text()]).toEqual([200, JSON.stringify({ uuid: ann, is_blocked: locked })])
-      expect(await (await core.call('GET', `/api/v1/sessions?id=${ann}`)).json()).toMatchObject({ is_blocked: locked })
-      expect(await listed()).toBe(locked)
+      const lock = locked ? { since: expect.stringMatching(/\.\d{6}Z$/), reasons: [{ ...dev, what: 'Wait.' }] } : null
+      const detail = await (await core.call('GET', `/api/v1/sessions?id=${ann}`)).json()
+      for (const shown of [detail, await listed()]) expect(shown).toMatchObject({ is_blocked: locked, lock })
+      if (locked) since.add(detail.lock.since)
     }
+    expect(since.size).toBe(2)
   })
 
   it('shows the last change of the lock, with the reason', async () => {
     const last = async () => (await (await core.call('GET', `/api/v1/sessions?id=${ann}`)).json()).last_lock_change
     const entry = { by: 'dev@platform.local', at: expect.stringMatching(/\.\d{6}Z$/), round: null }
-    expect(await last()).toEqual({ ...entry, locked: true, reason: null })
+    expect(await last()).toEqual({ ...entry, locked: true, reason: 'Wait.' })
     await toggle(ann, { locked: false, reason: ' It is an <b>empty</b>\nbucket. ' })
     expect(await last()).toEqual({ ...entry, locked: false, reason: 'It is an <b>empty</b>\nbucket.' })
     await toggle(ann, { locked: true, reason: 'Wait for the data team' })

@@ -248,6 +248,7 @@ it('the examples of docs/api.md run as they stand there, one after the other', a
     ['COMPLETED', 'round 9'],
     [null],
     ['nothing is sealed'],
+    [expect.stringMatching(/^2.*Z$/), 'person', 'ada@example.org', 'Wait for the data team.'],
     [`"Session ${uuid} is blocked; apply is not allowed."`],
     ['Checked: the bucket is empty.'],
     ['d-1'],

@@ -158,8 +158,8 @@ describe('what is recorded', () => {
   it('locks by people and by the platform, when they change something', async () => {
     const uuid = await begin()
     const { round } = await runRound(core.context, uuid)
-    await recordLockDecision(core.database.sql, round, true, null)
-    await recordLockDecision(core.database.sql, round, true, null)
+    await recordLockDecision(core.database.sql, round, true, [])
+    await recordLockDecision(core.database.sql, round, true, [])
     const lock = (locked: boolean) =>
       as('editor', 'PATCH', `/admin/sessions/${uuid}/toggle_lock`, { locked, ...(!locked && { reason: ' Seen \n' }) })
     for (const locked of [true, false, false, true]) expect((await lock(locked)).status).toBe(200)

@@ -42,6 +42,7 @@ describe.each(['drift', 'import'])('POST /api/v1/iac/%s', (mode) => {
       current_status: 'started',
       in_flight: true,
       is_blocked: false,
+      lock: null,
     })
     expect(await roundsOf(body.session_id)).toEqual([{ mode, is_partial: stored, query: FIRST.q }])
     expect(await queued(body.session_id)).toBe(1)

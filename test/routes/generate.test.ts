@@ -60,6 +60,7 @@ describe('first call', () => {
       current_status: 'started',
       in_flight: true,
       is_blocked: false,
+      lock: null,
       history: null,
     })
     expect(session.rounds).toHaveLength(1)

@@ -64,6 +64,7 @@ describe('loadAggregate', () => {
       current_status: 'completed',
       in_flight: false,
       is_blocked: false,
+      lock: null,
       created_at: time,
       updated_at: time,
       history: [{ user: 'a', assistant: 'b' }],

@@ -2,29 +2,13 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/preact-
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { calls, messageOf, type Session, type SessionSummary } from '../../client/api/client.ts'
 import { hasPanelRole, useMe, usePlatform } from '../../client/platform.ts'
-import { refreshSession, useJsonArtifact, useSession } from '../../client/sessions/use-session.ts'
+import { refreshSession } from '../../client/sessions/use-session.ts'
 import { useAddress } from '../../client/use-address.ts'
 import { Form, TextArea, TextField } from '../../ui/controls.tsx'
-import {
-  Ago,
-  Badge,
-  Button,
-  Confirm,
-  Empty,
-  ErrorNotice,
-  Notice,
-  Origin,
-  SEVERITY_TONES,
-  Skeleton,
-  StatusBadge,
-  Term,
-  type Tone,
-} from '../../ui/kit.tsx'
+import { Ago, Button, Confirm, Empty, Notice, StatusBadge, Term } from '../../ui/kit.tsx'
 import { Page, PanelGate, QueryContent } from '../../ui/page.tsx'
-import { CLOUDS, excerpt, oneLine, plural, repositoryName, shorten, visibleText } from '../../ui/words.ts'
-import { readCompliance } from '../review/report/compliance.ts'
-import { readImpact, reviewedRound } from '../review/report/generate-report.ts'
-import { LastLockChange, SessionLink } from '../session/open-session.tsx'
+import { CLOUDS, oneLine, plural, repositoryName, shorten, visibleText } from '../../ui/words.ts'
+import { LockReasons, SessionLink } from '../session/open-session.tsx'
 
 /** Shows the locked sessions. */
 export function Screen() {
@@ -227,7 +211,9 @@ function LockedCard({ session, mayUnlock, onUnlocked }: CardProps) {
           active <Ago at={session.updated_at} />
         </span>
       </p>
-      <WhyLocked id={session.uuid} />
+      <div class="locked-why">
+        <LockReasons lock={session.lock} />
+      </div>
       <div class="notice-actions">
         <SessionLink class="button button-primary" id={session.uuid} part="review">
           Review
@@ -274,70 +260,4 @@ function useSetLock(): (id: string, locked: boolean, reason?: string) => Promise
     await calls.setLock(api, { params: { session_id: id }, body: { locked, ...(reason && { reason }) } })
     await refreshSession(client, id)
   }
-}
-
-const SHOWN = 4
-const LEVELS: Record<string, Tone> = { high: 'bad', medium: 'warn', low: 'good' }
-const shown = (text: string) => excerpt(text, 600)
-
-/** Shows the last change of the lock and the findings of the latest review. */
-function WhyLocked({ id }: { id: string }) {
-  const read = useSession(id)
-  return (
-    <div class="locked-why">
-      {read.data ? (
-        <>
-          <LastLockChange session={read.data.session} />
-          <Findings session={read.data.session} />
-        </>
-      ) : read.error ? (
-        <ErrorNotice error={read.error} title="The reasons could not be read" retry={() => void read.refetch()} />
-      ) : (
-        <Skeleton lines={2} />
-      )}
-    </div>
-  )
-}
-
-function Findings({ session }: { session: Session }) {
-  const round = reviewedRound(session)
-  const report = useJsonArtifact(session.uuid, round?.reports.at(-1)?.url ?? null)
-  const audit = useJsonArtifact(session.uuid, round?.compliance_checks.at(-1)?.url ?? null)
-  if (report.isLoading || audit.isLoading) return <Skeleton lines={2} />
-  const banner = readImpact(report.data)
-  const findings = readCompliance(audit.data, undefined)?.findings ?? []
-  const isUnread = report.error !== null || audit.error !== null
-  return (
-    <>
-      {banner && (
-        <p>
-          <Badge tone={LEVELS[banner.level] ?? 'neutral'}>{shown(banner.level)} impact</Badge>{' '}
-          <b>{shown(banner.title)}</b> {shown(banner.description)} <Origin by="model" />
-        </p>
-      )}
-      {findings.length > 0 && (
-        <ul class="locked-violations" aria-label="Findings of the compliance check">
-          {findings.slice(0, SHOWN).map(({ rule, severity, resource, message }, index) => (
-            <li key={index}>
-              <Badge tone={SEVERITY_TONES[severity]}>{severity}</Badge> {shown(message)}{' '}
-              <span class="small quiet mono">
-                {shown(rule)}
-                {resource && ` · ${shown(resource)}`}
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
-      {findings.length > SHOWN && (
-        <p class="small quiet">and {plural(findings.length - SHOWN, 'more finding')} in the review</p>
-      )}
-      {audit.data !== undefined && findings.length === 0 && (
-        <p class="small quiet">
-          The <Term name="compliance">compliance check</Term> found nothing.
-        </p>
-      )}
-      {isUnread && <p class="small quiet">Its report cannot be read now; see the review.</p>}
-      {round === null && <p class="small quiet">No round of this session was reviewed, so a person locked it.</p>}
-    </>
-  )
 }

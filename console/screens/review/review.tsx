@@ -1,17 +1,22 @@
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
 import type { PlanDocument, Round } from '../../client/api/client.ts'
-import { useJsonArtifact } from '../../client/sessions/use-session.ts'
 import { useAnySearch } from '../../client/use-address.ts'
 import { ActionBadge, Badge, Empty, Origin, SEVERITY_TONES, Skeleton, Term } from '../../ui/kit.tsx'
 import { isLoss, isUnknownLoss } from '../../ui/plan/values.ts'
 import { formatNumber, plural } from '../../ui/words.ts'
-import { LastLockChange, RoundPicker, SessionLink, useOpenSession, useSelectedRound } from '../session/open-session.tsx'
+import {
+  LastUnlock,
+  LockReasons,
+  RoundPicker,
+  SessionLink,
+  useOpenSession,
+  useSelectedRound,
+} from '../session/open-session.tsx'
 import { CodePart } from './code/code-part.tsx'
 import { countFindings, ORDER } from './plan/plan-filter.ts'
 import { PlanPart } from './plan/plan-part.tsx'
 import { CompliancePart } from './report/compliance-part.tsx'
-import { lockReasons, readImpact } from './report/generate-report.ts'
 import { ReportPart } from './report/report-part.tsx'
 import { FilterLink, useChosenPlan } from './review-links.tsx'
 
@@ -99,7 +104,7 @@ function Glance({ round }: { round: Round }) {
               {round.plans.length > 0 ? 'Available as text only.' : 'This round has no plan.'}
             </Fact>
           )}
-          <LockFact round={round} />
+          <LockFact />
         </dl>
       )}
     </section>
@@ -224,21 +229,21 @@ function sayOutside({ outside_targets, targets, checked }: PlanDocument): string
   return count === 0 ? 'Nothing else would change.' : `${plural(count, 'other change')} that this plan leaves out.`
 }
 
-function LockFact({ round }: { round: Round }) {
+function LockFact() {
   const { session } = useOpenSession()
-  const report = round.reports.findLast(({ type }) => type === 'generate')
-  const read = useJsonArtifact<unknown>(session.uuid, session.is_blocked ? (report?.url ?? null) : null)
   return (
     <Fact name={<Term name="lock">Lock</Term>}>
       {session.is_blocked ? (
         <>
-          <Badge tone="bad">Locked</Badge> {lockReasons(round, readImpact(read.data)).join(' ')} Apply and merge are
-          refused.
+          <Badge tone="bad">Locked</Badge> Apply and merge are refused.
+          <LockReasons lock={session.lock} />
         </>
       ) : (
-        'Not locked.'
+        <>
+          Not locked.
+          <LastUnlock session={session} />
+        </>
       )}
-      <LastLockChange session={session} />
     </Fact>
   )
 }

@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router'
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useMemo } from 'preact/hooks'
-import type { Round, Session } from '../../client/api/client.ts'
+import type { Round, Session, SessionSummary } from '../../client/api/client.ts'
 import { type ReadSession, useJsonArtifact } from '../../client/sessions/use-session.ts'
 import type { useLiveSession } from '../../client/sessions/use-streams.ts'
 import { type SearchOf, useAnySearch, useSearchChange } from '../../client/use-address.ts'
 import { NamedSelect } from '../../ui/controls.tsx'
-import { Ago, ErrorNotice, Notice, Skeleton } from '../../ui/kit.tsx'
-import { excerpt, visibleText } from '../../ui/words.ts'
+import { Ago, Badge, ErrorNotice, Notice, Skeleton } from '../../ui/kit.tsx'
+import { excerpt, LOCK_GATES, visibleText } from '../../ui/words.ts'
 import type { Refusal } from '../seal/apply-readiness.ts'
 import type { SessionPart } from './next-step.ts'
 
@@ -137,15 +137,38 @@ export const Refused = ({ refusal: { reason, advice, remedy }, title, tone = 'wa
   </Notice>
 )
 
-/** Shows who changed the lock last, why and when; nothing while nobody has. */
-export function LastLockChange({ session: { last_lock_change: change } }: { session: Session }) {
-  if (!change) return null
-  const done = change.locked ? 'Locked' : 'Unlocked'
+/** Shows who unlocked the session last, why and when; nothing while nobody has. */
+export function LastUnlock({ session: { last_lock_change: change } }: { session: Session }) {
+  if (!change || change.locked) return null
   const by = change.round === null ? excerpt(change.by, 300) : `the review of the platform of round ${change.round}`
   return (
     <p class="small quiet">
-      {done} by {by}, <Ago at={change.at} />
+      Unlocked by {by}, <Ago at={change.at} />
       {change.reason && <>: “{excerpt(change.reason, 1_000)}”</>}
     </p>
+  )
+}
+
+/** Shows since when, by which gates and for what a session is locked. */
+export function LockReasons({ lock }: Pick<SessionSummary, 'lock'>) {
+  if (!lock) return <p class="small quiet">The reasons of this lock were not recorded.</p>
+  return (
+    <>
+      <ul class="lock-reasons" aria-label="Reasons of the lock">
+        {lock.reasons.map(({ gate, what, by, round }, index) => (
+          <li key={index}>
+            <Badge tone="bad">{LOCK_GATES[gate]}</Badge> {what && excerpt(what, 1_000)}{' '}
+            <span class="small quiet">
+              {round === null ? `by ${excerpt(by, 300)}` : `by the review of the platform of round ${round}`}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {lock.since && (
+        <p class="small quiet">
+          Locked since <Ago at={lock.since} />
+        </p>
+      )}
+    </>
   )
 }

@@ -18,6 +18,7 @@ import {
   formatMoment,
   formatMoney,
   formatNumber,
+  LOCK_GATES,
   MODES,
   oneLine,
   plural,
@@ -320,7 +321,7 @@ const Row = memo(({ session, showsOwner, time, now, hrefOf, open }: RowProps) =>
       <span class="sessions-state">
         <StatusBadge status={session.current_status} />
         {session.is_blocked && (
-          <span class="sessions-lock">
+          <span class="sessions-lock" title={session.lock ? sayLock(session.lock) : undefined}>
             <Badge tone="bad">Locked</Badge>
           </span>
         )}
@@ -333,6 +334,7 @@ const Row = memo(({ session, showsOwner, time, now, hrefOf, open }: RowProps) =>
           {oneLine(repositoryName(uri))}
           {root_path && <span class="mono"> / {oneLine(root_path)}</span>}
           {showsOwner && ` · ${oneLine(session.username ?? '')}`}
+          {session.lock && ` · ${sayLock(session.lock)}`}
         </span>
       </span>
       <span class="sessions-mode">{MODES[session.operation] ?? session.operation}</span>
@@ -344,6 +346,9 @@ const Row = memo(({ session, showsOwner, time, now, hrefOf, open }: RowProps) =>
     </>
   )
 })
+
+const sayLock = ({ reasons }: NonNullable<SessionSummary['lock']>): string =>
+  reasons.map(({ gate, what }) => (what ? `${LOCK_GATES[gate]}: ${oneLine(what)}` : LOCK_GATES[gate])).join(' ')
 
 function Cost({ usd }: { usd: number | null | undefined }) {
   if (usd === null || usd === undefined)

@@ -130,13 +130,22 @@ const TOOLS = new Map([
   ['bulk_grep_search', 'searches'],
   ['diff_history', 'reads the history'],
   ['resource_schema', 'reads a schema'],
+  ['last_plan', 'reads the last plan'],
   ['web_search', 'searches the web'],
   ['write_to_file', 'writes'],
   ['replace_in_file', 'edits'],
   ['delete_file', 'deletes'],
   ['task_complete', 'is done'],
 ])
-const READING = new Set(['read_file', 'list_dir', 'bulk_grep_search', 'diff_history', 'resource_schema', 'web_search'])
+const READING = new Set([
+  'read_file',
+  'list_dir',
+  'bulk_grep_search',
+  'diff_history',
+  'resource_schema',
+  'last_plan',
+  'web_search',
+])
 
 const STEPS = new Map([
   ['generate', 'Write'],

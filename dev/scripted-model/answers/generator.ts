@@ -23,11 +23,12 @@ export function generate(conversation: Conversation): Reply {
   if (ids) return writeImports(ids, conversation)
   const drift = driftTask(query)
   if (drift) return mendDrift(drift, conversation)
-  if (conversation.data.has('unasked')) return mend(conversation)
+  if (conversation.data.has('unasked') || /^Hint: the provider \S+ cannot be installed/m.test(query))
+    return mend(conversation)
   return isRefusal(conversation) ? repair(conversation) : write(conversation)
 }
 
-/** Corrects what the plan does unasked, where the recording says how; otherwise the code stays. */
+/** Corrects what code has found in an attempt, where the recording says how; otherwise the code stays. */
 function mend({ steps, history }: Conversation): Reply {
   const request = history.findLast((turn) => findRecording(turn.user))?.user
   const recording = request === undefined ? null : findRecording(request)
@@ -42,10 +43,17 @@ function mend({ steps, history }: Conversation): Reply {
 const EDITS = ['write_to_file', 'replace_in_file', 'delete_file']
 const edited = (steps: readonly Step[]) => steps.some((step) => EDITS.includes(step.name))
 
-function write({ query, steps }: Conversation): Reply {
+function write({ query, steps: all }: Conversation): Reply {
   const recording = findRecording(query)
   if (!recording) return complete('not done', 'The scripted model has no recording for this task and changed nothing.')
-  const names = recording.reads
+  const { looks, reads: names } = recording
+  const lookedUp = all.filter(({ name }) => name === 'last_plan')
+  const steps = all.filter(({ name }) => name !== 'last_plan')
+  if (looks) {
+    if (lookedUp.length === 0) return { calls: [call('last_plan', {}), call('last_plan', { about: looks.about })] }
+    if (!lookedUp.some(({ result }) => new RegExp(looks.finds).test(result)))
+      return complete('not done', 'The last plan is not the one of the recording.')
+  }
   if (steps.length === 0) return listRoot
   if (steps.length === 1) return readFiles(names)
   if (edited(steps)) return complete('done', recording.summary)

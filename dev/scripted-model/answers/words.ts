@@ -9,15 +9,14 @@ const shorten = (text: string, limit: number): string => {
 }
 
 /** STATUS_UPDATE: writes one sentence about the text of the query. */
-export const statusText = ({ query }: Conversation): Reply => ({ text: sentenceAbout(query) })
+export const statusText = ({ query, data }: Conversation): Reply => ({
+  text: sentenceAbout(data.get('status') ?? query),
+})
 
 function sentenceAbout(query: string): string {
   const diagnostic = /Error: ([^\n]+)/.exec(query)?.[1]
   if (diagnostic)
     return `The engine refused the code (${shorten(diagnostic, 80).replace(/\.$/, '')}); it is being corrected.`
-  if (/to be validated/.test(query)) return 'The engine checks and plans the code.'
-  if (/apply|applied/i.test(query) && /report/i.test(query)) return 'The engine is done; the report is being written.'
-  if (/Generating report/.test(query)) return 'The plan holds; the report is being written.'
   const drift = driftTask(toOperationList(query))?.map(({ address }) => address)
   if (drift) return `What really runs is written into the code of ${shorten(drift.join(', '), 120)}.`
   const ids = bulletsIn(query).filter((entry) => entry.startsWith('arn:'))

@@ -87,7 +87,7 @@ export async function attributeChanges(kit: Kit, plan: Plan, operations: readonl
   const needsBase = operations.some(({ action }) => action !== 'delete resource')
   if (!needsBase) return { found: attributeDrift(plan, operations, null), reason: '' }
   const planFile = `${workspace.iacRoot}/${context.config.paths.session_plan_filename}`
-  const base = await kit.base.read(await readPriorState(planFile))
+  const base = await kit.base.read(plan, await readPriorState(planFile))
   return {
     found: attributeDrift(plan, operations, base.ok ? base.plan : null),
     reason: base.ok ? '' : base.reason,

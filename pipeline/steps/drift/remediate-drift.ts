@@ -3,7 +3,7 @@ import { cutMiddle } from '../../../src/base/text.ts'
 import { type EarlierWork, writeOperationsQuery } from '../../../src/chains/iac-generator.ts'
 import { driftTargets } from '../../../src/chains/target-generator.ts'
 import { namesResource } from '../../../src/plan/addresses.ts'
-import { type DriftOperation, driftOperations, vanishedPart } from '../../../src/plan/drift.ts'
+import { type DriftOperation, describeDifference, driftOperations, vanishedPart } from '../../../src/plan/drift.ts'
 import { isWithoutResources } from '../../../src/plan/plan.ts'
 import { hasMatchingTarget } from '../../../src/plan/targets.ts'
 import { storeDrift } from '../../../src/reports/artifacts.ts'
@@ -32,8 +32,8 @@ import {
 export const ASSESSING = 'Assessing drift on the targeted infrastructure.'
 const IN_SYNC = 'No drift found; the targeted infrastructure is synchronized.'
 
-/** Maximum characters of drift for the model that writes the status message. */
-const MAX_MESSAGE_CHARS = 10_000
+/** Maximum characters of the drift that a status message lists. */
+const MAX_MESSAGE_CHARS = 2_000
 
 /**
  * Remediates drift until none is left or the iterations are used up. A failing plan becomes `feedback`.
@@ -98,8 +98,8 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
       Object.assign(state, { inSync: true, remaining: [] })
       return
     }
-    const left = cutMiddle(JSON.stringify(state.remaining), MAX_MESSAGE_CHARS)
-    await status.say('validating', `Drift resolution completed but issues remain: ${left}`)
+    const left = cutMiddle(state.remaining.map(describeDifference).join('\n'), MAX_MESSAGE_CHARS)
+    await status.show('validating', `Drift resolution completed but issues remain: ${left}`)
     state.inSync = false
   }
 

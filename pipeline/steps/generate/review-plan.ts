@@ -1,4 +1,4 @@
-import { cutMiddle, joinNames } from '../../../src/base/text.ts'
+import { cutEnd, joinNames } from '../../../src/base/text.ts'
 import { waitUnlessAborted } from '../../../src/base/time.ts'
 import { complianceChecker } from '../../../src/chains/compliance-checker.ts'
 import { writeRulesQuery } from '../../../src/chains/iac-generator.ts'
@@ -7,6 +7,7 @@ import { foreignToCloud } from '../../../src/chains/shared/catalogue.ts'
 import { describePlan, type PlanBackground } from '../../../src/chains/shared/plan-background.ts'
 import { listChanges } from '../../../src/plan/change-list.ts'
 import { findChangedBlocks } from '../../../src/plan/code/compare.ts'
+import { describeFailedChecks } from '../../../src/plan/failed-checks.ts'
 import { changedTypes } from '../../../src/plan/planned-changes.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import { storeComplianceCheck, storeReport } from '../../../src/reports/artifacts.ts'
@@ -24,7 +25,7 @@ import {
   type GenerateReport,
 } from '../../../src/reports/schemas.ts'
 import { settleGenerateReport } from '../../../src/reports/settle-generate.ts'
-import { recordLockDecision } from '../../../src/rounds/transitions.ts'
+import { type ReviewReason, recordLockDecision } from '../../../src/rounds/transitions.ts'
 import { evaluateRules } from '../../../src/rules/evaluate.ts'
 import { findAdditions } from '../../../src/rules/intent/additions.ts'
 import type { StatementResult } from '../../../src/rules/intent/statement.ts'
@@ -64,9 +65,10 @@ export async function reviewPlan(kit: Kit, valid: ValidPlan, options: ReviewOpti
   const stop = new AbortController()
   try {
     kit.run.result.notes.push(...((await options.environments?.notes()) ?? []))
+    kit.run.result.notes.push(...describeFailedChecks(valid.plan).map((sentence) => kit.secrets.text(sentence)))
     tellForeignProviders(kit, valid)
     const background = await readBackground(kit)
-    await kit.status.say('report', 'Infrastructure successfully validated. Generating report')
+    await kit.status.show('report', 'Infrastructure successfully validated. Generating report')
     const reporting = writeGenerateReport(kit, valid, { ...options, background })
     const auditing = auditBeside(kit, valid, { ...options, background }, stop.signal)
     // Awaited only after the report; until then a failure must not count as unhandled.
@@ -244,27 +246,24 @@ export function lockDecision({ report, compliance }: Review, blockOnHighImpact: 
   return high ? null : false
 }
 
-/** Maximum findings, and maximum characters, of the reason of a lock. */
-const MAX_REASONS = { findings: 5, characters: 1_000 }
+/** Maximum findings, and maximum characters, of a reason of a lock. */
+const MAX_REASONS = { findings: 5, characters: 500 }
 
 /** Says by which gates a review locks a session, and for what; masked like its documents. */
-function describeLock({ report, compliance }: Review, blockOnHighImpact: boolean): string {
+function lockReasons({ report, compliance }: Review, blockOnHighImpact: boolean): ReviewReason[] {
   const { level, title, description } = report.potential_impact.banner
   const found = blockingFindings(compliance.violations).map(
     ({ rule_id, resource, message }) => `${rule_id}${resource ? ` at ${resource}` : ''}: ${message}`,
   )
   const more = found.length - MAX_REASONS.findings
-  const gates = [
-    ...(compliance.passed
-      ? []
-      : [
-          `Compliance. ${[...found.slice(0, MAX_REASONS.findings), ...(more > 0 ? [`and ${more} more`] : [])].join(' ')}`,
-        ]),
+  const shown = [...found.slice(0, MAX_REASONS.findings), ...(more > 0 ? [`and ${more} more`] : [])].join(' ')
+  const reasons: ReviewReason[] = [
+    ...(compliance.passed ? [] : [{ gate: 'compliance', what: shown } as const]),
     ...(level === 'high' && blockOnHighImpact
-      ? [`High impact. ${[title, description].filter(Boolean).join(': ')}`]
+      ? [{ gate: 'impact', what: [title, description].filter(Boolean).join(': ') } as const]
       : []),
   ]
-  return cutMiddle(gates.join(' '), MAX_REASONS.characters)
+  return reasons.map(({ gate, what }) => ({ gate, what: cutEnd(what, MAX_REASONS.characters) }))
 }
 
 /**
@@ -275,8 +274,8 @@ export async function decideLock(kit: Kit, review: Review): Promise<void> {
   const { context, round } = kit.run
   const { block_on_high_impact } = context.config.orchestration
   const decision = lockDecision(review, block_on_high_impact)
-  const reason = decision ? describeLock(review, block_on_high_impact) : null
-  if (decision !== null) await recordLockDecision(context.sql, round, decision, reason)
+  const reasons = decision ? lockReasons(review, block_on_high_impact) : []
+  if (decision !== null) await recordLockDecision(context.sql, round, decision, reasons)
   const { banner } = review.report.potential_impact
   const impact = [banner.title, banner.description].filter(Boolean).join('\n\n')
   await Promise.all([

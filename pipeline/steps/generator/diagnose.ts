@@ -22,14 +22,15 @@ export type EngineStep = 'init' | 'validate' | 'plan' | 'show'
 interface EngineFailure {
   step: EngineStep
   feedback: string
+  /** Those of a plan. */
+  targets: string[]
 }
 
 /** Explains, masked, why no code change can correct the failure; null when one might, or when it is unclassified. */
-export async function explainFaultOutsideCode(kit: Kit, feedback: string): Promise<string | null> {
+export async function explainFaultOutsideCode(kit: Kit, diagnostics: readonly Diagnostic[]): Promise<string | null> {
   const { run, secrets } = kit
   const { provider: cloud } = run.round.session
   return await withFallback(run, 'an engine failure could not be classified', null, async () => {
-    const diagnostics = parseDiagnostics(feedback)
     if (explainUnmendable(diagnostics, { blame: blameOf([], []), cloud }) === null) return null
     const [versions, files] = await Promise.all([run.workspace.versions(), readCode(kit)])
     const text = explainUnmendable(diagnostics, { blame: blameOf(versions, files), cloud })
@@ -41,19 +42,13 @@ export async function explainFaultOutsideCode(kit: Kit, feedback: string): Promi
  * Lists the errors of the engine with their code, causes first, unmasked; empty for output of unknown form. Warnings
  * are dropped, since none makes code invalid and some concern files of the platform. What the code had before the
  * session is marked as older.
- * @param asksEngine true to request diagnostics as data, which takes another job
  */
-export async function findErrors(
-  kit: Kit,
-  failure: EngineFailure,
-  { asksEngine }: { asksEngine: boolean },
-): Promise<Diagnostic[]> {
+export async function findErrors(kit: Kit, step: EngineStep, found: readonly Diagnostic[]): Promise<Diagnostic[]> {
   const { run } = kit
   return await withFallback(run, NOT_DESCRIBED, [], async () => {
     const root = `${run.workspace.iacRoot}/`
-    const found = asksEngine ? await readDiagnostics(kit, failure) : parseDiagnostics(failure.feedback)
     const errors = found.filter(({ severity }) => severity === 'error')
-    const before = errors.length === 0 ? [] : await kit.base.findErrors(failure.step)
+    const before = errors.length === 0 ? [] : await kit.base.findErrors(step)
     const diagnostics = orderDiagnostics(
       markOlder(
         errors.map((one) => makeRelative(one, root)),
@@ -83,12 +78,24 @@ export function withoutWarnings(output: string): string {
   return rest.trim() === '' ? output : rest
 }
 
-/** Reads the diagnostics as data where the iac service offers them, otherwise from the text. */
-async function readDiagnostics({ engine }: Kit, { step, feedback }: EngineFailure): Promise<Diagnostic[]> {
+/**
+ * Reads the diagnostics of a failure, unmasked: as data where the iac service offers them and that takes another job
+ * which is worth it, otherwise from the text. Several headings in the text of a plan may be one message with a quoted
+ * one, which only the data tell apart.
+ * @param isRepeated false for a failure after which no attempt comes
+ */
+export async function readDiagnostics(
+  { run, engine }: Kit,
+  { step, feedback, targets }: EngineFailure,
+  { isRepeated }: { isRepeated: boolean },
+): Promise<Diagnostic[]> {
   const text = parseDiagnostics(feedback)
-  if (step !== 'validate') return text
-  const machine = await engine.diagnostics()
-  const entries = fromEngine(machine ?? [])
+  const plan = { ...engine.scoped, plan_file: run.context.config.paths.session_plan_filename, targets }
+  const data = await withFallback(run, NOT_DESCRIBED, [], async () => {
+    if (step === 'validate' && isRepeated) return await engine.diagnostics()
+    return step === 'plan' && text.length > 1 ? await engine.diagnosePlan(plan) : []
+  })
+  const entries = fromEngine(data ?? [])
   return entries.some(({ severity }) => severity === 'error') ? entries : text
 }
 
@@ -142,7 +149,7 @@ async function addHints(kit: Kit, files: FileAccess, diagnostics: readonly Diagn
       },
       types: () => engine.schema.names(),
       block: (type) => once(blocks, keyOf(type), () => blockOf(type)),
-      providers: async () => (await readProviders(kit))?.map(({ source, version }) => `${source} ${version}`) ?? null,
+      providers: async () => (engine.hasInstalled ? await readProviders(kit) : null),
     }
   }
   return await Promise.all(

@@ -1,5 +1,5 @@
 import { PlatformError } from '../../../src/base/errors.ts'
-import { cutMiddle } from '../../../src/base/text.ts'
+import { cutMiddle, endSentence } from '../../../src/base/text.ts'
 import type { Operation } from '../../../src/base/vocabulary.ts'
 import {
   writeAttemptNote,
@@ -20,6 +20,7 @@ import {
   type EngineStep,
   explainFaultOutsideCode,
   findErrors,
+  readDiagnostics,
   withoutWarnings,
 } from './diagnose.ts'
 import { type GeneratorDialogue, openGenerator } from './generator-dialogue.ts'
@@ -114,9 +115,9 @@ class CodeNotLoaded extends ValidationLoopExceeded {
  */
 export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<Value>): Promise<Value> {
   const { run, secrets } = kit
-  const { prompt, query: situation } = task
+  const { prompt } = task
   const progress: Progress<Value> = {
-    ...{ attempts: [], reason: 'task', prompt, situation, findings: null, fallback: null },
+    ...{ attempts: [], reason: 'task', prompt, findings: null, fallback: null },
     ...{ ratchet: createRatchet(), endsEarly: false, output: null, unchanged: null, trajectory: [] },
   }
   const value = await runAttempts(kit, task, progress).catch(async (error: unknown) => {
@@ -145,8 +146,6 @@ interface Progress<Value> {
   /** The reason for the next attempt, with its query. */
   reason: Attempt['reason']
   prompt: string
-  /** The same, worded for the user's status. */
-  situation: string
   /** Findings of the last attempt. */
   findings: string | null
   /** The last good enough attempt with the commit of its code, and the attempts up to this one. */
@@ -202,7 +201,12 @@ async function runAttempt<Value>(
     task: task.operation,
     reason: progress.reason === 'task' ? null : progress.reason,
   })
-  await status.say('generating', progress.situation)
+  if (attempt === 1) await status.say('generating', task.query)
+  else
+    await status.show(
+      'generating',
+      `Attempt ${attempt} of ${task.maxAttempts}: attempt ${endSentence(progress.trajectory.at(-1) ?? '')}`,
+    )
   const answer = await kit.attempts.step('generate', () => generator.ask(progress.prompt))
   const { commit, files, formatted } = await publishChanges(kit)
   if (files.length > 0) {
@@ -210,14 +214,13 @@ async function runAttempt<Value>(
     kit.attempts.changed(commit)
   }
   progress.attempts.push({ ...answer, reason: progress.reason, files })
-  await status.say('validating', 'Waiting for infrastructure as code to be validated.')
+  await status.show('validating', 'Waiting for infrastructure as code to be validated.')
   const last: Validation<Value> = (await findUnloaded(kit)) ?? (await task.validate())
   await storePlan(kit, last)
   const { lost, isTaken, standing, goesBack } = progress.ratchet.judge(last, attempt, commit)
   progress.trajectory.push(`${attempt} ${secrets.text(outcomeOf(last, lost))}`)
   if (last.ok && isTaken) return last
   const refused = last.ok ? { ...last, ok: false as const, feedback: describeLoss(lost, standing?.attempt) } : last
-  progress.situation = refused.feedback
   progress.reason = refused.goodEnough ? 'request' : 'validation'
   if (isTaken && refused.goodEnough)
     progress.fallback = { commit, attempts: [...progress.attempts], validateAgain: refused.goodEnough.validateAgain }
@@ -337,16 +340,16 @@ async function writeNextQuery(
   last: Extract<Validation<unknown>, { ok: false }>,
   hasNextAttempt: boolean,
 ) {
-  const { step, feedback, goodEnough, unloaded } = last
+  const { step, feedback, targets, goodEnough, unloaded } = last
   const countFailure = (errors: readonly Diagnostic[], text: string) => {
     progress.endsEarly = progress.ratchet.countFailure(step, errors, text) >= MAX_SAME
   }
   if (unloaded !== undefined) countFailure([], feedback)
   if (goodEnough) return { query: goodEnough.query, findings: feedback, errors: [] }
   if (!step) return { query: writeFeedbackQuery(feedback), findings: feedback, errors: [] }
-  const reason = await explainFaultOutsideCode(kit, feedback)
-  const asksEngine = reason === null && hasNextAttempt
-  const errors = await findErrors(kit, { step, feedback }, { asksEngine })
+  const found = await readDiagnostics(kit, { step, feedback, targets }, { isRepeated: hasNextAttempt })
+  const reason = await explainFaultOutsideCode(kit, found)
+  const errors = await findErrors(kit, step, found)
   kit.attempts.diagnose(
     step,
     errors.map((one) => (one.older ? { ...one, detail: `${IS_OLDER}\n${one.detail}` } : one)),

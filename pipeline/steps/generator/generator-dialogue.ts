@@ -40,10 +40,11 @@ export async function openGenerator(kit: Kit, { query, ...task }: ToldTask) {
   // Without anything of the cloud in code and request, what it forbids has nothing to forbid.
   const forbid = task.forbid && !(foreign.names.length > 0 && task.concernsCloud === false)
   const values: GeneratorValues = { ...task, forbid, foreignProviders: foreign, ...blank }
-  const [dialogue, repository, diff] = await Promise.all([
+  const [dialogue, repository, diff, review] = await Promise.all([
     openDialogue(kit, iacGenerator, values),
     readForTask(kit, query),
     readDiff(kit),
+    kit.lastReview(),
   ])
   const changes = describeDiff(diff, MAX_CHANGES, repository?.relevant)
   const shownTypes = new Set<string>()
@@ -53,7 +54,8 @@ export async function openGenerator(kit: Kit, { query, ...task }: ToldTask) {
     ask: async (prompt: string) => {
       const schemas = await readSchemas(kit, { query: prompt, request: query, templates: task.templates })
       const providers = closing === null ? await readProviders(kit) : null
-      const beginning = closing === null ? { repository, changes, providers } : {}
+      const beginning =
+        closing === null ? { repository, changes, ...(review && { lastPlan: review.round }), providers } : {}
       const providerSchema = dropShown(schemas ?? '', shownTypes)
       const answer = await dialogue.ask({ ...values, ...beginning, task: prompt, providerSchema }, closing ?? '')
       closing = answer.summary
@@ -71,7 +73,7 @@ const MAX_LOCK_FILE = 1_000_000
 export const readProviders = ({ run, engine }: Kit): Promise<LockedProvider[] | null> =>
   withFallback(run, 'the generator is not told the versions of the providers', null, async () => {
     const text = await readText(`${run.workspace.iacRoot}/${LOCK_FILE}`, MAX_LOCK_FILE)
-    if (text === null) return engine.initialised ? [] : null
+    if (text === null) return engine.hasInstalled ? [] : null
     return readLockFile(text)
   })
 

@@ -63,7 +63,7 @@ export async function importSelected(
 /** Validates the code of the interrupted attempt first, because imports in the state rely on it. */
 async function continueEarlier(kit: Kit, ledger: Ledger, validate: () => Promise<Validation<ValidPlan>>) {
   const { status } = kit
-  await status.say('validating', 'Waiting for infrastructure as code to be validated.')
+  await status.show('validating', 'Waiting for infrastructure as code to be validated.')
   const facts = { task: 'import', reason: null, judge: wordsAbout } as const
   const validation = await kit.attempts.record(facts, validate)
   await storePlan(kit, validation)
@@ -118,7 +118,7 @@ export async function converge(kit: Kit, ledger: Ledger, imported: ValidPlan, co
 async function describeNotConverged(kit: Kit, feedback: string): Promise<PlatformError> {
   const { run, secrets } = kit
   const text = await withFallback(run, 'what the engine said was not summarised', '', () =>
-    askForText(kit, statusUpdate, { text: feedback }),
+    askForText(kit, statusUpdate, { text: feedback, request: run.round.query }),
   )
   return new PlatformError('ImportNotConverged', 502, secrets.text(text || feedback))
 }

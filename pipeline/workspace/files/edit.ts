@@ -28,20 +28,29 @@ export async function writeText(editor: Editor, path: string, content: string): 
   if ((await realpath(parent)) !== parent) throw new ToolError(`Path '${path}' is outside of the workspace`)
   const isNew = (await lstat(target).catch(() => null)) === null
   return await withFile(path, target, constants.O_RDWR | constants.O_CREAT, async (handle) => {
-    if (!isNew && (await holds(handle, content))) return false
+    const before = isNew ? '' : await readStart(handle)
+    const text = inFormOf(before, content)
+    if (!isNew && text === before) return false
     await handle.truncate(0)
-    await handle.writeFile(content)
+    await handle.write(text, 0)
     return true
   })
 }
 
-/** Reads with explicit positions, so that a later write begins at the start of the file. */
-async function holds(handle: FileHandle, content: string): Promise<boolean> {
-  const wanted = Buffer.from(content)
-  if ((await handle.stat()).size !== wanted.byteLength) return false
-  const bytes = Buffer.alloc(wanted.byteLength)
+/** Reads at most `MAX_BYTES` as text. */
+async function readStart(handle: FileHandle): Promise<string> {
+  const bytes = Buffer.alloc(Math.min((await handle.stat()).size, MAX_BYTES))
   const { bytesRead } = await handle.read(bytes, 0, bytes.byteLength, 0)
-  return bytesRead === wanted.byteLength && bytes.equals(wanted)
+  return bytes.subarray(0, bytesRead).toString('utf8')
+}
+
+const BYTE_ORDER_MARK = '\uFEFF'
+
+/** Gives a new text the line ends and the byte order mark of the old one, so that only changed lines differ. */
+function inFormOf(before: string, content: string): string {
+  const hasReturns = before.includes('\r\n') && !/(?<!\r)\n/.test(before)
+  const text = hasReturns ? content.replaceAll(/\r?\n/g, '\r\n') : content
+  return before.startsWith(BYTE_ORDER_MARK) && !text.startsWith(BYTE_ORDER_MARK) ? `${BYTE_ORDER_MARK}${text}` : text
 }
 
 /** Applies all search/replace blocks to a file, or none when one does not fit. */

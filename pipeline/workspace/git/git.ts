@@ -105,7 +105,8 @@ export type CloneLimits = Pick<GitConfig, 'max_clone_mib' | 'max_clone_files'>
 export const MIB = 1024 * 1024
 /** Maximum bytes of a list of files; the number of files has its own limit. */
 export const MAX_LISTING = 256 * MIB
-/** The mode of a submodule in git's lists. */
+/** The modes of a symbolic link and of a submodule in git's lists. */
+export const LINK = '120000'
 export const SUBMODULE = '160000'
 const LOOK_EVERY_MS = 250
 /** Git keeps fetched objects in a few packs, so more entries than this need not be measured. */

@@ -21,6 +21,7 @@ export function engineArguments(kind: JobKind, request: JobRequest, backendConfi
       'plan',
       ...quiet,
       ...(request.lock === false ? ['-lock=false'] : []),
+      ...(request.json ? ['-json'] : []),
       '-out',
       plan_file,
       ...targets.flatMap((target) => ['-target', target]),

@@ -1,6 +1,6 @@
 import { decodeOrKeep } from '../../../config/mask-url.ts'
 import { parseJson } from '../../../src/base/json.ts'
-import { escapedForms } from '../../../src/base/text.ts'
+import { escapedForms, urlForms } from '../../../src/base/text.ts'
 import { readStateSecrets } from '../limits/workspace.ts'
 
 const NAME = /SECRET|TOKEN|PASSW|CREDENTIAL|_KEY(_ID|_DATA)?$/i
@@ -93,17 +93,8 @@ function linesOf(secret: string): string[] {
 }
 
 function textForms(text: string): string[] {
-  const url = encodeURIComponent(text)
-  const strict = url.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
-  const urls = [url, strict, strict.replaceAll('%20', '+'), encodeURI(text)]
   const hex = Buffer.from(text, 'utf8').toString('hex')
-  return [
-    ...escapedForms(text),
-    ...urls,
-    ...urls.map((form) => form.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())),
-    hex,
-    hex.toUpperCase(),
-  ]
+  return [...escapedForms(text), ...urlForms(text), hex, hex.toUpperCase()]
 }
 
 /** Returns the fixed characters of a secret in base64, for each of its three possible positions in a group. */

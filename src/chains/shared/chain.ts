@@ -4,7 +4,7 @@ import type { Cloud } from '../../base/vocabulary.ts'
 import type { ModelRole } from '../../llm/inference.ts'
 
 /** Groups of tools that a chain may be offered. */
-export type ToolKind = 'editing' | 'inspection' | 'webSearch' | 'providerSchema'
+export type ToolKind = 'editing' | 'inspection' | 'webSearch' | 'providerSchema' | 'lastPlan'
 
 interface Question<Name extends string, Values, Body extends string> {
   /** Name of the chain in traces and meters. */

@@ -8,7 +8,7 @@ import type { ChainName } from '../index.ts'
 import type { Chain, Reading, TextChain, ToolKind } from './chain.ts'
 
 /** A function for each group that builds its tools. */
-export type ToolBuilders<Kind extends ToolKind> = { readonly [Each in Kind]: () => Tool[] }
+export type ToolBuilders<Kind extends ToolKind> = { readonly [Each in Kind]: () => Tool[] | Promise<Tool[]> }
 
 /** The dependencies of every run of a chain. */
 export interface ChainHost
@@ -44,6 +44,7 @@ export async function runChainOnward<Values, Answer, Result, Kind extends ToolKi
   { values, system, conversation, continues }: ChainInput<Values>,
 ): Promise<{ result: Result; ended: EndedRun }> {
   const { config, llm, signal, observe, trace, log, mask } = host
+  const tools = await Promise.all((chain.tools ?? []).map((kind) => host.tools[kind]()))
   const { value, messages, queries, memory } = await runAgent<Answer, ChainName>({
     llm,
     chain: chain.name,
@@ -52,7 +53,7 @@ export async function runChainOnward<Values, Answer, Result, Kind extends ToolKi
     query: chain.query(values),
     conversation,
     continues,
-    tools: (chain.tools ?? []).flatMap((kind) => host.tools[kind]()),
+    tools: tools.flat(),
     resultTool: chain.resultTool(),
     maxTurns: chain.maxTurns ?? config.orchestration.max_tool_agent_executions,
     budget: contextBudget(config.llm, chain.role),

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, memberOf, parseJson } from '../../base/json.ts'
+import { ExactNumber, isJsonObject, type Json, type JsonObject, memberOf, parseJson } from '../../base/json.ts'
 import { attributeOf, isWrittenOut, readHcl } from '../../hcl/read.ts'
 import type { HclAttribute, HclBlock, HclValue } from '../../hcl/tree.ts'
 
@@ -49,7 +49,8 @@ const bounded = (literals: readonly string[]): string[] =>
 
 /** Returns the literals of an attribute. The parser reads a negative number as an expression. */
 function literalsOf({ value, valueStart, end }: HclAttribute, code: string): string[] {
-  const [, digits] = /^-\s*(\d[\d.eE]*)$/.exec(code.slice(valueStart, Math.min(end, valueStart + 100))) ?? []
+  const [, digits] =
+    /^-\s*(\d[\d.]*(?:[eE][+-]?\d+)?)$/.exec(code.slice(valueStart, Math.min(end, valueStart + 100))) ?? []
   return digits === undefined ? textsOf(value) : [digits]
 }
 
@@ -90,7 +91,7 @@ const isTrue = (value: Json | undefined) => value === true || value === 'true'
 
 function* textsIn(value: Json | undefined): Generator<string> {
   if (typeof value === 'string') yield value
-  else if (typeof value === 'number') yield String(value)
+  else if (typeof value === 'number' || value instanceof ExactNumber) yield String(value)
   else if (Array.isArray(value)) for (const item of value) yield* textsIn(item)
   else if (isJsonObject(value)) for (const item of Object.values(value)) yield* textsIn(item)
 }

@@ -157,7 +157,10 @@ function createExplanation(plan: Plan, { present, targets }: KnownCode): (block:
         : 'has no instances in the plan'
     if (given.has('lifecycle.ignore_changes'))
       return 'has the values of the state, or differs where `ignore_changes` says so'
-    return kind === 'module' ? SAME_VALUES : 'has the values that the state has'
+    if (kind === 'module') return SAME_VALUES
+    const writeOnly = [...given.keys()].filter((name) => name.endsWith('_wo'))
+    if (writeOnly.length === 0) return 'has the values that the state has'
+    return `has the values that the state has, ${listOf(writeOnly)} apart: no state holds a write-only argument, and the engine sends a new value only with a change of another one, such as ${listOf(writeOnly.map((name) => `${name}_version`))}`
   }
   return (block) => {
     const { kind, isPresent } = block

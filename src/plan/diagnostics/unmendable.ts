@@ -112,6 +112,10 @@ const GIT_DENIED: readonly RegExp[] = [
   /\b(returned error|bad response code|status code):? 40[134]\b|\bhost key verification failed\b/i,
 ]
 
+/** Conditions that the code sets, with a message of its author. Source: `checkTypeSummaries` of the engines. */
+const CONDITION =
+  /^((Resource|Module output value) (pre|post)condition failed|Check block assertion failed|Invalid value for variable)$/i
+
 /** Operations on the state, whatever the failure. */
 const BACKEND: readonly RegExp[] = [
   /^(failed to get existing workspaces|error loading state|failed to load state|error refreshing state)/i,
@@ -184,6 +188,7 @@ export function explainUnmendable(diagnostics: readonly Diagnostic[], at: Circum
 
 function faultOf(diagnostic: Diagnostic, at: Circumstances): Fault | null {
   const { blame, cloud } = at
+  if (CONDITION.test(diagnostic.summary)) return null
   const text = `${diagnostic.summary} ${diagnostic.detail}`.replaceAll(/\s+/g, ' ')
   if (matches(PATTERNS.disk, text)) return 'disk'
   if (matches(REGISTRY, text)) return matches(UNREACHABLE, text) && isNeeded(text, at) ? 'registry' : null

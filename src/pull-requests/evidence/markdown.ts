@@ -28,7 +28,13 @@ const breakLinks = (text: string): string =>
     .replaceAll(/([#!&%~$^@])(?=[\p{L}\p{N}_"'{[(])/gu, `$1${BREAK}`)
     .replaceAll(/(?<=[a-z][a-z0-9+.-]*:)(?=\/\/)|(?<=\b(?:mailto|xmpp|tel|javascript|data):)/gi, BREAK)
     .replaceAll(/\b(www)(?=\.)/gi, `$1${BREAK}`)
-    .replaceAll(/\b([A-Z][A-Z0-9_]+-|gh-|\[[a-z_]+:)(?=\d)/g, `$1${BREAK}`)
+    .replaceAll(/\b([A-Z][A-Z0-9_]+-|[gG][hH]-|\[[a-z_]+:)(?=\d)/g, `$1${BREAK}`)
+    .replaceAll(SKIPS, (word) => `${word}${BREAK}`)
+
+/** Directives of hosts that keep the checks of a commit from running: a merge copies title and description into one. */
+const SKIPS = /\[(?=(?:skip|no|ci|actions|az\w+)[ -](?:skip|ci|actions|az\w+)\])|\bskip(?=-checks\s*:)|\*{3}NO(?=_CI)/gi
+/** The beginning of a title by which a host recognises a draft, which it does not merge. */
+const DRAFT = /^([[(]?)(?=(?:draft|wip)\b(?:[\])]|\s*[:-]))/i
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
@@ -45,16 +51,16 @@ const escapeLineStart = (line: string): string => line.replace(/^\d+(?=[.)])|^(?
 export const inline = (text: string, max = 400): string => escapeLineStart(escapeMarkup(cut(toOneLine(text), max)))
 
 const PLAIN_CODE = /^[\w.\-"/:=[\]() ]+$/
-const LINKED = /:\/\/|\b[wW]{3}\.|\b[A-Z][A-Z0-9_]+-\d|\b[gG][hH]-\d/
 
 /** Shows an address, path or identifier as code if that is safe, else as escaped text. */
 export function code(text: string, max = 200): string {
   const line = cut(toOneLine(text), max)
-  return PLAIN_CODE.test(line) && !LINKED.test(line) ? `\`${line}\`` : escapeLineStart(escapeMarkup(line))
+  return PLAIN_CODE.test(line) && breakLinks(line) === line ? `\`${line}\`` : escapeLineStart(escapeMarkup(line))
 }
 
 /** Turns a text into a title; hosts read references there and in squashed commit messages, but no markup. */
-export const plainTitle = (text: string, max: number): string => cut(breakLinks(toOneLine(text)), max)
+export const plainTitle = (text: string, max: number): string =>
+  cut(breakLinks(toOneLine(text)).replace(DRAFT, `$1${BREAK}`), max)
 
 /** Turns a model's prose into at most `max` UTF-16 units of Markdown: paragraphs, lists, inline code, bold headings. */
 export function prose(text: string, max: number): string {

@@ -34,8 +34,8 @@ export interface IacJobs {
   /** `migrate_state` only where the service offers it. */
   init: EngineRoot & Scoped & { migrate_state?: true; module_credentials?: ModuleCredentials }
   validate: EngineRoot
-  /** `lock` only where the service offers it. */
-  plan: EngineRoot & { plan_file: string; targets?: string[]; lock?: false } & Scoped
+  /** `lock` and, for events as data instead of texts, `json` only where the service offers them. */
+  plan: EngineRoot & { plan_file: string; targets?: string[]; lock?: false; json?: true } & Scoped
   show: EngineRoot & { plan_file: string }
   /** `plan_sha256` only where the service offers it. */
   apply: EngineRoot & { plan_file: string; plan_sha256?: string } & Scoped
@@ -82,7 +82,14 @@ export interface IacClient {
   engine(signal?: AbortSignal): Promise<EngineInfo | null>
   /** Reports whether the service currently announces an addition, which an older version after a restart may not. */
   offers?(
-    addition: 'plan_sha256' | 'repository' | 'state_summary' | 'migrate_state' | 'module_credentials' | 'lock',
+    addition:
+      | 'plan_sha256'
+      | 'repository'
+      | 'state_summary'
+      | 'migrate_state'
+      | 'module_credentials'
+      | 'lock'
+      | 'plan_json',
     signal?: AbortSignal,
   ): Promise<boolean>
   /**
@@ -188,6 +195,15 @@ export const DiagnosticsSchema = v.pipe(
   v.object({ diagnostics: v.array(DiagnosticSchema) }),
   v.transform(({ diagnostics }) => diagnostics),
 )
+
+const EventSchema = v.object({ type: v.literal('diagnostic'), diagnostic: DiagnosticSchema })
+
+/** Reads the diagnostics among the events that a plan with `json` prints, one JSON object a line; skips other lines. */
+export const diagnosticsIn = (events: string): EngineDiagnostic[] =>
+  events.split('\n').flatMap((line) => {
+    const event = v.safeParse(EventSchema, parseJson(line))
+    return event.success ? [event.output.diagnostic] : []
+  })
 
 /** `stdout` of a `diagnostics` job with `programs_only`. */
 export const ProgramFindingsSchema = v.pipe(

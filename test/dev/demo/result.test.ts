@@ -30,7 +30,7 @@ const collected = (parts: object): Collected => ({
 const created_at = '2026-02-01T00:00:00.000000Z'
 const session = (current_status: Session['current_status'], message = '', is_blocked = false): Session => ({
   ...{ uuid: 'b7c1', username: 'ada@example.org', operation: 'generate', provider: 'aws', scope_id: 'acme' },
-  ...{ first_query: 'Add a queue.', history: null, seal: null, in_flight: false, last_lock_change: null },
+  ...{ first_query: 'Add a queue.', history: null, seal: null, in_flight: false, lock: null, last_lock_change: null },
   ...{ created_at, updated_at: created_at },
   workspace: { uri: 'https://git.example.org/acme/web.git', branch: 'Platform/x', root_path: null },
   current_status,

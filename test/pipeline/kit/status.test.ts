@@ -5,16 +5,21 @@ import { claimForRun } from '../../../src/rounds/claim.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { changesJson } from '../../plan/fixtures.ts'
 import { said } from '../steps/scripted-llm.ts'
-import { createSteps } from '../steps/support.ts'
+import { createSteps, type StepWorld } from '../steps/support.ts'
 
 const steps = startOnce(createSteps)
 
+/** Waits until the last `say` has written its row, as it does while nothing else is to be said. */
+const written = ({ statuses }: Pick<StepWorld, 'statuses'>, rows: number) =>
+  expect.poll(async () => (await statuses()).length).toBe(rows)
+
 describe('say', () => {
   it('writes the sentence of the small model, told with the conversation', async () => {
-    const { kit, run, llm, statuses } = await steps.world()
+    const world = await steps.world()
+    const { kit, run, llm, statuses } = world
     run.conversation.push({ user: 'earlier request', assistant: 'earlier answer' })
     await kit.status.say('filtering', 'Add a bucket')
-    await kit.status.settle()
+    await written(world, 1)
     expect(await statuses()).toEqual([['filtering', 'One sentence.']])
     const [request] = llm.of('status')
     expect(request?.role).toBe('small')
@@ -22,10 +27,17 @@ describe('say', () => {
     expect(said(request)).toContain('earlier request')
   })
 
+  it('tells the request beside a text that is none, for its language and names', async () => {
+    const world = await steps.world({ query: 'Lege einen Bucket an' })
+    await world.kit.status.say('generating', 'update resource aws_s3_bucket.logs')
+    await written(world, 1)
+    expect(said(world.llm.of('status')[0])).toContain('Lege einen Bucket an')
+  })
+
   it.each([
     ['the call fails', { error: new Error('no model') }],
     ['the answer is empty', { text: '  ' }],
-    ['there is no answer in time', 'hang' as const],
+    ['there is no answer yet when the round goes on', 'hang' as const],
   ])('writes the raw text when %s', async (_, reply) => {
     const { kit, statuses } = await steps.world({ scripts: { status: reply } })
     await kit.status.say('generating', 'raw text')
@@ -33,12 +45,22 @@ describe('say', () => {
     expect(await statuses()).toEqual([['generating', 'raw text']])
   })
 
-  it('asks once for a text that comes again, unless there was no answer', async () => {
-    const { kit, llm, statuses } = await steps.world({ scripts: { status: [{ text: '' }, { text: 'Waiting.' }] } })
-    for (let attempt = 1; attempt <= 4; attempt++) await kit.status.say('validating', 'raw')
-    await kit.status.settle()
-    expect((await statuses()).map(([, message]) => message)).toEqual(['raw', 'Waiting.', 'Waiting.', 'Waiting.'])
-    expect(llm.of('status')).toHaveLength(2)
+  it('asks once a phase, and not for a text that has its sentence', async () => {
+    const world = await steps.world({ scripts: { status: [{ text: 'Adds a bucket.' }, { text: 'Again.' }] } })
+    await world.kit.status.say('filtering', 'Add a bucket')
+    await written(world, 1)
+    for (const [index, raw] of ['Add a bucket', 'operation one', 'operation two', ' '].entries()) {
+      await world.kit.status.say('generating', raw)
+      await written(world, index + 2)
+    }
+    expect((await world.statuses()).map(([, message]) => message)).toEqual([
+      'Adds a bucket.',
+      'Adds a bucket.',
+      'Again.',
+      'operation two',
+      ' ',
+    ])
+    expect(world.llm.of('status')).toHaveLength(2)
   })
 
   it('returns before the sentence is there', async () => {
@@ -50,9 +72,11 @@ describe('say', () => {
   })
 
   it('keeps the order of the calls', async () => {
-    const { kit, statuses } = await steps.world({ scripts: { status: ['hang', { text: 'second' }] } })
+    const world = await steps.world({ scripts: { status: ['hang', { text: 'second' }] } })
+    const { kit, statuses } = world
     await kit.status.say('filtering', 'first')
     await kit.status.say('generating', 'raw')
+    await written(world, 2)
     await kit.status.show('validating', 'third')
     expect(await statuses()).toEqual([
       ['filtering', 'first'],
@@ -62,10 +86,11 @@ describe('say', () => {
   })
 
   it('hides sensitive values from the model and from the row', async () => {
-    const { kit, llm, statuses } = await steps.world({ scripts: { status: { text: 'It is tok-ABCDEF-123456.' } } })
+    const world = await steps.world({ scripts: { status: { text: 'It is tok-ABCDEF-123456.' } } })
+    const { kit, llm, statuses } = world
     await kit.secrets.learn(parsePlan(changesJson))
     await kit.status.say('generating', 'error near S3cret-Passw0rd!')
-    await kit.status.settle()
+    await written(world, 1)
     expect(said(llm.of('status')[0])).not.toContain('S3cret-Passw0rd!')
     expect(await statuses()).toEqual([['generating', 'It is (sensitive value).']])
   })

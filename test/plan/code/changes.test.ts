@@ -123,6 +123,11 @@ describe('the blocks of the root', () => {
     expect(changed.map(({ name, before }) => [name, before?.meaning()])).toEqual([['local l', '9007199254740993']])
   })
 
+  it('include names of letters outside of ASCII', () => {
+    const code = 'moved {\n  from = x.ветка["ключ"]\n  to = module.größe.x.网络\n}\n'
+    expect(changesOf({}, { 'main.tf': code }).mentioned).toEqual(['x.ветка["ключ"]', 'module.größe.x.网络'])
+  })
+
   it('include what removed and import blocks name', () => {
     const after = {
       'a.tf':

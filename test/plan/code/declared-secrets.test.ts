@@ -35,6 +35,9 @@ it.each([
   ['an unclosed block', 'variable "x" {\n  sensitive = true\n  default = "topsecret"\n', ['topsecret']],
   ['a number', variable('  sensitive = true\n  default = 9223372036854773263'), ['9223372036854773263']],
   ['a negative number', variable('  sensitive = true\n  default = -84736251'), ['84736251']],
+  ['a character of eight digits', variable('  sensitive = true\n  default = "pass\\U0001F600word"'), ['pass😀word']],
+  ['a number with an exponent', variable('  sensitive = true\n  default = 8.4736251e+10'), ['8.4736251e+10']],
+  ['a flag and a number in parentheses', variable('  sensitive = (true)\n  default = (84736251)'), ['84736251']],
   [
     'a comment in the header',
     'variable /* old */ "x" {\n  sensitive = true\n  default = "topsecret"\n}\n',
@@ -96,6 +99,12 @@ it.each([
     ['pw'],
     ['one', 'two', '3'],
   ],
+  [
+    'a long number',
+    '{"variable": {"pin": {"sensitive": true, "default": 12345678901234567890}}}',
+    ['pin'],
+    ['12345678901234567890'],
+  ],
   ['no default', file({ pw: { sensitive: true } }), ['pw'], []],
   ['no flag', file({ pw: { default: 'plain' }, other: { sensitive: false, default: 'plain' } }), [], []],
   ['other shapes', file({ pw: 'topsecret', x: null, y: [[1]] }), [], []],
@@ -109,4 +118,5 @@ it('reads what is assigned to them', () => {
   const tfvars = JSON.stringify({ pw: 'topsecret', keys: { a: ['k1', 'k2'] }, region: 'eu' })
   expect(findAssignedSecretsInJson(tfvars, ['pw', 'keys', 'unknown', 'toString'])).toEqual(['topsecret', 'k1', 'k2'])
   expect(findAssignedSecretsInJson('no json', ['pw'])).toEqual([])
+  expect(findAssignedSecretsInJson('{"pins": [12345678901234567890]}', ['pins'])).toEqual(['12345678901234567890'])
 })

@@ -525,3 +525,14 @@ describe('errors that the code may have caused', () => {
     expect(why(registry('hashicorp/aws'), { before, after: before + ADDED }) === null).toBe(mendable)
   })
 })
+
+it.each([
+  'Resource precondition failed',
+  'Resource postcondition failed',
+  'Module output value precondition failed',
+  'Check block assertion failed',
+  'Invalid value for variable',
+])('takes the message of a condition in the code for words of its author: %s', (summary) => {
+  expect(why(`Error: ${summary}\n\nNo valid credential sources found`)).toBeNull()
+  expect(why('Error: No valid credential sources found')).not.toBeNull()
+})

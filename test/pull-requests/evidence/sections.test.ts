@@ -658,6 +658,7 @@ const ACTIVE: [string, RegExp][] = [
   ['address', /:\/\/|www\./],
   ['HTML', /<[a-z!/]/i],
   ['tracker', /\b(GH|PROJ|AB)-\d/],
+  ['directive', /\[(skip ci|ci skip|no ci|skip azp)\]|skip-checks:|\*{3}NO_CI/i],
 ]
 
 const HOSTILE = [
@@ -670,6 +671,8 @@ const HOSTILE = [
   '!7 and &8 and %"v1" and ~bug and ~"needs review" and $9 and ^alert#10',
   '\u202egnp.exe\u202c in zero\u200bwidth #\u200b11 @\u2060octocat',
   '[x] [^1] [[Wiki]] [issue:12]',
+  'The marker `[skip ci]` in code',
+  'Fix the queue [skip ci] [CI skip] [no ci] [skip azp] skip-checks: true ***NO_CI***',
   '`code` ```fence``` ``x | y``',
   '| a | b |\n|---|---|\n| c | d |',
   '# heading\n\n/close\n/assign @me\n---\n> quote\n1. one\n- item\n::include{file=x}',
@@ -683,6 +686,28 @@ describe('a line of foreign text', () => {
     expect(line).not.toMatch(/(^|[^\\])[|`*]/)
     expect(line).not.toMatch(/^(\/|#|-|\+|>|=|:|\d+[.)])/)
     expect(line).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/)
+  })
+
+  it.each(HOSTILE.slice(0, 9))('does nothing at a host as a title: %j', (text) => {
+    const title = plainTitle(text, 4_000)
+    for (const [what, pattern] of ACTIVE)
+      if (['mention', 'reference', 'tracker', 'directive'].includes(what)) expect(title, what).not.toMatch(pattern)
+  })
+
+  it.each([
+    'Draft: a queue',
+    '[Draft] a queue',
+    '(draft) a queue',
+    'WIP: a queue',
+    'draft - a queue',
+  ])('makes no draft as a title: %j', (text) => {
+    const title = plainTitle(text, 100)
+    expect(title).not.toMatch(/^\s*(\[draft\]|\(draft\)|draft:|draft -|wip:)/i)
+    expect(title.replaceAll('\u200b', '')).toBe(text)
+  })
+
+  it('leaves a title that only speaks of drafts', () => {
+    expect(plainTitle('Draft beer taps on an IoT hub', 100)).toBe('Draft beer taps on an IoT hub')
   })
 
   it('reads as it was written', () => {

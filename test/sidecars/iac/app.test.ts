@@ -135,6 +135,7 @@ describe('other answers', () => {
         'migrate_state',
         'programs_only',
         'lock',
+        'plan_json',
         'module_credentials',
       ],
       sandbox: 'none',

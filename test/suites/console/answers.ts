@@ -28,6 +28,7 @@ export const listed = (index: number, changes: Partial<SessionSummary> = {}): Se
   current_status: 'completed',
   in_flight: false,
   is_blocked: false,
+  lock: null,
   created_at: new Date(Date.UTC(2026, 0, 31) - index * 60_000).toISOString().replace('Z', '000Z'),
   updated_at: '2026-02-01T00:00:00.000000Z',
   cost_usd: index / 1_000,

@@ -53,10 +53,10 @@ describe('full drift', () => {
       'One sentence.',
       ASSESSING,
       'One sentence.',
-      'One sentence.',
+      'Waiting for infrastructure as code to be validated.',
       ASSESSING,
       IN_SYNC,
-      'One sentence.',
+      'Infrastructure successfully validated. Generating report',
       'DRIFT',
     ])
     expect(session).toMatchObject({ in_flight: false, is_blocked: false })

@@ -13,7 +13,7 @@ const stack = startOnce(startStack)
 
 describe('a generate round', () => {
   it('ends with a reviewed and pinned plan, and stores its artifacts', async () => {
-    const { session } = await runGenerate(stack, {}, { orchestration: GATES })
+    const { llm, session } = await runGenerate(stack, {}, { orchestration: GATES })
     expect(session.statuses).toEqual([
       'started',
       'filtering',
@@ -24,11 +24,15 @@ describe('a generate round', () => {
       'report',
       'completed',
     ])
-    expect(session.messages.slice(-5)).toEqual([
+    // A model is asked for one sentence, about the request. The other texts are code's own.
+    expect(llm.of('status')).toHaveLength(1)
+    expect(session.messages.slice(-7)).toEqual([
       'One sentence.',
+      'One sentence.',
+      'Waiting for infrastructure as code to be validated.',
       'Assessing drift on the targeted infrastructure.',
       "Drift check completed; the remaining differences are this session's own changes.",
-      'One sentence.',
+      'Infrastructure successfully validated. Generating report',
       'GENERATE',
     ])
     expect(session).toMatchObject({ in_flight: false, is_blocked: false })

@@ -9,7 +9,7 @@ import {
   sortResources,
   writeFilter,
 } from '../../../../console/screens/review/plan/plan-filter.ts'
-import { lockReasons, readImpact } from '../../../../console/screens/review/report/generate-report.ts'
+import { readImpact } from '../../../../console/screens/review/report/generate-report.ts'
 
 const resource = (address: string, more: Partial<PlannedResource> = {}) =>
   ({
@@ -97,10 +97,8 @@ describe('the plan of a round', () => {
     expect(isPlanDocument({ schema_version: 2, resources: [], summary: {} })).toBe(false)
     expect(isPlanDocument(undefined)).toBe(false)
   })
-  it('says why a session may be locked', () => {
-    const impact = readImpact({ potential_impact: { banner: { level: 'high', title: 'x' } } })
-    expect(lockReasons(round, impact)).toHaveLength(2)
+  it('has an impact where its report names one', () => {
+    expect(readImpact({ potential_impact: { banner: { level: 'high', title: 'x' } } })).toMatchObject({ level: 'high' })
     expect(readImpact('text')).toBeNull()
-    expect(lockReasons({ compliance_checks: [] } as unknown as Round, null)[0]).toMatch(/another round or a person/)
   })
 })

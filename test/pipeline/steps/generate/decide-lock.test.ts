@@ -79,6 +79,14 @@ describe('decideLock', () => {
       round: 1,
       reason: 'Compliance. r.one at a.b: Deletes data. High impact. Impact: What happens.',
     })
+    const [session] = await steps.database.sql`SELECT lock FROM sessions WHERE id = ${world.run.round.session.id}`
+    expect(session?.lock).toEqual({
+      since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]+\.\d{6}Z$/),
+      reasons: [
+        { gate: 'compliance', what: 'r.one at a.b: Deletes data.', by: 'platform', round: 1 },
+        { gate: 'impact', what: 'Impact: What happens.', by: 'platform', round: 1 },
+      ],
+    })
     expect(new Map(sent.map(({ kind, body }) => [kind, body]))).toEqual(
       new Map([
         ['iac.compliance.failed', 'A rule was broken.'],

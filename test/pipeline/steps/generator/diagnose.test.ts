@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { areSameFindings, describeErrors, findErrors } from '../../../../pipeline/steps/generator/diagnose.ts'
 import { MASK } from '../../../../src/base/masking.ts'
+import { parseDiagnostics } from '../../../../src/plan/diagnostics/parse.ts'
 import { useFolder } from '../../../helpers/folder.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { git_ } from '../../workspace/support.ts'
@@ -44,7 +45,7 @@ it('stand below their error, masked, from code and schema', async () => {
     error('Unsupported thing', 14, bucket, 'Blocks of type "arm" are not expected here.'),
     error('Another attribute', 11, 'output "w"', missing('other')),
   ].join('\n')
-  const text = await describeErrors(kit, await findErrors(kit, { step: 'plan', feedback }, { asksEngine: true }))
+  const text = await describeErrors(kit, await findErrors(kit, 'plan', parseDiagnostics(feedback)))
   expect(text).toContain(
     `>   8:   value = module.net.vpcid\n    9: }\n   10: output "w" {\nHint: outputs of module.net: vpc_id, ${MASK}.`,
   )

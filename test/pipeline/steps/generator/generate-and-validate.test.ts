@@ -131,6 +131,12 @@ describe('generateAndValidate', () => {
     expect(error).toMatchObject({ message: 'Validation loop exceeded.' })
     expect(world.run.meter.usage().validation_attempts).toBe(4)
     const messages = (await world.statuses()).map(([, message]) => message)
+    expect(messages.filter((message) => message?.startsWith('Attempt '))).toEqual([
+      'Attempt 2 of 9: attempt 1 failed at validate: Unsupported argument.',
+      'Attempt 3 of 9: attempt 2 failed at plan: Other.',
+      'Attempt 4 of 9: attempt 3 failed at validate: Unsupported argument.',
+    ])
+    expect(world.llm.of('status')).toHaveLength(1)
     expect(messages.at(-1)).toBe(
       'The same failure came 3 times, so that no further attempt is made. What was tried: attempt 1 failed at ' +
         'validate: Unsupported argument; attempt 2 failed at plan: Other; attempt 3 failed at validate: Unsupported ' +

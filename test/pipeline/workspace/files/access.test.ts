@@ -145,6 +145,33 @@ describe('symlinks', () => {
 })
 
 describe('write', () => {
+  it.each(['NFC', 'NFD'])('finds a file whose name the disk has in another form than %s', async (form) => {
+    const [there, named] = form === 'NFC' ? ['NFD', 'NFC'] : ['NFC', 'NFD']
+    await mkdir(join(root, 'größen'.normalize(there)))
+    const [path, name] = [there, named].map((one) => 'größen/übung.tf'.normalize(one)) as [string, string]
+    await put(path, 'a = 1\n')
+    expect(await access.read(name)).toBe('a = 1\n')
+    expect(await access.list('größen'.normalize(named))).toEqual([path])
+    await access.write(name, 'a = 2\n')
+    await access.replace(name, block('a = 2', 'a = 3'))
+    expect(await readFile(join(root, path), 'utf8')).toBe('a = 3\n')
+    await access.remove(name)
+    expect(await access.list('größen'.normalize(there))).toEqual([])
+  })
+
+  it.each([
+    ['line ends', 'a = 1\r\nb = 2\r\n', 'a = 1\nb = 3\n', 'a = 1\r\nb = 3\r\n'],
+    ['line ends that the text has too', 'a = 1\r\nb = 2\r\n', 'a = 1\r\nb = 3\n', 'a = 1\r\nb = 3\r\n'],
+    ['a byte order mark', '\uFEFFa = 1\n', 'a = 2\n', '\uFEFFa = 2\n'],
+    ['nothing of mixed line ends', 'a = 1\r\nb = 2\n', 'a = 1\nb = 3\n', 'a = 1\nb = 3\n'],
+    ['nothing of a file that is plain', 'a = 1\n', 'a = 2\r\n', 'a = 2\r\n'],
+  ])('a file that is written as a whole keeps %s', async (_, before, content, after) => {
+    await put('main.tf', before)
+    expect(await access.write('main.tf', content)).toBe(true)
+    expect(await readFile(join(root, 'main.tf'), 'utf8')).toBe(after)
+    expect(await access.write('main.tf', content)).toBe(false)
+  })
+
   it('creates directories, overwrites and cuts what was longer', async () => {
     await access.write('a/b/c.tf', 'long text')
     await access.write('a/b/c.tf', 'short')
@@ -275,6 +302,12 @@ describe('search', () => {
     expect(await access.grep({ query: 'vpc', include_pattern: '*.tf' })).toEqual(['net/vpc.tf:1:vpc'])
     expect(await access.grep({ query: 'vpc', exclude_pattern: 'net/**' })).toEqual(['.hidden:2:VPC two'])
     expect(await access.grep({ query: 'nothing' })).toEqual([])
+  })
+
+  it('finds the ends of lines of either kind', async () => {
+    await put('windows.tf', 'a = 1\r\nb = 12\r\n')
+    await put('unix.tf', 'a = 1\nb = 12\n')
+    expect(await access.grep({ query: '= 1$' })).toEqual(['unix.tf:1:a = 1', 'windows.tf:1:a = 1'])
   })
 
   it('stops at fifty matches', async () => {

@@ -85,6 +85,7 @@ describe('schema jobs with a real engine', () => {
       'migrate_state',
       'programs_only',
       'lock',
+      'plan_json',
       'module_credentials',
     ])
   })
