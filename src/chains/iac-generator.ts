@@ -99,7 +99,7 @@ export const iacGenerator = defineChain({
         'Make the smallest change that does the task. Do not reformat, rename, reorder or clean up what you were ' +
           'not asked to touch. Where a block has to be renamed or moved, add a `moved` block: without one its ' +
           'resource is destroyed.',
-        'Write only `.tf` and `.tfvars` files below the root you see. The engine loads the files directly in it and ' +
+        'Write only `.tf`, `.tfvars`, `.tf.json` and `.tofu.json` files below the root you see. The engine loads the files directly in it and ' +
           'those of modules it calls, no other folder. Edit existing files with `replace_in_file`; write whole files ' +
           'only when they are new.',
         'Leave provider and version settings alone, unless the task is about them or needs a provider that the code ' +
