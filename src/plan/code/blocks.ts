@@ -99,7 +99,7 @@ const LABELS: Readonly<Record<string, number>> = {
 }
 
 function readJson(text: string): CodeBlocks {
-  const root = parseJson(text)
+  const root = parseJson(text.replace(/^\uFEFF/, ''))
   const bodies = objectsIn(root)
   return {
     blocks: bodies.flatMap((body) =>

@@ -8,6 +8,13 @@ const stack = startOnce(startStack)
 const TITLE = 'What was checked, and what was not'
 
 const resource = (name: string, input: string) => `resource "terraform_data" "${name}" {\n  input = ${input}\n}\n`
+/** Code with a resource and the call of a module that changes, and a resource that stays. */
+const json = (input: number) =>
+  JSON.stringify({
+    resource: { terraform_data: { a: { input }, b: { input: 1 } } },
+    module: { m: { source: './m', input } },
+  })
+const MODULE = `variable "input" {}\n${resource('c', 'var.input')}`
 const OTHER = resource('other', '"x"')
 
 /** Runs a round that writes files, and whose model names one target alone; returns the first targets. */
@@ -20,7 +27,7 @@ async function targetsOf(before: Record<string, string>, after: Record<string, s
     task_complete: [{ calls }, done('Changed.')],
     generate_engine_targets: targets('terraform_data.other'),
   }
-  const request = { files: { 'other.tf': OTHER, ...before } }
+  const request = { files: { 'other.tf': OTHER, 'm/main.tf': MODULE, ...before } }
   const { session } = await runGenerate(stack, scripts, { iac, orchestration: GATES, request })
   expect(session.statuses.at(-1)).toBe('completed')
   return plans()[0] ?? []
@@ -39,6 +46,12 @@ describe('the targets of a round, where a model misses one', () => {
       { 'main.tf': resource('a', '<<S\na b\nS') + resource('b', '<<S\na\nS') },
       { 'main.tf': resource('a', '<<S\na  b\nS') + resource('b', '<<S\r\na\r\nS') },
       ['terraform_data.other', 'terraform_data.a', 'terraform_data.b'],
+    ],
+    [
+      'a file in the JSON syntax',
+      { 'main.tf.json': json(1) },
+      { 'main.tf.json': json(2) },
+      ['terraform_data.other', 'terraform_data.a', 'module.m'],
     ],
     [
       'a file behind changes of several MiB',
