@@ -5,6 +5,7 @@ import { fromEngine, parseDiagnostics } from '../../src/plan/diagnostics/parse.t
 import { type Plan, parsePlanInSlices } from '../../src/plan/plan.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import type { StateVersion } from '../../src/plan/state/state.ts'
+import { findFirstCommit } from '../../src/rounds/run-records.ts'
 import { findAppliedCommit } from '../../src/saved-plans/saved-plan.ts'
 import { diagnosticsIn, type EngineResult, type EngineRoot } from '../../src/services/iac/contract.ts'
 import { describeState, LOCAL_STATE_FILE, writeOverride, writeStateKeys } from '../workspace/backend-override.ts'
@@ -12,7 +13,15 @@ import { copyCommit } from '../workspace/clone.ts'
 import { removeRightInside } from '../workspace/files/private-files.ts'
 import { readPriorState } from '../workspace/saved-plans/zip.ts'
 import { describeFault, runJob } from './engine.ts'
-import { findKeptPlan, hashLockFile, isStill, keepBasePlan, type MadePlan } from './kept-base-plan.ts'
+import {
+  findKeptPlan,
+  hashLockFile,
+  isEmptyState,
+  isStill,
+  keepBasePlan,
+  type MadePlan,
+  readSessionState,
+} from './kept-base-plan.ts'
 import type { Run } from './run.ts'
 
 /** What the code before the session plans, or why that is not known, in one masked line. */
@@ -57,9 +66,17 @@ export function createBasePlan(run: Run, secrets: Pick<SecretRegister, 'text' | 
     run.signal.throwIfAborted()
     return value
   }
+  /** True once the round has ended. */
+  let isOver = false
   return {
-    /** Begins the plan, unless it has begun. Never waits, and never throws. */
-    start: (): void => void start(),
+    /**
+     * Begins the plan, unless it has begun. Where there is no state yet nobody can have changed anything, and it waits
+     * for a question. Never throws.
+     */
+    start: async (): Promise<void> => {
+      const state = await readSessionState(run).catch(() => null)
+      if (!isOver && !isEmptyState(state)) start()
+    },
     /**
      * Returns the plan of the code before the session, to compare with a plan of the session over `state`. It is made
      * again when it was made over another state, as before an apply of others, and a kept one also when it would not be
@@ -83,6 +100,7 @@ export function createBasePlan(run: Run, secrets: Pick<SecretRegister, 'text' | 
     },
     /** Stops a plan that is still being made, and waits until its engine job has ended. Never throws. */
     stop: async (): Promise<void> => {
+      isOver = true
       if (current === null) return
       current.stop.abort(new Error('the round has ended'))
       await current.ended
@@ -132,15 +150,14 @@ async function readBase(
   const { context, round, workspace, signal, log } = run
   if (!(await context.iac.offers?.('lock', signal)))
     return unknown('the iac service does not offer plans without the lock of the state.')
-  const applied = await findAppliedCommit(context.sql, round.session.id)
-  if (applied === null && workspace.branch === workspace.defaultBranch && round.number > 1)
-    return unknown('the session works on the default branch, where its beginning is not marked.')
-  const commit = applied ?? (await workspace.baseCommit())
+  const commit = await findCommit(run)
+  if (commit === null) return unknown('the session works on the default branch, where its beginning is not marked.')
   const kept = usesKept ? await findKeptPlan(run, commit) : null
   if (kept !== null) {
     onChecked(null)
     return { ok: true, ...kept, text: null, found: [] }
   }
+  await workspace.provide(commit)
   const isManaged = context.stateStore !== undefined
   const copy = await copyCommit(context.config, workspace, commit, signal, { backend: isManaged ? 'session' : 'own' })
   try {
@@ -187,6 +204,15 @@ async function readBase(
   } finally {
     await copy.remove().catch((error: unknown) => log.warn('a copy of the code was not removed', { error }))
   }
+}
+
+/** Returns the commit that the session last applied, or else the one at which it began; null when that is not known. */
+async function findCommit({ context, round, workspace }: Run): Promise<string | null> {
+  const applied = await findAppliedCommit(context.sql, round.session.id)
+  if (applied !== null) return applied
+  return workspace.branch === workspace.defaultBranch
+    ? await findFirstCommit(context.sql, round.session.id)
+    : await workspace.baseCommit()
 }
 
 const unknown = (reason: string) => ({ ok: false as const, reason, found: [] as Diagnostic[] })

@@ -51,14 +51,14 @@ export const findKeptPlan = (run: Run, commit: string): Promise<MadePlan | null>
     const kept = round.number === 1 ? null : await fetchBasePlan(context, round.session, signal)
     if (kept === null || kept.commit !== commit) return null
     if (kept.lock_sha256 !== (await hashLockFile(workspace.iacRoot))) return null
-    const state = await readState(run)
+    const state = await readSessionState(run)
     if (state !== null && !isSameState(kept.state, state)) return null
     const { text, ...facts } = kept
     return { ...facts, plan: await parsePlanInSlices(text), isKept: true }
   })
 
-/** Reads the managed state of the session; null when it is not managed. */
-async function readState({ context, round, signal }: Run): Promise<StateVersion | null> {
+/** Reads the managed state of the session; null when it is not managed. Errors: those of the state store. */
+export async function readSessionState({ context, round, signal }: Run): Promise<StateVersion | null> {
   const { workspace, scope_id } = round.session
   const id = await deriveProjectId(workspace.uri, scope_id, workspace.root_path)
   return await readManagedState(context, id, signal)
@@ -78,5 +78,8 @@ export async function isStill(
   if (!made.isKept) return true
   return made.lock_sha256 === (await hashLockFile(workspace.iacRoot)) && readsTheSame(made.plan, session.plan)
 }
+
+/** True before the first apply. A state whose objects cannot be read, since it is encrypted, is not empty. */
+export const isEmptyState = (state: StateVersion | null): boolean => state?.lineage === ''
 
 const isSameState = (a: StateVersion, b: StateVersion): boolean => a.lineage === b.lineage && a.serial === b.serial

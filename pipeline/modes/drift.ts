@@ -35,6 +35,7 @@ export async function drift(kit: Kit): Promise<Outcome> {
     valid: null,
     targets: scope.targets,
     filterSessionChanges: false,
+    ...(run.round.is_partial && { request: kit.secrets.text(run.round.query) }),
     conventions,
     maxIterations: run.context.config.orchestration.max_drift_reports,
   }).finally(() => keepTurn(kit))

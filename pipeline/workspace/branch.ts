@@ -72,11 +72,18 @@ async function findStart(git: Git, { round, branch }: BranchOptions, tip: string
   if ((round.attempt === 1 && !isAbandoned) || round.base_commit === tip) return tip
   const base = round.base_commit
   if (base === null) return null
-  let output = await git.network([...FETCH, '--depth=1', 'origin', base])
+  await fetchCommit(git, base, branch)
+  return await parseRevision(git, `${base}^{commit}`)
+}
+
+/** Fetches a commit that is an ancestor of the remote branch, unless the clone has it. Errors: 502. */
+export async function fetchCommit(git: Git, commit: string, branch: string): Promise<void> {
+  const known = await git.local(['cat-file', '-e', `${commit}^{commit}`])
+  if (known.code === 0) return
+  let output = await git.network([...FETCH, '--depth=1', 'origin', commit])
   // Some servers do not serve a single commit by id. It is an ancestor of the tip, so the whole branch has it.
   if (output.code !== 0) output = await git.network([...FETCH, '--unshallow', 'origin', `refs/heads/${branch}`])
   if (output.code !== 0) throw badGateway(REPOSITORY_UNREACHABLE)
-  return await parseRevision(git, `${base}^{commit}`)
 }
 
 const FETCH = ['fetch', '--quiet', '--no-tags']
@@ -154,7 +161,7 @@ export async function commitAndPush(checkout: Checkout): Promise<string> {
 }
 
 /** Stages changes one by one, because `git add` would run git in a repository placed below the clone. */
-async function stageChanges(checkout: Checkout): Promise<void> {
+export async function stageChanges(checkout: Checkout): Promise<void> {
   const changed = await listChanges(checkout)
   if (changed.length === 0) return
   // Git lists the folder in place of its files, which would be missing from the reviewed change.

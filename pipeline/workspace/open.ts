@@ -7,9 +7,17 @@ import type { Logger } from '../../src/base/log.ts'
 import type { HostResolver } from '../../src/repository/remote.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { resolveHost } from '../../src/runtime/fetch.ts'
-import { checkOutBranch, commitAndPush, computeRevision, readHead, restoreFiles } from './branch.ts'
+import {
+  checkOutBranch,
+  commitAndPush,
+  computeRevision,
+  fetchCommit,
+  readHead,
+  restoreFiles,
+  stageChanges,
+} from './branch.ts'
 import { cloneRepository, removeUnsafeEntries, writeMarker, writeRules } from './clone.ts'
-import { findMergeBase, listChangedFiles, readPendingChanges } from './diff.ts'
+import { findMergeBase, listChangedFiles, readPendingChanges, readRunChanges } from './diff.ts'
 import { createGit } from './git/git.ts'
 import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } from './git/place.ts'
 import { keepDirectory, removeLeftovers } from './saved-plans/plan-directory.ts'
@@ -87,10 +95,18 @@ function createWorkspace(checkout: Checkout): Workspace {
     head: async () => keptHead ?? (await readHead(checkout)),
     restore: (commit) => restoreFiles(checkout, commit),
     pendingChanges: () => readPendingChanges(checkout),
+    runChanges: async () => {
+      await stageChanges(checkout)
+      return await readRunChanges(checkout)
+    },
     changedFiles: (since) => listChangedFiles(checkout, since),
     versions: async (since) => readChangedVersions(checkout, since === 'run' ? checkout.base : await findBase()),
     branchDiff: async () => readBranchDiff(checkout, await findBase()),
     baseCommit: findBase,
+    provide: async (commit) => {
+      await findBase().catch(() => {})
+      await fetchCommit(git, commit, branch)
+    },
     revision: () => computeRevision(checkout),
     keep: async () => {
       const commit = await readHead(checkout)

@@ -12,6 +12,8 @@ export interface DriftFacts {
   detected: readonly DriftOperation[]
   /** Last differences that no exception rule covers. */
   remaining: readonly DriftOperation[]
+  /** Addresses of those that the request does not ask for. */
+  unasked?: ReadonlySet<string>
   /** Last differences that an exception rule covers. */
   excepted: readonly DriftOperation[]
   /** Remarks of the exception filter about the rules. */
@@ -35,6 +37,7 @@ type Unreconciled = DriftReport['unreconciled_drift'][number]
 type Whitelisted = DriftReport['whitelisted_exceptions'][number]
 
 const STILL_THERE = 'The last plan still shows this difference.'
+const NOT_ASKED = 'The request does not ask for it, so it was left alone.'
 const NOT_READ_AGAIN = 'It could not be read again whether this difference is gone.'
 const UNREADABLE = 'The drift could not be read.'
 const MAX_TEXT = 4_000
@@ -54,7 +57,12 @@ export const NOTHING_TO_COMPARE = 'Nothing was compared: neither the code of thi
 export function settleDriftReport(narration: DriftReport, facts: DriftFacts, masker: Masker): DriftReport {
   const remediated = remediatedOperations(facts).map((operation) => remediatedEntry(narration, operation, facts))
   const unreconciled = unreconciledEntries(narration, facts)
-  const status = unreconciled.length === 0 ? 'Succeeded' : remediated.length > 0 ? 'Partial' : 'Failed'
+  // What the request does not ask for is left on purpose.
+  const status = unreconciled.every(({ reason }) => reason === NOT_ASKED)
+    ? 'Succeeded'
+    : remediated.length > 0
+      ? 'Partial'
+      : 'Failed'
   const document = {
     summary: summaryOf(narration, facts, { status, remediated: remediated.length }),
     status,
@@ -95,12 +103,15 @@ function remediatedEntry(
   }
 }
 
-function unreconciledEntries(narration: DriftReport, { remaining, failure }: DriftFacts): Unreconciled[] {
+function unreconciledEntries(narration: DriftReport, { remaining, failure, unasked }: DriftFacts): Unreconciled[] {
   const entries = remaining.map((operation) => {
     const narrated = entriesAbout(narration.unreconciled_drift, operation.address)
     return {
       resource_address: operation.address,
-      reason: narrated[0]?.reason || (failure === null ? STILL_THERE : NOT_READ_AGAIN),
+      reason:
+        (unasked?.has(operation.address) && NOT_ASKED) ||
+        narrated[0]?.reason ||
+        (failure === null ? STILL_THERE : NOT_READ_AGAIN),
       details: joinDetails(
         driftFacts(operation),
         narrated.flatMap(({ details }) => details),

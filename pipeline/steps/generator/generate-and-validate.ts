@@ -37,6 +37,8 @@ export type Validation<Value> = PlanToStore & {
         feedback: string
         value?: Value
         step?: EngineStep
+        /** The query for the next attempt where the engine accepted the code. */
+        query?: string
         /** The message of the round if no later attempt is better: nothing loads the code, so no engine was asked. */
         unloaded?: string
         goodEnough?: GoodEnough<Value>
@@ -61,7 +63,7 @@ export interface GenerationTask<Value> {
   /** True if the system text lists the forbidden actions, as in generate rounds only. */
   forbid: boolean
   /** Identifiers to import. */
-  selectedIds?: readonly string[]
+  importIds?: readonly string[]
   maxAttempts: number
   validate: () => Promise<Validation<Value>>
 }
@@ -162,8 +164,8 @@ interface Progress<Value> {
 }
 
 async function runAttempts<Value>(kit: Kit, task: GenerationTask<Value>, progress: Progress<Value>): Promise<Value> {
-  const { query, operation, forbid, selectedIds, conventions, maxAttempts } = task
-  const generator = await openGenerator(kit, { query, operation, forbid, selectedIds, ...conventions })
+  const { query, operation, forbid, importIds, conventions, maxAttempts } = task
+  const generator = await openGenerator(kit, { query, operation, forbid, importIds, ...conventions })
   let last: Validation<Value> | null = null
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const reason = attempt === 1 ? reasonOfLoop(task) : null
@@ -340,13 +342,13 @@ async function writeNextQuery(
   last: Extract<Validation<unknown>, { ok: false }>,
   hasNextAttempt: boolean,
 ) {
-  const { step, feedback, targets, goodEnough, unloaded } = last
+  const { step, query, feedback, targets, goodEnough, unloaded } = last
   const countFailure = (errors: readonly Diagnostic[], text: string) => {
     progress.endsEarly = progress.ratchet.countFailure(step, errors, text) >= MAX_SAME
   }
   if (unloaded !== undefined) countFailure([], feedback)
   if (goodEnough) return { query: goodEnough.query, findings: feedback, errors: [] }
-  if (!step) return { query: writeFeedbackQuery(feedback), findings: feedback, errors: [] }
+  if (!step) return { query: query ?? writeFeedbackQuery(feedback), findings: feedback, errors: [] }
   const found = await readDiagnostics(kit, { step, feedback, targets }, { isRepeated: hasNextAttempt })
   const reason = await explainFaultOutsideCode(kit, found)
   const errors = await findErrors(kit, step, found)

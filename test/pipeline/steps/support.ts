@@ -233,8 +233,10 @@ function fakeWorkspace(): FakeWorkspace {
     pendingChanges: async () => workspace.changes,
     branchDiff: async () => [],
     versions: async () => [],
+    runChanges: async () => workspace.changes,
     changedFiles: async () => [],
     baseCommit: async () => 'base',
+    provide: async () => {},
     revision: async () => workspace.current_revision,
     keep: async () => {
       workspace.kept = true

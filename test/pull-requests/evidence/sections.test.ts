@@ -93,7 +93,7 @@ describe('Plan', () => {
   it('of a session without one says so', () => {
     expect(partOf(withoutPlan({}), 'Plan')).toBe('No plan was reviewed in this session.')
     expect(partOf(evidenceOf({ generate: generateReport({ summary: {}, detailed_changes: [] }) }), 'Plan')).toContain(
-      'Nothing changes.',
+      'No resource changes.',
     )
   })
 })
@@ -452,7 +452,7 @@ const EVERY = changeListOf([
   { address: 'aws_vpc.found', action: 'import', import_id: 'vpc-1' },
   { address: 'aws_vpc.hidden', action: 'update', import_id: null },
   { address: 'aws_db_instance.gone', action: 'delete' },
-  { address: 'aws_iam_role.gone', action: 'delete' },
+  { address: 'aws_iam_role.gone', action: 'delete', delete_reason: 'delete_because_each_key' },
   { address: 'module.b.aws_db_instance.new', action: 'move', previous_address: 'aws_db_instance.old' },
   { address: 'aws_vpc.one[0]', action: 'move', previous_address: 'aws_vpc.one' },
   { address: 'aws_vpc.new', action: 'update', previous_address: 'aws_vpc.old' },
@@ -473,7 +473,7 @@ describe('the recorded changes of a plan', () => {
         '| Action | Address | In words |',
         '| --- | --- | --- |',
         '| delete | `aws_db_instance.gone` |  |',
-        '| delete | `aws_iam_role.gone` |  |',
+        '| delete | `aws_iam_role.gone`, its key is not in `for_each` |  |',
         '| recreate | `aws_subnet.a`, forced by `cidr_block`, `tags["a b"]` |  |',
         '| recreate | `aws_subnet.b`, marked as damaged |  |',
         '| recreate | `aws_subnet.c`, forced by `replace_triggered_by`, the old object stays, no longer managed |  |',

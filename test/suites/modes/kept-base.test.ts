@@ -1,9 +1,13 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
 import { basePlanKey } from '../../../src/saved-plans/base-plan.ts'
+import { createUser, openSession } from '../../helpers/sessions.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, type scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { done, goodLlm, MAIN, operations, SPLIT, splits, targets, write } from './scripts.ts'
-import { appliedRepository, engineBeside, firstRound, nextRound, type Stack, startStack } from './stack.ts'
+import { appliedRepository, engineBeside, firstRound, nextRound, runWaiting, type Stack, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -87,6 +91,84 @@ describe('the plan of the code before the session', () => {
     expect(said(llm.of(SPLIT)[0])).toContain('terraform_data.farewell')
     expect(said(llm.of(SPLIT)[0])).not.toContain('terraform_data.greeting')
   })
+})
+
+describe('the plan of the code before the session, beside the round', () => {
+  it('neither waits for the lock of the state nor takes it', async () => {
+    const repo_uri = await appliedRepository(stack)
+    const { context, made } = keeping(stack, goodLlm(saying('good morning')))
+    const lock = `${await deriveProjectId(repo_uri, 'acme-test', null)}/terraform.tfstate.tflock`
+    const codes: (number | null)[] = []
+    const run: typeof context.iac.run = async (kind, body, options) => {
+      if (kind !== 'plan' || !('lock' in body)) return context.iac.run(kind, body, options)
+      await stack.states.put(lock, LOCK, { content_type: 'application/json' })
+      const result = await context.iac.run(kind, body, options)
+      codes.push(result.exit_code)
+      expect(new TextDecoder().decode(await stack.states.get(lock))).toBe(LOCK)
+      await stack.states.delete(lock)
+      return result
+    }
+    const request = { repo_uri, query: 'Say good morning' }
+    const session = await firstRound(stack, { ...context, iac: { ...context.iac, run } }, request)
+    expect([codes, made.length]).toEqual([[0], 1])
+    expect(session.statuses.at(-1)).toBe('completed')
+  })
+
+  it('is made again when others apply meanwhile, which it does not hinder', async () => {
+    const repo_uri = await appliedRepository(stack)
+    const { context, made } = keeping(stack, goodLlm(saying('good morning')))
+    const changed = Promise.withResolvers<void>()
+    const run: typeof context.iac.run = async (kind, body, options) => {
+      if (kind !== 'plan') return context.iac.run(kind, body, options)
+      if (!('lock' in body)) await changed.promise
+      const result = await context.iac.run(kind, body, options)
+      if ('lock' in body && made.length === 1) {
+        const others = await engineBeside(stack, repo_uri)
+        await others.editState((state) => state.replaceAll('"hello"', '"hi by others"')).finally(changed.resolve)
+      }
+      return result
+    }
+    const request = { repo_uri, query: 'Say good morning' }
+    const { uuid } = await firstRound(stack, { ...context, iac: { ...context.iac, run } }, request)
+    const [round] = await stack.database.sql<{ notes: string[] }[]>`
+      SELECT result->'notes' AS notes FROM rounds JOIN sessions ON sessions.id = session_id WHERE uuid = ${uuid}`
+    expect(made).toHaveLength(2)
+    expect(round?.notes.join()).toContain('terraform_data.greeting was changed by others and by this session')
+  })
+
+  it('is not made where nothing exists yet', async () => {
+    const { context, made } = keeping(stack, goodLlm())
+    const session = await firstRound(stack, context)
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(made).toEqual([])
+  })
+})
+
+it('a session on the default branch knows where it began', async () => {
+  const repo_uri = await appliedRepository(stack)
+  const first = keeping(stack, goodLlm(saying('good morning')))
+  const { config, sql } = first.context
+  const user = await createUser(sql, crypto.randomUUID())
+  const request = { repo_uri, query: 'Say good morning', iac_path: null, mode: 'generate', provider: 'aws' } as const
+  const uuid = await openSession(first.context, user.id, { ...request, is_partial: false })
+  await sql`
+    UPDATE workspaces SET branch = 'main' FROM sessions WHERE sessions.id = session_id AND sessions.uuid = ${uuid}`
+  await runWaiting(stack, first.context, uuid)
+  // The disk and the kept plan are gone, so that the next round has nothing but the repository.
+  await rm(join(config.paths.upload_folder, uuid), { recursive: true })
+  await sql`UPDATE sessions SET base_plan_key = NULL WHERE uuid = ${uuid}`
+  const llm = goodLlm(saying('good evening'))
+  const second = keeping(stack, llm)
+  const session = await nextRound(stack, second.context, uuid, 'Say good evening')
+  expect(session.branch).toBe('main')
+  expect(session.messages).toContain(OWN)
+  expect(second.made).toHaveLength(1)
+})
+
+const LOCK = JSON.stringify({
+  ID: '11111111-2222-3333-4444-555555555555',
+  Operation: 'OperationTypeApply',
+  Who: 'others',
 })
 
 const stateSaying = (value: string) =>
