@@ -133,7 +133,8 @@ async function narrate(
     targets: readonly string[]
   },
 ) {
-  await kit.status.show('report', 'Infrastructure successfully validated. Generating report')
+  const outcome = known.failure === null ? 'Infrastructure successfully validated' : 'The drift could not be read'
+  await kit.status.show('report', `${outcome}. Generating report`)
   const diff = await kit.run.workspace.branchDiff()
   const request = kit.secrets.text(kit.run.round.query)
   return await runChain(kit, driftReportWriter, { ...known, request, diff })
