@@ -119,7 +119,8 @@ async function endWithoutImport(
  */
 export async function writeImportReport(kit: Kit, facts: ImportFacts, plan: ValidPlan | null): Promise<void> {
   const { run, secrets, status } = kit
-  await status.show('report', 'Infrastructure successfully validated. Generating report')
+  const outcome = plan === null ? 'There is no plan to report on' : 'Infrastructure successfully validated'
+  await status.show('report', `${outcome}. Generating report`)
   const request = run.round.is_partial ? secrets.text(run.round.query) : ''
   const narration = await runChain(kit, importReportWriter, {
     facts,

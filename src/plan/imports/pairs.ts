@@ -1,6 +1,6 @@
 import { joinNames } from '../../base/text.ts'
 import type { Cloud } from '../../base/vocabulary.ts'
-import { isMoved, toReportAction } from '../actions.ts'
+import { isMoved, mainAction, toReportAction } from '../actions.ts'
 import { stripBackticks, withoutIndexes } from '../addresses.ts'
 import type { Plan } from '../plan.ts'
 import { changesByAddress, isCreated, managedChanges, stateIdentifiers } from '../planned-changes.ts'
@@ -121,9 +121,13 @@ export function stateAlignment(imported: readonly Pair[], plan: Plan | null): { 
   const addresses = new Set(imported.map(({ address }) => address))
   const planned = managedChanges(plan)
   const stateAlone = planned.filter(({ resource }) => addresses.has(resource.address) && changesStateAlone(resource))
-  const changes = planned
-    .filter((change) => !stateAlone.includes(change))
-    .map(({ resource, action }) => ({ address: resource.address, action: toReportAction(action) }))
+  const forgotten = plan.resource_changes.filter((one) => mainAction(one) === 'forget')
+  const changes = [
+    ...planned
+      .filter((change) => !stateAlone.includes(change))
+      .map(({ resource, action }) => ({ address: resource.address, action: toReportAction(action) })),
+    ...forgotten.map(({ address }) => ({ address, action: 'forget' })),
+  ]
   // A plan that moves an object may list it at its old or its new address.
   const held = new Set(state.keys())
   for (const one of plan.resource_changes)

@@ -8,7 +8,7 @@ import {
   isArgument,
   parseIdentifiers,
 } from '../../../src/plan/imports/inventory.ts'
-import { importFeedback, stateAlignment } from '../../../src/plan/imports/pairs.ts'
+import { followMoves, importFeedback, stateAlignment } from '../../../src/plan/imports/pairs.ts'
 import { planOf, planWith } from '../fixtures.ts'
 
 describe('importExceptions', () => {
@@ -109,6 +109,7 @@ describe('stateAlignment', () => {
     ['update', ['update']],
     ['recreate', ['delete', 'create']],
     ['delete', ['delete']],
+    ['forget', ['forget']],
   ])('names a resource that the plan would %s', (action, actions) => {
     expect(stateAlignment(imported, planOf([{ address: 'a.one', actions }], { prior_state }))).toEqual({
       aligned: false,
@@ -147,6 +148,20 @@ describe('stateAlignment', () => {
           'settings of the provider into the state alone: a.one.'
         : 'Not aligned: a plan after the import still changes 1 of 1 imported resources: a.one (update).',
     })
+  })
+
+  it('is given for an object that moves, whose rows have the address that the code has for it', () => {
+    const plan = planOf([{ address: 'a.kept', previous_address: 'a.one', actions: ['no-op'] }], { prior_state })
+    const rows = followMoves(imported, plan, identityOf('aws'))
+    expect(rows).toEqual([{ address: 'a.kept', resource_id: '1' }])
+    expect(stateAlignment(rows, plan).text).toBe(
+      'Aligned: a plan after the import changes none of the imported resources (1). The next apply moves in the state ' +
+        'alone: a.one to a.kept.',
+    )
+    const changed = planOf([{ address: 'a.kept', previous_address: 'a.one', actions: ['update'] }], { prior_state })
+    expect(stateAlignment(followMoves(imported, changed, identityOf('aws')), changed).text).toContain(
+      'still changes 1 of 1 imported resources: a.kept (update)',
+    )
   })
 
   it('is not given without the state or without a plan', () => {

@@ -254,11 +254,11 @@ describe('generateAndValidate', () => {
 
   it('shows the generator what the session changed before, once', async () => {
     const world = await steps.world({ scripts })
-    world.workspace.branchDiff = async () => '+earlier "change"'
+    world.workspace.branchDiff = async () => [{ path: 'a.tf', change: 'changed', text: '+earlier "change"' }]
     await generateAndValidate(world.kit, task([bad('one'), good()]))
     const [first, second] = world.llm.of('task_complete')
     expect(first?.messages.at(-1)?.content).toMatch(
-      /<<<DATA changes of this session (\w+)\n\+earlier "change"\n\1 DATA>>>/,
+      /<<<DATA changes of this session (\w+)\n--- a\.tf \(changed\) ---\n\+earlier "change"\n\1 DATA>>>/,
     )
     expect(said(second).split('changes of this session')).toHaveLength(2)
     const fresh = await steps.world({ scripts })
