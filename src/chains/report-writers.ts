@@ -1,6 +1,7 @@
 import { createResultTool } from '../agent/result-tool.ts'
 import { cutMiddle } from '../base/text.ts'
 import type { ReportType } from '../base/vocabulary.ts'
+import type { FileDiff } from '../plan/code/compare.ts'
 import type { DriftOperation } from '../plan/drift.ts'
 import { fence, joinParts, LANGUAGE_RULE, type Layout, renderLayout } from '../prompts/layout.ts'
 import { type ApplyReport, narrationSchemas } from '../reports/schemas.ts'
@@ -108,7 +109,7 @@ export interface DriftReportValues {
   /** Changes by others that the session wrote into the code. */
   written: readonly DriftOperation[]
   /** Diff of the session's branch from the workspace. */
-  diff: string
+  diff: readonly FileDiff[]
 }
 
 /** Writes the report on a drift round. The branch diff shows what was remediated. */
