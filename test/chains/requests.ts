@@ -21,6 +21,7 @@ import { requestsFilter } from '../../src/chains/requests-filter.ts'
 import { driftTargets, sessionTargets } from '../../src/chains/target-generator.ts'
 import type { InferenceRequest } from '../../src/llm/inference.ts'
 import { listChanges } from '../../src/plan/change-list.ts'
+import type { FileDiff } from '../../src/plan/code/compare.ts'
 import { writePullRequestText } from '../../src/pull-requests/write-text.ts'
 import { emptyResult } from '../../src/rounds/round-result.ts'
 import type { IacClient } from '../../src/services/iac/contract.ts'
@@ -57,7 +58,7 @@ const DRIFT = [
   { address: 'aws_vpc.a', action: 'delete resource' as const },
   { address: 'a.b', action: 'create resource' as const, changes: { size: 1 } },
 ]
-const DIFF = 'new file new.tf\nresource "a" "new" {\n}\n'
+const DIFF: FileDiff[] = [{ path: 'new.tf', change: 'new', text: 'resource "a" "new" {\n}\n' }]
 const MOVES = [
   { address: 'a.new', previous_address: 'a.old', actions: ['no-op'] },
   { address: 'a.c', actions: ['create'] },
@@ -165,6 +166,7 @@ const task = (world: StepWorld, changes: Partial<GenerationTask<ValidPlan>> = {}
 
 const driftResult = (world: StepWorld): DriftResult => ({
   inSync: false,
+  unasked: new Set(),
   remaining: [...DRIFT],
   excepted: [...DRIFT].slice(0, 1),
   detected: [...DRIFT],
@@ -216,7 +218,7 @@ export const requestCases = (root: string): Record<ChainName, readonly Case[]> =
     ['session', ({ kit }) => runChain(kit, sessionTargets, { diff: 'new file two.tf\nlocals {}', earlier: null })],
     ['drift', ({ kit }) => runChain(kit, driftTargets, { request: kit.run.round.query })],
   ],
-  TASK_SPLITTER: [['drift', ({ kit }) => runChain(kit, taskSplitter, { drift: DRIFT })]],
+  TASK_SPLITTER: [['drift', ({ kit }) => runChain(kit, taskSplitter, { drift: DRIFT, request: null })]],
   FILTER_RECONCILIATION: [
     ['operations', ({ kit }) => runChain(kit, filterReconciliation, { operations: ['one', 'two'], diff: DIFF })],
   ],

@@ -6,6 +6,7 @@ import { taskSplitter } from '../../../src/chains/drift-chains.ts'
 import { writeOperationsQuery } from '../../../src/chains/iac-generator.ts'
 import { requestsFilter } from '../../../src/chains/requests-filter.ts'
 import { driftTargets } from '../../../src/chains/target-generator.ts'
+import type { FileDiff } from '../../../src/plan/code/compare.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
 import { driftReportQuery } from '../../chains/form.ts'
 import { EDITING, type Scripted, startScripted } from './support.ts'
@@ -37,7 +38,7 @@ const DRIFT: DriftOperation[] = [
   },
 ]
 const split = (drift: readonly DriftOperation[]) =>
-  scripted.chain('report_decomposed_task_operations', taskSplitter.query({ drift }))
+  scripted.chain('report_decomposed_task_operations', taskSplitter.query({ drift, request: null }))
 const mend = (operations: string[]) =>
   scripted.chain('task_complete', writeOperationsQuery(operations), { tools: EDITING })
 const read = (file: string) => readFile(join(scripted.folder, file), 'utf8')
@@ -116,7 +117,7 @@ test('what it cannot write it leaves and says so', async () => {
 })
 
 test('remaining drift is told', async () => {
-  const report = async (diff = '') => {
+  const report = async (diff: FileDiff[] = []) => {
     const query = driftReportQuery({ failure: 'one left', diff })
     return (await scripted.chain('generate_engine_drift_report', query)).args
   }
