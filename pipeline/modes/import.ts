@@ -6,7 +6,7 @@ import { followMoves, leftoverBlocks, stateAlignment } from '../../src/plan/impo
 import { storePreview, storeReport } from '../../src/reports/artifacts.ts'
 import { finishReport, reportSchemas } from '../../src/reports/schemas.ts'
 import { type ImportFacts, settleImportReport } from '../../src/reports/settle-import.ts'
-import type { Kit } from '../kit/kit.ts'
+import { type Kit, requestFor } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
 import {
@@ -119,12 +119,12 @@ async function endWithoutImport(
  */
 export async function writeImportReport(kit: Kit, facts: ImportFacts, plan: ValidPlan | null): Promise<void> {
   const { run, secrets, status } = kit
-  await status.show('report', 'Infrastructure successfully validated. Generating report')
-  const request = run.round.is_partial ? secrets.text(run.round.query) : ''
+  const outcome = plan === null ? 'There is no plan to report on' : 'Infrastructure successfully validated'
+  await status.show('report', `${outcome}. Generating report`)
   const narration = await runChain(kit, importReportWriter, {
     facts,
     plan: plan && describePlan(plan, secrets),
-    request,
+    request: requestFor(kit),
   })
   const document = settleImportReport(narration, facts, secrets)
   await storeReport(run.context, run.round, { type: 'import', document }, run.signal)

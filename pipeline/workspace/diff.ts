@@ -9,33 +9,8 @@ import { withRegularFile } from './files/private-files.ts'
 import { createLocalGit, describeGitFailure, MIB, mustSucceed } from './git/git.ts'
 import type { Checkout, FileChange, Workspace } from './workspace.ts'
 
-const MAX_BYTES = 4 * 1024 * 1024
 const DIFF = ['diff', '--no-ext-diff', '--ignore-submodules=all', '--relative']
 const TEXT_DIFF = [...DIFF, '--no-color', '--no-textconv', '--no-prefix']
-
-/**
- * Reads the diff from the merge base to the work tree below the engine root, with every change of blanks, and the text
- * of uncommitted files. Errors: 422 for too many or too large changes.
- */
-export async function readBranchDiff(checkout: Checkout, base: string): Promise<string> {
-  const { git, iacRoot } = checkout
-  await listChanges(checkout)
-  const args = [...TEXT_DIFF, '--find-renames', base, '--', '.', ...excludeNeverPushed(checkout.paths)]
-  const output = await git.local(args, { cwd: iacRoot, maxOutput: MAX_BYTES })
-  if (output.stopped !== 'output') mustSucceed(git, output)
-  const parts = output.stdout ? [output.stdout] : []
-  if (output.stopped === 'output') parts.push('(cut: the diff is too long)\n')
-  for (const { path, content } of await readUntrackedFiles(checkout)) parts.push(`new file ${path}\n${content}\n`)
-  return parts.join('\n')
-}
-
-/** Reads the code below the engine root as of a commit, all files in one text. */
-export async function readCodeAt({ git, iacRoot }: Checkout, commit: string): Promise<string> {
-  const args = ['grep', '--no-color', '-h', '-a', '-e', '', commit, '--', '*.tf', '*.tofu', '*.tf.json', '*.tofu.json']
-  const output = await git.local(args, { cwd: iacRoot, maxOutput: MAX_BYTES })
-  // Without any line git answers 1.
-  return output.stopped === 'output' || output.code === 1 ? output.stdout : mustSucceed(git, output)
-}
 
 /** Lists the files below the engine root that differ between `since`, a commit of this clone, and the head. */
 export async function listChangedFiles(checkout: Checkout, since: string): Promise<string[]> {

@@ -21,6 +21,7 @@ import { requestsFilter } from '../../src/chains/requests-filter.ts'
 import { driftTargets, sessionTargets } from '../../src/chains/target-generator.ts'
 import type { InferenceRequest } from '../../src/llm/inference.ts'
 import { listChanges } from '../../src/plan/change-list.ts'
+import type { FileDiff } from '../../src/plan/code/compare.ts'
 import { writePullRequestText } from '../../src/pull-requests/write-text.ts'
 import { emptyResult } from '../../src/rounds/round-result.ts'
 import type { IacClient } from '../../src/services/iac/contract.ts'
@@ -57,7 +58,7 @@ const DRIFT = [
   { address: 'aws_vpc.a', action: 'delete resource' as const },
   { address: 'a.b', action: 'create resource' as const, changes: { size: 1 } },
 ]
-const DIFF = 'new file new.tf\nresource "a" "new" {\n}\n'
+const DIFF: FileDiff[] = [{ path: 'new.tf', change: 'new', text: 'resource "a" "new" {\n}\n' }]
 const MOVES = [
   { address: 'a.new', previous_address: 'a.old', actions: ['no-op'] },
   { address: 'a.c', actions: ['create'] },

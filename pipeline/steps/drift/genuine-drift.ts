@@ -6,6 +6,7 @@ import {
 } from '../../../src/chains/drift-chains.ts'
 import { namesAddress, namesResource } from '../../../src/plan/addresses.ts'
 import { type Attribution, attributeDrift, describeDoubts, OWNERS } from '../../../src/plan/attribution.ts'
+import type { FileDiff } from '../../../src/plan/code/compare.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
 import type { Kit } from '../../kit/kit.ts'
@@ -58,11 +59,11 @@ type SessionChanges = ReturnType<typeof createSessionChanges>
  */
 export function createSessionChanges(kit: Kit, task: DriftTask) {
   const { run, secrets } = kit
-  let reading: Promise<string> | null = null
+  let reading: Promise<FileDiff[]> | null = null
   return {
     /** Returns the diff of the session's branch as it was at the first call; empty when nothing was changed. */
     diff: () => {
-      reading ??= withFallback(run, 'the diff of the session could not be read', '', () => run.workspace.branchDiff())
+      reading ??= withFallback(run, 'the diff of the session could not be read', [], () => run.workspace.branchDiff())
       return reading
     },
     /**

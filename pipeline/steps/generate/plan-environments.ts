@@ -13,7 +13,7 @@ import { fence } from '../../../src/prompts/layout.ts'
 import type { Finding } from '../../kit/attempts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
-import { copyCommit, findBaseCommit, type WorkspaceCopy } from '../../workspace/clone.ts'
+import { copyCommit, type WorkspaceCopy } from '../../workspace/clone.ts'
 import type { SurveyedFile } from '../../workspace/files/survey.ts'
 import { describeRefusal, EngineRefusal, planRoot } from '../plan/plan.ts'
 import type { PlanCheck } from '../plan/validators.ts'
@@ -62,7 +62,7 @@ async function planAll(kit: Kit, commit: string, environments: Environment[]): P
   const failing = results.filter(({ verdict }) => verdict === 'failing').map(({ environment }) => environment)
   if (failing.length === 0) return results
   const { run } = kit
-  const base = await findBaseCommit(run.context.config, run.workspace, run.signal)
+  const base = await withFallback(run, 'the code before the session could not be found', null, run.workspace.baseCommit)
   if (base === null) return results
   const before = await planCommit(kit, base, failing)
   const wasValid = (path: string) => before.some((one) => one.environment.path === path && one.verdict === 'valid')
@@ -214,7 +214,7 @@ const MAX_BYTES = 128 * 1024
 /** Finds environments whose file, or a variable in it, the session changes; none, and a log entry, on failure. */
 function findEnvironments({ run, openFiles }: Kit): Promise<FoundEnvironments> {
   return withFallback(run, 'the files of other environments could not be looked at', NONE, async () => {
-    const changes = readVariableChanges(await run.workspace.branchDiff())
+    const changes = readVariableChanges(await run.workspace.versions())
     if (changes.names.size + changes.files.size === 0) return NONE
     const access = openFiles()
     const surveyed = (await access.survey(run.signal)).files.filter(({ path }) => !path.startsWith('../'))

@@ -1,3 +1,4 @@
+import { blameOf } from '../../../src/plan/diagnostics/blame.ts'
 import {
   type Diagnostic,
   markOlder,
@@ -6,12 +7,13 @@ import {
 } from '../../../src/plan/diagnostics/diagnostic.ts'
 import { type Declarations, hintFor, readDeclarations, type Surroundings } from '../../../src/plan/diagnostics/hints.ts'
 import { fromEngine, parseDiagnostics } from '../../../src/plan/diagnostics/parse.ts'
-import { blameOf, explainUnmendable } from '../../../src/plan/diagnostics/unmendable.ts'
+import { explainUnmendable } from '../../../src/plan/diagnostics/unmendable.ts'
 import { type Block, keyOf, readBlock, type TypeName } from '../../../src/plan/schema/read-schema.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import type { FileAccess } from '../../workspace/files/access.ts'
 import { isHidden } from '../../workspace/files/engine-files.ts'
+import { readCode } from './changed-code.ts'
 import { readProviders } from './generator-dialogue.ts'
 
 const NOT_DESCRIBED = 'an engine failure could not be described'
@@ -29,10 +31,9 @@ export async function explainFaultOutsideCode(kit: Kit, diagnostics: readonly Di
   const { run, secrets } = kit
   const { provider: cloud } = run.round.session
   return await withFallback(run, 'an engine failure could not be classified', null, async () => {
-    const reasonWithoutDiff = explainUnmendable(diagnostics, { blame: blameOf(''), cloud })
-    if (reasonWithoutDiff === null) return null
-    const base = await run.workspace.baseCode()
-    const text = explainUnmendable(diagnostics, { blame: blameOf(await run.workspace.branchDiff()), cloud, base })
+    if (explainUnmendable(diagnostics, { blame: blameOf([], []), cloud }) === null) return null
+    const [versions, files] = await Promise.all([run.workspace.versions(), readCode(kit)])
+    const text = explainUnmendable(diagnostics, { blame: blameOf(versions, files), cloud })
     return text === null ? null : secrets.text(text.replaceAll(run.workspace.iacRoot, '.'))
   })
 }

@@ -2,6 +2,7 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { GitConfig } from '../../../config/types.ts'
 import { internal, PlatformError, repositoryUnreachable } from '../../../src/base/errors.ts'
+import { cutEnd } from '../../../src/base/text.ts'
 import { resolveAllowedAddresses } from '../../../src/repository/allowed-addresses.ts'
 import { type HostResolver, remoteUrl } from '../../../src/repository/remote.ts'
 import { type ProcessOutput, runProcess } from '../../../src/runtime/run-process.ts'
@@ -95,7 +96,7 @@ export function describeGitFailure({ url, place }: Pick<Git, 'url' | 'place'>, o
     .replaceAll(place.directory, '.git')
     .replaceAll(url, 'the repository')
     .replace(/\/\/[^/\s]*@/g, '//')
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
+  return cutEnd(text, MAX_TEXT)
 }
 
 const MAX_TEXT = 2_000

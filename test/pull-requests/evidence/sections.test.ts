@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { composeDescription } from '../../../src/pull-requests/evidence/compose.ts'
 import type { Evidence } from '../../../src/pull-requests/evidence/evidence.ts'
-import { code, cut, inline, plainTitle, prose, table } from '../../../src/pull-requests/evidence/markdown.ts'
+import { code, inline, plainTitle, prose, table } from '../../../src/pull-requests/evidence/markdown.ts'
 import { appliedSection } from '../../../src/pull-requests/evidence/sections/results.ts'
 import { emptyResult } from '../../../src/rounds/round-result.ts'
 import {
@@ -736,8 +736,8 @@ describe('a line of foreign text', () => {
 
   it('is cut before it is escaped, never inside of a character', () => {
     expect(inline('a|b|c|d', 4)).toBe('a\\|b…')
-    expect(cut('ab😀cd', 4)).toBe('ab…')
-    expect(cut('abc', 3)).toBe('abc')
+    expect(inline('ab😀cd', 4)).toBe('ab…')
+    expect(inline('Keeps whole words', 14)).toBe('Keeps whole…')
     expect(inline('\ud800 alone')).toBe('\ufffd alone')
   })
 })

@@ -124,7 +124,7 @@ describe('full drift', () => {
     expect(session.statuses).toEqual(['started', 'filtering', 'validating', 'validating', 'report', 'completed'])
     expect(session.messages).toEqual(expect.arrayContaining([ASSESSING, IN_SYNC, 'DRIFT']))
     expect(await driftReportOf(stack, session.uuid)).toEqual({
-      summary: 'No drift was found: the code describes the infrastructure as it is.',
+      summary: 'No drift was found: a plan of the whole root shows no difference.',
       status: 'Succeeded',
       remediated_resources: [],
       unreconciled_drift: [],
