@@ -10,28 +10,28 @@ import { learnDeclaredSecrets } from '../shared/look-at-repository.ts'
 const UPLOADS = 8
 
 /**
- * Formats the changed files, stores their changes, commits and pushes. Returns the commit of the branch head, the files changed
- * since the previous one, and those that the engine formatted, so that they differ from what the model wrote. Errors:
- * those of workspace and object store.
+ * Formats the changed files, stores their changes, commits and pushes. Returns the commit of the branch head, the files
+ * changed since the previous one, which of them differ from the start of the round, and which the engine formatted, so
+ * that they differ from what the model wrote. Errors: those of workspace and object store.
  */
 export async function publishChanges(kit: Kit) {
   const { run } = kit
   const formatted = await formatChanges(kit)
   await learnDeclaredSecrets(kit)
   const changes = await run.workspace.pendingChanges()
-  await storeChanges(kit, new Set(changes.map(({ path }) => path)))
+  const differing = await storeChanges(kit, new Set(changes.map(({ path }) => path)))
   const commit = await run.workspace.commitAndPush()
   for (const { path, ...change } of changes) {
     const { added, removed } = countLines(change)
     run.eventLog.activity({ type: 'file.written', path, lines_added: added, lines_removed: removed })
   }
   await recordPush(run.context.sql, run.round, commit)
-  return { commit, files: changes.map(({ path }) => path), formatted }
+  return { commit, files: changes.map(({ path }) => path), differing, formatted }
 }
 
-/** Stores how the files differ from the start of the round, in place of what earlier attempts stored of them. */
-async function storeChanges({ run, secrets }: Kit, paths: ReadonlySet<string>): Promise<void> {
-  if (paths.size === 0) return
+/** Stores how files differ from the start of the round, in place of earlier attempts' changes; returns which do. */
+async function storeChanges({ run, secrets }: Kit, paths: ReadonlySet<string>): Promise<string[]> {
+  if (paths.size === 0) return []
   const stored: number[] = []
   const changes = (await run.workspace.runChanges()).filter(({ path }) => paths.has(path))
   await forEachOf(changes, UPLOADS, async (change) => {
@@ -39,6 +39,7 @@ async function storeChanges({ run, secrets }: Kit, paths: ReadonlySet<string>): 
     stored.push((await storeCodeChange(run.context, run.round, masked, run.signal)).id)
   })
   await dropCodeChanges(run.context.sql, run.round, { paths: [...paths], except: stored })
+  return changes.map(({ path }) => path)
 }
 
 /** Counts the lines that a file change adds and removes. */
