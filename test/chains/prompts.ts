@@ -270,11 +270,11 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
   REPORT_GENERATOR: [
     ['system: generate', generateReportWriter.system({ impact: 'IMPACT BODY' }, { ...background(REQUEST), plan: '' })],
     ['system: drift', driftReportWriter.system({}, NO_DRIFT)],
-    ['system: apply', applyReportWriter.system({}, { output: '' })],
+    ['system: apply', applyReportWriter.system({}, { output: '', request: '' })],
     ['system: import', importReportWriter.system({}, { facts: IMPORT_FACTS, plan: null, request: '' })],
     ['query: plan', generateReportWriter.query({ ...background(REQUEST), plan: 'PLAN TEXT' })],
     ['query: plan of a follow-up', generateReportWriter.query({ ...FOLLOW_UP, plan: 'PLAN TEXT' })],
-    ['query: apply', applyReportWriter.query({ output: 'OUTPUT' })],
+    ['query: apply', applyReportWriter.query({ output: 'OUTPUT', request: 'Lege eine Warteschlange an.' })],
     ['query: drift, nothing left', driftReportQuery(DRIFT)],
     ['query: drift, some left', driftReportQuery({ ...DRIFT, failure: 'LEFT' })],
     ['query: drift, exceptions', driftReportQuery({ ...DRIFT, exclusions: ['EXPECTED'] })],
