@@ -297,7 +297,9 @@ export const requestCases = (root: string): Record<ChainName, readonly Case[]> =
         const ledger = await openLedger(world.kit, IDS)
         await ledger.begin({ address: 'aws_s3_bucket.one', resource_id: 'arn:aws:s3:::one' }, 'commit')
         await ledger.succeed('arn:aws:s3:::one')
-        return settled(converge(world.kit, ledger, validPlan(world, []), CONVENTIONS))
+        return settled(
+          converge(world.kit, { ledger, misplaced: [], imported: validPlan(world, []), conventions: CONVENTIONS }),
+        )
       },
       { engine: () => ({ exit_code: 1, stderr: 'Error: no plan' }), chain: 'status' },
     ],
