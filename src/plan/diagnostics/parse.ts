@@ -28,8 +28,8 @@ export function parseDiagnostics(text: string): Diagnostic[] {
     const line = raw.replace(FRAME, '').trimEnd()
     if (raw.startsWith('╷')) isFramed = false
     // Without a frame, an empty line stands before each heading of the engine.
-    const isInside = isFramed || (head !== null && !isAfterBlank)
-    const heading: RegExpExecArray | null = isInside ? null : HEAD.exec(line)
+    const isInside: boolean = isFramed || (head !== null && !isAfterBlank)
+    const heading = isInside ? null : HEAD.exec(line)
     isAfterBlank = line === ''
     if (heading) {
       endDiagnostic()
