@@ -100,7 +100,8 @@ function createWorkspace(checkout: Checkout): Workspace {
       return await readRunChanges(checkout)
     },
     changedFiles: (since) => listChangedFiles(checkout, since),
-    versions: async (since) => readChangedVersions(checkout, since === 'run' ? checkout.base : await findBase()),
+    versions: async (since) =>
+      readChangedVersions(checkout, since === 'commit' ? 'HEAD' : since === 'run' ? checkout.base : await findBase()),
     branchDiff: async () => readBranchDiff(checkout, await findBase()),
     baseCommit: findBase,
     provide: async (commit) => {

@@ -27,10 +27,10 @@ export interface Workspace {
   /** Lists the files that differ between a commit and the branch head, deleted ones included. */
   changedFiles(since: string): Promise<string[]>
   /**
-   * Reads the files that differ from the merge base, or with `run` from the start of the run, as whole texts before and
-   * after. Errors: 422 for too many or too large changes; 500 with git's text.
+   * Reads the files that differ from the merge base, or from the start of the run or its last commit, as whole texts
+   * before and after. Errors: 422 for too many or too large changes; 500 with git's text.
    */
-  versions(since?: 'run'): Promise<FileVersions[]>
+  versions(since?: 'run' | 'commit'): Promise<FileVersions[]>
   /** Reads the same as text for a model or a person: new files whole, others as diffs. Errors: those of `versions`. */
   branchDiff(): Promise<FileDiff[]>
   /** Returns the commit at which the session branch left the default branch. Errors: 500 with git's text. */

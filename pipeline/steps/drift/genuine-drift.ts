@@ -5,7 +5,7 @@ import {
   taskSplitter,
 } from '../../../src/chains/drift-chains.ts'
 import { namesAddress, namesResource } from '../../../src/plan/addresses.ts'
-import { attributeDrift, describeDoubts } from '../../../src/plan/attribution.ts'
+import { type Attribution, attributeDrift, describeDoubts, OWNERS } from '../../../src/plan/attribution.ts'
 import type { FileDiff } from '../../../src/plan/code/compare.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
@@ -91,11 +91,14 @@ export async function attributeChanges(kit: Kit, plan: Plan, operations: readonl
   const needsBase = operations.some(({ action }) => action !== 'delete resource')
   if (!needsBase) return { found: attributeDrift(plan, operations, null), reason: '' }
   const planFile = `${workspace.iacRoot}/${context.config.paths.session_plan_filename}`
-  const base = await kit.base.read(plan, await readPriorState(planFile))
-  return {
-    found: attributeDrift(plan, operations, base.ok ? base.plan : null),
-    reason: base.ok ? '' : base.reason,
+  const parts = await kit.base.read(plan, await readPriorState(planFile), operations)
+  const found: Attribution = { others: [], both: [], own: [], unknown: [] }
+  for (const part of parts) {
+    const divided = attributeDrift(plan, part.operations, part.reading.ok ? part.reading.plan : null)
+    for (const owner of OWNERS) found[owner].push(...divided[owner])
   }
+  const failed = parts.find(({ reading }) => !reading.ok)?.reading
+  return { found, reason: failed?.ok === false ? failed.reason : '' }
 }
 
 type ExceptionLedger = ReturnType<typeof createExceptionLedger>

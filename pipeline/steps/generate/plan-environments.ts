@@ -14,6 +14,7 @@ import type { Finding } from '../../kit/attempts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import { copyCommit, type WorkspaceCopy } from '../../workspace/clone.ts'
+import { readWhole } from '../../workspace/files/private-files.ts'
 import type { SurveyedFile } from '../../workspace/files/survey.ts'
 import { describeRefusal, EngineRefusal, planRoot } from '../plan/plan.ts'
 import type { PlanCheck } from '../plan/validators.ts'
@@ -64,15 +65,23 @@ async function planAll(kit: Kit, commit: string, environments: Environment[]): P
   const { run } = kit
   const base = await withFallback(run, 'the code before the session could not be found', null, run.workspace.baseCommit)
   if (base === null) return results
-  const before = await planCommit(kit, base, failing)
+  const before = await planCommit(kit, base, failing, { ownValues: true })
   const wasValid = (path: string) => before.some((one) => one.environment.path === path && one.verdict === 'valid')
   return results.map((result) =>
     result.verdict === 'failing' && wasValid(result.environment.path) ? { ...result, verdict: 'broken' } : result,
   )
 }
 
-/** Plans a commit with each of the environments, one after the other in the same copy. */
-async function planCommit(kit: Kit, commit: string, environments: Environment[]): Promise<EnvironmentResult[]> {
+/**
+ * Plans a commit with each of the environments, one after the other in the same copy.
+ * @param options.ownValues true for the files of values as the commit has them
+ */
+async function planCommit(
+  kit: Kit,
+  commit: string,
+  environments: Environment[],
+  { ownValues = false } = {},
+): Promise<EnvironmentResult[]> {
   const { run } = kit
   let copy: WorkspaceCopy | null = null
   try {
@@ -81,7 +90,11 @@ async function planCommit(kit: Kit, commit: string, environments: Environment[])
     const init = await kit.engine.run('init', { ...kit.engine.scoped, ...root })
     if (init.exit_code !== 0) throw new EngineRefusal(init, 'init')
     const results: EnvironmentResult[] = []
-    for (const environment of environments) results.push(await planOne(kit, copy, environment))
+    for (const environment of environments) {
+      const text = ownValues ? await readWhole(`${copy.iacRoot}/${environment.path}`, MAX_BYTES) : environment.text
+      // A commit without the file tells nothing about this environment.
+      if (text !== null) results.push(await planOne(kit, copy, { ...environment, text }))
+    }
     return results
   } catch (error) {
     const reason = describeRefusal(kit, error)

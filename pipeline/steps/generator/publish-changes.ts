@@ -4,7 +4,6 @@ import { recordPush } from '../../../src/rounds/run-records.ts'
 import type { CodeText } from '../../../src/services/iac/contract.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { Run } from '../../kit/run.ts'
-import { readVersions, type Versions } from '../../workspace/diff.ts'
 import { learnDeclaredSecrets } from '../shared/look-at-repository.ts'
 
 /** Number of artifacts of an attempt that are uploaded in parallel. */
@@ -53,9 +52,13 @@ export function countLines(change: { new_file: boolean; content: string }): { ad
   return { added: count('+'), removed: count('-') }
 }
 
-interface ChangedFile extends Versions {
+/** A file whose text is known. */
+interface ChangedFile {
   path: string
   form: CodeText['form']
+  current: string
+  /** Its text in the last commit; null for a new file. */
+  committed: string | null
 }
 
 /** Maximum content of one request to the iac service, which accepts 8 MiB in all. */
@@ -91,14 +94,12 @@ export async function formatChanges(kit: Kit): Promise<string[]> {
 }
 
 async function readChangedFiles(run: Run): Promise<ChangedFile[]> {
-  const files: ChangedFile[] = []
-  for (const { path, new_file: isNew } of await run.workspace.pendingChanges()) {
-    const form = /\.(tf|tfvars)$/.exec(path)?.[1] as CodeText['form'] | undefined
-    if (form === undefined) continue
-    const versions = await readVersions(run.context.config, run.workspace, { path, isNew }, run.signal)
-    if (versions !== null) files.push({ path, form, ...versions })
-  }
-  return files
+  return (await run.workspace.versions('commit')).flatMap(({ to, before, after }) => {
+    const form = /\.(tf|tfvars)$/.exec(to ?? '')?.[1] as CodeText['form'] | undefined
+    return form === undefined || to === null || after === null
+      ? []
+      : [{ path: to, form, current: after, committed: before }]
+  })
 }
 
 /** Returns the texts of a file to send: the current one, and the committed one if known. */
