@@ -29,7 +29,7 @@ export function parseDiagnostics(text: string): Diagnostic[] {
     if (raw.startsWith('╷')) isFramed = false
     // Without a frame, an empty line stands before each heading of the engine.
     const isInside: boolean = isFramed || (head !== null && !isAfterBlank)
-    const heading = isInside ? null : HEAD.exec(line)
+    const heading: RegExpExecArray | null = isInside ? null : HEAD.exec(line)
     isAfterBlank = line === ''
     if (heading) {
       endDiagnostic()
