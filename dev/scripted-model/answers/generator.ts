@@ -23,7 +23,7 @@ export function generate(conversation: Conversation): Reply {
   if (ids) return writeImports(ids, conversation)
   const drift = driftTask(query)
   if (drift) return mendDrift(drift, conversation)
-  if (conversation.data.has('unasked')) return mend(conversation)
+  if (conversation.data.has('unasked') || conversation.data.has('findings of the audit')) return mend(conversation)
   return isRefusal(conversation) ? repair(conversation) : write(conversation)
 }
 
@@ -55,7 +55,7 @@ function write({ query, steps: all }: Conversation): Reply {
   }
   if (steps.length === 0) return listRoot
   if (steps.length === 1) return readFiles(names)
-  if (edited(steps)) return complete('done', recording.summary)
+  if (edited(steps)) return complete('done', recording.summary, recording.assumptions)
   const files: Files = Object.fromEntries(names.map((name) => [name, resultOf(steps, 'read_file', name)]))
   const edits = editsIn(recording, files)
   return edits.length > 0

@@ -4,8 +4,8 @@ import type { RoundResult } from '../../../src/rounds/round-result.ts'
 
 /** The generator's summary of one attempt, with facts from code. */
 export interface Attempt extends GeneratorAnswer {
-  /** The reason for the attempt: the task, validation findings, or a missing part of the request. */
-  reason: 'task' | 'validation' | 'request'
+  /** The reason for the attempt: the task, validation findings, a missing part of the request, or what an audit found. */
+  reason: 'task' | 'validation' | 'request' | 'audit'
   files: readonly string[]
 }
 
@@ -24,8 +24,8 @@ export function composeResult(
   let summary = attempts[base]?.summary ?? ''
   const repairs: string[] = []
   for (const later of attempts.slice(base + 1)) {
-    // Without a change, only the reason for an omitted part of the request is worth a remark.
-    if (later.files.length === 0 && later.reason !== 'request') continue
+    // Without a change, only the reason for leaving what was objected to is worth a remark.
+    if (later.files.length === 0 && later.reason !== 'request' && later.reason !== 'audit') continue
     if (later.summary === summary) continue
     const describesAll = later.files.length > 0 && describesSame(later.summary, summary)
     repairs.push(
@@ -79,6 +79,7 @@ const REMARK = {
   task: 'Later',
   validation: 'After validation',
   request: 'After a check against the request',
+  audit: 'After the audit',
 } as const
 const MAX_REMARK = 300
 const MAX_DRIFT = 2_000
