@@ -44,10 +44,7 @@ const routeTree = root.addChildren([
     ]),
     session.addChildren([
       part('/', () => import('./screens/rounds/rounds.tsx'), ['round']),
-      part('/review', () => import('./screens/review/review.tsx'), [
-        ...(['round', 'part', 'file', 'line', 'attempt'] as const),
-        ...PLAN,
-      ]),
+      part('/review', () => import('./screens/review/review.tsx'), ['round', 'part', 'file', 'line', ...PLAN]),
       part('/graph', () => import('./screens/graph/graph.tsx'), ['round', 'resource', 'action', 'show']),
       part('/seal', () => import('./screens/seal/seal.tsx'), ['round']),
       part('/pull-request', () => import('./screens/pull-request/pull-request.tsx')),

@@ -143,9 +143,10 @@ export async function judge(stack: EvalStack, scenario: Scenario, uri: string, s
   try {
     const plan = planned && root ? await planOf(root, signal) : null
     const file = async (path: string) => (root ? await root.file(path) : null)
+    const commented = scenario.expect.identified !== undefined && root ? await root.commented() : null
     const unformatted = formatted && root ? await root.unformatted(signal) : null
     const evidence = await collectEvidence({ stack, api, uri, signal }, session, scenario.expect)
-    const outcome: Outcome = { session, collected, plan, file, unformatted, evidence }
+    const outcome: Outcome = { session, collected, plan, file, commented, unformatted, evidence }
     const failures = await findUnmet(scenario.expect, outcome)
     if (scenario.rego !== undefined) failures.push(...(await policyFailures(scenario.rego, plan, signal)))
     return failures

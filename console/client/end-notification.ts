@@ -59,5 +59,14 @@ const LONGEST = 160
 export function endText({ current_status, rounds, first_query, is_blocked }: Session) {
   const query = rounds.at(-1)?.query ?? first_query ?? ''
   const title = `${ENDS[current_status] ?? 'Round ended'}${is_blocked ? ', session locked' : ''}`
-  return { title, body: query.length <= LONGEST ? query : `${query.slice(0, LONGEST - 1).toWellFormed()}…` }
+  return {
+    title,
+    body:
+      query.length <= LONGEST
+        ? query
+        : `${query
+            .slice(0, LONGEST - 1)
+            .toWellFormed()
+            .replace(/\s+\S{0,40}$/, '')}…`,
+  }
 }

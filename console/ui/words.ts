@@ -76,9 +76,12 @@ const toHex = (code: number) => code.toString(16).toUpperCase().padStart(4, '0')
 
 const MISLEADING = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u{feff}]/gu
 
-/** Returns the beginning of a long text, with a mark where it was cut. */
+/** The last word, which may be half; a longer text without blanks is no word. */
+const LAST_WORD = /\s+\S{0,40}$/
+
+/** Returns the whole words at the beginning of a long text, with a mark where it was cut. */
 export const shorten = (text: string, length: number): string =>
-  text.length <= length ? text : `${[...text.slice(0, length)].slice(0, -1).join('')}…`
+  text.length <= length ? text : `${[...text.slice(0, length)].slice(0, -1).join('').replace(LAST_WORD, '')}…`
 
 /** Returns the beginning of an untrusted text, with misleading characters visible. */
 export const excerpt = (text: string, length: number): string => visibleText(shorten(text, length))

@@ -104,7 +104,9 @@ function commandsIn(root: { config: Config; iac: IacClient; place: EngineRoot; s
       await plan(signal)
       await runUntilSuccess('apply', () => iac.run('apply', { ...scoped, plan_file }, { signal }))
     },
-    /** Imports every block that has an identifier in a comment. */
+    /** Lists the blocks that have an identifier in a comment. */
+    commented: () => findCommentedBlocks(place.workspace_path),
+    /** Imports these blocks. */
     importCommented: async (signal?: AbortSignal) => {
       await init(signal)
       for (const pair of await findCommentedBlocks(place.workspace_path))

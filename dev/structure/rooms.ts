@@ -75,7 +75,9 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'src/saved-plans',
-    holds: 'the reviewed plan of a session for a later apply: record, encrypted copy, comparison with the present',
+    holds:
+      'the reviewed plan of a session for a later apply: record, encrypted copy, comparison with the present; the kept ' +
+      'plan of the code before the session',
     imports: ['src/base', 'src/data', 'src/services', 'src/repository', 'src/plan', 'src/context.ts'],
   },
   {

@@ -4,7 +4,7 @@ import type { Collected } from '../../dev/demo/collect.ts'
 import { readText } from '../../dev/files.ts'
 import type { Json } from '../../src/base/json.ts'
 import type { Plan } from '../../src/plan/plan.ts'
-import { managedChanges } from '../../src/plan/planned-changes.ts'
+import { managedChanges, stateIdentifiers } from '../../src/plan/planned-changes.ts'
 import { compareValue, stepsOf, valuesAt } from '../../src/rules/intent/condition.ts'
 import { evaluateStatements } from '../../src/rules/intent/evaluate-statements.ts'
 import { fits } from '../../src/rules/intent/glob.ts'
@@ -19,6 +19,8 @@ export interface Outcome {
   plan: Plan | string | null
   /** Reads a file of the branch by its path below the engine root; null if there is none. */
   file(path: string): Promise<string | null>
+  /** Blocks of the branch that have an identifier in a comment; null if no expectation needs them. */
+  commented: { address: string; resource_id: string }[] | null
   /** Files of the branch that `fmt` would change; null if no expectation needs it, or if there is no branch. */
   unformatted: string[] | null
   evidence: Evidence
@@ -43,8 +45,19 @@ export async function findUnmet(expected: Expectations, outcome: Outcome): Promi
   for (const condition of expected.reports) failures.push(...reportFailure(condition, collected.reports))
   if (needsPlan(expected)) failures.push(...planFailures(expected, outcome.plan))
   for (const wanted of expected.files) failures.push(...fileFailures(wanted, await outcome.file(wanted.path)))
+  if (expected.identified !== undefined) failures.push(...stateFailures(expected.identified, outcome))
   if (expected.formatted) failures.push(...formatFailures(outcome.unformatted))
   failures.push(...evidenceFailures(expected, outcome.evidence))
+  return failures
+}
+
+function stateFailures(count: number, { commented, plan }: Outcome): string[] {
+  if (commented === null || plan === null || typeof plan === 'string') return ['there is no state to compare with']
+  const state = stateIdentifiers(plan)
+  const failures = commented.length === count ? [] : [`${commented.length} blocks name an identifier, not ${count}`]
+  for (const { address, resource_id } of commented)
+    if (state.get(address) !== resource_id)
+      failures.push(`${address} names ${resource_id}, the state has ${state.get(address) ?? 'no such resource'}`)
   return failures
 }
 
@@ -104,8 +117,8 @@ function fileFailures({ path, contains, lacks }: Expectations['files'][number], 
 }
 
 /** True if these expectations need a plan. */
-export const needsPlan = ({ plan, plan_empty, moved }: Expectations): boolean =>
-  plan.length > 0 || moved.length > 0 || plan_empty !== undefined
+export const needsPlan = ({ plan, plan_empty, moved, identified }: Expectations): boolean =>
+  plan.length > 0 || moved.length > 0 || plan_empty !== undefined || identified !== undefined
 
 /** @param plan a text is the reason why there is none */
 function planFailures(expected: Expectations, plan: Plan | string | null): string[] {

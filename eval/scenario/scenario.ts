@@ -76,6 +76,11 @@ const expectations = v.pipe(
     files: v.optional(v.array(strict({ path, contains: v.exactOptional(text), lacks: v.exactOptional(text) })), []),
     /** Resources that the plan moves without deleting or creating anything; patterns of both addresses. */
     moved: v.optional(v.array(strict({ from: text, to: text })), []),
+    /**
+     * Number of blocks of the branch that have an identifier in a comment, each of which must be in the state with the
+     * object of that identifier.
+     */
+    identified: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
     /** True if the engine's `fmt` must leave all files unchanged. */
     formatted: v.exactOptional(v.literal(true)),
     /** The kept answer to the last request. */

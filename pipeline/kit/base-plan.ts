@@ -4,7 +4,8 @@ import type { Diagnostic } from '../../src/plan/diagnostics/diagnostic.ts'
 import { fromEngine, parseDiagnostics } from '../../src/plan/diagnostics/parse.ts'
 import { type Plan, parsePlanInSlices } from '../../src/plan/plan.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
-import type { EngineState } from '../../src/plan/state/state.ts'
+import type { StateVersion } from '../../src/plan/state/state.ts'
+import { findFirstCommit } from '../../src/rounds/run-records.ts'
 import { findAppliedCommit } from '../../src/saved-plans/saved-plan.ts'
 import { diagnosticsIn, type EngineResult, type EngineRoot } from '../../src/services/iac/contract.ts'
 import { describeState, LOCAL_STATE_FILE, writeOverride, writeStateKeys } from '../workspace/backend-override.ts'
@@ -12,12 +13,19 @@ import { copyCommit } from '../workspace/clone.ts'
 import { removeRightInside } from '../workspace/files/private-files.ts'
 import { readPriorState } from '../workspace/saved-plans/zip.ts'
 import { describeFault, runJob } from './engine.ts'
+import {
+  findKeptPlan,
+  hashLockFile,
+  isEmptyState,
+  isStill,
+  keepBasePlan,
+  type MadePlan,
+  readSessionState,
+} from './kept-base-plan.ts'
 import type { Run } from './run.ts'
 
 /** What the code before the session plans, or why that is not known, in one masked line. */
-export type BaseReading =
-  | { ok: true; plan: Plan; state: Pick<EngineState, 'lineage' | 'serial'> | null }
-  | { ok: false; reason: string }
+export type BaseReading = ({ ok: true } & MadePlan) | { ok: false; reason: string }
 
 export type BasePlan = ReturnType<typeof createBasePlan>
 
@@ -26,24 +34,31 @@ const PLAN_FILE = 'base.plan'
 /**
  * Plans the code as it was before the session, or as the session last applied it, in a work tree of its own with the
  * state of the session. The plan is of the whole root, takes no lock of the state, and runs beside the round, whose own
- * jobs never wait for it. A failure is a result; only a lost lease and the end of the run are thrown.
+ * jobs never wait for it. It is kept for later rounds, which use it as long as it would be made alike. A failure is a
+ * result; only a lost lease and the end of the run are thrown.
  */
 export function createBasePlan(run: Run, secrets: Pick<SecretRegister, 'text' | 'add'>) {
   let current: ReturnType<typeof begin> | null = null
-  const begin = () => {
+  const begin = ({ usesKept }: { usesKept: boolean }) => {
     const stop = new AbortController()
-    const checked = Promise.withResolvers<Diagnostic[]>()
-    const reading = readBase(stoppable(run, stop.signal), secrets, checked.resolve).catch((error: unknown) => {
+    const checked = Promise.withResolvers<Diagnostic[] | null>()
+    const stopped = stoppable(run, stop.signal)
+    const reading = readBase(stopped, secrets, { usesKept, onChecked: checked.resolve }).catch((error: unknown) => {
       if (!run.signal.aborted && !stop.signal.aborted)
         run.log.warn('the code from before the session could not be planned', { error })
       return { ok: false as const, found: [], reason: describeFault(error, secrets), error }
     })
     // Every end of the reading ends the check.
     void reading.then(({ found }) => checked.resolve(found))
-    return { stop, reading, found: checked.promise }
+    const keeping = reading.then((made) => (made.ok ? keepBasePlan(stopped, made) : undefined))
+    return { stop, reading, found: checked.promise, ended: keeping }
   }
   const start = () => {
-    current ??= begin()
+    current ??= begin({ usesKept: true })
+    return current
+  }
+  const startAnew = () => {
+    current = begin({ usesKept: false })
     return current
   }
   const wait = async <T>(promise: Promise<T>): Promise<T> => {
@@ -51,33 +66,44 @@ export function createBasePlan(run: Run, secrets: Pick<SecretRegister, 'text' | 
     run.signal.throwIfAborted()
     return value
   }
+  /** True once the round has ended. */
+  let isOver = false
   return {
-    /** Begins the plan, unless it has begun. Never waits, and never throws. */
-    start: (): void => void start(),
     /**
-     * Returns the plan of the code before the session. A plan over another state than `state`, as after an apply of
-     * others meanwhile, is made again.
+     * Begins the plan, unless it has begun. Where there is no state yet nobody can have changed anything, and it waits
+     * for a question. Never throws.
      */
-    read: async (state: Pick<EngineState, 'lineage' | 'serial'> | null = null): Promise<BaseReading> => {
+    start: async (): Promise<void> => {
+      const state = await readSessionState(run).catch(() => null)
+      if (!isOver && !isEmptyState(state)) start()
+    },
+    /**
+     * Returns the plan of the code before the session, to compare with a plan of the session over `state`. It is made
+     * again when it was made over another state, as before an apply of others, and a kept one also when it would not be
+     * made alike.
+     */
+    read: async (plan: Plan, state: StateVersion | null): Promise<BaseReading> => {
       const first = await wait(start().reading)
-      if (!first.ok || !first.state || !state) return first
-      if (first.state.lineage === state.lineage && first.state.serial === state.serial) return first
-      current = null
-      return await wait(start().reading)
+      if (!first.ok || (await isStill(run, first, { plan, state }))) return first
+      return await wait(startAnew().reading)
     },
     /**
      * Returns the errors of the engine in the code before the session: those of init and validation, which are
-     * known first, or for the step `plan` those of the plan. None when that code could not be looked at.
+     * known first, or for the step `plan` those of the plan. None when that code could not be looked at. A kept plan
+     * says nothing of the errors that the engine would find now.
      */
     findErrors: async (step: 'init' | 'validate' | 'plan' | 'show'): Promise<Diagnostic[]> => {
+      if ((await wait(start().found)) === null) startAnew()
       const { reading, found } = start()
-      return step === 'init' || step === 'validate' ? await wait(found) : (await wait(reading)).found
+      const isEarly = step === 'init' || step === 'validate'
+      return (isEarly ? await wait(found) : (await wait(reading)).found) ?? []
     },
     /** Stops a plan that is still being made, and waits until its engine job has ended. Never throws. */
     stop: async (): Promise<void> => {
+      isOver = true
       if (current === null) return
       current.stop.abort(new Error('the round has ended'))
-      await current.reading
+      await current.ended
     },
   }
 }
@@ -105,21 +131,33 @@ class BaseRefused extends PlatformError {
   }
 }
 
-type Reading = BaseReading & { found: Diagnostic[] }
+type Reading = (({ ok: true; text: string | null } & MadePlan) | { ok: false; reason: string }) & {
+  found: Diagnostic[]
+}
 
-/** @param onChecked is called with the errors of init and validation as soon as they are known */
+interface ReadOptions {
+  /** True if a plan that an earlier round kept may do. */
+  usesKept: boolean
+  /** Is called with the errors of init and validation as soon as they are known; with null for a kept plan. */
+  onChecked: (found: Diagnostic[] | null) => void
+}
+
 async function readBase(
   run: Run,
   secrets: Pick<SecretRegister, 'add' | 'text'>,
-  onChecked: (found: Diagnostic[]) => void,
+  { usesKept, onChecked }: ReadOptions,
 ): Promise<Reading> {
   const { context, round, workspace, signal, log } = run
   if (!(await context.iac.offers?.('lock', signal)))
     return unknown('the iac service does not offer plans without the lock of the state.')
-  const applied = await findAppliedCommit(context.sql, round.session.id)
-  if (applied === null && workspace.branch === workspace.defaultBranch && round.number > 1)
-    return unknown('the session works on the default branch, where its beginning is not marked.')
-  const commit = applied ?? (await workspace.baseCommit())
+  const commit = await findCommit(run)
+  if (commit === null) return unknown('the session works on the default branch, where its beginning is not marked.')
+  const kept = usesKept ? await findKeptPlan(run, commit) : null
+  if (kept !== null) {
+    onChecked(null)
+    return { ok: true, ...kept, text: null, found: [] }
+  }
+  await workspace.provide(commit)
   const isManaged = context.stateStore !== undefined
   const copy = await copyCommit(context.config, workspace, commit, signal, { backend: isManaged ? 'session' : 'own' })
   try {
@@ -152,8 +190,12 @@ async function readBase(
     assertAccepted(shown, copy.iacRoot)
     return {
       ok: true,
+      commit,
+      text: shown.stdout,
       plan: await parsePlanInSlices(shown.stdout),
       state: await readPriorState(`${copy.iacRoot}/${PLAN_FILE}`),
+      lock_sha256: await hashLockFile(copy.iacRoot),
+      isKept: false,
       found: [],
     }
   } catch (error) {
@@ -162,6 +204,15 @@ async function readBase(
   } finally {
     await copy.remove().catch((error: unknown) => log.warn('a copy of the code was not removed', { error }))
   }
+}
+
+/** Returns the commit that the session last applied, or else the one at which it began; null when that is not known. */
+async function findCommit({ context, round, workspace }: Run): Promise<string | null> {
+  const applied = await findAppliedCommit(context.sql, round.session.id)
+  if (applied !== null) return applied
+  return workspace.branch === workspace.defaultBranch
+    ? await findFirstCommit(context.sql, round.session.id)
+    : await workspace.baseCommit()
 }
 
 const unknown = (reason: string) => ({ ok: false as const, reason, found: [] as Diagnostic[] })

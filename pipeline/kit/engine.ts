@@ -42,6 +42,7 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
     }
   }
   let initialised = false
+  let hasInstalled = false
   let info: Promise<EngineInfo | null> | null = null
   const schema = createProviderSchema(
     async (request) => {
@@ -83,7 +84,12 @@ export function createEngine(run: Run, { secrets, outputs }: { secrets: SecretRe
     },
     set initialised(value) {
       initialised = value
+      hasInstalled ||= value
       schema.forget()
+    },
+    /** True after the first successful init of the run: the lock file then names what is installed. */
+    get hasInstalled() {
+      return hasInstalled
     },
     /** Resource types and their schemas, from the initialised providers. */
     schema,

@@ -35,6 +35,7 @@ export async function drift(kit: Kit): Promise<Outcome> {
     valid: null,
     targets: scope.targets,
     filterSessionChanges: false,
+    ...(run.round.is_partial && { request: kit.secrets.text(run.round.query) }),
     conventions,
     maxIterations: run.context.config.orchestration.max_drift_reports,
   }).finally(() => keepTurn(kit))
@@ -132,7 +133,8 @@ async function narrate(
     targets: readonly string[]
   },
 ) {
-  await kit.status.show('report', 'Infrastructure successfully validated. Generating report')
+  const outcome = known.failure === null ? 'Infrastructure successfully validated' : 'The drift could not be read'
+  await kit.status.show('report', `${outcome}. Generating report`)
   const diff = await kit.run.workspace.branchDiff()
   const request = kit.secrets.text(kit.run.round.query)
   return await runChain(kit, driftReportWriter, { ...known, request, diff })

@@ -62,7 +62,7 @@ async function carryOut(kit: Kit, intent: IntentCheck, judgement: string): Promi
   const initialised = Promise.allSettled([initialising])
   const conventions = await composePrompts(kit, initialised).finally(() => initialised)
   await initialising
-  kit.base.start()
+  void kit.base.start()
   const maxAttempts = run.context.config.orchestration.max_validation_iteration
   const environments = createEnvironmentCheck(kit)
   const validate = createChoiceValidator(kit, chooseSessionTargets(kit))

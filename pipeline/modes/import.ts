@@ -12,6 +12,7 @@ import { runChain } from '../kit/run-chain.ts'
 import {
   type Discovery,
   discover,
+  notOffered,
   notSelected,
   type Selection,
   selectChosen,
@@ -59,10 +60,12 @@ export async function importResources(kit: Kit): Promise<Outcome> {
   const planned = await importSelected(kit, { ledger, resumed: resumed !== null, conventions })
   const after = await converge(kit, ledger, planned, conventions)
   const imported = followMoves(ledger.imported(), after.plan, identityOf(run.round.session.provider))
+  const excluded = [...selection.excluded, ...ledger.managedElsewhere()]
+  const known = new Set(excluded.map(({ resource_id }) => resource_id))
   const facts: ImportFacts = {
     imported,
     failed: [...selection.missing, ...ledger.failed()],
-    excluded: [...selection.excluded, ...ledger.managedElsewhere()],
+    excluded: [...excluded, ...ledger.foreign().flatMap((id) => (known.has(id) ? [] : notOffered(id)))],
     state_alignment: stateAlignment(imported, after.plan).text,
     recommendations: leftoverBlocks(ledger.failed(), after.plan),
     nothing: null,
@@ -116,7 +119,8 @@ async function endWithoutImport(
  */
 export async function writeImportReport(kit: Kit, facts: ImportFacts, plan: ValidPlan | null): Promise<void> {
   const { run, secrets, status } = kit
-  await status.show('report', 'Infrastructure successfully validated. Generating report')
+  const outcome = plan === null ? 'There is no plan to report on' : 'Infrastructure successfully validated'
+  await status.show('report', `${outcome}. Generating report`)
   const request = run.round.is_partial ? secrets.text(run.round.query) : ''
   const narration = await runChain(kit, importReportWriter, {
     facts,

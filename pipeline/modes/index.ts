@@ -1,5 +1,6 @@
+import { recordFirstCommit } from '../../src/rounds/run-records.ts'
 import { createKit, type Kit } from '../kit/kit.ts'
-import { inWorkspace, type Modes, type Outcome, withOwnBackend } from '../kit/run.ts'
+import { inWorkspace, type Modes, type Outcome, type Run, withOwnBackend } from '../kit/run.ts'
 import { settleStatusAfter } from '../kit/status.ts'
 import { findStanding, settleState } from '../steps/plan/existing-state.ts'
 import { apply } from './apply.ts'
@@ -13,6 +14,7 @@ import { importPreview, importResources } from './import.ts'
  */
 const onCode = (handle: (kit: Kit) => Promise<Outcome>, preview = handle) =>
   inWorkspace(async (run) => {
+    await markBeginning(run)
     const standing = await findStanding(run)
     const kit = createKit(standing.on === 'own' ? withOwnBackend(run) : run)
     return await settleStatusAfter(kit, async () => {
@@ -20,6 +22,12 @@ const onCode = (handle: (kit: Kit) => Promise<Outcome>, preview = handle) =>
       return (await settleState(kit, standing)) ?? (await (run.round.preview ? preview(kit) : handle(kit)))
     }).finally(kit.base.stop)
   })
+
+/** Marks where a session begins that works on the default branch, which nothing else tells later rounds. */
+async function markBeginning({ context, round, workspace }: Run): Promise<void> {
+  if (round.number === 1 && workspace.branch === workspace.defaultBranch)
+    await recordFirstCommit(context.sql, round, await workspace.head())
+}
 
 export const modes: Modes = {
   generate: onCode(generate),

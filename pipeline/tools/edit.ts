@@ -8,7 +8,8 @@ export const fileTools = (access: FileAccess): Tool[] => [
   defineTool({
     name: 'write_to_file',
     description:
-      'Create a file, or replace its whole content. Missing directories are created. Only .tf and .tfvars files. ' +
+      'Create a file, or replace its whole content. Missing directories are created. Only .tf, .tfvars, .tf.json and ' +
+      '.tofu.json files; the last two must stay JSON. ' +
       'Give the complete text: nothing of an existing file is kept. For a small change of an existing file ' +
       'use replace_in_file.',
     schema: v.object({
@@ -28,7 +29,7 @@ export const fileTools = (access: FileAccess): Tool[] => [
   defineTool({
     name: 'replace_in_file',
     description:
-      `Change parts of an existing .tf or .tfvars file with one or more blocks of this form:\n${BLOCK_FORM}\n` +
+      `Change parts of an existing .tf, .tfvars, .tf.json or .tofu.json file with one or more blocks of this form:\n${BLOCK_FORM}\n` +
       'The search lines must match the file exactly, blanks and indentation included, and occur exactly ' +
       'once; read the file first. ' +
       'Blocks are applied in order. When one block does not fit, the file is left untouched. An empty ' +
@@ -47,7 +48,7 @@ export const fileTools = (access: FileAccess): Tool[] => [
   defineTool({
     name: 'delete_file',
     description:
-      'Delete one .tf or .tfvars file. Resources it declares will be destroyed by the next apply unless they ' +
+      'Delete one .tf, .tfvars, .tf.json or .tofu.json file. Resources it declares will be destroyed by the next apply unless they ' +
       'are declared elsewhere.',
     schema: v.object({
       target_file: v.pipe(v.string(), v.description('Path of an existing file, relative to the workspace root')),

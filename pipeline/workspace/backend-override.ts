@@ -57,8 +57,13 @@ export async function describeState(
   return file ? { state: { cloud: file.cloud, override_sha256: await sha256Hex(file.content) } } : {}
 }
 
-/** Writes a file with credentials, unless an engine has replaced its root by a link. Errors: 500. */
-async function writeIntoRoot({ upload_folder }: Config['paths'], iacRoot: string, name: string, content: string) {
+/** Writes a file that is never pushed, unless an engine has replaced its root by a link. Errors: 500. */
+export async function writeIntoRoot(
+  { upload_folder }: Config['paths'],
+  iacRoot: string,
+  name: string,
+  content: string,
+) {
   try {
     const uploads = await realpath(upload_folder).catch(() => null)
     if (uploads !== null && isInside(uploads, iacRoot) && (await realpath(iacRoot)) !== iacRoot)

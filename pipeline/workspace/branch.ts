@@ -1,5 +1,6 @@
+import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { badGateway, internal, type PlatformError, REPOSITORY_UNREACHABLE } from '../../src/base/errors.ts'
+import { badGateway, badRequest, internal, type PlatformError, REPOSITORY_UNREACHABLE } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { listChanges } from './change-budget.ts'
@@ -7,6 +8,7 @@ import { excludeNeverPushed, isNeverPushed } from './files/engine-files.ts'
 import {
   type CloneLimits,
   type Git,
+  LINK,
   MAX_LISTING,
   MIB,
   measure,
@@ -70,11 +72,18 @@ async function findStart(git: Git, { round, branch }: BranchOptions, tip: string
   if ((round.attempt === 1 && !isAbandoned) || round.base_commit === tip) return tip
   const base = round.base_commit
   if (base === null) return null
-  let output = await git.network([...FETCH, '--depth=1', 'origin', base])
+  await fetchCommit(git, base, branch)
+  return await parseRevision(git, `${base}^{commit}`)
+}
+
+/** Fetches a commit that is an ancestor of the remote branch, unless the clone has it. Errors: 502. */
+export async function fetchCommit(git: Git, commit: string, branch: string): Promise<void> {
+  const known = await git.local(['cat-file', '-e', `${commit}^{commit}`])
+  if (known.code === 0) return
+  let output = await git.network([...FETCH, '--depth=1', 'origin', commit])
   // Some servers do not serve a single commit by id. It is an ancestor of the tip, so the whole branch has it.
   if (output.code !== 0) output = await git.network([...FETCH, '--unshallow', 'origin', `refs/heads/${branch}`])
   if (output.code !== 0) throw badGateway(REPOSITORY_UNREACHABLE)
-  return await parseRevision(git, `${base}^{commit}`)
 }
 
 const FETCH = ['fetch', '--quiet', '--no-tags']
@@ -83,7 +92,10 @@ const FETCH = ['fetch', '--quiet', '--no-tags']
 const parseRevision = async (git: Git, revision: string): Promise<string> =>
   (await git.run(['rev-parse', '--verify', revision], { timeoutMs: ASK_TIMEOUT_MS })).trim()
 
-/** Throws 422 `RepositoryTooLarge` when the files of a commit exceed the limits; 500 with git's text. */
+/**
+ * Throws 422 `RepositoryTooLarge` when the files of a commit exceed the limits; 400 for a name that only the engine can
+ * read; 500 with git's text.
+ */
 async function assertTreeFits(git: Git, commit: string): Promise<void> {
   const { bytes } = await measure(git.place.directory)
   const tree = createTreeMeter(git.limits, bytes)
@@ -98,15 +110,19 @@ function createTreeMeter(limits: CloneLimits, start: number) {
   let bytes = start
   let entries = 0
   let rest = ''
+  let unreadable: string | null = null
   const refusal = (): PlatformError | null => {
+    if (unreadable !== null) return unreadableName(unreadable)
     if (bytes > limits.max_clone_mib * MIB) return repositoryTooLarge(limits)
     return entries > limits.max_clone_files ? tooManyFiles(limits) : null
   }
   const count = (line: string) => {
     // The size is the fourth word, and a hyphen for a folder.
-    const size = Number(line.slice(0, line.indexOf('\t')).split(/\s+/)[3])
-    if (Number.isFinite(size)) bytes += size
+    const [mode = '', , , size] = line.slice(0, line.indexOf('\t')).split(/\s+/)
+    if (Number.isFinite(Number(size))) bytes += Number(size)
     entries++
+    const path = Buffer.from(line.slice(line.indexOf('\t') + 1), 'latin1')
+    if ((mode === LINK || CODE.test(path.toString())) && !isUtf8(path)) unreadable = path.toString()
   }
   return {
     refusal,
@@ -119,6 +135,15 @@ function createTreeMeter(limits: CloneLimits, start: number) {
     },
   }
 }
+
+/** Files that the engine loads by their ending. */
+const CODE = /\.(?:tf|tofu|tfvars)(?:\.json)?$/
+
+/** The engine opens such a file, of which no check of the platform could know: no text holds its name. */
+const unreadableName = (path: string): PlatformError =>
+  badRequest(
+    `The name of '${path.replaceAll(/\p{Cc}/gu, '?')}' is not UTF-8, so that the platform cannot check the file: rename it.`,
+  )
 
 const COMMIT_MESSAGE = 'Platform changes'
 
@@ -136,7 +161,7 @@ export async function commitAndPush(checkout: Checkout): Promise<string> {
 }
 
 /** Stages changes one by one, because `git add` would run git in a repository placed below the clone. */
-async function stageChanges(checkout: Checkout): Promise<void> {
+export async function stageChanges(checkout: Checkout): Promise<void> {
   const changed = await listChanges(checkout)
   if (changed.length === 0) return
   // Git lists the folder in place of its files, which would be missing from the reviewed change.

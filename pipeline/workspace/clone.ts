@@ -16,7 +16,7 @@ import { assertNoForeignBackend } from './backend-override.ts'
 import { isInside, locateRoot, resolveLink } from './files/confine.ts'
 import { excludeNeverPushed, hiddenNames, neverPushed, WORKSPACE_MARKER } from './files/engine-files.ts'
 import { isShared, removeRightInside, shareTree, writePrivateFile } from './files/private-files.ts'
-import { createLocalGit, type Git, MAX_LISTING, SUBMODULE } from './git/git.ts'
+import { createLocalGit, type Git, LINK, MAX_LISTING, SUBMODULE } from './git/git.ts'
 import type { Workspace } from './workspace.ts'
 
 /**
@@ -79,8 +79,6 @@ interface IndexEntry {
   /** With slashes, relative to the clone. */
   path: string
 }
-
-const LINK = '120000'
 
 /**
  * Removes entries from the work tree that must not reach the engine: symlinks out of the clone or into git's directory,

@@ -6,7 +6,7 @@ import { assertSumFits, listChanges } from './change-budget.ts'
 import { readText } from './files/access.ts'
 import { excludeNeverPushed } from './files/engine-files.ts'
 import { withRegularFile } from './files/private-files.ts'
-import { createLocalGit, describeGitFailure, mustSucceed } from './git/git.ts'
+import { createLocalGit, describeGitFailure, MIB, mustSucceed } from './git/git.ts'
 import type { Checkout, FileChange, Workspace } from './workspace.ts'
 
 const MAX_BYTES = 4 * 1024 * 1024
@@ -39,8 +39,7 @@ export async function readCodeAt({ git, iacRoot }: Checkout, commit: string): Pr
 
 /** Lists the files below the engine root that differ between `since`, a commit of this clone, and the head. */
 export async function listChangedFiles(checkout: Checkout, since: string): Promise<string[]> {
-  const args = [...NAMES, since, 'HEAD', '--', '.', ...excludeNeverPushed(checkout.paths)]
-  return (await checkout.git.run(args, { cwd: checkout.iacRoot })).split('\0').filter(Boolean)
+  return await listNames(checkout, [since, 'HEAD'])
 }
 
 const NAMES = [...DIFF, '--name-only', '-z', '--no-renames']
@@ -51,41 +50,75 @@ const FULL_DIFF = [...TEXT_DIFF, '--no-renames', '--unified=1000']
  * 422 for too many or too large changes.
  */
 export async function readPendingChanges(checkout: Checkout): Promise<FileChange[]> {
-  const { git, iacRoot } = checkout
-  const { max_change_mib } = git.limits
   await listChanges(checkout)
-  const run = async (args: string[]) => {
-    const output = await git.local(args, { cwd: iacRoot })
-    return output.stopped === 'output' ? output.stdout : mustSucceed(git, output)
+  return [...(await readChanges(checkout, ['HEAD'])), ...(await readUntrackedFiles(checkout))]
+}
+
+/**
+ * Reads how the staged files below the engine root differ from the start of the run, in the same form: a file that the
+ * run made is new whatever later attempts did to it, and one that is again as it was is left out. Errors: 422 for
+ * changes that are too large.
+ */
+export const readRunChanges = (checkout: Checkout): Promise<FileChange[]> =>
+  readChanges(checkout, ['--cached', checkout.base])
+
+async function readChanges(checkout: Checkout, since: readonly string[]): Promise<FileChange[]> {
+  const added = await listNames(checkout, ['--diff-filter=A', ...since])
+  const changed = await listNames(checkout, [CHANGED, ...since])
+  const diffs = changed.length === 0 ? [] : await readDiffs(checkout, since, changed)
+  return [
+    ...changed.map((path, index) => ({ path, new_file: false, content: diffs[index] ?? '' })),
+    ...(await readTexts(checkout, added)),
+  ]
+}
+
+const CHANGED = '--diff-filter=MDT'
+
+/** Reads the diffs of the changed files with one call of git, in the order of the paths. */
+async function readDiffs({ git, iacRoot, paths: own }: Checkout, since: readonly string[], paths: readonly string[]) {
+  const { max_change_mib } = git.limits
+  const args = [...FULL_DIFF, CHANGED, ...since, '--', '.', ...excludeNeverPushed(own)]
+  const output = await git.local(args, { cwd: iacRoot, maxOutput: max_change_mib * MIB })
+  // A file that was made small holds little, but its diff shows what it was.
+  const bytes = output.stopped === 'output' ? Number.POSITIVE_INFINITY : 0
+  assertSumFits(git.limits, bytes, `Changes that take ${max_change_mib} MiB and more were made or left`, paths)
+  const diffs: string[] = []
+  // A line of a file has a sign before it, so that only the head of a diff begins with these words.
+  const [, ...parts] = `\n${mustSucceed(git, output)}`.replace(/\n$/, '').split(HEAD)
+  for (const part of parts) {
+    const diff = `${HEAD.trimStart()}${part}\n`
+    // A file that becomes a link has two: its removal and its addition.
+    if (/^[^\n]*\nnew file mode /.test(part)) diffs.push(`${diffs.pop() ?? ''}${diff}`)
+    else diffs.push(diff)
   }
-  const listed = await run([...NAMES, '--diff-filter=AMDT', 'HEAD', '--', '.', ...excludeNeverPushed(checkout.paths)])
-  const changes: FileChange[] = []
-  let bytes = 0
-  for (const path of listed.split('\0').filter(Boolean)) {
-    const content = await run(['--literal-pathspecs', ...FULL_DIFF, 'HEAD', '--', path])
-    // A file that was made small holds little, but its diff shows what it was.
-    bytes += content.length
-    assertSumFits(git.limits, bytes, `Changes that take ${max_change_mib} MiB and more were made or left`, [path])
-    changes.push({ path, new_file: false, content })
-  }
-  for (const { path, content } of await readUntrackedFiles(checkout)) changes.push({ path, new_file: true, content })
-  return changes
+  return diffs
+}
+
+const HEAD = '\ndiff --git '
+
+async function listNames(checkout: Checkout, which: readonly string[]): Promise<string[]> {
+  const args = [...NAMES, ...which, '--', '.', ...excludeNeverPushed(checkout.paths)]
+  return (await checkout.git.run(args, { cwd: checkout.iacRoot })).split('\0').filter(Boolean)
 }
 
 const MAX_CHARACTERS = 1_000_000
 
 /** Reads the new files below the engine root that no ignore rule hides. */
-async function readUntrackedFiles(checkout: Checkout) {
+async function readUntrackedFiles(checkout: Checkout): Promise<FileChange[]> {
   const { git, iacRoot } = checkout
   const args = ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ...excludeNeverPushed(checkout.paths)]
-  const listed = await git.run(args, { cwd: iacRoot })
-  const files: Pick<FileChange, 'path' | 'content'>[] = []
-  for (const path of listed.split('\0').filter(Boolean)) {
+  return await readTexts(checkout, (await git.run(args, { cwd: iacRoot })).split('\0').filter(Boolean))
+}
+
+/** Reads new files whole; what is no regular text file is left out. */
+async function readTexts({ iacRoot }: Checkout, paths: readonly string[]): Promise<FileChange[]> {
+  const files: FileChange[] = []
+  for (const path of paths) {
     const file = join(iacRoot, path)
     // An engine run can replace the engine root or a folder by a link that leads out of the clone.
     const isInPlace = (await realpath(file).catch(() => null)) === file
     const content = isInPlace ? await readText(file, MAX_CHARACTERS) : null
-    if (content !== null) files.push({ path, content })
+    if (content !== null) files.push({ path, new_file: true, content })
   }
   return files
 }

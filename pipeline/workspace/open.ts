@@ -7,9 +7,24 @@ import type { Logger } from '../../src/base/log.ts'
 import type { HostResolver } from '../../src/repository/remote.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { resolveHost } from '../../src/runtime/fetch.ts'
-import { checkOutBranch, commitAndPush, computeRevision, readHead, restoreFiles } from './branch.ts'
+import {
+  checkOutBranch,
+  commitAndPush,
+  computeRevision,
+  fetchCommit,
+  readHead,
+  restoreFiles,
+  stageChanges,
+} from './branch.ts'
 import { cloneRepository, removeUnsafeEntries, writeMarker, writeRules } from './clone.ts'
-import { findMergeBase, listChangedFiles, readBranchDiff, readCodeAt, readPendingChanges } from './diff.ts'
+import {
+  findMergeBase,
+  listChangedFiles,
+  readBranchDiff,
+  readCodeAt,
+  readPendingChanges,
+  readRunChanges,
+} from './diff.ts'
 import { createGit } from './git/git.ts'
 import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } from './git/place.ts'
 import { keepDirectory, removeLeftovers } from './saved-plans/plan-directory.ts'
@@ -86,12 +101,20 @@ function createWorkspace(checkout: Checkout): Workspace {
     head: async () => keptHead ?? (await readHead(checkout)),
     restore: (commit) => restoreFiles(checkout, commit),
     pendingChanges: () => readPendingChanges(checkout),
+    runChanges: async () => {
+      await stageChanges(checkout)
+      return await readRunChanges(checkout)
+    },
     changedFiles: (since) => listChangedFiles(checkout, since),
     branchDiff: async (since) => {
       if (since === 'run') return readBranchDiff(checkout, checkout.base)
       return readBranchDiff(checkout, await findBase())
     },
     baseCommit: findBase,
+    provide: async (commit) => {
+      await findBase().catch(() => {})
+      await fetchCommit(git, commit, branch)
+    },
     baseCode: async () => readCodeAt(checkout, await findBase()),
     revision: () => computeRevision(checkout),
     keep: async () => {

@@ -21,6 +21,8 @@ export interface Workspace {
   restore(commit: string): Promise<void>
   /** Reads the files that changed since the last commit: new ones with their text, others as a full-context diff. */
   pendingChanges(): Promise<FileChange[]>
+  /** Stages all changes and reads how the files differ from the start of the run, in the same form. */
+  runChanges(): Promise<FileChange[]>
   /** Lists the files that differ between a commit and the branch head, deleted ones included. */
   changedFiles(since: string): Promise<string[]>
   /** Reads uncommitted texts and the diff against the merge base, or with `run` the start of the run. */
@@ -29,6 +31,8 @@ export interface Workspace {
   baseCode(): Promise<string>
   /** Returns the commit at which the session branch left the default branch. Errors: 500 with git's text. */
   baseCommit(): Promise<string>
+  /** Fetches a commit of the session branch that the clone may lack. Errors: 502 when the remote does not give it. */
+  provide(commit: string): Promise<void>
   revision(): Promise<string>
   /** Keeps the clone as `<upload_folder>/<session uuid>/saved-plan`; a crash never loses both old and new. */
   keep(): Promise<void>

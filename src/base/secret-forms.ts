@@ -108,6 +108,9 @@ const FORMATS: [name: string, pattern: RegExp][] = [
   ['a key of an Azure account', /(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{40,}={0,2}/],
 ]
 
+/** The kinds of secrets that have an unmistakable form. */
+export const TOKEN_KINDS: readonly string[] = FORMATS.map(([name]) => name)
+
 /** Matches every text that a format may match, to rule out nearly all texts in one pass. */
 const HINT = new RegExp(
   '-----BEGIN|A[KSBC][IC]A|ABSK|LTAI|AGE-|Q~|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|ATATT|xox|xapp|hooks\\.slack|AIza' +

@@ -17,7 +17,7 @@ export function cutMiddle(text: string, limit: number): string {
 
 /** Cuts a text to `limit` UTF-16 units including the ellipsis, at the end of a word. */
 export const cutEnd = (text: string, limit: number): string =>
-  text.length <= limit ? text : `${text.slice(0, wordEndBefore(text, limit - 1))}…`
+  text.length <= limit ? text : `${text.slice(0, wordEndBefore(text, limit - 1)).trimEnd()}…`
 
 /** Longest text that counts as one word; longer ones are cut inside. */
 const MAX_WORD = 40

@@ -59,11 +59,12 @@ export const ATTEMPT_STEPS = ['generate', 'init', 'validate', 'plan', 'show', 'i
 export const STEP_OUTCOMES = ['ok', 'failed', 'skipped'] as const
 
 /**
- * The outcome of an attempt. `accepted`: the round continued with its code. `refused`: the engine or a check rejected
- * its code. `failed`: it could not be completed, for example because a model did not answer. `cancelled`: a user
- * cancelled the round. `interrupted`: its worker stopped or died.
+ * The outcome of an attempt. `accepted`: the round ended with its code. `continued`: its code was accepted, and another
+ * attempt of the round followed, for example to write in what others had changed. `refused`: the engine or a check
+ * rejected its code. `failed`: it could not be completed, for example because a model did not answer. `cancelled`: a
+ * user cancelled the round. `interrupted`: its worker stopped or died.
  */
-export const ATTEMPT_OUTCOMES = ['accepted', 'refused', 'failed', 'cancelled', 'interrupted'] as const
+export const ATTEMPT_OUTCOMES = ['accepted', 'continued', 'refused', 'failed', 'cancelled', 'interrupted'] as const
 
 /** One exchange of the conversation: the user's request and the platform's answer. */
 export interface Turn {

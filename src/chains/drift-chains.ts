@@ -6,11 +6,20 @@ import { showDiff } from './shared/branch-diff.ts'
 import { defineChain } from './shared/chain.ts'
 import { createOperationsTool, FINISH_WITH_OPERATIONS, limitToSent, writeFilterQuery } from './shared/operations.ts'
 
-/** Turns drift into operations in plain language. When the model finds none, every entry of the drift is one. */
+interface SplitterValues {
+  drift: readonly DriftOperation[]
+  /** The request of a partial round, masked; null when all drift is to be taken over. */
+  request: string | null
+}
+
+/**
+ * Turns drift into operations in plain language. When the model finds none, every entry of the drift is one, except in a
+ * partial round, whose request may be about none of them.
+ */
 export const taskSplitter = defineChain({
   name: 'TASK_SPLITTER',
   role: 'main',
-  system: () =>
+  system: (_, { request }: SplitterValues) =>
     renderLayout({
       role:
         'You turn a drift document into operations for an engineer who edits the code. The document lists, for ' +
@@ -30,16 +39,28 @@ export const taskSplitter = defineChain({
         'Leave out attributes that the provider computes and that cannot be written in code, and say so in the ' +
           'explanation.',
         'Add nothing that the document does not hold: no improvements, no refactoring.',
+        ...(request === null ? [] : [ONLY_REQUESTED]),
       ],
       finish: FINISH_WITH_OPERATIONS,
     }),
-  query: ({ drift }: { drift: readonly DriftOperation[] }) =>
-    `Split this drift document into operations.\n\n${fence('drift document', JSON.stringify(drift, null, 2))}`,
+  query: ({ drift, request }) =>
+    [
+      'Split this drift document into operations.',
+      fence('drift document', JSON.stringify(drift, null, 2)),
+      ...(request === null ? [] : [fence('request', request)]),
+    ].join('\n\n'),
   tools: ['inspection', 'webSearch'],
   resultTool: () => createOperationsTool(),
-  read: ({ operations }, { values: { drift }, log }) =>
-    operations.length > 0 ? keepAboutDrift(drift, operations, log) : drift.map((entry) => JSON.stringify(entry)),
+  read: ({ operations }, { values: { drift, request }, log }) =>
+    operations.length > 0 || request !== null
+      ? keepAboutDrift(drift, operations, log)
+      : drift.map((entry) => JSON.stringify(entry)),
 })
+
+const ONLY_REQUESTED =
+  'The request names the drift that is to be taken over. An attribute that it does not ask for stays as it is, also in ' +
+  'the same block: no operation has it, and the explanation names it. Nothing of the document may be asked for: then ' +
+  'there is no operation.'
 
 /** Average number of operations kept per address: with 3 addresses at most 96. */
 const MAX_PER_ADDRESS = 32

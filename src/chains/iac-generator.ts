@@ -21,8 +21,6 @@ export interface GeneratorValues {
   concernsCloud?: boolean
   /** Providers of the code when none of them is of the cloud of the session. */
   foreignProviders?: { cloud: Cloud; names: readonly string[] }
-  /** Identifiers that need a resource block, in import rounds. */
-  selectedIds?: readonly string[]
   /** One of the queries below. */
   task: string
   /** The files of the repository; null when they are not shown. */
@@ -77,15 +75,7 @@ export const iacGenerator = defineChain({
   }),
   system: (
     bodies,
-    {
-      operation,
-      forbid,
-      templates,
-      abbreviations,
-      selectedIds = [],
-      concernsCloud = true,
-      foreignProviders,
-    }: GeneratorValues,
+    { operation, forbid, templates, abbreviations, concernsCloud = true, foreignProviders }: GeneratorValues,
   ) =>
     renderLayout({
       role:
@@ -99,7 +89,7 @@ export const iacGenerator = defineChain({
         'Make the smallest change that does the task. Do not reformat, rename, reorder or clean up what you were ' +
           'not asked to touch. Where a block has to be renamed or moved, add a `moved` block: without one its ' +
           'resource is destroyed.',
-        'Write only `.tf` and `.tfvars` files below the root you see. The engine loads the files directly in it and ' +
+        'Write only `.tf`, `.tfvars`, `.tf.json` and `.tofu.json` files below the root you see. The engine loads the files directly in it and ' +
           'those of modules it calls, no other folder. Edit existing files with `replace_in_file`; write whole files ' +
           'only when they are new.',
         'Leave provider and version settings alone, unless the task is about them or needs a provider that the code ' +
@@ -133,7 +123,6 @@ export const iacGenerator = defineChain({
           : []),
       ],
       blocks: [
-        ['Identifiers to import', selectedIds.length > 0 ? fence('identifiers', bullets(selectedIds)) : ''],
         ['Forbidden actions', bodies.forbiddenActions],
         ['Engine guidelines', forWriter(bodies.engine, operation)],
         ['Creating resources', concernsCloud ? forWriter(bodies.resourceCreation, operation) : ''],
@@ -246,6 +235,12 @@ const WHOLE_RESULT =
 export const writeFeedbackQuery = (feedback: string) =>
   'The validation did not accept the code. Find the cause in the files and correct it. ' +
   `${WHOLE_RESULT}\n\n${fence('output of the validation', cutMiddle(feedback, MAX_OUTPUT))}`
+
+/** Asks for blocks that are missing or contradict their object; `result` says what was imported and what was not. */
+export const writePairsQuery = (result: string) =>
+  'The engine accepts the code, but not all identifiers could be imported: each is held against its block, and against ' +
+  'the object as the provider reads it, before anything is imported. Write the blocks that are missing, and let a ' +
+  `block that contradicts its object describe it. ${WHOLE_RESULT}\n\n${fence('result of the import', cutMiddle(result, MAX_OUTPUT))}`
 
 /**
  * Asks for a repair after the engine rejected the code; the findings list causes first.

@@ -21,7 +21,7 @@ interface ImportFilterValues {
 
 /**
  * Selects the resources that a request wants to import, in the order and spelling of the unmanaged identifiers; others
- * are dropped. The explanation is for the user, masked, and may be empty.
+ * are `invented`. The explanation is for the user, masked, and may be empty.
  */
 export const importFilter = defineChain({
   name: 'IMPORT_FILTER',
@@ -58,16 +58,13 @@ export const importFilter = defineChain({
       operations: 'Selected identifiers, copied exactly, one per entry; may be empty',
       explanation: 'How they were chosen, written to the user',
     }),
-  read: ({ operations, explanation }, { values: { cloud, unmanagedIds }, log, mask }) => {
+  read: ({ operations, explanation }, { values: { cloud, unmanagedIds }, mask }) => {
     const toIdentity = identityOf(cloud)
-    const selected = new Set(operations.map((operation) => toIdentity(stripBackticks(operation))))
-    const ids = unmanagedIds.filter((id) => selected.has(toIdentity(id)))
-    if (ids.length < selected.size)
-      log.warn('the import filter named identifiers that are not unmanaged', {
-        named: selected.size,
-        known: ids.length,
-      })
-    return { ids, explanation: mask(explanation.trim()) }
+    const named = new Map(operations.map(stripBackticks).map((id) => [toIdentity(id), id]))
+    const known = new Set(unmanagedIds.map(toIdentity))
+    const ids = unmanagedIds.filter((id) => named.has(toIdentity(id)))
+    const invented = [...named].flatMap(([key, id]) => (known.has(key) ? [] : mask(id)))
+    return { ids, invented, explanation: mask(explanation.trim()) }
   },
 })
 
@@ -98,7 +95,7 @@ const schema = v.object({
 export const importAddresses = defineChain({
   name: 'IMPORT_ADDRESSES',
   role: 'small',
-  system: (_, { pendingIds }: ImportAddressesValues) =>
+  system: (_, __: ImportAddressesValues) =>
     renderLayout({
       role: 'You match identifiers of existing resources with the blocks that were written for them in this session.',
       rules: [
@@ -107,16 +104,15 @@ export const importAddresses = defineChain({
         'Give each identifier the full address of exactly one resource block, with index where the block has ' +
           '`count` or `for_each`.',
         'Match by kind and by the name or identifier in the arguments, not by position.',
-        'Use every address once. Leave out an identifier that has no block rather than guess, and name it in the ' +
-          'summary.',
+        'Use an address at most once. Leave out an identifier without a block, and one that you cannot tell from ' +
+          'another, rather than guess, and name it in the summary.',
         'Copy the identifiers exactly: the engine takes them as they are.',
       ],
-      blocks: [['Identifiers without address', fence('identifiers', bullets(pendingIds))]],
       finish: 'Call `import_addresses` once with `status`, `summary` and `imports`.',
     }),
-  query: ({ addresses, diff }) =>
+  query: ({ pendingIds, addresses, diff }) =>
     joinParts(
-      'Match the identifiers with the blocks of this session.',
+      `Match these identifiers with the blocks of this session.\n\n${fence('identifiers', bullets(pendingIds))}`,
       addresses.length > 0 &&
         `These are the addresses that the plan has for them.\n\n${fence('addresses', bullets(addresses))}`,
       showDiff(diff),

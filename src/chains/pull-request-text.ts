@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { createResultTool } from '../agent/result-tool.ts'
+import { cutEnd } from '../base/text.ts'
 import { fence, LANGUAGE_RULE, renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { requiredText } from './shared/result-fields.ts'
@@ -10,7 +11,7 @@ export const MAX_TITLE = 256
 const schema = v.object({
   title: v.pipe(
     v.string(),
-    v.transform((title) => title.trim().replaceAll(/\s+/g, ' ').slice(0, MAX_TITLE)),
+    v.transform((title) => cutEnd(title.trim().replaceAll(/\s+/g, ' '), MAX_TITLE)),
     requiredText('One line that says what the change does'),
   ),
   description: requiredText('The summary: what changes and why, as prose'),

@@ -219,13 +219,14 @@ export class HclScanner {
 const SPACE = /^\p{White_Space}$/u
 const isSpace = (char: string): boolean => SPACE.test(char)
 
-const NAMED: Record<string, string> = { n: '\n', r: '\r', t: '\t' }
+const NAMED: Record<string, string> = { n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\' }
 
+/** Decodes escapes; one that the engine refuses stays as it is written. */
 function decodeEscapes(literal: string): string {
   if (!literal.includes('\\')) return literal
   return literal.replace(ESCAPE, (whole, short?: string, long?: string, named?: string) => {
     const code = short ?? long
-    if (code === undefined) return named === undefined ? whole : (NAMED[named] ?? named)
+    if (code === undefined) return NAMED[named ?? ''] ?? whole
     const point = Number.parseInt(code, 16)
     return point <= 0x10ffff ? String.fromCodePoint(point) : whole
   })

@@ -22,6 +22,8 @@ export interface ListedChange {
   replace_paths?: string[]
   /** The engine's reason, for example `replace_because_tainted`. */
   replace_reason?: string
+  /** The engine's reason for a deletion, for example `delete_because_count_index`. */
+  delete_reason?: string
   /** True if a replacement leaves the old object in place, unmanaged. */
   keeps_old?: true
 }
@@ -73,6 +75,7 @@ function describe(resource: ResourceChange, action: ListedAction, masker: Pick<M
     ...(change.importing && { import_id: shownId(memberOf(change.importing, 'id'), masker) }),
     ...(action === 'replace' && paths.length > 0 && { replace_paths: paths.map((path) => masker.text(path)) }),
     ...(action === 'replace' && action_reason && { replace_reason: masker.text(action_reason) }),
+    ...(action === 'delete' && action_reason && { delete_reason: masker.text(action_reason) }),
     ...(action === 'replace' && change.actions.includes('forget') && { keeps_old: true as const }),
   }
 }

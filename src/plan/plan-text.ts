@@ -2,6 +2,8 @@
 const UNKNOWN = /^( *)\+ ("?[\w.-]+"?) += \(known after apply\)$/
 /** The first line of a value of several lines: indentation, mark and name, opening. */
 const OPENING = /^( *)([-+~] "?[\w.-]+"?) += ([[{])$/
+/** The first line of a text of several lines; the group is as long as the indentation of its last line. */
+const HEREDOC = /^( *(?:[-+~] )?)(?:\S.* )?<<-EOT$/
 /** An attribute, padded so that its equals sign is below those of the others. */
 const PADDED = /^( *[-+~ ] "?[\w.-]+"?) {2,}= /
 
@@ -43,9 +45,21 @@ export function condensePlanText(text: string): string {
     }
     if (value) values.set(value.text, value.name)
     kept.push(line.replace(PADDED, '$1 = '))
+    const end = endOfText(lines, at)
+    kept.push(...lines.slice(at + 1, end + 1))
+    at = end
   }
   endBlocks(-1)
   return kept.join('\n')
+}
+
+/** Returns the last line of the text that begins in a line, which is not shortened; the line itself for any other. */
+function endOfText(lines: readonly string[], at: number): number {
+  const opening = HEREDOC.exec(lines[at] ?? '')?.[1]
+  if (opening === undefined) return at
+  const closing = `${' '.repeat(opening.length)}EOT`
+  const end = lines.findIndex((line, index) => index > at && line.startsWith(closing))
+  return end === -1 ? at : end
 }
 
 /** Reads a value of several lines; null where none begins. */

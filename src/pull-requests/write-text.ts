@@ -1,4 +1,5 @@
 import { PlatformError } from '../base/errors.ts'
+import { cutEnd } from '../base/text.ts'
 import { withTimeLimit } from '../base/time.ts'
 import type { Mode, Turn } from '../base/vocabulary.ts'
 import { MAX_TITLE, pullRequestText } from '../chains/pull-request-text.ts'
@@ -7,7 +8,7 @@ import type { Context } from '../context.ts'
 import type { RunTrace } from '../observe/run-trace.ts'
 import { type ChangeList, countsInWords, type ListedChange } from '../plan/change-list.ts'
 import type { RoundRow } from './evidence/evidence.ts'
-import { bulletList, cut, plainTitle } from './evidence/markdown.ts'
+import { bulletList, plainTitle } from './evidence/markdown.ts'
 import { actionInWords } from './evidence/sections/plan-section.ts'
 import { maskFirstRequest } from './shown-rounds.ts'
 
@@ -148,7 +149,7 @@ export function writeOwnText({
   const asked = requests.length > 0 ? requests : [firstRequest]
   const parts = [
     'No model wrote this summary; code put it together from what the session stored.',
-    `Requested:\n${bulletList(asked.slice(0, MAX_REQUESTS).map((request) => cut(request.replaceAll(/\s+/g, ' ').trim(), 400)))}`,
+    `Requested:\n${bulletList(asked.slice(0, MAX_REQUESTS).map((request) => cutEnd(request.replaceAll(/\s+/g, ' ').trim(), 400)))}`,
     asked.length > MAX_REQUESTS && `and ${asked.length - MAX_REQUESTS} more requests.`,
     changes && `The reviewed plan: ${countsInWords(changes.counts)}.`,
     ...tellWhatWasBuilt(completed, history),

@@ -87,7 +87,7 @@ export const storeComplianceCheck = storing((document: ComplianceReport) => ({
   columns: { passed: document.passed },
 }))
 
-/** Stores the change of one file: the whole text of a `new_file`, else a diff with the whole file as context. */
+/** Stores the change of one file in a round: the whole text of a `new_file`, else a diff with all of it as context. */
 export const storeCodeChange = storing((change: { path: string; new_file: boolean; content: string }) => ({
   name: `changes/${token()}-${safeName(change.path)}`,
   body: change.content,
@@ -212,10 +212,25 @@ export const insertComplianceCheck = insertInto<{ passed: boolean }>('compliance
 ])
 
 /** Cuts a file name to the 254 characters of its column. */
+const fileName = (path: string) => [...storable(path)].slice(0, 254).join('')
+
 export const insertCodeChange = insertInto<{ file_name: string }>('code_changes', (sql, { file_name }) => [
   sql`file_name`,
-  sql`${[...storable(file_name)].slice(0, 254).join('')}::varchar`,
+  sql`${fileName(file_name)}::varchar`,
 ])
+
+/** Removes the changes of files from a round, except some rows, so that each file has one. */
+export async function dropCodeChanges(
+  sql: Sql,
+  round: ClaimedRound,
+  { paths, except }: { paths: readonly string[]; except: readonly number[] },
+): Promise<void> {
+  await sql`
+    WITH held AS (${heldSessionQuery(sql, round)})
+    DELETE FROM code_changes USING held
+    WHERE round_id = ${round.id} AND file_name = ANY(${paths.map(fileName)}::text[])
+      AND NOT code_changes.id = ANY(${[...except]}::integer[])`
+}
 
 /** Inserts a preview; a later import may choose from `resource_ids`. */
 export const insertPreview = insertInto<{ counts: Record<string, number>; resource_ids: readonly string[] }>(

@@ -25,7 +25,7 @@ export function mergeFindings(code: CodeFindings, model: ComplianceFindings): Co
   }
 }
 
-const NOTHING_CHANGED = 'The plan changes nothing, so that there was no change to check.'
+const NOTHING_CHANGED = 'The plan changes no resource, so that there was no change to check.'
 
 /** Begins the summary with the sentence that a plan without changes gave nothing to check. */
 export const ofEmptyPlan = (findings: ComplianceFindings): ComplianceFindings => ({

@@ -1,5 +1,5 @@
 import type { Masker } from '../base/masking.ts'
-import { joinNames } from '../base/text.ts'
+import { cutEnd, joinNames } from '../base/text.ts'
 import { type PlannedChange, STATE_ACTIONS, type StateAction } from '../plan/actions.ts'
 import { withoutIndexes } from '../plan/addresses.ts'
 import type { StateChange } from '../plan/change-list.ts'
@@ -121,13 +121,15 @@ function changeFacts(result: ApplyResult, planned: readonly PlannedChange[]): Ap
 const STALE = {
   text:
     'Nothing was applied: the engine refused the plan because the state moved after the plan was made. ' +
-    'Another run changed the infrastructure in between.',
+    'Something else wrote the state in between.',
   advice: 'Run a generate round, which plans on the state as it stands, and apply then.',
 }
 
 const LOCKED = {
-  text: 'Nothing was applied: the engine could not lock the state, because another run holds it.',
-  advice: 'Wait for the other run, run a generate round and apply then.',
+  text: 'Nothing was applied: the engine could not lock the state, because its lock is held.',
+  advice:
+    'Wait for the run that holds it, run a generate round and apply then. A lock that an interrupted engine left behind ' +
+    'has to be removed by hand.',
 }
 
 function entriesOf(
@@ -219,7 +221,7 @@ function summarise(status: Status, { created, updated, destroyed, failed }: Appl
   const counts = `${created} created, ${updated} updated, ${destroyed} destroyed`
   if (status === 'Success') return `The plan was applied: ${counts}.`
   if (status === 'Partial') return `The plan was applied in part: ${counts}, ${failed} failed.`
-  return 'The apply failed before it changed anything.'
+  return 'The apply failed, and the engine tells of no change that it completed.'
 }
 
 function nothingApplied(
@@ -328,7 +330,7 @@ interface EngineError {
   address: string | null
   /** Type and name of the block that the error names, for example `aws_vpc.main`; null when it names none. */
   block: string | null
-  /** Error text without Terraform's frame; at most 2,000 characters and an ellipsis. */
+  /** Error text without Terraform's frame; at most 2,000 characters. */
   text: string
 }
 
@@ -411,6 +413,6 @@ function readErrors(stderr: string): EngineError[] {
       const address = /^\s+with (.+),$/m.exec(text)?.[1] ?? null
       const [, type, name] = /^\s+on .+ line \d+, in resource "([^"]+)" "([^"]+)":$/m.exec(text) ?? []
       const block = type === undefined ? null : `${type}.${name}`
-      return { address, block, text: text.length > MAX_ERROR ? `${text.slice(0, MAX_ERROR)}…` : text }
+      return { address, block, text: cutEnd(text, MAX_ERROR) }
     })
 }

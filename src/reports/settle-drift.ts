@@ -1,5 +1,5 @@
 import type { Masker } from '../base/masking.ts'
-import { joinNames } from '../base/text.ts'
+import { cutEnd, joinNames } from '../base/text.ts'
 import { toReportAction } from '../plan/actions.ts'
 import { stripBackticks, withoutIndexes } from '../plan/addresses.ts'
 import { type DriftFact, type DriftOperation, driftFacts } from '../plan/drift.ts'
@@ -10,8 +10,12 @@ import { type DriftReport, finishReport, reportSchemas } from './schemas.ts'
 export interface DriftFacts {
   /** Every address that differed during the round, as first read. */
   detected: readonly DriftOperation[]
+  /** Those that the round wrote into the code and that its last reading shows no more; default: all that are gone. */
+  written?: readonly DriftOperation[]
   /** Last differences that no exception rule covers. */
   remaining: readonly DriftOperation[]
+  /** Addresses of those that the request does not ask for. */
+  unasked?: ReadonlySet<string>
   /** Last differences that an exception rule covers. */
   excepted: readonly DriftOperation[]
   /** Remarks of the exception filter about the rules. */
@@ -35,14 +39,15 @@ type Unreconciled = DriftReport['unreconciled_drift'][number]
 type Whitelisted = DriftReport['whitelisted_exceptions'][number]
 
 const STILL_THERE = 'The last plan still shows this difference.'
+const NOT_ASKED = 'The request does not ask for it, so it was left alone.'
 const NOT_READ_AGAIN = 'It could not be read again whether this difference is gone.'
 const UNREADABLE = 'The drift could not be read.'
 const MAX_TEXT = 4_000
-const NO_DRIFT = 'No drift was found: the code describes the infrastructure as it is.'
+const NO_DRIFT = 'No drift was found: a plan of the whole root shows no difference.'
 const noDriftIn = (targets: readonly string[]) =>
-  targets.length === 0
-    ? NO_DRIFT
-    : `No drift was found at ${joinNames(targets, 8)}. Nothing but this and what it depends on was looked at.`
+  targets.length === 0 ? NO_DRIFT : `No drift was found. ${lookedAt(targets)}`
+const lookedAt = (targets: readonly string[]) =>
+  `Nothing but ${joinNames(targets, 8)} and what it depends on was looked at.`
 export const NOTHING_TO_COMPARE = 'Nothing was compared: neither the code of this root nor its state has a resource.'
 
 /**
@@ -54,7 +59,12 @@ export const NOTHING_TO_COMPARE = 'Nothing was compared: neither the code of thi
 export function settleDriftReport(narration: DriftReport, facts: DriftFacts, masker: Masker): DriftReport {
   const remediated = remediatedOperations(facts).map((operation) => remediatedEntry(narration, operation, facts))
   const unreconciled = unreconciledEntries(narration, facts)
-  const status = unreconciled.length === 0 ? 'Succeeded' : remediated.length > 0 ? 'Partial' : 'Failed'
+  // What the request does not ask for is left on purpose.
+  const status = unreconciled.every(({ reason }) => reason === NOT_ASKED)
+    ? 'Succeeded'
+    : remediated.length > 0
+      ? 'Partial'
+      : 'Failed'
   const document = {
     summary: summaryOf(narration, facts, { status, remediated: remediated.length }),
     status,
@@ -65,11 +75,12 @@ export function settleDriftReport(narration: DriftReport, facts: DriftFacts, mas
   return finishReport('drift', reportSchemas.drift, document, masker)
 }
 
-/** Returns what no longer differs; nothing without a commit of the round, which then remediated nothing. */
-function remediatedOperations({ detected, remaining, excepted, changedFiles }: DriftFacts): DriftOperation[] {
+/** Returns what the round wrote into the code and what no longer differs; nothing without a commit of the round. */
+function remediatedOperations({ detected, written, remaining, excepted, changedFiles }: DriftFacts): DriftOperation[] {
   if (changedFiles.length === 0) return []
   const left = new Set([...remaining, ...excepted].map(({ address }) => address))
-  return detected.filter(({ address }) => !left.has(address))
+  const isWritten = (address: string) => written?.some((operation) => operation.address === address) ?? true
+  return detected.filter(({ address }) => !left.has(address) && isWritten(address))
 }
 
 function remediatedEntry(
@@ -95,12 +106,15 @@ function remediatedEntry(
   }
 }
 
-function unreconciledEntries(narration: DriftReport, { remaining, failure }: DriftFacts): Unreconciled[] {
+function unreconciledEntries(narration: DriftReport, { remaining, failure, unasked }: DriftFacts): Unreconciled[] {
   const entries = remaining.map((operation) => {
     const narrated = entriesAbout(narration.unreconciled_drift, operation.address)
     return {
       resource_address: operation.address,
-      reason: narrated[0]?.reason || (failure === null ? STILL_THERE : NOT_READ_AGAIN),
+      reason:
+        (unasked?.has(operation.address) && NOT_ASKED) ||
+        narrated[0]?.reason ||
+        (failure === null ? STILL_THERE : NOT_READ_AGAIN),
       details: joinDetails(
         driftFacts(operation),
         narrated.flatMap(({ details }) => details),
@@ -162,6 +176,7 @@ function summaryOf(
     failure === null ? '' : UNREADABLE,
     narration.status === settled.status ? narration.summary.trim() : '',
   ]
+  if (targets.length > 0 && failure === null && !beyond) sentences.push(lookedAt(targets))
   const text = sentences.filter((sentence) => sentence !== '').join(' ')
   return beyond ? `${text}\n\n${describeUnseen(beyond)}` : text
 }
@@ -189,7 +204,7 @@ function describeUnseen(beyond: BeyondTargets): string {
 }
 
 const countResources = (number: number) => (number === 1 ? '1 resource' : `${number} resources`)
-const shorten = (text: string) => (text.length > MAX_TEXT ? `${[...text].slice(0, MAX_TEXT).join('')}…` : text)
+const shorten = (text: string) => cutEnd(text, MAX_TEXT)
 
 type Change = DriftReport['remediated_resources'][number]['changes'][number]
 
@@ -238,5 +253,6 @@ export function settleDriftPreview(
 function previewSummary(remaining: number, excepted: number, targets: readonly string[]): string {
   if (remaining + excepted === 0) return noDriftIn(targets)
   const resources = remaining === 1 ? '1 resource differs' : `${remaining} resources differ`
-  return `Preview: ${resources}, and ${excepted} more as the exception rules expect. Nothing was changed.`
+  const found = `Preview: ${resources}, and ${excepted} more as the exception rules expect. Nothing was changed.`
+  return targets.length > 0 ? `${found} ${lookedAt(targets)}` : found
 }

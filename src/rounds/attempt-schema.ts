@@ -45,7 +45,8 @@ export const AttemptSchema = z
       .enum(ATTEMPT_OUTCOMES)
       .nullable()
       .describe(
-        'null while it runs. `accepted`: the round went on with its code. `refused`: the engine or a check did not ' +
+        'null while it runs. `accepted`: the round went on with its code, and no other attempt followed. ' +
+          '`continued`: its code was accepted, and another attempt followed. `refused`: the engine or a check did not ' +
           'accept its code. `failed`: it could not be carried to its end. `cancelled`: somebody ended the round. ' +
           '`interrupted`: its worker stopped or died.',
       ),

@@ -20,7 +20,8 @@ export type AttemptEnd = Record<'input_tokens' | 'cached_tokens' | 'output_token
   }
 
 /**
- * Records the beginning of an attempt and returns its number. Throws `LeaseLost`.
+ * Records the beginning of an attempt and returns its number; an accepted attempt before it was not the last one.
+ * Throws `LeaseLost`.
  * @param begin.task the loop that the attempt belongs to
  * @param begin.reason the reason for the attempt, masked; null for the first one of a round
  */
@@ -30,6 +31,10 @@ export async function recordAttemptBegin(
   begin: { task: Operation; reason: string | null },
 ): Promise<number> {
   const [row] = await writeHeld(sql, round)`
+    , earlier AS (
+      UPDATE round_attempts SET outcome = 'continued' FROM session
+      WHERE round_id = ${round.id} AND outcome = 'accepted'
+    )
     INSERT INTO round_attempts (round_id, number, restart, task, reason)
     SELECT ${round.id}, 1 + coalesce((SELECT max(number) FROM round_attempts WHERE round_id = ${round.id}), 0),
            ${round.attempt - 1}, ${begin.task}, ${storable(begin.reason)}

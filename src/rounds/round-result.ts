@@ -15,6 +15,7 @@ const changeList = v.object({
       import_id: v.exactOptional(v.nullable(v.string())),
       replace_paths: v.exactOptional(v.array(v.string())),
       replace_reason: v.exactOptional(v.string()),
+      delete_reason: v.exactOptional(v.string()),
       keeps_old: v.exactOptional(v.literal(true)),
     }),
   ),

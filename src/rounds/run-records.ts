@@ -16,6 +16,25 @@ export async function recordPush(sql: Sql, round: ClaimedRound, commit: string):
     UPDATE rounds SET pushed_commit = ${commit} FROM session WHERE rounds.id = ${round.id} RETURNING rounds.id`
 }
 
+/** Records the commit at which the session begins, unless it is recorded. Throws `LeaseLost`. */
+export async function recordFirstCommit(sql: Sql, round: ClaimedRound, commit: string): Promise<void> {
+  await writeHeld(sql, round)`
+    UPDATE sessions SET first_commit = coalesce(first_commit, ${commit}) FROM session
+    WHERE sessions.id = session.id RETURNING sessions.id`
+}
+
+/** Returns the commit at which the session begins; null when it is not recorded. */
+export async function findFirstCommit(sql: Sql, sessionId: number): Promise<string | null> {
+  const [row] = await sql<{ first_commit: string | null }[]>`SELECT first_commit FROM sessions WHERE id = ${sessionId}`
+  return row?.first_commit ?? null
+}
+
+/** Records under which object key the plan of the code before the session is kept. Throws `LeaseLost`. */
+export async function recordBasePlan(sql: Sql, round: ClaimedRound, key: string): Promise<void> {
+  await writeHeld(sql, round)`
+    UPDATE sessions SET base_plan_key = ${key} FROM session WHERE sessions.id = session.id RETURNING sessions.id`
+}
+
 /** Records what the session does from now on with a state that its repository keeps elsewhere. Throws `LeaseLost`. */
 export async function recordStateChoice(sql: Sql, round: ClaimedRound, choice: StateChoice | null) {
   await writeHeld(sql, round)`

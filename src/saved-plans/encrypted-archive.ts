@@ -9,9 +9,9 @@ export interface ArchiveOwner {
 /** Largest archive. It is limited because it is in memory twice: in clear and encrypted. */
 export const MAX_ARCHIVE_BYTES = 128 * 1024 * 1024
 /** An encrypted object also holds the mark, the salt and one tag of 16 bytes per mebibyte. */
-const MAX_OBJECT_BYTES = MAX_ARCHIVE_BYTES + 1024 * 1024
+export const MAX_OBJECT_BYTES = MAX_ARCHIVE_BYTES + 1024 * 1024
 
-type Store = Pick<Context, 'storage' | 'config'>
+export type Store = Pick<Context, 'storage' | 'config'>
 
 /** Returns the text that encryption binds an archive to; see `about` at `encrypt`. */
 const describeOwner = ({ session_uuid, round_id, plan_sha256 }: ArchiveOwner) =>
@@ -49,27 +49,30 @@ export async function fetchArchive(
 const MAX_DELETIONS = 100
 
 /**
- * Deletes the archives of failed sessions, which accept no further round, so that their plans cannot be applied. A
- * failed deletion is logged, and the next call retries it.
- * @returns the number of deleted archives
+ * Deletes the plans of failed sessions, which accept no further round: the archives, so that they cannot be applied, and
+ * those of the code before the session. A failed deletion is logged, and the next call retries it.
+ * @returns the number of deleted objects
  */
 export async function deleteArchivesOfFailedSessions(
   { sql, storage, log }: Pick<Context, 'sql' | 'storage' | 'log'>,
   signal?: AbortSignal,
 ): Promise<number> {
-  const rows = await sql<{ round_id: number; archive_key: string }[]>`
-    SELECT p.round_id, p.archive_key FROM saved_plans p JOIN sessions s ON s.id = p.session_id
-    WHERE s.last_status = 'failed' AND NOT s.in_flight AND p.archive_key IS NOT NULL
-    ORDER BY p.saved_at LIMIT ${MAX_DELETIONS}`
+  const rows = await sql<{ session_id: number; key: string }[]>`
+    SELECT s.id AS session_id, k.key FROM sessions s, LATERAL (
+      SELECT archive_key AS key, saved_at FROM saved_plans WHERE session_id = s.id
+      UNION ALL SELECT s.base_plan_key, s.created_at) k
+    WHERE s.last_status = 'failed' AND NOT s.in_flight AND k.key IS NOT NULL
+    ORDER BY k.saved_at LIMIT ${MAX_DELETIONS}`
   let deleted = 0
-  for (const { round_id, archive_key } of rows) {
+  for (const { session_id, key } of rows) {
     if (signal?.aborted) break
     try {
-      await storage.delete(archive_key)
-      await sql`UPDATE saved_plans SET archive_key = NULL WHERE round_id = ${round_id} AND archive_key = ${archive_key}`
+      await storage.delete(key)
+      await sql`UPDATE saved_plans SET archive_key = NULL WHERE session_id = ${session_id} AND archive_key = ${key}`
+      await sql`UPDATE sessions SET base_plan_key = NULL WHERE id = ${session_id} AND base_plan_key = ${key}`
       deleted++
     } catch (error) {
-      log.warn('the stored copy of a saved plan could not be deleted', { key: archive_key, error })
+      log.warn('the stored copy of a saved plan could not be deleted', { key, error })
     }
   }
   return deleted

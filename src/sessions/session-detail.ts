@@ -96,7 +96,9 @@ export const RoundSchema = z
         }),
       }),
     ),
-    code_changes: z.array(z.object({ ...artifact, file_name: z.string().describe('From the engine root.') })),
+    code_changes: z
+      .array(z.object({ ...artifact, file_name: z.string().describe('From the engine root.') }))
+      .describe('Each changed file once, compared with the code before the round.'),
     previews: z
       .array(
         z.object({

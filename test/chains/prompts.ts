@@ -16,6 +16,7 @@ import {
   writeFeedbackQuery,
   writeImportQuery,
   writeOperationsQuery,
+  writePairsQuery,
   writeRepairQuery,
   writeRulesQuery,
   writeTaskQuery,
@@ -177,18 +178,16 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
   IAC_GENERATOR: [
     ['system: generate', generatorSystem({})],
     ['system: drift', generatorSystem({ operation: 'drift', forbid: false }, { forbiddenActions: '' })],
-    [
-      'system: import',
-      generatorSystem({ operation: 'import', forbid: false, selectedIds: IDS }, { forbiddenActions: '' }),
-    ],
+    ['system: import', generatorSystem({ operation: 'import', forbid: false }, { forbiddenActions: '' })],
     [
       'system: empty lists and bodies',
-      generatorSystem({ templates: [], abbreviations: [], selectedIds: [] }, { networking: ' ', forbiddenActions: '' }),
+      generatorSystem({ templates: [], abbreviations: [] }, { networking: ' ', forbiddenActions: '' }),
     ],
     ['query: task', writeTaskQuery(REQUEST)],
     ['query: operations', writeOperationsQuery(OPERATIONS_LIST)],
     ['query: import', writeImportQuery(IDS)],
     ['query: feedback', writeFeedbackQuery('Error: odd')],
+    ['query: pairs', writePairsQuery('Not imported:\n- `a.two` (2): Error: no')],
     ['query: unmet statements', writeUnmetQuery('- two buckets: one')],
     ['query: unasked destruction', writeUnaskedQuery('- aws_vpc.a is destroyed.')],
     ['query: findings of rules', writeRulesQuery('error aws.network.open-all-ports aws_vpc.a: open')],
@@ -252,8 +251,13 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
     ['query: drift', driftTargets.query({ request: REQUEST })],
   ],
   TASK_SPLITTER: [
-    ['system', taskSplitter.system({}, { drift: [] })],
-    ['query', taskSplitter.query({ drift: [{ address: 'a.b', action: 'delete resource' }] })],
+    ['system', taskSplitter.system({}, { drift: [], request: null })],
+    ['system: partial', taskSplitter.system({}, { drift: [], request: REQUEST })],
+    ['query', taskSplitter.query({ drift: [{ address: 'a.b', action: 'delete resource' }], request: null })],
+    [
+      'query: partial',
+      taskSplitter.query({ drift: [{ address: 'a.b', action: 'delete resource' }], request: REQUEST }),
+    ],
   ],
   FILTER_RECONCILIATION: [
     ['system', filterReconciliation.system({}, { operations: [], diff: '' })],

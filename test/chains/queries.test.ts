@@ -5,6 +5,7 @@ import {
   writeFeedbackQuery,
   writeImportQuery,
   writeOperationsQuery,
+  writePairsQuery,
   writeTaskQuery,
 } from '../../src/chains/iac-generator.ts'
 import { promptCompositor } from '../../src/chains/prompt-compositor.ts'
@@ -43,8 +44,9 @@ describe('queries put foreign text into fences', () => {
     ],
     ['task', writeTaskQuery(hostile)],
     ['feedback', writeFeedbackQuery(hostile)],
+    ['pairs', writePairsQuery(hostile)],
     ['drift targets', driftTargets.query({ request: hostile })],
-    ['split', taskSplitter.query({ drift: [{ address: hostile, action: 'delete resource' }] })],
+    ['split', taskSplitter.query({ drift: [{ address: hostile, action: 'delete resource' }], request: hostile })],
     ['filter', filterReconciliation.query({ operations: [hostile], diff: `new file a.tf\n${hostile}` })],
     ['filter of exceptions', filterDriftExceptions.query({ operations: [hostile] })],
     ['operations', writeOperationsQuery([hostile])],

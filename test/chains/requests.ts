@@ -165,6 +165,7 @@ const task = (world: StepWorld, changes: Partial<GenerationTask<ValidPlan>> = {}
 
 const driftResult = (world: StepWorld): DriftResult => ({
   inSync: false,
+  unasked: new Set(),
   remaining: [...DRIFT],
   excepted: [...DRIFT].slice(0, 1),
   detected: [...DRIFT],
@@ -209,14 +210,14 @@ export const requestCases = (root: string): Record<ChainName, readonly Case[]> =
     ],
     [
       'identifiers to import',
-      (world) => generateAndValidate(world.kit, task(world, { operation: 'import', forbid: false, selectedIds: IDS })),
+      (world) => generateAndValidate(world.kit, task(world, { operation: 'import', forbid: false, importIds: IDS })),
     ],
   ],
   TARGET_GENERATOR: [
     ['session', ({ kit }) => runChain(kit, sessionTargets, { diff: 'new file two.tf\nlocals {}', earlier: null })],
     ['drift', ({ kit }) => runChain(kit, driftTargets, { request: kit.run.round.query })],
   ],
-  TASK_SPLITTER: [['drift', ({ kit }) => runChain(kit, taskSplitter, { drift: DRIFT })]],
+  TASK_SPLITTER: [['drift', ({ kit }) => runChain(kit, taskSplitter, { drift: DRIFT, request: null })]],
   FILTER_RECONCILIATION: [
     ['operations', ({ kit }) => runChain(kit, filterReconciliation, { operations: ['one', 'two'], diff: DIFF })],
   ],

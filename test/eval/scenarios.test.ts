@@ -110,6 +110,7 @@ const outcome = (changes: Partial<Outcome>): Outcome => ({
   },
   plan: planOf([{ address: 'terraform_data.one', actions: ['create'], before: null, after: { input: 'x' } }]),
   file: async (path) => (path === 'main.tf' ? 'size = 3' : null),
+  commented: null,
   unformatted: [],
   evidence: {
     turn: 'Kept 35 days.',
@@ -150,6 +151,16 @@ const expectations = (expected: object) =>
     repository: { sample: 'a' },
     expect: { status: 'completed', ...expected },
   }).expect
+const STATE: Partial<Outcome> = {
+  commented: [{ address: 'terraform_data.one', resource_id: 'arn:one' }],
+  plan: planOf([], {
+    prior_state: {
+      values: {
+        root_module: { resources: [{ address: 'terraform_data.one', mode: 'managed', values: { id: 'arn:one' } }] },
+      },
+    },
+  }),
+}
 const MOVE = { moved: [{ from: '*.old', to: '*.new' }] }
 const COUNT = { kind: 'resource_count', type: 'terraform_data', action: 'create', op: 'eq', value: 1 }
 
@@ -217,6 +228,14 @@ describe('expectations', () => {
       /^terraform_data\.new is moved, and delete and create/,
     ],
     ['of a move that is none', MOVE, {}, /^the plan moves nothing/],
+    ['of the state', { identified: 1 }, STATE, null],
+    ['of more blocks', { identified: 2 }, STATE, /^1 blocks name an identifier, not 2/],
+    [
+      'of an object under the address of another',
+      { identified: 1 },
+      { ...STATE, commented: [{ address: 'terraform_data.one', resource_id: 'arn:two' }] },
+      /^terraform_data\.one names arn:two, the state has arn:one/,
+    ],
     ['of a file that is not there', { files: [{ path: 'x.tf', contains: 'a' }] }, {}, /^there is no file x\.tf/],
   ])('%s', async (_, expected, changes, message) => {
     const failures = await findUnmet(expectations(expected), outcome(changes))

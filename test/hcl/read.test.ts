@@ -92,6 +92,12 @@ describe('the tree', () => {
     expect(attributeOf(body, 'a')?.value).toEqual({ kind: 'word', word: '9007199254740993' })
   })
 
+  it('reads names of letters outside of ASCII', () => {
+    const block = 'resource "größe" größe { größe = 1 }'
+    expect(headers(block)).toEqual(['resource größe größe'])
+    expect(readHeader(block)).toEqual({ type: 'resource', labels: ['größe', 'größe'] })
+  })
+
   it('has texts as the engine reads them', () => {
     const { body } = readHcl(`a = "x\\u0041\\"$${open}"\nb = "${open}path.module}"\nc = 1\nd = <<E\r\nx  y\r\nE\r\n`)
     expect(['a', 'b', 'c', 'd', 'e'].map((name) => textOf(body, name))).toEqual([

@@ -20,7 +20,11 @@ describe('a real plan', () => {
       { address: 'terraform_data.forgotten', action: 'forget' },
       { address: 'terraform_data.found', action: 'import', import_id: 'acme-found' },
       { address: 'terraform_data.found_edit', action: 'update', import_id: null },
-      { address: 'terraform_data.gone', action: 'delete' },
+      {
+        address: 'terraform_data.gone',
+        action: 'delete',
+        delete_reason: 'delete_because_no_resource_config',
+      },
       { address: 'terraform_data.new_edit', action: 'update', previous_address: 'terraform_data.old_edit' },
       {
         address: 'terraform_data.new_name["(sensitive value)"]',
@@ -109,7 +113,10 @@ it.each([
   expect(listChanges(plan, openly).entries[0]?.replace_paths).toEqual(expected)
 })
 
-it('shows an import whose identifier the plan does not know without one', () => {
-  const plan = planOf([{ address: 'a.b', actions: ['no-op'], importing: { unknown: true } }])
+it.each([
+  { unknown: true },
+  { identity: { region: 'eu', bucket: 'b' } },
+])('shows an import by %j without an identifier', (importing) => {
+  const plan = planOf([{ address: 'a.b', actions: ['no-op'], importing }])
   expect(listChanges(plan, openly).entries).toEqual([{ address: 'a.b', action: 'import', import_id: null }])
 })

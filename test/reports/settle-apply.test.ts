@@ -199,9 +199,15 @@ aws_instance.web: Creating...
     )
     expect(report.status).toBe('Failed')
     expect(report.execution_summary).toBe(
-      'The apply failed before it changed anything. Error: No valid credential sources found Please see the ' +
-        'documentation.',
+      'The apply failed, and the engine tells of no change that it completed. Error: No valid credential sources found ' +
+        'Please see the documentation.',
     )
+  })
+
+  it('never claims that nothing was changed where the engine had begun', () => {
+    const begun = applyFacts(ran(1, 'aws_x.a: Creating...\n', 'Error: timeout while waiting'), [change('aws_x.a')])
+    expect(begun).toMatchObject({ status: 'Failed', resource_changes: [{ details: 'The creation failed.' }] })
+    expect(begun.execution_summary).toMatch(/^The apply failed, and the engine tells of no change that it completed\./)
   })
 
   it('lines about what was not planned count for nothing', () => {

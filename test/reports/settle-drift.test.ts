@@ -230,10 +230,22 @@ describe('the summary', () => {
   })
   it('says of some targets that nothing else was looked at', () => {
     const none = facts({ targets: ['x.a', 'module.b'] })
-    const expected = 'No drift was found at x.a, module.b. Nothing but this and what it depends on was looked at.'
+    const looked = 'Nothing but x.a, module.b and what it depends on was looked at.'
+    const expected = `No drift was found. ${looked}`
     expect(settle(told(), none).summary).toBe(expected)
     const preview = { remaining: [], excepted: [], notes: [], failure: null, targets: ['x.a', 'module.b'] }
     expect(settleDriftPreview(preview, createMasker([])).summary).toBe(expected)
+    const differs = { ...preview, remaining: [update('x.a')] }
+    expect(settleDriftPreview(differs, createMasker([])).summary).toMatch(`Nothing was changed. ${looked}`)
+    const left = facts({ ...differs, detected: differs.remaining, changedFiles: [] })
+    expect(settle(told({ status: 'Failed' }), left).summary).toBe(
+      `1 resource differed: 0 remediated, 1 left, 0 expected to differ by the exception rules. Told by the model. ${looked}`,
+    )
+  })
+  it('counts only what the round wrote into the code as remediated, whatever else went away meanwhile', () => {
+    const settled = settle(told(), facts({ detected: [update('x.a'), update('x.b')], written: [update('x.a')] }))
+    expect(addresses(settled.remediated_resources)).toEqual(['x.a'])
+    expect(settled.summary).toContain('1 resource agreed again without a change of the code.')
   })
   it('tells what went away by itself, and what could not be read', () => {
     expect(settle(told(), { ...certain, remaining: [], changedFiles: [] }).summary).toContain(

@@ -5,9 +5,10 @@ const CHANGES: NonNullable<RoundResult['changes']> = {
   entries: [
     { address: 'a.new', action: 'move', previous_address: 'a.old' },
     { address: 'a.b', action: 'import', import_id: null },
+    { address: 'a.d', action: 'delete', delete_reason: 'delete_because_no_module' },
     { address: 'a.c', action: 'replace', replace_paths: ['x'], replace_reason: 'replace_by_request', keeps_old: true },
   ],
-  total: 3,
+  total: 4,
   counts: { create: 0, update: 0, delete: 0, replace: 1, move: 1, import: 1, forget: 0 },
 }
 

@@ -172,7 +172,7 @@ function PlanFacts({ document }: { document: PlanDocument }) {
 
 function ActionCounts({ document: { summary } }: { document: PlanDocument }) {
   const counted = ORDER.filter((action) => action !== 'none' && summary[action] > 0)
-  if (counted.length === 0) return <>Nothing changes.</>
+  if (counted.length === 0) return <>No resource changes.</>
   return (
     <ul class="review-counts">
       {counted.map((action) => (

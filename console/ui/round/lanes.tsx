@@ -61,6 +61,7 @@ function titleOf({ kind, number, max, task }: MergedLane): string {
 
 const OUTCOMES: Record<string, [string, Tone]> = {
   accepted: ['Accepted', 'good'],
+  continued: ['Continued', 'neutral'],
   refused: ['Refused', 'bad'],
   failed: ['Failed', 'bad'],
   cancelled: ['Stopped', 'warn'],

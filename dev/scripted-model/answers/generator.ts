@@ -23,11 +23,12 @@ export function generate(conversation: Conversation): Reply {
   if (ids) return writeImports(ids, conversation)
   const drift = driftTask(query)
   if (drift) return mendDrift(drift, conversation)
-  if (conversation.data.has('unasked') || conversation.data.has('findings of the audit')) return mend(conversation)
+  if (['unasked', 'findings of the audit'].some((label) => conversation.data.has(label))) return mend(conversation)
+  if (/^Hint: the provider \S+ cannot be installed/m.test(query)) return mend(conversation)
   return isRefusal(conversation) ? repair(conversation) : write(conversation)
 }
 
-/** Corrects what the plan does unasked, where the recording says how; otherwise the code stays. */
+/** Corrects what code has found in an attempt, where the recording says how; otherwise the code stays. */
 function mend({ steps, history }: Conversation): Reply {
   const request = history.findLast((turn) => findRecording(turn.user))?.user
   const recording = request === undefined ? null : findRecording(request)

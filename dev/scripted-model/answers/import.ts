@@ -3,7 +3,6 @@ import {
   bulletsIn,
   type Conversation,
   complete,
-  dataBlocks,
   isRefusal,
   listRoot,
   oneCall,
@@ -55,15 +54,27 @@ export function selectResources(identifiers: string, request: string): { selecte
   return { selected: selected.map(({ id }) => id), explanation }
 }
 
-/** Reads the identifiers of an import task; null if the chain has none. */
-export function importTask({ query, system }: Conversation): string[] | null {
-  const selected = dataBlocks(system).get('identifiers')
-  if (selected === undefined) return null
-  const identifiers = bulletsIn(query)
-  return identifiers.length > 0 && identifiers.every((id) => id.startsWith('arn:')) ? identifiers : bulletsIn(selected)
+/** Reads the identifiers of an import task, also from its first query; null if the chain has none. */
+export function importTask({ system, data, history }: Conversation): string[] | null {
+  if (!system.includes('one resource block for each listed identifier')) return null
+  const isTask = (user: string) => bulletsIn(user).every((id) => id.startsWith('arn:'))
+  const identifiers = data.get('identifiers') ?? history.findLast(({ user }) => isTask(user))?.user
+  return identifiers === undefined ? null : bulletsIn(identifiers)
 }
 
 const FILE = 'imported.tf'
+
+/** A round that went wrong when somebody played it: one block was forgotten, and its object matched with another. */
+const CARELESS = {
+  names: ['invoices', 'invoices-dead-letter', 'invoices-incoming'],
+  forgotten: 'invoices-dead-letter',
+  instead: 'invoices-incoming',
+}
+
+const isForgotten = (ids: readonly string[], id: string): boolean => {
+  const names = ids.map((one) => parseArn(one).name).sort()
+  return names.join() === CARELESS.names.join() && parseArn(id).name === CARELESS.forgotten
+}
 
 /** Makes the name of the block for a resource from its kind and name. */
 const blockName = ({ service, name }: Arn): string => `${service}_${name}`.toLowerCase().replace(/[^a-z0-9_]+/g, '_')
@@ -84,7 +95,9 @@ export function writeImports(ids: readonly string[], { query, data, steps }: Con
   const read = resultOf(steps, 'read_file', FILE)
   if (existing && read === undefined) return readFiles([FILE])
   if (steps.some((step) => step.name === 'write_to_file')) return complete('done', written(ids))
-  const missing = ids.filter((id) => !read?.includes(`${id}\n`) && !read?.includes(`"${id}"`)).map(parseArn)
+  const missing = ids
+    .filter((id) => !read?.includes(`${id}\n`) && !read?.includes(`"${id}"`) && (existing || !isForgotten(ids, id)))
+    .map(parseArn)
   if (missing.length === 0)
     return complete(
       'not done',
@@ -108,14 +121,15 @@ function keepAsComments(ids: readonly string[], steps: Conversation['steps']): R
   return oneCall('replace_in_file', { target_file: FILE, diff: edits.join('\n') })
 }
 
-/** IMPORT_ADDRESSES: returns the block whose comment has the identifier. */
-export function importAddresses({ system, data }: Conversation): Reply {
-  const pending = bulletsIn(dataBlocks(system).get('identifiers') ?? '')
+/** IMPORT_ADDRESSES: returns the block whose comment has the identifier, or in the careless round that of another. */
+export function importAddresses({ data }: Conversation): Reply {
+  const pending = bulletsIn(data.get('identifiers') ?? '')
   const text = shownDiff(data.get('branch diff')).replace(/^[+ ]/gm, '')
+  const blocks = text.split(/^(?=resource ")/m)
+  const describing = (id: string) => blocks.find((block) => block.split('\n').some((line) => line.trim() === `# ${id}`))
   const imports = pending.flatMap((resourceId) => {
-    const header = text
-      .split(/^(?=resource ")/m)
-      .find((block) => block.split('\n').some((line) => line.trim() === `# ${resourceId}`))
+    const other = pending.find((id) => parseArn(id).name === CARELESS.instead)
+    const header = describing(resourceId) ?? (other && isForgotten(pending, resourceId) ? describing(other) : undefined)
     const [, type, name] = /^resource "([^"]+)" "([^"]+)"/.exec(header ?? '') ?? []
     return type && name ? [{ address: `${type}.${name}`, resource_id: resourceId }] : []
   })

@@ -1,6 +1,6 @@
 import { conflict, LeaseLost, PlatformError } from '../../../src/base/errors.ts'
 import { delay } from '../../../src/base/http.ts'
-import { cutMiddle } from '../../../src/base/text.ts'
+import { cutEnd, cutMiddle } from '../../../src/base/text.ts'
 import { STOPPING } from '../../../src/data/queue.ts'
 import { type ApplyResult, recordApplyJob, recordIntent } from '../../../src/rounds/applies.ts'
 import type { SavedPlan } from '../../../src/saved-plans/saved-plan.ts'
@@ -156,5 +156,5 @@ export async function showProgress({ run, status, secrets }: BareKit, jobId: str
 /** Returns the last non-blank line, for example `terraform_data.a: Still creating... [20s elapsed]`. */
 function lastLine(text: string): string {
   const line = text.split('\n').findLast((each) => each.trim() !== '')
-  return line === undefined ? '' : line.trim().slice(0, MAX_CHARS)
+  return line === undefined ? '' : cutEnd(line.trim(), MAX_CHARS)
 }

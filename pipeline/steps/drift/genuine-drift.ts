@@ -4,7 +4,7 @@ import {
   filterReconciliation,
   taskSplitter,
 } from '../../../src/chains/drift-chains.ts'
-import { namesAddress } from '../../../src/plan/addresses.ts'
+import { namesAddress, namesResource } from '../../../src/plan/addresses.ts'
 import { attributeDrift, describeDoubts } from '../../../src/plan/attribution.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
@@ -22,6 +22,8 @@ export interface DriftTask {
   /** True if the session's own changes are no drift; if false, unknown targets are a failure. */
   filterSessionChanges: boolean
   imported?: ReadonlySet<string>
+  /** The masked request of a partial drift round, which names what is to be taken over; absent to take over all. */
+  request?: string
   conventions: Conventions
   /** Maximum number of readings and remediations; 0 does nothing. */
   maxIterations: number
@@ -34,6 +36,8 @@ export interface DriftResult {
   remaining: DriftOperation[]
   /** Remaining excepted drift of the last reading. */
   excepted: DriftOperation[]
+  /** Addresses of remaining drift that the request does not ask for. */
+  unasked: ReadonlySet<string>
   /** Every address that differed at any time, as first read. */
   detected: DriftOperation[]
   /** Changes of others that the generator wrote into the code: the last reading no longer shows them. */
@@ -86,7 +90,7 @@ export async function attributeChanges(kit: Kit, plan: Plan, operations: readonl
   const needsBase = operations.some(({ action }) => action !== 'delete resource')
   if (!needsBase) return { found: attributeDrift(plan, operations, null), reason: '' }
   const planFile = `${workspace.iacRoot}/${context.config.paths.session_plan_filename}`
-  const base = await kit.base.read(await readPriorState(planFile))
+  const base = await kit.base.read(plan, await readPriorState(planFile))
   return {
     found: attributeDrift(plan, operations, base.ok ? base.plan : null),
     reason: base.ok ? '' : base.reason,
@@ -153,6 +157,7 @@ const isVague = (text: string, drift: readonly DriftOperation[]) =>
 /** Status texts that end the phase. */
 export const OWN_CHANGES = "Drift check completed; the remaining differences are this session's own changes."
 export const UNKNOWN_OWNER = 'Drift check completed; whose the remaining differences are is not known.'
+export const UNASKED = 'Drift check completed; the request does not ask for the remaining differences.'
 export const EXCEPTIONS = 'Drift check completed; the remaining differences are covered by the drift exception rules.'
 
 /**
@@ -166,15 +171,19 @@ export async function selectGenuineDrift(
   task: DriftTask,
   drift: readonly DriftOperation[],
   selection: { session: SessionChanges; ledger: ExceptionLedger },
-): Promise<{ operations: string[]; conclusion?: string }> {
+): Promise<{ operations: string[]; unasked: ReadonlySet<string>; conclusion?: string }> {
   const { session, ledger } = selection
   const operations = await describeGenuineDrift(kit, task, { drift, session })
-  if (operations.length === 0) return { operations, conclusion: OWN_CHANGES }
+  const isAsked = ({ address }: DriftOperation) => operations.some((operation) => namesResource(operation, address))
+  const left = task.request === undefined ? [] : drift.filter((operation) => !isAsked(operation))
+  const unasked = new Set(left.map(({ address }) => address))
+  if (operations.length === 0)
+    return { operations, unasked, conclusion: task.request === undefined ? OWN_CHANGES : UNASKED }
   const filtered = await runChain(kit, filterDriftExceptions, { operations })
   ledger.recordPass(drift, operations, filtered)
   return filtered.operations.length === 0
-    ? { operations: [], conclusion: EXCEPTIONS }
-    : { operations: filtered.operations }
+    ? { operations: [], unasked, conclusion: EXCEPTIONS }
+    : { operations: filtered.operations, unasked }
 }
 
 /** Lets models describe drift, and again leave out what would undo the session's changes, except at imports. */
@@ -183,7 +192,8 @@ async function describeGenuineDrift(
   task: DriftTask,
   { drift, session }: { drift: readonly DriftOperation[]; session: SessionChanges },
 ): Promise<string[]> {
-  const split = (part: readonly DriftOperation[]) => runChain(kit, taskSplitter, { drift: part })
+  const split = (part: readonly DriftOperation[]) =>
+    runChain(kit, taskSplitter, { drift: part, request: task.request ?? null })
   if (!task.filterSessionChanges) return await split(drift)
   const importedDrift = drift.filter(({ address }) => task.imported?.has(address))
   const others = drift.filter((operation) => !importedDrift.includes(operation))

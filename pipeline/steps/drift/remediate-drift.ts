@@ -25,6 +25,7 @@ import {
   findCoveredDrift,
   OWN_CHANGES,
   selectGenuineDrift,
+  UNASKED,
   UNKNOWN_OWNER,
 } from './genuine-drift.ts'
 
@@ -50,6 +51,7 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
     detected: [] as DriftOperation[],
     feedback: null as string | null,
     valid: task.valid,
+    unasked: new Set<string>() as ReadonlySet<string>,
     exclusions: ledger.notes,
   }
   /** Everything that the last reading showed, including the session's own changes. */
@@ -90,6 +92,7 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
   /** Writes the status row that ends the phase: `text`, unless unexplained drift is left. */
   const conclude = async (text: string): Promise<void> => {
     await separateExcepted()
+    if (text === UNASKED) return await status.show('validating', text)
     const explained = text !== IN_SYNC && task.filterSessionChanges
     if (explained || state.remaining.length === 0) {
       const ending = explained || state.excepted.length === 0 ? text : EXCEPTIONS
@@ -143,6 +146,7 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
       await storeDrift(run.context, run.round, { operations: remaining, targets }, run.signal)
       if (remaining.length === 0) return await conclude(withoutOthers)
       const genuine = await selectGenuineDrift(kit, task, remaining, { session, ledger })
+      state.unasked = genuine.unasked
       if (genuine.conclusion) return await conclude(genuine.conclusion)
       handedOver.push(...namedBy(genuine.operations, remaining))
       const head = await run.workspace.head()

@@ -6,6 +6,7 @@ import { generateReportWriter } from '../../../src/chains/report-writers.ts'
 import { foreignToCloud } from '../../../src/chains/shared/catalogue.ts'
 import { describePlan, type PlanBackground } from '../../../src/chains/shared/plan-background.ts'
 import { listChanges } from '../../../src/plan/change-list.ts'
+import { describeFailedChecks } from '../../../src/plan/failed-checks.ts'
 import { changedTypes } from '../../../src/plan/planned-changes.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import { storeComplianceCheck, storeReport } from '../../../src/reports/artifacts.ts'
@@ -77,6 +78,7 @@ export async function reviewPlan(
   const stop = new AbortController()
   try {
     kit.run.result.notes.push(...((await options.environments?.notes()) ?? []))
+    kit.run.result.notes.push(...describeFailedChecks(valid.plan).map((sentence) => kit.secrets.text(sentence)))
     tellForeignProviders(kit, valid)
     const background = await readBackground(kit)
     await kit.status.show('report', 'Infrastructure successfully validated. Generating report')

@@ -148,7 +148,7 @@ async function addHints(kit: Kit, files: FileAccess, diagnostics: readonly Diagn
       },
       types: () => engine.schema.names(),
       block: (type) => once(blocks, keyOf(type), () => blockOf(type)),
-      providers: async () => (await readProviders(kit))?.map(({ source, version }) => `${source} ${version}`) ?? null,
+      providers: async () => (engine.hasInstalled ? await readProviders(kit) : null),
     }
   }
   return await Promise.all(

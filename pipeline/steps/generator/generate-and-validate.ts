@@ -38,6 +38,8 @@ export type Validation<Value> = PlanToStore & {
         feedback: string
         value?: Value
         step?: EngineStep
+        /** The query for the next attempt where the engine accepted the code. */
+        query?: string
         /** The message of the round if no later attempt is better: nothing loads the code, so no engine was asked. */
         unloaded?: string
         goodEnough?: GoodEnough<Value>
@@ -62,7 +64,7 @@ export interface GenerationTask<Value> {
   /** True if the system text lists the forbidden actions, as in generate rounds only. */
   forbid: boolean
   /** Identifiers to import. */
-  selectedIds?: readonly string[]
+  importIds?: readonly string[]
   maxAttempts: number
   validate: () => Promise<Validation<Value>>
 }
@@ -134,8 +136,8 @@ export async function openGeneration<Value>(kit: Kit, task: GenerationTask<Value
     ...{ attempts: [], reason: 'task', prompt: task.prompt, findings: null, fallback: null },
     ...{ ratchet: createRatchet(), endsEarly: false, output: null, unchanged: null, trajectory: [] },
   }
-  const { query, operation, forbid, selectedIds, conventions, maxAttempts } = task
-  const generator = await openGenerator(kit, { query, operation, forbid, selectedIds, ...conventions })
+  const { query, operation, forbid, importIds, conventions, maxAttempts } = task
+  const generator = await openGenerator(kit, { query, operation, forbid, importIds, ...conventions })
   const { value, isTaken } = await conclude(kit, task, progress, runAttempts(kit, task, progress, generator))
   const attempt = progress.attempts.length + 1
   return {
@@ -353,13 +355,13 @@ async function writeNextQuery(
   last: Extract<Validation<unknown>, { ok: false }>,
   hasNextAttempt: boolean,
 ) {
-  const { step, feedback, targets, goodEnough, unloaded } = last
+  const { step, query, feedback, targets, goodEnough, unloaded } = last
   const countFailure = (errors: readonly Diagnostic[], text: string) => {
     progress.endsEarly = progress.ratchet.countFailure(step, errors, text) >= MAX_SAME
   }
   if (unloaded !== undefined) countFailure([], feedback)
   if (goodEnough) return { query: goodEnough.query, findings: feedback, errors: [] }
-  if (!step) return { query: writeFeedbackQuery(feedback), findings: feedback, errors: [] }
+  if (!step) return { query: query ?? writeFeedbackQuery(feedback), findings: feedback, errors: [] }
   const found = await readDiagnostics(kit, { step, feedback, targets }, { isRepeated: hasNextAttempt })
   const reason = await explainFaultOutsideCode(kit, found)
   const errors = await findErrors(kit, step, found)

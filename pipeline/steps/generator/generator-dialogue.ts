@@ -1,12 +1,12 @@
 import { type GeneratorValues, iacGenerator } from '../../../src/chains/iac-generator.ts'
 import { describeDiff } from '../../../src/chains/shared/branch-diff.ts'
 import { foreignProviders, titleTypes } from '../../../src/chains/shared/catalogue.ts'
+import { typesFor } from '../../../src/plan/imports/identity.ts'
 import { LOCK_FILE, type LockedProvider, readLockFile } from '../../../src/plan/schema/lock-file.ts'
 import {
   declaredTypes,
   keyOf,
   mentionedTypes,
-  type TypeName,
   typesNamedIn,
   uniqueTypes,
 } from '../../../src/plan/schema/read-schema.ts'
@@ -18,12 +18,11 @@ import { readText } from '../../workspace/files/access.ts'
 import { chooseForTask, readForTask } from '../shared/look-at-repository.ts'
 
 /** The part of a task that the generator reads. */
-type ToldTask = Pick<
-  GeneratorValues,
-  'operation' | 'forbid' | 'templates' | 'abbreviations' | 'concernsCloud' | 'selectedIds'
-> & {
+type ToldTask = Pick<GeneratorValues, 'operation' | 'forbid' | 'templates' | 'abbreviations' | 'concernsCloud'> & {
   /** Words of the task, by which files are chosen. */
   query: string
+  /** Identifiers to import, whose types it is shown. */
+  importIds?: readonly string[]
 }
 
 export type GeneratorDialogue = Awaited<ReturnType<typeof openGenerator>>
@@ -32,7 +31,7 @@ export type GeneratorDialogue = Awaited<ReturnType<typeof openGenerator>>
 const MAX_CHANGES = 24_000
 
 /** Opens the conversation about a task. Each query adds provider schemas that were not shown yet. */
-export async function openGenerator(kit: Kit, { query, ...task }: ToldTask) {
+export async function openGenerator(kit: Kit, { query, importIds = [], ...task }: ToldTask) {
   const cloud = kit.run.round.session.provider
   const foreign = { cloud, names: foreignProviders(await kit.survey.files(), cloud) }
   const blank = { task: '', repository: null, changes: '', providers: null, providerSchema: '' }
@@ -51,7 +50,7 @@ export async function openGenerator(kit: Kit, { query, ...task }: ToldTask) {
   return {
     /** Asks for an attempt, in the conversation of the earlier ones. Errors: those of `runAgent`. */
     ask: async (prompt: string) => {
-      const schemas = await readSchemas(kit, { query: prompt, request: query, templates: task.templates })
+      const schemas = await readSchemas(kit, { query: prompt, request: query, templates: task.templates, importIds })
       const providers = closing === null ? await readProviders(kit) : null
       const beginning =
         closing === null ? { repository, changes, ...(review && { lastPlan: review.round }), providers } : {}
@@ -72,7 +71,7 @@ const MAX_LOCK_FILE = 1_000_000
 export const readProviders = ({ run, engine }: Kit): Promise<LockedProvider[] | null> =>
   withFallback(run, 'the generator is not told the versions of the providers', null, async () => {
     const text = await readText(`${run.workspace.iacRoot}/${LOCK_FILE}`, MAX_LOCK_FILE)
-    if (text === null) return engine.initialised ? [] : null
+    if (text === null) return engine.hasInstalled ? [] : null
     return readLockFile(text)
   })
 
@@ -92,8 +91,8 @@ const MAX_CHARS = { type: 6_000, total: 12_000 }
 const MAX_TYPES = 12
 
 /**
- * Reads the provider schemas that the generator probably needs as one text: types in the query, then those that the
- * task names in words, in the session's changes and in the titles of the selected prompts, unless nearby code shows
+ * Reads the provider schemas that the generator probably needs as one text: types in the query, then those of
+ * identifiers to import, those that the task names in words, in the session's changes and in the titles of the selected prompts, unless nearby code shows
  * their use. Others are available through a tool. Empty when no provider has them; null before the first init.
  * @param about.query that of the generator, with the engine output
  * @param about.request the words of the task
@@ -101,15 +100,19 @@ const MAX_TYPES = 12
  */
 export async function readSchemas(
   kit: Kit,
-  { query, request, templates }: { query: string; request: string; templates: readonly string[] },
+  about: { query: string; request: string; templates: readonly string[]; importIds?: readonly string[] },
 ): Promise<string | null> {
   const { run, engine } = kit
+  const { query, request, templates, importIds = [] } = about
   return await withFallback(run, 'the generator goes on without provider schemas', null, async () => {
     const names = await engine.schema.names()
     if (!names) return null
     const { chosen } = await chooseForTask(kit, query)
     const shown = new Set(chosen.flatMap(({ text }) => declaredTypes(text)).map(keyOf))
-    const named: TypeName[] = typesNamedIn(request, names.resource).map((type) => ({ mode: 'resource', type }))
+    const ofKinds = typesFor(run.round.session.provider, importIds, names.resource)
+    const named = [...ofKinds, ...typesNamedIn(request, names.resource)].map(
+      (type) => ({ mode: 'resource', type }) as const,
+    )
     const likely = [...named, ...declaredTypes(await run.workspace.branchDiff()), ...templates.flatMap(titleTypes)]
     const candidates = uniqueTypes([...mentionedTypes(query), ...likely.filter((type) => !shown.has(keyOf(type)))])
     const types = candidates.filter(({ mode, type }) => names[mode].includes(type))

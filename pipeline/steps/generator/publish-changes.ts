@@ -1,5 +1,5 @@
 import { forEachOf } from '../../../src/base/gate.ts'
-import { storeCodeChange } from '../../../src/reports/artifacts.ts'
+import { dropCodeChanges, storeCodeChange } from '../../../src/reports/artifacts.ts'
 import { recordPush } from '../../../src/rounds/run-records.ts'
 import type { CodeText } from '../../../src/services/iac/contract.ts'
 import type { Kit } from '../../kit/kit.ts'
@@ -11,18 +11,16 @@ import { learnDeclaredSecrets } from '../shared/look-at-repository.ts'
 const UPLOADS = 8
 
 /**
- * Formats the changed files, stores them, commits and pushes. Returns the commit of the branch head, the files changed
+ * Formats the changed files, stores their changes, commits and pushes. Returns the commit of the branch head, the files changed
  * since the previous one, and those that the engine formatted, so that they differ from what the model wrote. Errors:
  * those of workspace and object store.
  */
 export async function publishChanges(kit: Kit) {
-  const { run, secrets } = kit
+  const { run } = kit
   const formatted = await formatChanges(kit)
   await learnDeclaredSecrets(kit)
   const changes = await run.workspace.pendingChanges()
-  await forEachOf(changes, UPLOADS, (change) =>
-    storeCodeChange(run.context, run.round, { ...change, content: secrets.text(change.content) }, run.signal),
-  )
+  await storeChanges(kit, new Set(changes.map(({ path }) => path)))
   const commit = await run.workspace.commitAndPush()
   for (const { path, ...change } of changes) {
     const { added, removed } = countLines(change)
@@ -30,6 +28,18 @@ export async function publishChanges(kit: Kit) {
   }
   await recordPush(run.context.sql, run.round, commit)
   return { commit, files: changes.map(({ path }) => path), formatted }
+}
+
+/** Stores how the files differ from the start of the round, in place of what earlier attempts stored of them. */
+async function storeChanges({ run, secrets }: Kit, paths: ReadonlySet<string>): Promise<void> {
+  if (paths.size === 0) return
+  const stored: number[] = []
+  const changes = (await run.workspace.runChanges()).filter(({ path }) => paths.has(path))
+  await forEachOf(changes, UPLOADS, async (change) => {
+    const masked = { ...change, content: secrets.text(change.content) }
+    stored.push((await storeCodeChange(run.context, run.round, masked, run.signal)).id)
+  })
+  await dropCodeChanges(run.context.sql, run.round, { paths: [...paths], except: stored })
 }
 
 /** Counts the lines that a file change adds and removes. */

@@ -103,6 +103,12 @@ const NONE_MATCHED = 'No unmanaged resource matched the request.'
 export const notSelected = (ids: readonly string[]): Excluded[] =>
   ids.map((id) => ({ resource_id: id, details: 'Not selected by the request.' }))
 
+/** Describes an identifier that a model has invented. */
+export const notOffered = (id: string): Excluded => ({
+  resource_id: id,
+  details: 'Named by a model, and not among the identifiers that it was given.',
+})
+
 const GONE = 'The scope does not list it any more.'
 const MANAGED_SINCE = 'Managed since the preview.'
 const NONE_LEFT = 'None of the chosen resources can be imported any more.'
@@ -126,7 +132,8 @@ export async function selectResources(
   const selectedIds = new Set(selected.ids)
   const others = notSelected(ids.filter((id) => !selectedIds.has(id)))
   const none = selected.ids.length === 0 ? selected.explanation || NONE_MATCHED : null
-  return { ids: selected.ids, excluded: [...withheld, ...others], missing: [], ending: none }
+  const excluded = [...withheld, ...others, ...selected.invented.map(notOffered)]
+  return { ids: selected.ids, excluded, missing: [], ending: none }
 }
 
 /** Selects the resources chosen from a preview that still exist and are still unmanaged. */

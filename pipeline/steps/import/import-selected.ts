@@ -38,11 +38,11 @@ export async function importSelected(
   try {
     const plan = await generateAndValidate(kit, {
       query,
-      prompt: earlier ? writeFeedbackQuery(earlier.feedback) : writeImportQuery(ids),
+      prompt: earlier ? earlier.query : writeImportQuery(ids),
       operation: 'import',
       conventions,
       forbid: false,
-      selectedIds: ids,
+      importIds: ids,
       maxAttempts: kit.run.context.config.orchestration.max_import_iteration,
       validate: async () => {
         const validation = await validate()
@@ -67,9 +67,9 @@ async function continueEarlier(kit: Kit, ledger: Ledger, validate: () => Promise
   const facts = { task: 'import', reason: null, judge: wordsAbout } as const
   const validation = await kit.attempts.record(facts, validate)
   await storePlan(kit, validation)
-  if (!validation.ok) return { plan: null, feedback: validation.feedback }
+  if (!validation.ok) return { plan: null, query: validation.query ?? writeFeedbackQuery(validation.feedback) }
   keepTurn(kit, ledger)
-  return { plan: validation.value, feedback: '' }
+  return { plan: validation.value, query: '' }
 }
 
 /** Returns the user's own words, for the history; the platform's where there are none. */

@@ -43,6 +43,7 @@ function createLedger({ run }: Kit, rows: readonly RoundImport[]) {
   const { context, round } = run
   const toIdentity = identityOf(round.session.provider)
   const entries: Entry[] = rows.map((row) => ({ ...row, error: null, managedElsewhere: null }))
+  const foreign = new Set<string>()
   const byId = new Map(entries.map((entry) => [entry.resource_id, entry]))
   const entryOf = (resourceId: string): Entry => {
     const entry = byId.get(resourceId)
@@ -88,6 +89,12 @@ function createLedger({ run }: Kit, rows: readonly RoundImport[]) {
     fail: ({ resource_id, error }: Failure) => {
       entryOf(resource_id).error = error
     },
+    /** Notes identifiers that were named and are not among the selected; those that are stay out. */
+    noteForeign: (ids: readonly string[]) => {
+      const own = new Set(entries.map(({ resource_id }) => toIdentity(resource_id)))
+      for (const id of ids) if (!own.has(toIdentity(id))) foreign.add(id)
+    },
+    foreign: () => [...foreign],
     markManagedElsewhere: (resourceId: string, details: string) => {
       entryOf(resourceId).managedElsewhere = details
     },

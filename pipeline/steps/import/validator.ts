@@ -1,15 +1,17 @@
 import { PlatformError } from '../../../src/base/errors.ts'
+import { writePairsQuery } from '../../../src/chains/iac-generator.ts'
 import { importAddresses } from '../../../src/chains/import-chains.ts'
 import { actionOf } from '../../../src/plan/actions.ts'
 import { awsImportId, providerRegion } from '../../../src/plan/imports/aws-import-forms.ts'
+import { checkPairs, isInvented } from '../../../src/plan/imports/check-pairs.ts'
+import { matchLiterally } from '../../../src/plan/imports/identity.ts'
 import { identityOf } from '../../../src/plan/imports/inventory.ts'
 import {
-  checkPairs,
   type Failure,
   findUnplanned,
   importFeedback,
-  isInvented,
   type Pair,
+  type PairContext,
 } from '../../../src/plan/imports/pairs.ts'
 import { describesCode, type Plan } from '../../../src/plan/plan.ts'
 import { changesByAddress, isCreated, stateIdentifiers } from '../../../src/plan/planned-changes.ts'
@@ -24,8 +26,12 @@ import { type PlanResult, planTargets, type ValidPlan } from '../plan/plan.ts'
 import { chooseSessionTargets } from '../plan/targets.ts'
 import { readManagedIds } from './discover.ts'
 import type { Ledger } from './ledger.ts'
+import { readObjects } from './read-objects.ts'
 
-/** Creates a validator that plans and imports; an attempt is valid when nothing is left to import. */
+/**
+ * Creates a validator that plans, holds each pair of identifier and block against what is known, and imports. An attempt
+ * is valid when nothing is left to import.
+ */
 export function createImportValidator(kit: Kit, ledger: Ledger): () => Promise<Validation<ValidPlan>> {
   const { attempts } = kit
   const session = chooseSessionTargets(kit)
@@ -54,9 +60,13 @@ export function createImportValidator(kit: Kit, ledger: Ledger): () => Promise<V
 
   const check = async (plan: Plan, proposals: readonly Pair[]) => {
     const checked = checkPairs(proposals, checkContext(kit, ledger, plan))
-    if (checked.foreign > 0)
-      kit.run.log.warn('addresses were named for identifiers that are not to be imported', { count: checked.foreign })
-    return checked
+    ledger.noteForeign(checked.foreign)
+    const read = await readObjects(kit, plan, checked.pairs)
+    const contradicted = new Set(read.failures.map(({ resource_id }) => resource_id))
+    return {
+      pairs: checked.pairs.filter(({ resource_id }) => !contradicted.has(resource_id)),
+      refused: [...checked.refused, ...read.failures],
+    }
   }
 
   return async () => {
@@ -76,7 +86,14 @@ export function createImportValidator(kit: Kit, ledger: Ledger): () => Promise<V
     for (const failure of pairs.refused) ledger.fail(failure)
     // Only faults of the code are reported to the generator. For an invented address, a block is missing.
     const refused = pairs.refused.filter((failure) => !isInvented(failure))
-    const attempt = { imported: ledger.imported(), failures: [...refused, ...failures], lost: destroyed }
+    const imported = ledger.imported()
+    const attempt = {
+      imported,
+      failures: [...refused, ...failures],
+      lost: destroyed,
+      free: createdIn(plan).flatMap(({ address }) => (imported.some((one) => one.address === address) ? [] : address)),
+      foreign: ledger.foreign(),
+    }
     const failedIds = new Set(attempt.failures.map(({ resource_id }) => resource_id))
     const unaddressed = ledger.pending().filter((id) => !failedIds.has(id))
     const isComplete = destroyed.length === 0 && ledger.pending().length === 0
@@ -85,17 +102,19 @@ export function createImportValidator(kit: Kit, ledger: Ledger): () => Promise<V
     const missing = isComplete ? [] : unaddressed.map(noAddress)
     attempts.diagnose('check', [...destroyed.map(lostBlock), ...refused.map(notImported), ...missing])
     const made = { text, targets, value: result, plan: result }
-    return isComplete
-      ? { ok: true, ...made }
-      : { ok: false, ...made, feedback: importFeedback({ ...attempt, unaddressed }) }
+    if (isComplete) return { ok: true, ...made }
+    const feedback = importFeedback({ ...attempt, unaddressed })
+    return { ok: false, ...made, feedback, query: writePairsQuery(feedback) }
   }
 }
 
-const checkContext = (kit: Kit, ledger: Ledger, plan: Plan) => ({
+const checkContext = (kit: Kit, ledger: Ledger, plan: Plan): PairContext => ({
+  cloud: kit.run.round.session.provider,
   pending: ledger.pending(),
   plan,
-  identity: identityOf(kit.run.round.session.provider),
 })
+
+const createdIn = (plan: Plan) => [...changesByAddress(plan).values()].filter(isCreated)
 
 const notImported = ({ address, resource_id, error }: Failure): Finding => ({
   severity: 'error',
@@ -145,13 +164,18 @@ const isDestroyed = (plan: Plan, address: string) => {
   return change !== undefined && actionOf(change.change.actions) === 'delete'
 }
 
-/** Lets a model find addresses for pending identifiers, unless nothing is left to import to. */
+/** Finds blocks for pending identifiers: by code where the text decides, by a model where anything is left to match. */
 async function proposePairs(kit: Kit, ledger: Ledger, plan: Plan): Promise<Pair[]> {
-  const pending = ledger.pending()
-  const created = [...changesByAddress(plan).values()].filter(isCreated).map(({ address }) => address)
-  const addresses = [...created, ...findUnplannedBlocks(plan).slice(0, MAX_UNPLANNED)]
-  if (pending.length === 0 || (addresses.length === 0 && describesCode(plan))) return []
-  return runChain(kit, importAddresses, { pendingIds: pending, addresses, diff: await kit.run.workspace.branchDiff() })
+  const created = createdIn(plan)
+  const unplanned = findUnplannedBlocks(plan).slice(0, MAX_UNPLANNED)
+  // A block that is not planned may have the same name.
+  const matched = unplanned.length > 0 ? [] : matchLiterally(kit.run.round.session.provider, ledger.pending(), created)
+  const pendingIds = ledger.pending().filter((id) => matched.every(({ resource_id }) => resource_id !== id))
+  const free = created.flatMap(({ address }) => (matched.some((one) => one.address === address) ? [] : address))
+  const addresses = [...free, ...unplanned]
+  if (pendingIds.length === 0 || (addresses.length === 0 && describesCode(plan))) return matched
+  const diff = await kit.run.workspace.branchDiff()
+  return [...matched, ...(await runChain(kit, importAddresses, { pendingIds, addresses, diff }))]
 }
 
 /** Maximum status rows during one list of imports: of 100 imports, every fifth writes one. */

@@ -248,15 +248,15 @@ export class EngineRefusal extends PlatformError {
 }
 
 /**
- * Plans a whole root that is initialised. Errors: `EngineRefusal`; those of `Engine.run`; 504 for a locked state,
+ * Plans a root that is initialised, all of it unless it has targets. Errors: `EngineRefusal`; those of `Engine.run`; 504 for a locked state,
  * unless it does not wait for that.
  */
 export async function planRoot(
   { run, engine }: Kit,
-  place: EngineRoot & { plan_file: string },
+  { targets = [], lock, ...place }: EngineRoot & { plan_file: string; targets?: string[]; lock?: false },
   { waits = true } = {},
 ): Promise<Plan> {
-  const body = { ...engine.scoped, ...place, targets: [] }
+  const body = { ...engine.scoped, ...place, targets, ...(lock === false && { lock }) }
   const plan = () => engine.run('plan', body)
   const planned = await (waits ? runWhenStateIsFree(run, plan) : plan())
   if (planned.exit_code !== 0) throw new EngineRefusal(planned, 'plan')

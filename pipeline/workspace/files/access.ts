@@ -8,7 +8,7 @@ import { distanceWithin, editDistance } from '../../../src/base/text.ts'
 import { runProcess } from '../../../src/runtime/run-process.ts'
 import { createLocalGit, type LocalGit, MIB } from '../git/git.ts'
 import type { Workspace } from '../workspace.ts'
-import { type Enclosure, isInside } from './confine.ts'
+import { asOnDisk, type Enclosure, isInside } from './confine.ts'
 import { type Editor, MissingFile, missingFileError, removeFile, replaceInText, writeText } from './edit.ts'
 import { hiddenNames, isHidden, KEY_FILES } from './engine-files.ts'
 import { withRegularFile } from './private-files.ts'
@@ -33,7 +33,8 @@ export function createFileAccess(
   const git = createLocalGit(config.git, { directory, workTree: clone })
   const editor = { root, clone, paths: config.paths, git }
   const most = config.git.max_change_mib * MIB
-  const read = async (path: string): Promise<string> => {
+  const read = async (named: string): Promise<string> => {
+    const path = await asOnDisk(root, named)
     const target = await resolveReadablePath(editor, path)
     const text = target === null ? null : await readChecked(editor, path, target)
     return text ?? (await nameNearPaths(editor, path, Promise.reject(missingFileError(path))))
@@ -57,12 +58,14 @@ export function createFileAccess(
       return texts
     },
     /** Writes a `tf` or `tfvars` file, like the next two; returns true if that changed anything. */
-    write: (path: string, content: string) => writeText(editor, path, content),
+    write: async (path: string, content: string) => writeText(editor, await asOnDisk(root, path), content),
     /** Applies all search/replace blocks to a file, or none when one does not fit. */
-    replace: (path: string, diff: string) => nameNearPaths(editor, path, replaceInText(editor, path, diff)),
-    remove: (path: string) => nameNearPaths(editor, path, removeFile(editor, path)),
+    replace: async (path: string, diff: string) =>
+      nameNearPaths(editor, path, replaceInText(editor, await asOnDisk(root, path), diff)),
+    remove: async (path: string) => nameNearPaths(editor, path, removeFile(editor, await asOnDisk(root, path))),
     /** Lists the entries of a directory. Names of directories end with a slash. */
-    list: (path: string) => nameNearPaths(editor, path, listDirectory(editor, path), foldersOf),
+    list: async (path: string) =>
+      nameNearPaths(editor, path, listDirectory(editor, await asOnDisk(root, path)), foldersOf),
     /** Lists the files of the root and those that it uses, what the engine loads first; see `Survey`. */
     survey: (signal?: AbortSignal) => surveyFiles(editor, signal),
     /** Searches for a regular expression and returns at most 50 lines of the form `file:line:text`. */

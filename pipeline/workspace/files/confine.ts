@@ -1,4 +1,4 @@
-import { lstat, readlink, realpath, stat } from 'node:fs/promises'
+import { lstat, readdir, readlink, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { Config } from '../../../config/types.ts'
 import { ToolError } from '../../../src/agent/agent-request.ts'
@@ -26,6 +26,19 @@ export function toRelativePath({ paths }: Pick<Enclosure, 'paths'>, path: string
   if (relativePath === null) throw readOnlyError(path)
   assertVisible(paths, path, relativePath)
   return relativePath
+}
+
+/** Returns a path as the disk spells it: accents that are letters of their own there are often composed by a model. */
+export async function asOnDisk(root: string, path: string): Promise<string> {
+  if (/^[\x20-\x7e]*$/.test(path)) return path
+  let found = ''
+  for (const segment of path.split('/')) {
+    const names = await readdir(join(root, found)).catch((): string[] => [])
+    const wanted = segment.normalize('NFC')
+    const name = names.includes(segment) ? segment : names.find((one) => one.normalize('NFC') === wanted)
+    found += `${found === '' ? '' : '/'}${name ?? segment}`
+  }
+  return found
 }
 
 export function assertForm(path: string): void {

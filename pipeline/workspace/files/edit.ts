@@ -2,12 +2,14 @@ import { constants } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, realpath, unlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { ToolError } from '../../../src/agent/agent-request.ts'
+import { findJsonFault } from '../../../src/plan/code/json-code.ts'
+import { isJsonCode } from '../../../src/plan/code/modules.ts'
 import type { LocalGit } from '../git/git.ts'
 import { type Enclosure, resolveExistingPath, resolveWritablePath, toRelativePath } from './confine.ts'
 import { isInEngineFolder } from './engine-files.ts'
 import { searchReplace } from './search-replace.ts'
 
-const EXTENSIONS = ['tf', 'tfvars']
+const EXTENSIONS = ['tf', 'tfvars', 'tf.json', 'tofu.json']
 const MAX_BYTES = 1_000_000
 
 export interface Editor extends Enclosure {
@@ -18,6 +20,7 @@ export interface Editor extends Enclosure {
 export async function writeText(editor: Editor, path: string, content: string): Promise<boolean> {
   assertEditable(editor, path)
   if (Buffer.byteLength(content) > MAX_BYTES) throw new ToolError(`The content is larger than ${MAX_BYTES} bytes`)
+  assertStructure(path, content, null)
   const target = await resolveWritablePath(editor, path)
   await assertCommittable(editor, path)
   const parent = dirname(target)
@@ -35,6 +38,12 @@ export async function writeText(editor: Editor, path: string, content: string): 
     await handle.write(text, 0)
     return true
   })
+}
+
+/** Refuses a text that is no code in the JSON form, unless the file had the same fault. */
+function assertStructure(path: string, text: string, before: string | null): void {
+  const fault = isJsonCode(path) ? findJsonFault(text, before) : null
+  if (fault !== null) throw new ToolError(`Nothing was written to '${path}': ${fault}`)
 }
 
 /** Reads at most `MAX_BYTES` as text. */
@@ -63,6 +72,7 @@ export async function replaceInText(editor: Editor, path: string, diff: string):
     const text = bytes.toString('utf8')
     if (!Buffer.from(text).equals(bytes)) throw new ToolError(`File '${path}' is not UTF-8 text`)
     const replaced = searchReplace(text, diff)
+    assertStructure(path, replaced, text)
     await handle.truncate(0)
     await handle.write(replaced, 0)
   })
@@ -87,8 +97,7 @@ export const missingFileError = (path: string): MissingFile => new MissingFile(`
 function assertEditable(editor: Editor, path: string): void {
   const relative = toRelativePath(editor, path)
   const name = basename(relative)
-  const dot = name.lastIndexOf('.')
-  if (dot < 0 || !EXTENSIONS.includes(name.slice(dot + 1)))
+  if (!EXTENSIONS.some((extension) => name.endsWith(`.${extension}`)))
     throw new ToolError(
       `File extension violation. File '${path}' cannot be modified. Allowed extensions: ${EXTENSIONS.join(', ')}`,
     )

@@ -7,6 +7,9 @@ export const WORKSPACE_MARKER = '.platform-workspace'
 /** The file with the values to mask, next to the plan file, which holds the same values. */
 export const MASKS_FILE = '.platform-masks.json'
 
+/** Begins the name of a file of `import` blocks, which the root has only while it is planned with them. */
+export const IMPORTS_FILE = 'platform-imports-'
+
 /** The engine's folder of plugins, modules and backend settings. */
 const ENGINE_FOLDER = '.terraform'
 
@@ -15,6 +18,7 @@ const secretNames = (paths: Config['paths']): string[] => [
   paths.backend_override_filename,
   STATE_KEYS_FILE,
   paths.session_plan_filename,
+  `${IMPORTS_FILE}*.tf.json`,
   '*.plan',
   '*.tfstate',
   '*.tfstate.*',

@@ -2,6 +2,7 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { GitConfig } from '../../../config/types.ts'
 import { internal, PlatformError, repositoryUnreachable } from '../../../src/base/errors.ts'
+import { cutEnd } from '../../../src/base/text.ts'
 import { resolveAllowedAddresses } from '../../../src/repository/allowed-addresses.ts'
 import { type HostResolver, remoteUrl } from '../../../src/repository/remote.ts'
 import { type ProcessOutput, runProcess } from '../../../src/runtime/run-process.ts'
@@ -95,7 +96,7 @@ export function describeGitFailure({ url, place }: Pick<Git, 'url' | 'place'>, o
     .replaceAll(place.directory, '.git')
     .replaceAll(url, 'the repository')
     .replace(/\/\/[^/\s]*@/g, '//')
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
+  return cutEnd(text, MAX_TEXT)
 }
 
 const MAX_TEXT = 2_000
@@ -105,7 +106,8 @@ export type CloneLimits = Pick<GitConfig, 'max_clone_mib' | 'max_clone_files'>
 export const MIB = 1024 * 1024
 /** Maximum bytes of a list of files; the number of files has its own limit. */
 export const MAX_LISTING = 256 * MIB
-/** The mode of a submodule in git's lists. */
+/** The modes of a symbolic link and of a submodule in git's lists. */
+export const LINK = '120000'
 export const SUBMODULE = '160000'
 const LOOK_EVERY_MS = 250
 /** Git keeps fetched objects in a few packs, so more entries than this need not be measured. */

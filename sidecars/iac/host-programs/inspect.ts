@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import { basename, isAbsolute, join, relative, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { parseJsonTree, TooManyTokens } from '../../../src/hcl/json.ts'
 import { MAX_TOKENS } from '../../../src/hcl/read.ts'
 import {
   type ConfigFile,
@@ -11,16 +12,7 @@ import {
   readPlanSnapshot,
   type SnapshotFile,
 } from './config-files.ts'
-import {
-  blocksOf,
-  type ConfigNode,
-  type ConfigTree,
-  entriesNamed,
-  entriesOf,
-  parseHclTree,
-  parseJsonTree,
-  TooManyTokens,
-} from './config-tree.ts'
+import { blocksOf, type ConfigNode, type ConfigTree, entriesNamed, entriesOf, parseHclTree } from './config-tree.ts'
 import {
   type FileScan,
   type Finding,

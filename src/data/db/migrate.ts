@@ -3,6 +3,7 @@ import { createSchema } from './steps/0001/schema.ts'
 import { addAuditSubject } from './steps/0002/audit-subject.ts'
 import { addStateChoice } from './steps/0003/state-choice.ts'
 import { addLockReasons } from './steps/0004/lock-reasons.ts'
+import { addSessionBase } from './steps/0005/session-base.ts'
 
 /**
  * The steps in order. A released step never changes: a change is a new step, with a dump in `test/data/db/releases`.
@@ -12,6 +13,7 @@ const STEPS = [
   { number: 2, name: 'subject in the audit', run: addAuditSubject },
   { number: 3, name: 'state that exists elsewhere', run: addStateChoice },
   { number: 4, name: 'reasons of a lock', run: addLockReasons },
+  { number: 5, name: 'base of a session', run: addSessionBase },
 ]
 
 /**

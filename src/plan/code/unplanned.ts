@@ -154,7 +154,10 @@ function createExplanation(plan: Plan, { files, targets }: KnownCode): (block: C
         ? 'has no instances, as its `count` or `for_each` says'
         : 'has no instances in the plan'
     if (/\bignore_changes\b/.test(body)) return 'has the values of the state, or differs where `ignore_changes` says so'
-    return kind === 'module' ? SAME_VALUES : 'has the values that the state has'
+    if (kind === 'module') return SAME_VALUES
+    const writeOnly = [...attributes.keys()].filter((name) => name.endsWith('_wo'))
+    if (writeOnly.length === 0) return 'has the values that the state has'
+    return `has the values that the state has, ${listOf(writeOnly)} apart: no state holds a write-only argument, and the engine sends a new value only with a change of another one, such as ${listOf(writeOnly.map((name) => `${name}_version`))}`
   }
   return (block) => {
     const { kind, labels, folder, name, isPresent } = block

@@ -1,6 +1,7 @@
 import { distanceWithin, joinNames } from '../../base/text.ts'
 import { readHcl, textOf } from '../../hcl/read.ts'
 import type { HclBlock, HclBody } from '../../hcl/tree.ts'
+import type { LockedProvider } from '../schema/lock-file.ts'
 import type { TypeNames } from '../schema/provider-schema.ts'
 import {
   type Attribute,
@@ -24,8 +25,8 @@ export interface Surroundings {
   declaredIn(module: string): Promise<Declarations | null>
   types(): Promise<TypeNames | null>
   block(type: TypeName): Promise<Block | null>
-  /** Returns the providers that are installed or locked, with their versions; null when they are not known. */
-  providers(): Promise<string[] | null>
+  /** Returns the providers that are installed; null when that is not known. */
+  providers(): Promise<Pick<LockedProvider, 'source' | 'version'>[] | null>
 }
 
 const MAX_NAMES = 15
@@ -160,14 +161,19 @@ const hintType: Hint = async ([, kind, type = ''], _, at) => {
 
 const hintProvider: Hint = async (_, diagnostic, at) => {
   const missing = missingProvider(diagnostic)
-  const known = missing === null ? null : await at.providers()
-  if (missing === null || known === null) return ''
-  const others = known.filter((one) => !one.startsWith(`${missing.split('/').slice(-2).join('/')} `))
-  return (
-    `the provider ${missing} cannot be installed here. ` +
-    (others.length === 0 ? 'No other provider is installed' : `Installed are ${joinNames(others, MAX_NAMES)}`) +
-    '; terraform_data needs none. If only the code of this session uses it, write that code without it.'
-  )
+  if (missing === null) return ''
+  const known = await at.providers()
+  const own = known?.find(({ source }) => source === missing.split('/').slice(-2).join('/'))
+  if (own)
+    return `the provider ${missing} is installed as ${own.version}, and not as the code asks for it. Let the code accept that version.`
+  const others = known?.map(({ source, version }) => `${source} ${version}`) ?? null
+  return [
+    `the provider ${missing} cannot be installed here as the code asks for it.`,
+    others && (others.length === 0 ? 'No other provider is installed.' : `Installed: ${joinNames(others, MAX_NAMES)}.`),
+    'terraform_data needs no provider. If only the code of this session uses it, write that code without it.',
+  ]
+    .filter(Boolean)
+    .join(' ')
 }
 
 /** Hints by the detail of a diagnostic, in the words of OpenTofu and Terraform. */

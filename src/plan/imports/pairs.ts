@@ -1,11 +1,12 @@
 import { joinNames } from '../../base/text.ts'
-import { isMoved, toReportAction } from '../actions.ts'
+import type { Cloud } from '../../base/vocabulary.ts'
+import { isMoved, mainAction, toReportAction } from '../actions.ts'
 import { stripBackticks, withoutIndexes } from '../addresses.ts'
-import { describesCode, type Plan, type ResourceChange } from '../plan.ts'
+import type { Plan } from '../plan.ts'
 import { changesByAddress, isCreated, managedChanges, stateIdentifiers } from '../planned-changes.ts'
 import { changesStateAlone } from '../state-arguments.ts'
 import { findUnplannedBlocks } from '../targets.ts'
-import { isArgument } from './inventory.ts'
+import { identityOf } from './inventory.ts'
 
 /** An identifier and the resource block to import it to. */
 export interface Pair {
@@ -17,90 +18,21 @@ export interface Failure extends Pair {
   error: string
 }
 
-const NO_SUCH_RESOURCE = 'the plan has no such resource'
-
-/** Reports whether a pair was refused for an invented address, which is no fault of the code. */
-export const isInvented = ({ error }: Failure): boolean => error === NO_SUCH_RESOURCE
-
-const INDEX = String.raw`(?:\[(?:\d+|"(?:\\.|[^"\\])*")\])?`
-const NAME = String.raw`[\p{L}_][\p{L}\p{N}_-]*`
-const ADDRESS = new RegExp(String.raw`^(?:module\.${NAME}${INDEX}\.)*(?!data\.|module\.)${NAME}\.${NAME}${INDEX}$`, 'u')
-
-/** Reports whether the text has the form of a managed resource's address. */
-export const isResourceAddress = (text: string): boolean => isArgument(text) && ADDRESS.test(text)
-
-/**
- * Selects the proposed pairs that may be given to the engine. The identifier must be waiting, the plan must create the
- * address (where the plan describes the code), and neither may repeat. Wrong addresses are refused with a reason;
- * identifiers that are not waiting are only counted, in `foreign`.
- */
-export function checkPairs(
-  proposals: readonly Pair[],
-  context: { pending: readonly string[]; plan: Plan; identity: (id: string) => string },
-): { pairs: Pair[]; refused: Failure[]; foreign: number } {
-  const pending = new Map(context.pending.map((id) => [context.identity(id), id]))
-  const state = stateIdentifiers(context.plan)
-  const changes = changesByAddress(context.plan)
-  const pairs = new Map<string, Pair>()
-  const refused = new Map<string, Failure>()
-  const used = new Set<string>()
-  let foreign = 0
-  for (const pair of proposals) {
-    const resourceId = pending.get(context.identity(pair.resource_id.trim()))
-    if (resourceId === undefined) foreign++
-    if (resourceId === undefined || pairs.has(resourceId)) continue
-    const address = stripBackticks(pair.address)
-    const error =
-      addressFault(address, state, changes, used) ??
-      (describesCode(context.plan) ? creationFault(changes.get(address)) : null)
-    if (error !== null) {
-      refused.set(resourceId, { address: toShortLine(address), resource_id: resourceId, error })
-      continue
-    }
-    used.add(address)
-    pairs.set(resourceId, { address, resource_id: resourceId })
-    refused.delete(resourceId)
-  }
-  return { pairs: [...pairs.values()], refused: [...refused.values()], foreign }
-}
-
-function addressFault(
-  address: string,
-  state: ReturnType<typeof stateIdentifiers>,
-  changes: ReturnType<typeof changesByAddress>,
-  used: ReadonlySet<string>,
-): string | null {
-  if (!isResourceAddress(address)) return 'this is no address of a resource'
-  if (used.has(address)) return 'the address is given to another identifier too'
-  if (state.has(address)) return 'the address is managed already'
-  const change = changes.get(address)
-  return change?.change.importing
-    ? 'the resource has an `import` block, which has to be removed: the platform imports'
-    : null
-}
-
-function creationFault(change: ResourceChange | undefined): string | null {
-  if (!change) return NO_SUCH_RESOURCE
-  return isCreated(change) ? null : 'the plan does not create this resource'
-}
-
-const MAX_SHOWN = 200
-
-/** Turns text of a model into one line of at most 200 characters. */
-const toShortLine = (text: string) => {
-  const line = text.toWellFormed().replaceAll(/\p{Cc}+/gu, ' ')
-  return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…`.toWellFormed() : line
+/** What the pairs are held against. */
+export interface PairContext {
+  cloud: Cloud
+  /** Identifiers that wait for an import. */
+  pending: readonly string[]
+  plan: Plan
 }
 
 /** Returns proposed blocks that the code declares but a targeted plan lacks; its configuration is complete. */
-export function findUnplanned(
-  proposals: readonly Pair[],
-  context: { pending: readonly string[]; plan: Plan; identity: (id: string) => string },
-): string[] {
-  const pending = new Set(context.pending.map((id) => context.identity(id)))
-  const blocks = new Set(findUnplannedBlocks(context.plan))
+export function findUnplanned(proposals: readonly Pair[], { cloud, pending, plan }: PairContext): string[] {
+  const identity = identityOf(cloud)
+  const waiting = new Set(pending.map(identity))
+  const blocks = new Set(findUnplannedBlocks(plan))
   const named = proposals
-    .filter(({ resource_id }) => pending.has(context.identity(resource_id.trim())))
+    .filter(({ resource_id }) => waiting.has(identity(resource_id.trim())))
     .map(({ address }) => withoutIndexes(stripBackticks(address)))
   return [...new Set(named)].filter((address) => blocks.has(address))
 }
@@ -109,15 +41,23 @@ export function findUnplanned(
  * Returns the text for the generator about one import attempt.
  * @param attempt.unaddressed identifiers without a proposed address
  * @param attempt.lost earlier imports whose block is gone from the code, so that the plan destroys them
+ * @param attempt.free addresses of blocks that the plan creates and nothing was imported to
+ * @param attempt.foreign identifiers that were matched with a block and are not to be imported
  */
 export function importFeedback(attempt: {
   imported: readonly Pair[]
   failures: readonly Failure[]
   unaddressed: readonly string[]
   lost: readonly Pair[]
+  free: readonly string[]
+  foreign: readonly string[]
 }): string {
-  const { imported, failures, unaddressed, lost } = attempt
+  const { imported, failures, unaddressed, lost, free, foreign } = attempt
+  const waiting = new Set([...failures.map(({ resource_id }) => resource_id), ...unaddressed]).size
   const blocks = [
+    free.length < waiting
+      ? `Identifiers that wait for an import: ${waiting}. Blocks that the plan has for them: ${free.length}. Each needs one.`
+      : '',
     renderBlock('Imported, leave their blocks where they are:', imported.map(describePair)),
     renderBlock(
       'Imported, but their block is gone, so that the plan destroys them. Put the block back at the same address:',
@@ -128,6 +68,8 @@ export function importFeedback(attempt: {
       failures.map((failure) => `${describePair(failure)}: ${failure.error}`),
     ),
     renderBlock('No resource block of the plan was found for these identifiers:', unaddressed),
+    renderBlock('Nothing was imported to these blocks:', waiting === 0 ? [] : free),
+    renderBlock('Not among the identifiers to import, so that nothing was done with them:', foreign),
   ]
   return blocks.filter((text) => text !== '').join('\n\n')
 }
@@ -179,9 +121,13 @@ export function stateAlignment(imported: readonly Pair[], plan: Plan | null): { 
   const addresses = new Set(imported.map(({ address }) => address))
   const planned = managedChanges(plan)
   const stateAlone = planned.filter(({ resource }) => addresses.has(resource.address) && changesStateAlone(resource))
-  const changes = planned
-    .filter((change) => !stateAlone.includes(change))
-    .map(({ resource, action }) => ({ address: resource.address, action: toReportAction(action) }))
+  const forgotten = plan.resource_changes.filter((one) => mainAction(one) === 'forget')
+  const changes = [
+    ...planned
+      .filter((change) => !stateAlone.includes(change))
+      .map(({ resource, action }) => ({ address: resource.address, action: toReportAction(action) })),
+    ...forgotten.map(({ address }) => ({ address, action: 'forget' })),
+  ]
   // A plan that moves an object may list it at its old or its new address.
   const held = new Set(state.keys())
   for (const one of plan.resource_changes)

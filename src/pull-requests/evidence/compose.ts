@@ -1,5 +1,6 @@
+import { cutEnd } from '../../base/text.ts'
 import type { Evidence } from './evidence.ts'
-import { code, cut, inline, prose } from './markdown.ts'
+import { code, inline, prose } from './markdown.ts'
 import { blocks, type Section, section } from './section.ts'
 import {
   assumptionsSection,
@@ -57,7 +58,7 @@ function fitToLimit(head: string, sections: readonly Section[], limit: number, s
     const next =
       leastImportantFirst.find(({ form, forms }) => form === 0 && forms.length > 1) ??
       leastImportantFirst.find(({ form }) => form !== null)
-    if (!next) return cut(text, limit)
+    if (!next) return cutEnd(text, limit)
     next.form = next.form !== null && next.form < next.forms.length - 1 ? next.form + 1 : null
   }
 }

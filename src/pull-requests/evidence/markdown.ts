@@ -1,3 +1,5 @@
+import { cutEnd } from '../../base/text.ts'
+
 // Converts untrusted text to Markdown for hosts with different dialects. The result is one line without markup, links,
 // images, mentions, references, quick actions or keywords that close an issue.
 
@@ -11,16 +13,6 @@ const toOneLine = (text: string): string =>
     .replaceAll(/\p{Cf}/gu, '')
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
     .trim()
-
-/** Cuts a text to `max` UTF-16 units, ellipsis included, without splitting a character. */
-export function cut(text: string, max: number): string {
-  if (text.length <= max) return text
-  return `${text
-    .slice(0, Math.max(0, max - 1))
-    .toWellFormed()
-    .replace(/\ufffd$/, '')
-    .trimEnd()}…`
-}
 
 /** Breaks links, mentions and references with an invisible character, so that `Fixes #12` closes no issue. */
 const breakLinks = (text: string): string =>
@@ -48,26 +40,26 @@ const escapeMarkup = (text: string): string =>
 const escapeLineStart = (line: string): string => line.replace(/^\d+(?=[.)])|^(?=[-+=#:/!^])/, (start) => `${start}\\`)
 
 /** Turns a text into one line of Markdown for the start of a line, a list entry or a table cell. */
-export const inline = (text: string, max = 400): string => escapeLineStart(escapeMarkup(cut(toOneLine(text), max)))
+export const inline = (text: string, max = 400): string => escapeLineStart(escapeMarkup(cutEnd(toOneLine(text), max)))
 
 const PLAIN_CODE = /^[\w.\-"/:=[\]() ]+$/
 
 /** Shows an address, path or identifier as code if that is safe, else as escaped text. */
 export function code(text: string, max = 200): string {
-  const line = cut(toOneLine(text), max)
+  const line = cutEnd(toOneLine(text), max)
   return PLAIN_CODE.test(line) && breakLinks(line) === line ? `\`${line}\`` : escapeLineStart(escapeMarkup(line))
 }
 
 /** Turns a text into a title; hosts read references there and in squashed commit messages, but no markup. */
 export const plainTitle = (text: string, max: number): string =>
-  cut(breakLinks(toOneLine(text)).replace(DRAFT, `$1${BREAK}`), max)
+  cutEnd(breakLinks(toOneLine(text)).replace(DRAFT, `$1${BREAK}`), max)
 
 /** Turns a model's prose into at most `max` UTF-16 units of Markdown: paragraphs, lists, inline code, bold headings. */
 export function prose(text: string, max: number): string {
   const lines: string[] = []
   let length = 0
   for (const raw of text.replaceAll(/\r\n?/g, '\n').split('\n')) {
-    const line = renderProseLine(cut(raw, max))
+    const line = renderProseLine(cutEnd(raw, max))
     if (line === null || (line === '' && (lines.at(-1) ?? '') === '')) continue
     if (length + line.length + 1 > max - 2) {
       lines.push('…')

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { isJsonObject } from '../../base/json.ts'
+import { cutEnd } from '../../base/text.ts'
 import { fromReportAction, REPORT_ACTIONS } from '../../plan/actions.ts'
 
 /** Comparisons of a planned value with a statement's value. */
@@ -19,6 +20,7 @@ export type Operator = (typeof OPERATORS)[number]
 export type Scalar = string | number | boolean
 
 const MAX_TEXT = 400
+const shorten = (text: string): string => cutEnd(text, MAX_TEXT)
 const NOT_BLANK = 'must not be blank'
 const short = (max = 200) =>
   v.pipe(v.string(), v.trim(), v.nonEmpty(NOT_BLANK), v.maxLength(max, `must have at most ${max} characters`))
@@ -129,10 +131,6 @@ export interface StatementResult {
   statement: Statement
   verdict: Verdict
   finding: string
-}
-
-function shorten(text: string): string {
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1).toWellFormed()}…` : text
 }
 
 /** Most statements that are read. */

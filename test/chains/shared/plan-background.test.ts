@@ -36,6 +36,34 @@ describe('describeRequests', () => {
 describe('condensePlanText', () => {
   const plan = (...lines: string[]) => condensePlanText(lines.join('\n')).split('\n')
 
+  it('changes nothing inside of a text, whose blanks may be the change', () => {
+    const text = [
+      '  ~ resource "terraform_data" "a" {',
+      '      ~ input = {',
+      '          ~ n = 1 -> 2',
+      '          ~ text = <<-EOT',
+      '              - name  = "x"',
+      '              + name = "x"',
+      '                EOT',
+      '              + b = (known after apply)',
+      '            EOT',
+      '        }',
+      '      ~ list = [',
+      '          - <<-EOT',
+      '                c   = 5',
+      '            EOT,',
+      '        ]',
+      '    }',
+    ]
+    expect(plan(...text)).toEqual(text)
+    expect(plan('      + text     = <<-EOT', '            a  = 1', '        EOT', '      + longer_n = 1')).toEqual([
+      '      + text = <<-EOT',
+      '            a  = 1',
+      '        EOT',
+      '      + longer_n = 1',
+    ])
+  })
+
   it('names what is known after the apply on one line of its block, and what equals another value', () => {
     expect(
       plan(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { colourLine } from '../../../console/ui/code/colours/colours.ts'
 import { blockAround, foldLines } from '../../../console/ui/code/lines/fold.ts'
-import { compareLines, countChanges, type Row, readDiff, readWhole } from '../../../console/ui/code/lines/rows.ts'
+import { countChanges, type Row, readDiff, readWhole } from '../../../console/ui/code/lines/rows.ts'
 import { compareWords, markTokens, markWords, pairLines, splitRows } from '../../../console/ui/code/lines/words.ts'
 import { languageOf, lineModes } from '../../../console/ui/code/use-colours.ts'
 
@@ -62,39 +62,6 @@ describe('readDiff', () => {
   it('drops carriage returns where every line has one, and keeps them where only some do', () => {
     expect(drawn(readWhole('a\r\nb\r\n'))).toEqual(['1 1 same a', '2 2 same b'])
     expect(drawn(readWhole('a\r\nb\n'))[0]).toBe('1 1 same a\r')
-  })
-})
-
-describe('compareLines', () => {
-  const compare = (before: string, after: string) => drawn(compareLines(readWhole(before), readWhole(after)))
-
-  it('finds what differs between two versions', () => {
-    expect(compare('a\nb\nc\nd\n', 'a\nx\nc\nd\ne\n')).toEqual([
-      '1 1 same a',
-      '2 - removed b',
-      '- 2 added x',
-      '3 3 same c',
-      '4 4 same d',
-      '- 5 added e',
-    ])
-    expect(compare('a\n', 'a\n')).toEqual(['1 1 same a'])
-    expect(compare('', 'a\n')).toEqual(['- 1 added a'])
-  })
-
-  it('tells a line break that went from the end', () => {
-    const rows = compareLines(readWhole('a\n'), readWhole('a'))
-    expect(drawn(rows)).toEqual(['1 - removed a', '- 1 added a'])
-    expect(rows[1]?.unended).toBe(true)
-  })
-
-  it('gives up on versions that have nothing in common, within a moment', () => {
-    const many = (sign: string) => Array.from({ length: 20_000 }, (_, index) => `${sign}${index}`).join('\n')
-    const start = performance.now()
-    expect(countChanges(compareLines(readWhole(many('a')), readWhole(many('b'))))).toEqual({
-      added: 20_000,
-      removed: 20_000,
-    })
-    expect(performance.now() - start).toBeLessThan(10_000)
   })
 })
 

@@ -60,6 +60,7 @@ describe('texts of others', () => {
     ['abc', 3, 'abc'],
     ['abcd', 3, 'ab…'],
     ['ab😀d', 3, 'ab…'],
+    ['Keeps whole words', 14, 'Keeps whole…'],
   ])('shorten %s to %s: %s', (text, length, short) => {
     expect(shorten(text, length)).toBe(short)
     expect(shorten(text, length).isWellFormed()).toBe(true)

@@ -37,7 +37,7 @@ const DRIFT: DriftOperation[] = [
   },
 ]
 const split = (drift: readonly DriftOperation[]) =>
-  scripted.chain('report_decomposed_task_operations', taskSplitter.query({ drift }))
+  scripted.chain('report_decomposed_task_operations', taskSplitter.query({ drift, request: null }))
 const mend = (operations: string[]) =>
   scripted.chain('task_complete', writeOperationsQuery(operations), { tools: EDITING })
 const read = (file: string) => readFile(join(scripted.folder, file), 'utf8')

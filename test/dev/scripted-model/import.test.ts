@@ -29,7 +29,7 @@ const select = async (request: string) => {
   })
   return answer.args
 }
-const rules = (selectedIds: string[]) =>
+const rules = () =>
   iacGenerator.system(
     { engine: '', resourceCreation: '', networking: '', permissions: '', forbiddenActions: '' },
     {
@@ -37,7 +37,6 @@ const rules = (selectedIds: string[]) =>
       forbid: false,
       templates: [],
       abbreviations: [],
-      selectedIds,
       task: '',
       repository: null,
       providerSchema: null,
@@ -45,7 +44,14 @@ const rules = (selectedIds: string[]) =>
   )
 
 const write = (query: string, ids: string[]) =>
-  scripted.chain('task_complete', query, { tools: EDITING, system: rules(ids) })
+  scripted.chain('task_complete', query, {
+    tools: EDITING,
+    system: rules(),
+    history: [
+      { role: 'user', content: writeImportQuery(ids) },
+      { role: 'assistant', content: 'Done.' },
+    ],
+  })
 
 test('a request to import is accepted, another one declined', async () => {
   const system = requestsFilter.system({ guideline: '', forbiddenActions: '' }, { request: '', operation: 'import' })

@@ -86,7 +86,7 @@ test('drift: operations of the session itself are dropped, others kept', async (
     { address: 'terraform_data.orders_queue', action: 'delete resource' },
     { address: 'terraform_data.dns_zone', action: 'update resource', changes: { changed: {} } },
   ]
-  const query = taskSplitter.query({ drift: drift as DriftOperation[] })
+  const query = taskSplitter.query({ drift: drift as DriftOperation[], request: null })
   const split = await scripted.chain('report_decomposed_task_operations', query)
   expect(split.args.operations).toHaveLength(2)
   const kept = await scripted.chain(

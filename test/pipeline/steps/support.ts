@@ -231,10 +231,12 @@ function fakeWorkspace(): FakeWorkspace {
     head: async () => `commit-${workspace.commits}`,
     restore: async () => {},
     pendingChanges: async () => workspace.changes,
+    runChanges: async () => workspace.changes,
     branchDiff: async () => '',
     baseCode: async () => '',
     changedFiles: async () => [],
     baseCommit: async () => 'base',
+    provide: async () => {},
     revision: async () => workspace.current_revision,
     keep: async () => {
       workspace.kept = true

@@ -154,6 +154,44 @@ describe('pending changes', () => {
     expect(await workspace.pendingChanges()).toEqual([])
   })
 
+  it('of the run compare with its start, whatever its attempts committed between', async () => {
+    const files = {
+      'infra/main.tf': LONG,
+      'infra/back.tf': 'was\n',
+      'infra/again.tf': 'one\ntwo\n',
+      'infra/type.tf': 'x\n',
+    }
+    const { workspace, at } = await opened(files, 'infra')
+    const blank = ' \n'
+    await writeFile(at('main.tf'), `${LONG}added\n${blank}`)
+    await writeFile(at('new.tf'), 'first\n')
+    await writeFile(at('lost.tf'), 'x\n')
+    await writeFile(at('back.tf'), 'is\n')
+    await rm(at('again.tf'))
+    await workspace.commitAndPush()
+    await writeFile(at('main.tf'), `${LONG}diff --git added again\n${blank}`)
+    await writeFile(at('new.tf'), 'last\n')
+    await rm(at('lost.tf'))
+    await writeFile(at('back.tf'), 'was\n')
+    await writeFile(at('again.tf'), 'one\n')
+    await rm(at('type.tf'))
+    await symlink('main.tf', at('type.tf'))
+    const changes = await workspace.runChanges()
+    expect(changes.map(({ path, new_file }) => [path, new_file])).toEqual([
+      ['again.tf', false],
+      ['main.tf', false],
+      ['type.tf', false],
+      ['new.tf', true],
+    ])
+    const [again, main, type, added] = changes.map(({ content }) => content)
+    expect(again).toMatch(/ one\n-two\n$/)
+    expect(main).toMatch(/^diff --git main\.tf main\.tf\n[\s\S]* line 59\n\+diff --git added again\n\+ \n$/)
+    expect(type).toMatch(/^diff --git type\.tf type\.tf\ndeleted file[\s\S]*\ndiff --git type\.tf type\.tf\nnew file/)
+    expect(added).toBe('last\n')
+    await workspace.commitAndPush()
+    expect(await workspace.runChanges()).toEqual(changes)
+  })
+
   it.each([
     ['alone', 'a    b\nc\n'],
     ['beside another change', 'a    b\nd\n'],

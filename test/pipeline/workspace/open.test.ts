@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -233,6 +234,46 @@ describe('the engine root', () => {
     const message = `iac_path '${root_path}' is not a directory inside the repository`
     await expect(site.open(uri, { session, root_path })).rejects.toMatchObject({ message })
     expect(await readdir(join(site.folder, 'uploads', session))).toEqual([])
+  })
+})
+
+/** Commits a file to the default branch, whose path is written as in C. */
+function commitFile(uri: string, path: string, content: string, mode = '100644') {
+  const lines = [
+    'commit refs/heads/main\ncommitter a <a@example.com> 1 +0000\ndata 1\nx\nfrom refs/heads/main^0',
+    `M ${mode} inline "${path}"\ndata ${content.length}\n${content}\n`,
+  ]
+  execFileSync('git', ['--git-dir', site.host.pathOf(uri), 'fast-import', '--quiet'], { input: lines.join('\n') })
+}
+
+it('changes no file by itself, whatever line ends the repository wants', async () => {
+  const uri = await site.add({ 'main.tf': 'a = 1\r\nb = 2\r\n' })
+  commitFile(uri, '.gitattributes', '*.tf text eol=lf\n')
+  const workspace = await site.open(uri, { session: newSession() })
+  expect(await workspace.pendingChanges()).toEqual([])
+  expect(await readFile(join(workspace.iacRoot, 'main.tf'), 'utf8')).toBe('a = 1\r\nb = 2\r\n')
+})
+
+describe('names that are not UTF-8', () => {
+  it.each([
+    ['a link, which may lead out of the clone', '120000', '.txt', '/etc'],
+    ['code, which no check could read', '100644', '.tf', 'output "x" {}'],
+    ['code in a folder', '100644', '/main.tofu.json', '{}'],
+  ])('are refused for %s', async (_, mode, name, content) => {
+    const uri = await site.add({ 'main.tf': 'x' })
+    commitFile(uri, `caf\\351${name}`, content, mode)
+    const session = newSession()
+    await expect(site.open(uri, { session })).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining('is not UTF-8'),
+    })
+    expect(await readdir(join(site.folder, 'uploads', session))).toEqual([])
+  })
+
+  it('stay for a file that the engine does not load', async () => {
+    const uri = await site.add({ 'main.tf': 'x' })
+    commitFile(uri, 'caf\\351.md', 'text')
+    expect((await site.open(uri, { session: newSession() })).iacRoot).not.toBe('')
   })
 })
 

@@ -36,6 +36,7 @@ it.each([
   ['a number', variable('  sensitive = true\n  default = 9223372036854773263'), ['9223372036854773263']],
   ['a negative number', variable('  sensitive = true\n  default = -84736251'), ['84736251']],
   ['a character of eight digits', variable('  sensitive = true\n  default = "pass\\U0001F600word"'), ['pass😀word']],
+  ['an escape that there is not', variable('  sensitive = true\n  default = "C:\\keys\\word1"'), ['C:\\keys\\word1']],
   ['a number with an exponent', variable('  sensitive = true\n  default = 8.4736251e+10'), ['8.4736251e+10']],
   ['a flag and a number in parentheses', variable('  sensitive = (true)\n  default = (84736251)'), ['84736251']],
   [

@@ -49,6 +49,12 @@ describe('why changed code changes nothing', () => {
       '`terraform_data.b` is not among the targets of the plan',
     ],
     ['module "m" {\n  source = "./m"\n}', {}, '`module.m` has no instances in the plan'],
+    [
+      'resource "terraform_data" "a" {\n  secret_wo = "new"\n  secret_wo_version = 1\n}',
+      {},
+      '`terraform_data.a` has the values that the state has, `secret_wo` apart: no state holds a write-only argument, ' +
+        'and the engine sends a new value only with a change of another one, such as `secret_wo_version`',
+    ],
     ['unheard "of" {}', {}, '`unheard.of` (why it changes nothing cannot be told)'],
   ])('%s', (added, options, clause) => {
     expect(explain(added, options)).toBe(`The code changed, and the plan changes nothing: ${clause}.`)

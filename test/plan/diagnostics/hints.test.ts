@@ -63,7 +63,7 @@ const at: Surroundings = {
     ephemeral: ['random_password'],
   }),
   block: async ({ type }) => (type === 'aws_s3_bucket' ? BUCKET : null),
-  providers: async () => ['hashicorp/aws 5.73.0', 'hashicorp/random 3.6.0'],
+  providers: async () => [{ source: 'hashicorp/aws', version: '5.73.0' }],
 }
 const error = (detail: string, more: Partial<Diagnostic> = {}): Diagnostic =>
   diagnosticOf({ detail, file: 'main.tf', line: 1, ...more })
@@ -175,12 +175,18 @@ describe('hints', () => {
       'could not connect to registry.terraform.io: dial tcp: no such host'
     const failed = error(detail, { summary: 'Failed to query available provider packages' })
     expect(await hintFor(failed, at)).toBe(
-      'Hint: the provider hashicorp/random cannot be installed here. Installed are hashicorp/aws 5.73.0; terraform_data ' +
-        'needs none. If only the code of this session uses it, write that code without it.',
+      'Hint: the provider hashicorp/random cannot be installed here as the code asks for it. Installed: ' +
+        'hashicorp/aws 5.73.0. terraform_data needs no provider. If only the code of this session uses it, write that ' +
+        'code without it.',
     )
-    expect(await hintFor(failed, { ...at, providers: async () => [] })).toContain('No other provider is installed')
+    expect(await hintFor(failed, { ...at, providers: async () => [] })).toContain('No other provider is installed.')
     expect(await hintFor(error(detail, { summary: 'Something else' }), at)).toBe('')
-    expect(await hintFor(failed, { ...at, providers: async () => null })).toBe('')
+    expect(await hintFor(failed, { ...at, providers: async () => null })).not.toMatch(/Installed:|No other/)
+    const random = [{ source: 'hashicorp/random', version: '3.6.0' }]
+    expect(await hintFor(failed, { ...at, providers: async () => random })).toBe(
+      'Hint: the provider hashicorp/random is installed as 3.6.0, and not as the code asks for it. Let the code accept ' +
+        'that version.',
+    )
   })
 
   it('of many diagnostics in one entry are at most two', async () => {

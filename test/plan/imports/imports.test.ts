@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { providerRegion } from '../../../src/plan/imports/aws-import-forms.ts'
+import { isResourceAddress } from '../../../src/plan/imports/check-pairs.ts'
 import {
   findUnmanaged,
   identityOf,
@@ -7,7 +8,7 @@ import {
   isArgument,
   parseIdentifiers,
 } from '../../../src/plan/imports/inventory.ts'
-import { importFeedback, isResourceAddress, stateAlignment } from '../../../src/plan/imports/pairs.ts'
+import { followMoves, importFeedback, stateAlignment } from '../../../src/plan/imports/pairs.ts'
 import { planOf, planWith } from '../fixtures.ts'
 
 describe('importExceptions', () => {
@@ -108,6 +109,7 @@ describe('stateAlignment', () => {
     ['update', ['update']],
     ['recreate', ['delete', 'create']],
     ['delete', ['delete']],
+    ['forget', ['forget']],
   ])('names a resource that the plan would %s', (action, actions) => {
     expect(stateAlignment(imported, planOf([{ address: 'a.one', actions }], { prior_state }))).toEqual({
       aligned: false,
@@ -148,6 +150,20 @@ describe('stateAlignment', () => {
     })
   })
 
+  it('is given for an object that moves, whose rows have the address that the code has for it', () => {
+    const plan = planOf([{ address: 'a.kept', previous_address: 'a.one', actions: ['no-op'] }], { prior_state })
+    const rows = followMoves(imported, plan, identityOf('aws'))
+    expect(rows).toEqual([{ address: 'a.kept', resource_id: '1' }])
+    expect(stateAlignment(rows, plan).text).toBe(
+      'Aligned: a plan after the import changes none of the imported resources (1). The next apply moves in the state ' +
+        'alone: a.one to a.kept.',
+    )
+    const changed = planOf([{ address: 'a.kept', previous_address: 'a.one', actions: ['update'] }], { prior_state })
+    expect(stateAlignment(followMoves(imported, changed, identityOf('aws')), changed).text).toContain(
+      'still changes 1 of 1 imported resources: a.kept (update)',
+    )
+  })
+
   it('is not given without the state or without a plan', () => {
     expect(stateAlignment(imported, planOf([])).text).toContain('a.one (not in the state)')
     expect(stateAlignment(imported, null)).toEqual({
@@ -164,12 +180,17 @@ describe('importFeedback', () => {
       failures: [{ address: 'a.two', resource_id: '2', error: 'Error: no' }],
       unaddressed: ['3'],
       lost: [],
+      free: ['a.two'],
+      foreign: ['4'],
     })
     expect(text).toBe(
       [
+        'Identifiers that wait for an import: 2. Blocks that the plan has for them: 1. Each needs one.',
         'Imported, leave their blocks where they are:\n- `a.one` (1)',
         'Not imported:\n- `a.two` (2): Error: no',
         'No resource block of the plan was found for these identifiers:\n- 3',
+        'Nothing was imported to these blocks:\n- a.two',
+        'Not among the identifiers to import, so that nothing was done with them:\n- 4',
       ].join('\n\n'),
     )
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { composeDescription } from '../../../src/pull-requests/evidence/compose.ts'
 import type { Evidence } from '../../../src/pull-requests/evidence/evidence.ts'
-import { code, cut, inline, plainTitle, prose, table } from '../../../src/pull-requests/evidence/markdown.ts'
+import { code, inline, plainTitle, prose, table } from '../../../src/pull-requests/evidence/markdown.ts'
 import { appliedSection } from '../../../src/pull-requests/evidence/sections/results.ts'
 import { emptyResult } from '../../../src/rounds/round-result.ts'
 import {
@@ -93,7 +93,7 @@ describe('Plan', () => {
   it('of a session without one says so', () => {
     expect(partOf(withoutPlan({}), 'Plan')).toBe('No plan was reviewed in this session.')
     expect(partOf(evidenceOf({ generate: generateReport({ summary: {}, detailed_changes: [] }) }), 'Plan')).toContain(
-      'Nothing changes.',
+      'No resource changes.',
     )
   })
 })
@@ -452,7 +452,7 @@ const EVERY = changeListOf([
   { address: 'aws_vpc.found', action: 'import', import_id: 'vpc-1' },
   { address: 'aws_vpc.hidden', action: 'update', import_id: null },
   { address: 'aws_db_instance.gone', action: 'delete' },
-  { address: 'aws_iam_role.gone', action: 'delete' },
+  { address: 'aws_iam_role.gone', action: 'delete', delete_reason: 'delete_because_each_key' },
   { address: 'module.b.aws_db_instance.new', action: 'move', previous_address: 'aws_db_instance.old' },
   { address: 'aws_vpc.one[0]', action: 'move', previous_address: 'aws_vpc.one' },
   { address: 'aws_vpc.new', action: 'update', previous_address: 'aws_vpc.old' },
@@ -473,7 +473,7 @@ describe('the recorded changes of a plan', () => {
         '| Action | Address | In words |',
         '| --- | --- | --- |',
         '| delete | `aws_db_instance.gone` |  |',
-        '| delete | `aws_iam_role.gone` |  |',
+        '| delete | `aws_iam_role.gone`, its key is not in `for_each` |  |',
         '| recreate | `aws_subnet.a`, forced by `cidr_block`, `tags["a b"]` |  |',
         '| recreate | `aws_subnet.b`, marked as damaged |  |',
         '| recreate | `aws_subnet.c`, forced by `replace_triggered_by`, the old object stays, no longer managed |  |',
@@ -736,8 +736,8 @@ describe('a line of foreign text', () => {
 
   it('is cut before it is escaped, never inside of a character', () => {
     expect(inline('a|b|c|d', 4)).toBe('a\\|b…')
-    expect(cut('ab😀cd', 4)).toBe('ab…')
-    expect(cut('abc', 3)).toBe('abc')
+    expect(inline('ab😀cd', 4)).toBe('ab…')
+    expect(inline('Keeps whole words', 14)).toBe('Keeps whole…')
     expect(inline('\ud800 alone')).toBe('\ufffd alone')
   })
 })

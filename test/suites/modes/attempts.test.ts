@@ -4,6 +4,7 @@ import type { AttemptDetail } from '../../../src/rounds/attempts.ts'
 import { createTestCore } from '../../helpers/core.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import type { Reply } from '../../pipeline/steps/scripted-llm.ts'
+import { artifactsOf } from './artifacts.ts'
 import { runDrift, startDriftedStack, takeOver } from './drift-world.ts'
 import { addresses, blocks, runImport, withScope } from './import-world.ts'
 import { ADDED, BROKEN, done, GATES, goodLlm, MAIN, statesThrice, THRICE, targets, write } from './scripts.ts'
@@ -24,6 +25,8 @@ async function attemptsOf(uuid: string): Promise<AttemptDetail[]> {
 const outcomes = (attempts: readonly AttemptDetail[]) => attempts.map(({ task, outcome }) => `${task} ${outcome}`)
 const passed = (attempt: AttemptDetail | undefined) =>
   attempt?.steps.filter(({ outcome }) => outcome !== 'skipped').map(({ name, outcome }) => `${name} ${outcome}`)
+
+const deleteFile = (target_file: string): Reply => ({ calls: [['delete_file', { target_file }]] })
 
 const SECRET = 'planted-S3cret-Passw0rd'
 
@@ -74,11 +77,25 @@ it('the attempts of a generate round tell what the engine and the check of the r
   expect(JSON.stringify(attempts)).not.toContain(stack.config.paths.upload_folder)
 })
 
+it('a file stands once in the code changes, compared with the code before the round', async () => {
+  const other = 'resource "terraform_data" "greeting" {\n  input = "changed"\n}\n'
+  const llm = goodLlm({
+    task_complete: [
+      ...[write('second.tf', BROKEN), write('main.tf', other), write('third.tf', 'locals {}\n'), done('First.')],
+      ...[write('second.tf', ADDED), write('main.tf', MAIN), deleteFile('third.tf'), done('Second.')],
+    ],
+  })
+  const session = await firstRound(stack, stack.context(llm), { files: { 'main.tf': MAIN } })
+  expect(session.statuses.at(-1)).toBe('completed')
+  const changes = (await artifactsOf(stack, session.uuid)).filter(({ kind }) => kind === 'change')
+  expect(changes).toEqual([{ kind: 'change', text: ADDED, type: null, new_file: 'true' }])
+})
+
 it('the attempts of a drift round tell how what differs was written into the code', async () => {
   const { session } = await runDrift(stack, {
     task_complete: [
       ...[takeOver('hello'), write('wrong.tf', BROKEN), done('First.')],
-      ...[takeOver('goodbye'), { calls: [['delete_file', { target_file: 'wrong.tf' }]] } as Reply, done('Second.')],
+      ...[takeOver('goodbye'), deleteFile('wrong.tf'), done('Second.')],
     ],
   })
   expect(session.messages.at(-1)).toBe('DRIFT')

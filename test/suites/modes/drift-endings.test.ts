@@ -91,6 +91,8 @@ it.each([
   const repo_uri = await stack.repository(files)
   const { llm, session } = await runDrift(stack, {}, { request: { repo_uri, ...full } })
   expect(session.statuses).toEqual(['started', 'filtering', 'validating', 'report', 'completed'])
+  expect(session.messages).toContain('The drift could not be read. Generating report')
+  expect(session.messages.join()).not.toContain('successfully')
   const document = await driftReportOf(stack, session.uuid)
   expect(document).toMatchObject({ status: 'Failed', remediated_resources: [], whitelisted_exceptions: [] })
   expect(document.unreconciled_drift).toMatchObject([{ resource_address: '', reason: 'The drift could not be read.' }])
@@ -130,7 +132,7 @@ describe('rounds of one session', () => {
     const second = await nextRound(stack, stack.context(driftLlm()), first.uuid, 'Look again', { mode: 'drift' })
     expect(second.messages).toEqual(expect.arrayContaining([IN_SYNC, 'DRIFT']))
     expect(await driftReportOf(stack, first.uuid)).toMatchObject({
-      summary: 'No drift was found: the code describes the infrastructure as it is.',
+      summary: 'No drift was found: a plan of the whole root shows no difference.',
       remediated_resources: [],
     })
     expect(second.history).toEqual(first.history)

@@ -124,7 +124,7 @@ describe('full drift', () => {
     expect(session.statuses).toEqual(['started', 'filtering', 'validating', 'validating', 'report', 'completed'])
     expect(session.messages).toEqual(expect.arrayContaining([ASSESSING, IN_SYNC, 'DRIFT']))
     expect(await driftReportOf(stack, session.uuid)).toEqual({
-      summary: 'No drift was found: the code describes the infrastructure as it is.',
+      summary: 'No drift was found: a plan of the whole root shows no difference.',
       status: 'Succeeded',
       remediated_resources: [],
       unreconciled_drift: [],
@@ -257,4 +257,43 @@ it('sensitive values of code and infrastructure reach neither models nor anythin
   const kept = JSON.stringify([await artifactsOf(stack, session.uuid), history, messages, llm.requests])
   for (const secret of [known, foreign]) expect(kept).not.toContain(secret)
   expect(kept).toContain('(sensitive value)')
+})
+
+it('a partial round leaves another difference of the same block, and says so', async () => {
+  const block = (size: string, color: string) =>
+    `resource "terraform_data" "greeting" {\n  input = {\n    size  = "${size}"\n    color = "${color}"\n  }\n}\n`
+  const repo_uri = await driftedRepository(stack, { 'main.tf': block('small', 'red') }, (state) =>
+    state.replaceAll('"small"', '"large"').replaceAll('"red"', '"blue"'),
+  )
+  const seen: string[] = []
+  const { llm, session } = await runDrift(
+    stack,
+    {
+      generate_engine_targets: targets(GREETING),
+      report_decomposed_task_operations: (request) => {
+        const text = said(request)
+        const isSplitter = request.tools?.some(({ name }) => name === 'web_search')
+        if (isSplitter) seen.push(text)
+        const asked = `update ${GREETING}: input.size "small" to "large"`
+        return operations(seen.length === 1 ? [asked] : [], 'input.color is not asked for.')
+      },
+      task_complete: [replace('    size  = "small"', '    size  = "large"'), done('Took the size over.')],
+    },
+    { request: { repo_uri, mode: 'drift', query: 'Take over the size only', is_partial: true } },
+  )
+  expect(seen).toHaveLength(2)
+  expect(seen.every((text) => text.includes('Take over the size only'))).toBe(true)
+  expect(llm.of('task_complete')).toHaveLength(2)
+  expect(await fileOn(stack, repo_uri, session.branch)).toBe(block('large', 'red'))
+  expect(session.messages).toContain('Drift check completed; the request does not ask for the remaining differences.')
+  expect(await driftReportOf(stack, session.uuid)).toMatchObject({
+    status: 'Succeeded',
+    unreconciled_drift: [
+      {
+        resource_address: GREETING,
+        reason: 'The request does not ask for it, so it was left alone.',
+        details: ['input.color: "red" in the code, "blue" in the infrastructure'],
+      },
+    ],
+  })
 })

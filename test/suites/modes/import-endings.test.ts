@@ -170,12 +170,19 @@ describe('what is selected', () => {
 
   it.each([
     ['azure', ['ID-a']],
-    ['gcp', []],
+    // The answer about addresses names what nobody gave the model.
+    ['gcp', ['id-a']],
   ] satisfies [
     Cloud,
     string[],
   ][])('compares the exception list like the cloud does: %s', async (provider, withheld) => {
-    const { report } = await play(steps, { provider, scope: ['ID-a', 'id-b'], exceptions: '- `id-A`' })
+    const scripts = {
+      import_addresses: addresses(
+        ['terraform_data.a', provider === 'azure' ? 'ID-a' : 'id-a'],
+        ['terraform_data.b', 'id-b'],
+      ),
+    }
+    const { report } = await play(steps, { provider, scope: ['ID-a', 'id-b'], exceptions: '- `id-A`', scripts })
     expect(report.excluded_resources.map(({ resource_id }: { resource_id: string }) => resource_id)).toEqual(withheld)
   })
 
@@ -189,7 +196,12 @@ describe('what is selected', () => {
     const { world, engine, report } = await play(steps, { partial: true, scope: ['id-a', 'id-b'], scripts })
     expect([...engine.imported]).toEqual([['terraform_data.b', 'id-b']])
     expect(report).toMatchObject({ summary: { selected: 1, imported: 1, failed: 0 }, status: 'Succeeded' })
-    expect(report.excluded_resources).toEqual([{ resource_id: 'id-a', details: 'Not selected by the request.' }])
+    const details = 'Named by a model, and not among the identifiers that it was given.'
+    expect(report.excluded_resources).toEqual([
+      { resource_id: 'id-a', details: 'Not selected by the request.' },
+      { resource_id: 'id-invented', details },
+      { resource_id: '-lock=false', details },
+    ])
     const [first] = world.llm.of(SPLIT)
     expect(first?.role).toBe('small')
     expect(first?.tools?.map(({ name }) => name)).toEqual([SPLIT])

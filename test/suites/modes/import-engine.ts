@@ -11,6 +11,8 @@ export interface ImportEngine {
   /** Addresses in the code. Each is planned as `create` until it is imported. */
   code?: readonly string[]
   scope?: readonly string[] | Partial<EngineResult>
+  /** Values that blocks of the code have, by address. */
+  values?: Record<string, Record<string, unknown>>
   /** Addresses in the state from the start. */
   state?: readonly string[] | Partial<EngineResult>
   /** More entries of `resource_changes`. */
@@ -24,7 +26,7 @@ export interface ImportEngine {
 /** Makes an engine that imports everything, with a state from which plans are made. */
 export function importEngine(given: ImportEngine): EngineScript & { imported: Map<string, string> } {
   const imported = new Map<string, string>()
-  const { code = [], scope = [], state = [], changes = [], configuration = {} } = given
+  const { code = [], scope = [], state = [], changes = [], configuration = {}, values = {} } = given
   const listed = (list: readonly string[] | Partial<EngineResult>, more: readonly string[] = []) =>
     isList(list) ? ok(JSON.stringify([...list, ...more])) : list
   const script: EngineScript = ({ kind, body }, number) => {
@@ -34,7 +36,7 @@ export function importEngine(given: ImportEngine): EngineScript & { imported: Ma
     if (kind === 'state_resource_ids') return listed(state, [...imported.values()])
     if (kind === 'import') imported.set(String(body.address), String(body.resource_id))
     return kind === 'show'
-      ? ok(JSON.stringify({ ...documentOf(code, imported, changes), configuration }))
+      ? ok(JSON.stringify({ ...documentOf(code, imported, changes, values), configuration }))
       : ok(`${kind} output`)
   }
   return Object.assign(script, { imported })
@@ -46,7 +48,7 @@ const isList = (value: readonly string[] | object): value is readonly string[] =
 export const entryOf = (address: string, change: { actions: string[]; [key: string]: unknown }) => ({
   address,
   mode: 'managed',
-  type: 'a',
+  type: address.split('.').at(-2),
   name: 'b',
   change,
 })
@@ -55,13 +57,16 @@ function documentOf(
   code: readonly string[],
   imported: ReadonlyMap<string, string>,
   changes: readonly Record<string, unknown>[],
+  values: NonNullable<ImportEngine['values']>,
 ) {
   const resources = [...imported].map(([address, id]) => ({ address, mode: 'managed', values: { id } }))
   return {
     format_version: '1.2',
     configuration: {},
     resource_changes: [
-      ...code.map((address) => entryOf(address, { actions: imported.has(address) ? ['no-op'] : ['create'] })),
+      ...code.map((address) =>
+        entryOf(address, { actions: imported.has(address) ? ['no-op'] : ['create'], after: values[address] ?? null }),
+      ),
       ...changes,
     ],
     prior_state: { values: { root_module: { resources } } },

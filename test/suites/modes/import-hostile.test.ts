@@ -44,21 +44,40 @@ describe('addresses that a model names', () => {
     expect(said(world.llm.of('task_complete')[2])).toContain(heard)
   })
 
-  it('are used once each, for identifiers that wait', async () => {
+  it('are refused when two identifiers have one, or one identifier has two, and no text decides', async () => {
     const { world, report } = await play(steps, {
-      scope: SCOPE,
+      scope: [...SCOPE, 'id-c', 'id-d'],
+      code: ['terraform_data.a', 'terraform_data.b', 'terraform_data.c', 'terraform_data.d'],
+      orchestration: { max_import_iteration: 2 },
       scripts: {
         import_addresses: addresses(
-          ['terraform_data.a', 'id-invented'],
-          ['`terraform_data.a`', ' id-a '],
+          ['terraform_data.d', 'id-invented'],
+          ['terraform_data.a', 'id-a'],
           ['terraform_data.a', 'id-b'],
-          ['terraform_data.b', 'id-a'],
-          ['terraform_data.b', 'id-b'],
+          ['terraform_data.b', 'id-c'],
+          ['terraform_data.c', 'id-c'],
+          ['`terraform_data.d`', ' id-d '],
+          ['terraform_data.d', 'id-d'],
         ),
       },
     })
-    expect(imports(world)).toEqual(['terraform_data.a id-a', 'terraform_data.b id-b'])
-    expect(report.status).toBe('Succeeded')
+    expect(imports(world)).toEqual(['terraform_data.d id-d'])
+    const shared = 'the block describes one object, and was matched with id-a, id-b'
+    const errors = report.imported_resources.map((one: Record<string, unknown>) => [one.resource_id, one.error_message])
+    expect(errors).toEqual([
+      ['id-d', null],
+      ['id-a', shared],
+      ['id-b', shared],
+      ['id-c', 'it was matched with several blocks: terraform_data.b, terraform_data.c'],
+    ])
+    expect(report.excluded_resources).toEqual([
+      { resource_id: 'id-invented', details: 'Named by a model, and not among the identifiers that it was given.' },
+    ])
+    const heard = said(world.llm.of('task_complete')[2])
+    expect(heard).toContain(shared)
+    expect(heard).toContain('Nothing was imported to these blocks:\\n- terraform_data.a\\n- terraform_data.b')
+    expect(heard).toContain('Not among the identifiers to import, so that nothing was done with them:\\n- id-invented')
+    expect(heard).not.toContain('The validation did not accept the code')
   })
 
   it('that are missing are asked for again, and told as such in the end', async () => {

@@ -53,7 +53,7 @@ it.each([
     report.potential_impact.summary.startsWith('Stays as it is, but is no longer managed: terraform_data.ledger.'),
   ).toBe(action === 'forget')
   const [check] = (await textsOf(stack, session.uuid, 'check')).map((text) => JSON.parse(text))
-  expect(check.summary).not.toContain('The plan changes nothing')
+  expect(check.summary).not.toContain('The plan changes no resource')
   expect((await documentsOf(stack, session.uuid))[0]).toMatchObject({ summary: { [action]: 1 } })
 
   const applied = await applyRound(stack, context, session.uuid)

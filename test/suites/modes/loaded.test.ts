@@ -213,7 +213,9 @@ describe('a round that changes code and nothing in the plan', () => {
     const sentence = `The code changed, and the plan changes nothing: ${why}.`
     expect(await summaryOf(session)).toSatisfy((told: string) => told.startsWith(sentence))
     const [check = ''] = await textsOf(stack, session.uuid, 'check')
-    expect(JSON.parse(check).summary).toBe('The plan changes nothing, so that there was no change to check. Audited.')
+    expect(JSON.parse(check).summary).toBe(
+      'The plan changes no resource, so that there was no change to check. Audited.',
+    )
     expect(session.history.at(-1)?.assistant).toBe(`${sentence}\n\nChanged.`)
   })
 })

@@ -161,7 +161,7 @@ describe('a drift preview', () => {
     const repo_uri = await appliedRepository(stack, { 'main.tf': CODE })
     const { llm, session } = await runFirst(stack, {}, { request: { repo_uri, ...full, ...ONLY_LOOKS } })
     expect(await driftReportOf(stack, session.uuid)).toMatchObject({
-      summary: 'No drift was found: the code describes the infrastructure as it is.',
+      summary: 'No drift was found: a plan of the whole root shows no difference.',
       status: 'Succeeded',
       unreconciled_drift: [],
     })

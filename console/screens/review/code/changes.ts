@@ -1,26 +1,10 @@
-import type { AttemptResult, Round } from '../../../client/api/client.ts'
+import type { Round } from '../../../client/api/client.ts'
 import { type Artifact, useArtifacts } from '../../../client/sessions/use-session.ts'
-import { compareLines, countChanges, type Row, readDiff, readWhole, sideOf } from '../../../ui/code/lines/rows.ts'
+import { countChanges, type Row, readDiff, readWhole } from '../../../ui/code/lines/rows.ts'
 
-export type Change = Round['code_changes'][number]
-
-/** Groups changes by file; the changes of one file, the oldest first, each stored by an attempt. */
-export const groupByFile = (changes: readonly Change[]) =>
-  [...Map.groupBy(changes, ({ file_name }) => file_name)]
-    .map(([name, own]) => ({ name, changes: own }))
-    .sort((one, other) => (one.name < other.name ? -1 : 1))
-
-/** Returns the attempt in which a change was stored; null if there is none. */
-export function attemptOf(change: Change, attempts: readonly AttemptResult[]): AttemptResult | null {
-  const at = Date.parse(change.created_at)
-  const ran = ({ started_at, ended_at }: AttemptResult) =>
-    Date.parse(started_at) <= at && (ended_at === null || at <= Date.parse(ended_at))
-  return attempts.findLast(ran) ?? null
-}
-
-/** The combined change of a file. */
+/** What a round did to a file. */
 export interface FileResult {
-  state: 'new' | 'changed' | 'deleted' | 'same'
+  state: 'new' | 'changed' | 'deleted'
   rows: Row[]
   /** The text of a new file; otherwise null. */
   text: string | null
@@ -36,76 +20,43 @@ export const isNewFile = ({ metadata, text }: Artifact): boolean =>
 
 const DELETED = /^diff --git [^\n]*\ndeleted file mode /
 
-/**
- * Combines the changes of several attempts: the text before the first one against the text after the last one. A
- * restarted round begins from the original code, so only the changes since the restart count.
- * @param artifacts the oldest first, at least one
- */
-export function joinChanges(artifacts: readonly Artifact[]): FileResult {
-  let chain: { before: Row[] | null; after: Row[]; rows: Row[]; joined: boolean; deleted: boolean } | null = null
-  for (const artifact of artifacts) {
-    const isNew = isNewFile(artifact)
-    const rows = isNew ? readWhole(artifact.text, 'added') : readDiff(artifact.text)
-    const before = isNew ? null : sideOf(rows, 'before')
-    const goesOn: boolean = chain !== null && before !== null && sameText(chain.after, before)
-    chain = {
-      before: goesOn && chain ? chain.before : before,
-      after: sideOf(rows, 'after'),
-      rows,
-      joined: goesOn,
-      deleted: DELETED.test(artifact.text.slice(0, 1_000)) && !isNew,
-    }
-  }
-  if (chain === null) return { state: 'same', rows: [], text: null, raw: null, added: 0, removed: 0 }
-  const { before, after, deleted } = chain
-  const last = artifacts.at(-1)?.text ?? ''
-  if (before !== null && chain.rows.length === 0 && last.trim() !== '')
-    return { state: 'changed', rows: [], text: null, raw: last, added: 0, removed: 0 }
-  const rows = !chain.joined ? chain.rows : compareLines(before ?? [], after)
+/** Reads the stored change of a file. */
+export function readChange(artifact: Artifact): FileResult {
+  const { text } = artifact
+  const isNew = isNewFile(artifact)
+  const rows = isNew ? readWhole(text, 'added') : readDiff(text)
   const counts = countChanges(rows)
-  if (before === null && !deleted) return { state: 'new', rows, text: textOf(after), raw: null, ...counts }
-  const isSame = counts.added + counts.removed === 0
-  return { state: isSame ? 'same' : deleted ? 'deleted' : 'changed', rows, text: null, raw: null, ...counts }
+  if (isNew) return { state: 'new', rows, text, raw: null, ...counts }
+  const state = DELETED.test(text.slice(0, 1_000)) ? 'deleted' : 'changed'
+  return { state, rows, text: null, raw: rows.length === 0 && text.trim() !== '' ? text : null, ...counts }
 }
 
-const sameText = (one: readonly Row[], other: readonly Row[]): boolean =>
-  one.length === other.length && one.every(({ text }, index) => text === other[index]?.text)
+const known = new WeakMap<Artifact, FileResult>()
 
-const textOf = (rows: readonly Row[]): string =>
-  rows.map(({ text }) => text).join('\n') + (rows.length > 0 && !rows.at(-1)?.unended ? '\n' : '')
-
-const known = new WeakMap<Artifact, { artifacts: readonly Artifact[]; result: FileResult }>()
-
-/** Returns the combined change of a file, cached by artifacts; null until all are loaded. */
-function resultOf(read: readonly (Artifact | undefined)[]): FileResult | null {
-  const artifacts = read.filter((artifact) => artifact !== undefined)
-  const last = artifacts.at(-1)
-  if (!last || artifacts.length < read.length) return null
-  const before = known.get(last)
-  if (before?.artifacts.length === artifacts.length && before.artifacts.every((one, at) => one === artifacts[at]))
-    return before.result
-  const result = joinChanges(artifacts)
-  known.set(last, { artifacts, result })
+function resultOf(artifact: Artifact): FileResult {
+  const result = known.get(artifact) ?? readChange(artifact)
+  known.set(artifact, result)
   return result
 }
 
 export type ChangedFile = ReturnType<typeof useChangedFiles>[number]
 
-/** Reads changes of a session, file by file. */
-export function useChangedFiles(sessionId: string, changes: readonly Change[]) {
+/** Reads the code changes of a round, which have each file once, in the order of the paths. */
+export function useChangedFiles(sessionId: string, changes: Round['code_changes']) {
   const reads = useArtifacts(
     sessionId,
     changes.map(({ url }) => url),
   )
-  const readById = new Map(changes.map(({ id }, index) => [id, reads[index]]))
-  return groupByFile(changes).map(({ name, changes: own }) => {
-    const ofFile = own.flatMap(({ id }) => readById.get(id) ?? [])
-    return {
-      name,
-      /** The combined change; null while it loads. */
-      result: resultOf(ofFile.map(({ data }) => data)),
-      error: ofFile.find(({ error }) => error)?.error,
-      retry: () => ofFile.forEach(({ error, refetch }) => void (error && refetch())),
-    }
-  })
+  return changes
+    .map(({ file_name: name }, index) => {
+      const { data, error, refetch } = reads[index] ?? {}
+      return {
+        name,
+        /** What the round did to it; null while it loads. */
+        result: data ? resultOf(data) : null,
+        error,
+        retry: () => void refetch?.(),
+      }
+    })
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
 }

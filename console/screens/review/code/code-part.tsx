@@ -1,51 +1,22 @@
-import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Round } from '../../../client/api/client.ts'
 import { hasEnded } from '../../../client/sessions/use-session.ts'
 import { readStored, writeStored } from '../../../client/stored.ts'
 import { type AnySearch, useAnySearch, useSearchChange } from '../../../client/use-address.ts'
 import { CodeFile, CodeRows, type LineLinks } from '../../../ui/code/code-view.tsx'
-import { Check, NamedSelect } from '../../../ui/controls.tsx'
+import { Check } from '../../../ui/controls.tsx'
 import { keepInSight } from '../../../ui/keep-in-sight.ts'
-import { Badge, Button, Copy, Empty, ErrorNotice, Origin, Skeleton, Term, type Tone } from '../../../ui/kit.tsx'
+import { Badge, Button, Copy, Empty, ErrorNotice, Origin, Skeleton, type Tone } from '../../../ui/kit.tsx'
 import { useMedia } from '../../../ui/use-media.ts'
 import { excerpt, formatNumber, plural, visibleText } from '../../../ui/words.ts'
 import { useOpenSession } from '../../session/open-session.tsx'
-import { attemptOf, type Change, type ChangedFile, type FileResult, useChangedFiles } from './changes.ts'
+import { type ChangedFile, type FileResult, useChangedFiles } from './changes.ts'
 
 /** Shows the code changes of a round, file by file. */
 export function CodePart({ round }: { round: Round }) {
-  const place = usePlace()
-  const numberOf = (change: Change) => attemptOf(change, round.attempts)?.number
-  const numbers = new Set(round.code_changes.map(numberOf))
-  const attempts = round.attempts.filter(({ number }) => numbers.has(number))
-  const attempt = attempts.some(({ number }) => number === place.attempt) ? place.attempt : null
-  const changes = round.code_changes.filter((change) => attempt === null || numberOf(change) === attempt)
   return (
     <section class="code-part" aria-label="Code">
-      {changes.length === 0 ? (
-        <NoCode round={round} />
-      ) : (
-        <Files key={`${round.id}-${attempt}`} round={round} changes={changes}>
-          {attempts.length > 1 && (
-            <NamedSelect
-              class="code-attempts"
-              label={
-                <>
-                  Changes of <Term name="attempt">attempt</Term>
-                </>
-              }
-              aria-label="Changes of"
-              value={attempt ?? ''}
-              options={[
-                ['', 'all attempts'],
-                ...attempts.map(({ number, outcome }) => [number, `${number}: ${outcome ?? 'runs'}`] as const),
-              ]}
-              change={(number) => place.go({ attempt: number === '' ? undefined : Number(number) })}
-            />
-          )}
-        </Files>
-      )}
+      {round.code_changes.length === 0 ? <NoCode round={round} /> : <Files key={round.id} round={round} />}
     </section>
   )
 }
@@ -64,12 +35,12 @@ const NoCode = ({ round }: { round: Round }) => (
 /** The number of files whose lines are drawn at once; the others are drawn on demand. */
 const OPEN_AT_ONCE = 20
 
-function Files({ round, changes, children }: { round: Round; changes: Change[]; children: ComponentChildren }) {
+function Files({ round }: { round: Round }) {
   const { session } = useOpenSession()
   const place = usePlace()
   const view = useLayout()
   const { names, mark } = useViewed(session.uuid, round.number)
-  const files = useChangedFiles(session.uuid, changes)
+  const files = useChangedFiles(session.uuid, round.code_changes)
   const known = files.flatMap(({ result }) => result ?? [])
   const sum = (side: 'added' | 'removed') => known.reduce((total, result) => total + result[side], 0)
   const viewed = files.filter(({ name }) => names.includes(name)).length
@@ -82,7 +53,6 @@ function Files({ round, changes, children }: { round: Round; changes: Change[]; 
         <Origin by="code" />
         <div class="code-tools">
           {viewed > 0 && <span class="quiet small">{plural(viewed, 'file')} viewed</span>}
-          {children}
           {view.wide && <Layouts {...view} />}
         </div>
       </header>
@@ -203,7 +173,6 @@ function Body({ name, result, error, retry, layout, links }: BodyProps) {
   if (error) return <ErrorNotice error={error} title="This file could not be read." retry={retry} />
   if (!result) return <Skeleton lines={6} label={`Loading ${visibleText(name)}`} />
   if (result.raw !== null) return <pre class="code-raw">{excerpt(result.raw, 2_000)}</pre>
-  if (result.state === 'same') return <p class="code-none-left">The file did not change in the end.</p>
   if (result.rows.length === 0) return <p class="code-none-left">There are no lines to show.</p>
   if (result.text !== null) return <CodeFile text={result.text} name={name} links={links} />
   return <CodeRows rows={result.rows} name={name} layout={layout} links={links} />
@@ -213,7 +182,6 @@ const STATES: Record<FileResult['state'], [word: string, tone: Tone]> = {
   new: ['new file', 'good'],
   changed: ['', 'neutral'],
   deleted: ['deleted', 'bad'],
-  same: ['unchanged', 'neutral'],
 }
 
 /** Shows `+12 −3`, without a side that has no lines. */
@@ -275,13 +243,12 @@ function FileList({ files, viewed, place }: FileListProps) {
   )
 }
 
-/** Returns the place in the code that the address names: `?part=code&file=main.tf&line=12&attempt=2`. */
+/** Returns the place in the code that the address names: `?part=code&file=main.tf&line=12`. */
 function usePlace() {
-  const { file, line, attempt, round } = useAnySearch()
+  const { file, line, round } = useAnySearch()
   const change = useSearchChange()
   const number = (value: unknown) => (Number.isInteger(Number(value)) && Number(value) > 0 ? Number(value) : null)
-  const go = (place: Pick<AnySearch, 'file' | 'line' | 'attempt'>) =>
-    change({ file: undefined, line: undefined, ...place })
+  const go = (place: Pick<AnySearch, 'file' | 'line'>) => change({ file: undefined, line: undefined, ...place })
   const href = (name: string, line?: number) => {
     const query = new URLSearchParams({ part: 'code', file: name })
     if (round !== undefined) query.set('round', String(round))
@@ -291,7 +258,6 @@ function usePlace() {
   return {
     file: file === undefined ? null : String(file),
     line: number(line),
-    attempt: number(attempt),
     go,
     href,
   }

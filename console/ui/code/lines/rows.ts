@@ -1,5 +1,3 @@
-import { diffArrays } from 'diff'
-
 export interface Row {
   kind: 'same' | 'added' | 'removed'
   /** The line numbers before and after, counted from 1; null on a side without the line. */
@@ -74,34 +72,3 @@ export const countChanges = (rows: readonly Row[]): { added: number; removed: nu
   added: rows.filter(({ kind }) => kind === 'added').length,
   removed: rows.filter(({ kind }) => kind === 'removed').length,
 })
-
-/** The maximum number of differences; beyond it the search is too slow, and the texts count as wholly different. */
-const MAX_EDITS = 2_000
-
-/** Returns the differences of two versions of a file, line by line. */
-export function compareLines(before: readonly Row[], after: readonly Row[]): Row[] {
-  const [old, present] = [before.map(identity), after.map(identity)]
-  const head = commonLength(old, present)
-  const tail = commonLength(old.slice(head).reverse(), present.slice(head).reverse())
-  const [removed, added] = [old.slice(head, old.length - tail), present.slice(head, present.length - tail)]
-  const parts = diffArrays(removed, added, { maxEditLength: MAX_EDITS }) ?? [
-    { value: removed, removed: true, added: false },
-    { value: added, removed: false, added: true },
-  ]
-  const same = (value: string[]) => ({ value, removed: false, added: false })
-  const next = { before: 1, after: 1 }
-  return [same(old.slice(0, head)), ...parts, same(old.slice(old.length - tail))].flatMap(({ value, ...part }) =>
-    value.map((line) => ({
-      ...numbered(part.added ? 'added' : part.removed ? 'removed' : 'same', line.replace(/\0$/, ''), next),
-      ...(line.endsWith('\0') && { unended: true as const }),
-    })),
-  )
-}
-
-/** Returns the identity of a line, which includes a missing line break at its end. */
-const identity = ({ text, unended }: Row): string => (unended ? `${text}\0` : text)
-
-function commonLength(one: readonly string[], other: readonly string[]): number {
-  const differs = one.findIndex((line, index) => line !== other[index])
-  return differs < 0 ? one.length : differs
-}

@@ -48,7 +48,7 @@ const ORDER: readonly ListedAction[] = ['delete', 'replace', 'forget', 'update',
 
 function changesTable(changes: ReviewedChanges, max: number, narrated: boolean): string {
   const { entries, total, narrationOf } = changes
-  if (total === 0) return 'Nothing changes.'
+  if (total === 0) return 'No resource changes.'
   const shown = entries.toSorted((a, b) => ORDER.indexOf(a.action) - ORDER.indexOf(b.action)).slice(0, max)
   const cells = (change: ListedChange) => [
     actionInWords(change),
@@ -109,17 +109,24 @@ export function describeObject(change: ListedChange): string {
     import_id && `as ${code(import_id)}`,
     action === 'forget' && 'stays, no longer managed',
     action === 'replace' && describeForce(change),
+    action === 'delete' && REASONS[change.delete_reason ?? ''],
     keeps_old && 'the old object stays, no longer managed',
   ]
     .filter(Boolean)
     .join(', ')
 }
 
-/** The engine's words for a replacement that no attribute forces. */
+/** The engine's words for a deletion, or for a replacement that no attribute forces. */
 const REASONS: Record<string, string> = {
   replace_because_tainted: 'marked as damaged',
   replace_by_request: 'requested',
   replace_by_triggers: 'forced by `replace_triggered_by`',
+  delete_because_no_resource_config: 'the code has no block for it',
+  delete_because_no_module: 'the code does not call its module',
+  delete_because_wrong_repetition: 'its block has instances of another kind',
+  delete_because_count_index: 'its index is beyond `count`',
+  delete_because_each_key: 'its key is not in `for_each`',
+  delete_because_no_move_target: 'moved to an address without a block',
 }
 
 function describeForce({ replace_paths = [], replace_reason = '' }: ListedChange): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { joinChanges } from '../../../../console/screens/review/code/changes.ts'
+import { readChange } from '../../../../console/screens/review/code/changes.ts'
 import { findBlock, nameOfRule, readCompliance } from '../../../../console/screens/review/report/compliance.ts'
 import {
   addressIn,
@@ -112,7 +112,7 @@ describe('readCompliance', () => {
 
   it('finds the block of a resource in the changed files', () => {
     const whole = 'locals {\n}\nresource "a_b" "c" {\n'
-    const files = [{ name: 'main.tf', result: joinChanges([{ text: whole, metadata: { new_file: 'true' } }]) }]
+    const files = [{ name: 'main.tf', result: readChange({ text: whole, metadata: { new_file: 'true' } }) }]
     expect(findBlock('a_b.c["x"]', files)).toEqual({ file: 'main.tf', line: 3 })
     expect(findBlock('module.m.a_b.c', files)).toBeNull()
     expect(findBlock('data.a_b.c', files)).toBeNull()

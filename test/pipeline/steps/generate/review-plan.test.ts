@@ -62,6 +62,34 @@ describe('reviewPlan', () => {
     if (count > 0) expect(notes[0]).toContain('The plan is about linode and has nothing of aws')
   })
 
+  it('says which checks of the code fail in the plan, of which the engine only warns', async () => {
+    const world = await steps.world({ ...AUDITED, scripts: SCRIPTS })
+    world.kit.secrets.add(['hunter2-hunter2'])
+    const valid = plan(world)
+    const check = (kind: string, name: string, status: string, ...messages: string[]) => ({
+      address: { kind, name, to_display: name },
+      status,
+      instances: [
+        {
+          address: { to_display: name },
+          status,
+          ...(messages.length > 0 && { problems: messages.map((message) => ({ message })) }),
+        },
+      ],
+    })
+    valid.plan.document.checks = [
+      check('check', 'check.size', 'fail', 'Size 3 is too small.', 'Not\nhunter2-hunter2'),
+      check('check', 'module.m["a"].check.health', 'error'),
+      check('check', 'check.later', 'unknown'),
+      check('output_value', 'output.x', 'pass'),
+    ]
+    await review(world, valid)
+    expect(world.kit.run.result.notes).toEqual([
+      `\`check.size\` fails in this plan: Size 3 is too small. Not ${MASK}.`,
+      '`module.m["a"].check.health` fails in this plan.',
+    ])
+  })
+
   it('stores nothing of an audit that is ready before the report', async () => {
     const world = await steps.world({ ...AUDITED })
     const audited = Promise.withResolvers<void>()

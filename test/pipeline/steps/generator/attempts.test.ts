@@ -176,7 +176,7 @@ describe('attempts at code', () => {
     expect(await attemptsIn(world, undefined, { operation: 'drift' })).toMatchObject([
       {
         number: 1,
-        outcome: 'accepted',
+        outcome: 'continued',
         next_reason: 'What differs from the infrastructure has to be written into the code: Add a bucket',
       },
       { number: 2, task: 'drift', outcome: 'accepted', next_reason: null },

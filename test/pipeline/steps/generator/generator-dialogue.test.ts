@@ -11,6 +11,7 @@ import {
 import { readSchemas } from '../../../../pipeline/steps/generator/generator-dialogue.ts'
 import { createPlanValidator } from '../../../../pipeline/steps/plan/validators.ts'
 import { MASK } from '../../../../src/base/masking.ts'
+import { writeImportQuery } from '../../../../src/chains/iac-generator.ts'
 import type { EngineDiagnostic, IacClient } from '../../../../src/services/iac/contract.ts'
 import { useFolder } from '../../../helpers/folder.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
@@ -242,6 +243,20 @@ describe('provider schemas', () => {
       'aws_kms_key',
     ])
     expect(second?.messages.at(-1)?.content).not.toContain('DATA providers')
+  })
+
+  it('are in the first call of an import, for the kinds of the identifiers, which stand once', async () => {
+    const service = schemaDouble({ aws_sqs_queue: attributes('name'), aws_sns_topic: attributes('name') })
+    const w = await world({ additions: { schema: service.schema } })
+    w.kit.engine.initialised = true
+    const importIds = ['arn:aws:sqs:eu-central-1:123456789012:invoices']
+    const prompt = writeImportQuery(importIds)
+    await generateAndValidate(w.kit, { ...taskOf(w), operation: 'import', forbid: false, importIds, prompt })
+    const [first] = w.llm.of('task_complete')
+    expect(
+      [...(first?.messages.at(-1)?.content ?? '').matchAll(/^resource "(\w+)" \(/gm)].map(([, type]) => type),
+    ).toEqual(['aws_sqs_queue'])
+    expect(said(first).split(importIds[0] ?? '')).toHaveLength(2)
   })
 
   it.each([

@@ -145,6 +145,20 @@ describe('symlinks', () => {
 })
 
 describe('write', () => {
+  it.each(['NFC', 'NFD'])('finds a file whose name the disk has in another form than %s', async (form) => {
+    const [there, named] = form === 'NFC' ? ['NFD', 'NFC'] : ['NFC', 'NFD']
+    await mkdir(join(root, 'größen'.normalize(there)))
+    const [path, name] = [there, named].map((one) => 'größen/übung.tf'.normalize(one)) as [string, string]
+    await put(path, 'a = 1\n')
+    expect(await access.read(name)).toBe('a = 1\n')
+    expect(await access.list('größen'.normalize(named))).toEqual([path])
+    await access.write(name, 'a = 2\n')
+    await access.replace(name, block('a = 2', 'a = 3'))
+    expect(await readFile(join(root, path), 'utf8')).toBe('a = 3\n')
+    await access.remove(name)
+    expect(await access.list('größen'.normalize(there))).toEqual([])
+  })
+
   it.each([
     ['line ends', 'a = 1\r\nb = 2\r\n', 'a = 1\nb = 3\n', 'a = 1\r\nb = 3\r\n'],
     ['line ends that the text has too', 'a = 1\r\nb = 2\r\n', 'a = 1\r\nb = 3\n', 'a = 1\r\nb = 3\r\n'],
@@ -164,9 +178,9 @@ describe('write', () => {
     expect(await access.read('a/b/c.tf')).toBe('short')
   })
 
-  const NAMES = ['x.sh', 'x.TF', 'tf', '.tf/x', 'x.tf.json', 'README.md', 'x.tf ']
+  const NAMES = ['x.sh', 'x.TF', 'tf', '.tf/x', 'x.json', 'x.tfvars.json', 'README.md', 'x.tf ']
   it.each(NAMES)('refuses the extension of %j', async (path) => {
-    const text = `File extension violation. File '${path}' cannot be modified. Allowed extensions: tf, tfvars`
+    const text = `File extension violation. File '${path}' cannot be modified. Allowed extensions: tf, tfvars, tf.json, tofu.json`
     await refused(access.write(path, 'x'), text)
     await refused(access.replace(path, 'x'), text)
     await refused(access.remove(path), text)
@@ -187,6 +201,59 @@ describe('write', () => {
     for (const path of ['leak.tf', 'up/x.tf', 'net/../up/a/b.tf', 'net/deep/x.tf'])
       await refused(access.write(path, 'x'), 'belongs to an entry of the repository that is not accessible')
     for (const path of ['net/other.tf', 'net/vpc.tf']) await access.write(path, 'x')
+  })
+
+  describe('of the JSON form', () => {
+    const CODE =
+      '{\r\n\t"locals": {"a": 1},\r\n\t"resource": [{"t": {"n": {"input": "x"}}}],\r\n\t"//": "a note"\r\n}\r\n'
+    const put = (text: string) => writeFile(join(root, 'x.tf.json'), text)
+    const edit = (from: string, to: string) =>
+      access.replace('x.tf.json', `<<<<<<< SEARCH\n${from}\n=======\n${to}\n>>>>>>> REPLACE\n`)
+
+    it('keeps line ends and indentation', async () => {
+      await put(CODE)
+      await edit('\t"locals": {"a": 1},', '\t"locals": {"a": 2},')
+      expect(await access.read('x.tf.json')).toBe(CODE.replace('1', '2'))
+      await access.write('net/y.tofu.json', '[{"variable": {}}, {"output": {}}]')
+      await access.remove('net/y.tofu.json')
+    })
+
+    it.each([
+      ['{\n  "locals": {\n    "a" 1\n  }\n}', 'the text is no JSON at line 3, column 9: a colon is missing'],
+      ['{"locals": {"a": 1},}', 'the text is no JSON at line 1, column 21: unexpected character'],
+      ['{"locals": {"a": yes}}', 'the text is no JSON at line 1, column 18: "yes" is no value'],
+      ['{"locals": {"a": 01}}', 'line 1, column 18: "01" is no value'],
+      ['{"locals": {"a": "b\nc"}}', 'line 1, column 20: a line break or control character in a text'],
+      ['{"locals": {"a": "\\q"}}', 'the text is no JSON at line 1'],
+      ['{"locals": {}', 'the text is no JSON at line 1, column 14: a comma is missing'],
+      ['{"locals": {}} resource', 'line 1, column 16: text after the document'],
+      ['resource "a" "b" {}', 'the text is no JSON at line 1'],
+      ['"locals"', 'the top level is neither an object nor a list of objects'],
+      ['{"locals": {},\n"resources": {}}', '"resources" in line 2 is no kind of block'],
+      ['{"locals": 7}', '"locals" in line 1 is neither an object nor a list of objects'],
+      [
+        '{"resource": {"t": {"n": {}}},\n"locals": {},\n"resource": {"t": {"m": {}}}}',
+        'the key "resource" stands twice in one object, in lines 1 and 3',
+      ],
+      ['[{"locals": {"a": 1,\n"\\u0061": 2}}]', 'the key "a" stands twice in one object, in lines 1 and 2'],
+      [`{"locals": ${'['.repeat(300)}`, 'nested too deeply'],
+    ])('refuses %j and writes nothing', async (text, fault) => {
+      await put('{"locals": {"a": 0}}')
+      const refusal = new RegExp(
+        `^Nothing was written to 'x.tf.json': .*${fault.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}`,
+      )
+      await refused(access.write('x.tf.json', text), refusal)
+      if (text.length < 500) await refused(edit('{"locals": {"a": 0}}', text), refusal)
+      await refused(access.write('new.tf.json', text), fault)
+      expect(await access.read('x.tf.json')).toBe('{"locals": {"a": 0}}')
+      await refused(access.read('new.tf.json'), 'does not exist')
+    })
+
+    it('lets an edit leave a key that already stood twice', async () => {
+      await put('{"locals": {"a": 1},\n"locals": {"b": 2}}')
+      await edit('{"locals": {"a": 1},', '{"locals": {"a": 3},')
+      await refused(edit('{"locals": {"a": 3},', '{"locals": {"a": 3, "a": 4},'), 'the key "a" stands twice')
+    })
   })
 
   it('refuses a directory, a file as directory, and too much', async () => {

@@ -187,6 +187,15 @@ describe('stored copies of sessions that failed', () => {
     expect(await keyOf(good)).toBe('sessions/b/saved-plans/1.plan')
   })
 
+  it('go with the plan of the code before the session', async () => {
+    const uuids = [await session({ status: 'failed' }), await session({})]
+    await db.sql`UPDATE sessions SET base_plan_key = 'base/' || uuid WHERE uuid = ANY(${uuids}::uuid[])`
+    const context = contextAt(0)
+    await sweep(context, never)
+    await sweep(context, never)
+    expect(context.deleted).toEqual([`base/${uuids[0]}`])
+  })
+
   it('are tried again by the next sweep when the store refuses', async () => {
     const uuid = await session({ status: 'failed', seal: 'sessions/c/saved-plans/1.plan' })
     const refuse = () => Promise.reject(new Error('the store is down'))
