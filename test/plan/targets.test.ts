@@ -264,6 +264,7 @@ describe('changesBeyond', () => {
       'update terraform_data.pending',
       'delete terraform_data.gone',
       'delete terraform_data.gone (deposed object abcd1234)',
+      'forget terraform_data.forgotten',
     ])
   })
 
@@ -276,6 +277,7 @@ describe('changesBeyond', () => {
       'terraform_data.pending',
       'terraform_data.gone',
       'terraform_data.gone (deposed object abcd1234)',
+      'terraform_data.forgotten',
     ])
   })
 
