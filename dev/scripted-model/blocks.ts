@@ -1,5 +1,3 @@
-import { memberOf, parseJson } from '../../src/base/json.ts'
-
 /** Reading and editing blocks of the engine's language, as far as recordings need it. */
 
 const HEADER = /^(resource|module) "([^"]+)"(?: "([^"]+)")? \{/
@@ -46,12 +44,6 @@ export function setAttribute(block: string, path: string, from: unknown, to: unk
 /** Writes one edit of `replace_in_file`. */
 export const searchReplace = (search: string, by: string): string =>
   `<<<<<<< SEARCH\n${search}\n=======\n${by}\n>>>>>>> REPLACE`
-
-/** Reads the diff from the answer of `diff_history`, which is a text or an object with a `diff`. */
-export function diffText(result: string): string {
-  const diff = memberOf(parseJson(result), 'diff')
-  return typeof diff === 'string' ? diff : result
-}
 
 /** A changed line and its block. `address` is null outside of resource and module blocks. */
 interface ChangedLine {

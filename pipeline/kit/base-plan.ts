@@ -2,11 +2,13 @@ import { PlatformError } from '../../src/base/errors.ts'
 import { waitUnlessAborted } from '../../src/base/time.ts'
 import type { Diagnostic } from '../../src/plan/diagnostics/diagnostic.ts'
 import { fromEngine, parseDiagnostics } from '../../src/plan/diagnostics/parse.ts'
+import type { DriftOperation } from '../../src/plan/drift.ts'
 import { type Plan, parsePlanInSlices } from '../../src/plan/plan.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import type { StateVersion } from '../../src/plan/state/state.ts'
+import { covers } from '../../src/plan/targets.ts'
 import { findFirstCommit } from '../../src/rounds/run-records.ts'
-import { findAppliedCommit } from '../../src/saved-plans/saved-plan.ts'
+import { listAppliedPlans } from '../../src/saved-plans/saved-plan.ts'
 import { diagnosticsIn, type EngineResult, type EngineRoot } from '../../src/services/iac/contract.ts'
 import { describeState, LOCAL_STATE_FILE, writeOverride, writeStateKeys } from '../workspace/backend-override.ts'
 import { copyCommit } from '../workspace/clone.ts'
@@ -29,29 +31,121 @@ export type BaseReading = ({ ok: true } & MadePlan) | { ok: false; reason: strin
 
 export type BasePlan = ReturnType<typeof createBasePlan>
 
+/**
+ * Plans the code as it was before the session, in a work tree of its own with the state of the session. For what the
+ * session has applied it is the code that was applied last, so that nothing that an earlier round built looks like drift;
+ * an apply with targets leaves the rest as it was. The plan is of the whole root, takes no lock of the state, and runs
+ * beside the round, whose own jobs never wait for it. A failure is a result; only a lost lease and the end of the run are
+ * thrown.
+ */
+export function createBasePlan(run: Run, secrets: Secrets) {
+  let bases: Promise<Base[]> | null = null
+  /** True once the round has ended. */
+  let isOver = false
+  const list = async () => {
+    bases ??= listBases(run, secrets)
+    return await bases
+  }
+  return {
+    /**
+     * Begins the plan, unless it has begun. Where there is no state yet nobody can have changed anything, and it waits
+     * for a question. Never throws.
+     */
+    start: async (): Promise<void> => {
+      const state = await readSessionState(run).catch(() => null)
+      const [latest] = isEmptyState(state) ? [] : await list().catch(() => [])
+      if (!isOver) latest?.plan.start()
+    },
+    /**
+     * Divides operations of a plan of the session over `state` by the code to compare them with, and returns its plan
+     * for each part. Errors: those of the database.
+     */
+    read: async (plan: Plan, state: StateVersion | null, operations: readonly DriftOperation[]) => {
+      const previous = new Map(plan.resource_changes.map((one) => [one.address, one.previous_address ?? one.address]))
+      const parts: { operations: DriftOperation[]; reading: BaseReading }[] = []
+      let rest = [...operations]
+      for (const base of await list()) {
+        const own = rest.filter(({ address }) => base.describes(previous.get(address) ?? address))
+        rest = rest.filter((operation) => !own.includes(operation))
+        if (own.length > 0) parts.push({ operations: own, reading: await base.plan.read(plan, state) })
+      }
+      return parts
+    },
+    /**
+     * Returns the errors of the engine in the code before the session: those of init and validation, which are
+     * known first, or for the step `plan` those of the plan. None when that code could not be looked at. A kept plan
+     * says nothing of the errors that the engine would find now.
+     */
+    findErrors: async (step: 'init' | 'validate' | 'plan' | 'show'): Promise<Diagnostic[]> => {
+      const [latest] = await list()
+      return (await latest?.plan.findErrors(step)) ?? []
+    },
+    /** Stops plans that are still being made, and waits until their engine jobs have ended. Never throws. */
+    stop: async (): Promise<void> => {
+      isOver = true
+      for (const { plan } of (await bases?.catch(() => [])) ?? []) await plan.stop()
+    },
+  }
+}
+
+/** A state of the code that differences are compared with. */
+interface Base {
+  plan: ReturnType<typeof createPlanOf>
+  /** Reports whether it is the one for an object that no earlier base of the list describes. */
+  describes: (address: string) => boolean
+}
+
+/** Lists what the session has applied, the last first, and the code before the session for the rest. */
+async function listBases(run: Run, secrets: Secrets): Promise<Base[]> {
+  const applied = await listAppliedPlans(run.context.sql, run.round.session.id)
+  const isWhole = applied.at(-1)?.targets.length === 0
+  const commits = [
+    ...applied.map(({ commit, targets, changes }) => ({
+      find: async () => commit,
+      describes: (address: string) =>
+        targets.length === 0 ||
+        targets.some((target) => covers(target, address)) ||
+        changes.some((change) => change.address === address),
+    })),
+    ...(isWhole ? [] : [{ find: () => findBeginning(run), describes: () => true }]),
+  ]
+  return commits.map(({ find, describes }, index) => ({
+    plan: createPlanOf(run, secrets, { find, isKept: index === 0 }),
+    describes,
+  }))
+}
+
+/** Returns the commit at which the session began; null when that is not known. */
+const findBeginning = async ({ context, round, workspace }: Run): Promise<string | null> =>
+  workspace.branch === workspace.defaultBranch
+    ? await findFirstCommit(context.sql, round.session.id)
+    : await workspace.baseCommit()
+
 const PLAN_FILE = 'base.plan'
 
-/**
- * Plans the code as it was before the session, or as the session last applied it, in a work tree of its own with the
- * state of the session. The plan is of the whole root, takes no lock of the state, and runs beside the round, whose own
- * jobs never wait for it. It is kept for later rounds, which use it as long as it would be made alike. A failure is a
- * result; only a lost lease and the end of the run are thrown.
- */
-export function createBasePlan(run: Run, secrets: Pick<SecretRegister, 'text' | 'add'>) {
+type Secrets = Pick<SecretRegister, 'text' | 'add'>
+type CommitOptions = { find: () => Promise<string | null>; isKept: boolean }
+
+/** Plans one commit. @param options.isKept true to keep the plan for later rounds, which use it while it would be made alike */
+function createPlanOf(run: Run, secrets: Secrets, options: CommitOptions) {
   let current: ReturnType<typeof begin> | null = null
   const begin = ({ usesKept }: { usesKept: boolean }) => {
     const stop = new AbortController()
     const checked = Promise.withResolvers<Diagnostic[] | null>()
     const stopped = stoppable(run, stop.signal)
-    const reading = readBase(stopped, secrets, { usesKept, onChecked: checked.resolve }).catch((error: unknown) => {
+    const reading = readBase(stopped, secrets, {
+      find: options.find,
+      usesKept: usesKept && options.isKept,
+      onChecked: checked.resolve,
+    }).catch((error: unknown) => {
       if (!run.signal.aborted && !stop.signal.aborted)
         run.log.warn('the code from before the session could not be planned', { error })
       return { ok: false as const, found: [], reason: describeFault(error, secrets), error }
     })
     // Every end of the reading ends the check.
     void reading.then(({ found }) => checked.resolve(found))
-    const keeping = reading.then((made) => (made.ok ? keepBasePlan(stopped, made) : undefined))
-    return { stop, reading, found: checked.promise, ended: keeping }
+    const ended = reading.then((made) => (made.ok && options.isKept ? keepBasePlan(stopped, made) : undefined))
+    return { stop, reading, found: checked.promise, ended }
   }
   const start = () => {
     current ??= begin({ usesKept: true })
@@ -66,41 +160,24 @@ export function createBasePlan(run: Run, secrets: Pick<SecretRegister, 'text' | 
     run.signal.throwIfAborted()
     return value
   }
-  /** True once the round has ended. */
-  let isOver = false
   return {
+    start: (): void => void start(),
     /**
-     * Begins the plan, unless it has begun. Where there is no state yet nobody can have changed anything, and it waits
-     * for a question. Never throws.
-     */
-    start: async (): Promise<void> => {
-      const state = await readSessionState(run).catch(() => null)
-      if (!isOver && !isEmptyState(state)) start()
-    },
-    /**
-     * Returns the plan of the code before the session, to compare with a plan of the session over `state`. It is made
-     * again when it was made over another state, as before an apply of others, and a kept one also when it would not be
-     * made alike.
+     * It is made again when it was made over another state, as before an apply of others, and a kept one also when it
+     * would not be made alike.
      */
     read: async (plan: Plan, state: StateVersion | null): Promise<BaseReading> => {
       const first = await wait(start().reading)
       if (!first.ok || (await isStill(run, first, { plan, state }))) return first
       return await wait(startAnew().reading)
     },
-    /**
-     * Returns the errors of the engine in the code before the session: those of init and validation, which are
-     * known first, or for the step `plan` those of the plan. None when that code could not be looked at. A kept plan
-     * says nothing of the errors that the engine would find now.
-     */
     findErrors: async (step: 'init' | 'validate' | 'plan' | 'show'): Promise<Diagnostic[]> => {
       if ((await wait(start().found)) === null) startAnew()
       const { reading, found } = start()
       const isEarly = step === 'init' || step === 'validate'
       return (isEarly ? await wait(found) : (await wait(reading)).found) ?? []
     },
-    /** Stops a plan that is still being made, and waits until its engine job has ended. Never throws. */
     stop: async (): Promise<void> => {
-      isOver = true
       if (current === null) return
       current.stop.abort(new Error('the round has ended'))
       await current.ended
@@ -135,7 +212,7 @@ type Reading = (({ ok: true; text: string | null } & MadePlan) | { ok: false; re
   found: Diagnostic[]
 }
 
-interface ReadOptions {
+interface ReadOptions extends Pick<CommitOptions, 'find'> {
   /** True if a plan that an earlier round kept may do. */
   usesKept: boolean
   /** Is called with the errors of init and validation as soon as they are known; with null for a kept plan. */
@@ -145,12 +222,12 @@ interface ReadOptions {
 async function readBase(
   run: Run,
   secrets: Pick<SecretRegister, 'add' | 'text'>,
-  { usesKept, onChecked }: ReadOptions,
+  { find, usesKept, onChecked }: ReadOptions,
 ): Promise<Reading> {
   const { context, round, workspace, signal, log } = run
   if (!(await context.iac.offers?.('lock', signal)))
     return unknown('the iac service does not offer plans without the lock of the state.')
-  const commit = await findCommit(run)
+  const commit = await find()
   if (commit === null) return unknown('the session works on the default branch, where its beginning is not marked.')
   const kept = usesKept ? await findKeptPlan(run, commit) : null
   if (kept !== null) {
@@ -204,15 +281,6 @@ async function readBase(
   } finally {
     await copy.remove().catch((error: unknown) => log.warn('a copy of the code was not removed', { error }))
   }
-}
-
-/** Returns the commit that the session last applied, or else the one at which it began; null when that is not known. */
-async function findCommit({ context, round, workspace }: Run): Promise<string | null> {
-  const applied = await findAppliedCommit(context.sql, round.session.id)
-  if (applied !== null) return applied
-  return workspace.branch === workspace.defaultBranch
-    ? await findFirstCommit(context.sql, round.session.id)
-    : await workspace.baseCommit()
 }
 
 const unknown = (reason: string) => ({ ok: false as const, reason, found: [] as Diagnostic[] })

@@ -1,7 +1,7 @@
 import { PlatformError } from '../../src/base/errors.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import type { EngineRoot, ProgramFinding } from '../../src/services/iac/contract.ts'
-import { copyCommit, findBaseCommit } from '../workspace/clone.ts'
+import { copyCommit } from '../workspace/clone.ts'
 import { type Run, withFallback } from './run.ts'
 
 /** The calls of the engine that the check needs; `root` is a copy of the code, or the engine root itself. */
@@ -31,10 +31,8 @@ export async function refuseEarlierPrograms(
 /** Returns what the code before the session is refused for as well, with its places there. */
 async function selectEarlier(run: Run, found: readonly ProgramFinding[], programs: Programs) {
   const { context, workspace, signal } = run
-  const findBase = () => findBaseCommit(context.config, workspace, signal)
-  // Reading the diff fetches the history that a short clone lacks.
-  const base = (await findBase()) ?? (await workspace.branchDiff().then(findBase))
-  if (base === null || base === (await workspace.head())) return found
+  const base = await workspace.baseCommit()
+  if (base === (await workspace.head())) return found
   const before = await withFallback(run, 'the code before the session could not be checked', [], async () => {
     const copy = await copyCommit(context.config, workspace, base, signal)
     try {

@@ -83,6 +83,13 @@ export function createBareKit(run: BareRun) {
   }
 }
 
+/**
+ * Returns the words of the user for the writer of a report, masked: those of the round, else those that began the
+ * session. The text of an apply round is code's.
+ */
+export const requestFor = ({ run: { round }, secrets }: Pick<BareKit, 'run' | 'secrets'>): string =>
+  secrets.text((round.mode === 'apply' ? '' : round.query.trim()) || round.session.first_query)
+
 /** Notifies of an event of the round. The body must be masked; the query is, since it may hold a typed secret. */
 export function notify({ run, secrets }: BareKit, kind: Parameters<typeof notifyOfEvent>[2], body: string) {
   const { context, round } = run

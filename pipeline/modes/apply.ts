@@ -10,7 +10,7 @@ import { cancelledMessage } from '../../src/rounds/finish.ts'
 import { readRoundResult } from '../../src/rounds/round-result.ts'
 import { findSavedPlan, type SavedPlan } from '../../src/saved-plans/saved-plan.ts'
 import { cancelledBy } from '../kit/engine.ts'
-import { type BareKit, createBareKit, notify } from '../kit/kit.ts'
+import { type BareKit, createBareKit, notify, requestFor } from '../kit/kit.ts'
 import { type BareMode, type BareRun, type Outcome, type Parked, withOwnBackend } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
 import { settleStatusAfter } from '../kit/status.ts'
@@ -259,9 +259,9 @@ async function narrate(kit: BareKit, result: ApplyResult, facts: ApplyReport): P
   const cancelled = kit.run.cancellation?.signal
   if (result.kind !== 'ran' || cancelled?.aborted) return null
   const signal = cancelled ? { signal: AbortSignal.any([kit.run.signal, cancelled]) } : {}
-  const output = result.exit_code === 0 ? result.stdout : result.stderr
+  const output = kit.secrets.text(describeApply(facts, result.exit_code === 0 ? result.stdout : result.stderr))
   return await continueOnFailure(kit, 'the report of an apply is told without a model', () =>
-    runChain(kit, applyReportWriter, { output: kit.secrets.text(describeApply(facts, output)) }, signal),
+    runChain(kit, applyReportWriter, { output, request: requestFor(kit) }, signal),
   )
 }
 

@@ -2,7 +2,7 @@ import { driftReportWriter } from '../../src/chains/report-writers.ts'
 import { isWithoutResources } from '../../src/plan/plan.ts'
 import { storeDrift, storeReport } from '../../src/reports/artifacts.ts'
 import { type DriftFacts, settleDriftPreview, settleDriftReport } from '../../src/reports/settle-drift.ts'
-import type { Kit } from '../kit/kit.ts'
+import { type Kit, requestFor } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
 import { findFiles } from '../steps/drift/find-files.ts'
@@ -136,6 +136,5 @@ async function narrate(
   const outcome = known.failure === null ? 'Infrastructure successfully validated' : 'The drift could not be read'
   await kit.status.show('report', `${outcome}. Generating report`)
   const diff = await kit.run.workspace.branchDiff()
-  const request = kit.secrets.text(kit.run.round.query)
-  return await runChain(kit, driftReportWriter, { ...known, request, diff })
+  return await runChain(kit, driftReportWriter, { ...known, request: requestFor(kit), diff })
 }

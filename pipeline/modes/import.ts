@@ -1,12 +1,13 @@
 import { PlatformError } from '../../src/base/errors.ts'
 import { importReportWriter } from '../../src/chains/report-writers.ts'
 import { describePlan } from '../../src/chains/shared/plan-background.ts'
+import { isNamed } from '../../src/plan/imports/compare-imported.ts'
 import { identityOf, type ScopeInventory, takeInventory } from '../../src/plan/imports/inventory.ts'
-import { followMoves, leftoverBlocks, stateAlignment } from '../../src/plan/imports/pairs.ts'
+import { followMoves, leftoverBlocks, stateAlignment, takeOut } from '../../src/plan/imports/pairs.ts'
 import { storePreview, storeReport } from '../../src/reports/artifacts.ts'
 import { finishReport, reportSchemas } from '../../src/reports/schemas.ts'
 import { type ImportFacts, settleImportReport } from '../../src/reports/settle-import.ts'
-import type { Kit } from '../kit/kit.ts'
+import { type Kit, requestFor } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
 import {
@@ -20,6 +21,7 @@ import {
 } from '../steps/import/discover.ts'
 import { converge, importSelected } from '../steps/import/import-selected.ts'
 import { type Ledger, openLedger, resumeLedger } from '../steps/import/ledger.ts'
+import { readMisplaced } from '../steps/import/read-objects.ts'
 import type { ValidPlan } from '../steps/plan/plan.ts'
 import { assertRootIsSupported } from '../steps/shared/check-root.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
@@ -58,7 +60,10 @@ export async function importResources(kit: Kit): Promise<Outcome> {
   await resumed?.settle(discovery.managed)
   const ledger = resumed ?? (await openLedger(kit, selection.ids))
   const planned = await importSelected(kit, { ledger, resumed: resumed !== null, conventions })
-  const after = await converge(kit, ledger, planned, conventions)
+  // Where nothing could be read before, the plan after the import is the first to show another object.
+  const unseen = ledger.imported().filter((one) => !ledger.hasSeen(one.resource_id) && isNamed(planned.plan, one))
+  const misplaced = await readMisplaced(kit, unseen)
+  const after = await converge(kit, { ledger, misplaced, imported: planned, conventions })
   const imported = followMoves(ledger.imported(), after.plan, identityOf(run.round.session.provider))
   const excluded = [...selection.excluded, ...ledger.managedElsewhere()]
   const known = new Set(excluded.map(({ resource_id }) => resource_id))
@@ -67,7 +72,10 @@ export async function importResources(kit: Kit): Promise<Outcome> {
     failed: [...selection.missing, ...ledger.failed()],
     excluded: [...excluded, ...ledger.foreign().flatMap((id) => (known.has(id) ? [] : notOffered(id)))],
     state_alignment: stateAlignment(imported, after.plan).text,
-    recommendations: leftoverBlocks(ledger.failed(), after.plan),
+    recommendations: [
+      ...takeOut(misplaced, (await kit.engine.info())?.name),
+      ...leftoverBlocks(ledger.failed(), after.plan),
+    ],
     nothing: null,
   }
   await writeImportReport(kit, facts, after)
@@ -121,11 +129,10 @@ export async function writeImportReport(kit: Kit, facts: ImportFacts, plan: Vali
   const { run, secrets, status } = kit
   const outcome = plan === null ? 'There is no plan to report on' : 'Infrastructure successfully validated'
   await status.show('report', `${outcome}. Generating report`)
-  const request = run.round.is_partial ? secrets.text(run.round.query) : ''
   const narration = await runChain(kit, importReportWriter, {
     facts,
     plan: plan && describePlan(plan, secrets),
-    request,
+    request: requestFor(kit),
   })
   const document = settleImportReport(narration, facts, secrets)
   await storeReport(run.context, run.round, { type: 'import', document }, run.signal)

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { type Tool, ToolError } from '../../src/agent/agent-request.ts'
+import { describeDiff } from '../../src/chains/shared/branch-diff.ts'
 import type { FileAccess } from '../workspace/files/access.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { defineTool, explanation } from './tool.ts'
@@ -30,6 +31,9 @@ async function describeMatches(lines: Promise<string[]>): Promise<string> {
     throw error
   }
 }
+
+/** Maximum characters of the diff of a session. */
+const MAX_HISTORY = 200_000
 
 /** Returns the tools that read the workspace and change nothing. */
 export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, 'branchDiff'>): Tool[] => [
@@ -107,6 +111,6 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
     schema: v.object({
       explanation: v.optional(v.pipe(v.string(), v.description('What you want to learn from the changes')), ''),
     }),
-    run: async () => (await workspace.branchDiff()) || 'Nothing was changed yet',
+    run: async () => describeDiff(await workspace.branchDiff(), MAX_HISTORY) || 'Nothing was changed yet',
   }),
 ]

@@ -232,14 +232,3 @@ export async function copyCommit(
     throw error
   }
 }
-
-/** Returns the commit at which the session branch left the default branch; null when this clone does not have it. */
-export async function findBaseCommit(
-  config: Config,
-  { clone, gitDirectory, defaultBranch }: Pick<Workspace, 'clone' | 'gitDirectory' | 'defaultBranch'>,
-  signal: AbortSignal,
-): Promise<string | null> {
-  const git = createLocalGit(config.git, { directory: gitDirectory, workTree: clone }, signal)
-  const output = await git(['merge-base', `refs/remotes/origin/${defaultBranch}`, 'HEAD'])
-  return output.code === 0 ? output.stdout.trim() : null
-}

@@ -1,41 +1,14 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config } from '../../config/types.ts'
 import { internal } from '../../src/base/errors.ts'
 import { assertSumFits, listChanges } from './change-budget.ts'
 import { readText } from './files/access.ts'
 import { excludeNeverPushed } from './files/engine-files.ts'
-import { withRegularFile } from './files/private-files.ts'
-import { createLocalGit, describeGitFailure, MIB, mustSucceed } from './git/git.ts'
-import type { Checkout, FileChange, Workspace } from './workspace.ts'
+import { describeGitFailure, MIB, mustSucceed } from './git/git.ts'
+import type { Checkout, FileChange } from './workspace.ts'
 
-const MAX_BYTES = 4 * 1024 * 1024
 const DIFF = ['diff', '--no-ext-diff', '--ignore-submodules=all', '--relative']
 const TEXT_DIFF = [...DIFF, '--no-color', '--no-textconv', '--no-prefix']
-
-/**
- * Reads the diff from the merge base to the work tree below the engine root, with every change of blanks, and the text
- * of uncommitted files. Errors: 422 for too many or too large changes.
- */
-export async function readBranchDiff(checkout: Checkout, base: string): Promise<string> {
-  const { git, iacRoot } = checkout
-  await listChanges(checkout)
-  const args = [...TEXT_DIFF, '--find-renames', base, '--', '.', ...excludeNeverPushed(checkout.paths)]
-  const output = await git.local(args, { cwd: iacRoot, maxOutput: MAX_BYTES })
-  if (output.stopped !== 'output') mustSucceed(git, output)
-  const parts = output.stdout ? [output.stdout] : []
-  if (output.stopped === 'output') parts.push('(cut: the diff is too long)\n')
-  for (const { path, content } of await readUntrackedFiles(checkout)) parts.push(`new file ${path}\n${content}\n`)
-  return parts.join('\n')
-}
-
-/** Reads the code below the engine root as of a commit, all files in one text. */
-export async function readCodeAt({ git, iacRoot }: Checkout, commit: string): Promise<string> {
-  const args = ['grep', '--no-color', '-h', '-a', '-e', '', commit, '--', '*.tf', '*.tofu', '*.tf.json', '*.tofu.json']
-  const output = await git.local(args, { cwd: iacRoot, maxOutput: MAX_BYTES })
-  // Without any line git answers 1.
-  return output.stopped === 'output' || output.code === 1 ? output.stdout : mustSucceed(git, output)
-}
 
 /** Lists the files below the engine root that differ between `since`, a commit of this clone, and the head. */
 export async function listChangedFiles(checkout: Checkout, since: string): Promise<string[]> {
@@ -145,47 +118,4 @@ export async function findMergeBase(checkout: Checkout): Promise<string> {
   }
   if (output.code !== 0) throw internal(`Git error when merging base: ${describeGitFailure(git, output)}`)
   return output.stdout.trim()
-}
-
-/** The whole text of a file now, and in the last commit. */
-export interface Versions {
-  current: string
-  /** Null for a file that the commit does not have. */
-  committed: string | null
-}
-
-const MAX_VERSION_BYTES = 1_000_000
-
-/**
- * Reads a file of the engine root byte for byte. Null for anything but a regular file of at most 1 MB of UTF-8 that no
- * link leads to, and when the last commit has something else under its name.
- * @param path relative to the engine root
- * @param isNew true if the last commit does not have the file
- */
-export async function readVersions(
-  config: Config,
-  { iacRoot, clone: workTree, gitDirectory: directory }: Pick<Workspace, 'iacRoot' | 'clone' | 'gitDirectory'>,
-  { path, isNew }: { path: string; isNew: boolean },
-  signal?: AbortSignal,
-): Promise<Versions | null> {
-  const current = await readExactly(join(iacRoot, path))
-  if (current === null || isNew) return current === null ? null : { current, committed: null }
-  const git = createLocalGit(config.git, { directory, workTree })
-  const shown = await git(['cat-file', 'blob', `HEAD:./${path}`], {
-    cwd: iacRoot,
-    maxOutput: MAX_VERSION_BYTES,
-    signal,
-  })
-  return shown.code === 0 && !shown.stopped ? { current, committed: shown.stdout } : null
-}
-
-async function readExactly(path: string): Promise<string | null> {
-  // An engine run can replace the engine root or a folder by a link that leads out of the clone.
-  if ((await realpath(path).catch(() => null)) !== path) return null
-  return await withRegularFile(path, async (handle, size) => {
-    if (size > MAX_VERSION_BYTES) return null
-    const bytes = await handle.readFile()
-    const text = bytes.toString('utf8')
-    return Buffer.from(text).equals(bytes) ? text : null
-  })
 }

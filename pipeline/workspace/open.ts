@@ -17,17 +17,11 @@ import {
   stageChanges,
 } from './branch.ts'
 import { cloneRepository, removeUnsafeEntries, writeMarker, writeRules } from './clone.ts'
-import {
-  findMergeBase,
-  listChangedFiles,
-  readBranchDiff,
-  readCodeAt,
-  readPendingChanges,
-  readRunChanges,
-} from './diff.ts'
+import { findMergeBase, listChangedFiles, readPendingChanges, readRunChanges } from './diff.ts'
 import { createGit } from './git/git.ts'
 import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } from './git/place.ts'
 import { keepDirectory, removeLeftovers } from './saved-plans/plan-directory.ts'
+import { readBranchDiff, readChangedVersions } from './versions.ts'
 import type { Checkout, Workspace } from './workspace.ts'
 
 interface OpenOptions {
@@ -106,16 +100,14 @@ function createWorkspace(checkout: Checkout): Workspace {
       return await readRunChanges(checkout)
     },
     changedFiles: (since) => listChangedFiles(checkout, since),
-    branchDiff: async (since) => {
-      if (since === 'run') return readBranchDiff(checkout, checkout.base)
-      return readBranchDiff(checkout, await findBase())
-    },
+    versions: async (since) =>
+      readChangedVersions(checkout, since === 'commit' ? 'HEAD' : since === 'run' ? checkout.base : await findBase()),
+    branchDiff: async () => readBranchDiff(checkout, await findBase()),
     baseCommit: findBase,
     provide: async (commit) => {
       await findBase().catch(() => {})
       await fetchCommit(git, commit, branch)
     },
-    baseCode: async () => readCodeAt(checkout, await findBase()),
     revision: () => computeRevision(checkout),
     keep: async () => {
       const commit = await readHead(checkout)

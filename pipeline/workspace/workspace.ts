@@ -1,4 +1,5 @@
 import type { Config } from '../../config/types.ts'
+import type { FileDiff, FileVersions } from '../../src/plan/code/compare.ts'
 import type { Git } from './git/git.ts'
 
 /** The working copy of one run. Paths in arguments and results have slashes and are relative to `iacRoot`. */
@@ -25,10 +26,13 @@ export interface Workspace {
   runChanges(): Promise<FileChange[]>
   /** Lists the files that differ between a commit and the branch head, deleted ones included. */
   changedFiles(since: string): Promise<string[]>
-  /** Reads uncommitted texts and the diff against the merge base, or with `run` the start of the run. */
-  branchDiff(since?: 'run'): Promise<string>
-  /** Reads the code of the engine root and the folders below it as it was before the session, one text. */
-  baseCode(): Promise<string>
+  /**
+   * Reads the files that differ from the merge base, or from the start of the run or its last commit, as whole texts
+   * before and after. Errors: 422 for too many or too large changes; 500 with git's text.
+   */
+  versions(since?: 'run' | 'commit'): Promise<FileVersions[]>
+  /** Reads the same as text for a model or a person: new files whole, others as diffs. Errors: those of `versions`. */
+  branchDiff(): Promise<FileDiff[]>
   /** Returns the commit at which the session branch left the default branch. Errors: 500 with git's text. */
   baseCommit(): Promise<string>
   /** Fetches a commit of the session branch that the clone may lack. Errors: 502 when the remote does not give it. */

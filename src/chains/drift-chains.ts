@@ -1,5 +1,6 @@
 import type { Logger } from '../base/log.ts'
 import { namesResource } from '../plan/addresses.ts'
+import type { FileDiff } from '../plan/code/compare.ts'
 import type { DriftOperation } from '../plan/drift.ts'
 import { fence, renderLayout } from '../prompts/layout.ts'
 import { showDiff } from './shared/branch-diff.ts'
@@ -85,7 +86,7 @@ function keepAboutDrift(
 interface ReconciliationValues {
   operations: readonly string[]
   /** Diff of the session's branch from the workspace. */
-  diff: string
+  diff: readonly FileDiff[]
 }
 
 /** Removes operations that would only undo changes of this session, and trims mixed ones. */

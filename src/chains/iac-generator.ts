@@ -53,7 +53,7 @@ const MODE: Record<Operation, string> = {
 
 const schema = v.object({
   status: endState('done, or what is left'),
-  summary: requiredText('What was built or changed and in which files, in one short paragraph'),
+  summary: requiredText('What the code now does for the whole task and in which files, in one short paragraph'),
   assumptions: looseList('What the task left open and you decided, one statement each; empty when there was nothing'),
   left_out: looseList('What the task asks for and the code does not do, with the reason; empty when it does all'),
 })
@@ -229,7 +229,8 @@ const MAX_OUTPUT = 60_000
 
 /** Ends the query of a later attempt, because its summary may be all that is left of the conversation. */
 const WHOLE_RESULT =
-  'Then call `task_complete`; what it reports is about the whole result of the task, not this correction alone.'
+  'Then call `task_complete` again, for the whole task as the code now does it: `summary`, `assumptions` and ' +
+  '`left_out` take the place of what you reported before.'
 
 /** Asks for a repair after engine output of unknown form. */
 export const writeFeedbackQuery = (feedback: string) =>

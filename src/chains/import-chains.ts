@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { createResultTool } from '../agent/result-tool.ts'
 import type { Cloud } from '../base/vocabulary.ts'
 import { stripBackticks } from '../plan/addresses.ts'
+import type { FileDiff } from '../plan/code/compare.ts'
 import { identityOf } from '../plan/imports/inventory.ts'
 import { bullets, fence, joinBodies, joinParts, LANGUAGE_RULE, renderLayout } from '../prompts/layout.ts'
 import { showDiff } from './shared/branch-diff.ts'
@@ -74,7 +75,7 @@ interface ImportAddressesValues {
   /** Addresses that the plan would create, the only possible targets of an import. */
   addresses: readonly string[]
   /** Diff of the session's branch from the workspace. */
-  diff: string
+  diff: readonly FileDiff[]
 }
 
 const schema = v.object({

@@ -1,6 +1,7 @@
 import { createResultTool } from '../agent/result-tool.ts'
 import { cutMiddle } from '../base/text.ts'
 import type { ReportType } from '../base/vocabulary.ts'
+import type { FileDiff } from '../plan/code/compare.ts'
 import type { DriftOperation } from '../plan/drift.ts'
 import { fence, joinParts, LANGUAGE_RULE, type Layout, renderLayout } from '../prompts/layout.ts'
 import { type ApplyReport, narrationSchemas } from '../reports/schemas.ts'
@@ -26,6 +27,9 @@ const renderReportLayout = (tool: string, { role, rules, blocks }: Pick<Layout, 
   })
 
 const writeReportQuery = (label: string, text: string) => `Write the report.\n\n${fence(label, text)}`
+
+const describeRequest = (request: string): string =>
+  request.trim() === '' ? '' : `The request was:\n${fence('request', request)}`
 
 const TOOLS = {
   generate: {
@@ -105,7 +109,7 @@ export interface DriftReportValues {
   /** Changes by others that the session wrote into the code. */
   written: readonly DriftOperation[]
   /** Diff of the session's branch from the workspace. */
-  diff: string
+  diff: readonly FileDiff[]
 }
 
 /** Writes the report on a drift round. The branch diff shows what was remediated. */
@@ -135,7 +139,7 @@ export const driftReportWriter = defineChain({
     const expected = describeDrift(exclusions.join('\n'), excepted)
     return joinParts(
       'Write the report.',
-      request.trim() !== '' && `The request was:\n${fence('request', request)}`,
+      describeRequest(request),
       written.length > 0 &&
         'Differences that others had made, which this session wrote into the code, so that the last plan no longer ' +
           `shows them:\n${fence('written into the code', describeDrift('', written))}`,
@@ -174,7 +178,8 @@ export const applyReportWriter = defineChain({
         'Recommendations are concrete next steps for this output; none are needed after a clean apply.',
       ],
     }),
-  query: ({ output }: { output: string }) => writeReportQuery('apply output', output),
+  query: ({ output, request }: { output: string; request: string }) =>
+    joinParts(writeReportQuery('apply output', output), describeRequest(request)),
   tools: ['webSearch'],
   resultTool: () => createResultTool(TOOLS.apply),
   read: (report) => report,
@@ -188,7 +193,7 @@ interface ImportReportValues {
   facts: ImportFacts
   /** The plan after the import in the form of `describePlan`; null when nothing was selected. */
   plan: string | null
-  /** The user's request, masked; empty in a full import. */
+  /** The user's request, masked; may be blank. */
   request: string
 }
 
@@ -209,7 +214,7 @@ export const importReportWriter = defineChain({
   query: (values: ImportReportValues) =>
     joinParts(
       writeReportQuery('import', cutMiddle(JSON.stringify(listImports(values), null, 2), 500_000)),
-      values.request && `The request was:\n${fence('request', values.request)}`,
+      describeRequest(values.request),
     ),
   tools: ['webSearch'],
   resultTool: () => createResultTool(TOOLS.import),

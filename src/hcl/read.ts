@@ -1,5 +1,5 @@
 import { parseHcl } from './parser.ts'
-import { HclScanner } from './scanner.ts'
+import { HclScanner, type HclToken } from './scanner.ts'
 import type { HclAttribute, HclBlock, HclBody, HclFile, HclValue } from './tree.ts'
 
 /** Limit beyond all hand-written files; a file of 4 MiB has about this many tokens. */
@@ -12,29 +12,31 @@ export function readHcl(text: string): HclFile {
   return isSound ? exact : parseHcl(text, { maxTokens: MAX_TOKENS, recovers: true })
 }
 
-/** Reads a block header at the start of a line; null for other lines. */
-export function readHeader(line: string): Pick<HclBlock, 'type' | 'labels'> | null {
-  const [block] = /^[\p{ID_Start}_]/u.test(line) && line.includes('{') ? readHcl(line).body.blocks : []
-  return block?.start === 0 ? { type: block.type, labels: block.labels } : null
-}
-
-/** Removes comments and replaces layout by single blanks, for comparisons. */
+/** Writes code without comments and layout, for comparisons: single blanks divide its tokens, texts stay as they are. */
 export function withoutLayout(code: string): string {
   const scanner = new HclScanner(code, { recovers: true })
   const parts: string[] = []
-  let end = 0
+  let last: HclToken['kind'] | null = null
   for (let token = scanner.next(); token.kind !== 'eof'; token = scanner.next()) {
     if (token.kind === 'newline') continue
-    if (token.start > end && parts.length > 0) parts.push(' ')
-    parts.push(code.slice(token.start, token.end))
-    end = token.end
+    if (last !== null && !ENDS_IN_TEXT.has(last) && !BEGINS_IN_TEXT.has(token.kind)) parts.push(' ')
+    const written = code.slice(token.start, token.end)
+    // The mark of a heredoc may be indented.
+    parts.push(token.kind === 'close' ? written.trim() : written)
+    last = token.kind
   }
   return parts.join('')
 }
 
-/** Returns the names of each traversal in code: `a`, `b`, `c` for `a.b[0].c`; none for comments and literal texts. */
-export function traversalsIn(code: string): string[][] {
-  const scanner = new HclScanner(code, { recovers: true })
+const ENDS_IN_TEXT: ReadonlySet<HclToken['kind']> = new Set(['open', 'literal', 'end'])
+const BEGINS_IN_TEXT: ReadonlySet<HclToken['kind']> = new Set(['literal', 'close'])
+
+/**
+ * Returns the names of each traversal in code: `a`, `b`, `c` for `a.b[0].c`; none for comments and literal texts.
+ * @param form `bare` for template text without quotes, such as a string of the JSON form
+ */
+export function traversalsIn(code: string, form: 'file' | 'bare' = 'file'): string[][] {
+  const scanner = new HclScanner(code, { form, recovers: true })
   const traversals: string[][] = []
   let isMember = false
   for (let token = scanner.next(); token.kind !== 'eof'; token = scanner.next()) {
@@ -44,6 +46,47 @@ export function traversalsIn(code: string): string[][] {
   }
   return traversals.filter(({ length }) => length > 1)
 }
+
+/**
+ * Returns the address that an expression is, such as `module.a["k"].b.c`, without indexes that only the engine can
+ * compute; null for any other expression.
+ */
+export function addressIn(expression: string): string | null {
+  const scanner = new HclScanner(expression)
+  const tokens: HclToken[] = []
+  for (let token = scanner.next(); token.kind !== 'eof'; token = scanner.next())
+    if (token.kind !== 'newline') tokens.push(token)
+  const written = (from: number, to: number) => expression.slice(tokens[from]?.start, tokens[to]?.end)
+  const closing = (from: number) => {
+    let depth = 0
+    for (let at = from; at < tokens.length; at++) {
+      const { kind, text } = tokens[at] as HclToken
+      if (kind === 'symbol' && text === '[') depth++
+      if (kind === 'symbol' && text === ']' && --depth === 0) return at
+    }
+    return -1
+  }
+  let address = ''
+  for (let at = 0; at < tokens.length; ) {
+    const { kind, text } = tokens[at] as HclToken
+    if (kind === 'identifier' && address === '') {
+      address = text
+      at++
+    } else if (text === '.' && tokens[at + 1]?.kind === 'identifier') {
+      address += `.${tokens[at + 1]?.text}`
+      at += 2
+    } else if (text === '[' && address !== '' && closing(at) > 0) {
+      const end = closing(at)
+      const inside = tokens.slice(at + 1, end)
+      const isConstant = inside.length === 1 ? inside[0]?.kind === 'number' : inside.every(({ kind }) => TEXT.has(kind))
+      if (isConstant && inside.length > 0) address += `[${written(at + 1, end - 1)}]`
+      at = end + 1
+    } else return null
+  }
+  return address.includes('.') ? address : null
+}
+
+const TEXT: ReadonlySet<HclToken['kind']> = new Set(['open', 'literal', 'close'])
 
 /** Yields every block of a body, at any depth. */
 export function* blocksWithin(body: HclBody): Generator<HclBlock> {

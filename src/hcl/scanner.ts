@@ -24,8 +24,7 @@ type Mode =
   | { kind: 'heredoc'; marker: string; lineStart: boolean; line: number }
   | { kind: 'bare'; line: number }
 
-/** Pattern of a name, for regular expressions with the flag `u`. */
-export const NAME = String.raw`[\p{ID_Start}_][\p{ID_Continue}\-]*`
+const NAME = String.raw`[\p{ID_Start}_][\p{ID_Continue}\-]*`
 const IDENTIFIER = new RegExp(NAME, 'uy')
 const HEREDOC = new RegExp(`<<-?(${NAME})\\r?\\n`, 'uy')
 const NUMBER = /[0-9][0-9.]*(?:[eE][+-]?[0-9]+)?/y

@@ -130,7 +130,7 @@ function divideUpdate(operation: Update, unmasked: Update, known: Known): [Owner
   })
 }
 
-const OWNERS: readonly Owner[] = ['others', 'both', 'own', 'unknown']
+export const OWNERS: readonly Owner[] = ['others', 'both', 'own', 'unknown']
 
 function ownerByPlan(difference: Difference, before: Update): Owner {
   const earlier = listDifferences(before.changes)

@@ -1,5 +1,6 @@
-import { ExactNumber, isJsonObject, type Json, type JsonObject, memberOf } from '../base/json.ts'
+import { ExactNumber, isJsonObject, type Json, type JsonObject, memberOf, parseJson } from '../base/json.ts'
 import { createMasker, type Masker } from '../base/masking.ts'
+import { isSecretVariable } from '../base/secret-forms.ts'
 import { finish, inSlices } from '../base/slices.ts'
 import { modulesOf, type Plan } from './plan.ts'
 import { itemMarks, memberMarks } from './value-marks.ts'
@@ -45,7 +46,21 @@ function collectFlagged(value: Json, flags: Json | undefined, literals: Set<stri
     for (const [index, item] of value.entries()) collectFlagged(item, itemMarks(flags, index), literals)
   else if (isJsonObject(value))
     for (const [key, item] of Object.entries(value)) collectFlagged(item, memberMarks(flags, key), literals)
-  else if (flags === true && value !== null && typeof value !== 'boolean') literals.add(String(value))
+  else if (flags === true && value !== null && typeof value !== 'boolean') {
+    literals.add(String(value))
+    if (typeof value === 'string') for (const secret of secretsIn(value)) literals.add(secret)
+  }
+}
+
+/** Longest text that is read as a document, in UTF-16 units. */
+const MAX_DOCUMENT = 100_000
+
+/** Yields the secrets in a JSON document, which code that encodes it, or another document, holds by themselves. */
+function* secretsIn(text: string): Generator<string> {
+  if (text.length > MAX_DOCUMENT || !/^\s*[[{]/.test(text)) return
+  for (const node of objectsIn(parseJson(text) ?? null))
+    for (const [key, value] of Object.entries(node))
+      if (typeof value === 'string' && isSecretVariable(key, value)) yield value
 }
 
 /** Yields all objects of a value, whatever its depth. */

@@ -111,13 +111,14 @@ function plannedAddresses(plan: Plan): string[] {
 
 /**
  * Adds targets that the code proves missing: changed blocks, and both sides of added moves, unless a target covers them
- * or is a part of them. An empty proposal means the whole root and stays empty; too many targets become none.
+ * or is a part of them. An empty proposal means the whole root and stays empty; too many targets become none, as do those
+ * of code that was not read.
  */
 export function completeTargets(
   proposed: readonly string[],
-  { blocks, moved }: Pick<CodeChanges, 'blocks' | 'moved'>,
+  { blocks, moved, unread }: Pick<CodeChanges, 'blocks' | 'moved' | 'unread'>,
 ): string[] {
-  if (proposed.length === 0) return []
+  if (proposed.length === 0 || unread.length > 0) return []
   const targets = [...proposed]
   const addMissing = (address: string, isNamed: (target: string) => boolean) => {
     if (!targets.some(isNamed)) targets.push(address)

@@ -81,18 +81,27 @@ export async function findSavedPlan(
   return { plan, reviewed, result }
 }
 
-/** Returns the commit of the plan that a session last applied with success; null when there is none. */
-export async function findAppliedCommit(sql: Db, sessionId: number): Promise<string | null> {
-  const [row] = await sql<{ commit: string }[]>`
-    SELECT commit FROM saved_plans p WHERE session_id = ${sessionId} AND end_reason = 'used'
+/** A plan that a session has applied with success. */
+export interface AppliedPlan {
+  commit: string
+  targets: string[]
+  changes: PlannedChange[]
+}
+
+/** Lists what a session has applied with success, the last first, up to the last plan of the whole root. */
+export async function listAppliedPlans(sql: Db, sessionId: number): Promise<AppliedPlan[]> {
+  const rows = await sql<AppliedPlan[]>`
+    SELECT commit, targets, changes FROM saved_plans p WHERE session_id = ${sessionId} AND end_reason = 'used'
       AND EXISTS (SELECT 1 FROM statuses s WHERE s.round_id = p.ended_by AND s.status = 'completed')
-    ORDER BY ended_at DESC LIMIT 1`
-  return row?.commit ?? null
+    ORDER BY ended_at DESC`
+  const whole = rows.findIndex(({ targets }) => targets.length === 0)
+  return whole < 0 ? rows : rows.slice(0, whole + 1)
 }
 
 /**
  * Ends the current plan of a session in the caller's transaction, which has locked the session, and records the round
- * and the reason (`PlanEnd`). Clears everything that only an apply needs.
+ * and the reason (`PlanEnd`). Clears everything that only an apply needs. The changes of a used plan stay, since they
+ * tell which objects its code describes.
  */
 export async function endSavedPlan(tx: Transaction, round: PlanRound): Promise<void> {
   const reason =
@@ -103,6 +112,7 @@ export async function endSavedPlan(tx: Transaction, round: PlanRound): Promise<v
       : tx`'superseded'`
   await tx`
     UPDATE saved_plans SET ended_at = clock_timestamp(), ended_by = ${round.id}, end_reason = ${reason},
-      archive_key = NULL, changes = '[]'
+      archive_key = NULL,
+      changes = CASE ${reason} WHEN 'used' THEN changes ELSE '[]' END
     WHERE session_id = ${round.session.id} AND ended_at IS NULL`
 }

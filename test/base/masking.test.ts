@@ -55,6 +55,7 @@ describe('createMasker', () => {
     ],
     ['letters with accents of their own', ['päss'.normalize('NFD')], 'päss'.normalize('NFC'), MASK],
     ['letters with accents in one', ['päss'.normalize('NFC')], 'päss'.normalize('NFD'), MASK],
+    ['no brackets of a secret document', ['{\n  "key": "AAAABBBB"\n}'], '{\n  a = 1\n}', '{\n  a = 1\n}'],
     ['every longer line of a key', ['-----BEGIN-----\nAAAABBBB\nx'], '  AAAABBBB\n x', `  ${MASK}\n x`],
     ['digits of a number', ['123456'], 'pin 123456 of 1234567', `pin ${MASK} of 1234567`],
     ['letters of any script', ['pä55'], 'pä55 pä55wörter', `${MASK} pä55wörter`],

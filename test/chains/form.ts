@@ -9,7 +9,7 @@ export const NO_DRIFT: DriftReportValues = {
   exclusions: [],
   excepted: [],
   written: [],
-  diff: '',
+  diff: [],
 }
 /** Writes the query for the report of a drift round that found nothing but these values. */
 export const driftReportQuery = (values: Partial<DriftReportValues> = {}): string =>

@@ -40,6 +40,7 @@ import type { ShownRepository } from '../../src/chains/shared/repository.ts'
 import { fenceTurns } from '../../src/chains/shared/run-chain.ts'
 import { statusUpdate } from '../../src/chains/status-update.ts'
 import { driftTargets, sessionTargets } from '../../src/chains/target-generator.ts'
+import type { FileDiff } from '../../src/plan/code/compare.ts'
 import { background } from '../pipeline/steps/review.ts'
 import { siteConfig } from '../pipeline/workspace/support.ts'
 import { driftReportQuery, NO_DRIFT, renderDefinition, type Section } from './form.ts'
@@ -106,23 +107,10 @@ const IMPORT = {
   abbreviations: ['aws_vpc: vpc'],
 } as const
 const IMPORT_FACTS = { imported: [], failed: [], excluded: [], state_alignment: '', recommendations: [], nothing: null }
-const BRANCH_DIFF = [
-  'diff --git main.tf main.tf',
-  '--- main.tf',
-  '+++ main.tf',
-  '@@ -1,3 +1,3 @@',
-  ' resource "a" "b" {',
-  '-  size = 1',
-  '+  size = 2',
-  ' }',
-  'diff --git new.tf new.tf',
-  'new file mode 100644',
-  '--- /dev/null',
-  '+++ new.tf',
-  '@@ -0,0 +1,2 @@',
-  '+resource "a" "new" {',
-  '+}',
-].join('\n')
+const BRANCH_DIFF: FileDiff[] = [
+  { path: 'main.tf', change: 'changed', text: '@@ -1,3 +1,3 @@\n resource "a" "b" {\n-  size = 1\n+  size = 2\n }' },
+  { path: 'new.tf', change: 'new', text: 'resource "a" "new" {\n}' },
+]
 
 const DRIFT = { diff: BRANCH_DIFF }
 
@@ -260,9 +248,9 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
     ],
   ],
   FILTER_RECONCILIATION: [
-    ['system', filterReconciliation.system({}, { operations: [], diff: '' })],
+    ['system', filterReconciliation.system({}, { operations: [], diff: [] })],
     ['query', filterReconciliation.query({ operations: OPERATIONS_LIST, diff: BRANCH_DIFF })],
-    ['query: nothing changed', filterReconciliation.query({ operations: OPERATIONS_LIST, diff: '' })],
+    ['query: nothing changed', filterReconciliation.query({ operations: OPERATIONS_LIST, diff: [] })],
   ],
   FILTER_DRIFT_EXCEPTIONS: [
     ['system', filterDriftExceptions.system({ driftExceptions: 'EXCEPTIONS BODY' }, { operations: [] })],
@@ -274,7 +262,7 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
     ['query', importFilter.query(IMPORT)],
   ],
   IMPORT_ADDRESSES: [
-    ['system', importAddresses.system({}, { pendingIds: IDS, addresses: [], diff: '' })],
+    ['system', importAddresses.system({}, { pendingIds: IDS, addresses: [], diff: [] })],
     [
       'query',
       importAddresses.query({ pendingIds: IDS, addresses: ['aws_s3_bucket.one', 'aws_vpc.two[0]'], diff: BRANCH_DIFF }),
@@ -284,11 +272,11 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
   REPORT_GENERATOR: [
     ['system: generate', generateReportWriter.system({ impact: 'IMPACT BODY' }, { ...background(REQUEST), plan: '' })],
     ['system: drift', driftReportWriter.system({}, NO_DRIFT)],
-    ['system: apply', applyReportWriter.system({}, { output: '' })],
+    ['system: apply', applyReportWriter.system({}, { output: '', request: '' })],
     ['system: import', importReportWriter.system({}, { facts: IMPORT_FACTS, plan: null, request: '' })],
     ['query: plan', generateReportWriter.query({ ...background(REQUEST), plan: 'PLAN TEXT' })],
     ['query: plan of a follow-up', generateReportWriter.query({ ...FOLLOW_UP, plan: 'PLAN TEXT' })],
-    ['query: apply', applyReportWriter.query({ output: 'OUTPUT' })],
+    ['query: apply', applyReportWriter.query({ output: 'OUTPUT', request: 'Lege eine Warteschlange an.' })],
     ['query: drift, nothing left', driftReportQuery(DRIFT)],
     ['query: drift, some left', driftReportQuery({ ...DRIFT, failure: 'LEFT' })],
     ['query: drift, exceptions', driftReportQuery({ ...DRIFT, exclusions: ['EXPECTED'] })],

@@ -47,7 +47,10 @@ describe('queries put foreign text into fences', () => {
     ['pairs', writePairsQuery(hostile)],
     ['drift targets', driftTargets.query({ request: hostile })],
     ['split', taskSplitter.query({ drift: [{ address: hostile, action: 'delete resource' }], request: hostile })],
-    ['filter', filterReconciliation.query({ operations: [hostile], diff: `new file a.tf\n${hostile}` })],
+    [
+      'filter',
+      filterReconciliation.query({ operations: [hostile], diff: [{ path: hostile, change: 'new', text: hostile }] }),
+    ],
     ['filter of exceptions', filterDriftExceptions.query({ operations: [hostile] })],
     ['operations', writeOperationsQuery([hostile])],
     ['import', writeImportQuery([hostile])],

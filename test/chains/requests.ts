@@ -21,6 +21,7 @@ import { requestsFilter } from '../../src/chains/requests-filter.ts'
 import { driftTargets, sessionTargets } from '../../src/chains/target-generator.ts'
 import type { InferenceRequest } from '../../src/llm/inference.ts'
 import { listChanges } from '../../src/plan/change-list.ts'
+import type { FileDiff } from '../../src/plan/code/compare.ts'
 import { writePullRequestText } from '../../src/pull-requests/write-text.ts'
 import { emptyResult } from '../../src/rounds/round-result.ts'
 import type { IacClient } from '../../src/services/iac/contract.ts'
@@ -57,7 +58,7 @@ const DRIFT = [
   { address: 'aws_vpc.a', action: 'delete resource' as const },
   { address: 'a.b', action: 'create resource' as const, changes: { size: 1 } },
 ]
-const DIFF = 'new file new.tf\nresource "a" "new" {\n}\n'
+const DIFF: FileDiff[] = [{ path: 'new.tf', change: 'new', text: 'resource "a" "new" {\n}\n' }]
 const MOVES = [
   { address: 'a.new', previous_address: 'a.old', actions: ['no-op'] },
   { address: 'a.c', actions: ['create'] },
@@ -296,7 +297,9 @@ export const requestCases = (root: string): Record<ChainName, readonly Case[]> =
         const ledger = await openLedger(world.kit, IDS)
         await ledger.begin({ address: 'aws_s3_bucket.one', resource_id: 'arn:aws:s3:::one' }, 'commit')
         await ledger.succeed('arn:aws:s3:::one')
-        return settled(converge(world.kit, ledger, validPlan(world, []), CONVENTIONS))
+        return settled(
+          converge(world.kit, { ledger, misplaced: [], imported: validPlan(world, []), conventions: CONVENTIONS }),
+        )
       },
       { engine: () => ({ exit_code: 1, stderr: 'Error: no plan' }), chain: 'status' },
     ],

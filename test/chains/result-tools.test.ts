@@ -91,7 +91,7 @@ describe('arguments that fit', () => {
 
   it('make a title of one line and at most 256 characters', async () => {
     expect(await run(pullRequestText.resultTool(), { title: `Add\n a ${'b'.repeat(300)}`, description: 'd' })).toEqual({
-      title: `Add a ${'b'.repeat(250)}`,
+      title: `Add a ${'b'.repeat(249)}…`,
       description: 'd',
     })
   })

@@ -11,6 +11,16 @@ describe('the sensitive texts of a plan', () => {
     expect(maskerOf(plan).text('account 9223372036854773263')).toBe(`account ${MASK}`)
   })
 
+  it('holds the secrets of a document, and not what they are for', () => {
+    const document = JSON.stringify({ db: [{ user: 'billing', password: 'tulip-bulb-9' }], private_key: 'k-1\nk-2' })
+    const change = { actions: ['create'], after: { secret_string: document, open: '{"password":"hyacinth-4"}' } }
+    const plan = planOf([{ ...change, after_sensitive: { secret_string: true } }])
+    expect([...sensitiveLiterals(plan)]).toEqual([document, 'k-1\nk-2', 'tulip-bulb-9'])
+    expect(maskerOf(plan).text('user = "billing"\npassword = "tulip-bulb-9"')).toBe(
+      `user = "billing"\npassword = "${MASK}"`,
+    )
+  })
+
   it.each<[string, object, string[]]>([
     [
       'a change, where a mark says so',

@@ -68,7 +68,7 @@ describe('completeTargets', () => {
     ['does not take another block of the module for it', ['module.m.x.b'], [inModule], ['module.m.x.b', 'module.m']],
     ['leaves the whole root as it is', [], inRoot('x.a'), []],
   ])('%s', (_, proposed, blocks, expected) => {
-    expect(completeTargets(proposed, { blocks, moved: [] })).toEqual(expected)
+    expect(completeTargets(proposed, { blocks, moved: [], unread: [] })).toEqual(expected)
   })
 
   it.each([
@@ -77,14 +77,18 @@ describe('completeTargets', () => {
     ['adds the block when an instance alone was named', ['x.a["k"]'], ['x.a', 'x.a["k"]'], ['x.a["k"]', 'x.a']],
     ['adds nothing that a module includes', ['module.m'], ['module.m.x.a', 'module.m["k"].x.b'], ['module.m']],
   ])('of a move: %s', (_, proposed, moved, expected) => {
-    expect(completeTargets(proposed, { blocks: [], moved })).toEqual(expected)
+    expect(completeTargets(proposed, { blocks: [], moved, unread: [] })).toEqual(expected)
   })
 
   it('plans the whole root instead of more than 256 targets', () => {
     const blocks = inRoot(...Array.from({ length: 256 }, (_, index) => `x.r${index}`))
-    expect(completeTargets(['x.r0'], { blocks, moved: [] })).toHaveLength(256)
-    expect(completeTargets(['y.other'], { blocks, moved: [] })).toEqual([])
+    expect(completeTargets(['x.r0'], { blocks, moved: [], unread: [] })).toHaveLength(256)
+    expect(completeTargets(['y.other'], { blocks, moved: [], unread: [] })).toEqual([])
     expect(limitTargets(['x.a', 'x.a'])).toEqual(['x.a'])
+  })
+
+  it('plans the whole root when code was changed that could not be read', () => {
+    expect(completeTargets(['x.a'], { blocks: [], moved: [], unread: ['main.tf'] })).toEqual([])
   })
 })
 

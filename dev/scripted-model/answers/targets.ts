@@ -1,4 +1,4 @@
-import { addressOf, changedAddresses, diffText, shownDiff } from '../blocks.ts'
+import { addressOf, changedAddresses, shownDiff } from '../blocks.ts'
 import { type Conversation, oneCall, type Reply, resultOf } from '../conversation.ts'
 
 const answer = (targets: string[], explanation: string): Reply =>
@@ -11,9 +11,9 @@ export const targets = (conversation: Conversation): Reply =>
 /** Reads the diff of the session in the query, or requests it, and returns the blocks that it changes. */
 function sessionTargets({ data, steps }: Conversation): Reply {
   const changes = data.get('changes of this session')
-  const result = changes === undefined ? resultOf(steps, 'diff_history') : shownDiff(changes)
-  if (result === undefined) return oneCall('diff_history', { explanation: 'To see what this session changed.' })
-  const addresses = changedAddresses(diffText(result))
+  const shown = changes ?? resultOf(steps, 'diff_history')
+  if (shown === undefined) return oneCall('diff_history', { explanation: 'To see what this session changed.' })
+  const addresses = changedAddresses(shownDiff(shown))
   return answer(
     addresses ?? [],
     addresses

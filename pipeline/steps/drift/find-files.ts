@@ -1,5 +1,5 @@
 import { withoutIndexes } from '../../../src/plan/addresses.ts'
-import { readCodeBlocks } from '../../../src/plan/code/modules.ts'
+import { readBlocks } from '../../../src/plan/code/blocks.ts'
 import type { Kit } from '../../kit/kit.ts'
 
 /**
@@ -9,7 +9,7 @@ import type { Kit } from '../../kit/kit.ts'
 export async function findFiles({ openFiles }: Kit, files: readonly string[]): Promise<(address: string) => string> {
   const access = openFiles()
   const read = async (path: string) => {
-    const blocks = readCodeBlocks(await access.read(path).catch(() => ''))
+    const { blocks } = readBlocks(path, await access.read(path).catch(() => ''))
     return {
       path,
       declared: new Set(blocks.flatMap(({ kind, labels }) => (kind === 'resource' ? labels.join('.') : []))),

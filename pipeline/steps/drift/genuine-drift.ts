@@ -5,7 +5,8 @@ import {
   taskSplitter,
 } from '../../../src/chains/drift-chains.ts'
 import { namesAddress, namesResource } from '../../../src/plan/addresses.ts'
-import { attributeDrift, describeDoubts } from '../../../src/plan/attribution.ts'
+import { type Attribution, attributeDrift, describeDoubts, OWNERS } from '../../../src/plan/attribution.ts'
+import type { FileDiff } from '../../../src/plan/code/compare.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
 import type { Kit } from '../../kit/kit.ts'
@@ -58,11 +59,11 @@ type SessionChanges = ReturnType<typeof createSessionChanges>
  */
 export function createSessionChanges(kit: Kit, task: DriftTask) {
   const { run, secrets } = kit
-  let reading: Promise<string> | null = null
+  let reading: Promise<FileDiff[]> | null = null
   return {
     /** Returns the diff of the session's branch as it was at the first call; empty when nothing was changed. */
     diff: () => {
-      reading ??= withFallback(run, 'the diff of the session could not be read', '', () => run.workspace.branchDiff())
+      reading ??= withFallback(run, 'the diff of the session could not be read', [], () => run.workspace.branchDiff())
       return reading
     },
     /**
@@ -90,11 +91,14 @@ export async function attributeChanges(kit: Kit, plan: Plan, operations: readonl
   const needsBase = operations.some(({ action }) => action !== 'delete resource')
   if (!needsBase) return { found: attributeDrift(plan, operations, null), reason: '' }
   const planFile = `${workspace.iacRoot}/${context.config.paths.session_plan_filename}`
-  const base = await kit.base.read(plan, await readPriorState(planFile))
-  return {
-    found: attributeDrift(plan, operations, base.ok ? base.plan : null),
-    reason: base.ok ? '' : base.reason,
+  const parts = await kit.base.read(plan, await readPriorState(planFile), operations)
+  const found: Attribution = { others: [], both: [], own: [], unknown: [] }
+  for (const part of parts) {
+    const divided = attributeDrift(plan, part.operations, part.reading.ok ? part.reading.plan : null)
+    for (const owner of OWNERS) found[owner].push(...divided[owner])
   }
+  const failed = parts.find(({ reading }) => !reading.ok)?.reading
+  return { found, reason: failed?.ok === false ? failed.reason : '' }
 }
 
 type ExceptionLedger = ReturnType<typeof createExceptionLedger>

@@ -69,13 +69,17 @@ async function compareWithPlan({ run, engine }: Kit, statements: readonly Statem
 async function makeStatements(kit: Kit, blocks: Promise<string>, signal: AbortSignal): Promise<Statement[]> {
   const { session, query, number } = kit.run.round
   // The changes of earlier rounds of the session.
-  const diff = number > 1 ? kit.secrets.text(await kit.run.workspace.branchDiff()) : ''
+  const diff = number > 1 ? await kit.run.workspace.branchDiff() : []
   const shown = await blocks
   const values = {
     cloud: session.provider,
     request: query,
     blocks: shown,
-    changes: describeDiff(diff, MAX_CHANGES, shown),
+    changes: describeDiff(
+      diff.map((file) => ({ ...file, text: kit.secrets.text(file.text) })),
+      MAX_CHANGES,
+      shown,
+    ),
   }
   return await runChain(kit, intentCheck, values, { signal })
 }

@@ -1,4 +1,3 @@
-import { findChangedBlocks } from '../../../src/plan/code/changes.ts'
 import { describeUnplanned, explainEmptyPlan } from '../../../src/plan/code/unplanned.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
@@ -11,10 +10,9 @@ import type { ValidPlan } from '../plan/plan.ts'
  */
 export const findUnplanned = (kit: Kit, { plan, reference: { targets } }: ValidPlan): Promise<string[]> =>
   withFallback(kit.run, 'it could not be told what the plan does not cover', [], async () => {
-    const { files, changedSince } = await readPresentCode(kit)
+    const { changedSince } = await readPresentCode(kit)
     const session = await changedSince('session')
-    const { diff, changed } = await changedSince('run')
-    const known = { changed, files, targets, blocks: findChangedBlocks(diff, files) }
-    const sentences = [describeUnplanned(session.changed), explainEmptyPlan(plan, known)]
+    const run = await changedSince('run')
+    const sentences = [describeUnplanned(session.changed), explainEmptyPlan(plan, { ...run, targets })]
     return sentences.filter((text) => text !== null).map((text) => kit.secrets.text(text))
   })

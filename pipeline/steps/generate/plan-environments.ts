@@ -13,7 +13,8 @@ import { fence } from '../../../src/prompts/layout.ts'
 import type { Finding } from '../../kit/attempts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
-import { copyCommit, findBaseCommit, type WorkspaceCopy } from '../../workspace/clone.ts'
+import { copyCommit, type WorkspaceCopy } from '../../workspace/clone.ts'
+import { readWhole } from '../../workspace/files/private-files.ts'
 import type { SurveyedFile } from '../../workspace/files/survey.ts'
 import { describeRefusal, EngineRefusal, planRoot } from '../plan/plan.ts'
 import type { PlanCheck } from '../plan/validators.ts'
@@ -62,17 +63,25 @@ async function planAll(kit: Kit, commit: string, environments: Environment[]): P
   const failing = results.filter(({ verdict }) => verdict === 'failing').map(({ environment }) => environment)
   if (failing.length === 0) return results
   const { run } = kit
-  const base = await findBaseCommit(run.context.config, run.workspace, run.signal)
+  const base = await withFallback(run, 'the code before the session could not be found', null, run.workspace.baseCommit)
   if (base === null) return results
-  const before = await planCommit(kit, base, failing)
+  const before = await planCommit(kit, base, failing, { ownValues: true })
   const wasValid = (path: string) => before.some((one) => one.environment.path === path && one.verdict === 'valid')
   return results.map((result) =>
     result.verdict === 'failing' && wasValid(result.environment.path) ? { ...result, verdict: 'broken' } : result,
   )
 }
 
-/** Plans a commit with each of the environments, one after the other in the same copy. */
-async function planCommit(kit: Kit, commit: string, environments: Environment[]): Promise<EnvironmentResult[]> {
+/**
+ * Plans a commit with each of the environments, one after the other in the same copy.
+ * @param options.ownValues true for the files of values as the commit has them
+ */
+async function planCommit(
+  kit: Kit,
+  commit: string,
+  environments: Environment[],
+  { ownValues = false } = {},
+): Promise<EnvironmentResult[]> {
   const { run } = kit
   let copy: WorkspaceCopy | null = null
   try {
@@ -81,7 +90,11 @@ async function planCommit(kit: Kit, commit: string, environments: Environment[])
     const init = await kit.engine.run('init', { ...kit.engine.scoped, ...root })
     if (init.exit_code !== 0) throw new EngineRefusal(init, 'init')
     const results: EnvironmentResult[] = []
-    for (const environment of environments) results.push(await planOne(kit, copy, environment))
+    for (const environment of environments) {
+      const text = ownValues ? await readWhole(`${copy.iacRoot}/${environment.path}`, MAX_BYTES) : environment.text
+      // A commit without the file tells nothing about this environment.
+      if (text !== null) results.push(await planOne(kit, copy, { ...environment, text }))
+    }
     return results
   } catch (error) {
     const reason = describeRefusal(kit, error)
@@ -214,7 +227,7 @@ const MAX_BYTES = 128 * 1024
 /** Finds environments whose file, or a variable in it, the session changes; none, and a log entry, on failure. */
 function findEnvironments({ run, openFiles }: Kit): Promise<FoundEnvironments> {
   return withFallback(run, 'the files of other environments could not be looked at', NONE, async () => {
-    const changes = readVariableChanges(await run.workspace.branchDiff())
+    const changes = readVariableChanges(await run.workspace.versions())
     if (changes.names.size + changes.files.size === 0) return NONE
     const access = openFiles()
     const surveyed = (await access.survey(run.signal)).files.filter(({ path }) => !path.startsWith('../'))

@@ -6,6 +6,7 @@ import { generateReportWriter } from '../../../src/chains/report-writers.ts'
 import { foreignToCloud } from '../../../src/chains/shared/catalogue.ts'
 import { describePlan, type PlanBackground } from '../../../src/chains/shared/plan-background.ts'
 import { listChanges } from '../../../src/plan/change-list.ts'
+import { findChangedBlocks } from '../../../src/plan/code/compare.ts'
 import { describeFailedChecks } from '../../../src/plan/failed-checks.ts'
 import { changedTypes } from '../../../src/plan/planned-changes.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
@@ -160,19 +161,17 @@ async function writeGenerateReport(kit: Kit, valid: ValidPlan, { background, bey
   return document
 }
 
-/** Returns a test for the blocks of resources that this run wrote; none when its diff cannot be read. */
+/** Returns a test for the blocks of resources that this run added; none when that cannot be read. */
 async function readWrittenBlocks({ run }: Kit): Promise<(type: string, name: string) => boolean> {
-  const diff = await withFallback(run, 'the additions of the round are not known', '', () =>
-    run.workspace.branchDiff('run'),
+  const versions = await withFallback(run, 'the additions of the round are not known', [], () =>
+    run.workspace.versions('run'),
   )
-  const written = new Set([...diff.matchAll(WRITTEN)].map(([, type, name]) => `${type}.${name}`))
+  const added = findChangedBlocks(versions).filter(({ kind, before }) => kind === 'resource' && before === null)
+  const written = new Set(added.map(({ labels }) => labels.join('.')))
   return (type, name) => written.has(`${type}.${name}`)
 }
 
-/** The first line of a block of a resource that a diff adds, or that stands in a new file. */
-const WRITTEN = /^\+?resource[ \t]+"([\w-]+)"[ \t]+"([\w-]+)"/gm
-
-/** Checks the plan with rules and a model, whose blocking findings are objections. Errors: those of `runAgent`; `ReportGenerationError`. */
+/** Checks the plan with rules and a model, whose blocking findings are objections. Errors: those of `runAgent`. */
 async function auditCompliance(
   kit: Kit,
   valid: ValidPlan,

@@ -1,52 +1,69 @@
 import { joinPath, quoteNames } from '../../../src/base/text.ts'
-import { findChangedBlocks } from '../../../src/plan/code/changes.ts'
+import { isCodePath } from '../../../src/plan/code/blocks.ts'
+import {
+  type Changed,
+  type FileVersions,
+  findChangedBlocks,
+  type PlacedBlock,
+  pathOf,
+  presentBlocks,
+} from '../../../src/plan/code/compare.ts'
 import { type CodeFile, folderOf } from '../../../src/plan/code/modules.ts'
-import { type FilePatch, parseDiff } from '../../../src/plan/code/patch.ts'
 import { type ChangedFile, changesValues } from '../../../src/plan/code/unplanned.ts'
 import { isLoadedByItself, isVariableFile } from '../../../src/plan/code/variable-files.ts'
-import { engineKindOf, isEngineCode } from '../../../src/repository/roots/loaded-names.ts'
+import { engineKindOf } from '../../../src/repository/roots/loaded-names.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import { findLoadedCode, isReferred, type LoadedCode } from '../../workspace/files/loaded-code.ts'
 
 /** What a run or a session changed. */
 export interface ChangedCode {
-  diff: string
   changed: ChangedFile[]
+  /** The changed blocks. */
+  blocks: Changed[]
+  /** The blocks of the present code. */
+  present: PlacedBlock[]
 }
 
 /** The code of a root as it is now. */
 export interface PresentCode {
-  /** The code below the root, relative to it. */
-  files: CodeFile[]
   loaded: LoadedCode
   /** Reads what was changed since the run or the session began, and what each file is to the engine. */
   changedSince(since: 'run' | 'session'): Promise<ChangedCode>
 }
 
+/** Reads the files of code of the root and those outside of it that it uses. */
+export async function readCode({ run, openFiles }: Kit): Promise<CodeFile[]> {
+  const access = openFiles()
+  const paths = (await access.survey(run.signal)).files.map(({ path }) => path).filter(isCodePath)
+  return [...(await access.readAll(paths))].map(([path, text]) => ({ path, text }))
+}
+
 /** Reads the code of the root once, for comparisons with what was there before. */
-export async function readPresentCode({ run, engine, openFiles }: Kit): Promise<PresentCode> {
+export async function readPresentCode(kit: Kit): Promise<PresentCode> {
+  const { run, engine } = kit
   const info = await engine.info()
   const loaded = await findLoadedCode(run.workspace, engineKindOf(info?.name))
-  const access = openFiles()
-  const paths = (await access.survey(run.signal)).files.map(({ path }) => path).filter(isEngineCode)
-  const texts = await access.readAll(paths)
+  const files = await readCode(kit)
+  const paths = files.map(({ path }) => path)
   const codeFolders = new Set(paths.map(folderOf))
   return {
     loaded,
-    files: [...texts].map(([path, text]) => ({ path, text })).sort((a, b) => (a.path < b.path ? -1 : 1)),
     changedSince: async (since) => {
-      const diff = await run.workspace.branchDiff(since === 'run' ? since : undefined)
-      const patches = parseDiff(diff)
-      const added = new Set(patches.flatMap(({ from, to }) => (from === null && to !== null ? [to] : [])))
-      const earlier = [...paths.filter((path) => !added.has(path)), ...patches.flatMap(({ from }) => from ?? [])]
+      const versions = await run.workspace.versions(since === 'run' ? since : undefined)
+      const added = new Set(versions.flatMap(({ from, to }) => (from === null && to !== null ? [to] : [])))
+      const earlier = [...paths.filter((path) => !added.has(path)), ...versions.flatMap(({ from }) => from ?? [])]
       const known = { loaded, codeFolders, earlier: new Set(codeIn(earlier).map(folderOf)) }
-      return { diff, changed: patches.map((patch) => sortFile(patch, known)) }
+      return {
+        changed: versions.map((one) => ({ ...sortFile(one, known), isUnread: one.unread !== null })),
+        blocks: findChangedBlocks(versions),
+        present: presentBlocks(versions, files),
+      }
     },
   }
 }
 
-const codeIn = (paths: readonly string[]): string[] => paths.filter(isEngineCode)
+const codeIn = (paths: readonly string[]): string[] => paths.filter(isCodePath)
 
 interface Known {
   loaded: LoadedCode
@@ -55,11 +72,11 @@ interface Known {
   earlier: ReadonlySet<string>
 }
 
-function sortFile({ from, to }: FilePatch, { loaded, codeFolders, earlier }: Known): ChangedFile {
-  const path = to ?? from ?? ''
+function sortFile({ from, to }: FileVersions, { loaded, codeFolders, earlier }: Known): ChangedFile {
+  const path = pathOf({ from, to })
   const inClone = joinPath(loaded.root, path) ?? path
   const isInLoaded = loaded.folders.has(folderOf(inClone))
-  const isCode = isEngineCode(path)
+  const isCode = isCodePath(path)
   if (isVariableFile(path)) {
     if (isLoadedByItself(path)) return { path, kind: 'loaded' }
     const isElsewhere = path.includes('/') && codeFolders.has(folderOf(path)) && !isInLoaded
@@ -86,13 +103,13 @@ interface Unloaded {
 /** Returns a refusal of code that this run wrote and no engine loads; null when there is none, or it cannot be told. */
 export const findUnloaded = (kit: Kit): Promise<Unloaded | null> =>
   withFallback(kit.run, 'it could not be checked whether the changed code is loaded', null, async () => {
-    const { loaded, files, changedSince } = await readPresentCode(kit)
-    const { diff, changed } = await changedSince('run')
+    const { loaded, changedSince } = await readPresentCode(kit)
+    const { changed, blocks } = await changedSince('run')
     // An unreadable root, as after an engine run that replaced it, is the engine's to refuse.
     if (!loaded.isWhole || loaded.files.size === 0) return null
     const of = (kind: ChangedFile['kind']) => codeIn(changed.filter((one) => one.kind === kind).map(({ path }) => path))
     const unloaded = of('unloaded')
-    const isPlanned = changesValues(changed, findChangedBlocks(diff, files))
+    const isPlanned = changesValues(changed, blocks)
     const elsewhere = isPlanned ? [] : of('elsewhere')
     if (unloaded.length + elsewhere.length === 0) return null
     const place = loaded.root === '' ? "the repository's root" : `\`${loaded.root}\``

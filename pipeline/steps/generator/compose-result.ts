@@ -1,40 +1,51 @@
-import { cutMiddle } from '../../../src/base/text.ts'
+import { cutMiddle, joinNames } from '../../../src/base/text.ts'
 import type { GeneratorAnswer } from '../../../src/chains/iac-generator.ts'
 import type { RoundResult } from '../../../src/rounds/round-result.ts'
 
-/** The generator's summary of one attempt, with facts from code. */
+/** The generator's answer to one attempt, with facts from code. */
 export interface Attempt extends GeneratorAnswer {
+  number: number
   /** The reason for the attempt: the task, validation findings, a missing part of the request, or what an audit found. */
   reason: 'task' | 'validation' | 'request' | 'audit'
+  /** What became of the attempt before it, with its number; empty for the first one. */
+  after: string
   files: readonly string[]
 }
 
+const MAX_REMARK = 300
+const MAX_FILES = 5
+
 /**
- * Composes the result of a task over its attempts. The first attempt that changed files says what was built. A later
- * attempt that describes the whole again replaces it, one that describes only a correction becomes a remark, and one
- * without changes or news is left out.
+ * Composes the result of a task over its attempts. Every answer is about the whole task, so that the last one which
+ * changed files takes the place of those before it; the model may forget to say what was built, so that code names the
+ * files. What later attempts changed is told by code. Words are kept of answers that changed nothing after a check
+ * against the request, because they say why.
+ * @param changed the files that differ after all attempts
  */
 export function composeResult(
   attempts: readonly Attempt[],
+  changed: readonly string[],
 ): Pick<RoundResult, 'summary' | 'assumptions' | 'gaps' | 'repairs'> {
-  const base = Math.max(
-    0,
-    attempts.findIndex(({ files }) => files.length > 0),
-  )
-  let summary = attempts[base]?.summary ?? ''
-  const repairs: string[] = []
-  for (const later of attempts.slice(base + 1)) {
-    // Without a change, only the reason for leaving what was objected to is worth a remark.
-    if (later.files.length === 0 && later.reason !== 'request' && later.reason !== 'audit') continue
-    if (later.summary === summary) continue
-    const describesAll = later.files.length > 0 && describesSame(later.summary, summary)
-    repairs.push(
-      `${REMARK[later.reason]}: ${describesAll ? `changed ${listFiles(later.files, MAX_FILES)}.` : wordsOfRemark(later)}`,
-    )
-    if (describesAll) summary = later.summary
+  const wrote = ({ files }: Attempt) => files.length > 0
+  const last = Math.max(0, attempts.findLastIndex(wrote))
+  const present = attempts.slice(last)
+  const mended = attempts.slice(1 + attempts.findIndex(wrote), last + 1).filter(wrote)
+  const kept = present.slice(1).filter(({ reason }) => reason === 'request' || reason === 'audit')
+  const files = mended.length > 0 && changed.length > 0 ? [`Changed in all: ${joinNames(changed, MAX_NAMED)}.`] : []
+  return {
+    summary: present[0]?.summary ?? '',
+    assumptions: unite(present.flatMap(({ assumptions }) => assumptions)),
+    gaps: gapsOf(attempts),
+    repairs: [...files, ...[...mended, ...kept].map(describeLater)],
   }
-  const assumptions = unite(attempts.flatMap((attempt) => attempt.assumptions))
-  return { summary, assumptions, gaps: gapsOf(attempts), repairs }
+}
+
+const MAX_NAMED = 20
+
+function describeLater({ number, after, files, summary }: Attempt): string {
+  const words = cutMiddle(summary.replaceAll(/\s+/g, ' '), MAX_REMARK)
+  const done = files.length > 0 ? `changed ${joinNames(files, MAX_FILES)}.` : `changed nothing: ${words}`
+  return `Attempt ${after}; attempt ${number} ${done}`
 }
 
 /** Returns what was left out, as of the last attempt that was asked for missing parts and those after it. */
@@ -75,63 +86,7 @@ export function addToResult(result: RoundResult, added: ReturnType<typeof compos
   result.repairs.push(...added.repairs)
 }
 
-const REMARK = {
-  task: 'Later',
-  validation: 'After validation',
-  request: 'After a check against the request',
-  audit: 'After the audit',
-} as const
-const MAX_REMARK = 300
 const MAX_DRIFT = 2_000
-const MAX_FILES = 5
-
-/** Returns the text of the model unchanged, since it describes the change. */
-const wordsOfRemark = ({ files, summary }: Attempt): string => {
-  const words = cutMiddle(summary.replaceAll(/\s+/g, ' '), MAX_REMARK)
-  return files.length === 0 ? `nothing was changed. ${words}` : words
-}
-
-/** Joins at most `limit` files with commas, and the number of the others. */
-export function listFiles(files: readonly string[], limit: number): string {
-  const left = files.length - limit
-  return [...files.slice(0, limit), ...(left > 0 ? [`${left} more`] : [])].join(', ')
-}
-
-/** Minimum share of common words for two summaries to describe the same. */
-const COVERED = 0.6
-/** The same share for a text that is at least as long and has the same names. */
-const COVERED_BY_LONGER = 0.4
-/** Words are compared by their first letters, so that endings do not matter; shorter words are ignored. */
-const WORD = { least: 4, compared: 5 }
-
-/** True if two texts describe the same. False in doubt, because a replaced text is lost. */
-function describesSame(text: string, other: string): boolean {
-  const words = wordsOf(other)
-  const share = shareOf(words, wordsOf(text))
-  if (words.size === 0 || share >= COVERED) return words.size > 0
-  return (
-    share >= COVERED_BY_LONGER &&
-    text.length >= other.length &&
-    !BEGINS_AS_CORRECTION.test(text) &&
-    shareOf(namesOf(other), namesOf(text)) === 1
-  )
-}
-
-const BEGINS_AS_CORRECTION = /^(the |i |only )*(correct|fix|mend|repair|renam|replac|remov)/i
-
-/** Returns the share of the first set that the second contains, from 0 to 1; 1 when the first is empty. */
-const shareOf = (wanted: ReadonlySet<string>, own: ReadonlySet<string>): number =>
-  wanted.size === 0 ? 1 : [...wanted].filter((one) => own.has(one)).length / wanted.size
-
-const wordsOf = (text: string): Set<string> =>
-  new Set(
-    (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])
-      .filter((word) => word.length >= WORD.least)
-      .map((word) => word.slice(0, WORD.compared)),
-  )
-
-/** Returns names of files and blocks: words with a dot or an underscore inside. */
-const namesOf = (text: string): Set<string> => new Set(text.toLowerCase().match(/[\w/-]+(?:[._][\w/-]+)+/g))
 
 /** Removes statements that differ from an earlier one only in case, blanks or the final full stop. */
 function unite(statements: readonly string[]): string[] {

@@ -1,3 +1,4 @@
+import { blameOf } from '../../../src/plan/diagnostics/blame.ts'
 import {
   type Diagnostic,
   markOlder,
@@ -6,12 +7,13 @@ import {
 } from '../../../src/plan/diagnostics/diagnostic.ts'
 import { type Declarations, hintFor, readDeclarations, type Surroundings } from '../../../src/plan/diagnostics/hints.ts'
 import { fromEngine, parseDiagnostics } from '../../../src/plan/diagnostics/parse.ts'
-import { blameOf, explainUnmendable } from '../../../src/plan/diagnostics/unmendable.ts'
+import { explainUnmendable } from '../../../src/plan/diagnostics/unmendable.ts'
 import { type Block, keyOf, readBlock, type TypeName } from '../../../src/plan/schema/read-schema.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import type { FileAccess } from '../../workspace/files/access.ts'
 import { isHidden } from '../../workspace/files/engine-files.ts'
+import { readCode } from './changed-code.ts'
 import { readProviders } from './generator-dialogue.ts'
 
 const NOT_DESCRIBED = 'an engine failure could not be described'
@@ -29,10 +31,9 @@ export async function explainFaultOutsideCode(kit: Kit, diagnostics: readonly Di
   const { run, secrets } = kit
   const { provider: cloud } = run.round.session
   return await withFallback(run, 'an engine failure could not be classified', null, async () => {
-    const reasonWithoutDiff = explainUnmendable(diagnostics, { blame: blameOf(''), cloud })
-    if (reasonWithoutDiff === null) return null
-    const base = await run.workspace.baseCode()
-    const text = explainUnmendable(diagnostics, { blame: blameOf(await run.workspace.branchDiff()), cloud, base })
+    if (explainUnmendable(diagnostics, { blame: blameOf([], []), cloud }) === null) return null
+    const [versions, files] = await Promise.all([run.workspace.versions(), readCode(kit)])
+    const text = explainUnmendable(diagnostics, { blame: blameOf(versions, files), cloud })
     return text === null ? null : secrets.text(text.replaceAll(run.workspace.iacRoot, '.'))
   })
 }
@@ -197,3 +198,32 @@ export const formOf = (findings: string): string =>
     .filter((line) => line !== '')
     .sort()
     .join('\n')
+
+/** Tells how many of the errors the code had before the session. */
+export const areOlder = (errors: readonly Diagnostic[]): 'all' | 'some' | 'none' => {
+  const older = errors.filter((one) => one.older).length
+  if (older === 0) return 'none'
+  return older === errors.length ? 'all' : 'some'
+}
+
+const MAX_ERRORS = 5
+
+/** Says why nothing was planned, in sentences of code, and then what the author of the code says about it. */
+export function describeUnchanged(errors: readonly Diagnostic[], words: string): string {
+  // Errors without a place are about those with one, as when init says that the configuration has problems.
+  const placed = errors.filter(({ file }) => file !== null)
+  const named = placed.length > 0 ? placed : errors
+  const places = named.slice(0, MAX_ERRORS).map(({ summary, file, line }) => {
+    const place = file === null ? '' : `${file}${line === null ? '' : `:${line}`}: `
+    return `${place}${summary.replace(/[.:]+$/, '')}`
+  })
+  const more = named.length > MAX_ERRORS ? [`and ${named.length - MAX_ERRORS} more`] : []
+  const list = places.length === 0 ? '' : ` (${[...places, ...more].join('; ')})`
+  const age = areOlder(errors)
+  const origin = {
+    all: 'errors that the code had before this session',
+    some: 'errors, some of which the code had before this session',
+    none: 'errors',
+  }
+  return `Nothing was planned: the engine does not accept the code because of ${origin[age]}${list}, and the last attempt changed nothing. ${words}`.trim()
+}

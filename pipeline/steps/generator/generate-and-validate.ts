@@ -15,8 +15,10 @@ import type { Conventions } from '../shared/compose-prompts.ts'
 import { findUnloaded } from './changed-code.ts'
 import { type Attempt, addToResult, composeResult, joinParts } from './compose-result.ts'
 import {
+  areOlder,
   areSameFindings,
   describeErrors,
+  describeUnchanged,
   type EngineStep,
   explainFaultOutsideCode,
   findErrors,
@@ -24,7 +26,7 @@ import {
   withoutWarnings,
 } from './diagnose.ts'
 import { type GeneratorDialogue, openGenerator } from './generator-dialogue.ts'
-import { areOlder, describeLoss, describeUnchanged, outcomeOf } from './outcome.ts'
+import { describeLoss, outcomeOf } from './outcome.ts'
 import { publishChanges } from './publish-changes.ts'
 import { createRatchet, MAX_SAME } from './ratchet.ts'
 
@@ -134,7 +136,14 @@ interface Objection<Value> {
 export async function openGeneration<Value>(kit: Kit, task: GenerationTask<Value>) {
   const progress: Progress<Value> = {
     ...{ attempts: [], reason: 'task', prompt: task.prompt, findings: null, fallback: null },
-    ...{ ratchet: createRatchet(), endsEarly: false, output: null, unchanged: null, trajectory: [] },
+    ...{
+      ratchet: createRatchet(),
+      endsEarly: false,
+      output: null,
+      unchanged: null,
+      trajectory: [],
+      changed: new Set(),
+    },
   }
   const { query, operation, forbid, importIds, conventions, maxAttempts } = task
   const generator = await openGenerator(kit, { query, operation, forbid, importIds, ...conventions })
@@ -184,11 +193,11 @@ async function conclude<Value>(
     run.log.warn('the code goes back to an earlier attempt that was good enough', { error })
     progress.attempts = progress.fallback.attempts
     isTaken = false
-    return await restoreFallback(kit, task, progress.fallback, error)
+    return await restoreFallback(kit, task, { ...progress, ...progress.fallback }, error)
   })
   noteTrajectory(kit, progress.trajectory)
   if (task.operation === run.round.mode) {
-    const { summary, assumptions, gaps, repairs } = composeResult(progress.attempts)
+    const { summary, assumptions, gaps, repairs } = composeResult(progress.attempts, [...progress.changed].sort())
     const masked = (texts: readonly string[]) => texts.map((text) => secrets.text(text))
     addToResult(run.result, {
       summary: secrets.text(summary),
@@ -218,6 +227,8 @@ interface Progress<Value> {
   unchanged: { isOlder: boolean; message: string } | null
   /** What became of each attempt, masked. */
   trajectory: string[]
+  /** The files that differ from the start of the round. */
+  changed: Set<string>
 }
 
 async function runAttempts<Value>(
@@ -271,12 +282,13 @@ async function runAttempt<Value>(
       `Attempt ${attempt} of ${task.maxAttempts}: attempt ${endSentence(progress.trajectory.at(-1) ?? '')}`,
     )
   const answer = await kit.attempts.step('generate', () => generator.ask(progress.prompt))
-  const { commit, files, formatted } = await publishChanges(kit)
+  const { commit, files, formatted } = await publish(kit, progress)
   if (files.length > 0) {
     generator.forgetCalls()
     kit.attempts.changed(commit)
   }
-  progress.attempts.push({ ...answer, reason: progress.reason, files })
+  const after = progress.trajectory.at(-1) ?? ''
+  progress.attempts.push({ ...answer, number: attempt, reason: progress.reason, after, files })
   await status.show('validating', 'Waiting for infrastructure as code to be validated.')
   const last: Validation<Value> = (await findUnloaded(kit)) ?? (await task.validate())
   await storePlan(kit, last)
@@ -299,17 +311,27 @@ async function runAttempt<Value>(
     const message = secrets.text(describeUnchanged(next.errors, answer.summary))
     progress.unchanged = { isOlder: areOlder(next.errors) === 'all', message }
   }
-  if (goesBack && attempt < task.maxAttempts) await restore(kit, goesBack.commit)
+  if (goesBack && attempt < task.maxAttempts) {
+    progress.attempts = progress.attempts.filter(({ number }) => number <= goesBack.attempt)
+    await restore(kit, progress, goesBack.commit)
+  }
   const note = writeAttemptNote({ attempt: attempt + 1, maxAttempts: task.maxAttempts, isRepeated })
   const loss = isTaken ? '' : writeLossNote({ lost: lost.map(secrets.text), goesBack: goesBack?.attempt ?? null })
   progress.prompt = joinParts([`${note} ${loss}${next.query}`, writeFormattedNote(goesBack ? [] : formatted)])
   return refused
 }
 
-/** Puts the code of an earlier attempt back, as a commit of its own. */
-async function restore(kit: Kit, commit: string): Promise<void> {
-  await kit.run.workspace.restore(commit)
+async function publish(kit: Kit, { changed }: Pick<Progress<unknown>, 'changed'>) {
   const published = await publishChanges(kit)
+  for (const path of published.files) changed.delete(path)
+  for (const path of published.differing) changed.add(path)
+  return published
+}
+
+/** Puts the code of an earlier attempt back, as a commit of its own. */
+async function restore(kit: Kit, progress: Pick<Progress<unknown>, 'changed'>, commit: string): Promise<void> {
+  await kit.run.workspace.restore(commit)
+  const published = await publish(kit, progress)
   if (published.files.length > 0) kit.attempts.changed(published.commit)
 }
 
@@ -335,12 +357,12 @@ const RESTORED = 'No later attempt was valid: the code of an earlier one, which 
 async function restoreFallback<Value>(
   kit: Kit,
   task: Pick<GenerationTask<Value>, 'operation'>,
-  { commit, validateAgain }: NonNullable<Progress<Value>['fallback']>,
+  { commit, changed, validateAgain }: NonNullable<Progress<Value>['fallback']> & Pick<Progress<Value>, 'changed'>,
   error: PlatformError,
 ): Promise<Value> {
   const facts = { task: task.operation, reason: RESTORED, judge: wordsAbout }
   const validation = await kit.attempts.record(facts, async () => {
-    await restore(kit, commit)
+    await restore(kit, { changed }, commit)
     return await validateAgain()
   })
   if (!validation.ok) throw error

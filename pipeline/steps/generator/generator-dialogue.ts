@@ -1,12 +1,14 @@
 import { type GeneratorValues, iacGenerator } from '../../../src/chains/iac-generator.ts'
 import { describeDiff } from '../../../src/chains/shared/branch-diff.ts'
 import { foreignProviders, titleTypes } from '../../../src/chains/shared/catalogue.ts'
+import { type FileDiff, findChangedBlocks } from '../../../src/plan/code/compare.ts'
 import { typesFor } from '../../../src/plan/imports/identity.ts'
 import { LOCK_FILE, type LockedProvider, readLockFile } from '../../../src/plan/schema/lock-file.ts'
 import {
   declaredTypes,
   keyOf,
   mentionedTypes,
+  type TypeName,
   typesNamedIn,
   uniqueTypes,
 } from '../../../src/plan/schema/read-schema.ts'
@@ -83,8 +85,16 @@ function dropShown(schemas: string, shown: Set<string>): string {
 }
 
 /** Reads the diff of the session; empty when it changed nothing, or on failure. */
-const readDiff = ({ run }: Kit): Promise<string> =>
-  withFallback(run, 'the generator is not shown what the session changed', '', () => run.workspace.branchDiff())
+const readDiff = ({ run }: Kit): Promise<FileDiff[]> =>
+  withFallback(run, 'the generator is not shown what the session changed', [], () => run.workspace.branchDiff())
+
+/** Returns the types of the blocks that the session changed. */
+async function changedTypes({ run }: Kit): Promise<TypeName[]> {
+  const blocks = findChangedBlocks(await run.workspace.versions())
+  return blocks.flatMap(({ kind, labels: [type = ''] }) =>
+    kind === 'resource' || kind === 'data' || kind === 'ephemeral' ? [{ mode: kind, type }] : [],
+  )
+}
 
 /** Maximum characters of the schema of one type, and of all together. */
 const MAX_CHARS = { type: 6_000, total: 12_000 }
@@ -113,7 +123,7 @@ export async function readSchemas(
     const named = [...ofKinds, ...typesNamedIn(request, names.resource)].map(
       (type) => ({ mode: 'resource', type }) as const,
     )
-    const likely = [...named, ...declaredTypes(await run.workspace.branchDiff()), ...templates.flatMap(titleTypes)]
+    const likely = [...named, ...(await changedTypes(kit)), ...templates.flatMap(titleTypes)]
     const candidates = uniqueTypes([...mentionedTypes(query), ...likely.filter((type) => !shown.has(keyOf(type)))])
     const types = candidates.filter(({ mode, type }) => names[mode].includes(type))
     const schemas = (await engine.schema.of(types.slice(0, MAX_TYPES))) ?? []

@@ -4,35 +4,34 @@ import { recordPush } from '../../../src/rounds/run-records.ts'
 import type { CodeText } from '../../../src/services/iac/contract.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { Run } from '../../kit/run.ts'
-import { readVersions, type Versions } from '../../workspace/diff.ts'
 import { learnDeclaredSecrets } from '../shared/look-at-repository.ts'
 
 /** Number of artifacts of an attempt that are uploaded in parallel. */
 const UPLOADS = 8
 
 /**
- * Formats the changed files, stores their changes, commits and pushes. Returns the commit of the branch head, the files changed
- * since the previous one, and those that the engine formatted, so that they differ from what the model wrote. Errors:
- * those of workspace and object store.
+ * Formats the changed files, stores their changes, commits and pushes. Returns the commit of the branch head, the files
+ * changed since the previous one, which of them differ from the start of the round, and which the engine formatted, so
+ * that they differ from what the model wrote. Errors: those of workspace and object store.
  */
 export async function publishChanges(kit: Kit) {
   const { run } = kit
   const formatted = await formatChanges(kit)
   await learnDeclaredSecrets(kit)
   const changes = await run.workspace.pendingChanges()
-  await storeChanges(kit, new Set(changes.map(({ path }) => path)))
+  const differing = await storeChanges(kit, new Set(changes.map(({ path }) => path)))
   const commit = await run.workspace.commitAndPush()
   for (const { path, ...change } of changes) {
     const { added, removed } = countLines(change)
     run.eventLog.activity({ type: 'file.written', path, lines_added: added, lines_removed: removed })
   }
   await recordPush(run.context.sql, run.round, commit)
-  return { commit, files: changes.map(({ path }) => path), formatted }
+  return { commit, files: changes.map(({ path }) => path), differing, formatted }
 }
 
-/** Stores how the files differ from the start of the round, in place of what earlier attempts stored of them. */
-async function storeChanges({ run, secrets }: Kit, paths: ReadonlySet<string>): Promise<void> {
-  if (paths.size === 0) return
+/** Stores how files differ from the start of the round, in place of earlier attempts' changes; returns which do. */
+async function storeChanges({ run, secrets }: Kit, paths: ReadonlySet<string>): Promise<string[]> {
+  if (paths.size === 0) return []
   const stored: number[] = []
   const changes = (await run.workspace.runChanges()).filter(({ path }) => paths.has(path))
   await forEachOf(changes, UPLOADS, async (change) => {
@@ -40,6 +39,7 @@ async function storeChanges({ run, secrets }: Kit, paths: ReadonlySet<string>): 
     stored.push((await storeCodeChange(run.context, run.round, masked, run.signal)).id)
   })
   await dropCodeChanges(run.context.sql, run.round, { paths: [...paths], except: stored })
+  return changes.map(({ path }) => path)
 }
 
 /** Counts the lines that a file change adds and removes. */
@@ -52,9 +52,13 @@ export function countLines(change: { new_file: boolean; content: string }): { ad
   return { added: count('+'), removed: count('-') }
 }
 
-interface ChangedFile extends Versions {
+/** A file whose text is known. */
+interface ChangedFile {
   path: string
   form: CodeText['form']
+  current: string
+  /** Its text in the last commit; null for a new file. */
+  committed: string | null
 }
 
 /** Maximum content of one request to the iac service, which accepts 8 MiB in all. */
@@ -90,14 +94,12 @@ export async function formatChanges(kit: Kit): Promise<string[]> {
 }
 
 async function readChangedFiles(run: Run): Promise<ChangedFile[]> {
-  const files: ChangedFile[] = []
-  for (const { path, new_file: isNew } of await run.workspace.pendingChanges()) {
-    const form = /\.(tf|tfvars)$/.exec(path)?.[1] as CodeText['form'] | undefined
-    if (form === undefined) continue
-    const versions = await readVersions(run.context.config, run.workspace, { path, isNew }, run.signal)
-    if (versions !== null) files.push({ path, form, ...versions })
-  }
-  return files
+  return (await run.workspace.versions('commit')).flatMap(({ to, before, after }) => {
+    const form = /\.(tf|tfvars)$/.exec(to ?? '')?.[1] as CodeText['form'] | undefined
+    return form === undefined || to === null || after === null
+      ? []
+      : [{ path: to, form, current: after, committed: before }]
+  })
 }
 
 /** Returns the texts of a file to send: the current one, and the committed one if known. */

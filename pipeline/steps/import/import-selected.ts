@@ -1,6 +1,7 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { describeImportTask, writeFeedbackQuery, writeImportQuery } from '../../../src/chains/iac-generator.ts'
 import { statusUpdate } from '../../../src/chains/status-update.ts'
+import type { Pair } from '../../../src/plan/imports/pairs.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import { askForText } from '../../kit/run-chain.ts'
@@ -86,13 +87,19 @@ function keepTurn(kit: Kit, ledger: Ledger): void {
 }
 
 /**
- * Lets the generator adapt the code to the imports until a plan changes nothing or the iterations are used up. Returns
+ * Lets the generator adapt the code to the imports, but those that were misplaced, until a plan changes nothing or the iterations are used up. Returns
  * the last plan, or `imported` without an import in the ledger. Errors: `ImportNotConverged` with a sentence by the
  * small model; those of `remediateDrift`.
  */
-export async function converge(kit: Kit, ledger: Ledger, imported: ValidPlan, conventions: Conventions) {
+export async function converge(
+  kit: Kit,
+  task: { ledger: Ledger; misplaced: readonly Pair[]; imported: ValidPlan; conventions: Conventions },
+) {
+  const { ledger, misplaced, imported, conventions } = task
   const addresses = ledger.imported().map(({ address }) => address)
   if (addresses.length === 0) return imported
+  // A block that is made to describe the object of another one would hide the fault.
+  const own = addresses.filter((address) => misplaced.every((one) => one.address !== address))
   const { run } = kit
   const targets = addImportedTargets(imported.reference.targets, ledger)
   const attempts = run.meter.usage().validation_attempts
@@ -101,7 +108,7 @@ export async function converge(kit: Kit, ledger: Ledger, imported: ValidPlan, co
     valid: null,
     targets,
     filterSessionChanges: true,
-    imported: new Set(addresses),
+    imported: new Set(own),
     conventions,
     maxIterations: run.context.config.orchestration.max_drift_reports,
   })

@@ -44,6 +44,7 @@ function createLedger({ run }: Kit, rows: readonly RoundImport[]) {
   const toIdentity = identityOf(round.session.provider)
   const entries: Entry[] = rows.map((row) => ({ ...row, error: null, managedElsewhere: null }))
   const foreign = new Set<string>()
+  const seen = new Set<string>()
   const byId = new Map(entries.map((entry) => [entry.resource_id, entry]))
   const entryOf = (resourceId: string): Entry => {
     const entry = byId.get(resourceId)
@@ -89,6 +90,11 @@ function createLedger({ run }: Kit, rows: readonly RoundImport[]) {
     fail: ({ resource_id, error }: Failure) => {
       entryOf(resource_id).error = error
     },
+    /** Notes pairs whose object was read and fits the block. */
+    noteSeen: (pairs: readonly Pair[]) => {
+      for (const { resource_id } of pairs) seen.add(resource_id)
+    },
+    hasSeen: (resourceId: string) => seen.has(resourceId),
     /** Notes identifiers that were named and are not among the selected; those that are stay out. */
     noteForeign: (ids: readonly string[]) => {
       const own = new Set(entries.map(({ resource_id }) => toIdentity(resource_id)))

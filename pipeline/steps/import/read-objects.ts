@@ -1,5 +1,10 @@
 import { awsImportId, providerRegion } from '../../../src/plan/imports/aws-import-forms.ts'
-import { compareImported, importBlocks, kubernetesImportId } from '../../../src/plan/imports/compare-imported.ts'
+import {
+  compareImported,
+  findMisplaced,
+  importBlocks,
+  kubernetesImportId,
+} from '../../../src/plan/imports/compare-imported.ts'
 import type { Failure, Pair } from '../../../src/plan/imports/pairs.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
 import { limitTargets } from '../../../src/plan/targets.ts'
@@ -71,30 +76,56 @@ async function readTogether(kit: Kit, pairs: readonly Pair[], budget: { plans: n
 
 /** Plans with `import` blocks; null when that fails. The files are removed before the promise settles. */
 async function planImports(kit: Kit, pairs: readonly Pair[], budget: { plans: number }): Promise<Plan | null> {
-  const { run, engine, secrets } = kit
-  const { paths } = run.context.config
+  const { run } = kit
   const { iacRoot } = run.workspace
-  // Random, so that no file of the repository has the name.
-  const name = `${IMPORTS_FILE}${crypto.randomUUID().slice(0, 8)}`
-  const [blocks, planFile] = [`${name}.tf.json`, `${name}.plan`]
+  const blocks = `${nameFiles()}.tf.json`
   try {
-    await writeIntoRoot(paths, iacRoot, blocks, importBlocks(pairs))
-    const offered = await run.context.iac.offers?.('lock', run.signal).catch(() => false)
-    const targets = limitTargets(pairs.map(({ address }) => address))
-    const place = { ...engine.place, plan_file: planFile, targets, ...(offered && { lock: false as const }) }
-    const plan = await planRoot(kit, place)
-    await secrets.learn(plan)
-    return plan
+    await writeIntoRoot(run.context.config.paths, iacRoot, blocks, importBlocks(pairs))
+    return await planBeside(kit, pairs)
   } catch (error) {
-    const reason = describeRefusal(kit, error)
-    run.log.info('a plan with import blocks was not possible', { reason, pairs: pairs.length })
+    run.log.info('a plan with import blocks was not possible', { reason: describeRefusal(kit, error) })
     // Fewer pairs help only where the engine has refused one of them.
     if (!(error instanceof EngineRefusal)) budget.plans = 0
     return null
   } finally {
-    for (const file of [blocks, planFile])
-      await removeRightInside(iacRoot, file).catch((error: unknown) =>
-        run.log.warn('a file of a plan with import blocks was not removed', { error }),
-      )
+    await removeFile(kit, blocks)
   }
 }
+
+/**
+ * Finds the imported pairs of which a plan shows that the object is that of another block. None when no plan can be
+ * made. Errors: `LeaseLost`; the reason of the run's signal.
+ */
+export async function readMisplaced(kit: Kit, pairs: readonly Pair[]): Promise<Failure[]> {
+  if (pairs.length === 0) return []
+  try {
+    const found = findMisplaced(await planBeside(kit, pairs), pairs)
+    return found.map((failure) => ({ ...failure, error: kit.secrets.text(failure.error) }))
+  } catch (error) {
+    kit.run.log.info('imports could not be compared with their blocks', { reason: describeRefusal(kit, error) })
+    return []
+  }
+}
+
+/** Returns a name that no file of the repository has. */
+const nameFiles = () => `${IMPORTS_FILE}${crypto.randomUUID().slice(0, 8)}`
+
+/** Plans the addresses of pairs into a file that is removed. Errors: those of `planRoot`. */
+async function planBeside(kit: Kit, pairs: readonly Pair[]): Promise<Plan> {
+  const { run, engine, secrets } = kit
+  const plan_file = `${nameFiles()}.plan`
+  const offered = await run.context.iac.offers?.('lock', run.signal).catch(() => false)
+  const targets = limitTargets(pairs.map(({ address }) => address))
+  try {
+    const plan = await planRoot(kit, { ...engine.place, plan_file, targets, ...(offered && { lock: false as const }) })
+    await secrets.learn(plan)
+    return plan
+  } finally {
+    await removeFile(kit, plan_file)
+  }
+}
+
+const removeFile = ({ run }: Kit, name: string) =>
+  removeRightInside(run.workspace.iacRoot, name).catch((error: unknown) =>
+    run.log.warn('a file of a plan beside the import was not removed', { error }),
+  )

@@ -62,6 +62,7 @@ export function createImportValidator(kit: Kit, ledger: Ledger): () => Promise<V
     const checked = checkPairs(proposals, checkContext(kit, ledger, plan))
     ledger.noteForeign(checked.foreign)
     const read = await readObjects(kit, plan, checked.pairs)
+    ledger.noteSeen(read.seen)
     const contradicted = new Set(read.failures.map(({ resource_id }) => resource_id))
     return {
       pairs: checked.pairs.filter(({ resource_id }) => !contradicted.has(resource_id)),

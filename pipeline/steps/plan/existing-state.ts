@@ -24,7 +24,7 @@ import {
   writeOverride,
   writeStateKeys,
 } from '../../workspace/backend-override.ts'
-import { copyCommit, findBaseCommit } from '../../workspace/clone.ts'
+import { copyCommit } from '../../workspace/clone.ts'
 import { decline } from '../shared/judge-request.ts'
 import { learnDeclaredSecrets } from '../shared/look-at-repository.ts'
 import { describeRefusal, EngineRefusal, initialise, planRoot } from './plan.ts'
@@ -202,7 +202,7 @@ const count = (number: number) => (number === 1 ? '1 resource' : `${number} reso
 /** Does work in a copy of the code before the session, with the repository's own backend. Returns its root. */
 async function withCopy<T>({ run }: Kit, work: (iacRoot: string) => Promise<T>): Promise<T> {
   const { context, workspace, signal } = run
-  const base = (await findBaseCommit(context.config, workspace, signal)) ?? (await workspace.head())
+  const base = await workspace.baseCommit()
   const copy = await copyCommit(context.config, workspace, base, signal, { backend: 'own' })
   try {
     return await work(copy.iacRoot)

@@ -1,13 +1,13 @@
 import { describeDiff, MAX_DIFF_CHARS } from '../../../src/chains/shared/branch-diff.ts'
 import { type EarlierTargets, sessionTargets } from '../../../src/chains/target-generator.ts'
 import { type CodeChanges, readCodeChanges } from '../../../src/plan/code/changes.ts'
-import type { CodeFile } from '../../../src/plan/code/modules.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
 import type { TargetingFault } from '../../../src/plan/targets.ts'
 import { completeTargets, covers, findUnknownTargets, limitTargets } from '../../../src/plan/targets.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import { runChain } from '../../kit/run-chain.ts'
+import { readCode } from '../generator/changed-code.ts'
 
 /** Chooses the targets of plans and learns from the results. An empty list means the whole root. */
 export interface TargetChoice {
@@ -41,11 +41,18 @@ function mendTargets(kit: Kit, targets: readonly string[], { missing, invalid }:
   return limitTargets([...targets.filter((target) => !invalid.includes(target)), ...missing])
 }
 
+/** Describes what the session changed, for a model; null, with a logged warning, on failure. */
+const readDiff = ({ run }: Kit): Promise<string | null> =>
+  withFallback(run, 'the changes of the session could not be shown', null, async () => {
+    const diff = describeDiff(await run.workspace.branchDiff(), MAX_DIFF_CHARS)
+    return diff === '' ? 'Nothing was changed yet' : diff
+  })
+
 /** Returns targets that neither code nor state has. Removed and `moved` blocks count as known. */
 async function findLeftOut(kit: Kit, targets: readonly string[], plan: Plan, changes?: CodeChanges | null) {
   const unknown = findUnknownTargets(plan, targets)
   if (unknown.length === 0) return []
-  const code = changes === undefined ? ((await readSessionCode(kit))?.changes ?? null) : changes
+  const code = changes === undefined ? await readSessionCode(kit) : changes
   const known = code ? [...code.mentioned, ...code.blocks.flatMap(({ address, exact }) => [address, exact])] : []
   return unknown.filter((target) => !known.some((address) => covers(target, address)))
 }
@@ -65,28 +72,12 @@ function tell({ run, secrets }: Kit, remark: string): void {
   if (!run.result.notes.includes(text)) run.result.notes.push(text)
 }
 
-/** The changes of the session, as git shows them and as addresses. */
-type SessionCode = { diff: string; changes: CodeChanges }
-
-/** Reads what the session changed; null, with a logged warning, on failure. */
-const readSessionCode = (kit: Kit): Promise<SessionCode | null> =>
+/** Reads what the session changed, as addresses; null, with a logged warning, on failure. */
+const readSessionCode = (kit: Kit): Promise<CodeChanges | null> =>
   withFallback(kit.run, 'the changes of the session could not be read', null, async () => {
-    const [diff, files] = await Promise.all([kit.run.workspace.branchDiff(), readCode(kit)])
-    return { diff, changes: readCodeChanges(diff, files) }
+    const [versions, files] = await Promise.all([kit.run.workspace.versions(), readCode(kit)])
+    return readCodeChanges(versions, files)
   })
-
-/** Maximum bytes of a file. */
-const MAX_BYTES = 256 * 1024
-
-async function readCode({ run, openFiles }: Kit): Promise<CodeFile[]> {
-  const access = openFiles()
-  const paths = (await access.survey(run.signal)).files
-    .filter(({ path, bytes }) => /\.(?:tf|tofu)$/.test(path) && bytes <= MAX_BYTES)
-    .map(({ path }) => path)
-  const texts = await access.readAll(paths)
-  // Order matters where one file overrides another.
-  return [...texts].map(([path, text]) => ({ path, text })).sort((a, b) => (a.path < b.path ? -1 : 1))
-}
 
 /** The last reply of the model, with its outcome. */
 interface Remembered extends EarlierTargets {
@@ -102,19 +93,19 @@ interface Remembered extends EarlierTargets {
  * have changed.
  */
 export function chooseSessionTargets(kit: Kit): TargetChoice {
-  let code: SessionCode | null = null
+  let code: CodeChanges | null = null
   let last: Remembered | null = null
-  const complete = (targets: readonly string[]) => (code ? completeTargets(targets, code.changes) : [...targets])
+  const complete = (targets: readonly string[]) => (code ? completeTargets(targets, code) : [...targets])
   /** Returns the rest of the proposal, or what the session changed if nothing is left. */
   const settle = (left: readonly string[]): string[] => {
-    const changed = code?.changes.blocks.map(({ address }) => address) ?? []
+    const changed = code?.blocks.map(({ address }) => address) ?? []
     const targets = complete(left.length > 0 ? left : changed)
     if (last) last.settled = targets
     return targets
   }
   const ask = async (fingerprint: string | null): Promise<string[]> => {
     const answer = await runChain(kit, sessionTargets, {
-      diff: code && (describeDiff(code.diff, MAX_DIFF_CHARS) || 'Nothing was changed yet'),
+      diff: await readDiff(kit),
       earlier: last,
     })
     const targets = complete(answer)
@@ -126,7 +117,7 @@ export function chooseSessionTargets(kit: Kit): TargetChoice {
   return {
     choose: async () => {
       code = await readSessionCode(kit)
-      const fingerprint = code?.changes.fingerprint ?? null
+      const fingerprint = code?.fingerprint ?? null
       const isSame = last !== null && fingerprint !== null && last.fingerprint === fingerprint
       return last && isSame ? complete(last.settled) : await ask(fingerprint)
     },
@@ -136,7 +127,7 @@ export function chooseSessionTargets(kit: Kit): TargetChoice {
       return settle(mendTargets(kit, targets, fault))
     },
     review: async (targets, plan) => {
-      const unknown = await findLeftOut(kit, targets, plan, code?.changes ?? null)
+      const unknown = await findLeftOut(kit, targets, plan, code)
       if (unknown.length === 0) return [...targets]
       tellLeftOut(kit, unknown)
       last?.leftOut.push(...unknown)

@@ -10,13 +10,13 @@ import {
   type ShownRepository,
 } from '../../../src/chains/shared/repository.ts'
 import type { ModelRole } from '../../../src/llm/inference.ts'
+import { pathOf } from '../../../src/plan/code/compare.ts'
 import {
   findAssignedSecrets,
   findAssignedSecretsInJson,
   findDeclaredSecrets,
   findDeclaredSecretsInJson,
 } from '../../../src/plan/code/declared-secrets.ts'
-import { readDiffFiles } from '../../../src/plan/code/patch.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import type { FileAccess } from '../../workspace/files/access.ts'
@@ -93,8 +93,8 @@ function findNear(files: readonly RepositoryFile[], about: string): string[] {
 
 /** Returns the paths of the files that earlier rounds of the session changed. */
 async function findChangedFiles({ run }: Kit): Promise<Set<string>> {
-  const diff = run.round.number > 1 ? await run.workspace.branchDiff().catch(() => '') : ''
-  return new Set(readDiffFiles(diff).map(({ path }) => path))
+  const versions = run.round.number > 1 ? await run.workspace.versions().catch(() => []) : []
+  return new Set(versions.map(pathOf))
 }
 
 /** Masks values that the code declares sensitive before the first plan marks them. Failures are logged. */

@@ -1,5 +1,5 @@
 import { cutMiddle } from '../../base/text.ts'
-import { type DiffFile, readDiffFiles } from '../../plan/code/patch.ts'
+import type { FileDiff } from '../../plan/code/compare.ts'
 import { fence } from '../../prompts/layout.ts'
 
 /** Maximum characters of a diff for a model. */
@@ -8,7 +8,7 @@ export const MAX_DIFF_CHARS = 40_000
 /** Characters that `cutMiddle` may add beyond its limit. */
 const MARKER = 50
 
-const KINDS: Record<DiffFile['change'], string> = {
+const KINDS: Record<FileDiff['change'], string> = {
   new: 'new file, whole',
   changed: 'changed',
   renamed: 'renamed',
@@ -17,19 +17,17 @@ const KINDS: Record<DiffFile['change'], string> = {
 
 /**
  * Writes the diff of a branch for a model: new files as text, others as hunks. If too long, large files are cut in the
- * middle, so that every changed file is named as long as the names fit. Other text is shown unchanged. Empty when
- * nothing was changed.
- * @param diff from the workspace
+ * middle, so that every changed file is named as long as the names fit. Empty when nothing was changed.
  * @param budget maximum characters
  * @param shown files that the model is shown as well, in the form of `describeChosen`; a new file among them is named
  * only
  */
-export function describeDiff(diff: string, budget: number, shown = ''): string {
-  const files = readDiffFiles(diff).map((file) => {
-    const whole = `--- ${file.path} ---\n${file.text.trimEnd()}\n`
-    return file.change === 'new' && `${shown}\n`.includes(whole) ? { ...file, text: '' } : file
+export function describeDiff(diff: readonly FileDiff[], budget: number, shown = ''): string {
+  const files = diff.map((file) => {
+    const text = file.text.trimEnd()
+    const isShown = file.change === 'new' && `${shown}\n`.includes(`--- ${file.path} ---\n${text}\n`)
+    return { ...file, text: isShown ? '' : text }
   })
-  if (files.length === 0) return cutMiddle(diff.trim(), budget)
   const heads = files.map(
     ({ path, change, text }) =>
       `--- ${path.replaceAll(/[\s\p{Cc}]+/gu, ' ')} (${change === 'new' && text === '' ? 'new file' : KINDS[change]}) ---`,
@@ -61,7 +59,7 @@ function fairShare(lengths: readonly number[], budget: number): number {
 }
 
 /** Returns the diff as a block of a query; a sentence when nothing was changed. */
-export function showDiff(diff: string): string {
+export function showDiff(diff: readonly FileDiff[]): string {
   const text = describeDiff(diff, MAX_DIFF_CHARS)
   return text === '' ? 'This session has changed no file.' : `What this session changed:\n${fence('branch diff', text)}`
 }

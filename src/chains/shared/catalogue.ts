@@ -1,7 +1,6 @@
 import { CLOUD_PROVIDERS, type Cloud } from '../../base/vocabulary.ts'
-import { readHcl } from '../../hcl/read.ts'
-import type { HclValue } from '../../hcl/tree.ts'
-import { bodiesOf, folderOf, isJsonCode, moduleSources, parseObject, resolveFolder } from '../../plan/code/modules.ts'
+import { providersOf, readBlocks } from '../../plan/code/blocks.ts'
+import { folderOf, moduleSources, resolveFolder } from '../../plan/code/modules.ts'
 import { mentionedTypes, type TypeName } from '../../plan/schema/read-schema.ts'
 import { providerOfModule } from '../../repository/roots/headers.ts'
 import { isCode } from './declared-blocks.ts'
@@ -114,27 +113,8 @@ function readProviders(files: readonly RepositoryFile[]): { providers: Set<strin
 function declaredProviders({ path, blocks, text }: RepositoryFile): string[] {
   const types = blocks.flatMap((block) => /^(?:resource|data (?!terraform_)) ?([a-z0-9]+)_/.exec(block)?.[1] ?? [])
   if (text === null) return types
-  if (isJsonCode(path)) {
-    const code = parseObject(text)
-    const required = bodiesOf(code.terraform).flatMap((body) => bodiesOf(body.required_providers))
-    return [...types, ...[...bodiesOf(code.provider), ...required].flatMap((body) => Object.keys(body))]
-  }
-  const { blocks: top } = readHcl(text).body
-  const required = top
-    .filter(({ type }) => type === 'terraform')
-    .flatMap(({ body }) => body.blocks.filter(({ type }) => type === 'required_providers'))
-    .flatMap(({ body }) => body.attributes)
-  return [
-    ...types,
-    ...top.flatMap(({ type, labels }) => (type === 'provider' ? labels : [])),
-    ...required.flatMap(({ name, value }) => [name, ...sourceOf(value)]),
-  ]
-}
-
-/** Returns the last part of the source in an entry of `required_providers`. */
-function sourceOf(value: HclValue): string[] {
-  const source = value.kind === 'object' ? value.entries.find(({ key }) => key === 'source')?.value : undefined
-  return source?.kind === 'string' && source.value.includes('/') ? source.value.split('/').slice(-1) : []
+  const settings = readBlocks(path, text).blocks.filter(({ kind }) => kind === 'provider' || kind === 'terraform')
+  return [...types, ...settings.flatMap(providersOf)]
 }
 
 /** Returns the provider in a registry address; empty for a local module in a known folder; else null. */

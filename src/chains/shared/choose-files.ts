@@ -1,6 +1,6 @@
 import type { ContextBudget } from '../../agent/context-budget.ts'
-import { traversalsIn } from '../../hcl/read.ts'
-import { type CodeFile, folderOf, isJsonCode, moduleSources, resolveFolder } from '../../plan/code/modules.ts'
+import { readBlocks } from '../../plan/code/blocks.ts'
+import { type CodeFile, folderOf, moduleSources, resolveFolder } from '../../plan/code/modules.ts'
 import { assignedNames, isVariableFile } from '../../plan/code/variable-files.ts'
 import { declaredBlocksIn, isCode, isReadme } from './declared-blocks.ts'
 import type { ChosenFiles, RepositoryFile } from './repository.ts'
@@ -165,9 +165,6 @@ const MAX_STEPS = 2
 /** Names that more files use, such as common tags, are not followed. */
 const MAX_USERS = 8
 
-/** A text in the JSON syntax, which may be an expression. */
-const JSON_TEXT = /"(?:[^"\\]|\\.)*"/g
-
 /**
  * Follows references of blocks from the starting files and returns the reached files with their number of steps, 0 for
  * the start. Two steps lead to what a file uses: variables, locals, resources and module folders; one step leads from a
@@ -224,9 +221,8 @@ function readLinks({ path, text }: CodeFile) {
   const folder = folderOf(path)
   if (isVariableFile(path)) return { declares: [], uses: readAssigned(folder, text), calls: [] }
   const inFolder = (name: string) => `${folder}:${name}`
-  const expressions = isJsonCode(path) ? (text.match(JSON_TEXT) ?? []).map((quoted) => quoted.slice(1, -1)) : [text]
-  const uses = expressions
-    .flatMap(traversalsIn)
+  const uses = readBlocks(path, text)
+    .blocks.flatMap((block) => block.references())
     .map((names) => inFolder(names.slice(0, names[0] === 'data' ? 3 : 2).join('.')))
   return {
     declares: declaredBlocksIn(path, text).map((block) => inFolder(addressOf(block))),

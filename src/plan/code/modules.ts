@@ -1,6 +1,5 @@
-import { parseJson } from '../../base/json.ts'
 import { joinUpwards } from '../../base/text.ts'
-import { readHcl, textOf, withoutLayout } from '../../hcl/read.ts'
+import { type CodeBlock, isCodePath, readBlocks } from './blocks.ts'
 
 /** A file of the engine root; paths are relative to the root, with slashes. */
 export interface CodeFile {
@@ -18,10 +17,10 @@ export interface ModuleCall {
 
 export const folderOf = (path: string): string => path.split('/').slice(0, -1).join('/')
 
-export const callOf = (folder: string, { labels: [name = ''], attributes }: CodeBlock): ModuleCall => ({
+export const callOf = (folder: string, { labels: [name = ''], arguments: given }: CodeBlock): ModuleCall => ({
   folder,
   name,
-  source: /^"([^"$%]*)"$/.exec(attributes.get('source') ?? '')?.[1] ?? '',
+  source: given.get('source')?.text ?? '',
 })
 
 /** Limits of nesting and of paths, because modules may call each other endlessly. */
@@ -54,43 +53,10 @@ export const within = (module: string, address: string): string => (module === '
 export const resolveFolder = (folder: string, source: string): string | null =>
   /^\.\.?(\/|$)/.test(source) ? joinUpwards(folder, source) : null
 
-/** A top-level block of a file; its code has no comments and no layout. */
-export interface CodeBlock {
-  /** For example `resource`, `module`, `moved`. */
-  kind: string
-  labels: string[]
-  body: string
-  /** Expressions of the block's own attributes by name, without those of nested blocks. */
-  attributes: Map<string, string>
-}
-
-/** Reads the top-level blocks of a file. A block that is never closed extends as far as it can. */
-export function readCodeBlocks(code: string): CodeBlock[] {
-  const text = code.replaceAll('\r\n', '\n')
-  return readHcl(text).body.blocks.map(({ type, labels, body, bodyStart, bodyEnd }) => ({
-    kind: type,
-    labels,
-    body: withoutLayout(text.slice(bodyStart, bodyEnd)),
-    attributes: new Map(
-      body.attributes.map(({ name, valueStart, end }) => [name, withoutLayout(text.slice(valueStart, end))]),
-    ),
-  }))
-}
-
-export const isJsonCode = (path: string): boolean => /\.(tf|tofu)\.json$/.test(path)
-
-/** Parses a JSON object; empty for any other text. */
-export const parseObject = (text: string): Record<string, unknown> => bodiesOf(parseJson(text))[0] ?? {}
-
-/** Returns the bodies of blocks: the JSON syntax has one object or a list of them. */
-export const bodiesOf = (value: unknown): Record<string, unknown>[] =>
-  (Array.isArray(value) ? value : [value]).filter((body) => typeof body === 'object' && body !== null)
-
 /** Returns the sources of the modules that a file calls. */
-export function moduleSources({ path, text }: { path: string; text: string | null }): string[] {
-  if (text === null) return []
-  if (!isJsonCode(path))
-    return readHcl(text).body.blocks.flatMap(({ type, body }) => (type === 'module' && textOf(body, 'source')) || [])
-  const modules = bodiesOf(parseObject(text).module).flatMap((body) => Object.values(body).flatMap(bodiesOf))
-  return modules.flatMap(({ source }) => (typeof source === 'string' ? [source] : []))
-}
+export const moduleSources = ({ path, text }: { path: string; text: string | null }): string[] =>
+  text === null || !isCodePath(path)
+    ? []
+    : readBlocks(path, text).blocks.flatMap(
+        ({ kind, arguments: given }) => (kind === 'module' && given.get('source')?.text) || [],
+      )

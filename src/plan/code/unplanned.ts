@@ -1,11 +1,11 @@
 import { isJsonObject, itemsOf, memberOf } from '../../base/json.ts'
 import { quoteNames } from '../../base/text.ts'
-import { traversalsIn } from '../../hcl/read.ts'
 import { listChanges } from '../change-list.ts'
 import { type Plan, plannedResources, stateResources } from '../plan.ts'
 import { covers } from '../targets.ts'
-import type { Changed } from './changes.ts'
-import { type CodeFile, callOf, folderOf, modulePaths, readCodeBlocks, within } from './modules.ts'
+import { isCodePath } from './blocks.ts'
+import type { Changed, PlacedBlock } from './compare.ts'
+import { callOf, folderOf, modulePaths, within } from './modules.ts'
 import { isVariableFile } from './variable-files.ts'
 
 /**
@@ -19,15 +19,18 @@ import { isVariableFile } from './variable-files.ts'
 export interface ChangedFile {
   path: string
   kind: 'loaded' | 'read' | 'values' | 'lock' | 'elsewhere' | 'unloaded' | 'removed' | 'other'
+  /** True when its texts were not read, so that anything in it may have changed. */
+  isUnread?: boolean
 }
-
-const isHcl = (path: string): boolean => /\.(?:tf|tofu)$/.test(path)
 
 /** Reports whether the changes concern what the engine evaluates in this root, and not comments alone. */
 export function changesValues(changed: readonly ChangedFile[], blocks: readonly Changed[]): boolean {
   const loaded = changed.filter(({ kind }) => kind === 'loaded' || kind === 'read' || kind === 'values')
   const folders = new Set(loaded.map(({ path }) => folderOf(path)))
-  return loaded.some(({ path }) => !isHcl(path)) || blocks.some(({ folder }) => folders.has(folder))
+  return (
+    loaded.some(({ path, isUnread }) => isUnread || !isCodePath(path)) ||
+    blocks.some(({ folder }) => folders.has(folder))
+  )
 }
 
 /** Returns the sentence about changed files that the plan does not cover; null when there are none. */
@@ -36,11 +39,11 @@ export function describeUnplanned(changed: readonly ChangedFile[]): string | nul
   return paths.length === 0 ? null : `Changed, but not planned, since this root does not load it: ${listOf(paths)}.`
 }
 
-/** What is known of the code of a plan: the changed files and blocks, the code of the root, and the targets. */
+/** What is known of the code of a plan: the changed files and blocks, the blocks of the present code, and the targets. */
 interface KnownCode {
   changed: readonly ChangedFile[]
   blocks: readonly Changed[]
-  files: readonly CodeFile[]
+  present: readonly PlacedBlock[]
   targets: readonly string[]
 }
 
@@ -56,7 +59,7 @@ export function explainEmptyPlan(plan: Plan, known: KnownCode): string | null {
   const { changed, blocks } = known
   if (changed.length === 0 || listChanges(plan, { text: (value) => value }).total > 0) return null
   const loadedFolders = new Set(
-    changed.flatMap(({ path, kind }) => (kind === 'loaded' && isHcl(path) ? [folderOf(path)] : [])),
+    changed.flatMap(({ path, kind }) => (kind === 'loaded' && isCodePath(path) ? [folderOf(path)] : [])),
   )
   const explain = createExplanation(plan, known)
   const reasons = [
@@ -84,7 +87,7 @@ const UNKNOWN = '(why it changes nothing cannot be told)'
 const SAME_VALUES = 'gives no planned resource another value'
 
 /** Explains a file; none for code with changed blocks, which are explained one by one, and for unplanned files. */
-function reasonOfFile({ path, kind }: ChangedFile, blocks: readonly Changed[]): Reason[] {
+function reasonOfFile({ path, kind, isUnread }: ChangedFile, blocks: readonly Changed[]): Reason[] {
   const because = (why: string) => [{ name: path, why }]
   if (kind === 'elsewhere' || kind === 'unloaded') return []
   if (kind === 'values') return because('holds values of another environment, which this plan does not have')
@@ -92,14 +95,13 @@ function reasonOfFile({ path, kind }: ChangedFile, blocks: readonly Changed[]): 
   if (kind === 'removed') return because('was loaded by nothing')
   if (kind === 'other') return because('is no code')
   if (kind === 'read' || isVariableFile(path)) return because(SAME_VALUES)
-  if (!isHcl(path)) return because(UNKNOWN)
+  if (isUnread || !isCodePath(path)) return because(UNKNOWN)
   if (blocks.some(({ folder }) => folder === folderOf(path))) return []
   return because('differs in comments, layout or the order of blocks only')
 }
 
-const nameOf = ({ kind, labels, name, folder }: Changed): string => {
-  const own =
-    kind === 'locals' ? name.replace(/^local /, 'local.') : [kind, ...labels].join('.').replace(/^resource\./, '')
+const nameOf = ({ kind, labels, folder }: Changed): string => {
+  const own = (kind === 'resource' ? labels : [kind, ...labels]).join('.')
   return folder === '' ? own : `${own} in ${folder}`
 }
 
@@ -123,23 +125,23 @@ const BY_KIND: Readonly<Record<string, string>> = {
 }
 
 /** Creates the explanation of changed blocks: from the addresses of the plan, its targets and the code. */
-function createExplanation(plan: Plan, { files, targets }: KnownCode): (block: Changed) => string {
-  const calls = files.flatMap(({ path, text }) =>
-    isHcl(path)
-      ? readCodeBlocks(text).flatMap((block) => (block.kind === 'module' ? [callOf(folderOf(path), block)] : []))
-      : [],
-  )
+function createExplanation(plan: Plan, { present, targets }: KnownCode): (block: Changed) => string {
+  const calls = present.flatMap((block) => (block.kind === 'module' ? [callOf(block.folder, block)] : []))
   const modules = modulePaths(calls)
   const addressesIn = (resources: readonly object[]) =>
     resources.flatMap((one) => ('address' in one && typeof one.address === 'string' ? [one.address] : []))
   const state = addressesIn(stateResources(plan))
   const planned = [...addressesIn(plannedResources(plan)), ...plan.resource_changes.map(({ address }) => address)]
-  const uses = (folder: string, [scope, name]: readonly string[]) =>
-    files.some(
-      ({ path, text }) =>
-        folderOf(path) === folder && traversalsIn(text).some(([first, second]) => first === scope && second === name),
+  const isUsed = ({ kind, labels: [name], folder }: Changed) => {
+    const scope = kind === 'variable' ? 'var' : 'local'
+    return present.some(
+      (block) =>
+        block.folder === folder &&
+        (block.kind !== kind || block.labels[0] !== name) &&
+        block.references().some(([first, second]) => first === scope && second === name),
     )
-  const explainObject = ({ kind, labels, folder, body, attributes, isPresent }: Changed): string => {
+  }
+  const explainObject = ({ kind, labels, folder, arguments: given, isPresent }: Changed): string => {
     const local = kind === 'module' ? `module.${labels[0]}` : labels.slice(0, 2).join('.')
     const addresses = (modules.get(folder) ?? []).map((module) => within(module, local))
     const has = (known: readonly string[]) => addresses.some((address) => known.some((one) => covers(address, one)))
@@ -150,22 +152,22 @@ function createExplanation(plan: Plan, { files, targets }: KnownCode): (block: C
       addresses.some((one) => targets.some((target) => covers(target, one) || covers(one, target)))
     if (!isTargeted) return 'is not among the targets of the plan'
     if (!has(planned))
-      return attributes.has('count') || attributes.has('for_each')
+      return given.has('count') || given.has('for_each')
         ? 'has no instances, as its `count` or `for_each` says'
         : 'has no instances in the plan'
-    if (/\bignore_changes\b/.test(body)) return 'has the values of the state, or differs where `ignore_changes` says so'
+    if (given.has('lifecycle.ignore_changes'))
+      return 'has the values of the state, or differs where `ignore_changes` says so'
     if (kind === 'module') return SAME_VALUES
-    const writeOnly = [...attributes.keys()].filter((name) => name.endsWith('_wo'))
+    const writeOnly = [...given.keys()].filter((name) => name.endsWith('_wo'))
     if (writeOnly.length === 0) return 'has the values that the state has'
     return `has the values that the state has, ${listOf(writeOnly)} apart: no state holds a write-only argument, and the engine sends a new value only with a change of another one, such as ${listOf(writeOnly.map((name) => `${name}_version`))}`
   }
   return (block) => {
-    const { kind, labels, folder, name, isPresent } = block
+    const { kind, isPresent } = block
     const known = BY_KIND[kind]
     if (known !== undefined) return known
     if (kind === 'resource' || kind === 'module') return explainObject(block)
-    if (kind !== 'variable' && kind !== 'locals') return UNKNOWN
-    const reference = kind === 'variable' ? ['var', labels[0] ?? ''] : ['local', name.replace(/^local /, '')]
-    return isPresent && uses(folder, reference) ? SAME_VALUES : 'is used by nothing'
+    if (kind !== 'variable' && kind !== 'local') return UNKNOWN
+    return isPresent && isUsed(block) ? SAME_VALUES : 'is used by nothing'
   }
 }

@@ -1,11 +1,8 @@
 import { isJsonObject, parseJson } from '../../base/json.ts'
-import { readHcl, readHeader } from '../../hcl/read.ts'
-import { NAME } from '../../hcl/scanner.ts'
-import { type Hunk, parseDiff } from './patch.ts'
+import { readHcl, withoutLayout } from '../../hcl/read.ts'
+import { type FileVersions, findChangedBlocks, pathOf } from './compare.ts'
 
-/** Variable files, one for each environment, and the variables that a diff changes. */
-
-const ASSIGNMENT = new RegExp(`^\\s*"?(${NAME})"?\\s*[=:]`, 'u')
+/** Variable files, one for each environment, and the variables that differ between two versions of the code. */
 
 export const isVariableFile = (path: string): boolean => /\.tfvars(?:\.json)?$/.test(path)
 
@@ -18,49 +15,59 @@ export interface VariableChanges {
   files: ReadonlySet<string>
   /** Variables whose declaration changes, or whose value changes in any variable file. */
   names: ReadonlySet<string>
-  /** Previous single-line values in variable files, as written, by path and name. */
+  /** Previous values in variable files, as written, by path and name, where they differ. */
   before: ReadonlyMap<string, ReadonlyMap<string, string>>
 }
 
-/** Reads the variables that a diff without prefixes changes. */
-export function readVariableChanges(diff: string): VariableChanges {
+/** Compares the variables of two versions of the code: what is declared, and the values in variable files. */
+export function readVariableChanges(versions: readonly FileVersions[]): VariableChanges {
+  const declared = findChangedBlocks(versions).filter(({ kind }) => kind === 'variable')
+  const names = new Set(declared.flatMap(({ labels: [name] }) => name ?? []))
   const files = new Set<string>()
-  const names = new Set<string>()
   const before = new Map<string, Map<string, string>>()
-  for (const { from, to, hunks } of parseDiff(diff)) {
-    const path = to ?? from ?? ''
-    if (!isVariableFile(path)) for (const name of hunks.flatMap(changedDeclarations)) names.add(name)
-    else if (hunks.length > 0) files.add(path)
+  for (const version of versions) {
+    const path = pathOf(version)
     if (!isVariableFile(path)) continue
-    for (const line of hunks.flatMap(({ lines }) => lines.filter((one) => !one.startsWith(' ')))) {
-      const text = line.slice(1)
-      const assigned = ASSIGNMENT.exec(text)?.[1]
-      if (assigned === undefined) continue
-      names.add(assigned)
-      if (line.startsWith('+')) continue
-      const values = before.get(path) ?? new Map<string, string>()
-      before.set(path, values.set(assigned, text.replace(ASSIGNMENT, '').trim().replace(/,$/, '')))
-    }
+    const [was, is] = [readValues(version.from, version.before), readValues(version.to, version.after)]
+    const isSound = version.unread === null && was.isSound && is.isSound
+    const changed = [...new Set([...was.values.keys(), ...is.values.keys()])].filter(
+      (name) => !isSound || was.values.get(name)?.meaning !== is.values.get(name)?.meaning,
+    )
+    if (changed.length > 0 || !isSound) files.add(path)
+    for (const name of changed) names.add(name)
+    const values = changed.flatMap((name): [string, string][] => {
+      const written = was.values.get(name)?.written
+      return written === undefined ? [] : [[name, written]]
+    })
+    if (values.length > 0) before.set(path, new Map(values))
   }
   return { files, names, before }
 }
 
-/** Returns the variables in whose declaration a hunk changes a line. */
-function changedDeclarations({ context, lines }: Hunk): string[] {
-  const names: string[] = []
-  let declared = variableIn(context)
-  for (const line of lines) {
-    const text = line.slice(1)
-    declared = variableIn(text) ?? declared
-    if (!line.startsWith(' ') && declared !== null) names.push(declared)
-    if (text.startsWith('}')) declared = null
-  }
-  return names
+/** The values of a variable file by name; `meaning` is equal for those that differ only in comments and layout. */
+interface AssignedValues {
+  values: ReadonlyMap<string, { written: string; meaning: string }>
+  /** False for a file with syntax errors. */
+  isSound: boolean
 }
 
-function variableIn(line: string): string | null {
-  const { type, labels } = readHeader(line) ?? {}
-  return type === 'variable' ? (labels?.[0] ?? null) : null
+/** Reads the values of a variable file; none for a file that is not there. */
+function readValues(path: string | null, text: string | null): AssignedValues {
+  if (path === null || text === null) return { values: new Map(), isSound: true }
+  if (path.endsWith('.json')) {
+    const values = parseJson(text)
+    const entries = Object.entries(isJsonObject(values) ? values : {}).map(([name, value]) => {
+      const written = JSON.stringify(value)
+      return [name, { written, meaning: written }] as const
+    })
+    return { values: new Map(entries), isSound: isJsonObject(values) }
+  }
+  const { body, complete, faults } = readHcl(text)
+  const entries = body.attributes.map(({ name, valueStart, end }) => {
+    const written = text.slice(valueStart, end)
+    return [name, { written, meaning: withoutLayout(written) }] as const
+  })
+  return { values: new Map(entries), isSound: complete && faults.length === 0 }
 }
 
 /** Returns the variables among `names` that a variable file sets. */

@@ -1,5 +1,6 @@
 import { cutMiddle } from '../../base/text.ts'
 import type { Cloud } from '../../base/vocabulary.ts'
+import type { Blame, FailedModule } from './blame.ts'
 import type { Diagnostic } from './diagnostic.ts'
 
 /** A fault that only an operator can remove. */
@@ -167,10 +168,8 @@ const ADVICE: Record<Exclude<Fault, 'module'>, string> = {
 
 /** The cloud of the session, and what its change may have caused, which must be corrected in the code. */
 interface Circumstances {
-  blame: ReturnType<typeof blameOf>
+  blame: Blame
   cloud: Cloud
-  /** Text of the code before the session; null while it is not known. */
-  base?: string | null
 }
 
 /** Longest quoted error, in characters. */
@@ -213,12 +212,11 @@ const matches = (patterns: readonly RegExp[], text: string) => patterns.some((pa
  * cloud's own, unless there was no code before it that shows another way. An unnamed provider is needed if the session
  * left provider settings alone.
  */
-function isNeeded(text: string, { blame, cloud, base = null }: Circumstances): boolean {
+function isNeeded(text: string, { blame, cloud }: Circumstances): boolean {
   const provider = providerIn(text)
   if (provider === undefined) return !blame.settings
   if (!blame.introduces(provider)) return true
-  if (base === null) return OWN_PROVIDERS[cloud].test(provider)
-  return uses(base, provider) || (OWN_PROVIDERS[cloud].test(provider) && !ANY_BLOCK.test(base))
+  return OWN_PROVIDERS[cloud].test(provider) && !blame.hadObjects
 }
 
 const providerIn = (text: string): string | undefined =>
@@ -230,22 +228,6 @@ export function missingProvider({ summary, detail }: Pick<Diagnostic, 'summary' 
   return matches(REGISTRY, text) ? (providerIn(text) ?? null) : null
 }
 
-const ANY_BLOCK = /^\s*(resource|data|module|ephemeral)\s+"/m
-
-/** Reports whether code has a block of a provider, its settings or its source. */
-function uses(code: string, provider: string): boolean {
-  const name = nameOf(provider)
-  return (
-    name !== undefined &&
-    new RegExp(
-      `^\\s*(?:(?:resource|data|ephemeral)\\s+"${name}[_"]|provider\\s+"${name}"|source\\s*=\\s*"[^"]*/${name}")`,
-      'm',
-    ).test(code)
-  )
-}
-
-const nameOf = (provider: string): string | undefined => /^[\w-]+$/.exec(provider.split('/').at(-1) ?? '')?.[0]
-
 /** Reports whether an error concerns a whole provider: a single denied resource may be a mistake in the code. */
 const concernsProvider = ({ address, context }: Diagnostic) =>
   address === null ? (context?.startsWith('provider ') ?? false) : /(^|\.)provider\[/.test(address)
@@ -255,15 +237,6 @@ const quoteError = ({ summary, detail }: Diagnostic) =>
 
 /** Removes users and passwords from addresses. */
 const withoutLogins = (text: string) => text.replaceAll(/\/\/[^/@\s"']+@/g, '//')
-
-interface FailedModule {
-  /** The module call in the repository through which it is needed. */
-  name: string
-  /** Where it is called, such as `main.tf:3`. */
-  place: string
-  /** Its address; that of the registry for a module of one. */
-  address: string
-}
 
 function moduleIn({ detail }: Diagnostic): FailedModule {
   const text = detail.replaceAll(/\s+/g, ' ')
@@ -286,50 +259,3 @@ function adviseOnModule(diagnostic: Diagnostic): string {
     )
   return `${what}. The session did not write its source: correct that in the repository, then send the request again.`
 }
-
-/** Changed diff lines, with their signs, that set how a provider or backend connects and signs in. */
-const SETTINGS: readonly RegExp[] = [
-  /^.?\s*(provider\s+"|provider\s*=|backend\s+"|cloud\s*\{|required_providers\b|provider_meta\b)/,
-  /^.?\s*(assume_role\w*\b|profile\s*=|shared_\w+_files\s*=|access_key\s*=|secret_key\s*=|token\s*=)/,
-  /^.?\s*(credentials\s*=|impersonate_\w+\s*=|client_(id|secret)\w*\s*=|tenant_id\s*=|subscription_id\s*=)/,
-  /^.?\s*(use_(cli|msi|oidc|aks_\w+)\s*=|config_(path|paths|context)\w*\s*=|auth\s*=|endpoints?\b|skip_\w+\s*=)/,
-]
-/** An added or removed line of a diff, but not `+++ b/file` or `--- a/file`. */
-const CHANGED = /^[+-](?![+-]{2} )/
-
-/** Reads the session's possible faults from its unified diff, with the whole text of new files. */
-export function blameOf(diff: string) {
-  const lines = diff.split('\n')
-  const changed = lines.filter((line) => CHANGED.test(line))
-  const near = lines.some((line) => /^ \s*(provider|backend)\s+"/.test(line))
-  const added = changed.filter((line) => line.startsWith('+')).join('\n')
-  const removed = changed.filter((line) => line.startsWith('-')).join('\n')
-  return {
-    /** True if the change touches settings of a provider or backend. */
-    settings: near || changed.some((line) => matches(SETTINGS, line)),
-    /** True if the change introduces the call of a module or its source, and has not merely moved it. */
-    introducesModule: ({ name, address }: FailedModule): boolean => {
-      const calls = (text: string) => text.includes(`module "${name}"`)
-      const fetches = (text: string) =>
-        [...text.matchAll(/^.\s*source\s*=\s*"([^"]+)"/gm)].some(
-          ([, source = '']) => bareSource(source) === bareSource(address),
-        )
-      return (calls(added) && !calls(removed)) || (fetches(added) && !fetches(removed))
-    },
-    /** True if the change introduces this provider, for example `hashicorp/random`. */
-    introduces: (provider: string): boolean => {
-      const name = nameOf(provider)
-      if (name === undefined) return false
-      return new RegExp(`"${name}_|/${name}"|provider\\s+"${name}"|^\\+\\s*${name}\\s*=\\s*\\{`, 'm').test(added)
-    },
-  }
-}
-
-/** Reduces the spellings of one source to one: `git@host:a/b.git` and `git::https://host/a/b//sub` are the same. */
-const bareSource = (source: string): string =>
-  source
-    .toLowerCase()
-    .replace(/^(?:\w+::)?(?:[a-z+]+:\/\/)?(?:[^@/]*@)?/, '')
-    .replace(':', '/')
-    .replace(/\/\/[^?]*/, '')
-    .replace(/\.git(?=\?|$)/, '')

@@ -45,11 +45,33 @@ export function compareImported(plan: Plan, pairs: readonly Pair[]): { seen: Pai
   return { seen, failures }
 }
 
-function describeConflict(resource: ResourceChange): string | null {
+/** Reports whether the block at an address names its object. */
+export function isNamed(plan: Plan, { address }: Pair): boolean {
+  const resource = changesByAddress(plan).get(address)
+  return resource !== undefined && identifyingValues(resource.type, resource.change.after).size > 0
+}
+
+/** Returns imported pairs whose object has another name than the block, which is that of another object; unmasked. */
+export function findMisplaced(plan: Plan, pairs: readonly Pair[]): Failure[] {
+  const changes = changesByAddress(plan)
+  return pairs.flatMap((pair) => {
+    const change = changes.get(pair.address)
+    const error = change ? describeRenaming(change) : null
+    return error === null ? [] : [{ ...pair, error }]
+  })
+}
+
+function describeRenaming(resource: ResourceChange): string | null {
   const { type, change } = resource
   const [before, after] = [identifyingValues(type, change.before), identifyingValues(type, change.after)]
   const renamed = [...after].find(([path, value]) => before.has(path) && before.get(path) !== value)
-  if (renamed) return describeValues(resource, renamed[0].split('.'))
+  return renamed ? describeValues(resource, renamed[0].split('.')) : null
+}
+
+function describeConflict(resource: ResourceChange): string | null {
+  const { change } = resource
+  const renaming = describeRenaming(resource)
+  if (renaming !== null) return renaming
   const action = actionOf(change.actions)
   if (action === 'delete') return 'the plan would destroy the object'
   if (action !== 'replace') return null

@@ -93,6 +93,17 @@ export function leftoverBlocks(failed: readonly Pair[], plan: Plan): string[] {
 }
 
 /**
+ * Returns advice about objects that are in the state as those of another block: the commands that take them out.
+ * @param engine its name
+ */
+export const takeOut = (misplaced: readonly Failure[], engine = 'Terraform'): string[] =>
+  misplaced.map(
+    ({ address, resource_id, error }) =>
+      `${resource_id} was imported as ${address}, and is another object: ${error}. Take it out of the state before the ` +
+      `code is applied: ${engine === 'OpenTofu' ? 'tofu' : 'terraform'} state rm '${address}'`,
+  )
+
+/**
  * Returns the pairs with the addresses that code and state have for them by now: where a `moved` block leads, or where
  * the state keeps the identifier.
  */

@@ -1,54 +1,45 @@
 import { describe, expect, it } from 'vitest'
 import { describeDiff } from '../../../src/chains/shared/branch-diff.ts'
+import type { FileDiff } from '../../../src/plan/code/compare.ts'
 
-const changed = (path: string, ...lines: string[]) =>
-  [`diff --git ${path} ${path}`, 'index 1..2 100644', `--- ${path}`, `+++ ${path}`, '@@ -1 +1 @@', ...lines].join('\n')
-const committed = [
-  'diff --git b.tf b.tf',
-  'new file mode 100644',
-  '--- /dev/null',
-  '+++ b.tf',
-  '@@ -0,0 +1 @@',
-  '+x = 1',
-]
-const renamed = ['diff --git c.tf d.tf', 'similarity index 100%', 'rename from c.tf', 'rename to d.tf']
-const deleted = [
-  'diff --git e.tf e.tf',
-  'deleted file mode 100644',
-  '--- e.tf',
-  '+++ /dev/null',
-  '@@ -1 +0,0 @@',
-  '-y = 1',
-]
+const changed = (path: string, ...lines: string[]): FileDiff => ({
+  path,
+  change: 'changed',
+  text: ['@@ -1 +1 @@', ...lines].join('\n'),
+})
+const added = (path: string, text: string): FileDiff => ({ path, change: 'new', text })
 
 describe('a diff for a model', () => {
   it('names each file with its kind, and shows new files as text', () => {
-    const parts = [changed('a.tf', '-old', '+new'), committed.join('\n'), renamed.join('\n'), deleted.join('\n')]
-    const diff = `${parts.join('\n')}\n\nnew file f.tf\nz = 1\n`
+    const diff: FileDiff[] = [
+      changed('a.tf', '-old', '+new'),
+      added('b.tf', 'x = 1\n'),
+      { path: 'd.tf', change: 'renamed', text: '' },
+      { path: 'e.tf', change: 'deleted', text: '@@ -1 +0,0 @@\n-y = 1' },
+    ]
     expect(describeDiff(diff, 1_000)).toBe(
       [
         '--- a.tf (changed) ---\n@@ -1 +1 @@\n-old\n+new',
         '--- b.tf (new file, whole) ---\nx = 1',
         '--- d.tf (renamed) ---',
         '--- e.tf (deleted) ---\n@@ -1 +0,0 @@\n-y = 1',
-        '--- f.tf (new file, whole) ---\nz = 1',
       ].join('\n\n'),
     )
   })
 
   it('stays within its budget, cuts large files and names every one', () => {
     const diff = [changed('small.tf', '+s'), changed('a.tf', '+a'.repeat(9_000)), changed('b.tf', '+b'.repeat(9_000))]
-    const text = describeDiff(diff.join('\n'), 4_000)
+    const text = describeDiff(diff, 4_000)
     expect(text.length).toBeLessThan(4_000)
     expect(text).toContain('--- small.tf (changed) ---\n@@ -1 +1 @@\n+s')
     for (const name of ['a.tf', 'b.tf']) expect(text).toContain(`--- ${name} (changed) ---`)
     expect(text.match(/characters left out/g)).toHaveLength(2)
-    const many = Array.from({ length: 500 }, (_, index) => changed(`file-${index}.tf`, '+x')).join('\n')
+    const many = Array.from({ length: 500 }, (_, index) => changed(`file-${index}.tf`, '+x'))
     expect(describeDiff(many, 2_000).length).toBeLessThan(2_100)
   })
 
   it('names a new file that is shown whole beside it, and repeats no other', () => {
-    const diff = [changed('a.tf', '+new'), committed.join('\n'), '\nnew file f.tf\nz = 1\n'].join('\n')
+    const diff = [changed('a.tf', '+new'), added('b.tf', 'x = 1\n'), added('f.tf', 'z = 1')]
     const show = (files: string) => describeDiff(diff, 1_000, files)
     const change = '--- a.tf (changed) ---\n@@ -1 +1 @@\n+new'
     const [b, f] = ['--- b.tf (new file, whole) ---\nx = 1', '--- f.tf (new file, whole) ---\nz = 1']
@@ -59,6 +50,6 @@ describe('a diff for a model', () => {
   })
 
   it('is empty when nothing was changed', () => {
-    expect(describeDiff('', 1_000)).toBe('')
+    expect(describeDiff([], 1_000)).toBe('')
   })
 })

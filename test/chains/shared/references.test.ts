@@ -60,7 +60,9 @@ describe('reachFiles', () => {
   })
 
   it('does not go to the users of what everything uses', () => {
-    const users = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`u${index}.tf`, 'x = local.tags\n']))
+    const users = Object.fromEntries(
+      Array.from({ length: 9 }, (_, index) => [`u${index}.tf`, 'output "x" {\n  value = local.tags\n}\n']),
+    )
     const locals = { 'locals.tf': 'locals {\n  tags = {}\n}\n' }
     expect(Object.keys(reach({ ...locals, ...users }, 'locals.tf'))).toEqual(['locals.tf'])
     const { 'u0.tf': _, ...fewer } = users

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { declaredBlocksIn, readDeclaredBlocks } from '../../../src/chains/shared/declared-blocks.ts'
+import { declaredBlocksIn } from '../../../src/chains/shared/declared-blocks.ts'
 import {
   describeChosen,
   describeFiles,
@@ -8,7 +8,7 @@ import {
 } from '../../../src/chains/shared/repository.ts'
 import { budget, file, survey } from './repository-file.ts'
 
-describe('readDeclaredBlocks', () => {
+describe('declaredBlocksIn', () => {
   it('names what a file declares at its top level', () => {
     const text = [
       'locals {',
@@ -29,7 +29,7 @@ describe('readDeclaredBlocks', () => {
       '# resource "aws_x" "commented" {',
       'terraform {',
     ].join('\n')
-    expect(readDeclaredBlocks(text)).toEqual([
+    expect(declaredBlocksIn('main.tf', text)).toEqual([
       'local name_prefix',
       'local nested',
       'resource aws_s3_bucket.logs',
@@ -66,8 +66,8 @@ describe('readDeclaredBlocks', () => {
   })
 
   it('reads no blocks out of rubbish', () => {
-    expect(readDeclaredBlocks('locals {')).toEqual([])
-    expect(readDeclaredBlocks('resource "a\n" "b" {'.repeat(1_000))).toEqual([])
+    expect(declaredBlocksIn('main.tf', 'locals {')).toEqual([])
+    expect(declaredBlocksIn('main.tf', 'resource "a\n" "b" {'.repeat(1_000))).toEqual([])
   })
 })
 
@@ -94,7 +94,7 @@ describe('describeFiles', () => {
 })
 
 it('takes many blocks that never close in reasonable steps', () => {
-  expect(readDeclaredBlocks(`${'locals {\n'.repeat(100_000)}resource "a" "b" {`)).toEqual(['resource a.b'])
+  expect(declaredBlocksIn('main.tf', `${'locals {\n'.repeat(100_000)}resource "a" "b" {`)).toEqual(['resource a.b'])
 })
 
 describe('what is shown of a repository', () => {

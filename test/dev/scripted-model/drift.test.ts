@@ -6,6 +6,7 @@ import { taskSplitter } from '../../../src/chains/drift-chains.ts'
 import { writeOperationsQuery } from '../../../src/chains/iac-generator.ts'
 import { requestsFilter } from '../../../src/chains/requests-filter.ts'
 import { driftTargets } from '../../../src/chains/target-generator.ts'
+import type { FileDiff } from '../../../src/plan/code/compare.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
 import { driftReportQuery } from '../../chains/form.ts'
 import { EDITING, type Scripted, startScripted } from './support.ts'
@@ -116,7 +117,7 @@ test('what it cannot write it leaves and says so', async () => {
 })
 
 test('remaining drift is told', async () => {
-  const report = async (diff = '') => {
+  const report = async (diff: FileDiff[] = []) => {
     const query = driftReportQuery({ failure: 'one left', diff })
     return (await scripted.chain('generate_engine_drift_report', query)).args
   }

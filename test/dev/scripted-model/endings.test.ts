@@ -83,7 +83,8 @@ test('the recording that never gets it right is refused again and again', async 
 test('the report of an apply is read from the output of the engine', async () => {
   await start('network-baseline')
   const report = async (output: string) =>
-    (await scripted.chain('generate_engine_apply_report', applyReportWriter.query({ output }))).args
+    (await scripted.chain('generate_engine_apply_report', applyReportWriter.query({ output, request: 'Add a queue.' })))
+      .args
   await scripted.engine('init', '-no-color', '-input=false')
   const { stdout } = await scripted.engine('apply', '-no-color', '-input=false', '-auto-approve')
   expect(await report(stdout)).toMatchObject({ status: 'Success', summary: { created: 7, updated: 0, destroyed: 0 } })

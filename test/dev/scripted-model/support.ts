@@ -7,6 +7,9 @@ import { startScriptedModel } from '../../../dev/scripted-model/start.ts'
 import { fileTools } from '../../../pipeline/tools/edit.ts'
 import { inspectionTools } from '../../../pipeline/tools/look.ts'
 import { createFileAccess } from '../../../pipeline/workspace/files/access.ts'
+import { createGit } from '../../../pipeline/workspace/git/git.ts'
+import { readBranchDiff } from '../../../pipeline/workspace/versions.ts'
+import type { FileDiff } from '../../../src/plan/code/compare.ts'
 import { engineOnPath } from '../../helpers/engine.ts'
 import { siteConfig } from '../../pipeline/workspace/support.ts'
 
@@ -60,7 +63,7 @@ export interface Scripted {
   /** Plays the loop until the sentinel is called. Returns its arguments and the names of all calls. */
   chain(sentinel: string, query: string, options?: ChainOptions): Promise<ChainEnd>
   /** Returns the changes of the session, as the workspace reads them. */
-  branchDiff(): Promise<string>
+  branchDiff(): Promise<FileDiff[]>
   /** Runs the engine and returns its output, also that of a failure. */
   engine(...args: string[]): Promise<{ stdout: string; stderr: string }>
   close(): Promise<void>
@@ -76,12 +79,19 @@ export async function startScripted(sample: string, iac_path = '.'): Promise<Scr
   await git('init', '--quiet', '--initial-branch=main')
   await git('add', '--all')
   await git('commit', '--quiet', '-m', 'sample')
-  const branchDiff = async () => {
-    await git('add', '--all')
-    const relative = `--relative=${iac_path === '.' ? '' : `${iac_path}/`}`
-    return await git('diff', '--cached', '--no-color', '--no-prefix', relative, 'main')
+  const config = siteConfig(clone)
+  const place = { workTree: clone, directory: join(clone, '.git') }
+  const local = createGit(config.git, 'https://example.com/a.git', place, { resolver: async () => [] })
+  const checkout = {
+    git: local,
+    iacRoot: folder,
+    branch: 'main',
+    defaultBranch: 'main',
+    base: 'main',
+    paths: config.paths,
   }
-  const access = createFileAccess(siteConfig(clone), { iacRoot: folder, clone, gitDirectory: join(clone, '.git') })
+  const branchDiff = () => readBranchDiff(checkout, 'main')
+  const access = createFileAccess(config, { iacRoot: folder, clone, gitDirectory: place.directory })
   const tools = new Map(
     [...fileTools(access), ...inspectionTools(access, { branchDiff })].map((tool) => [tool.definition.name, tool]),
   )

@@ -8,17 +8,18 @@ import { createFileAccess } from '../../../pipeline/workspace/files/access.ts'
 import { type Tool, ToolError } from '../../../src/agent/agent-request.ts'
 import { PlatformError } from '../../../src/base/errors.ts'
 import type { LlmClient } from '../../../src/llm/inference.ts'
+import type { FileDiff } from '../../../src/plan/code/compare.ts'
 import { useFolder } from '../../helpers/folder.ts'
 import { git_, siteConfig } from '../workspace/support.ts'
 
 const folder = useFolder(beforeEach)
 let tools: Map<string, Tool>
-let diff: string
+let diff: FileDiff[]
 
 beforeEach(async () => {
   await git_(['init', '--quiet', folder.path])
   await writeFile(join(folder.path, 'main.tf'), 'one\ntwo\n')
-  diff = ''
+  diff = []
   const access = createFileAccess(siteConfig(folder.path), {
     iacRoot: folder.path,
     clone: folder.path,
@@ -91,8 +92,12 @@ describe('the tools of an agent', () => {
 
   it('show the branch diff as text', async () => {
     expect(await call('diff_history', { explanation: 'what happened' })).toBe('Nothing was changed yet')
-    diff = '+x\n\nnew file a.tf\n"quoted"\n'
-    expect(await call('diff_history', {})).toBe(diff)
+    diff = [
+      { path: 'b.tf', change: 'changed', text: '@@ -1 +1 @@\n-y\n+x' },
+      { path: 'a.tf', change: 'new', text: '"quoted"\n' },
+    ]
+    const text = '--- b.tf (changed) ---\n@@ -1 +1 @@\n-y\n+x\n\n--- a.tf (new file, whole) ---\n"quoted"'
+    expect(await call('diff_history', {})).toBe(text)
   })
 })
 

@@ -75,16 +75,6 @@ describe('commit and push', () => {
     expect(await workspace.commitAndPush()).toBe(await site.remote(uri, 'rev-parse', 'main'))
   })
 
-  it('knows the code from before the session, whatever was committed since', async () => {
-    const { workspace, at } = await opened({ 'main.tf': 'before\n', 'sub/a.tofu': 'below\n', 'notes.md': 'words\n' })
-    await writeFile(at('main.tf'), 'after\n')
-    await workspace.commitAndPush()
-    const code = await workspace.baseCode()
-    expect(code.trim().split('\n').sort()).toEqual(['before', 'below'])
-    const { workspace: empty } = await opened({ 'notes.md': 'words\n' })
-    expect(await empty.baseCode()).toBe('')
-  })
-
   it('leaves out what the engine and the platform leave in the work tree', async () => {
     const { uri, workspace, at } = await opened({ 'main.tf': 'x' })
     const states = ['terraform.tfstate', 'terraform.tfstate.backup', 'session.plan']
@@ -106,7 +96,7 @@ describe('commit and push', () => {
     await writeFile(at('main.tf'), 'y')
     await workspace.commitAndPush()
     for (const name of theirs) expect(await site.remote(uri, 'show', `${BRANCH}:${name}`)).toBe('theirs')
-    const shown = JSON.stringify(await workspace.pendingChanges()) + (await workspace.branchDiff())
+    const shown = JSON.stringify([await workspace.pendingChanges(), await workspace.branchDiff()])
     expect(shown).not.toContain('credentials')
   })
 
@@ -199,7 +189,7 @@ describe('pending changes', () => {
     const { workspace, at } = await opened({ 'main.tf': 'a b\nc\n' })
     await writeFile(at('main.tf'), text)
     expect((await workspace.pendingChanges())[0]?.content).toContain('+a    b')
-    expect(await workspace.branchDiff()).toContain('+a    b')
+    expect((await workspace.branchDiff())[0]?.text).toContain('+a    b')
   })
 
   it('survive odd names, a renamed file, a symlink and a huge file', async () => {
@@ -225,15 +215,40 @@ describe('pending changes', () => {
 
 describe('branch diff', () => {
   it('is empty at first, then shows commits, edits and new files against the default branch', async () => {
-    const { workspace, at } = await opened({ 'infra/main.tf': 'one\n', 'other.tf': 'x' }, 'infra')
-    expect(await workspace.branchDiff()).toBe('')
+    const files = { 'infra/gone.tf': 'gone\n', 'infra/long.tf': LONG, 'infra/main.tf': 'one\n', 'other.tf': 'x' }
+    const { workspace, at } = await opened({ ...files, 'infra/t.tf': 'x\n' }, 'infra')
+    expect(await workspace.branchDiff()).toEqual([])
     await writeFile(at('main.tf'), 'two\n')
+    await writeFile(at('added.tf'), 'committed\n')
+    await rm(at('gone.tf'))
+    await rm(at('long.tf'))
+    await writeFile(at('renamed.tf'), LONG)
     await workspace.commitAndPush()
-    await writeFile(at('main.tf'), 'three\n')
+    await writeFile(at('main.tf'), 'diff --git a b\n@@ -1 +1 @@\n')
     await writeFile(at('new.tf'), 'fresh\n')
+    await rm(at('t.tf'))
+    await symlink('main.tf', at('t.tf'))
+    await writeFile(at('gone.tf'), 'back\n')
+    expect(await workspace.branchDiff()).toEqual([
+      { path: 'added.tf', change: 'new', text: 'committed\n' },
+      { path: 'main.tf', change: 'changed', text: '@@ -1 +1,2 @@\n-one\n+diff --git a b\n+@@ -1 +1 @@' },
+      { path: 'renamed.tf', change: 'renamed', text: '' },
+      { path: 't.tf', change: 'changed', text: '(not shown: no regular file)' },
+      { path: 'gone.tf', change: 'changed', text: 'back\n' },
+      { path: 'new.tf', change: 'new', text: 'fresh\n' },
+    ])
+  })
+
+  it('says where it was cut, and names every file', async () => {
+    const large = 'a line of the file\n'.repeat(150_000)
+    const { workspace, at } = await opened({ 'a.tf': large, 'b.tf': large, 'c.tf': 'one\n' })
+    for (const name of ['a.tf', 'b.tf', 'c.tf']) await writeFile(at(name), 'short\n')
     const diff = await workspace.branchDiff()
-    expect(diff).toContain('-one\n+three\n')
-    expect(diff).toContain('new file new.tf\nfresh\n')
+    expect(diff.map(({ path, text }) => [path, text.endsWith('(cut: the diff is too long)')])).toEqual([
+      ['a.tf', false],
+      ['b.tf', true],
+      ['c.tf', true],
+    ])
   })
 
   it('finds the merge base in a shallow clone, also far behind, for several callers and after the default branch moved', async () => {
@@ -247,7 +262,7 @@ describe('branch diff', () => {
     await site.remote(uri, 'update-ref', 'refs/heads/main', tip)
     const later = await site.open(uri, { session: crypto.randomUUID(), number: 2, base_commit })
     const [diff, ...others] = await Promise.all([later.branchDiff(), later.branchDiff(), later.branchDiff()])
-    expect(diff).toContain('+mine')
+    expect(diff).toEqual([{ path: 'mine.tf', change: 'new', text: 'mine\n' }])
     expect(others).toEqual([diff, diff])
     expect(await git_(['--git-dir', later.gitDirectory, 'rev-parse', '--is-shallow-repository'])).toBe('false')
   })

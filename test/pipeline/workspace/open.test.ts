@@ -128,7 +128,7 @@ describe('a preview', () => {
       const workspace = await site.open(uri, { session, ...ONLY_LOOKS, ...changes })
       expect(workspace.branch).toBe(BRANCH)
       expect(await workspace.head()).toBe(await remoteHead(uri))
-      expect(await workspace.branchDiff()).toBe('')
+      expect(await workspace.branchDiff()).toEqual([])
       await workspace.dispose()
       expect(await refs(uri)).toBe(before)
     }

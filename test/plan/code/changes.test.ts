@@ -1,30 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { readCodeChanges } from '../../../src/plan/code/changes.ts'
-import { readCodeBlocks } from '../../../src/plan/code/modules.ts'
+import { findChangedBlocks } from '../../../src/plan/code/compare.ts'
+import { versionsOf } from './versions.ts'
 
-/** Returns the changes of a diff that replaces whole files, and the resulting files. */
-function changesOf(before: Record<string, string>, after: Record<string, string>, others: Record<string, string> = {}) {
-  const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])]
-  const diff = paths.map((path) => diffOfFile(path, before[path], after[path])).join('')
-  const files = Object.entries({ ...others, ...after }).filter(([path]) => path.endsWith('.tf'))
-  const changes = readCodeChanges(
-    diff,
-    files.map(([path, text]) => ({ path, text })),
-  )
+type Files = Record<string, string>
+
+/** Returns the changes between two states of files; `others` are unchanged. */
+function changesOf(before: Files, after: Files, others: Files = {}) {
+  const files = Object.entries({ ...others, ...after }).map(([path, text]) => ({ path, text }))
+  const changes = readCodeChanges(versionsOf(before, after), files)
   return { ...changes, addresses: changes.blocks.map(({ address }) => address) }
-}
-
-function diffOfFile(path: string, before: string | undefined, after: string | undefined): string {
-  const [old, fresh] = [before?.split('\n') ?? [], after?.split('\n') ?? []]
-  return [
-    `diff --git ${path} ${path}`,
-    `--- ${before === undefined ? '/dev/null' : path}`,
-    `+++ ${after === undefined ? '/dev/null' : path}`,
-    `@@ -${old.length > 0 ? 1 : 0},${old.length} +${fresh.length > 0 ? 1 : 0},${fresh.length} @@`,
-    ...old.map((line) => `-${line}`),
-    ...fresh.map((line) => `+${line}`),
-    '',
-  ].join('\n')
 }
 
 const resource = (name: string, body = '  input = 1') => `resource "x" "${name}" {\n${body}\n}\n`
@@ -40,6 +25,10 @@ describe('the blocks of the root', () => {
   it.each([
     ['the indentation in a heredoc', '  input = <<-Y\n    a:\n      b\n  Y', '  input = <<-Y\n    a:\n        b\n  Y'],
     ['blanks in a text', '  input = "a b"', '  input = "a  b"'],
+    ['a line of dashes in a heredoc', '  input = <<S\n-- a\nb\nS', '  input = <<S\n-- c\nb\nS'],
+    ['a line of plus signs in a heredoc', '  input = <<S\n++ a\nb\nS', '  input = <<S\nb\nS'],
+    ['the line ends of a heredoc', '  input = <<S\na\nS', '  input = <<S\r\na\r\nS'],
+    ['a template in a text', `  input = "\${var.a}\${var.b}"`, `  input = "\${var.a} \${var.b}"`],
     ['the last digit of a big number', '  input = 9007199254740992', '  input = 9007199254740993'],
   ])('are named for a change of %s', (_, before, after) => {
     expect(changesOf({ 'a.tf': resource('a', before) }, { 'a.tf': resource('a', after) }).addresses).toEqual(['x.a'])
@@ -56,6 +45,11 @@ describe('the blocks of the root', () => {
   })
 
   it.each([
+    [
+      'layout around operators and brackets',
+      { 'a.tf': resource('a', `  input = [for k, v in { a = 1 } : "\${k}-\${v+1}"]`) },
+      { 'a.tf': resource('a', `  input=[ for k , v in {a=1}: "\${ k }-\${v + 1}" ]`) },
+    ],
     ['comments', { 'a.tf': resource('a') }, { 'a.tf': `# why\n${resource('a', '  # how\n  input = 1')}` }],
     [
       'layout and line endings',
@@ -76,11 +70,57 @@ describe('the blocks of the root', () => {
     expect(changesOf(before, after).addresses).toEqual([])
   })
 
-  it('are not named for a file whose present text is not known', () => {
-    expect(readCodeChanges(diffOfFile('a.tf', resource('a'), resource('b')), []).blocks).toEqual([])
-    const path = 'a.tofu'
-    const files = [{ path, text: resource('a') }]
-    expect(readCodeChanges(diffOfFile(path, undefined, resource('a')), files).blocks).toHaveLength(1)
+  it('are named for every block of a file that had syntax errors, or has some', () => {
+    const broken = { 'a.tf': `${resource('a')}resource "x" "b" {\n  input = [\n}\n` }
+    const sound = { 'a.tf': resource('a') + resource('b') }
+    expect(changesOf(broken, sound).addresses).toEqual(['x.a', 'x.b'])
+    expect(changesOf(sound, broken).addresses).toEqual(['x.a', 'x.b'])
+  })
+
+  it('cannot be told from code that was not read, which is named instead', () => {
+    const unread = (path: string) => ({ from: path, to: path, before: null, after: null, unread: 'too large' })
+    const versions = [unread('a.tf'), unread('m/b.tf.json'), unread('logo.png'), unread('dev.tfvars')]
+    expect(readCodeChanges(versions, [])).toMatchObject({ blocks: [], unread: ['a.tf', 'm/b.tf.json'] })
+  })
+
+  it('are compared by what the last version of the text has, also where a file of code is long', () => {
+    const long = Array.from({ length: 9_000 }, (_, index) => resource(`r${index}`, `  input = "${'x'.repeat(480)}"`))
+    const before = { 'a.tf': long.join('') }
+    expect(before['a.tf'].length).toBeGreaterThan(4 * 1024 * 1024)
+    const after = { 'a.tf': long.with(-1, resource('last')).join('') }
+    expect(changesOf(before, after).addresses).toEqual(['x.r8999', 'x.last'])
+  })
+
+  it.each(['main.tofu', 'main.tf.json', 'main.tofu.json'])('are read of %s', (path) => {
+    const code = (input: number) =>
+      path.endsWith('.json')
+        ? JSON.stringify({ resource: { x: { a: { input }, b: [{ input: 1 }] } } })
+        : resource('a', `  input = ${input}`) + resource('b')
+    expect(changesOf({ [path]: code(1) }, { [path]: code(2) }).addresses).toEqual(['x.a'])
+    expect(changesOf({ [path]: code(1) }, { [path]: code(1).replaceAll(/([{}])/g, '$1 ') }).addresses).toEqual([])
+  })
+
+  it('are read of every form that the JSON syntax has', () => {
+    const code = {
+      '//': 'a comment',
+      module: { m: { source: './m' } },
+      moved: [{ from: 'x.a', to: 'module.m.x.a["k.v"]' }],
+      removed: { from: 'x.gone' },
+      import: [{ to: 'x.b[each.key]', id: '1' }],
+      locals: { l: 'BIG' },
+      terraform: { required_version: '>= 1' },
+    }
+    const files = {
+      'main.tf.json': JSON.stringify(code).replace('"BIG"', '9007199254740993'),
+      'm/v.tf.json': '{"variable": {"v": {}}}',
+    }
+    const { addresses, moved, mentioned } = changesOf({}, files)
+    expect(addresses).toEqual(['module.m', 'x.gone', 'x.b'])
+    expect(moved).toEqual(['x.a', 'module.m.x.a["k.v"]'])
+    expect(mentioned).toEqual([...moved, 'x.gone', 'x.b'])
+    const other = files['main.tf.json'].replace('740993', '740992').replace('a comment', 'another')
+    const changed = findChangedBlocks(versionsOf(files, { ...files, 'main.tf.json': other }))
+    expect(changed.map(({ name, before }) => [name, before?.meaning()])).toEqual([['local l', '9007199254740993']])
   })
 
   it('include names of letters outside of ASCII', () => {
@@ -158,7 +198,7 @@ describe('moves', () => {
       'm/main.tf': move('x.b', 'x.c["d.e"]'),
     }
     const { moved, mentioned } = changesOf(before, after)
-    expect(moved).toEqual(['x.a', 'module.m["k"].x.b', 'module.m.x.b', 'module.m.x.c["d.e"]'])
+    expect(moved).toEqual(['module.m.x.b', 'module.m.x.c["d.e"]', 'x.a', 'module.m["k"].x.b'])
     expect(mentioned).toEqual(expect.arrayContaining(['x.old', 'x.older', ...moved]))
     expect(changesOf(after, before).moved).toEqual([])
     expect(changesOf({}, { 'main.tf': 'removed {\n  from = x.a\n}\n' }).moved).toEqual([])
@@ -202,22 +242,11 @@ describe('the fingerprint', () => {
   })
 })
 
-it('reads expressions over several lines, and no attributes of nested blocks', () => {
-  const body = '\n  a = 1 # one\n  b = [\n    2,\n  ]\n  inner {\n    a = 3\n  }\n  e = x["k"].y\n'
-  const [block] = readCodeBlocks(`resource "t" "n" {${body}}`)
-  expect([...(block?.attributes ?? [])]).toEqual([
-    ['a', '1'],
-    ['b', '[ 2, ]'],
-    ['e', 'x["k"].y'],
-  ])
-  expect(block).toMatchObject({
-    kind: 'resource',
-    labels: ['t', 'n'],
-    body: 'a = 1 b = [ 2, ] inner { a = 3 } e = x["k"].y',
-  })
-})
-
-it('reads the same from a file with either kind of line ends', () => {
-  const code = 'resource "t" "n" {\n  a = <<EOT\n}\nEOT\n}\nlocals {\n}\n'
-  expect(readCodeBlocks(code.replaceAll('\n', '\r\n'))).toEqual(readCodeBlocks(code))
+it('tells where a changed block stands and what it was', () => {
+  const before = { 'a.tf': `# one\n${resource('a')}` }
+  const [changed, added] = findChangedBlocks(
+    versionsOf(before, { 'a.tf': `${before['a.tf'].replace('= 1', '= 2')}\nlocals {\n  b = 1\n}\n` }),
+  )
+  expect(changed).toMatchObject({ path: 'a.tf', line: 2, isPresent: true, before: { line: 2 } })
+  expect(added).toMatchObject({ kind: 'local', labels: ['b'], line: 7, before: null })
 })

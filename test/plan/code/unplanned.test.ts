@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findChangedBlocks } from '../../../src/plan/code/changes.ts'
+import { findChangedBlocks, presentBlocks } from '../../../src/plan/code/compare.ts'
 import {
   type ChangedFile,
   changesValues,
@@ -7,6 +7,7 @@ import {
   explainEmptyPlan,
 } from '../../../src/plan/code/unplanned.ts'
 import { parsePlan } from '../../../src/plan/plan.ts'
+import { versionsOf } from './versions.ts'
 
 const BEFORE = 'resource "terraform_data" "a" {\n  input = "x"\n}\n'
 const STATE = { values: { root_module: { resources: [{ address: 'terraform_data.a', mode: 'managed' }] } } }
@@ -17,15 +18,12 @@ const plan = (more: object = {}) =>
 
 /** Explains the plan of a root to whose `main.tf` these lines are added. */
 function explain(added: string, { more = {}, targets = [] as string[], uses = '' } = {}): string | null {
-  const lines = added.split('\n').map((line) => `+${line}`)
-  const count = BEFORE.split('\n').length - 1
-  const diff = `diff --git main.tf main.tf\n--- main.tf\n+++ main.tf\n@@ -${count},0 +${count + 1},${lines.length} @@\n${lines.join('\n')}\n`
-  const files = [
-    { path: 'main.tf', text: `${BEFORE}${added}\n` },
-    { path: 'uses.tf', text: uses },
-  ]
+  const after = { 'main.tf': `${BEFORE}${added}\n`, 'uses.tf': uses }
+  const versions = versionsOf({ 'main.tf': BEFORE, 'uses.tf': uses }, after)
   const changed: ChangedFile[] = [{ path: 'main.tf', kind: 'loaded' }]
-  return explainEmptyPlan(plan(more), { changed, files, targets, blocks: findChangedBlocks(diff, files) })
+  const files = Object.entries(after).map(([path, text]) => ({ path, text }))
+  const known = { blocks: findChangedBlocks(versions), present: presentBlocks(versions, files) }
+  return explainEmptyPlan(plan(more), { ...known, changed, targets })
 }
 
 describe('why changed code changes nothing', () => {
@@ -35,6 +33,11 @@ describe('why changed code changes nothing', () => {
       'variable "v" {}',
       { uses: 'output "o" {\n  value = var.v\n}\n' },
       '`variable.v` gives no planned resource another value',
+    ],
+    [
+      'variable "v" {\n  validation {\n    condition     = var.v > 1\n    error_message = "x"\n  }\n}',
+      {},
+      '`variable.v` is used by nothing',
     ],
     ['locals {\n  l = 1\n}', {}, '`local.l` is used by nothing'],
     [
@@ -79,5 +82,6 @@ it('names what the plan does not cover, and takes comments for no change of valu
   expect(describeUnplanned(changed)).toBe('Changed, but not planned, since this root does not load it: `dev/main.tf`.')
   expect(describeUnplanned([{ path: 'README.md', kind: 'other' }])).toBeNull()
   expect(changesValues(changed, [])).toBe(false)
+  expect(changesValues([{ path: 'main.tf', kind: 'loaded', isUnread: true }], [])).toBe(true)
   expect(changesValues([{ path: 'prod.tfvars', kind: 'values' }], [])).toBe(true)
 })

@@ -5,71 +5,55 @@ import {
   readVariableChanges,
   variablesSetIn,
 } from '../../../src/plan/code/variable-files.ts'
-
-const diffOf = (path: string, ...lines: string[]) =>
-  [`diff --git ${path} ${path}`, `--- ${path}`, `+++ ${path}`, ...lines].join('\n')
+import { versionsOf } from './versions.ts'
 
 describe('readVariableChanges', () => {
-  const names = (...diffs: string[]) => [...readVariableChanges(diffs.join('\n')).names].sort()
+  const changesOf = (before: Record<string, string>, after: Record<string, string>) =>
+    readVariableChanges(versionsOf(before, after))
+  const variable = (name: string, value: number) => `variable "${name}" {\n  default = ${value}\n}\n`
 
-  it('finds variables whose declaration changes, also when only the header of the hunk names them', () => {
-    expect(
-      names(
-        diffOf(
-          'variables.tf',
-          '@@ -10,3 +10,3 @@ variable "size" {',
-          '   type = number',
-          '-  default = 1',
-          '+  default = 2',
-          ' }',
-        ),
-        diffOf(
-          'more.tf',
-          '@@ -1,2 +1,5 @@',
-          ' variable "kept" {',
-          ' }',
-          '+variable "added" {',
-          '+  type = string',
-          '+}',
-        ),
-      ),
-    ).toEqual(['added', 'size'])
+  it('finds variables whose declaration changes, and no others', () => {
+    const before = { 'a.tf': `${variable('size', 1)}${variable('kept', 1)}resource "a" "b" {\n  x = var.kept\n}\n` }
+    const after = { 'a.tf': before['a.tf'].replace('= 1', '= 2').replace('x =', 'y ='), 'b.tf': variable('added', 1) }
+    expect([...changesOf(before, after).names].sort()).toEqual(['added', 'size'])
   })
 
-  it('finds values that change, with their files', () => {
-    const changes = readVariableChanges(
-      diffOf('envs/prod.tfvars', '@@ -1,2 +1,2 @@', ' name = "a"', '-days = 35', '+days = 7') +
-        `\n${diffOf('gone.tfvars', '@@ -1 +0,0 @@', '-old = 1').replace('+++ gone.tfvars', '+++ /dev/null')}`,
-    )
-    expect([...changes.names].sort()).toEqual(['days', 'old'])
+  it('finds them in the JSON syntax, and not for layout and comments', () => {
+    const json = (value: number, blank?: number) => JSON.stringify({ variable: { v: { default: value } } }, null, blank)
+    expect([...changesOf({ 'v.tf.json': json(1) }, { 'v.tf.json': json(2) }).names]).toEqual(['v'])
+    expect([...changesOf({ 'v.tf.json': json(1) }, { 'v.tf.json': json(1, 2) }).names]).toEqual([])
+    expect([...changesOf({ 'a.tf': variable('v', 1) }, { 'a.tf': `# why\n${variable('v', 1)}` }).names]).toEqual([])
+  })
+
+  it('finds values that change, with their files and what they were', () => {
+    const before = { 'envs/prod.tfvars': 'name = "a"\ndays = 35\nlist = [\n  1,\n]\n', 'gone.tfvars': 'old = 1\n' }
+    const after = { 'envs/prod.tfvars': 'name = "a" # why\ndays = 7\nlist = [\n  2,\n]\n' }
+    const changes = changesOf(before, after)
+    expect([...changes.names].sort()).toEqual(['days', 'list', 'old'])
     expect([...changes.files]).toEqual(['envs/prod.tfvars', 'gone.tfvars'])
-  })
-
-  it('takes no line of a text for the header of a file', () => {
-    const lines = ['@@ -1,5 +1,4 @@', ' query = <<-S', '--- old note', ' select 1', ' S', '-size  = 1', '+size  = 4']
-    const changes = readVariableChanges(diffOf('prod.tfvars', ...lines))
-    expect([[...changes.files], [...changes.names], changes.before.get('prod.tfvars')?.get('size')]).toEqual([
-      ['prod.tfvars'],
-      ['size'],
-      '1',
+    expect([...(changes.before.get('envs/prod.tfvars') ?? [])]).toEqual([
+      ['days', '35'],
+      ['list', '[\n  1,\n]'],
     ])
   })
 
-  it('takes neither the code beside a declaration nor its use for a change of a variable', () => {
-    expect(
-      names(
-        diffOf(
-          'main.tf',
-          '@@ -1,6 +1,6 @@',
-          ' variable "kept" {',
-          ' }',
-          ' resource "a" "b" {',
-          '-  x = var.kept',
-          '+  y = var.kept',
-          ' }',
-        ),
-      ),
-    ).toEqual([])
+  it.each([
+    ['a line of dashes', '-- old note\n', ''],
+    ['a line of plus signs', '', '++ note\n'],
+    ['blanks', 'a  b\n', 'a   b\n'],
+    ['a carriage return', 'a\n', 'a\r\n'],
+  ])('finds a text in which %s changes, and what changes beside it', (_, was, is) => {
+    const values = (line: string, size: number) => `query = <<-S\n${line}select 1\nS\nsize = ${size}\n`
+    const changes = changesOf({ 'prod.tfvars': values(was, 1) }, { 'prod.tfvars': values(is, 4) })
+    expect([...changes.names]).toEqual(['query', 'size'])
+    expect(changes.before.get('prod.tfvars')?.get('size')).toBe('1')
+  })
+
+  it('takes everything in a file for changed that has syntax errors or was not read', () => {
+    const broken = changesOf({ 'a.tfvars': 'x = 1\ny = {\n' }, { 'a.tfvars': 'x = 1\ny = {}\n' })
+    expect([...broken.names].sort()).toEqual(['x', 'y'])
+    const unread = { from: 'a.tfvars', to: 'a.tfvars', before: null, after: null, unread: 'too large' }
+    expect([...readVariableChanges([unread]).files]).toEqual(['a.tfvars'])
   })
 })
 

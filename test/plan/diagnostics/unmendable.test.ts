@@ -1,13 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import type { Cloud } from '../../../src/base/vocabulary.ts'
+import { blameOf } from '../../../src/plan/diagnostics/blame.ts'
 import { parseDiagnostics } from '../../../src/plan/diagnostics/parse.ts'
-import { blameOf, explainUnmendable } from '../../../src/plan/diagnostics/unmendable.ts'
+import { explainUnmendable } from '../../../src/plan/diagnostics/unmendable.ts'
+import { versionsOf } from '../code/versions.ts'
 import { recorded } from './support.ts'
 
-const why = (
-  text: string,
-  { cloud = 'aws', diff = '', base }: { cloud?: Cloud; diff?: string; base?: string | null } = {},
-) => explainUnmendable(parseDiagnostics(text), { blame: blameOf(diff), cloud, ...(base !== undefined && { base }) })
+/** The code before and after the session. */
+interface Session {
+  cloud?: Cloud
+  before?: string
+  after?: string
+  others?: Record<string, string>
+}
+
+function why(text: string, { cloud = 'aws', before = '', after = before, others = {} }: Session = {}) {
+  const versions = versionsOf({ 'main.tf': before }, { 'main.tf': after })
+  const files = Object.entries({ ...others, 'main.tf': after }).map(([path, code]) => ({ path, text: code }))
+  return explainUnmendable(parseDiagnostics(text), { blame: blameOf(versions, files), cloud })
+}
 
 const PROVIDER =
   '\n\n  with provider["registry.terraform.io/hashicorp/aws"],\n  on provider.tf line 1, in provider "aws":\n' +
@@ -21,7 +32,7 @@ const notFetched = (said: string, place = 'main.tf:1', source = 'git::https://gi
   `Error: Failed to download module\n\n  on main.tf line 1:\n   1: module "x" {\n\nCould not download module "x" (${place}) source code from\n"${source}": error downloading\n'${source.replace('git::', '')}': /usr/bin/git exited with 128:\nCloning into '.terraform/modules/x'...\n${said}\n`
 
 describe('modules that cannot be fetched', () => {
-  const call = (source: string, sign = '+') => `${sign}module "x" {\n${sign}  source = "${source}"\n${sign}}`
+  const call = (source: string, name = 'x') => `module "${name}" {\n  source = "${source}"\n}\n`
   const UNRESOLVED =
     "fatal: unable to access 'https://git.example.com/acme/net.git/': Could not\nresolve host: git.example.com"
 
@@ -61,22 +72,23 @@ describe('modules that cannot be fetched', () => {
       'available versions for module "x" (main.tf:1) from\nregistry.terraform.io: failed to request discovery document: ' +
       'Get\n"https://registry.terraform.io/.well-known/terraform.json": dial tcp: lookup\nregistry.terraform.io: no such host.'
     expect(why(registry)).toContain('the module "x" (main.tf:1) from registry.terraform.io: the host is not reached')
-    expect(why(registry, { diff: call('acme/vpc/aws') })).toBeNull()
+    expect(why(registry, { after: call('acme/vpc/aws') })).toBeNull()
   })
 
-  it.each<[string, string, boolean]>([
-    ['a new call', call('git::https://git.example.com/acme/net.git'), true],
-    ['a new source', ' module "x" {\n-  source = "./net"\n+  source = "git@git.example.com:acme/net.git"', true],
-    ['another call', call('git::https://git.example.com/acme/other.git').replace('"x"', '"y"'), false],
-    ['a call that moved', `${call('git.example.com/acme/net', '-')}\n${call('git.example.com/acme/net')}`, false],
-  ])('are for the generator after %s: %s', (_, diff, own) => {
-    expect(why(notFetched(UNRESOLVED), { diff }) === null).toBe(own)
+  it.each<[string, string, string, boolean]>([
+    ['a new call', '', call('git::https://git.example.com/acme/net.git'), true],
+    ['a new source', call('./net'), call('git@git.example.com:acme/net.git'), true],
+    ['another call', '', call('git::https://git.example.com/acme/other.git', 'y'), false],
+    ['another name', call('git.example.com/acme/net', 'y'), call('git.example.com/acme/net', 'z'), false],
+    ['a new comment', call('git.example.com/acme/net'), `# why\n${call('git.example.com/acme/net')}`, false],
+  ])('are for the generator after %s: %s', (_, before, after, own) => {
+    expect(why(notFetched(UNRESOLVED), { before, after }) === null).toBe(own)
   })
 
   it('inside of others count as the call in the repository', () => {
     const inner = notFetched(UNRESOLVED, '.terraform/modules/net.sub/main.tf:4')
     expect(why(inner)).toContain('the module "net"')
-    expect(why(inner, { diff: call('acme/net/aws').replace('"x"', '"net"') })).toBeNull()
+    expect(why(inner, { after: call('acme/net/aws', 'net') })).toBeNull()
   })
 })
 
@@ -306,8 +318,8 @@ describe('errors that no change of the code can mend', () => {
   ])('of the own providers of %s, also when the session introduced them: %s, %s', (cloud, isOwn, providers) => {
     for (const provider of providers.split(' ')) {
       const text = `Error: Failed to install provider\n\nfor provider ${provider}: no such host`
-      const diff = `+provider "${provider.split('/').at(-1)}" {\n`
-      expect([why(text, { cloud, diff }) !== null, why(text, { cloud }) !== null]).toEqual([isOwn, true])
+      const after = `provider "${provider.split('/').at(-1)}" {\n}\n`
+      expect([why(text, { cloud, after }) !== null, why(text, { cloud }) !== null]).toEqual([isOwn, true])
     }
   })
 
@@ -430,58 +442,87 @@ describe('errors that the code may have caused', () => {
   })
 
   const CREDENTIALS = 'Error: No valid credential sources found\n\nx'
-  it.each<[string, string, boolean]>([
-    ['a new provider block', '+++ main.tf\n@@ -0,0 +1 @@\n+provider "aws" {\n+  region = "x"\n', true],
-    ['a line of a provider block', ' provider "aws" {\n-  region = "a"\n+  region = "b"\n', true],
-    ['a profile', '+  profile = "none"\n', true],
-    ['a profile at the start of a line', '-profile="none"\n', true],
-    ['a role', '+  assume_role_with_web_identity {\n', true],
-    ['shared files', '+  shared_config_files = ["x"]\n', true],
-    ['a secret of a client', '+  client_secret_file_path = "x"\n', true],
-    ['a context', '+  config_context_cluster = "x"\n', true],
-    ['an identity', '+  use_aks_workload_identity = true\n', true],
-    ['an endpoint', '+  endpoints {\n', true],
-    ['a check that is left out', '+  skip_region_validation = true\n', true],
-    ['the provider of a resource', '+  provider = aws.other\n', true],
-    ['the providers', '-  required_providers {\n', true],
-    ['a backend', '+  backend "s3" {\n', true],
-    ['lines beside a backend', '   backend "s3" {\n', true],
-    ['a name of a similar form', '+  my_profile = "x"\n+  profiles = []\n', false],
-    ['a file whose name says so', '+++ profile = x\n--- token = x\n', false],
-    ['a line that stays', '   profile = "none"\n', false],
-    ['a bucket', '--- main.tf\n+++ main.tf\n+resource "aws_s3_bucket" "b" {\n+  bucket = "provider"\n+}\n', false],
-  ])('credentials after a change of %s', (_, diff, mendable) => {
-    expect(why(CREDENTIALS, { diff }) === null).toBe(mendable)
+  const AWS = 'provider "aws" {\n  region = "a"\n}\n'
+  const BUCKET = 'resource "aws_s3_bucket" "b" {\n  bucket = "provider"\n}\n'
+  it.each<[string, string, string, boolean]>([
+    ['a new provider block', '', AWS, true],
+    ['a provider block that is gone', AWS, '', true],
+    ['a line of a provider block', AWS, AWS.replace('"a"', '"b"'), true],
+    ['a block within a provider block', AWS, AWS.replace('\n}', '\n  assume_role {\n  }\n}'), true],
+    ['a text of lines like a diff', AWS, AWS.replace('"a"', '<<S\n-- a\n++ b\nS'), true],
+    ['the provider of a resource', BUCKET, BUCKET.replace('\n}', '\n  provider = aws.other\n}'), true],
+    ['the provider of a new resource', '', BUCKET.replace('\n}', '\n  provider = aws.other\n}'), true],
+    ['the providers', '', 'terraform {\n  required_providers {\n  }\n}\n', true],
+    ['a backend', 'terraform {\n  backend "s3" {\n    key = "a"\n  }\n}\n', 'terraform {\n}\n', true],
+    ['the comments of a provider block', AWS, AWS.replace('\n}', ' # why\n}'), false],
+    ['the place of a provider block', `${AWS}${BUCKET}`, `${BUCKET}${AWS}`, false],
+    ['an argument with the name of a setting', BUCKET, BUCKET.replace('bucket =', 'profile ='), false],
+    ['a bucket', AWS, `${AWS}${BUCKET}`, false],
+    ['syntax errors in the code before', 'provider "aws" {\n  region = [\n}\n', AWS, true],
+  ])('credentials after a change of %s', (_, before, after, mendable) => {
+    expect(why(CREDENTIALS, { before, after }) === null).toBe(mendable)
+  })
+
+  it.each([
+    ['a variable', AWS.replace('"a"', 'var.v'), true],
+    ['a local value that uses it', `${AWS.replace('"a"', 'local.l')}locals {\n  l = { a = upper(var.v) }\n}\n`, true],
+    ['another variable', `${AWS.replace('"a"', 'var.w')}variable "w" {}\n`, false],
+    ['another argument of that name', AWS.replace('"a"', 'local.var.v'), false],
+  ])('credentials after a change of a variable, when the provider refers to %s', (_, provider, mendable) => {
+    const [before, after] = ['variable "v" {\n  default = 1\n}\n', 'variable "v" {\n  default = 2\n}\n']
+    const others = { 'provider.tf': provider }
+    expect(why(CREDENTIALS, { before, after, others }) === null).toBe(mendable)
+    const versions = versionsOf({ 'terraform.tfvars': 'v = 1\n' }, { 'terraform.tfvars': 'v = 2\n' })
+    expect(blameOf(versions, [{ path: 'provider.tf', text: provider }]).settings).toBe(mendable)
+  })
+
+  it('credentials after a change of code that was not read', () => {
+    const unread = { from: 'a.tf', to: 'a.tf', before: null, after: null, unread: 'too large' }
+    expect(blameOf([unread], []).settings).toBe(true)
+    expect(blameOf([{ ...unread, from: 'logo.png', to: 'logo.png' }], []).settings).toBe(false)
+  })
+
+  it('a provider in the JSON syntax', () => {
+    const json = (region: string) =>
+      JSON.stringify({ provider: { aws: { region } }, resource: { random_pet: { a: {} } } })
+    const blame = blameOf(versionsOf({ 'a.tf.json': json('a') }, { 'a.tf.json': json('b'), 'b.tf': '' }), [])
+    expect([blame.settings, blame.hadObjects, blame.introduces('hashicorp/random')]).toEqual([true, true, false])
+    const fresh = blameOf(versionsOf({}, { 'a.tf.json': json('a') }), [])
+    expect([fresh.hadObjects, fresh.introduces('hashicorp/random')]).toEqual([false, true])
   })
 
   const registry = (provider: string) =>
     'Error: Failed to query available provider packages\n\n' +
     `Could not retrieve the list of available versions for provider ${provider}:\n` +
     'could not connect to registry.terraform.io: dial tcp: no such host'
+  const REQUIRED =
+    'terraform {\n  required_providers {\n    rnd = {\n      source = "hashicorp/random"\n    }\n  }\n}\n'
   it.each<[string, string, boolean]>([
-    ['hashicorp/random', '+resource "random_pet" "x" {}\n', true],
-    ['hashicorp/random', '+    random = {\n+      source = "hashicorp/random"\n', true],
-    ['hashicorp/random', '+resource "aws_s3_bucket" "x" {}\n', false],
-    ['hashicorp/aws', '+resource "aws_s3_bucket" "x" {}\n', false],
-    ['registry.example.com/acme/own', '+resource "own_thing" "x" {}\n', true],
-  ])('a registry that cannot be reached for %s after %s', (provider, diff, mendable) => {
-    expect(why(registry(provider), { diff }) === null).toBe(mendable)
+    ['hashicorp/random', 'resource "random_pet" "x" {}\n', true],
+    ['hashicorp/random', REQUIRED, true],
+    ['hashicorp/random', BUCKET, false],
+    ['hashicorp/random', 'resource "terraform_data" "x" {\n  input = "random_pet"\n}\n', false],
+    ['hashicorp/aws', BUCKET, false],
+    ['registry.example.com/acme/own', 'resource "own_thing" "x" {}\n', true],
+  ])('a registry that cannot be reached for %s after %s', (provider, after, mendable) => {
+    expect(why(registry(provider), { after }) === null).toBe(mendable)
   })
 
-  const ADDED = '+resource "aws_sqs_queue" "jobs" {\n+}\n'
+  const ADDED = 'resource "aws_sqs_queue" "jobs" {\n}\n'
   it.each<[string, string, boolean]>([
     ['has only other providers', 'resource "terraform_data" "a" {}\n', true],
     ['uses it', 'resource "terraform_data" "a" {}\nresource "aws_s3_bucket" "b" {}\n', false],
     ['sets it up', 'resource "terraform_data" "a" {}\nprovider "aws" {}\n', false],
     [
       'requires it',
-      'module "a" {}\nterraform {\n  required_providers { aws = {\n    source = "hashicorp/aws"\n',
+      'module "a" {}\nterraform {\n  required_providers {\n    aws = {\n      source = "hashicorp/aws"\n    }\n  }\n}\n',
       false,
     ],
     ['has nothing that shows another way', 'terraform {}\n', false],
     ['only speaks of it', 'resource "terraform_data" "a" {\n  input = "aws_s3_bucket"\n}\n', true],
-  ])('the own provider of the cloud, which the session introduced, where the code before %s', (_, base, mendable) => {
-    expect(why(registry('hashicorp/aws'), { diff: ADDED, base }) === null).toBe(mendable)
+    ['only speaks of it in a comment', 'resource "terraform_data" "a" {}\n/*\nprovider "aws" {\n}\n*/\n', true],
+  ])('the own provider of the cloud, which the session introduced, where the code before %s', (_, before, mendable) => {
+    expect(why(registry('hashicorp/aws'), { before, after: before + ADDED }) === null).toBe(mendable)
   })
 })
 

@@ -50,6 +50,7 @@ describe('an apply round', () => {
       },
     ])
     expect(session.history.at(-1)).toEqual({ user: 'Engine apply.', assistant: 'The second greeting exists now.' })
+    expect(said(llm.of('generate_engine_apply_report')[0])).toMatch(/The request was:\n<<<DATA request \w+\n\S/)
     expect(said(llm.of('generate_engine_apply_report')[0])).toContain(
       'Apply complete! Resources: 1 added, 0 changed, 0 destroyed.',
     )

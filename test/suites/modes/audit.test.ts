@@ -84,7 +84,7 @@ describe('what the audit finds', () => {
     )
     expect(session.is_blocked).toBe(true)
     expect(session.history[0]?.assistant).toContain(
-      'After the audit: nothing was changed. The request asks for one hello.',
+      'Attempt 1 was accepted, but the audit objected; attempt 2 changed nothing: The request asks for one hello.',
     )
     expect(lock).toContain('The request asks for one hello.')
     expect(notes).toContain(`${SENTENCE} and remains: the plan is the same.`)

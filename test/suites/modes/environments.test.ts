@@ -92,6 +92,32 @@ describe('a request about the variables of several environments', () => {
   })
 })
 
+describe('an environment that fails', () => {
+  const strict = FILES['variables.tf'].replace(
+    variable(),
+    variable('  validation {\n    condition     = var.retention_days < 35\n    error_message = "Too long."\n  }\n'),
+  )
+  const FAILS = 'Tried with the values of `prod.tfvars`: the code fails'
+  it.each([
+    ['by the values that the session wrote', FILES, 'retention_days = "many"\n', ', and did not before this session: '],
+    [
+      'with new values as it did with those from before',
+      { ...FILES, 'prod.tfvars': 'retention_days = "many"\n' },
+      'retention_days = 50\n',
+      ': ',
+    ],
+  ])(
+    'is compared with the code and the values from before the session: %s',
+    async (_, files, values, words) => {
+      const code = files === FILES ? [] : [write('variables.tf', strict)]
+      const { session } = await round([...code, write('prod.tfvars', values), done('Changed it.')], files)
+      const remarks = await remarksOf(session)
+      expect(remarks.filter((line) => line.startsWith(FAILS))).toEqual([expect.stringContaining(FAILS + words)])
+    },
+    LONG_MS,
+  )
+})
+
 it('plans no other environment for a request that changes no variable', async () => {
   const { session } = await round([write('second.tf', 'resource "terraform_data" "second" {}\n'), done('Added.')])
   expect(session.statuses.at(-1)).toBe('completed')

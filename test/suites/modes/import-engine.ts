@@ -13,6 +13,8 @@ export interface ImportEngine {
   scope?: readonly string[] | Partial<EngineResult>
   /** Values that blocks of the code have, by address. */
   values?: Record<string, Record<string, unknown>>
+  /** Values of objects, which a plan after their import shows as those before it, by address. */
+  objects?: Record<string, Record<string, unknown>>
   /** Addresses in the state from the start. */
   state?: readonly string[] | Partial<EngineResult>
   /** More entries of `resource_changes`. */
@@ -26,7 +28,7 @@ export interface ImportEngine {
 /** Makes an engine that imports everything, with a state from which plans are made. */
 export function importEngine(given: ImportEngine): EngineScript & { imported: Map<string, string> } {
   const imported = new Map<string, string>()
-  const { code = [], scope = [], state = [], changes = [], configuration = {}, values = {} } = given
+  const { code = [], scope = [], state = [], changes = [], configuration = {}, values = {}, objects = {} } = given
   const listed = (list: readonly string[] | Partial<EngineResult>, more: readonly string[] = []) =>
     isList(list) ? ok(JSON.stringify([...list, ...more])) : list
   const script: EngineScript = ({ kind, body }, number) => {
@@ -36,7 +38,7 @@ export function importEngine(given: ImportEngine): EngineScript & { imported: Ma
     if (kind === 'state_resource_ids') return listed(state, [...imported.values()])
     if (kind === 'import') imported.set(String(body.address), String(body.resource_id))
     return kind === 'show'
-      ? ok(JSON.stringify({ ...documentOf(code, imported, changes, values), configuration }))
+      ? ok(JSON.stringify({ ...documentOf(code, imported, changes, { values, objects }), configuration }))
       : ok(`${kind} output`)
   }
   return Object.assign(script, { imported })
@@ -57,16 +59,18 @@ function documentOf(
   code: readonly string[],
   imported: ReadonlyMap<string, string>,
   changes: readonly Record<string, unknown>[],
-  values: NonNullable<ImportEngine['values']>,
+  { values, objects }: Required<Pick<ImportEngine, 'values' | 'objects'>>,
 ) {
   const resources = [...imported].map(([address, id]) => ({ address, mode: 'managed', values: { id } }))
   return {
     format_version: '1.2',
     configuration: {},
     resource_changes: [
-      ...code.map((address) =>
-        entryOf(address, { actions: imported.has(address) ? ['no-op'] : ['create'], after: values[address] ?? null }),
-      ),
+      ...code.map((address) => {
+        const before = (imported.has(address) && objects[address]) || null
+        const actions = [imported.has(address) ? (before ? 'update' : 'no-op') : 'create']
+        return entryOf(address, { actions, before, after: values[address] ?? null })
+      }),
       ...changes,
     ],
     prior_state: { values: { root_module: { resources } } },

@@ -334,3 +334,29 @@ it('says what to set in the code when the region of the provider is not known an
   expect(report.imported_resources[0].error_message).toContain('set its `region` in the code')
   expect(said(world.llm.of('generate_engine_import_report')[0])).toContain('version 6 of the provider')
 })
+
+it('an object that a plan after the import shows to be another one is to be taken out, and its block stays', async () => {
+  const address = 'aws_instance.web'
+  const id = 'arn:aws:ec2:eu-central-1:123456789012:instance/i-0123'
+  const { world, report } = await play(steps, {
+    code: [address],
+    scope: [id],
+    values: { [address]: { tags: { Name: 'web' } } },
+    objects: { [address]: { tags: { Name: 'database' } } },
+    scripts: {
+      task_complete: [write('web.tf', 'resource "aws_instance" "web" {\n}\n'), done('Wrote a block.')],
+      generate_engine_targets: targets(address),
+      import_addresses: addresses([address, id]),
+    },
+  })
+  // One block and one identifier of its kind need no model.
+  expect(world.llm.of('import_addresses')).toEqual([])
+  expect(imports(world)).toEqual([`${address} ${id}`])
+  expect(report.recommendations[0]).toBe(
+    `${id} was imported as ${address}, and is another object: the object has tags.Name "database", the block has ` +
+      `"web". Take it out of the state before the code is applied: terraform state rm '${address}'`,
+  )
+  expect(report.state_alignment).toContain(`Not aligned: a plan after the import still changes 1 of 1`)
+  expect(world.llm.of('report_decomposed_task_operations')).toEqual([])
+  expect(world.llm.of('task_complete')).toHaveLength(2)
+})

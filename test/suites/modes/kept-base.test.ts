@@ -165,6 +165,29 @@ it('a session on the default branch knows where it began', async () => {
   expect(second.made).toHaveLength(1)
 })
 
+it('an apply of some targets is the base of these alone: what it left out stays the work of the session', async () => {
+  const block = (name: string) => `resource "terraform_data" "${name}" {\n  input = local.word\n}\n`
+  const code = (word: string) => `locals {\n  word = "${word}"\n}\n`
+  const blocks = block('greeting') + block('farewell')
+  const repo_uri = await appliedRepository(stack, { 'main.tf': code('hello'), 'blocks.tf': blocks })
+  const first = goodLlm({
+    generate_engine_targets: targets('terraform_data.greeting'),
+    task_complete: [write('main.tf', code('good morning')), done('Says good morning.')],
+  })
+  const { uuid } = await firstRound(stack, stack.context(first), { repo_uri, query: 'Greet with good morning' })
+  const applying = stack.context(goodLlm(), { mayLogErrors: true })
+  const applied = await nextRound(stack, applying, uuid, '', { mode: 'apply' })
+  expect(applied.statuses.at(-1)).toBe('completed')
+  const llm = goodLlm({
+    generate_engine_targets: targets(),
+    ...splits(operations(['Set the word of terraform_data.farewell to "hello"'])),
+  })
+  const session = await nextRound(stack, stack.context(llm), uuid, 'Add a second greeting')
+  expect(session.messages).toContain(OWN)
+  expect(llm.of(SPLIT)).toEqual([])
+  expect(await stack.git(repo_uri, 'show', `${session.branch}:main.tf`)).toBe(code('good morning'))
+})
+
 const LOCK = JSON.stringify({
   ID: '11111111-2222-3333-4444-555555555555',
   Operation: 'OperationTypeApply',

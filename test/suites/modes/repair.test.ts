@@ -27,7 +27,12 @@ describe('the repair loop', () => {
       'completed',
     ])
     expect(session.history).toEqual([
-      { user: 'Add a second greeting', assistant: 'First try.\n\nAfter validation: Mended.' },
+      {
+        user: 'Add a second greeting',
+        assistant:
+          'Mended.\n\nChanged in all: second.tf.\n' +
+          'Attempt 1 failed at validate: Unsupported argument; attempt 2 changed second.tf.',
+      },
     ])
     expect(said(llm.of('task_complete')[2])).toContain('no_such_argument')
     expect((await stack.git(session.repo_uri, 'rev-list', '--count', `main..${session.branch}`)).trim()).toBe('2')

@@ -8,6 +8,7 @@ import { evaluateStatements } from '../../../../src/rules/intent/evaluate-statem
 import { readStatements } from '../../../../src/rules/intent/statement.ts'
 import { runRound } from '../../../helpers/sessions.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
+import { versionsOf } from '../../../plan/code/versions.ts'
 import { planOf } from '../../../plan/fixtures.ts'
 import { AUDIT, publicBucket as bucket, REPORT, review } from '../review.ts'
 import { said, scriptedLlm } from '../scripted-llm.ts'
@@ -164,10 +165,13 @@ describe('reviewPlan', () => {
 
   it('names what this round wrote and nobody asked for', async () => {
     const world = await steps.world({ ...AUDITED, scripts: SCRIPTS })
-    world.workspace.branchDiff = async (since) =>
-      since === 'run'
-        ? '+resource "a_alarm" "item1" {\nnew file x.tf\nresource "a_log" "item2" {\n'
-        : '+resource "a_old" "item3" {\n'
+    const old = 'resource "a_old" "item3" {\n}\n'
+    const moved = {
+      'moved.tf': old,
+      'main.tf': 'resource "a_alarm" "item1" {\n}\n',
+      'x.tf': 'resource "a_log" "item2" {}\n',
+    }
+    world.workspace.versions = async (since) => versionsOf(since === 'run' ? { 'main.tf': old } : {}, moved)
     const created = ['a_bucket', 'a_alarm', 'a_log', 'a_old'].map((type) => ({ type, actions: ['create'] }))
     const { statements } = readStatements([
       { kind: 'resource_count', type: 'a_bucket', action: 'create', op: 'at_least', value: 1, text: 'A bucket' },

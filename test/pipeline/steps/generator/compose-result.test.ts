@@ -3,28 +3,25 @@ import { type Attempt, composeResult, describeResult } from '../../../../pipelin
 import { emptyResult } from '../../../../src/rounds/round-result.ts'
 
 const attempt = (summary: string, changes: Partial<Attempt> = {}): Attempt => ({
-  summary,
-  assumptions: [],
-  left_out: [],
-  reason: 'validation',
-  files: ['queue.tf'],
+  ...{ summary, assumptions: [], left_out: [], reason: 'validation', files: ['queue.tf'] },
+  ...{ number: 2, after: '1 failed at validate: Unsupported argument' },
   ...changes,
 })
-const FIRST =
-  'Added an SQS queue `jobs` with a dead-letter queue in queue.tf and a CloudWatch alarm on the age of its oldest ' +
-  'message in alarms.tf.'
-const compose = (...later: Attempt[]) => composeResult([attempt(FIRST, { reason: 'task' }), ...later])
+const FIRST = attempt('Added a queue with an alarm.', { reason: 'task', number: 1, after: '' })
+const compose = (first: Partial<Attempt>, ...later: Attempt[]) =>
+  composeResult([{ ...FIRST, ...first }, ...later], ['alarms.tf', 'queue.tf'])
 
 describe('what was left out', () => {
   const LISTENER = 'The listener, because no certificate is known'
   it('is a gap, once, until an attempt that was asked for missing parts', () => {
-    const first = attempt(FIRST, { reason: 'task', left_out: [LISTENER] })
-    const repair = attempt('Corrected a name.', { left_out: [`${LISTENER}.`] })
-    expect(composeResult([first, repair]).gaps).toEqual([`Left out: ${LISTENER}.`])
-    expect(composeResult([first, attempt('Corrected a name.')]).gaps).toEqual([`Left out: ${LISTENER}.`])
-    expect(composeResult([first, attempt('Added it.', { reason: 'request' })]).gaps).toEqual([])
+    const first = { left_out: [LISTENER] }
+    expect(compose(first, attempt('Corrected a name.', { left_out: [`${LISTENER}.`] })).gaps).toEqual([
+      `Left out: ${LISTENER}.`,
+    ])
+    expect(compose(first, attempt('Corrected a name.')).gaps).toEqual([`Left out: ${LISTENER}.`])
+    expect(compose(first, attempt('Added it.', { reason: 'request' })).gaps).toEqual([])
     const refusal = attempt('No.', { reason: 'request', files: [], left_out: ['The topic'] })
-    expect(composeResult([first, refusal]).gaps).toEqual([`Left out: ${LISTENER}.`, 'Left out: The topic.'])
+    expect(compose(first, refusal).gaps).toEqual([`Left out: ${LISTENER}.`, 'Left out: The topic.'])
   })
 
   it('is what the user is told first', () => {
@@ -33,45 +30,42 @@ describe('what was left out', () => {
   })
 })
 
-describe('a repair that describes the whole result', () => {
-  it.each([
-    [
-      'in nearly the same words',
-      'The SQS queue jobs and its dead-letter queue are in queue.tf; alarms.tf adds a CloudWatch alarm on the oldest message age.',
-    ],
-    [
-      'in other words, at greater length',
-      'queue.tf now declares the queue `jobs`, which moves messages to a dead-letter queue after five failed ' +
-        'attempts, and alarms.tf raises a CloudWatch metric alarm that watches for stale entries and notifies the team.',
-    ],
-  ])('takes the place of the first: %s', (_, summary) => {
-    expect(compose(attempt(summary))).toMatchObject({ summary, repairs: ['After validation: changed queue.tf.'] })
-  })
-})
-
-describe('a repair that speaks of its correction', () => {
-  it.each([
-    'Corrected the attribute `visibility_timeout` to `visibility_timeout_seconds`.',
-    'Fixed the dimension of the alarm in alarms.tf: a CloudWatch alarm on the age of messages takes QueueName, and ' +
-      'the queue in queue.tf exports it as name, so that the reference is now correct and the plan is valid.',
-    'The argument was misspelt in queue.tf. It is visibility_timeout_seconds in the provider, which the schema lists, ' +
-      'and the validation accepts the file with it; nothing else was touched in this attempt of mine.',
-    'Das Attribut heißt in diesem Provider anders und wurde in queue.tf entsprechend umbenannt, sonst blieb alles gleich.',
-  ])('is a remark in the words of the model: %s', (summary) => {
-    const { summary: kept, repairs } = compose(attempt(summary))
-    expect(kept).toBe(FIRST)
-    expect(repairs).toEqual([`After validation: ${summary}`])
-  })
-
-  it('is a remark too after a check against the request, whether it changed something or not', () => {
-    const { repairs } = compose(
-      attempt('Set the period to 60 s.', { reason: 'request' }),
-      attempt('The request asks for no topic.', { reason: 'request', files: [] }),
-      attempt('Nothing to do.', { files: [] }),
+describe('the result of several attempts', () => {
+  it('has the words of the last one that changed files, and nothing of those before it', () => {
+    const result = compose(
+      { assumptions: ['Messages are kept for 4 days.', 'The alarm goes to the team.'] },
+      attempt('Added a queue without an alarm.', { assumptions: ['Messages are kept for 14 days.'] }),
     )
-    expect(repairs).toEqual([
-      'After a check against the request: Set the period to 60 s.',
-      'After a check against the request: nothing was changed. The request asks for no topic.',
+    expect(result).toMatchObject({
+      summary: 'Added a queue without an alarm.',
+      assumptions: ['Messages are kept for 14 days.'],
+    })
+    expect(JSON.stringify(result)).not.toMatch(/with an alarm|4 days\.", "The|goes to the team/)
+  })
+
+  it('names by code the files and what each later attempt changed, whatever a model says of itself', () => {
+    const third = attempt('Corrected a name.', { number: 3, after: '2 failed at plan: Cycle', files: ['a.tf', 'b.tf'] })
+    expect(compose({}, attempt('Corrected the argument.'), third).repairs).toEqual([
+      'Changed in all: alarms.tf, queue.tf.',
+      'Attempt 1 failed at validate: Unsupported argument; attempt 2 changed queue.tf.',
+      'Attempt 2 failed at plan: Cycle; attempt 3 changed a.tf, b.tf.',
     ])
+    expect(compose({}).repairs).toEqual([])
+  })
+
+  it('keeps why nothing was changed after a check against the request, until a later attempt changes something', () => {
+    const refusal = attempt('The request asks for no topic.', { reason: 'request', files: [] })
+    const nothing = attempt('Nothing to do.', { files: [], number: 3 })
+    expect(compose({}, refusal, nothing)).toMatchObject({
+      summary: FIRST.summary,
+      repairs: [
+        'Attempt 1 failed at validate: Unsupported argument; attempt 2 changed nothing: The request asks for no topic.',
+      ],
+    })
+    expect(JSON.stringify(compose({}, refusal, attempt('Added a topic.', { number: 3 })))).not.toContain('no topic')
+  })
+
+  it('counts an attempt as the first where those before it changed nothing', () => {
+    expect(compose({ files: [] }, attempt('Added a queue.'))).toMatchObject({ summary: 'Added a queue.', repairs: [] })
   })
 })

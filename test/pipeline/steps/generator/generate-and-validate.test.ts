@@ -213,25 +213,29 @@ describe('generateAndValidate', () => {
     expect(world.run.result.summary).toBe(`Uses ${MASK}.`)
   })
 
-  it('composes the result over all attempts, whatever a weak model says last', async () => {
-    const corrected = 'Corrected the name of an attribute.'
+  it('composes the result of the last answer that changed files, and names the files by code', async () => {
     const answers = [
       { summary: 'Added a queue with an alarm in queue.tf.', assumptions: ['Messages are kept for 4 days.'] },
-      { summary: corrected, assumptions: ['messages are kept for 4 days', 'No encryption.'] },
+      { summary: 'Corrected the name of an attribute.', assumptions: ['No encryption.'] },
       { summary: 'The files are unchanged and right.', left_out: 'The topic' },
     ]
     const world = await steps.world({
       scripts: { task_complete: answers.map((answer) => ({ args: { status: 'done', ...answer } })) },
     })
     const file = { path: 'queue.tf', new_file: false, content: 'x' }
-    const writing = [[file], [file], []]
+    const writing = [[file, { ...file, path: 'back.tf' }], [file, { ...file, path: 'back.tf' }], []]
     world.workspace.pendingChanges = async () => writing.shift() ?? []
+    // The second attempt puts back what the first did to one of the files.
+    world.workspace.runChanges = async () => (writing.length > 1 ? [file, { ...file, path: 'back.tf' }] : [file])
     await generateAndValidate(world.kit, task([bad('one'), bad('two'), good()]))
     expect(world.run.result).toMatchObject({
-      summary: 'Added a queue with an alarm in queue.tf.',
-      assumptions: ['Messages are kept for 4 days.', 'No encryption.'],
+      summary: 'Corrected the name of an attribute.',
+      assumptions: ['No encryption.'],
       gaps: ['Left out: The topic.'],
-      repairs: [`After validation: ${corrected}`],
+      repairs: [
+        'Changed in all: queue.tf.',
+        'Attempt 1 was valid, but not what was asked for: one; attempt 2 changed queue.tf, back.tf.',
+      ],
     })
   })
 
@@ -250,11 +254,11 @@ describe('generateAndValidate', () => {
 
   it('shows the generator what the session changed before, once', async () => {
     const world = await steps.world({ scripts })
-    world.workspace.branchDiff = async () => '+earlier "change"'
+    world.workspace.branchDiff = async () => [{ path: 'a.tf', change: 'changed', text: '+earlier "change"' }]
     await generateAndValidate(world.kit, task([bad('one'), good()]))
     const [first, second] = world.llm.of('task_complete')
     expect(first?.messages.at(-1)?.content).toMatch(
-      /<<<DATA changes of this session (\w+)\n\+earlier "change"\n\1 DATA>>>/,
+      /<<<DATA changes of this session (\w+)\n--- a\.tf \(changed\) ---\n\+earlier "change"\n\1 DATA>>>/,
     )
     expect(said(second).split('changes of this session')).toHaveLength(2)
     const fresh = await steps.world({ scripts })

@@ -15,6 +15,7 @@ import { writeImportQuery } from '../../../../src/chains/iac-generator.ts'
 import type { EngineDiagnostic, IacClient } from '../../../../src/services/iac/contract.ts'
 import { useFolder } from '../../../helpers/folder.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
+import { versionsOf } from '../../../plan/code/versions.ts'
 import { type Reply, said } from '../scripted-llm.ts'
 import { calmEngine, createSteps, type EngineScript, type StepWorld, schemaDouble } from '../support.ts'
 
@@ -181,11 +182,14 @@ describe('a fault of the environment', () => {
   })
 
   it.each([
-    ['the session touched the provider', async () => '+provider "aws" {\n+  profile = "none"\n+}\n'],
+    [
+      'the session touched the provider',
+      async () => versionsOf({}, { 'main.tf': 'provider "aws" {\n  profile = "none"\n}\n' }),
+    ],
     ['nothing tells what the session touched', () => Promise.reject(new Error('git is gone'))],
-  ])('does not, when %s', async (_, branchDiff) => {
+  ])('does not, when %s', async (_, versions) => {
     const w = await world({ engine: refusingOnce('plan', CREDENTIALS) })
-    w.workspace.branchDiff = branchDiff
+    w.workspace.versions = versions
     await generate(w)
     expect(w.llm.of('task_complete')).toHaveLength(2)
   })
@@ -355,13 +359,13 @@ const arn = { block: { attributes: { arn: { type: 'string', computed: true } } }
 const { schema } = schemaDouble({ aws_used: arn, aws_unrelated: arn, aws_new: arn, aws_asked: arn, aws_other: arn })
 
 /** Returns the types whose schemas are reported after one initialisation of the engine. */
-async function told(inPlay: { query?: string; templates?: string[] }, diff = ''): Promise<string[]> {
+async function told(inPlay: { query?: string; templates?: string[] }, added = ''): Promise<string[]> {
   const { kit, workspace } = await steps.world({ additions: { schema } })
   Object.assign(workspace, {
     iacRoot: repository.path,
     clone: repository.path,
     gitDirectory: join(repository.path, '.git'),
-    branchDiff: async () => diff,
+    versions: async () => versionsOf({}, { 'a.tf': added }),
   })
   kit.engine.initialised = true
   const { query = 'Do it', templates = [] } = inPlay
@@ -372,7 +376,7 @@ async function told(inPlay: { query?: string; templates?: string[] }, diff = '')
 describe('the schemas that the generator is told', () => {
   it('are those of the request, the session and the chosen templates', async () => {
     const templates = ['Use `aws_new`.']
-    expect(await told({ query: 'Add an aws_asked', templates }, '+resource "aws_other" "x" {\n')).toEqual([
+    expect(await told({ query: 'Add an aws_asked', templates }, 'resource "aws_other" "x" {}\n')).toEqual([
       'aws_asked',
       'aws_other',
       'aws_new',
@@ -381,7 +385,7 @@ describe('the schemas that the generator is told', () => {
 
   it('leave out what the code shows in use', async () => {
     expect(await told({})).toEqual([])
-    expect(await told({ templates: ['`aws_used` with `aws_new`'] }, '+resource "aws_unrelated" "x" {\n')).toEqual([
+    expect(await told({ templates: ['`aws_used` with `aws_new`'] }, 'resource "aws_unrelated" "x" {}\n')).toEqual([
       'aws_new',
     ])
   })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { findEngine } from '../../../../sidecars/iac/engine/find.ts'
+import { diagnosticsIn } from '../../../../src/services/iac/contract.ts'
 import { type Json, SCOPE, startTestService } from '../service.ts'
 
 const run = promisify(execFile)
@@ -94,6 +95,47 @@ describe('the commands with a real engine', () => {
       name: expect.stringMatching(/^(OpenTofu|Terraform)$/),
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     })
+  })
+})
+
+describe('a plan with json', () => {
+  const GATE = `locals {
+  open = false
+}
+resource "terraform_data" "a" {
+  lifecycle {
+    precondition {
+      condition     = local.open
+      error_message = "Said:\\n\\nError: another <${'$'}{jsonencode(["key-with-<signs>&1"])}>"
+    }
+  }
+}
+`
+
+  it('answers the events of the engine, with its errors as data and credentials masked', async () => {
+    const hiding = await startTestService({ SOME_SECRET: 'key-with-<signs>&1' })
+    const workspace_path = await hiding.workspace({ 'main.tf': GATE })
+    await hiding.run('/v1/init', { workspace_path, ...SCOPE })
+    const body = { workspace_path, ...SCOPE, plan_file: 'session.plan', lock: false, json: true }
+    const { result } = await hiding.run('/v1/plan', body)
+    expect(result).toMatchObject({ exit_code: 1 })
+    expect(result.stdout).not.toContain('signs')
+    expect(diagnosticsIn(result.stdout)).toEqual([
+      expect.objectContaining({
+        summary: 'Resource precondition failed',
+        detail: expect.stringContaining('Error: another <["(sensitive value)"]>'),
+        range: { filename: 'main.tf', start: { line: 7 } },
+      }),
+    ])
+  })
+
+  it('is made and can be applied like any other', async () => {
+    const workspace_path = await service.workspace({ 'main.tf': TWO })
+    await init(workspace_path)
+    const { result } = await plan(workspace_path, { json: true })
+    expect(result.exit_code).toBe(0)
+    expect(diagnosticsIn(result.stdout)).toEqual([])
+    expect((await apply(workspace_path)).result.exit_code).toBe(0)
   })
 })
 

@@ -8,8 +8,9 @@ import { describeState, writeOverride, writeStateKeys } from '../../../../pipeli
 import { silentLogger } from '../../../../src/base/log.ts'
 import { createObjectStore } from '../../../../src/data/storage/create.ts'
 import { checkStateKeys, createStateKeys } from '../../../../src/data/storage/state-keys.ts'
+import { blameOf } from '../../../../src/plan/diagnostics/blame.ts'
 import { parseDiagnostics } from '../../../../src/plan/diagnostics/parse.ts'
-import { blameOf, explainUnmendable } from '../../../../src/plan/diagnostics/unmendable.ts'
+import { explainUnmendable } from '../../../../src/plan/diagnostics/unmendable.ts'
 import { deriveProjectId, isStateLocked, STATE_KEYS_FILE } from '../../../../src/plan/state/managed-state.ts'
 import { SCOPE, startTestService, type TestService } from '../../../sidecars/iac/service.ts'
 import { type Minio, ROOT, startMinio } from './server.ts'
@@ -164,7 +165,7 @@ it.each([
   states.set(workspace_path, await describeState(wrong, session))
   let result = await init(workspace_path)
   if (result.exit_code === 0) result = await plan(workspace_path)
-  const said = explainUnmendable(parseDiagnostics(result.stderr), { blame: blameOf(''), cloud: 'aws' })
+  const said = explainUnmendable(parseDiagnostics(result.stderr), { blame: blameOf([], []), cloud: 'aws' })
   expect(said, result.stderr).toContain('The engine state cannot be read.')
 })
 
