@@ -198,3 +198,32 @@ export const formOf = (findings: string): string =>
     .filter((line) => line !== '')
     .sort()
     .join('\n')
+
+/** Tells how many of the errors the code had before the session. */
+export const areOlder = (errors: readonly Diagnostic[]): 'all' | 'some' | 'none' => {
+  const older = errors.filter((one) => one.older).length
+  if (older === 0) return 'none'
+  return older === errors.length ? 'all' : 'some'
+}
+
+const MAX_ERRORS = 5
+
+/** Says why nothing was planned, in sentences of code, and then what the author of the code says about it. */
+export function describeUnchanged(errors: readonly Diagnostic[], words: string): string {
+  // Errors without a place are about those with one, as when init says that the configuration has problems.
+  const placed = errors.filter(({ file }) => file !== null)
+  const named = placed.length > 0 ? placed : errors
+  const places = named.slice(0, MAX_ERRORS).map(({ summary, file, line }) => {
+    const place = file === null ? '' : `${file}${line === null ? '' : `:${line}`}: `
+    return `${place}${summary.replace(/[.:]+$/, '')}`
+  })
+  const more = named.length > MAX_ERRORS ? [`and ${named.length - MAX_ERRORS} more`] : []
+  const list = places.length === 0 ? '' : ` (${[...places, ...more].join('; ')})`
+  const age = areOlder(errors)
+  const origin = {
+    all: 'errors that the code had before this session',
+    some: 'errors, some of which the code had before this session',
+    none: 'errors',
+  }
+  return `Nothing was planned: the engine does not accept the code because of ${origin[age]}${list}, and the last attempt changed nothing. ${words}`.trim()
+}

@@ -15,8 +15,10 @@ import type { Conventions } from '../shared/compose-prompts.ts'
 import { findUnloaded } from './changed-code.ts'
 import { type Attempt, addToResult, composeResult, joinParts } from './compose-result.ts'
 import {
+  areOlder,
   areSameFindings,
   describeErrors,
+  describeUnchanged,
   type EngineStep,
   explainFaultOutsideCode,
   findErrors,
@@ -291,34 +293,6 @@ function outcomeOf(validation: Validation<unknown>, lost: readonly string[]): st
 }
 
 const MAX_OUTCOME = 160
-
-const areOlder = (errors: readonly Diagnostic[]): 'all' | 'some' | 'none' => {
-  const older = errors.filter((one) => one.older).length
-  if (older === 0) return 'none'
-  return older === errors.length ? 'all' : 'some'
-}
-
-const MAX_ERRORS = 5
-
-/** Says why nothing was planned, in sentences of code, and then what the author of the code says about it. */
-function describeUnchanged(errors: readonly Diagnostic[], words: string): string {
-  // Errors without a place are about those with one, as when init says that the configuration has problems.
-  const placed = errors.filter(({ file }) => file !== null)
-  const named = placed.length > 0 ? placed : errors
-  const places = named.slice(0, MAX_ERRORS).map(({ summary, file, line }) => {
-    const place = file === null ? '' : `${file}${line === null ? '' : `:${line}`}: `
-    return `${place}${summary.replace(/[.:]+$/, '')}`
-  })
-  const more = named.length > MAX_ERRORS ? [`and ${named.length - MAX_ERRORS} more`] : []
-  const list = places.length === 0 ? '' : ` (${[...places, ...more].join('; ')})`
-  const age = areOlder(errors)
-  const origin = {
-    all: 'errors that the code had before this session',
-    some: 'errors, some of which the code had before this session',
-    none: 'errors',
-  }
-  return `Nothing was planned: the engine does not accept the code because of ${origin[age]}${list}, and the last attempt changed nothing. ${words}`.trim()
-}
 
 /** Adds the outcomes of several attempts to the remarks of the round. */
 function noteTrajectory({ run }: Kit, trajectory: readonly string[]): void {
