@@ -64,6 +64,7 @@ describe('listSessions', () => {
       current_status: 'completed',
       in_flight: false,
       is_blocked: false,
+      lock: null,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
       updated_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
     })

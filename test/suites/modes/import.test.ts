@@ -29,12 +29,12 @@ describe('a full import', () => {
       'completed',
     ])
     expect(session.messages.slice(-7)).toEqual([
-      'One sentence.',
+      'Waiting for infrastructure as code to be validated.',
       'Imported 1 of 2 resources.',
       'Imported 2 of 2 resources.',
       'Assessing drift on the targeted infrastructure.',
       'No drift found; the targeted infrastructure is synchronized.',
-      'One sentence.',
+      'Infrastructure successfully validated. Generating report',
       'IMPORT',
     ])
     expect(session).toMatchObject({ in_flight: false, is_blocked: false })
@@ -146,7 +146,6 @@ describe('a full import', () => {
     expect(await stack.git(session.repo_uri, 'show', `${session.branch}:imported.tf`)).toBe(blocks('a'))
     expect((await importReport(stack, session.uuid)).state_alignment).toMatch(/^Aligned: /)
     expect((await artifactsOf(stack, session.uuid)).map(({ kind, type }) => [kind, type])).toEqual([
-      ['change', null],
       ['plan', 'plan'],
       ['plan', 'drift'],
       ['change', null],
