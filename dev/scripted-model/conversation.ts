@@ -127,8 +127,8 @@ export const readFiles = (files: readonly string[]) => ({
 })
 
 /** Makes the call that ends a task. */
-export const complete = (status: 'done' | 'not done', summary: string): Reply =>
-  oneCall('task_complete', { status, summary })
+export const complete = (status: 'done' | 'not done', summary: string, assumptions: readonly string[] = []): Reply =>
+  oneCall('task_complete', { status, summary, ...(assumptions.length > 0 && { assumptions }) })
 
 /** True if the query shows findings of the engine, in the form of the platform or in the engine's own words. */
 export const isRefusal = ({ query, data }: Pick<Conversation, 'query' | 'data'>): boolean =>

@@ -25,6 +25,10 @@ const recordingSchema = v.strictObject({
   /** What is corrected when code finds that the plan destroys or changes something unasked. */
   mends: v.optional(v.array(editSchema), []),
   summary: v.string(),
+  /** What the task left open and the model decided. */
+  assumptions: v.optional(v.array(v.string()), []),
+  /** The costs in the report; without them the resources are said to cost nothing. */
+  costs: v.optional(v.record(v.string(), v.unknown())),
   /** Title of the pull request; by default the first sentence of the summary. */
   title: v.optional(v.string()),
   /** Conditions on the plan, as arguments of `report_intent_statements`. */

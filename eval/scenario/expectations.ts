@@ -71,7 +71,9 @@ function evidenceFailures(expected: Expectations, evidence: Evidence): string[] 
   for (const wanted of expected.turn) failures.push(...wordFailures('the last turn', wanted, evidence.turn))
   for (const wanted of expected.notes) failures.push(...wordFailures('the notes', wanted, evidence.notes.join('\n')))
   for (const wanted of expected.pull_request)
-    failures.push(...wordFailures('the pull request', wanted, evidence.pull_request))
+    failures.push(
+      ...wordFailures('the pull request', wanted, evidence.pull_request, evidence.pull_request?.indexOf('\n')),
+    )
   const found = evidence.findings.filter((id) => expected.audit_lacks.some((pattern) => fits(pattern, id)))
   if (found.length > 0) failures.push(`the compliance check found ${[...new Set(found)].join(', ')}`)
   if (expected.max_calls !== undefined && evidence.model_calls > expected.max_calls)
@@ -79,13 +81,19 @@ function evidenceFailures(expected: Expectations, evidence: Evidence): string[] 
   return failures
 }
 
-/** @param text null if there is none, which lacks everything but contains nothing either */
-function wordFailures(what: string, { contains, lacks }: Words, text: string | null): string[] {
-  const has = (words: string) =>
-    words.split('|').some((one) => (text ?? '').toLowerCase().includes(one.trim().toLowerCase()))
+/**
+ * @param text null if there is none, which lacks everything but contains nothing either
+ * @param from where its first line begins
+ */
+function wordFailures(what: string, { contains, lacks, begins }: Words, text: string | null, from = 0): string[] {
+  const has = (words: string, whole = text ?? '') =>
+    words.split('|').some((one) => whole.toLowerCase().includes(one.trim().toLowerCase()))
   const failures: string[] = []
   if (contains !== undefined && !has(contains))
     failures.push(`"${contains}" is not in ${what}: ${text?.slice(0, 200) ?? 'there is none'}`)
+  const start = text?.slice(from).trim().split('\n')[0] ?? ''
+  if (begins !== undefined && !has(begins, start))
+    failures.push(`"${begins}" is not in the beginning of ${what}: ${start.slice(0, 300)}`)
   if (lacks !== undefined && has(lacks)) failures.push(`"${lacks}" is in ${what}: ${text?.slice(0, 200)}`)
   return failures
 }

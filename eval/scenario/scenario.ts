@@ -45,8 +45,12 @@ const repeatedFiles = v.pipe(
 const scalar = v.union([v.string(), v.number(), v.boolean()])
 const strict = v.strictObject
 
-/** Words of a text, ignoring case. `|` separates alternatives. */
-const words = strict({ contains: v.exactOptional(text), lacks: v.exactOptional(text) })
+/** Words of a text, ignoring case. `|` separates alternatives. `begins` is about its first line. */
+const words = strict({
+  contains: v.exactOptional(text),
+  lacks: v.exactOptional(text),
+  begins: v.exactOptional(text),
+})
 export type Words = v.InferOutput<typeof words>
 
 /** A statement about a value of a report, for example `import.summary.imported`. */
@@ -87,7 +91,7 @@ const expectations = v.pipe(
     max_calls: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(0))),
     /** Remarks of code for reviewers, of all rounds together. */
     notes: v.optional(v.array(words), []),
-    /** Title and text of the pull request, which is opened after the last round. */
+    /** Title and text of the pull request, which is opened after the last round; `begins` is about the text. */
     pull_request: v.optional(v.array(words), []),
   }),
   v.transform(({ plan, ...rest }) => ({ ...rest, plan: parseStatements(plan) })),

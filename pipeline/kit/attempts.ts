@@ -124,12 +124,15 @@ export function createAttempts(run: Run, secrets: Masker) {
     changed: (commit: string) => {
       if (open) open.commit = commit
     },
-    /** Adds the findings of a later review of the plan to the last accepted attempt. Errors: `LeaseLost`. */
-    review: async (findings: readonly Finding[]) => {
+    /**
+     * Adds the findings of a later review of the plan to the last accepted attempt, which is refused after all if they
+     * begin another one. Errors: `LeaseLost`.
+     */
+    review: async (findings: readonly Finding[], outcome: 'accepted' | 'refused' = 'accepted') => {
       if (!accepted || findings.length === 0) return
       const { number, found } = accepted
       found.push(...foundIn('check', findings))
-      const entry = { diagnostics: diagnosticsOf(found, number), total: found.length }
+      const entry = { diagnostics: diagnosticsOf(found, number), total: found.length, outcome }
       await write(() => recordFindings(sql, round, number, entry))
     },
   }

@@ -10,11 +10,16 @@ import { remediateDrift } from '../steps/drift/remediate-drift.ts'
 import { createStatementCheck, type IntentCheck, noteUnmet, startIntentCheck } from '../steps/generate/check-intent.ts'
 import { createUnaskedCheck, findUnasked } from '../steps/generate/find-unasked.ts'
 import { findUnplanned } from '../steps/generate/find-unplanned.ts'
-import { createEnvironmentCheck, createEnvironmentsCheck } from '../steps/generate/plan-environments.ts'
+import {
+  createEnvironmentCheck,
+  createEnvironmentsCheck,
+  type EnvironmentCheck,
+} from '../steps/generate/plan-environments.ts'
+import { type AuditFinding, keepReview, returnFindings } from '../steps/generate/return-findings.ts'
 import { createRuleCheck, decideLock, reviewPlan } from '../steps/generate/review-plan.ts'
 import { savePlan } from '../steps/generate/save-plan.ts'
 import { describeOthersChanges, describeResult, joinParts } from '../steps/generator/compose-result.ts'
-import { generateAndValidate, LeftUnchanged } from '../steps/generator/generate-and-validate.ts'
+import { LeftUnchanged, openGeneration } from '../steps/generator/generate-and-validate.ts'
 import { initialise, planOutsideTargets, type ValidPlan } from '../steps/plan/plan.ts'
 import { completePlanDocument } from '../steps/plan/store-plan.ts'
 import { chooseSessionTargets } from '../steps/plan/targets.ts'
@@ -67,7 +72,8 @@ async function carryOut(kit: Kit, intent: IntentCheck, judgement: string): Promi
     createUnaskedCheck(kit, intent),
     createRuleCheck(kit),
   ]
-  const validated = await generateAndValidate(kit, {
+  const start = structuredClone(run.result)
+  const generation = await openGeneration(kit, {
     query,
     prompt: writeTaskQuery(query, judgement),
     operation: 'generate',
@@ -78,7 +84,41 @@ async function carryOut(kit: Kit, intent: IntentCheck, judgement: string): Promi
   })
   const turn: Turn = { user: secrets.text(query), assistant: describeResult(run.result) }
   run.conversation.push(turn)
-  const plan = await checkDrift(kit, validated, conventions)
+  const settling = { intent, conventions, environments, turn }
+  let settled = await settle(kit, generation.value, settling)
+  const { objections } = settled.review
+  if (objections.length > 0 && generation.again) {
+    const reviewed = structuredClone(run.result)
+    Object.assign(run.result, structuredClone(start))
+    const returned = await returnFindings(kit, generation.again, { reviewed: settled.plan, objections })
+    settled = returned.isSame
+      ? {
+          ...settled,
+          plan: returned.valid,
+          review: keepReview(kit, settled.review, { ...returned, reviewed, objections }),
+        }
+      : await settle(kit, returned.valid, { ...settling, returned: objections })
+    turn.assistant = joinParts([describeResult(run.result), describeOthersChanges(run.result)])
+  }
+  const { plan, checked, review } = settled
+  await completePlanDocument(kit, plan, { beyond: await settled.beyond, checked })
+  await decideLock(kit, review)
+  await savePlan(kit, plan)
+  return { status: 'completed' }
+}
+
+interface Settling {
+  intent: IntentCheck
+  conventions: Conventions
+  environments: EnvironmentCheck
+  turn: Turn
+  returned?: readonly AuditFinding[]
+}
+
+/** Brings others' changes into valid code, and reviews the plan of the result. */
+async function settle(kit: Kit, valid: ValidPlan, { intent, conventions, environments, turn, returned }: Settling) {
+  const { run, secrets } = kit
+  const plan = await checkDrift(kit, valid, conventions)
   run.result.gaps.unshift(...(await findUnplanned(kit, plan)))
   run.result.changes = listChanges(plan.plan, secrets)
   const beyond = planOutsideTargets(kit, plan)
@@ -92,11 +132,8 @@ async function carryOut(kit: Kit, intent: IntentCheck, judgement: string): Promi
   const unchecked = intent.gap()
   if (unchecked !== null) run.result.gaps.push(unchecked)
   else if (checked.length === 0) run.result.notes.push(NO_STATEMENT)
-  const review = await reviewPlan(kit, plan, { beyond, checked, conventions, environments, unasked })
-  await completePlanDocument(kit, plan, { beyond: await beyond, checked })
-  await decideLock(kit, review)
-  await savePlan(kit, plan)
-  return { status: 'completed' }
+  const review = await reviewPlan(kit, plan, { beyond, checked, conventions, environments, unasked, returned })
+  return { plan, beyond, checked, review }
 }
 
 const NO_STATEMENT = 'The request states nothing that code can compare with a plan, so that no statement was checked.'

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { cutEnd, endSentence } from '../../src/base/text.ts'
-import { countsInWords, describeChange, renderPath } from '../../src/plan/change-list.ts'
+import { describeChange } from '../../src/plan/actions.ts'
+import { countsInWords, renderPath } from '../../src/plan/change-list.ts'
 import type { DocumentAttribute, DocumentResource, PlanDocument } from '../../src/plan/document/plan-document.ts'
 import { covers } from '../../src/plan/targets.ts'
 import type { LastReview, ReviewDocuments } from '../../src/reports/last-review.ts'
@@ -96,7 +97,9 @@ function describeOutside({ outside_targets: outside }: PlanDocument): string {
     return cutEnd(`What a plan of the whole root would change besides is not known: ${outside.reason}`, MAX_LINE)
   return section(
     'Only a plan of the whole root would also change',
-    outside.changes.map(describeChange),
+    outside.changes.map(({ moved_from, ...change }) =>
+      describeChange({ ...change, ...(moved_from !== undefined && { previous_address: moved_from }) }),
+    ),
     ROOM.outside,
     outside.changes_left_out,
   )

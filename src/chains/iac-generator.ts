@@ -276,6 +276,13 @@ export const writeRulesQuery = (findings: string) =>
   'could apply it. Mend each finding in the code; where the request itself asks for exactly that, leave the code and ' +
   `say so in the summary. ${WHOLE_RESULT}\n\n${fence('findings of rules', findings)}`
 
+/** Asks to mend what the audit of the plan finds; it may be wrong, since a model made it. */
+export const writeAuditQuery = (findings: string) =>
+  'The engine accepts the code, but the audit of its plan, by a model that sees no code, finds what would lock the ' +
+  'session, so that nobody could apply it. Mend each finding in the code; where the request itself asks for exactly ' +
+  `that, or the plan does not do it, leave the code and say so in the summary. There is one attempt for this. ${WHOLE_RESULT}\n\n` +
+  fence('findings of the audit', findings)
+
 /** Asks to keep what the plan destroys or changes unasked; `found` has the `moved` blocks that code knows. */
 export const writeUnaskedQuery = (found: string) =>
   'The engine accepts the code, but its plan destroys existing objects, or changes objects that it moves, and the ' +

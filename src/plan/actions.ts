@@ -14,6 +14,9 @@ export const PLAN_ACTIONS = [
 /** An action of a plan on an object. `import`, `move` and `forget` stand for plans that do nothing else with it. */
 export type PlanAction = (typeof PLAN_ACTIONS)[number]
 
+/** The actions of a list: all but reading. */
+export type ListedAction = Exclude<PlanAction, 'read' | 'none'>
+
 /** The actions that change only the state. */
 export const STATE_ACTIONS = ['move', 'import', 'forget'] as const
 export type StateAction = (typeof STATE_ACTIONS)[number]
@@ -70,3 +73,8 @@ export const toReportCounts = <Counts extends { replace: number }>({ replace, ..
   ...counts,
   recreate: replace,
 })
+
+/** Formats a change: `recreate module.a.x.y, which was x.y`. */
+export const describeChange = (change: { action: PlanAction; address: string; previous_address?: string }): string =>
+  `${toReportAction(change.action)} ${change.address}` +
+  (change.previous_address === undefined ? '' : `, which was ${change.previous_address}`)

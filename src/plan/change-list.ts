@@ -1,14 +1,19 @@
 import { itemsOf, type Json, memberOf } from '../base/json.ts'
 import type { Masker } from '../base/masking.ts'
-import { isMoved, mainAction, type PlanAction, type PlanCounts, type StateAction, toReportAction } from './actions.ts'
+import {
+  describeChange,
+  isMoved,
+  type ListedAction,
+  mainAction,
+  type PlanCounts,
+  type StateAction,
+  toReportAction,
+} from './actions.ts'
 import { appendStep } from './addresses.ts'
 import { CRITICALITY_IN_WORDS, criticalChanges } from './impact.ts'
 import type { Plan, ResourceChange } from './plan.ts'
 import { addressOf } from './planned-changes.ts'
 import { changesOutsideTargets } from './targets.ts'
-
-/** The actions of a list: all but reading. */
-export type ListedAction = Exclude<PlanAction, 'read' | 'none'>
 
 /** One entry of a plan; every text is masked. */
 export interface ListedChange {
@@ -140,11 +145,3 @@ export function planFacts(plan: Plan, targets: readonly string[]): string {
   const shortened = total > lines.length ? [...lines, `and ${total - lines.length} more`] : lines
   return [countsInWords(counts), ...shortened].join('\n')
 }
-
-/** Formats a change: `recreate module.a.x.y, which was x.y`. */
-export const describeChange = ({
-  action,
-  address,
-  previous_address: before,
-}: Pick<ListedChange, 'address' | 'previous_address'> & { action: PlanAction }): string =>
-  `${toReportAction(action)} ${address}${before === undefined ? '' : `, which was ${before}`}`

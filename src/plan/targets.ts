@@ -1,5 +1,5 @@
 import { itemsOf, type Json, memberOf, parseQuoted } from '../base/json.ts'
-import { type PlannedChange, toReportAction } from './actions.ts'
+import { describeChange, isMoved, type ListedAction, mainAction, type PlannedChange } from './actions.ts'
 import { withoutIndexes } from './addresses.ts'
 import type { CodeChanges } from './code/changes.ts'
 import { within } from './code/modules.ts'
@@ -7,7 +7,7 @@ import type { Diagnostic } from './diagnostics/diagnostic.ts'
 import { parseDiagnostics } from './diagnostics/parse.ts'
 import type { DriftOperation } from './drift.ts'
 import { describesCode, modulesOf, type Plan, plannedResources, type ResourceChange, stateResources } from './plan.ts'
-import { managedChanges, plannedChanges, stateIdentifiers } from './planned-changes.ts'
+import { addressOf, managedChanges, stateIdentifiers } from './planned-changes.ts'
 
 /** Most targets that the iac service accepts; beyond it the whole root is planned. */
 const MAX_TARGETS = 256
@@ -34,19 +34,41 @@ export function covers(target: string, address: string): boolean {
 /** True for module addresses, with or without an index. */
 const isModule = (target: string) => /(^|\.)module\.[^.[\]]+(\[("(\\.|[^"\\])*"|\d+)\])?$/.test(target)
 
+/** A change outside of targets; one that only moves, imports or forgets an object is one too. */
+export interface OutsideChange {
+  address: string
+  type: string
+  action: ListedAction
+  /** The address in the state, when it is another one. */
+  previous_address?: string
+}
+
 /**
  * Changes of a whole-root plan that a targeted plan leaves out, with what differs in them (masked); `reason` (short,
  * masked) when that plan failed.
  */
 export type BeyondTargets =
-  | { made: true; changes: PlannedChange[]; operations?: readonly DriftOperation[] }
+  | { made: true; changes: OutsideChange[]; operations?: readonly DriftOperation[] }
   | { made: false; reason: string }
 
-/** Returns whole-root changes at addresses that the targeted plan leaves unchanged, in the plan's order. */
-export function changesBeyond(targeted: Plan, whole: Plan): PlannedChange[] {
-  const planned = new Set(plannedChanges(targeted).map(({ address }) => address))
-  return plannedChanges(whole).filter(({ address }) => !planned.has(address))
+/** Returns whole-root changes at addresses that the targeted plan leaves as they are, in the plan's order. */
+export function changesBeyond(targeted: Plan, whole: Plan): OutsideChange[] {
+  const planned = new Set(allChanges(targeted).map(({ address }) => address))
+  return allChanges(whole).filter(({ address }) => !planned.has(address))
 }
+
+const allChanges = (plan: Plan): OutsideChange[] =>
+  plan.resource_changes.flatMap((resource) => {
+    const action = mainAction(resource)
+    if (action === 'none' || action === 'read') return []
+    const { type, previous_address } = resource
+    return {
+      address: addressOf(resource),
+      type,
+      action,
+      ...(isMoved(resource) && previous_address && { previous_address }),
+    }
+  })
 
 /** Title of the report entry about changes outside the targets. */
 export const BEYOND_TITLE = 'Outside the targets'
@@ -63,7 +85,7 @@ export function describeBeyondTargets(beyond: BeyondTargets): string {
   if (changes.length === 0) return 'A plan of the whole root changes nothing outside the targets.'
   const count = changes.length === 1 ? 'a change' : `${changes.length} changes`
   const lead = `A plan of the whole root would also make ${count} that this plan leaves out:`
-  const lines = changes.slice(0, MAX_LISTED).map(({ address, action }) => `- ${toReportAction(action)} ${address}`)
+  const lines = changes.slice(0, MAX_LISTED).map((change) => `- ${describeChange(change)}`)
   const more = changes.length > MAX_LISTED ? [`- and ${changes.length - MAX_LISTED} more`] : []
   return [lead, ...lines, ...more].join('\n')
 }

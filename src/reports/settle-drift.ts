@@ -1,6 +1,6 @@
 import type { Masker } from '../base/masking.ts'
 import { cutEnd, joinNames } from '../base/text.ts'
-import { toReportAction } from '../plan/actions.ts'
+import { describeChange } from '../plan/actions.ts'
 import { stripBackticks, withoutIndexes } from '../plan/addresses.ts'
 import { type DriftFact, type DriftOperation, driftFacts } from '../plan/drift.ts'
 import type { BeyondTargets } from '../plan/targets.ts'
@@ -102,7 +102,7 @@ function remediatedEntry(
   return {
     file_path: files.find((file) => changedFiles.includes(file)) ?? only ?? fileOf(operation.address),
     resource_address: operation.address,
-    changes: [...changes, ...missing.map(describeChange)],
+    changes: [...changes, ...missing.map(describeFact)],
   }
 }
 
@@ -188,10 +188,10 @@ function describeUnseen(beyond: BeyondTargets): string {
   if (!beyond.made) return `Whether anything else differs was not looked at, and could not be: ${beyond.reason}`
   const { changes, operations = [] } = beyond
   if (changes.length === 0) return 'A plan of the whole root shows no other difference.'
-  const lines = changes.slice(0, MAX_UNSEEN).map(({ address, action }) => {
-    const operation = operations.find((one) => one.address === address)
+  const lines = changes.slice(0, MAX_UNSEEN).map((change) => {
+    const operation = operations.find((one) => one.address === change.address)
     const facts = operation ? driftFacts(operation).map(({ text }) => text) : []
-    return `- ${toReportAction(action)} ${address}${facts.length > 0 ? `: ${shorten(facts.join('. '))}` : ''}`
+    return `- ${describeChange(change)}${facts.length > 0 ? `: ${shorten(facts.join('. '))}` : ''}`
   })
   const more = changes.length > MAX_UNSEEN ? [`- and ${changes.length - MAX_UNSEEN} more`] : []
   const count = changes.length === 1 ? '1 more difference' : `${changes.length} more differences`
@@ -216,7 +216,7 @@ function entriesAbout<Entry extends { resource_address: string }>(entries: reado
 }
 
 /** Describes a remediated attribute that the model did not mention. */
-const describeChange = ({ attribute, text }: DriftFact): Change => ({
+const describeFact = ({ attribute, text }: DriftFact): Change => ({
   attribute_modified: attribute,
   change_description: 'The code was brought in line with the infrastructure.',
   details: [`Before: ${text}`],

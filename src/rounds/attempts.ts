@@ -53,16 +53,20 @@ export async function recordAttemptEnd(sql: Db, round: ClaimedRound, number: num
     FROM session WHERE round_id = ${round.id} AND number = ${number} RETURNING number`
 }
 
-/** Replaces the findings of an ended attempt after a later review of its plan found more. Throws `LeaseLost`. */
+/**
+ * Replaces the findings of an ended attempt after a later review of its plan found more, and its outcome if these are
+ * why another attempt begins. Throws `LeaseLost`.
+ */
 export async function recordFindings(
   sql: Db,
   round: ClaimedRound,
   number: number,
-  found: { diagnostics: readonly AttemptDiagnostic[]; total: number },
+  found: { diagnostics: readonly AttemptDiagnostic[]; total: number; outcome: AttemptOutcome },
 ): Promise<void> {
   await writeHeld(sql, round)`
     UPDATE round_attempts
-    SET diagnostics = ${storableJson(found.diagnostics)}::jsonb, diagnostics_total = ${found.total}
+    SET diagnostics = ${storableJson(found.diagnostics)}::jsonb, diagnostics_total = ${found.total},
+        outcome = ${found.outcome}
     FROM session WHERE round_id = ${round.id} AND number = ${number} RETURNING number`
 }
 

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { createPlanDocument } from '../../src/plan/document/create-document.ts'
+import { PlanDocumentSchema } from '../../src/plan/document/plan-document.ts'
 import {
   type BeyondTargets,
   changesBeyond,
@@ -266,6 +268,7 @@ describe('changesBeyond', () => {
       'update terraform_data.pending',
       'delete terraform_data.gone',
       'delete terraform_data.gone (deposed object abcd1234)',
+      'forget terraform_data.forgotten',
     ])
   })
 
@@ -278,7 +281,33 @@ describe('changesBeyond', () => {
       'terraform_data.pending',
       'terraform_data.gone',
       'terraform_data.gone (deposed object abcd1234)',
+      'terraform_data.forgotten',
     ])
+  })
+
+  it('names what is only moved, imported or forgotten', () => {
+    const inState = planOf([
+      { address: 'terraform_data.new', previous_address: 'terraform_data.old', actions: ['no-op'] },
+      { address: 'terraform_data.both', previous_address: 'terraform_data.was', actions: ['update'] },
+      { address: 'terraform_data.taken', actions: ['no-op'], importing: { id: 'x' } },
+      { address: 'terraform_data.left', actions: ['forget'] },
+      { address: 'terraform_data.same', actions: ['no-op'] },
+    ])
+    const changes = changesBeyond(planOf([]), inState)
+    expect(describeBeyondTargets({ made: true, changes }).split('\n').slice(1)).toEqual([
+      '- move terraform_data.new, which was terraform_data.old',
+      '- update terraform_data.both, which was terraform_data.was',
+      '- import terraform_data.taken',
+      '- forget terraform_data.left',
+    ])
+    expect(changesBeyond(inState, inState)).toEqual([])
+    const document = createPlanDocument({
+      ...{ plan: planOf([]), targets: ['a.b'], masker: { text: (text: string) => text } },
+      beyond: { made: true, changes },
+    })
+    expect(PlanDocumentSchema.parse(document).outside_targets).toMatchObject({
+      changes: [{ action: 'move', moved_from: 'terraform_data.old' }, {}, { action: 'import' }, { action: 'forget' }],
+    })
   })
 
   it('is empty when both agree', () => {

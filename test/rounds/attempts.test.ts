@@ -95,7 +95,7 @@ describe('the attempts of a round', () => {
     await recordAttemptBegin(db.sql, round, first)
     await recordAttemptEnd(db.sql, round, 1, { ...refused, outcome: 'accepted' })
     const rule = { ...diagnostic, step: 'check', rule: 'aws.s3.public' } as const
-    await recordFindings(db.sql, round, 1, { diagnostics: [diagnostic, rule], total: 7 })
+    await recordFindings(db.sql, round, 1, { diagnostics: [diagnostic, rule], total: 7, outcome: 'accepted' })
     expect(await attemptsOf(uuid)).toMatchObject([
       { outcome: 'accepted', diagnostics: [diagnostic, rule], diagnostics_total: 7 },
     ])
@@ -120,7 +120,7 @@ describe('the attempts of a round', () => {
     const writes = (stale: ClaimedRound) => [
       () => recordAttemptBegin(db.sql, stale, first),
       () => recordAttemptEnd(db.sql, stale, 1, refused),
-      () => recordFindings(db.sql, stale, 1, { diagnostics: [diagnostic], total: 1 }),
+      () => recordFindings(db.sql, stale, 1, { diagnostics: [diagnostic], total: 1, outcome: 'accepted' }),
     ]
     for (const write of writes(round)) await expect(write()).rejects.toBeInstanceOf(LeaseLost)
     expect(await attemptsOf(uuid)).toEqual(before)

@@ -23,8 +23,8 @@ export function generate(conversation: Conversation): Reply {
   if (ids) return writeImports(ids, conversation)
   const drift = driftTask(query)
   if (drift) return mendDrift(drift, conversation)
-  if (conversation.data.has('unasked') || /^Hint: the provider \S+ cannot be installed/m.test(query))
-    return mend(conversation)
+  if (['unasked', 'findings of the audit'].some((label) => conversation.data.has(label))) return mend(conversation)
+  if (/^Hint: the provider \S+ cannot be installed/m.test(query)) return mend(conversation)
   return isRefusal(conversation) ? repair(conversation) : write(conversation)
 }
 
@@ -56,7 +56,7 @@ function write({ query, steps: all }: Conversation): Reply {
   }
   if (steps.length === 0) return listRoot
   if (steps.length === 1) return readFiles(names)
-  if (edited(steps)) return complete('done', recording.summary)
+  if (edited(steps)) return complete('done', recording.summary, recording.assumptions)
   const files: Files = Object.fromEntries(names.map((name) => [name, resultOf(steps, 'read_file', name)]))
   const edits = editsIn(recording, files)
   return edits.length > 0

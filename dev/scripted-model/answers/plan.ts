@@ -1,4 +1,5 @@
 import { type Conversation, oneCall, type Reply } from '../conversation.ts'
+import { findRecording } from '../recordings.ts'
 
 type Action = 'create' | 'update' | 'delete' | 'recreate'
 const ACTIONS: [RegExp, Action][] = [
@@ -50,7 +51,7 @@ export function planReport({ query }: Conversation): Reply {
         `${replaced} replaced.`,
       bullet_points: changes.map(({ name, action }) => ({ title: name, description: `${name} ${WORDS[action]}.` })),
     },
-    estimated_costs: {
+    estimated_costs: findRecording(query.split(AFTER_REQUESTS)[0] ?? '')?.costs ?? {
       introduction_paragraph: 'The resources are built into the engine and cost nothing.',
       breakdown: types.map((resource_type) => ({
         resource_type,

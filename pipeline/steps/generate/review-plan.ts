@@ -40,6 +40,7 @@ import type { PlanCheck } from '../plan/validators.ts'
 import { type Conventions, templatesFor } from '../shared/compose-prompts.ts'
 import type { Unasked } from './find-unasked.ts'
 import type { EnvironmentCheck } from './plan-environments.ts'
+import { type AuditFinding, noteReturned, objectionsTo } from './return-findings.ts'
 
 interface ReviewOptions {
   /** The pending plan of the whole root. */
@@ -51,6 +52,14 @@ interface ReviewOptions {
   unasked?: Pick<Unasked, 'losses' | 'isKnown'>
   /** Plans with the values of other environments; their results become remarks of the round. */
   environments?: Pick<EnvironmentCheck, 'notes'>
+  /** What the audit of an earlier plan of the round found and the author was asked to mend. */
+  returned?: readonly AuditFinding[]
+}
+
+/** A finished audit. */
+interface Audit {
+  report: ComplianceReport
+  objections: AuditFinding[]
 }
 
 type ReviewInput = ReviewOptions & { background: PlanBackground }
@@ -61,7 +70,12 @@ type ReviewInput = ReviewOptions & { background: PlanBackground }
  * its error is thrown; a failing audit does not affect the report. The plan of the whole root has always ended
  * afterwards, because its job works in this workspace. Errors: those of `writeGenerateReport` and of `auditCompliance`.
  */
-export async function reviewPlan(kit: Kit, valid: ValidPlan, options: ReviewOptions): Promise<Review> {
+export async function reviewPlan(
+  kit: Kit,
+  valid: ValidPlan,
+  options: ReviewOptions,
+): Promise<Review & { objections: AuditFinding[] }> {
+  const { returned = [] } = options
   const stop = new AbortController()
   try {
     kit.run.result.notes.push(...((await options.environments?.notes()) ?? []))
@@ -69,8 +83,12 @@ export async function reviewPlan(kit: Kit, valid: ValidPlan, options: ReviewOpti
     tellForeignProviders(kit, valid)
     const background = await readBackground(kit)
     await kit.status.show('report', 'Infrastructure successfully validated. Generating report')
+    const audit = () => auditBeside(kit, valid, { ...options, background }, stop.signal)
+    // After an earlier audit it comes first, so that the report says what became of the findings.
+    const early = returned.length > 0 ? { audit: await audit() } : null
+    if (early) noteReturned(kit, returned, early.audit)
     const reporting = writeGenerateReport(kit, valid, { ...options, background })
-    const auditing = auditBeside(kit, valid, { ...options, background }, stop.signal)
+    const auditing = early ? Promise.resolve(early.audit) : audit()
     // Awaited only after the report; until then a failure must not count as unhandled.
     auditing.catch(() => {})
     const report = await reporting.catch(async (error: unknown) => {
@@ -78,7 +96,8 @@ export async function reviewPlan(kit: Kit, valid: ValidPlan, options: ReviewOpti
       await Promise.allSettled([auditing])
       throw error
     })
-    return { report, compliance: await keepAudit(kit, await auditing) }
+    const audited = await auditing
+    return { report, compliance: await keepAudit(kit, audited?.report ?? null), objections: audited?.objections ?? [] }
   } finally {
     await Promise.allSettled([options.beyond])
   }
@@ -107,7 +126,7 @@ async function auditBeside(
   valid: ValidPlan,
   { beyond, conventions, background, unasked }: ReviewInput,
   stop: AbortSignal,
-): Promise<ComplianceReport | null> {
+): Promise<Audit | null> {
   const { run } = kit
   if (!run.context.config.orchestration.enable_compliance_checker) return null
   const signal = AbortSignal.any([run.signal, stop])
@@ -152,13 +171,13 @@ async function readWrittenBlocks({ run }: Kit): Promise<(type: string, name: str
   return (type, name) => written.has(`${type}.${name}`)
 }
 
-/** Checks the plan with rules and a model. Errors: those of `runAgent`; `ReportGenerationError`. */
+/** Checks the plan with rules and a model, whose blocking findings are objections. Errors: those of `runAgent`. */
 async function auditCompliance(
   kit: Kit,
   valid: ValidPlan,
   { background, conventions, unasked }: Pick<ReviewInput, 'background' | 'conventions' | 'unasked'>,
   signal: AbortSignal,
-): Promise<ComplianceReport> {
+): Promise<Audit> {
   const { run, secrets } = kit
   const { rules } = run.context.config.orchestration
   const code = evaluateRules(valid.plan, {
@@ -182,7 +201,8 @@ async function auditCompliance(
   const findings = await runChain(kit, complianceChecker, values, { signal })
   const merged = mergeFindings(code, findings)
   const told = listChanges(valid.plan, secrets).total === 0 ? ofEmptyPlan(merged) : merged
-  return complianceVerdict(finishReport('compliance', complianceFindings, told, secrets))
+  const report = complianceVerdict(finishReport('compliance', complianceFindings, told, secrets))
+  return { report, objections: objectionsTo(valid, report.violations.slice(code.findings.length)) }
 }
 
 /** The name of the check, as attempts are compared by it. */
@@ -237,6 +257,8 @@ function listFindings(
 export interface Review {
   report: GenerateReport
   compliance: ComplianceReport
+  /** What the author said to findings that went back and that the code still has; masked. */
+  answer?: string
 }
 
 /** Returns true to lock, false to unlock (only after a passed audit, below high impact), null for no change. */
@@ -250,13 +272,14 @@ export function lockDecision({ report, compliance }: Review, blockOnHighImpact: 
 const MAX_REASONS = { findings: 5, characters: 500 }
 
 /** Says by which gates a review locks a session, and for what; masked like its documents. */
-function lockReasons({ report, compliance }: Review, blockOnHighImpact: boolean): ReviewReason[] {
+function lockReasons({ report, compliance, answer }: Review, blockOnHighImpact: boolean): ReviewReason[] {
   const { level, title, description } = report.potential_impact.banner
   const found = blockingFindings(compliance.violations).map(
     ({ rule_id, resource, message }) => `${rule_id}${resource ? ` at ${resource}` : ''}: ${message}`,
   )
   const more = found.length - MAX_REASONS.findings
-  const shown = [...found.slice(0, MAX_REASONS.findings), ...(more > 0 ? [`and ${more} more`] : [])].join(' ')
+  const words = answer === undefined ? [] : [answer]
+  const shown = [...found.slice(0, MAX_REASONS.findings), ...(more > 0 ? [`and ${more} more`] : []), ...words].join(' ')
   const reasons: ReviewReason[] = [
     ...(compliance.passed ? [] : [{ gate: 'compliance', what: shown } as const]),
     ...(level === 'high' && blockOnHighImpact

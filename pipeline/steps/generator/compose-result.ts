@@ -5,8 +5,8 @@ import type { RoundResult } from '../../../src/rounds/round-result.ts'
 /** The generator's answer to one attempt, with facts from code. */
 export interface Attempt extends GeneratorAnswer {
   number: number
-  /** The reason for the attempt: the task, validation findings, or a missing part of the request. */
-  reason: 'task' | 'validation' | 'request'
+  /** The reason for the attempt: the task, validation findings, a missing part of the request, or what an audit found. */
+  reason: 'task' | 'validation' | 'request' | 'audit'
   /** What became of the attempt before it, with its number; empty for the first one. */
   after: string
   files: readonly string[]
@@ -30,7 +30,7 @@ export function composeResult(
   const last = Math.max(0, attempts.findLastIndex(wrote))
   const present = attempts.slice(last)
   const mended = attempts.slice(1 + attempts.findIndex(wrote), last + 1).filter(wrote)
-  const kept = present.slice(1).filter(({ reason }) => reason === 'request')
+  const kept = present.slice(1).filter(({ reason }) => reason === 'request' || reason === 'audit')
   const files = mended.length > 0 && changed.length > 0 ? [`Changed in all: ${joinNames(changed, MAX_NAMED)}.`] : []
   return {
     summary: present[0]?.summary ?? '',

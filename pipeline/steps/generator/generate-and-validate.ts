@@ -1,5 +1,5 @@
 import { PlatformError } from '../../../src/base/errors.ts'
-import { cutMiddle, endSentence } from '../../../src/base/text.ts'
+import { endSentence } from '../../../src/base/text.ts'
 import type { Operation } from '../../../src/base/vocabulary.ts'
 import {
   writeAttemptNote,
@@ -26,6 +26,7 @@ import {
   withoutWarnings,
 } from './diagnose.ts'
 import { type GeneratorDialogue, openGenerator } from './generator-dialogue.ts'
+import { describeLoss, outcomeOf } from './outcome.ts'
 import { publishChanges } from './publish-changes.ts'
 import { createRatchet, MAX_SAME } from './ratchet.ts'
 
@@ -118,10 +119,23 @@ class CodeNotLoaded extends ValidationLoopExceeded {
  * and of the object store.
  */
 export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<Value>): Promise<Value> {
-  const { run, secrets } = kit
-  const { prompt } = task
+  return (await openGeneration(kit, task)).value
+}
+
+/** A further attempt, asked for by what was found after the loop had ended. */
+interface Objection<Value> {
+  /** The query for the attempt. */
+  prompt: string
+  /** Why it is made, for the record of attempts. */
+  reason: string
+  /** Validates the code as it stands now, which is put back if the attempt is not taken. */
+  validateAgain: GoodEnough<Value>['validateAgain']
+}
+
+/** Does the same, and lets the loop go on once more with the same conversation. */
+export async function openGeneration<Value>(kit: Kit, task: GenerationTask<Value>) {
   const progress: Progress<Value> = {
-    ...{ attempts: [], reason: 'task', prompt, findings: null, fallback: null },
+    ...{ attempts: [], reason: 'task', prompt: task.prompt, findings: null, fallback: null },
     ...{
       ratchet: createRatchet(),
       endsEarly: false,
@@ -131,11 +145,54 @@ export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<
       changed: new Set(),
     },
   }
-  const value = await runAttempts(kit, task, progress).catch(async (error: unknown) => {
+  const { query, operation, forbid, importIds, conventions, maxAttempts } = task
+  const generator = await openGenerator(kit, { query, operation, forbid, importIds, ...conventions })
+  const { value, isTaken } = await conclude(kit, task, progress, runAttempts(kit, task, progress, generator))
+  const attempt = progress.attempts.length + 1
+  return {
+    value,
+    /**
+     * Makes one further attempt; null when the task has no attempt left, or ended with an earlier one. The attempt is
+     * taken only if it is valid and loses no check that was passed before; otherwise the present code is put back and
+     * validated again. The result of the whole task is added to that of the round once more. Errors: those of the loop,
+     * when the code that was put back is not valid either.
+     */
+    again:
+      !isTaken || attempt > maxAttempts
+        ? null
+        : async ({ prompt, reason, validateAgain }: Objection<Value>) => {
+            const commit = await kit.run.workspace.head()
+            const fallback = { commit, attempts: [...progress.attempts], validateAgain }
+            const trajectory = progress.trajectory.with(-1, `${progress.trajectory.at(-1)}, but the audit objected`)
+            Object.assign(progress, { prompt, fallback, trajectory, reason: 'audit' } satisfies Partial<
+              Progress<Value>
+            >)
+            // Others' changes may have been written into the code since.
+            generator.forgetCalls()
+            const last = { ...task, maxAttempts: attempt, firstAttempt: attempt, reason }
+            return await conclude(kit, last, progress, runAttempts(kit, last, progress, generator))
+          },
+  }
+}
+
+/**
+ * Awaits a loop, goes back to good enough code when it fails, so that the last attempt is not taken, and adds the result
+ * of the task to that of the round.
+ */
+async function conclude<Value>(
+  kit: Kit,
+  task: GenerationTask<Value>,
+  progress: Progress<Value>,
+  loop: Promise<Value>,
+): Promise<{ value: Value; isTaken: boolean }> {
+  const { run, secrets } = kit
+  let isTaken = true
+  const value = await loop.catch(async (error: unknown) => {
     await tellTrajectory(kit, progress, error)
     if (!progress.fallback || !(error instanceof PlatformError) || run.signal.aborted) throw error
     run.log.warn('the code goes back to an earlier attempt that was good enough', { error })
     progress.attempts = progress.fallback.attempts
+    isTaken = false
     return await restoreFallback(kit, task, { ...progress, ...progress.fallback }, error)
   })
   noteTrajectory(kit, progress.trajectory)
@@ -149,7 +206,7 @@ export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<
       repairs: masked(repairs),
     })
   }
-  return value
+  return { value, isTaken }
 }
 
 interface Progress<Value> {
@@ -174,12 +231,16 @@ interface Progress<Value> {
   changed: Set<string>
 }
 
-async function runAttempts<Value>(kit: Kit, task: GenerationTask<Value>, progress: Progress<Value>): Promise<Value> {
-  const { query, operation, forbid, importIds, conventions, maxAttempts } = task
-  const generator = await openGenerator(kit, { query, operation, forbid, importIds, ...conventions })
+async function runAttempts<Value>(
+  kit: Kit,
+  task: GenerationTask<Value> & { firstAttempt?: number; reason?: string },
+  progress: Progress<Value>,
+  generator: GeneratorDialogue,
+): Promise<Value> {
+  const { operation, maxAttempts, firstAttempt = 1 } = task
   let last: Validation<Value> | null = null
-  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-    const reason = attempt === 1 ? reasonOfLoop(task) : null
+  for (let attempt = firstAttempt; attempt <= maxAttempts; attempt++) {
+    const reason = task.reason ?? (attempt === 1 ? reasonOfLoop(task) : null)
     const facts = { task: operation, reason, judge: wordsAbout }
     last = await kit.attempts.record(facts, () => runAttempt(kit, task, { attempt, generator, progress }))
     if (last.ok) return last.value
@@ -273,26 +334,6 @@ async function restore(kit: Kit, progress: Pick<Progress<unknown>, 'changed'>, c
   const published = await publish(kit, progress)
   if (published.files.length > 0) kit.attempts.changed(published.commit)
 }
-
-const describeLoss = (lost: readonly string[], attempt: number | undefined): string =>
-  `The plan has lost what that of attempt ${attempt} had: ${lost.join('; ')}.`
-
-/** Describes, in a few words and unmasked, what became of an attempt. */
-function outcomeOf(validation: Validation<unknown>, lost: readonly string[]): string {
-  if (lost.length > 0 && (validation.ok || !validation.step))
-    return `was not taken, because it lost: ${lost.join('; ')}`
-  if (validation.ok) {
-    const lacks = [...(validation.verdicts ?? [])].filter(([, isPassed]) => !isPassed).map(([name]) => name)
-    return lacks.length === 0 ? 'was accepted' : `was accepted, although it lacks: ${lacks.join('; ')}`
-  }
-  const [first = ''] = withoutWarnings(validation.feedback).match(/(?<=Error: ).+/) ?? validation.feedback.split('\n')
-  const words = cutMiddle(first.replace(/^- /, '').replace(/\.$/, ''), MAX_OUTCOME)
-  if (validation.step) return `failed at ${validation.step}: ${words}`
-  if (validation.unloaded !== undefined) return `was not planned: ${words}`
-  return `was valid, but not what was asked for: ${words}`
-}
-
-const MAX_OUTCOME = 160
 
 /** Adds the outcomes of several attempts to the remarks of the round. */
 function noteTrajectory({ run }: Kit, trajectory: readonly string[]): void {

@@ -8,7 +8,7 @@ const STEPS: readonly EngineStep[] = ['init', 'validate', 'plan', 'show']
 const LOADED = 'all of its code is loaded'
 
 /** What the ratchet reads of the validation of an attempt. */
-interface Judged {
+export interface Judged {
   ok: boolean
   /** The step at which the engine refused the code. */
   step?: EngineStep

@@ -234,10 +234,11 @@ const readChange = (entry: JsonObject): Change => ({
 function describeOutside(beyond: BeyondTargets | null | undefined, display: Display): DocumentOutside | null {
   if (!beyond) return null
   if (!beyond.made) return { made: false, reason: display.text(beyond.reason) }
-  const changes = beyond.changes.slice(0, MAX_BRIEF).map(({ address, type, action }) => ({
+  const changes = beyond.changes.slice(0, MAX_BRIEF).map(({ address, type, action, previous_address }) => ({
     address: display.text(address),
     type: display.text(type),
     action,
+    ...(previous_address !== undefined && { moved_from: display.text(previous_address) }),
   }))
   return { made: true, changes, changes_left_out: beyond.changes.length - changes.length }
 }

@@ -84,7 +84,9 @@ const Resource = z.object({
 const Outside = z.union([
   z.object({
     made: z.literal(true),
-    changes: z.array(z.object({ address: text(), type: text(), action: z.enum(PLAN_ACTIONS) })),
+    changes: z.array(
+      z.object({ address: text(), type: text(), action: z.enum(PLAN_ACTIONS), moved_from: text().optional() }),
+    ),
     changes_left_out: count(),
   }),
   z.object({ made: z.literal(false), reason: text() }),

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { ReportType } from '../../../src/base/vocabulary.ts'
-import type { ChangeList, ListedAction, ListedChange } from '../../../src/plan/change-list.ts'
+import type { ListedAction } from '../../../src/plan/actions.ts'
+import type { ChangeList, ListedChange } from '../../../src/plan/change-list.ts'
 import type { Evidence, StoredDocument } from '../../../src/pull-requests/evidence/evidence.ts'
 import { complianceVerdict } from '../../../src/reports/compliance.ts'
 import {

@@ -1,6 +1,6 @@
-import { fromReportAction, toReportAction } from '../../../plan/actions.ts'
+import { fromReportAction, type ListedAction, toReportAction } from '../../../plan/actions.ts'
 import { localName } from '../../../plan/addresses.ts'
-import { type ChangeList, countsInWords, type ListedAction, type ListedChange } from '../../../plan/change-list.ts'
+import { type ChangeList, countsInWords, type ListedChange } from '../../../plan/change-list.ts'
 import { criticalityOf } from '../../../plan/impact.ts'
 import type { GenerateReport } from '../../../reports/schemas.ts'
 import type { Evidence } from '../evidence.ts'

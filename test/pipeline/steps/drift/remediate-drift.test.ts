@@ -3,6 +3,7 @@ import { checkDrift } from '../../../../pipeline/modes/generate.ts'
 import type { DriftTask } from '../../../../pipeline/steps/drift/genuine-drift.ts'
 import { remediateDrift } from '../../../../pipeline/steps/drift/remediate-drift.ts'
 import { MASK } from '../../../../src/base/masking.ts'
+import type { DriftOperation } from '../../../../src/plan/drift.ts'
 import type { Plan } from '../../../../src/plan/plan.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { planOf } from '../../../plan/fixtures.ts'
@@ -56,7 +57,10 @@ const OF_OTHERS = planOf([
 ])
 const withSplitter = async (script: Script[], engine?: EngineScript, orchestration = {}, base: Plan = OF_OTHERS) => {
   const world = await steps.world({ scripts: { [SPLIT]: script, task_complete: done }, engine, orchestration })
-  Object.assign(world.kit.base, { read: async () => ({ ok: true, plan: base, state: null }) })
+  const read = async (_plan: Plan, _state: unknown, operations: DriftOperation[]) => [
+    { operations, reading: { ok: true, plan: base } },
+  ]
+  Object.assign(world.kit.base, { read })
   return world
 }
 const messages = async (world: StepWorld) => {

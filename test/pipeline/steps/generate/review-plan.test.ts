@@ -193,7 +193,7 @@ describe('reviewPlan', () => {
     await finishRound(context, round, { status: 'completed', message: '', history: null, commit: null, usage: null })
     await acceptRound(context, { session_uuid: uuid, mode: 'generate', query: 'Make it 7 days', is_partial: false })
     const next = (await runRound(context, uuid)).round
-    Object.assign(world.run, { round: next })
+    Object.assign(world.run, { round: next, setStatus: async () => {} })
     Object.assign(world.run.result, {
       summary: 'Logs stay for 7 days.',
       assumptions: ['Only staging is meant.'],
