@@ -268,6 +268,7 @@ const OPENS_STATE: readonly string[] = [
   'import',
   'state_resource_ids',
   'state_summary',
+  'state_rm',
   'schema',
 ]
 
@@ -315,7 +316,7 @@ export function cancelledBy({ cancellation }: Pick<BareRun, 'cancellation'>): st
 }
 
 /** Jobs that write the state. They are always awaited, because only their end shows what they did. */
-const WRITES_STATE: readonly string[] = ['apply', 'import']
+const WRITES_STATE: readonly string[] = ['apply', 'import', 'state_rm']
 /** Maximum wait for any other job of a cancelled round, unless `services.iac.job_timeout` is shorter. */
 const STOP_LIMIT_MS = 600_000
 

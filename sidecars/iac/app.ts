@@ -87,6 +87,16 @@ function addSubmitRoute(app: Hono, kind: JobKind, jobs: JobService, settings: Ia
 const noNul = (text: z.ZodString) => text.refine((value) => !value.includes('\0'), 'must not contain NUL')
 const workspacePath = noNul(z.string().min(1).max(4096).startsWith('/', 'must be an absolute path'))
 const argument = noNul(z.string().min(1).max(4096)).refine((value) => !value.startsWith('-'), 'must not begin with "-"')
+/** An instance of a managed resource. `module.a` alone, which stands for all that is in it, is none. */
+const NAME = String.raw`[A-Za-z_\u00c0-\ud7ff][A-Za-z0-9_\u00c0-\ud7ff-]*`
+const KEY = String.raw`(?:\[(?:\d+|"(?:\\[^\u0000-\u001f]|[^"\\\u0000-\u001f])*")\])?`
+const resourceAddress = z
+  .string()
+  .max(4096)
+  .regex(
+    new RegExp(`^(?:module\\.${NAME}${KEY}\\.)*(?!data\\.|module\\.)${NAME}\\.${NAME}${KEY}$`, 'u'),
+    'must be the address of one managed resource',
+  )
 const repository = z
   .string()
   .min(1)
@@ -158,6 +168,7 @@ export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
   }),
   diagnostics: bodyWith({ programs_only: z.boolean().optional() }),
   state_summary: bodyWith(scoped),
+  state_rm: bodyWith({ ...scoped, address: resourceAddress }),
   fmt: z.strictObject({ workspace_path: workspacePath, texts: z.array(text).min(1).max(256) }),
 }
 
@@ -174,6 +185,7 @@ export const ROUTES: Record<JobKind, string> = {
   diagnostics: '/v1/diagnostics',
   fmt: '/v1/fmt',
   state_summary: '/v1/state-summary',
+  state_rm: '/v1/state-rm',
 }
 
 /** Returns the real path of a workspace, the key of its queue; null if the engine cannot enter it. */

@@ -2,7 +2,7 @@ import type { ProcessIdentity } from '../../src/runtime/process-identity.ts'
 import type { Problem } from '../shared/http.ts'
 
 /** Kinds that are additions to the contract, which a replacement of this service may omit. */
-export const ADDITIONS = ['schema', 'diagnostics', 'fmt', 'state_summary'] as const
+export const ADDITIONS = ['schema', 'diagnostics', 'fmt', 'state_summary', 'state_rm'] as const
 export const JOB_KINDS = [
   'init',
   'validate',

@@ -169,6 +169,7 @@ describe('the client of iac', () => {
     import: { workspace_path, ...scope, address: 'aws_s3_bucket.logs', resource_id: 'logs' },
     state_resource_ids: { workspace_path },
     state_summary: { workspace_path, ...scope },
+    state_rm: { workspace_path, ...scope, address: 'aws_s3_bucket.logs' },
     scope_resource_ids: { workspace_path, ...scope },
   }
   const client = (answer: (operation: Operation) => { status: number; body: unknown }) =>

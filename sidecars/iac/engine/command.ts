@@ -31,6 +31,7 @@ export function engineArguments(kind: JobKind, request: JobRequest, backendConfi
     import: ['import', ...quiet, address, id],
     state_resource_ids: ['state', 'pull'],
     state_summary: ['state', 'pull'],
+    state_rm: ['state', 'rm', '-no-color', address],
     schema: ['providers', 'schema', '-json'],
     diagnostics: ['validate', '-json', '-no-color'],
     fmt: ['fmt', '-no-color', '-list=false', ...fileNames(texts)],

@@ -38,7 +38,7 @@ interface CheckOptions {
 const READS_ONLY: readonly JobKind[] = ['init', 'validate', 'diagnostics', 'schema']
 const READS_TESTS: readonly JobKind[] = ['init', 'validate', 'diagnostics']
 const USES_SAVED_BACKEND: readonly JobKind[] = [
-  ...(['plan', 'import', 'show', 'state_resource_ids', 'state_summary', 'schema'] as const),
+  ...(['plan', 'import', 'show', 'state_resource_ids', 'state_summary', 'state_rm', 'schema'] as const),
 ]
 const HAS_PLAN: readonly JobKind[] = ['apply', 'show']
 

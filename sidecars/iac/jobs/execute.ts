@@ -25,6 +25,7 @@ import { ADDITIONS, CANCELLED, type Engine, JobFault, type JobKind, type JobReco
 import { runFormatJob } from './format.ts'
 import { type TakenPlan, takePlan } from './plan-copy.ts'
 import type { ExecuteJob, Supervision } from './service.ts'
+import { runRemovalJob } from './state-removal.ts'
 import { runSummaryJob } from './state-summary.ts'
 import type { JobStore } from './store.ts'
 
@@ -32,7 +33,7 @@ import type { JobStore } from './store.ts'
 export const APPLY_REFUSED = 'The apply of this plan would be refused'
 
 /** Kinds that write state, and hold its lock meanwhile. */
-const SAVES_STATE: readonly JobKind[] = ['apply', 'import']
+const SAVES_STATE: readonly JobKind[] = ['apply', 'import', 'state_rm']
 
 interface ExecutorOptions {
   settings: IacSettings
@@ -85,15 +86,20 @@ function createCommandRunner(options: ExecutorOptions) {
     const hidden = await secrets.open(job.job_id, job.workspace_path, tokens)
     const started = performance.now()
     const run = await prepareRun(options, job, plan, { args, logins }, supervision)
-    const list = { args: ['workspace', 'list'], logins: [] }
-    const listWorkspaces = async () => (await prepareRun(options, job, plan, list, supervision))(null)
+    const listing = (...list: string[]) => {
+      const command = { args: list, logins: [] }
+      return async () => (await prepareRun(options, job, plan, command, supervision))(null)
+    }
     const cache = { path: settings.pluginCacheDir, isWritable: options.executor.boundary.sandbox === 'none' }
     const runKind = () => {
       const { job_id: name, workspace_path: workspace } = job
       const init = { turns: cacheTurns, stderr: output.stderr, name, workspace, mirror: settings.providerMirror }
       if (job.kind === 'init') return runInit(run, cache, init)
       if (job.kind === 'schema') return runSchemaJob(options, request, output, () => run(cache))
-      return job.kind === 'state_summary' ? runSummaryJob(output, () => run(cache), listWorkspaces) : run(cache)
+      if (job.kind === 'state_summary') return runSummaryJob(output, () => run(cache), listing('workspace', 'list'))
+      const { address = '' } = request
+      if (job.kind !== 'state_rm') return run(cache)
+      return runRemovalJob(output, address, listing('state', 'list', '-no-color', address), () => run(cache))
     }
     // The output of a stopped command can be read as well.
     const exitCode = await runKind().finally(() => hideIn(output, hidden))
@@ -115,7 +121,8 @@ async function prepareRun(
 ): Promise<RunOnce> {
   const { settings, store, engine, executor } = options
   const surroundings = await prepareSurroundings(options, job.kind, plan.request)
-  const isAddition = ADDITIONS.some((addition) => addition === job.kind)
+  const savesState = SAVES_STATE.includes(job.kind)
+  const isBrief = !savesState && ADDITIONS.some((addition) => addition === job.kind)
   return async (cache) => {
     await removeOutput(store.output(job.job_id))
     const access = surroundings.access(cache)
@@ -128,9 +135,9 @@ async function prepareRun(
         env: withLogins(surroundings.env(cache?.path ?? null), logins),
         ...store.output(job.job_id),
         // The core waits at most half a minute for an addition, and no other job of the workspace runs meanwhile.
-        timeoutMs: Math.min(settings.jobTimeoutSeconds, isAddition ? 120 : Infinity) * 1000,
+        timeoutMs: Math.min(settings.jobTimeoutSeconds, isBrief ? 120 : Infinity) * 1000,
         ...commandLimits(settings),
-        savesState: SAVES_STATE.includes(job.kind),
+        savesState,
         ...supervision,
       },
       plan.path === null ? access : { ...access, private: [...access.private, plan.path] },

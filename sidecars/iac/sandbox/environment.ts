@@ -25,7 +25,7 @@ const SETTINGS =
 const REGISTRY_TOKENS = /^TF_TOKEN_/
 
 /** Kinds that ask a cloud. */
-const CLOUD_KINDS: readonly JobKind[] = ['init', 'plan', 'apply', 'import', 'state_summary']
+const CLOUD_KINDS: readonly JobKind[] = ['init', 'plan', 'apply', 'import', 'state_summary', 'state_rm']
 /** Kinds that open the state, whose store may be in another cloud. */
 const STATE_KINDS: readonly JobKind[] = [...CLOUD_KINDS, 'state_resource_ids']
 

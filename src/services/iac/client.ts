@@ -23,10 +23,11 @@ const ROUTES: Record<IacJobKind, string> = {
   import: '/v1/import',
   state_resource_ids: '/v1/import/state-resource-ids',
   state_summary: '/v1/state-summary',
+  state_rm: '/v1/state-rm',
   scope_resource_ids: '/v1/import/scope-resource-ids',
 }
 /** Jobs that change infrastructure or state. They are submitted only once, so that no change is repeated. */
-const ONCE_ONLY: readonly IacJobKind[] = ['apply', 'import']
+const ONCE_ONLY: readonly IacJobKind[] = ['apply', 'import', 'state_rm']
 const RECONNECT_WAITS_MS = [250, 500, 1000, 2000]
 const NOT_OFFERED = [404, 405, 501]
 

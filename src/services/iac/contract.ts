@@ -43,6 +43,8 @@ export interface IacJobs {
   state_resource_ids: EngineRoot
   /** Only where the service offers it. */
   state_summary: EngineRoot & Scoped
+  /** Removes one object from the state; it stays in the cloud. Only where the service offers it. */
+  state_rm: EngineRoot & { address: string } & Scoped
   scope_resource_ids: EngineRoot & Scoped
 }
 export type IacJobKind = keyof IacJobs
@@ -68,7 +70,7 @@ export interface CodeText {
  */
 export interface IacClient {
   submit<Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind], signal?: AbortSignal): Promise<string>
-  /** Waits for a job. `resubmit` submits a lost job once more; never used for `apply` and `import`. */
+  /** Waits for a job. `resubmit` submits a lost job once more; never used for jobs that write the state. */
   wait(jobId: string, options?: { signal?: AbortSignal; resubmit?: () => Promise<string> }): Promise<EngineResult>
   /** Submits a job and waits for it. `onSubmitted` is awaited before the first poll, so that it can record the id. */
   run<Kind extends IacJobKind>(
@@ -86,6 +88,7 @@ export interface IacClient {
       | 'plan_sha256'
       | 'repository'
       | 'state_summary'
+      | 'state_rm'
       | 'migrate_state'
       | 'module_credentials'
       | 'lock'

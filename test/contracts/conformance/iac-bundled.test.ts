@@ -42,6 +42,7 @@ describe('the bundled iac service', () => {
         'addition.schema',
         'addition.state_summary',
         'addition.migrate_state',
+        'addition.state_rm',
       ]),
     )
   })

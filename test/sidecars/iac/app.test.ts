@@ -126,6 +126,7 @@ describe('other answers', () => {
         'diagnostics',
         'fmt',
         'state_summary',
+        'state_rm',
         'output',
         'output_from',
         'cancel',

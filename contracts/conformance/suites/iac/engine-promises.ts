@@ -295,6 +295,29 @@ export function additionPromises(
         )
       },
     ),
+    addition(
+      'stateRm',
+      'addition.state_rm',
+      'Where it is offered, one object leaves the state, and nothing does for an address of several or of none',
+      async (tester) => {
+        const code = { 'main.tf': `${TWO_RESOURCES}\nresource "terraform_data" "many" {\n  count = 2\n}\n` }
+        const workspace = await initialised(tester, code)
+        await run(tester, 'plan', workspace, { ...SCOPE, plan_file: 'all.plan' })
+        await run(tester, 'apply', workspace, { ...SCOPE, plan_file: 'all.plan' })
+        const managed = async () => textsIn(await run(tester, 'stateResourceIds', workspace))?.length
+        const remove = (address: string) => run(tester, 'stateRm', workspace, { ...SCOPE, address })
+        for (const address of ['terraform_data.many', 'terraform_data.none']) {
+          const done = await remove(address)
+          tester.expect(done.result !== null && done.result.exit_code !== 0, 'the exit code is 0', done.made)
+        }
+        tester.expect((await managed()) === 4, 'something was removed')
+        for (const address of ['terraform_data.first', 'terraform_data.many[1]']) {
+          const done = await remove(address)
+          tester.expect(done.result?.exit_code === 0, 'the exit code is another one than 0', done.made)
+        }
+        tester.expect((await managed()) === 2, 'the state holds other objects')
+      },
+    ),
     ...cancelPromises(contract),
     ...outputPromises({ contract }, run),
   ]

@@ -82,6 +82,36 @@ describe('the commands with a real engine', () => {
     expect((await service.run('/v1/import', body)).result.exit_code).toBe(1)
   })
 
+  it('removes one object from the state, and nothing for an address of several, of none or of a module', async () => {
+    const many = 'resource "terraform_data" "many" {\n  for_each = toset(["x", "y.z"])\n}\n'
+    const workspace_path = await service.workspace({ 'main.tf': `${TWO}\n${many}` })
+    await init(workspace_path)
+    await plan(workspace_path)
+    await apply(workspace_path)
+    const remove = (address: string) => service.run('/v1/state-rm', { workspace_path, ...SCOPE, address })
+    const managed = async () =>
+      JSON.parse((await service.run('/v1/import/state-resource-ids', { workspace_path })).result.stdout).length
+    for (const [address, reason] of [
+      ['terraform_data.many', 'terraform_data.many stands for other objects: terraform_data.many["x"], '],
+      ['terraform_data.none', ''],
+      ['terraform_data.many["z"]', ''],
+    ] as const) {
+      const { result } = await remove(address)
+      expect(result).toMatchObject({ exit_code: 1, stderr: expect.stringContaining(reason) })
+    }
+    expect(await managed()).toBe(4)
+    expect((await remove('terraform_data.many["y.z"]')).result).toMatchObject({
+      exit_code: 0,
+      stdout: expect.stringContaining('Removed terraform_data.many["y.z"]'),
+    })
+    expect((await remove('terraform_data.a')).result.exit_code).toBe(0)
+    expect(await managed()).toBe(2)
+    for (const address of ['module.m', '-state=x', 'data.a.b', 'a.b c', 'a', 'a.b\n', 'a.b["x', 'a.b[*]']) {
+      const json = { workspace_path, ...SCOPE, address }
+      expect((await service.request('POST', '/v1/state-rm', { json })).status, address).toBe(422)
+    }
+  })
+
   it('hands on what the engine says about wrong code', async () => {
     const workspace_path = await service.workspace({ 'main.tf': 'resource "terraform_data" "a" {\n  inputs = 1\n}\n' })
     await init(workspace_path)

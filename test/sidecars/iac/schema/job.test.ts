@@ -76,6 +76,7 @@ describe('schema jobs with a real engine', () => {
       'diagnostics',
       'fmt',
       'state_summary',
+      'state_rm',
       'output',
       'output_from',
       'cancel',
