@@ -1,7 +1,6 @@
 import { PlatformError } from '../../src/base/errors.ts'
 import { importReportWriter } from '../../src/chains/report-writers.ts'
 import { describePlan } from '../../src/chains/shared/plan-background.ts'
-import { isNamed } from '../../src/plan/imports/compare-imported.ts'
 import { identityOf, type ScopeInventory, takeInventory } from '../../src/plan/imports/inventory.ts'
 import { followMoves, leftoverBlocks, stateAlignment, takeOut } from '../../src/plan/imports/pairs.ts'
 import { storePreview, storeReport } from '../../src/reports/artifacts.ts'
@@ -21,7 +20,6 @@ import {
 } from '../steps/import/discover.ts'
 import { converge, importSelected } from '../steps/import/import-selected.ts'
 import { type Ledger, openLedger, resumeLedger } from '../steps/import/ledger.ts'
-import { readMisplaced } from '../steps/import/read-objects.ts'
 import type { ValidPlan } from '../steps/plan/plan.ts'
 import { assertRootIsSupported } from '../steps/shared/check-root.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
@@ -60,9 +58,7 @@ export async function importResources(kit: Kit): Promise<Outcome> {
   await resumed?.settle(discovery.managed)
   const ledger = resumed ?? (await openLedger(kit, selection.ids))
   const planned = await importSelected(kit, { ledger, resumed: resumed !== null, conventions })
-  // Where nothing could be read before, the plan after the import is the first to show another object.
-  const unseen = ledger.imported().filter((one) => !ledger.hasSeen(one.resource_id) && isNamed(planned.plan, one))
-  const misplaced = await readMisplaced(kit, unseen)
+  const misplaced = ledger.misplaced()
   const after = await converge(kit, { ledger, misplaced, imported: planned, conventions })
   const imported = followMoves(ledger.imported(), after.plan, identityOf(run.round.session.provider))
   const excluded = [...selection.excluded, ...ledger.managedElsewhere()]

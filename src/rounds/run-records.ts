@@ -51,7 +51,10 @@ export async function recordAdoption(sql: Sql, round: ClaimedRound, detail: Audi
   })
 }
 
-/** A cloud identifier that was selected for import. `address` is set just before the engine imports it. */
+/**
+ * A cloud identifier that was selected for import. `address` is set just before the engine imports it, and empty once
+ * it was taken out of the state again. Until `imported`, only the state shows whether the import took place.
+ */
 export interface RoundImport {
   position: number
   resource_id: string
@@ -100,5 +103,19 @@ export async function recordImport(
 export async function markImported(sql: Sql, round: ClaimedRound, position: number): Promise<void> {
   await writeHeld(sql, round)`
     UPDATE round_imports SET imported = true FROM session
+    WHERE round_id = ${round.id} AND position = ${position} RETURNING position`
+}
+
+/**
+ * Records that an import is no longer one: with its address before the engine takes it out of the state, so that after
+ * an interruption the state decides, and with an empty one afterwards. Throws `LeaseLost`.
+ */
+export async function recordRemoval(
+  sql: Sql,
+  round: ClaimedRound,
+  { position, address }: { position: number; address: string },
+): Promise<void> {
+  await writeHeld(sql, round)`
+    UPDATE round_imports SET imported = false, address = ${address} FROM session
     WHERE round_id = ${round.id} AND position = ${position} RETURNING position`
 }

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
-import { markImported, readImports, recordImport, recordSelection } from '../../src/rounds/run-records.ts'
+import {
+  markImported,
+  readImports,
+  recordImport,
+  recordRemoval,
+  recordSelection,
+} from '../../src/rounds/run-records.ts'
 import { claimedSession, claimOf, useVerbs } from '../sessions/fixtures.ts'
 
 const { db, context } = useVerbs()
@@ -22,6 +28,21 @@ describe('the record of an import round', () => {
     ])
   })
 
+  it('keeps what is taken out of the state again open: by its address before, without one afterwards', async () => {
+    const { claim: round } = await claimed()
+    await recordSelection(db.sql, round, ['a', 'b'])
+    for (const position of [0, 1]) {
+      await recordImport(db.sql, round, { position, address: `a.b[${position}]`, commit: 'c1' })
+      await markImported(db.sql, round, position)
+    }
+    await recordRemoval(db.sql, round, { position: 0, address: 'a.b[0]' })
+    await recordRemoval(db.sql, round, { position: 1, address: '' })
+    expect(await readImports(db.sql, round)).toEqual([
+      { position: 0, resource_id: 'a', address: 'a.b[0]', imported: false },
+      { position: 1, resource_id: 'b', address: '', imported: false },
+    ])
+  })
+
   it('makes a round that is taken up again begin with the code that the state relies on', async () => {
     const { uuid, claim: round } = await claimed()
     await recordSelection(db.sql, round, ['a'])
@@ -39,6 +60,7 @@ describe('the record of an import round', () => {
     await expect(recordSelection(db.sql, round, ['b'])).rejects.toThrow(LeaseLost)
     await expect(recordImport(db.sql, round, { position: 0, address: 'a.b', commit: 'c' })).rejects.toThrow(LeaseLost)
     await expect(markImported(db.sql, round, 0)).rejects.toThrow(LeaseLost)
+    await expect(recordRemoval(db.sql, round, { position: 0, address: 'a.b' })).rejects.toThrow(LeaseLost)
     expect(await readImports(db.sql, round)).toEqual([
       { position: 0, resource_id: 'a', address: null, imported: false },
     ])

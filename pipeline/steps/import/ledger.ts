@@ -1,3 +1,4 @@
+import type { Misplaced, SeenObject } from '../../../src/plan/imports/compare-imported.ts'
 import { identityOf } from '../../../src/plan/imports/inventory.ts'
 import type { Failure, Pair } from '../../../src/plan/imports/pairs.ts'
 import {
@@ -5,6 +6,7 @@ import {
   type RoundImport,
   readImports,
   recordImport,
+  recordRemoval,
   recordSelection,
 } from '../../../src/rounds/run-records.ts'
 import type { Kit } from '../../kit/kit.ts'
@@ -14,6 +16,10 @@ interface Entry extends RoundImport {
   error: string | null
   /** The address under which somebody else has imported it since the selection; null otherwise. */
   managedElsewhere: string | null
+  /** Why its import stays in the state although it is of another object; null otherwise. */
+  misplaced: string | null
+  /** Its last import that was taken out of the state again; null without one. */
+  takenOut: Failure | null
 }
 
 export type Ledger = ReturnType<typeof createLedger>
@@ -36,13 +42,23 @@ export async function resumeLedger(kit: Kit): Promise<Ledger | null> {
   return rows.some(({ address }) => address !== null) ? createLedger(kit, rows) : null
 }
 
+/** Says for the report what became of an import that was taken out of the state again. */
+const describeTakenOut = ({ address, error }: Failure) =>
+  `It was imported as ${address} and taken out of the state again: ${error}.`
+
 const UNADDRESSED = 'No resource block was written for it.'
 
 /** Tracks selected identifiers in the database, so that a round that is taken over imports nothing twice. */
 function createLedger({ run }: Kit, rows: readonly RoundImport[]) {
   const { context, round } = run
   const toIdentity = identityOf(round.session.provider)
-  const entries: Entry[] = rows.map((row) => ({ ...row, error: null, managedElsewhere: null }))
+  const entries: Entry[] = rows.map((row) => ({
+    ...row,
+    address: row.address || null,
+    ...{ error: null, managedElsewhere: null, misplaced: null, takenOut: null },
+  }))
+  /** What plans have shown of objects that were imported to the wrong block. */
+  const objects = new Map<string, SeenObject>()
   const foreign = new Set<string>()
   const seen = new Set<string>()
   const byId = new Map(entries.map((entry) => [entry.resource_id, entry]))
@@ -56,7 +72,7 @@ function createLedger({ run }: Kit, rows: readonly RoundImport[]) {
   const succeed = async (resourceId: string) => {
     const entry = entryOf(resourceId)
     await markImported(context.sql, round, entry.position)
-    Object.assign(entry, { imported: true, error: null })
+    Object.assign(entry, { imported: true, error: null, takenOut: null })
   }
   return {
     size: entries.length,
@@ -69,10 +85,10 @@ function createLedger({ run }: Kit, rows: readonly RoundImport[]) {
       ),
     /** Returns everything that waits for an import, with the reason. */
     failed: () =>
-      openEntries().map(({ address, resource_id, error }) => ({
-        address: address ?? '',
+      openEntries().map(({ address, resource_id, error, takenOut }) => ({
+        address: address ?? takenOut?.address ?? '',
         resource_id,
-        error: error ?? UNADDRESSED,
+        error: takenOut === null ? (error ?? UNADDRESSED) : describeTakenOut(takenOut),
       })),
     /** Returns the identifiers that somebody else has imported since the selection. */
     managedElsewhere: () =>
@@ -90,6 +106,34 @@ function createLedger({ run }: Kit, rows: readonly RoundImport[]) {
     fail: ({ resource_id, error }: Failure) => {
       entryOf(resource_id).error = error
     },
+    /**
+     * Records that the engine is about to take an import out of the state; must be called before. Errors: `LeaseLost`;
+     * an error for what this round has not imported, which nothing may take out.
+     */
+    beginRemoval: async ({ address, resource_id, object }: Misplaced) => {
+      const entry = byId.get(resource_id)
+      if (!entry?.imported || entry.address !== address) throw new Error('this round has not imported the address')
+      await recordRemoval(context.sql, round, { position: entry.position, address })
+      entry.imported = false
+      objects.set(resource_id, object)
+    },
+    /** Records that an import was taken out of the state; the identifier is pending again. Errors: `LeaseLost`. */
+    endRemoval: async ({ address, resource_id, error }: Failure) => {
+      const entry = entryOf(resource_id)
+      await recordRemoval(context.sql, round, { position: entry.position, address: '' })
+      Object.assign(entry, { address: null, error: null, takenOut: { address, resource_id, error } })
+    },
+    objects: (): ReadonlyMap<string, SeenObject> => objects,
+    /** Notes an import that stays in the state although it is of another object. */
+    noteMisplaced: ({ resource_id, error }: Failure) => {
+      entryOf(resource_id).misplaced = error
+      seen.add(resource_id)
+    },
+    /** Returns the imports that stay in the state although they are of another object. */
+    misplaced: (): Failure[] =>
+      entries.flatMap(({ imported, address, resource_id, misplaced }) =>
+        imported && address !== null && misplaced !== null ? [{ address, resource_id, error: misplaced }] : [],
+      ),
     /** Notes pairs whose object was read and fits the block. */
     noteSeen: (pairs: readonly Pair[]) => {
       for (const { resource_id } of pairs) seen.add(resource_id)

@@ -4,9 +4,11 @@ import {
   findMisplaced,
   importBlocks,
   kubernetesImportId,
+  type Misplaced,
 } from '../../../src/plan/imports/compare-imported.ts'
 import type { Failure, Pair } from '../../../src/plan/imports/pairs.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
+import { stateIdentifiers } from '../../../src/plan/planned-changes.ts'
 import { limitTargets } from '../../../src/plan/targets.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { writeIntoRoot } from '../../workspace/backend-override.ts'
@@ -93,17 +95,31 @@ async function planImports(kit: Kit, pairs: readonly Pair[], budget: { plans: nu
 }
 
 /**
- * Finds the imported pairs of which a plan shows that the object is that of another block. None when no plan can be
- * made. Errors: `LeaseLost`; the reason of the run's signal.
+ * Finds the imported pairs of which a plan shows that the object is that of another block. Nothing is seen when no plan
+ * can be made. Errors: `LeaseLost`; the reason of the run's signal.
  */
-export async function readMisplaced(kit: Kit, pairs: readonly Pair[]): Promise<Failure[]> {
-  if (pairs.length === 0) return []
+export async function readMisplaced(
+  kit: Kit,
+  pairs: readonly Pair[],
+): Promise<{ seen: readonly Pair[]; misplaced: Misplaced[] }> {
+  const plan = pairs.length === 0 ? null : await planImported(kit, pairs)
+  if (plan === null) return { seen: [], misplaced: [] }
+  const misplaced = findMisplaced(plan, pairs).map((one) => ({ ...one, error: kit.secrets.text(one.error) }))
+  return { seen: compareImported(plan, pairs).seen, misplaced }
+}
+
+/** Reports whether the state has an address; null when no plan can be made. Errors: those of `readMisplaced`. */
+export async function isInState(kit: Kit, pair: Pair): Promise<boolean | null> {
+  const plan = await planImported(kit, [pair])
+  return plan && stateIdentifiers(plan).has(pair.address)
+}
+
+async function planImported(kit: Kit, pairs: readonly Pair[]): Promise<Plan | null> {
   try {
-    const found = findMisplaced(await planBeside(kit, pairs), pairs)
-    return found.map((failure) => ({ ...failure, error: kit.secrets.text(failure.error) }))
+    return await planBeside(kit, pairs)
   } catch (error) {
     kit.run.log.info('imports could not be compared with their blocks', { reason: describeRefusal(kit, error) })
-    return []
+    return null
   }
 }
 

@@ -1,9 +1,9 @@
-import { PlatformError } from '../../../src/base/errors.ts'
 import { writePairsQuery } from '../../../src/chains/iac-generator.ts'
 import { importAddresses } from '../../../src/chains/import-chains.ts'
 import { actionOf } from '../../../src/plan/actions.ts'
 import { awsImportId, providerRegion } from '../../../src/plan/imports/aws-import-forms.ts'
 import { checkPairs, isInvented } from '../../../src/plan/imports/check-pairs.ts'
+import { compareKnown } from '../../../src/plan/imports/compare-imported.ts'
 import { matchLiterally } from '../../../src/plan/imports/identity.ts'
 import { identityOf } from '../../../src/plan/imports/inventory.ts'
 import {
@@ -16,9 +16,7 @@ import {
 import { describesCode, type Plan } from '../../../src/plan/plan.ts'
 import { changesByAddress, isCreated, stateIdentifiers } from '../../../src/plan/planned-changes.ts'
 import { findUnplannedBlocks, limitTargets } from '../../../src/plan/targets.ts'
-import type { EngineResult } from '../../../src/services/iac/contract.ts'
 import type { Finding } from '../../kit/attempts.ts'
-import { runWhenStateIsFree } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { Validation } from '../generator/generate-and-validate.ts'
@@ -27,6 +25,8 @@ import { chooseSessionTargets } from '../plan/targets.ts'
 import { readManagedIds } from './discover.ts'
 import type { Ledger } from './ledger.ts'
 import { readObjects } from './read-objects.ts'
+import { takeOutMisplaced } from './take-out.ts'
+import { type StateWrite, writeState } from './write-state.ts'
 
 /**
  * Creates a validator that plans, holds each pair of identifier and block against what is known, and imports. An attempt
@@ -61,13 +61,14 @@ export function createImportValidator(kit: Kit, ledger: Ledger): () => Promise<V
   const check = async (plan: Plan, proposals: readonly Pair[]) => {
     const checked = checkPairs(proposals, checkContext(kit, ledger, plan))
     ledger.noteForeign(checked.foreign)
-    const read = await readObjects(kit, plan, checked.pairs)
+    const known = compareKnown(plan, checked.pairs, ledger.objects()).map((one) => ({
+      ...one,
+      error: kit.secrets.text(one.error),
+    }))
+    const read = await readObjects(kit, plan, without(checked.pairs, known))
     ledger.noteSeen(read.seen)
-    const contradicted = new Set(read.failures.map(({ resource_id }) => resource_id))
-    return {
-      pairs: checked.pairs.filter(({ resource_id }) => !contradicted.has(resource_id)),
-      refused: [...checked.refused, ...read.failures],
-    }
+    const contradicted = [...known, ...read.failures]
+    return { pairs: without(checked.pairs, contradicted), refused: [...checked.refused, ...contradicted] }
   }
 
   return async () => {
@@ -84,24 +85,27 @@ export function createImportValidator(kit: Kit, ledger: Ledger): () => Promise<V
     const failures = await (pairs.pairs.length === 0
       ? work()
       : attempts.step('import', work, ({ length }) => length === 0))
+    const removed = await attempts.step('check', () => takeOutMisplaced(kit, ledger, plan))
     for (const failure of pairs.refused) ledger.fail(failure)
     // Only faults of the code are reported to the generator. For an invented address, a block is missing.
     const refused = pairs.refused.filter((failure) => !isInvented(failure))
     const imported = ledger.imported()
     const attempt = {
       imported,
-      failures: [...refused, ...failures],
+      failures: [...refused, ...failures, ...removed.unknown],
       lost: destroyed,
+      takenOut: removed.takenOut,
       free: createdIn(plan).flatMap(({ address }) => (imported.some((one) => one.address === address) ? [] : address)),
       foreign: ledger.foreign(),
     }
-    const failedIds = new Set(attempt.failures.map(({ resource_id }) => resource_id))
+    const failedIds = new Set([...attempt.failures, ...removed.takenOut].map(({ resource_id }) => resource_id))
     const unaddressed = ledger.pending().filter((id) => !failedIds.has(id))
     const isComplete = destroyed.length === 0 && ledger.pending().length === 0
     await attempts.step('check', async () => isComplete, Boolean)
     attempts.diagnose('import', failures.map(notImported))
     const missing = isComplete ? [] : unaddressed.map(noAddress)
-    attempts.diagnose('check', [...destroyed.map(lostBlock), ...refused.map(notImported), ...missing])
+    const found = [...destroyed.map(lostBlock), ...[...refused, ...removed.unknown].map(notImported), ...missing]
+    attempts.diagnose('check', [...removed.takenOut.map(takenOut), ...found])
     const made = { text, targets, value: result, plan: result }
     if (isComplete) return { ok: true, ...made }
     const feedback = importFeedback({ ...attempt, unaddressed })
@@ -115,11 +119,20 @@ const checkContext = (kit: Kit, ledger: Ledger, plan: Plan): PairContext => ({
   plan,
 })
 
+const without = (pairs: readonly Pair[], others: readonly Pair[]) =>
+  pairs.filter(({ resource_id }) => others.every((one) => one.resource_id !== resource_id))
+
 const createdIn = (plan: Plan) => [...changesByAddress(plan).values()].filter(isCreated)
 
 const notImported = ({ address, resource_id, error }: Failure): Finding => ({
   severity: 'error',
   summary: `${resource_id} was not imported.`,
+  detail: error,
+  address,
+})
+const takenOut = ({ address, resource_id, error }: Failure): Finding => ({
+  severity: 'error',
+  summary: `${resource_id} was taken out of the state again: its block is that of another object.`,
   detail: error,
   address,
 })
@@ -147,7 +160,9 @@ async function compareWithState(kit: Kit, ledger: Ledger, plan: Plan): Promise<v
   for (const resourceId of ledger.pending()) {
     const address = ledger.addressOf(resourceId)
     const elsewhere = managed.get(toIdentity(resourceId))
-    if (address !== null && state.has(address)) await ledger.succeed(resourceId)
+    // Another identifier may have been imported to the address since.
+    const isOther = ledger.imported().some((one) => one.address === address)
+    if (address !== null && state.has(address) && !isOther) await ledger.succeed(resourceId)
     else if (elsewhere !== undefined)
       ledger.markManagedElsewhere(resourceId, `Managed as ${elsewhere} by the time of the import.`)
   }
@@ -210,21 +225,14 @@ async function importPairs(kit: Kit, ledger: Ledger, { plan, pairs }: { plan: Pl
 const showProgress = ({ status }: Kit, ledger: Ledger) =>
   status.show('validating', `Imported ${ledger.imported().length} of ${ledger.size} resources.`)
 
-/** The result of the import of one resource. */
-interface ImportAttempt {
-  /** Null on success. */
-  error: string | null
-  /** True if the engine itself reported the result; false when its response was lost. */
-  isCertain: boolean
-}
-
 /** Imports one resource; an identifier that AWS rejects, such as an ARN, is repeated in the type's own form. */
-async function importOne(kit: Kit, plan: Plan, pair: Pair): Promise<ImportAttempt> {
-  const first = await importAs(kit, pair)
+async function importOne(kit: Kit, plan: Plan, pair: Pair): Promise<StateWrite> {
+  const importAs = (one: Pair) => writeState(kit, 'import', { ...kit.engine.scoped, ...one })
+  const first = await importAs(pair)
   const region = providerRegion(plan, pair.address)
   const other = kit.run.round.session.provider === 'aws' ? awsImportId(pair.address, pair.resource_id, region) : null
   if (first.error === null || !first.isCertain || other === null || !REFUSED_FORM.test(first.error)) return first
-  const second = await importAs(kit, { ...pair, resource_id: other })
+  const second = await importAs({ ...pair, resource_id: other })
   const hint = region === null && /@[a-z0-9-]+$/.test(other) ? `\n${NO_REGION}` : ''
   return second.error === null ? second : { ...second, error: `${first.error}\n${second.error}${hint}` }
 }
@@ -256,24 +264,3 @@ const REFUSED_FORM = new RegExp(
   ].join('|'),
   'i',
 )
-
-async function importAs(kit: Kit, pair: Pair): Promise<ImportAttempt> {
-  const { run, engine, secrets } = kit
-  const body = { ...engine.scoped, ...pair }
-  const fault: { text: string | null } = { text: null }
-  const submit = async (): Promise<EngineResult> => {
-    try {
-      return await engine.run('import', body)
-    } catch (error) {
-      run.signal.throwIfAborted()
-      if (!(error instanceof PlatformError)) throw error
-      run.log.warn('the outcome of an import is not known', { ...pair, error })
-      fault.text = error.message
-      return { exit_code: 1, stdout: '', stderr: '' }
-    }
-  }
-  const { exit_code, stderr } = await runWhenStateIsFree(run, submit)
-  if (exit_code === 0) return { error: null, isCertain: true }
-  const error = secrets.text(fault.text ?? (stderr.trim() || 'engine import failed'))
-  return { error, isCertain: fault.text === null }
-}

@@ -51,12 +51,35 @@ export function isNamed(plan: Plan, { address }: Pair): boolean {
   return resource !== undefined && identifyingValues(resource.type, resource.change.after).size > 0
 }
 
+/** What a plan shows of an object. */
+export type SeenObject = Pick<ResourceChange['change'], 'before' | 'before_sensitive'>
+
+/** An imported pair whose object is that of another block. */
+export interface Misplaced extends Failure {
+  object: SeenObject
+}
+
 /** Returns imported pairs whose object has another name than the block, which is that of another object; unmasked. */
-export function findMisplaced(plan: Plan, pairs: readonly Pair[]): Failure[] {
+export function findMisplaced(plan: Plan, pairs: readonly Pair[]): Misplaced[] {
   const changes = changesByAddress(plan)
   return pairs.flatMap((pair) => {
     const change = changes.get(pair.address)
     const error = change ? describeRenaming(change) : null
+    if (!change || error === null) return []
+    const { before, before_sensitive } = change.change
+    return [{ ...pair, error, object: { before, before_sensitive } }]
+  })
+}
+
+/**
+ * Returns pairs whose object an earlier plan has shown with another name than that of the block; unmasked.
+ * @param objects by identifier
+ */
+export function compareKnown(plan: Plan, pairs: readonly Pair[], objects: ReadonlyMap<string, SeenObject>): Failure[] {
+  const changes = changesByAddress(plan)
+  return pairs.flatMap((pair) => {
+    const [block, object] = [changes.get(pair.address), objects.get(pair.resource_id)]
+    const error = block && object ? describeRenaming({ ...block, change: { ...block.change, ...object } }) : null
     return error === null ? [] : [{ ...pair, error }]
   })
 }

@@ -42,6 +42,7 @@ export function findUnplanned(proposals: readonly Pair[], { cloud, pending, plan
  * @param attempt.unaddressed identifiers without a proposed address
  * @param attempt.lost earlier imports whose block is gone from the code, so that the plan destroys them
  * @param attempt.free addresses of blocks that the plan creates and nothing was imported to
+ * @param attempt.takenOut imports that were removed from the state, because the object is that of another block
  * @param attempt.foreign identifiers that were matched with a block and are not to be imported
  */
 export function importFeedback(attempt: {
@@ -49,11 +50,12 @@ export function importFeedback(attempt: {
   failures: readonly Failure[]
   unaddressed: readonly string[]
   lost: readonly Pair[]
+  takenOut: readonly Failure[]
   free: readonly string[]
   foreign: readonly string[]
 }): string {
-  const { imported, failures, unaddressed, lost, free, foreign } = attempt
-  const waiting = new Set([...failures.map(({ resource_id }) => resource_id), ...unaddressed]).size
+  const { imported, failures, unaddressed, lost, takenOut, free, foreign } = attempt
+  const waiting = new Set([...[...failures, ...takenOut].map(({ resource_id }) => resource_id), ...unaddressed]).size
   const blocks = [
     free.length < waiting
       ? `Identifiers that wait for an import: ${waiting}. Blocks that the plan has for them: ${free.length}. Each needs one.`
@@ -64,9 +66,11 @@ export function importFeedback(attempt: {
       lost.map(describePair),
     ),
     renderBlock(
-      'Not imported:',
-      failures.map((failure) => `${describePair(failure)}: ${failure.error}`),
+      'Imported and taken out of the state again, because the block is not that of the object. Write a block for each ' +
+        'that has what the object has, or mend the block:',
+      takenOut.map(describeFailure),
     ),
+    renderBlock('Not imported:', failures.map(describeFailure)),
     renderBlock('No resource block of the plan was found for these identifiers:', unaddressed),
     renderBlock('Nothing was imported to these blocks:', waiting === 0 ? [] : free),
     renderBlock('Not among the identifiers to import, so that nothing was done with them:', foreign),
@@ -75,6 +79,7 @@ export function importFeedback(attempt: {
 }
 
 const describePair = ({ address, resource_id }: Pair) => `\`${address}\` (${resource_id})`
+const describeFailure = (failure: Failure) => `${describePair(failure)}: ${failure.error}`
 const renderBlock = (title: string, lines: readonly string[]) =>
   lines.length === 0 ? '' : [title, ...lines.map((line) => `- ${line}`)].join('\n')
 

@@ -180,13 +180,15 @@ describe('importFeedback', () => {
       failures: [{ address: 'a.two', resource_id: '2', error: 'Error: no' }],
       unaddressed: ['3'],
       lost: [],
+      takenOut: [{ address: 'a.three', resource_id: '5', error: 'the object has name "x", the block has "y"' }],
       free: ['a.two'],
       foreign: ['4'],
     })
     expect(text).toBe(
       [
-        'Identifiers that wait for an import: 2. Blocks that the plan has for them: 1. Each needs one.',
+        'Identifiers that wait for an import: 3. Blocks that the plan has for them: 1. Each needs one.',
         'Imported, leave their blocks where they are:\n- `a.one` (1)',
+        'Imported and taken out of the state again, because the block is not that of the object. Write a block for each that has what the object has, or mend the block:\n- `a.three` (5): the object has name "x", the block has "y"',
         'Not imported:\n- `a.two` (2): Error: no',
         'No resource block of the plan was found for these identifiers:\n- 3',
         'Nothing was imported to these blocks:\n- a.two',

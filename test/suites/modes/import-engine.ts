@@ -37,6 +37,7 @@ export function importEngine(given: ImportEngine): EngineScript & { imported: Ma
     if (kind === 'scope_resource_ids') return listed(scope)
     if (kind === 'state_resource_ids') return listed(state, [...imported.values()])
     if (kind === 'import') imported.set(String(body.address), String(body.resource_id))
+    if (kind === 'state_rm') imported.delete(String(body.address))
     return kind === 'show'
       ? ok(JSON.stringify({ ...documentOf(code, imported, changes, { values, objects }), configuration }))
       : ok(`${kind} output`)
