@@ -165,7 +165,9 @@ function summaryOf(
 ): string {
   const { detected, remaining, excepted, failure, beyond, isEmpty, targets = [] } = facts
   if (detected.length === 0 && failure === null) return isEmpty ? NOTHING_TO_COMPARE : noDriftIn(targets)
-  const vanished = detected.length - settled.remediated - remaining.length - excepted.length
+  // A resource that is expected to differ in part is in both lists.
+  const differing = new Set([...remaining, ...excepted].map(({ address }) => address)).size
+  const vanished = detected.length - settled.remediated - differing
   const counts = [
     `${countResources(detected.length)} differed: ${settled.remediated} remediated, ${remaining.length} left`,
     `${excepted.length} expected to differ by the exception rules`,
@@ -246,7 +248,9 @@ export function settleDriftPreview(
   const facts: DriftFacts = { ...seen, detected: [...remaining, ...excepted], changedFiles: [], beyond: null }
   const settled = settleDriftReport(narration, facts, masker)
   if (failure !== null) return { ...settled, summary: 'The drift could not be read. Nothing was changed.' }
-  const summary = isEmpty ? NOTHING_TO_COMPARE : previewSummary(remaining.length, excepted.length, seen.targets ?? [])
+  const isRemaining = (address: string) => remaining.some((operation) => operation.address === address)
+  const more = excepted.filter(({ address }) => !isRemaining(address)).length
+  const summary = isEmpty ? NOTHING_TO_COMPARE : previewSummary(remaining.length, more, seen.targets ?? [])
   return { ...settled, status: 'Succeeded', summary }
 }
 

@@ -1,4 +1,4 @@
-import { itemsOf, memberOf, parseJson } from '../../../src/base/json.ts'
+import { itemsOf, type Json, memberOf, parseJson } from '../../../src/base/json.ts'
 import { findBlock, headerOf, searchReplace, setAttribute, shownDiff, touches } from '../blocks.ts'
 import {
   bulletsIn,
@@ -28,7 +28,9 @@ export function decompose(conversation: Conversation): Reply {
     return operations(selected, explanation)
   }
   if (data.has('drift document')) return splitDrift(query)
-  return tools.has('diff_history') || steps.length > 0 ? dropOwnChanges(conversation) : operations(stringsOf(query), '')
+  return tools.has('diff_history') || steps.length > 0
+    ? dropOwnChanges(conversation)
+    : operations([...numbered(query).keys()], '')
 }
 
 /** Describes each operation in words, followed by its values as JSON. */
@@ -42,11 +44,16 @@ function splitDrift(query: string): Reply {
 
 function dropOwnChanges(conversation: Conversation): Reply {
   const diff = shownDiff(conversation.data.get('branch diff'))
-  const list = stringsOf(conversation.query).filter((operation) => !touches(diff, operation))
+  const others = [...numbered(conversation.query)].filter(([, operation]) => !touches(diff, operation))
+  const list = others.map(([number]) => number)
   return operations(list, 'Dropped what only undoes the changes of this session.')
 }
 
-const stringsOf = (query: string): string[] => itemsOf(jsonIn(query, '[')).map(show)
+/** Reads the operations of a filter, by number. */
+function numbered(query: string): Map<string, string> {
+  const entries = Object.entries((jsonIn(query, '{') ?? {}) as Record<string, Json>)
+  return new Map(entries.map(([number, entry]) => [number, show(memberOf(entry, 'operation') ?? entry)]))
+}
 
 /** An operation as the splitter wrote it: address, action and values. */
 interface Operation {
