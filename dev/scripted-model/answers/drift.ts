@@ -33,11 +33,12 @@ export function decompose(conversation: Conversation): Reply {
     : operations([...numbered(query).keys()], '')
 }
 
-/** Describes each operation in words, followed by its values as JSON. */
+/** Describes each operation in words, followed by its values as JSON and by what the rules have the splitter say. */
 function splitDrift(query: string): Reply {
   const list = itemsOf(jsonIn(query, '[')).map((entry) => {
-    const changes = memberOf(entry, 'changes')
-    return `${memberOf(entry, 'address')}: ${memberOf(entry, 'action')}${changes === undefined ? '' : ` with ${JSON.stringify(changes)}`}`
+    const [address, changes] = [String(memberOf(entry, 'address')), memberOf(entry, 'changes')]
+    const values = changes === undefined ? '' : ` with ${JSON.stringify(changes)}`
+    return `${address}: ${memberOf(entry, 'action')}${values}${address.endsWith(']') ? ONE_OF_SEVERAL : ''}`
   })
   return operations(list, 'One operation for each address.')
 }
@@ -64,7 +65,9 @@ interface Operation {
   other: boolean
 }
 
-const FORM = /^(\S+): (update|delete|create) resource(?: with (\{[\s\S]*\}))?$/
+const ONE_OF_SEVERAL = ' (one instance of several: its key or number changes, and the block stays)'
+
+const FORM = /^(\S+): (update|delete|create) resource(?: with (\{[\s\S]*\}))?(?: \(one instance of several: .*\))?$/
 
 /** Reads the operations of a drift task; null if the query is none. */
 export function driftTask(query: string): Operation[] | null {
