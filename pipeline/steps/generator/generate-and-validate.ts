@@ -10,7 +10,7 @@ import {
 } from '../../../src/chains/iac-generator.ts'
 import type { Diagnostic } from '../../../src/plan/diagnostics/diagnostic.ts'
 import type { Kit } from '../../kit/kit.ts'
-import { type PlanToStore, storePlan } from '../plan/store-plan.ts'
+import { storePlan } from '../plan/store-plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 import { findUnloaded } from './changed-code.ts'
 import { type Attempt, addToResult, composeResult, joinParts } from './compose-result.ts'
@@ -19,7 +19,6 @@ import {
   areSameFindings,
   describeErrors,
   describeUnchanged,
-  type EngineStep,
   explainFaultOutsideCode,
   findErrors,
   readDiagnostics,
@@ -29,32 +28,15 @@ import { type GeneratorDialogue, openGenerator } from './generator-dialogue.ts'
 import { describeLoss, outcomeOf } from './outcome.ts'
 import { publishChanges } from './publish-changes.ts'
 import { createRatchet, MAX_SAME } from './ratchet.ts'
-
-export type Validation<Value> = PlanToStore & {
-  /** The verdicts of named checks of a valid plan. */
-  verdicts?: ReadonlyMap<string, boolean>
-} & (
-    | { ok: true; value: Value }
-    | {
-        ok: false
-        feedback: string
-        value?: Value
-        step?: EngineStep
-        /** The query for the next attempt where the engine accepted the code. */
-        query?: string
-        /** The message of the round if no later attempt is better: nothing loads the code, so no engine was asked. */
-        unloaded?: string
-        goodEnough?: GoodEnough<Value>
-      }
-  )
-
-/** A rejected attempt that is accepted after all when every later one fails. */
-interface GoodEnough<Value> {
-  /** The query for the next attempt, in place of the repair query. */
-  query: string
-  /** Validates the attempt again after its code was restored. */
-  validateAgain(): Promise<Validation<Value>>
-}
+import {
+  CodeNotLoaded,
+  EnvironmentFailure,
+  type GoodEnough,
+  LeftUnchanged,
+  type Validation,
+  ValidationLoopExceeded,
+  wordsAbout,
+} from './validation.ts'
 
 export interface GenerationTask<Value> {
   /** The task, worded for the user's status. */
@@ -69,44 +51,6 @@ export interface GenerationTask<Value> {
   importIds?: readonly string[]
   maxAttempts: number
   validate: () => Promise<Validation<Value>>
-}
-
-/** Thrown when every attempt failed. */
-export class ValidationLoopExceeded extends PlatformError {
-  /** The verdict on the last attempt; null when there was none. */
-  readonly last: Validation<unknown> | null
-  constructor(
-    last: Validation<unknown> | null,
-    code = 'ValidationLoopExceededError',
-    message = 'Validation loop exceeded.',
-  ) {
-    super(code, 422, message)
-    this.last = last
-  }
-}
-
-/** Thrown when the engine failed for a reason outside of the code. The message says what to do. */
-export class EnvironmentFailure extends ValidationLoopExceeded {
-  constructor(last: Validation<unknown>, message: string) {
-    super(last, 'EnvironmentFailure', message)
-  }
-}
-
-/** Thrown when an attempt leaves code unchanged that the engine refuses. The message has the words of its author. */
-export class LeftUnchanged extends ValidationLoopExceeded {
-  /** True if the code had every error before the session, so that the session may go on. */
-  readonly isOlder: boolean
-  constructor(last: Validation<unknown>, { isOlder, message }: { isOlder: boolean; message: string }) {
-    super(last, 'CodeLeftUnchanged', message)
-    this.isOlder = isOlder
-  }
-}
-
-/** Thrown when nothing loads the code of the last attempt. The message says where the engine would. */
-class CodeNotLoaded extends ValidationLoopExceeded {
-  constructor(last: Validation<unknown>, message: string) {
-    super(last, 'CodeNotLoaded', message)
-  }
 }
 
 /**
@@ -135,15 +79,17 @@ interface Objection<Value> {
 /** Does the same, and lets the loop go on once more with the same conversation. */
 export async function openGeneration<Value>(kit: Kit, task: GenerationTask<Value>) {
   const progress: Progress<Value> = {
-    ...{ attempts: [], reason: 'task', prompt: task.prompt, findings: null, fallback: null },
-    ...{
-      ratchet: createRatchet(),
-      endsEarly: false,
-      output: null,
-      unchanged: null,
-      trajectory: [],
-      changed: new Set(),
-    },
+    attempts: [],
+    reason: 'task',
+    prompt: task.prompt,
+    findings: null,
+    fallback: null,
+    ratchet: createRatchet(),
+    endsEarly: false,
+    output: null,
+    unchanged: null,
+    trajectory: [],
+    changed: new Set(),
   }
   const { query, operation, forbid, importIds, conventions, maxAttempts } = task
   const generator = await openGenerator(kit, { query, operation, forbid, importIds, ...conventions })
@@ -255,10 +201,6 @@ async function runAttempts<Value>(
 /** Returns the reason for a further loop of the round; null for the first loop. */
 const reasonOfLoop = ({ operation, query }: GenerationTask<unknown>): string | null =>
   operation === 'drift' ? `What differs from the infrastructure has to be written into the code: ${query}` : null
-
-/** Returns the objection of the validator; null when there is none. */
-export const wordsAbout = (validation: Validation<unknown>): string | null =>
-  validation.ok ? null : withoutWarnings(validation.feedback) || 'The attempt was not accepted.'
 
 /** Makes one attempt and, unless it is accepted, prepares the next one. */
 async function runAttempt<Value>(

@@ -7,12 +7,8 @@ import { withFallback } from '../../kit/run.ts'
 import { askForText } from '../../kit/run-chain.ts'
 import { remediateDrift } from '../drift/remediate-drift.ts'
 import { describeResult } from '../generator/compose-result.ts'
-import {
-  generateAndValidate,
-  type Validation,
-  ValidationLoopExceeded,
-  wordsAbout,
-} from '../generator/generate-and-validate.ts'
+import { generateAndValidate } from '../generator/generate-and-validate.ts'
+import { type Validation, ValidationLoopExceeded, wordsAbout } from '../generator/validation.ts'
 import { planTargets, type ValidPlan } from '../plan/plan.ts'
 import { storePlan } from '../plan/store-plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'

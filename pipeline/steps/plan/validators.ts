@@ -1,7 +1,7 @@
 import type { StatementResult } from '../../../src/rules/intent/statement.ts'
 import type { Finding } from '../../kit/attempts.ts'
 import type { Kit } from '../../kit/kit.ts'
-import type { Validation } from '../generator/generate-and-validate.ts'
+import type { Validation } from '../generator/validation.ts'
 import { planTargets, type ValidPlan } from './plan.ts'
 import { fixedTargets, type TargetChoice } from './targets.ts'
 

@@ -27,7 +27,12 @@ describe('an apply round', () => {
 
     const session = await applyRound(stack, context, uuid)
     expect(session.statuses).toEqual(['started', 'apply', 'report', 'completed'])
-    expect(session.messages).toEqual([null, 'Applying infrastructure changes.', 'One sentence.', 'GENERATE'])
+    expect(session.messages).toEqual([
+      null,
+      'Applying infrastructure changes.',
+      'Infrastructure changes applied. Generating report',
+      'GENERATE',
+    ])
     expect(jobsOf(stack, uuid)).toEqual([...before, 'apply'])
     expect(applyJobs(stack, uuid).map(({ workspace_path }) => workspace_path)).toEqual([planPath(stack, uuid)])
     expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
@@ -50,7 +55,9 @@ describe('an apply round', () => {
       },
     ])
     expect(session.history.at(-1)).toEqual({ user: 'Engine apply.', assistant: 'The second greeting exists now.' })
-    expect(said(llm.of('generate_engine_apply_report')[0])).toMatch(/The request was:\n<<<DATA request \w+\n\S/)
+    expect(said(llm.of('generate_engine_apply_report')[0])).toMatch(
+      /The request was:\\n<<<DATA request \w+\\nAdd a second/,
+    )
     expect(said(llm.of('generate_engine_apply_report')[0])).toContain(
       'Apply complete! Resources: 1 added, 0 changed, 0 destroyed.',
     )

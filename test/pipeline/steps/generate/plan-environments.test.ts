@@ -3,7 +3,8 @@ import {
   createEnvironmentsCheck,
   type EnvironmentResult,
 } from '../../../../pipeline/steps/generate/plan-environments.ts'
-import { generateAndValidate, type Validation } from '../../../../pipeline/steps/generator/generate-and-validate.ts'
+import { generateAndValidate } from '../../../../pipeline/steps/generator/generate-and-validate.ts'
+import type { Validation } from '../../../../pipeline/steps/generator/validation.ts'
 import type { ValidPlan } from '../../../../pipeline/steps/plan/plan.ts'
 import { createCheckedValidator } from '../../../../pipeline/steps/plan/validators.ts'
 import { MASK } from '../../../../src/base/masking.ts'

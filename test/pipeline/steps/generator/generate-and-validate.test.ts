@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type GenerationTask,
-  generateAndValidate,
-  type Validation,
-  ValidationLoopExceeded,
-} from '../../../../pipeline/steps/generator/generate-and-validate.ts'
+import { type GenerationTask, generateAndValidate } from '../../../../pipeline/steps/generator/generate-and-validate.ts'
+import { type Validation, ValidationLoopExceeded } from '../../../../pipeline/steps/generator/validation.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { parsePlan } from '../../../../src/plan/plan.ts'
 import { useFolder } from '../../../helpers/folder.ts'

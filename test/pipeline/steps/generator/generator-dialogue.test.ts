@@ -3,12 +3,9 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
-import {
-  EnvironmentFailure,
-  generateAndValidate,
-  ValidationLoopExceeded,
-} from '../../../../pipeline/steps/generator/generate-and-validate.ts'
+import { generateAndValidate } from '../../../../pipeline/steps/generator/generate-and-validate.ts'
 import { readSchemas } from '../../../../pipeline/steps/generator/generator-dialogue.ts'
+import { EnvironmentFailure, ValidationLoopExceeded } from '../../../../pipeline/steps/generator/validation.ts'
 import { createPlanValidator } from '../../../../pipeline/steps/plan/validators.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { writeImportQuery } from '../../../../src/chains/iac-generator.ts'
