@@ -6,7 +6,7 @@ import { type Kit, requestFor } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
 import { findFiles } from '../steps/drift/find-files.ts'
-import { type DriftResult, findCoveredDrift } from '../steps/drift/genuine-drift.ts'
+import { type DriftResult, findCoveredDrift, withoutCovered } from '../steps/drift/genuine-drift.ts'
 import {
   ASSESSING,
   describeUnmatched,
@@ -82,7 +82,7 @@ async function lookForDrift(kit: Kit, targets: string[]) {
   await storeDrift(run.context, run.round, { operations, targets }, run.signal)
   const { covered, note } = await findCoveredDrift(kit, operations)
   return {
-    remaining: operations.filter((operation) => !covered.includes(operation)),
+    remaining: withoutCovered(operations, covered),
     excepted: covered,
     notes: note === null ? [] : [note],
     failure: null,

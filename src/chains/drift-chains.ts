@@ -5,7 +5,17 @@ import type { DriftOperation } from '../plan/drift.ts'
 import { fence, renderLayout } from '../prompts/layout.ts'
 import { showDiff } from './shared/branch-diff.ts'
 import { defineChain } from './shared/chain.ts'
-import { createOperationsTool, FINISH_WITH_OPERATIONS, limitToSent, writeFilterQuery } from './shared/operations.ts'
+import {
+  createNumbersTool,
+  createOperationsTool,
+  FINISH_WITH_NUMBERS,
+  FINISH_WITH_OPERATIONS,
+  type Filtered,
+  type Kept,
+  keptOperations,
+  readKept,
+  writeFilterQuery,
+} from './shared/operations.ts'
 
 interface SplitterValues {
   drift: readonly DriftOperation[]
@@ -83,13 +93,12 @@ function keepAboutDrift(
   return kept
 }
 
-interface ReconciliationValues {
-  operations: readonly string[]
+interface ReconciliationValues extends Filtered {
   /** Diff of the session's branch from the workspace. */
   diff: readonly FileDiff[]
 }
 
-/** Removes operations that would only undo changes of this session, and trims mixed ones. */
+/** Leaves out operations, or attributes of them, that would only undo changes of this session. */
 export const filterReconciliation = defineChain({
   name: 'FILTER_RECONCILIATION',
   role: 'small',
@@ -100,32 +109,32 @@ export const filterReconciliation = defineChain({
         'diff shows the latter.',
       rules: [
         'An operation that would only undo what the diff added, changed or removed is the work of this session: ' +
-          'drop it.',
-        'An operation about an address or attribute that the diff does not touch is genuine drift: keep it word ' +
-          'for word.',
-        'A mixed one is trimmed to the attributes that the diff does not touch; change nothing else in its text.',
-        'In doubt, drop it: undoing the work of the user is worse than leaving drift for a drift session.',
-        'Never add an operation.',
+          'leave it out.',
+        'An operation about an address or attribute that the diff does not touch is genuine drift: it stays.',
+        'Of a mixed one, the attributes stay that the diff does not touch.',
+        'In doubt, leave it out: undoing the work of the user is worse than leaving drift for a drift session.',
       ],
-      finish: FINISH_WITH_OPERATIONS,
+      finish: FINISH_WITH_NUMBERS,
     }),
-  query: ({ operations, diff }: ReconciliationValues) => `${writeFilterQuery(operations)}\n\n${showDiff(diff)}`,
+  query: (values: ReconciliationValues) => `${writeFilterQuery(values)}\n\n${showDiff(values.diff)}`,
   tools: ['inspection'],
-  resultTool: () => createOperationsTool(),
-  read: (answer, { values, log }) => limitToSent(values.operations, answer.operations, log),
+  resultTool: createNumbersTool,
+  read: ({ operations }, { values, log }) =>
+    keptOperations(values, readKept(values, operations, { isKeptInDoubt: false, log })),
 })
 
 export interface Exceptions {
+  /** The operations that stay, with the words of those that were sent. */
   operations: string[]
-  /** The model's unchanged reply, for comparison with the input. */
-  answered: string[]
+  /** What stays of each operation that was sent. */
+  kept: Kept[]
   /** The filter's explanation of its omissions; null when there are none. */
   note: string | null
 }
 
 const UNEXPLAINED = 'Covered by the drift exception rules; the filter gave no explanation.'
 
-/** Removes operations that an exception rule of the organisation covers. */
+/** Leaves out operations, or attributes of them, that an exception rule of the organisation covers. */
 export const filterDriftExceptions = defineChain({
   name: 'FILTER_DRIFT_EXCEPTIONS',
   role: 'small',
@@ -137,22 +146,19 @@ export const filterDriftExceptions = defineChain({
         'stays as it is.',
       rules: [
         'A rule covers an operation only when kind of resource and attribute both match. Similar is not enough.',
-        'An operation that a rule covers completely is dropped; one that is covered in part keeps the attributes ' +
-          'no rule covers.',
-        'All other operations are returned word for word. Never add one.',
+        'Leave out an operation that a rule covers completely. Of one that is covered in part, the attributes stay ' +
+          'that no rule covers; if they have no numbers, it stays whole.',
         'Deleting or creating a whole resource is covered only by a rule that says so.',
-        'In the explanation name for each dropped operation the address, the change and the rule, one line each.',
+        'In the explanation name for everything that is left out the address, the change and the rule, one line each.',
       ],
       blocks: [['Drift exception rules', driftExceptions]],
-      finish: FINISH_WITH_OPERATIONS,
+      finish: FINISH_WITH_NUMBERS,
     }),
-  query: ({ operations }: { operations: readonly string[] }) => writeFilterQuery(operations),
-  resultTool: () => createOperationsTool(),
-  read: (answer, { values, log, mask }): Exceptions => {
-    const sent = values.operations
-    const left = limitToSent(sent, answer.operations, log)
-    const unchanged = left.length === sent.length && left.every((operation) => sent.includes(operation))
-    const note = unchanged ? null : mask(answer.explanation).trim() || UNEXPLAINED
-    return { operations: left, answered: answer.operations, note }
+  query: (values: Filtered) => writeFilterQuery(values),
+  resultTool: createNumbersTool,
+  read: ({ operations, explanation }, { values, log, mask }): Exceptions => {
+    const kept = readKept(values, operations, { isKeptInDoubt: true, log })
+    const note = kept.every((one) => one === 'all') ? null : mask(explanation).trim() || UNEXPLAINED
+    return { operations: keptOperations(values, kept), kept, note }
   },
 })

@@ -2,7 +2,7 @@ import type { Masker } from '../base/masking.ts'
 import { cutEnd, joinNames } from '../base/text.ts'
 import { describeChange } from '../plan/actions.ts'
 import { stripBackticks, withoutIndexes } from '../plan/addresses.ts'
-import { type DriftFact, type DriftOperation, driftFacts } from '../plan/drift.ts'
+import { type DriftFact, type DriftOperation, driftFacts, vanishedPart } from '../plan/drift.ts'
 import type { BeyondTargets } from '../plan/targets.ts'
 import { type DriftReport, finishReport, reportSchemas } from './schemas.ts'
 
@@ -66,7 +66,7 @@ export function settleDriftReport(narration: DriftReport, facts: DriftFacts, mas
       ? 'Partial'
       : 'Failed'
   const document = {
-    summary: summaryOf(narration, facts, { status, remediated: remediated.length }),
+    summary: summaryOf(narration, facts, { status, remediated }),
     status,
     remediated_resources: remediated,
     unreconciled_drift: unreconciled,
@@ -75,12 +75,15 @@ export function settleDriftReport(narration: DriftReport, facts: DriftFacts, mas
   return finishReport('drift', reportSchemas.drift, document, masker)
 }
 
-/** Returns what the round wrote into the code and what no longer differs; nothing without a commit of the round. */
+/** Returns what the round wrote into the code and what no longer differs, without expected attributes; nothing without a commit of the round. */
 function remediatedOperations({ detected, written, remaining, excepted, changedFiles }: DriftFacts): DriftOperation[] {
   if (changedFiles.length === 0) return []
-  const left = new Set([...remaining, ...excepted].map(({ address }) => address))
+  const left = new Set(remaining.map(({ address }) => address))
   const isWritten = (address: string) => written?.some((operation) => operation.address === address) ?? true
-  return detected.filter(({ address }) => !left.has(address) && isWritten(address))
+  const expected = (address: string) => excepted.find((operation) => operation.address === address)
+  return detected
+    .filter(({ address }) => !left.has(address) && isWritten(address))
+    .flatMap((operation) => vanishedPart(operation, expected(operation.address)) ?? [])
 }
 
 function remediatedEntry(
@@ -161,13 +164,16 @@ function whitelistedEntry(narration: DriftReport, operation: DriftOperation, not
 function summaryOf(
   narration: DriftReport,
   facts: DriftFacts,
-  settled: { status: DriftReport['status']; remediated: number },
+  settled: { status: DriftReport['status']; remediated: readonly Remediated[] },
 ): string {
   const { detected, remaining, excepted, failure, beyond, isEmpty, targets = [] } = facts
   if (detected.length === 0 && failure === null) return isEmpty ? NOTHING_TO_COMPARE : noDriftIn(targets)
-  const vanished = detected.length - settled.remediated - remaining.length - excepted.length
+  // A resource that is expected to differ in part may be in two lists.
+  const differing = [...remaining, ...excepted].map(({ address }) => address)
+  const told = new Set([...differing, ...settled.remediated.map(({ resource_address }) => resource_address)])
+  const vanished = detected.length - told.size
   const counts = [
-    `${countResources(detected.length)} differed: ${settled.remediated} remediated, ${remaining.length} left`,
+    `${countResources(detected.length)} differed: ${settled.remediated.length} remediated, ${remaining.length} left`,
     `${excepted.length} expected to differ by the exception rules`,
   ].join(', ')
   const sentences = [
@@ -246,7 +252,9 @@ export function settleDriftPreview(
   const facts: DriftFacts = { ...seen, detected: [...remaining, ...excepted], changedFiles: [], beyond: null }
   const settled = settleDriftReport(narration, facts, masker)
   if (failure !== null) return { ...settled, summary: 'The drift could not be read. Nothing was changed.' }
-  const summary = isEmpty ? NOTHING_TO_COMPARE : previewSummary(remaining.length, excepted.length, seen.targets ?? [])
+  const isRemaining = (address: string) => remaining.some((operation) => operation.address === address)
+  const more = excepted.filter(({ address }) => !isRemaining(address)).length
+  const summary = isEmpty ? NOTHING_TO_COMPARE : previewSummary(remaining.length, more, seen.targets ?? [])
   return { ...settled, status: 'Succeeded', summary }
 }
 

@@ -41,6 +41,7 @@ import { fenceTurns } from '../../src/chains/shared/run-chain.ts'
 import { statusUpdate } from '../../src/chains/status-update.ts'
 import { driftTargets, sessionTargets } from '../../src/chains/target-generator.ts'
 import type { FileDiff } from '../../src/plan/code/compare.ts'
+import type { DriftOperation } from '../../src/plan/drift.ts'
 import { background } from '../pipeline/steps/review.ts'
 import { siteConfig } from '../pipeline/workspace/support.ts'
 import { driftReportQuery, NO_DRIFT, renderDefinition, type Section } from './form.ts'
@@ -70,7 +71,20 @@ const CODE_BODIES = {
 }
 const LISTS = { resourcesList: 'RESOURCES BODY', abbreviations: 'ABBREVIATIONS BODY' }
 const REQUEST = 'Add a bucket\nwith "versioning" & `logs`'
-const OPERATIONS_LIST = ['aws_vpc.a: set cidr to "10.0.0.0/16"', 'aws_s3_bucket.b: remove the block']
+const OPERATIONS_LIST = [
+  'aws_vpc.a: set cidr to "10.0.0.0/16" and remove tags.team',
+  'aws_s3_bucket.b: remove the block',
+]
+const VPC_DRIFT: DriftOperation[] = [
+  {
+    address: 'aws_vpc.a',
+    action: 'update resource',
+    changes: {
+      changed: { cidr: { old_value: '10.1.0.0/16', new_value: '10.0.0.0/16' } },
+      removed: { 'tags.team': 'shop' },
+    },
+  },
+]
 const DIFF =
   'diff --git main.tf main.tf\n--- main.tf\n+++ main.tf\n@@ -1,1 +1,1 @@\n-# old\n+# new\n\nnew file two.tf\nlocals {}'
 const EARLIER_TARGETS = { answer: ['a.b', 'c.d'], added: ['module.net'], demanded: ['a.old'], leftOut: ['c.d'] }
@@ -248,13 +262,13 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
     ],
   ],
   FILTER_RECONCILIATION: [
-    ['system', filterReconciliation.system({}, { operations: [], diff: [] })],
-    ['query', filterReconciliation.query({ operations: OPERATIONS_LIST, diff: BRANCH_DIFF })],
-    ['query: nothing changed', filterReconciliation.query({ operations: OPERATIONS_LIST, diff: [] })],
+    ['system', filterReconciliation.system({}, { operations: [], drift: [], diff: [] })],
+    ['query', filterReconciliation.query({ operations: OPERATIONS_LIST, drift: VPC_DRIFT, diff: BRANCH_DIFF })],
+    ['query: nothing changed', filterReconciliation.query({ operations: OPERATIONS_LIST, drift: [], diff: [] })],
   ],
   FILTER_DRIFT_EXCEPTIONS: [
-    ['system', filterDriftExceptions.system({ driftExceptions: 'EXCEPTIONS BODY' }, { operations: [] })],
-    ['query', filterDriftExceptions.query({ operations: OPERATIONS_LIST })],
+    ['system', filterDriftExceptions.system({ driftExceptions: 'EXCEPTIONS BODY' }, { operations: [], drift: [] })],
+    ['query', filterDriftExceptions.query({ operations: OPERATIONS_LIST, drift: VPC_DRIFT })],
   ],
   IMPORT_FILTER: [
     ['system', importFilter.system({}, IMPORT)],

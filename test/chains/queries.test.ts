@@ -49,9 +49,13 @@ describe('queries put foreign text into fences', () => {
     ['split', taskSplitter.query({ drift: [{ address: hostile, action: 'delete resource' }], request: hostile })],
     [
       'filter',
-      filterReconciliation.query({ operations: [hostile], diff: [{ path: hostile, change: 'new', text: hostile }] }),
+      filterReconciliation.query({
+        operations: [hostile],
+        drift: [],
+        diff: [{ path: hostile, change: 'new', text: hostile }],
+      }),
     ],
-    ['filter of exceptions', filterDriftExceptions.query({ operations: [hostile] })],
+    ['filter of exceptions', filterDriftExceptions.query({ operations: [hostile], drift: [] })],
     ['operations', writeOperationsQuery([hostile])],
     ['import', writeImportQuery([hostile])],
     ['report', generateReportWriter.query({ ...background(hostile), plan: hostile })],

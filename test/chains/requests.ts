@@ -220,10 +220,13 @@ export const requestCases = (root: string): Record<ChainName, readonly Case[]> =
   ],
   TASK_SPLITTER: [['drift', ({ kit }) => runChain(kit, taskSplitter, { drift: DRIFT, request: null })]],
   FILTER_RECONCILIATION: [
-    ['operations', ({ kit }) => runChain(kit, filterReconciliation, { operations: ['one', 'two'], diff: DIFF })],
+    [
+      'operations',
+      ({ kit }) => runChain(kit, filterReconciliation, { operations: ['one', 'two'], drift: [], diff: DIFF }),
+    ],
   ],
   FILTER_DRIFT_EXCEPTIONS: [
-    ['operations', ({ kit }) => runChain(kit, filterDriftExceptions, { operations: ['one', 'two'] })],
+    ['operations', ({ kit }) => runChain(kit, filterDriftExceptions, { operations: ['one', 'two'], drift: [] })],
   ],
   IMPORT_FILTER: [
     [

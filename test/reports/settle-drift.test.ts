@@ -9,6 +9,8 @@ const update = (address: string, path = 'size'): DriftOperation => ({
   action: 'update resource',
   changes: { changed: { [path]: { old_value: 2, new_value: 1 } } },
 })
+const changedOf = (operation: DriftOperation) =>
+  operation.action === 'update resource' ? operation.changes.changed : {}
 const facts = (changes: Partial<DriftFacts> = {}): DriftFacts => ({
   detected: [],
   remaining: [],
@@ -36,6 +38,29 @@ const mended = (resource_address: string, changes: Partial<DriftReport['remediat
 const nothing = createMasker([])
 const settle = (document: DriftReport, certain: DriftFacts) => settleDriftReport(document, certain, nothing)
 const addresses = (entries: { resource_address: string }[]) => entries.map(({ resource_address }) => resource_address)
+
+describe('a resource that is expected to differ in part', () => {
+  const [size, tags] = [update('x.a'), update('x.a', 'tags')]
+  const both = { ...size, changes: { changed: { ...changedOf(size), ...changedOf(tags) } } } as DriftOperation
+
+  it('is told by the attributes that were written, and by those that are expected', () => {
+    const certain = facts({ detected: [both, update('x.b')], excepted: [tags], written: [size], notes: ['x.a: rule'] })
+    const { summary, remediated_resources, whitelisted_exceptions } = settle(told(), certain)
+    expect(remediated_resources.map(({ changes }) => changes.map((change) => change.attribute_modified))).toEqual([
+      ['size'],
+    ])
+    expect(addresses(whitelisted_exceptions)).toEqual(['x.a'])
+    expect(summary).toMatch(
+      /^2 resources differed: 1 remediated, 0 left, 1 expected to differ by the exception rules\. /,
+    )
+    expect(summary).toContain('1 resource agreed again without a change of the code.')
+  })
+
+  it('is counted once in a preview', () => {
+    const seen = { remaining: [size, update('x.b')], excepted: [tags], notes: [], failure: null }
+    expect(settleDriftPreview(seen, nothing).summary).toMatch(/^Preview: 2 resources differ, and 0 more as /)
+  })
+})
 
 describe('the status', () => {
   const [a, b, c] = [update('x.a'), update('x.b'), update('x.c')]

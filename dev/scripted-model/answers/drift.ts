@@ -1,4 +1,4 @@
-import { itemsOf, memberOf, parseJson } from '../../../src/base/json.ts'
+import { itemsOf, type Json, memberOf, parseJson } from '../../../src/base/json.ts'
 import { findBlock, headerOf, searchReplace, setAttribute, shownDiff, touches } from '../blocks.ts'
 import {
   bulletsIn,
@@ -28,25 +28,33 @@ export function decompose(conversation: Conversation): Reply {
     return operations(selected, explanation)
   }
   if (data.has('drift document')) return splitDrift(query)
-  return tools.has('diff_history') || steps.length > 0 ? dropOwnChanges(conversation) : operations(stringsOf(query), '')
+  return tools.has('diff_history') || steps.length > 0
+    ? dropOwnChanges(conversation)
+    : operations([...numbered(query).keys()], '')
 }
 
-/** Describes each operation in words, followed by its values as JSON. */
+/** Describes each operation in words, followed by its values as JSON and by what the rules have the splitter say. */
 function splitDrift(query: string): Reply {
   const list = itemsOf(jsonIn(query, '[')).map((entry) => {
-    const changes = memberOf(entry, 'changes')
-    return `${memberOf(entry, 'address')}: ${memberOf(entry, 'action')}${changes === undefined ? '' : ` with ${JSON.stringify(changes)}`}`
+    const [address, changes] = [String(memberOf(entry, 'address')), memberOf(entry, 'changes')]
+    const values = changes === undefined ? '' : ` with ${JSON.stringify(changes)}`
+    return `${address}: ${memberOf(entry, 'action')}${values}${address.endsWith(']') ? ONE_OF_SEVERAL : ''}`
   })
   return operations(list, 'One operation for each address.')
 }
 
 function dropOwnChanges(conversation: Conversation): Reply {
   const diff = shownDiff(conversation.data.get('branch diff'))
-  const list = stringsOf(conversation.query).filter((operation) => !touches(diff, operation))
+  const others = [...numbered(conversation.query)].filter(([, operation]) => !touches(diff, operation))
+  const list = others.map(([number]) => number)
   return operations(list, 'Dropped what only undoes the changes of this session.')
 }
 
-const stringsOf = (query: string): string[] => itemsOf(jsonIn(query, '[')).map(show)
+/** Reads the operations of a filter, by number. */
+function numbered(query: string): Map<string, string> {
+  const entries = Object.entries((jsonIn(query, '{') ?? {}) as Record<string, Json>)
+  return new Map(entries.map(([number, entry]) => [number, show(memberOf(entry, 'operation') ?? entry)]))
+}
 
 /** An operation as the splitter wrote it: address, action and values. */
 interface Operation {
@@ -57,7 +65,9 @@ interface Operation {
   other: boolean
 }
 
-const FORM = /^(\S+): (update|delete|create) resource(?: with (\{[\s\S]*\}))?$/
+const ONE_OF_SEVERAL = ' (one instance of several: its key or number changes, and the block stays)'
+
+const FORM = /^(\S+): (update|delete|create) resource(?: with (\{[\s\S]*\}))?(?: \(one instance of several: .*\))?$/
 
 /** Reads the operations of a drift task; null if the query is none. */
 export function driftTask(query: string): Operation[] | null {

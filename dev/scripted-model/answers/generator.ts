@@ -22,7 +22,7 @@ export function generate(conversation: Conversation): Reply {
   const ids = importTask(conversation)
   if (ids) return writeImports(ids, conversation)
   const drift = driftTask(query)
-  if (drift) return mendDrift(drift, conversation)
+  if (drift && !findRecording(query)) return mendDrift(drift, conversation)
   if (['unasked', 'findings of the audit'].some((label) => conversation.data.has(label))) return mend(conversation)
   if (/^Hint: the provider \S+ cannot be installed/m.test(query)) return mend(conversation)
   return isRefusal(conversation) ? repair(conversation) : write(conversation)

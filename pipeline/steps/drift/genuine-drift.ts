@@ -4,10 +4,11 @@ import {
   filterReconciliation,
   taskSplitter,
 } from '../../../src/chains/drift-chains.ts'
+import type { Filtered } from '../../../src/chains/shared/operations.ts'
 import { namesAddress, namesResource } from '../../../src/plan/addresses.ts'
 import { type Attribution, attributeDrift, describeDoubts, OWNERS } from '../../../src/plan/attribution.ts'
 import type { FileDiff } from '../../../src/plan/code/compare.ts'
-import type { DriftOperation } from '../../../src/plan/drift.ts'
+import { type DriftOperation, keepPaths, vanishedPart } from '../../../src/plan/drift.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
@@ -103,29 +104,25 @@ export async function attributeChanges(kit: Kit, plan: Plan, operations: readonl
 
 type ExceptionLedger = ReturnType<typeof createExceptionLedger>
 
-/** Records which drift is excepted, by the addresses in the prose that the exception filter returns. */
+/** Records which drift is excepted, by the addresses in the prose that the exception filter was sent. */
 export function createExceptionLedger() {
   const notes: string[] = []
   const decided = new Map<string, 'covered' | 'open'>()
   return {
     /** Notes of the filter on omissions and their reasons, without duplicates. */
     notes,
-    /** Records one pass of the filter: its drift, and the operations that were sent to the filter. */
-    recordPass: (drift: readonly DriftOperation[], sent: readonly string[], { answered, note }: Exceptions) => {
+    /** Records one pass of the filter: what it was sent, and what it kept. */
+    recordPass: ({ operations, drift }: Filtered, { kept, note }: Exceptions) => {
       if (note !== null && !notes.includes(note)) notes.push(note)
-      const kept = sent.filter((text) => answered.includes(text))
-      const dropped = sent.filter((text) => !answered.includes(text))
-      const trimmed = answered.filter((text) => !sent.includes(text))
       for (const operation of drift) {
-        const { address } = operation
         const key = JSON.stringify(operation)
         decided.delete(key)
-        if (trimmed.some((text) => isVague(text, drift) || namesAddress(text, address))) continue
-        if (kept.some((text) => namesAddress(text, address))) decided.set(key, 'open')
-        else if (dropped.some((text) => namesAddress(text, address))) decided.set(key, 'covered')
+        const left = kept.filter((_, index) => namesAddress(operations[index] ?? '', operation.address))
+        if (left.length === 0 || left.some((one) => one !== 'all' && one.length > 0)) continue
+        decided.set(key, left.includes('all') ? 'open' : 'covered')
       }
     },
-    /** Sorts drift by the passes; `undecided` when unseen, changed by the filter, or without its address. */
+    /** Sorts drift by the passes; `undecided` when unseen, kept in part, or without its address. */
     sortDrift: (drift: readonly DriftOperation[]) => {
       const sorted: Record<'covered' | 'open' | 'undecided', DriftOperation[]> = {
         covered: [],
@@ -139,24 +136,31 @@ export function createExceptionLedger() {
 }
 
 /**
- * Lets a model filter drift as JSON, one entry per address. A reply without an address covers nothing.
+ * Lets a model filter drift as JSON, one entry per address. `covered` holds whole operations, and updates cut to the
+ * attributes that a rule covers.
  * @throws those of `runAgent`
  */
 export async function findCoveredDrift(kit: Kit, drift: readonly DriftOperation[]) {
-  if (drift.length === 0) return { covered: [], note: null }
-  const sent = drift.map((operation) => JSON.stringify(operation))
-  const { answered, note } = await runChain(kit, filterDriftExceptions, { operations: sent })
-  if (answered.some((text) => isVague(text, drift))) return { covered: [], note: null }
-  const covered = drift.filter(
-    ({ address }, index) =>
-      !answered.includes(sent[index] ?? '') && !answered.some((text) => namesAddress(text, address)),
-  )
-  return { covered, note: covered.length > 0 ? note : null }
+  const covered: DriftOperation[] = []
+  if (drift.length === 0) return { covered, note: null }
+  const operations = drift.map((operation) => JSON.stringify(operation))
+  const { kept, note } = await runChain(kit, filterDriftExceptions, { operations, drift })
+  for (const [index, operation] of drift.entries()) {
+    const paths = kept[index] ?? 'all'
+    if (paths === 'all') continue
+    const part =
+      operation.action === 'update resource' ? keepPaths(operation, (path) => !paths.includes(path)) : operation
+    if (part !== null) covered.push(part)
+  }
+  return { covered, note }
 }
 
-/** True if a text names none of the addresses, so that it could be about any of them. */
-const isVague = (text: string, drift: readonly DriftOperation[]) =>
-  !drift.some(({ address }) => namesAddress(text, address))
+/** Returns drift without what is covered; an update that is covered in part keeps its other attributes. */
+export const withoutCovered = (drift: readonly DriftOperation[], covered: readonly DriftOperation[]) =>
+  drift.flatMap((operation) => {
+    const part = covered.find(({ address }) => address === operation.address)
+    return vanishedPart(operation, part) ?? []
+  })
 
 /** Status texts that end the phase. */
 export const OWN_CHANGES = "Drift check completed; the remaining differences are this session's own changes."
@@ -183,8 +187,8 @@ export async function selectGenuineDrift(
   const unasked = new Set(left.map(({ address }) => address))
   if (operations.length === 0)
     return { operations, unasked, conclusion: task.request === undefined ? OWN_CHANGES : UNASKED }
-  const filtered = await runChain(kit, filterDriftExceptions, { operations })
-  ledger.recordPass(drift, operations, filtered)
+  const filtered = await runChain(kit, filterDriftExceptions, { operations, drift })
+  ledger.recordPass({ operations, drift }, filtered)
   return filtered.operations.length === 0
     ? { operations: [], unasked, conclusion: EXCEPTIONS }
     : { operations: filtered.operations, unasked }
@@ -203,6 +207,6 @@ async function describeGenuineDrift(
   const others = drift.filter((operation) => !importedDrift.includes(operation))
   const operations = importedDrift.length > 0 ? await split(importedDrift) : []
   if (others.length === 0) return operations
-  const values = { operations: await split(others), diff: await session.diff() }
+  const values = { operations: await split(others), drift: others, diff: await session.diff() }
   return [...operations, ...(await runChain(kit, filterReconciliation, values))]
 }

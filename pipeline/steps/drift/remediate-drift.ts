@@ -27,6 +27,7 @@ import {
   selectGenuineDrift,
   UNASKED,
   UNKNOWN_OWNER,
+  withoutCovered,
 } from './genuine-drift.ts'
 
 /** Status texts at the start and end of the phase. */
@@ -84,9 +85,8 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
     const asksAgain = !task.filterSessionChanges && ledger.notes.length > 0
     const second = asksAgain ? await findCoveredDrift(kit, undecided) : { covered: [], note: null }
     if (second.note !== null && !ledger.notes.includes(second.note)) ledger.notes.push(second.note)
-    const excepted = new Set([...covered, ...second.covered])
-    state.excepted = state.remaining.filter((operation) => excepted.has(operation))
-    state.remaining = state.remaining.filter((operation) => !excepted.has(operation))
+    state.excepted = [...covered, ...second.covered]
+    state.remaining = withoutCovered(state.remaining, state.excepted)
   }
 
   /** Writes the status row that ends the phase: `text`, unless unexplained drift is left. */

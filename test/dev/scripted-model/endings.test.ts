@@ -50,7 +50,7 @@ test('a request that destroys data is carried out and graded high', async () => 
   const undo = ['module.dataset["clicks"].terraform_data.dataset: create resource with {}']
   const own = await scripted.chain(
     'report_decomposed_task_operations',
-    filterReconciliation.query({ operations: undo, diff: await scripted.branchDiff() }),
+    filterReconciliation.query({ operations: undo, drift: [], diff: await scripted.branchDiff() }),
   )
   expect(own.args.operations).toEqual([])
   const report = await scripted.chain(

@@ -39,25 +39,31 @@ export const replace = (from: string, to: string, target_file = 'main.tf'): Repl
 /** Writes the changed value into the code. */
 export const takeOver = (word: 'hello' | 'goodbye') => replace(`  input = "${word}"`, `  input = "${word} by hand"`)
 
-type Decomposing = (sent: unknown[]) => Reply
-const entries = (sent: unknown[]) => sent as { address: string; action: string }[]
+type Splitting = (sent: { address: string; action: string }[]) => Reply
+/** Answers operations by number. */
+type Excepting = (sent: ReadonlyMap<string, string>) => Reply
 
 /** Answers for splitter and exception filter, which share a sentinel and differ in the tools beside it. */
 export const decompose =
   (
-    split: Decomposing = (sent) => operations(entries(sent).map(({ address, action }) => `${action} ${address}`)),
-    except: Decomposing = (sent) => operations(sent.map(String)),
+    split: Splitting = (sent) => operations(sent.map(({ address, action }) => `${action} ${address}`)),
+    except: Excepting = (sent) => operations([...sent.keys()]),
   ): Script =>
   ({ tools, messages }) => {
     const query = messages.at(-1)?.content ?? ''
-    const sent: unknown[] = JSON.parse(query.slice(query.indexOf('['), query.lastIndexOf(']') + 1))
-    return tools?.some(({ name }) => name === 'web_search') ? split(sent) : except(sent)
+    const sent = (open: '[' | '{', close: string) =>
+      JSON.parse(query.slice(query.indexOf(open), query.lastIndexOf(close) + 1))
+    if (tools?.some(({ name }) => name === 'web_search')) return split(sent('[', ']'))
+    const numbered = Object.entries<string | { operation: string }>(sent('{', '}'))
+    return except(
+      new Map(numbered.map(([number, entry]) => [number, typeof entry === 'string' ? entry : entry.operation])),
+    )
   }
 /** Makes an exception filter that leaves out operations that name this address. */
 export const excepting = (address: string, rule: string): Script =>
   decompose(undefined, (sent) => {
-    const kept = sent.map(String).filter((text) => !text.includes(address))
-    return operations(kept, kept.length < sent.length ? `${address}: ${rule}` : '')
+    const kept = [...sent].filter(([, text]) => !text.includes(address)).map(([number]) => number)
+    return operations(kept, kept.length < sent.size ? `${address}: ${rule}` : '')
   })
 
 export const driftReport = (changes: Partial<Record<keyof DriftReport, unknown>> = {}): Reply => ({

@@ -297,3 +297,32 @@ it('a partial round leaves another difference of the same block, and says so', a
     ],
   })
 })
+
+it('an exception rule that covers one attribute of a block leaves the other to the round, and both are told', async () => {
+  const block = (size: string) =>
+    `resource "terraform_data" "greeting" {\n  input = {\n    size  = "${size}"\n    color = "red"\n  }\n}\n`
+  const repo_uri = await driftedRepository(stack, { 'main.tf': block('small') }, (state) =>
+    state.replaceAll('"small"', '"large"').replaceAll('"red"', '"blue"'),
+  )
+  const { llm, session } = await runDrift(
+    stack,
+    {
+      report_decomposed_task_operations: decompose(
+        (sent) => operations(sent.map((entry) => JSON.stringify(entry))),
+        (sent) =>
+          operations([...sent.values()].join().includes('input.size') ? ['1.2'] : [], 'Colors are set by hand.'),
+      ),
+      task_complete: [replace('    size  = "small"', '    size  = "large"'), done('Took the size over.')],
+      generate_engine_drift_report: driftReport({ remediated_resources: [remediated(GREETING, 'input.size')] }),
+    },
+    { request: { repo_uri, ...full } },
+  )
+  expect(said(llm.of('task_complete')[0])).toContain('(Write only input.size. The code keeps input.color as it is.)')
+  expect(await fileOn(stack, repo_uri, session.branch)).toBe(block('large'))
+  expect(await driftReportOf(stack, session.uuid)).toMatchObject({
+    summary: expect.stringMatching(/^1 resource differed: 1 remediated, 0 left, 1 expected to differ/),
+    status: 'Succeeded',
+    remediated_resources: [{ resource_address: GREETING, changes: [{ attribute_modified: 'input.size' }] }],
+    whitelisted_exceptions: [{ resource_address: GREETING, rule: 'Colors are set by hand.' }],
+  })
+})

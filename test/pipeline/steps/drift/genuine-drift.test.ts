@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { createExceptionLedger, findCoveredDrift } from '../../../../pipeline/steps/drift/genuine-drift.ts'
+import {
+  createExceptionLedger,
+  findCoveredDrift,
+  withoutCovered,
+} from '../../../../pipeline/steps/drift/genuine-drift.ts'
 import { remediateDrift } from '../../../../pipeline/steps/drift/remediate-drift.ts'
+import type { Kept } from '../../../../src/chains/shared/operations.ts'
 import type { DriftOperation } from '../../../../src/plan/drift.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { type Reply, type Script, said } from '../scripted-llm.ts'
@@ -14,32 +19,26 @@ const update = (address: string, size = 1): DriftOperation => ({
   changes: { changed: { size: { old_value: 2, new_value: size } } },
 })
 const [a, b, ab] = [update('x.a'), update('x.b'), update('x.ab')]
-const noted = (drift: DriftOperation[], sent: string[], answered: string[], note: string | null = 'rule') => {
+const noted = (drift: DriftOperation[], operations: string[], kept: Kept[], note: string | null = 'rule') => {
   const ledger = createExceptionLedger()
-  ledger.recordPass(drift, sent, { operations: answered, answered, note })
+  ledger.recordPass({ operations, drift }, { operations, kept, note })
   return ledger
 }
 
 describe('the ledger of exceptions', () => {
-  it.each([
-    ['dropped', ['set x.a', 'set x.b'], ['set x.b'], { covered: [a], open: [b] }],
-    ['kept', ['set x.a', 'set x.b'], ['set x.b', 'set x.a'], { open: [a, b] }],
-    ['trimmed', ['set x.a', 'set x.b'], ['set size of x.a'], { covered: [b], undecided: [a] }],
-    ['not named by the splitter', ['set x.b'], [], { covered: [b], undecided: [a] }],
-    [
-      'dropped with one text and kept with another',
-      ['x.a size', 'x.a tags and x.b'],
-      ['x.a tags and x.b'],
-      { open: [a, b] },
-    ],
-    ['answered in words that name nothing', ['set x.a', 'set x.b'], ['all of it'], { undecided: [a, b] }],
-  ])('drift that was %s', (_, sent, answered, sorted) => {
+  it.each<[string, string[], Kept[], object]>([
+    ['dropped', ['set x.a', 'set x.b'], [[], 'all'], { covered: [a], open: [b] }],
+    ['kept', ['set x.a', 'set x.b'], ['all', 'all'], { open: [a, b] }],
+    ['kept in part', ['set x.a', 'set x.b'], [['size'], []], { covered: [b], undecided: [a] }],
+    ['not named by the splitter', ['set x.b'], [[]], { covered: [b], undecided: [a] }],
+    ['dropped with one text and kept with another', ['x.a size', 'x.a tags and x.b'], [[], 'all'], { open: [a, b] }],
+  ])('drift that was %s', (_, sent, kept, sorted) => {
     const none = { covered: [], open: [], undecided: [] }
-    expect(noted([a, b], sent, answered).sortDrift([a, b])).toEqual({ ...none, ...sorted })
+    expect(noted([a, b], sent, kept).sortDrift([a, b])).toEqual({ ...none, ...sorted })
   })
 
   it('takes no address for another that begins like it', () => {
-    expect(noted([a, ab], ['set x.a', 'set x.ab'], ['set x.ab']).sortDrift([a, ab])).toEqual({
+    expect(noted([a, ab], ['set x.a', 'set x.ab'], [[], 'all']).sortDrift([a, ab])).toEqual({
       covered: [a],
       open: [ab],
       undecided: [],
@@ -47,35 +46,49 @@ describe('the ledger of exceptions', () => {
   })
 
   it('knows drift only as it was then, and goes by the last pass', () => {
-    const ledger = noted([a, b], ['set x.a', 'set x.b'], ['set x.b'])
+    const ledger = noted([a, b], ['set x.a', 'set x.b'], [[], 'all'])
     expect(ledger.sortDrift([update('x.a', 9)])).toEqual({ covered: [], open: [], undecided: [update('x.a', 9)] })
-    ledger.recordPass([a], ['set x.a'], { operations: ['set x.a'], answered: ['set x.a'], note: 'rule' })
+    ledger.recordPass({ operations: ['set x.a'], drift: [a] }, { operations: ['set x.a'], kept: ['all'], note: 'rule' })
     expect(ledger.sortDrift([a, b])).toEqual({ covered: [], open: [a, b], undecided: [] })
     expect(ledger.notes).toEqual(['rule'])
   })
 })
 
-describe('coveredByRules', () => {
-  const indexed = update('x.c["k"]')
+describe('findCoveredDrift', () => {
+  const size = { size: { old_value: 2, new_value: 1 } }
+  const team = { 'tags["the team"]': 'shop' }
+  const indexed: DriftOperation = {
+    address: 'x.c["k"]',
+    action: 'update resource',
+    changes: { changed: size, removed: team },
+  }
+  const part = (changes: object) => ({ ...indexed, changes }) as DriftOperation
   const ask = async (operations: string[]) => {
     const world = await steps.world({
       scripts: { report_decomposed_task_operations: { args: { operations, explanation: 'rule' } } },
     })
-    return (await findCoveredDrift(world.kit, [a, indexed])).covered.map(({ address }) => address)
+    const { covered, note } = await findCoveredDrift(world.kit, [a, indexed])
+    return { world, covered, note, left: withoutCovered([a, indexed], covered) }
   }
-  it.each([
-    ['everything', [], ['x.a', 'x.c["k"]']],
-    ['all but an entry word for word', [JSON.stringify(indexed)], ['x.a']],
-    ['all but an entry in other words', ['set x.c["k"]'], ['x.a']],
-    ['all but an entry in other JSON', ['{"address": "x.c[\\"k\\"]"}'], ['x.a']],
-    ['nothing, when an answer names no address', [JSON.stringify(a), 'and the rest'], []],
-    [
-      'nothing, when it answers more than it was sent',
-      [JSON.stringify(a), JSON.stringify(indexed), 'x.a again', 'x.a more'],
-      [],
-    ],
-  ])('%s', async (_, answer, covered) => {
-    expect(await ask(answer)).toEqual(covered)
+  it.each<[string, string[], DriftOperation[], DriftOperation[]]>([
+    ['everything', [], [a, indexed], []],
+    ['all but a number', ['2'], [a], [indexed]],
+    ['all but an attribute of it', ['2.1'], [a, part({ removed: team })], [part({ changed: size })]],
+    ['all but both of its attributes', ['2.2', '2.1'], [a], [indexed]],
+    ['all but an entry word for word', [JSON.stringify(indexed)], [a], [indexed]],
+    ['nothing, when an answer is in other words', ['set x.c["k"]'], [], [a, indexed]],
+    ['nothing, when a number stands for nothing', ['1', '3'], [], [a, indexed]],
+    ['nothing, when an attribute has no number', ['1.1', '2'], [], [a, indexed]],
+  ])('%s', async (_, answer, covered, left) => {
+    expect(await ask(answer)).toMatchObject({ covered, left, note: covered.length > 0 ? 'rule' : null })
+  })
+  it('numbers operations and the attributes of those that have several', async () => {
+    const { world } = await ask([])
+    const query = world.llm.of('report_decomposed_task_operations')[0]?.messages.at(-1)?.content ?? ''
+    expect(JSON.parse(query.slice(query.indexOf('{'), query.lastIndexOf('}') + 1))).toEqual({
+      1: JSON.stringify(a),
+      2: { operation: JSON.stringify(indexed), attributes: { '2.1': 'size', '2.2': 'tags["the team"]' } },
+    })
   })
   it('asks nothing about nothing', async () => {
     const world = await steps.world()
@@ -111,13 +124,21 @@ describe('remediateDrift', () => {
   }
   const reply = (operations: string[], explanation = ''): Reply => ({ args: { operations, explanation } })
 
-  it('asks again about an operation that was trimmed, address by address', async () => {
+  it('writes the attributes that no rule covers, in the words of the splitter, and asks again about the rest', async () => {
     const { left, excepted, world, result } = await run(
-      reply(['set x.a', 'set x.b']),
-      reply(['set size of x.a', 'set x.b'], 'x.a: tags, first rule'),
-      reply([], 'x.a: tags, the same rule'),
+      reply(['set size and tags of x.a', 'set x.b']),
+      reply(['1.1', '2'], 'x.a: tags, first rule'),
+      reply(['1.1'], 'x.a: tags, the same rule'),
     )
-    expect([left, excepted]).toEqual([['x.b'], ['x.a']])
+    expect(said(world.llm.of('task_complete')[0])).toContain(
+      '- set size and tags of x.a (Write only size. The code keeps tags as it is.)\\n- set x.b\\n',
+    )
+    expect(left).toEqual(['x.a', 'x.b'])
+    expect(result.remaining[0]).toMatchObject({ changes: { changed: { size: { old_value: 2 } } } })
+    expect(result.excepted).toEqual([
+      { address: 'x.a', action: 'update resource', changes: { changed: { tags: { old_value: 'y', new_value: 'x' } } } },
+    ])
+    expect(excepted).toEqual(['x.a'])
     const asked = said(world.llm.of('report_decomposed_task_operations')[2])
     expect(asked).toContain('x.a')
     expect(asked).not.toContain('x.b')
@@ -125,11 +146,7 @@ describe('remediateDrift', () => {
   })
 
   it('does not call covered what the splitter lost', async () => {
-    const { left, excepted, result } = await run(
-      reply(['set x.a']),
-      reply([], 'x.a: rule'),
-      reply(['{"address":"x.b","action":"update resource"}']),
-    )
+    const { left, excepted, result } = await run(reply(['set x.a']), reply([], 'x.a: rule'), reply(['1']))
     expect([left, excepted]).toEqual([['x.b'], ['x.a']])
     expect(result.inSync).toBe(false)
   })
