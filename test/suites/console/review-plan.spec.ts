@@ -36,7 +36,7 @@ test('shows what a generate round would make, and what it was held against', asy
 test('says why a session is locked, and shows what is destroyed first', async ({ page }) => {
   await open(page, locked)
   const glance = page.getByRole('region', { name: 'At a glance' })
-  await expect(glance).toContainText('The impact of the plan is high')
+  await expect(glance).toContainText('High impact Something is destroyed: The plan touches 1 resource.')
   await expect(row(page, /destroy/)).toHaveCount(1)
   await row(page, /destroy/).click()
   await expect(page.getByText('Its module is no longer in the code.')).toBeVisible()
