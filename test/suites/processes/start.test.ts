@@ -170,7 +170,7 @@ test('the demo: starts its own stack, completes, opens the pull request, downloa
   expect(result.engine_s).toBeGreaterThan(0)
   expect(result.model_s).toBeGreaterThan(0)
   expect(result.duration_s).toBeGreaterThan(result.engine_s)
-  expect(demo.output()).toContain('The engine refused the code')
+  expect(demo.output()).toContain('Attempt 2 of 5: attempt 1 failed at validate: Reference to undeclared local value.')
   expect(runningStack(folder)).toBeNull()
 })
 
