@@ -33,10 +33,10 @@ export type BasePlan = ReturnType<typeof createBasePlan>
 
 /**
  * Plans the code as it was before the session, in a work tree of its own with the state of the session. For what the
- * session has applied it is the code that was applied last, so that nothing that an earlier round built looks like drift;
- * an apply with targets leaves the rest as it was. The plan is of the whole root, takes no lock of the state, and runs
- * beside the round, whose own jobs never wait for it. A failure is a result; only a lost lease and the end of the run are
- * thrown.
+ * session has applied it is the code that was applied last, so that nothing which an earlier round built looks like
+ * drift; an apply with targets leaves the rest as it was. The plan is of the whole root, takes no lock of the state, and
+ * runs beside the round, whose own jobs never wait for it. A failure is a result; only a lost lease and the end of the
+ * run are thrown.
  */
 export function createBasePlan(run: Run, secrets: Secrets) {
   let bases: Promise<Base[]> | null = null
@@ -126,7 +126,10 @@ const PLAN_FILE = 'base.plan'
 type Secrets = Pick<SecretRegister, 'text' | 'add'>
 type CommitOptions = { find: () => Promise<string | null>; isKept: boolean }
 
-/** Plans one commit. @param options.isKept true to keep the plan for later rounds, which use it while it would be made alike */
+/**
+ * Plans one commit.
+ * @param options.isKept true to keep the plan for later rounds, which use it while it would be made alike
+ */
 function createPlanOf(run: Run, secrets: Secrets, options: CommitOptions) {
   let current: ReturnType<typeof begin> | null = null
   const begin = ({ usesKept }: { usesKept: boolean }) => {

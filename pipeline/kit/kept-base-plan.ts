@@ -21,7 +21,10 @@ export interface MadePlan {
 /** Hashes the lock file of an engine root: equal ones stand for the same providers. */
 export const hashLockFile = (iacRoot: string) => hashFile(`${iacRoot}/.terraform.lock.hcl`)
 
-/** Keeps a plan for later rounds, encrypted in the object store. A failure is logged. @param made.text null for a kept one */
+/**
+ * Keeps a plan for later rounds, encrypted in the object store. A failure is logged.
+ * @param made.text the engine's JSON; null for a plan that is kept already
+ */
 export async function keepBasePlan(
   run: Run,
   { state, text, ...made }: MadePlan & { text: string | null },

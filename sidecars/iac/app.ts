@@ -3,6 +3,7 @@ import { access, realpath, stat } from 'node:fs/promises'
 import type { Hono } from 'hono'
 import { z } from 'zod'
 import type { Logger } from '../../src/base/log.ts'
+import { RESOURCE_ADDRESS } from '../../src/hcl/address.ts'
 import { answerUnexpected, createSidecarApp, problemResponse, readBody } from '../shared/http.ts'
 import { addJobRoutes } from './jobs/routes.ts'
 import type { JobService } from './jobs/service.ts'
@@ -87,16 +88,7 @@ function addSubmitRoute(app: Hono, kind: JobKind, jobs: JobService, settings: Ia
 const noNul = (text: z.ZodString) => text.refine((value) => !value.includes('\0'), 'must not contain NUL')
 const workspacePath = noNul(z.string().min(1).max(4096).startsWith('/', 'must be an absolute path'))
 const argument = noNul(z.string().min(1).max(4096)).refine((value) => !value.startsWith('-'), 'must not begin with "-"')
-/** An instance of a managed resource. `module.a` alone, which stands for all that is in it, is none. */
-const NAME = String.raw`[A-Za-z_\u00c0-\ud7ff][A-Za-z0-9_\u00c0-\ud7ff-]*`
-const KEY = String.raw`(?:\[(?:\d+|"(?:\\[^\u0000-\u001f]|[^"\\\u0000-\u001f])*")\])?`
-const resourceAddress = z
-  .string()
-  .max(4096)
-  .regex(
-    new RegExp(`^(?:module\\.${NAME}${KEY}\\.)*(?!data\\.|module\\.)${NAME}\\.${NAME}${KEY}$`, 'u'),
-    'must be the address of one managed resource',
-  )
+const resourceAddress = z.string().max(4096).regex(RESOURCE_ADDRESS, 'must be the address of one managed resource')
 const repository = z
   .string()
   .min(1)

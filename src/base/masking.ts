@@ -54,8 +54,8 @@ function* hideMatches(text: string, matcher: Matcher): Generator<void, string> {
 }
 
 /**
- * Returns the forms of a value in a text: as is and as documents and addresses escape it. Of a multi-line value such as a private
- * key, each line of at least eight characters counts too, because a log may show a single line.
+ * Returns the forms of a value in a text: as is and as documents and addresses escape it. Of a multi-line value such as a
+ * private key, each line of at least eight characters counts too, because a log may show a single line.
  */
 function literalForms(literal: string): string[] {
   const lines = literal.includes('\n')

@@ -75,7 +75,10 @@ export function settleDriftReport(narration: DriftReport, facts: DriftFacts, mas
   return finishReport('drift', reportSchemas.drift, document, masker)
 }
 
-/** Returns what the round wrote into the code and what no longer differs, without expected attributes; nothing without a commit of the round. */
+/**
+ * Returns what the round wrote into the code and what no longer differs, without expected attributes. A round without a
+ * commit wrote nothing.
+ */
 function remediatedOperations({ detected, written, remaining, excepted, changedFiles }: DriftFacts): DriftOperation[] {
   if (changedFiles.length === 0) return []
   const left = new Set(remaining.map(({ address }) => address))

@@ -140,7 +140,7 @@ export const Refused = ({ refusal: { reason, advice, remedy }, title, tone = 'wa
 /** Shows who unlocked the session last, why and when; nothing while nobody has. */
 export function LastUnlock({ session: { last_lock_change: change } }: { session: Session }) {
   if (!change || change.locked) return null
-  const by = change.round === null ? excerpt(change.by, 300) : `the review of the platform of round ${change.round}`
+  const by = change.round === null ? excerpt(change.by, 300) : `the platform's review of round ${change.round}`
   return (
     <p class="small quiet">
       Unlocked by {by}, <Ago at={change.at} />
@@ -159,7 +159,7 @@ export function LockReasons({ lock }: Pick<SessionSummary, 'lock'>) {
           <li key={index}>
             <Badge tone="bad">{LOCK_GATES[gate]}</Badge> {what && excerpt(what, 1_000)}{' '}
             <span class="small quiet">
-              {round === null ? `by ${excerpt(by, 300)}` : `by the review of the platform of round ${round}`}
+              {round === null ? `by ${excerpt(by, 300)}` : `by the platform's review of round ${round}`}
             </span>
           </li>
         ))}

@@ -102,8 +102,9 @@ const MAX_TYPES = 12
 
 /**
  * Reads the provider schemas that the generator probably needs as one text: types in the query, then those of
- * identifiers to import, those that the task names in words, in the session's changes and in the titles of the selected prompts, unless nearby code shows
- * their use. Others are available through a tool. Empty when no provider has them; null before the first init.
+ * identifiers to import, those that the task names in words, in the session's changes and in the titles of the selected
+ * prompts, unless nearby code shows their use. Others are available through a tool. Empty when no provider has them;
+ * null before the first init.
  * @param about.query that of the generator, with the engine output
  * @param about.request the words of the task
  * @param about.templates bodies of the selected resource prompts

@@ -83,9 +83,9 @@ function keepTurn(kit: Kit, ledger: Ledger): void {
 }
 
 /**
- * Lets the generator adapt the code to the imports, but those that were misplaced, until a plan changes nothing or the iterations are used up. Returns
- * the last plan, or `imported` without an import in the ledger. Errors: `ImportNotConverged` with a sentence by the
- * small model; those of `remediateDrift`.
+ * Lets the generator adapt the code to the imports, but those that were misplaced, until a plan changes nothing or the
+ * iterations are used up. Returns the last plan, or `imported` without an import in the ledger. Errors:
+ * `ImportNotConverged` with a sentence by the small model; those of `remediateDrift`.
  */
 export async function converge(
   kit: Kit,

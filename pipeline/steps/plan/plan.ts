@@ -248,8 +248,8 @@ export class EngineRefusal extends PlatformError {
 }
 
 /**
- * Plans a root that is initialised, all of it unless it has targets. Errors: `EngineRefusal`; those of `Engine.run`; 504 for a locked state,
- * unless it does not wait for that.
+ * Plans a root that is initialised, all of it unless it has targets. Errors: `EngineRefusal`; those of `Engine.run`; 504
+ * for a locked state, unless it does not wait for that.
  */
 export async function planRoot(
   { run, engine }: Kit,

@@ -1,4 +1,5 @@
 import { joinNames } from '../../base/text.ts'
+import { RESOURCE_ADDRESS } from '../../hcl/address.ts'
 import { stripBackticks } from '../addresses.ts'
 import { describesCode, type ResourceChange } from '../plan.ts'
 import { changesByAddress, isCreated, stateIdentifiers } from '../planned-changes.ts'
@@ -11,12 +12,8 @@ const NO_SUCH_RESOURCE = 'the plan has no such resource'
 /** Reports whether a pair was refused for an invented address, which is no fault of the code. */
 export const isInvented = ({ error }: Failure): boolean => error === NO_SUCH_RESOURCE
 
-const INDEX = String.raw`(?:\[(?:\d+|"(?:\\.|[^"\\])*")\])?`
-const NAME = String.raw`[\p{L}_][\p{L}\p{N}_-]*`
-const ADDRESS = new RegExp(String.raw`^(?:module\.${NAME}${INDEX}\.)*(?!data\.|module\.)${NAME}\.${NAME}${INDEX}$`, 'u')
-
 /** Reports whether the text has the form of a managed resource's address. */
-export const isResourceAddress = (text: string): boolean => isArgument(text) && ADDRESS.test(text)
+export const isResourceAddress = (text: string): boolean => isArgument(text) && RESOURCE_ADDRESS.test(text)
 
 /**
  * Selects the proposed pairs that may be given to the engine. The identifier must be waiting, the plan must create the

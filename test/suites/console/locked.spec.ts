@@ -57,7 +57,7 @@ test('shows why the platform locked a session', async ({ page, request }) => {
   await page.goto('/console/locked')
   const card = page.getByRole('article', { name: /Remove the clicks dataset/ }).first()
   await expect(card.getByRole('list', { name: 'Reasons of the lock' })).toContainText('High impact')
-  await expect(card).toContainText('by the review of the platform of round 1')
+  await expect(card).toContainText("by the platform's review of round 1")
   await page.goto('/console/sessions?locked=true')
   await expect(page.getByRole('listitem').filter({ hasText: 'Remove the clicks dataset' }).first()).toContainText(
     'High impact:',
