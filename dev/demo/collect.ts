@@ -7,8 +7,8 @@ export interface Collected {
   reports: Partial<ReportDocuments>
   report_url: string | null
   findings: number | null
-  /** File name and text of each code change, the oldest first. */
-  changes: { file_name: string; text: string }[]
+  /** Names of the changed files, round by round. */
+  files: string[]
   /** Text and targets of the last plan; null if nothing was planned. */
   plan: { text: string; targets: string[] } | null
   /** The last plan as data; null when there is none. */
@@ -25,7 +25,7 @@ export interface Collected {
 /** Downloads every artifact of the session through its presigned URL. */
 export async function collect(session: Session, metadataPrefix: string, signal: AbortSignal): Promise<Collected> {
   const collected: Collected = {
-    ...{ artifacts: [], reports: {}, report_url: null, findings: null, changes: [] },
+    ...{ artifacts: [], reports: {}, report_url: null, findings: null, files: [] },
     ...{ plan: null, document: null, drift: [], preview: null },
   }
   const get = async (artifact: Artifact, kind: string) => {
@@ -35,8 +35,10 @@ export async function collect(session: Session, metadataPrefix: string, signal: 
     return { text, type }
   }
   for (const round of session.rounds) {
-    for (const change of round.code_changes)
-      collected.changes.push({ file_name: change.file_name, text: (await get(change, 'code_change')).text })
+    for (const change of round.code_changes) {
+      await get(change, 'code_change')
+      collected.files.push(change.file_name)
+    }
     for (const plan of round.plans) {
       const { text, type } = await get(plan, 'plan')
       if (type !== 'drift') collected.plan = { text, targets: plan.targets }

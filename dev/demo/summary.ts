@@ -15,7 +15,7 @@ type Row = [heading: string, text: string, below?: string[]]
 export function showSummary(display: Display, { session, collected }: Evidence, result: DemoResult): void {
   const rows = [
     ...attemptRows(session.rounds.flatMap(({ attempts }) => attempts)),
-    ...codeRows(display, collected, result),
+    ...codeRows(collected, result),
     ...driftRows(collected, result),
     ...importRows(collected),
     ...previewRows(collected),
@@ -55,17 +55,11 @@ function describeDiagnostic({ file, line, summary, snippet }: Round['attempts'][
   return [`${place}${summary}`, ...lines.map((text) => `    ${text}`)]
 }
 
-function codeRows(display: Display, { changes }: Collected, { validation_attempts, message, mode }: DemoResult): Row[] {
-  if (changes.length === 0) return []
-  const rows: Row[] = [['code', [...new Set(changes.map((change) => change.file_name))].join(', ')]]
+function codeRows({ files }: Collected, { validation_attempts, message }: DemoResult): Row[] {
+  if (files.length === 0) return []
+  const rows: Row[] = [['code', [...new Set(files)].join(', ')]]
   if (message.endsWith('Validation loop exceeded.'))
     rows.push(['attempts', `${validation_attempts}, all of them refused by the engine`])
-  else if (validation_attempts > 1 && !mode.endsWith('drift'))
-    rows.push([
-      'repair',
-      `attempt 1 was refused by the engine, attempt ${validation_attempts} passed:`,
-      repairLines(changes).map((line) => display.paint(line.startsWith('+') ? 'green' : 'red', line)),
-    ])
   return rows
 }
 
@@ -220,20 +214,6 @@ function linkRows({ report_url, artifacts }: Collected, { pull_request, locked }
   if (pull_request) rows.push(['pull request', `${pull_request.url} (${pull_request.status})`])
   if (locked) rows.push(['lock', 'locked until an administrator unlocks it or a later round passes'])
   return rows
-}
-
-/** Returns the removed and added lines in the last diff of a file that was written more than once. */
-function repairLines(changes: readonly { file_name: string; text: string }[]): string[] {
-  const seen = new Set<string>()
-  let last = ''
-  for (const { file_name, text } of changes) {
-    if (seen.has(file_name) && /^@@/m.test(text)) last = text
-    seen.add(file_name)
-  }
-  return last
-    .split('\n')
-    .filter((line) => /^[+-](?![+-]{2} )/.test(line))
-    .slice(0, 12)
 }
 
 /** Describes whether the mode ended as it should, and where the time was spent. */

@@ -20,7 +20,7 @@ const collected = (parts: object): Collected => ({
   reports: {},
   report_url: null,
   findings: null,
-  changes: [],
+  files: [],
   plan: null,
   document: null,
   drift: [],
