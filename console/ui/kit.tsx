@@ -183,14 +183,18 @@ export const SEVERITY_TONES: Record<Severity, Tone> = {
 }
 
 /** Shows the origin of a statement, because readers trust a computed fact differently from a sentence of a model. */
-export const Origin = ({ by }: { by: 'code' | 'model' }) => (
-  <span class={`origin origin-${by}`} title={ORIGINS[by].title}>
+export const Origin = ({ by }: { by: keyof typeof ORIGINS }) => (
+  <span class={`origin origin-${by === 'code' ? 'code' : 'model'}`} title={ORIGINS[by].title}>
     {ORIGINS[by].name}
   </span>
 )
 const ORIGINS = {
   code: { name: 'computed by code', title: 'Computed from the plan by code' },
   model: { name: 'written by a model', title: 'Written by a language model' },
+  both: {
+    name: 'written by a model, completed by code',
+    title: 'What was built is written by a language model; attempts, files and what is missing are computed by code',
+  },
 }
 
 export const MEANINGS = {

@@ -202,7 +202,7 @@ function Outcome({ round, answer }: AnsweredRound) {
   return (
     <div>
       <LongText text={text} />
-      {isModels && <Origin by="model" />}
+      {isModels && <Origin by="both" />}
     </div>
   )
 }

@@ -93,7 +93,7 @@ test('the finished conversation, as a reader of the screen hears it', async ({ p
         - group:
           - heading "Round 1" [level=2]
           - paragraph: /Added a work queue for the orders service/
-          - text: written by a model
+          - text: written by a model, completed by code
           - link "Review"
           - link "Replay"
           - term: Tokens
