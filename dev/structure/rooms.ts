@@ -35,7 +35,8 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'src/hcl',
-    holds: "the one reader of the engine's language: tokens, blocks and values with their places",
+    holds:
+      "the one reader of the engine's language, in both syntaxes: tokens, blocks and values with their places; the form of addresses",
     imports: [],
   },
   { name: 'src/aws', holds: 'credentials of AWS from the usual places', imports: ['config', 'src/base'] },
@@ -50,7 +51,8 @@ export const ROOMS: readonly Room[] = [
   { name: 'src/prompts', holds: 'registry, shipped texts and fence of the prompts', imports: ['src/base'] },
   {
     name: 'src/plan',
-    holds: 'plan JSON and the plan as data, state, provider schema, diagnostics, import identifiers',
+    holds:
+      'plan JSON and the plan as data, the code and its changes block by block, state, provider schema, diagnostics, imports',
     imports: ['config', 'src/base', 'src/hcl', 'src/data', 'src/services'],
   },
   {
@@ -105,7 +107,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'src/reports',
-    holds: 'composition of the report of each mode by code; artifacts',
+    holds: 'composition of the report of each mode by code; artifacts; what the last review has left',
     imports: ['src/base', 'src/data', 'src/plan', 'src/rules', 'src/context.ts', 'src/rounds', 'src/sessions'],
   },
   {
