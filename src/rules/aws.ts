@@ -1,10 +1,9 @@
-import { audiencesOf, EVERY_PORT, isOpen, networkRules, type Opening, protocolOf } from './network.ts'
+import { audiencesOf, EVERY_PORT, networkRules, type Opening, protocolOf } from './network.ts'
 import { type Allowance, allowancesIn, allowancesOf, allowsAnyone } from './policy-document.ts'
 import type { Rule, Subject, View } from './rule.ts'
 import {
   blocksAt,
   blocksOf,
-  flagOf,
   flagsAre,
   hasValue,
   isAbsent,
@@ -121,15 +120,6 @@ export const awsRules: Rule[] = [
       blocksOf(subject, 'default_action').some((action) => SERVES.includes(textOf(action, 'type') ?? '')),
   },
   {
-    id: 'aws.storage.public-access-allowed',
-    title: 'Block of public access switched off',
-    reason: 'The block is what stops a public policy or access list that slips in later.',
-    fix: 'Set all four switches to true.',
-    severity: 'warning',
-    types: ['aws_s3_bucket_public_access_block', 'aws_s3_account_public_access_block'],
-    check: flagsAre(false, 'block_public_acls', 'block_public_policy', 'ignore_public_acls', 'restrict_public_buckets'),
-  },
-  {
     id: 'aws.storage.public-access-block-removed',
     title: 'Block of public access removed',
     reason: 'Without it a public policy or access list takes effect.',
@@ -168,29 +158,6 @@ export const awsRules: Rule[] = [
     message: 'The brokers get public addresses.',
     isBrokenBy: (subject) =>
       hasValue(subject, 'broker_node_group_info.connectivity_info.public_access.type', 'SERVICE_PROVIDED_EIPS'),
-  },
-  {
-    id: 'aws.storage.public-snapshot',
-    title: 'Snapshot or image shared with everyone',
-    reason: 'Every AWS account can copy the data in it.',
-    fix: 'Share with named accounts only.',
-    severity: 'error',
-    types: ['aws_db_snapshot', 'aws_db_cluster_snapshot', 'aws_ami_launch_permission'],
-    message: 'It is shared with every account.',
-    isBrokenBy: (subject) => textsOf(subject, 'shared_accounts').includes('all') || textOf(subject, 'group') === 'all',
-  },
-  {
-    id: 'aws.network.public-cluster-endpoint',
-    title: 'Kubernetes API open to the internet',
-    reason: 'Anyone can reach the API of the cluster; only its authentication is left between.',
-    fix: 'Name the networks in public_access_cidrs, or use the private endpoint only.',
-    severity: 'warning',
-    types: ['aws_eks_cluster'],
-    message: 'The public endpoint of the cluster admits every address.',
-    isBrokenBy: (subject) =>
-      blocksOf(subject, 'vpc_config').some(
-        (config) => flagOf(config, 'endpoint_public_access') !== false && isOpen(config, 'public_access_cidrs'),
-      ),
   },
   {
     id: 'aws.storage.force-destroy',

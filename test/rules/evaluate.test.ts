@@ -278,3 +278,21 @@ describe('any plan', () => {
     expect(started.checked_rules).toContain('common.secrets.known-token')
   })
 })
+
+describe('a rule that is told once a plan', () => {
+  const rule = 'aws.logging.missing'
+  const silent = (address: string) => ({ address, type: 'aws_lb', actions: ['create'], after: { access_logs: [] } })
+  const findingsOf = (...changes: Parameters<typeof planOf>[0]) =>
+    evaluateRules(planOf(changes), { targets: [], grades: {} }).findings.filter(({ rule_id }) => rule_id === rule)
+
+  it('counts the resources in one finding', () => {
+    const many = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => silent(`aws_lb.${name}`))
+    expect(findingsOf(...many)).toMatchObject([
+      { resource: null, message: '6 resources: aws_lb.a, aws_lb.b, aws_lb.c, aws_lb.d, aws_lb.e and 1 more.' },
+    ])
+  })
+
+  it('names a single resource', () => {
+    expect(findingsOf(silent('aws_lb.a'))).toMatchObject([{ resource: 'aws_lb.a' }])
+  })
+})

@@ -1,4 +1,3 @@
-import { ownMember } from '../../base/json.ts'
 import { toReportAction } from '../../plan/actions.ts'
 import { criticalityOf } from '../../plan/impact.ts'
 import type { Rule, Subject } from '../rule.ts'
@@ -94,16 +93,6 @@ export const changeRules: Rule[] = [
     message: 'skip_final_snapshot is true.',
     isBrokenBy: (subject) =>
       (subject.action === 'delete' || subject.action === 'replace') && wasOn(subject, 'skip_final_snapshot'),
-  },
-  {
-    id: 'aws.stateful.backups-off',
-    title: 'Automatic backups switched off',
-    reason: 'After an accident there is nothing to go back to.',
-    fix: 'Set backup_retention_period to the days that the data needs.',
-    severity: 'warning',
-    types: ['aws_db_instance', 'aws_rds_cluster'],
-    message: 'backup_retention_period is 0.',
-    isBrokenBy: ({ values }) => ownMember(values, 'backup_retention_period') === 0,
   },
   {
     id: 'gcp.stateful.backups-off',
