@@ -57,14 +57,16 @@ export async function serve(handler: Handler, options: ListenAddress): Promise<R
  */
 const MAX_HEADER_BYTES = 64 * 1024
 
-const formatUrl = (hostname: string, port: number) =>
-  `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
+const authorityOf = (hostname: string) => (hostname.includes(':') ? `[${hostname}]` : hostname)
+const formatUrl = (hostname: string, port: number) => `http://${authorityOf(hostname)}:${port}`
 
 async function serveOnNode(handler: Handler, { port, hostname }: ListenAddress): Promise<Running> {
   // Without `overrideGlobalObjects: false` the library would replace the global Request and Response.
   const server = createAdaptorServer({
     fetch: (request, { incoming }) => handler(request, incoming.socket.remoteAddress ?? null),
     overrideGlobalObjects: false,
+    // Requests of HTTP/1.0, as health checks of load balancers send them, need not name a host.
+    hostname: authorityOf(hostname),
     serverOptions: { maxHeaderSize: MAX_HEADER_BYTES },
   })
   await new Promise<void>((resolve, reject) => {
