@@ -102,8 +102,13 @@ function serveOnBun(bun: Bun, handler: Handler, options: ListenAddress): Running
   const server = bun.serve({
     ...options,
     idleTimeout: 0,
-    fetch: (request, self) => handler(request, self.requestIP(request)?.address ?? null),
+    fetch: (request, self) => handler(withAuthority(request), self.requestIP(request)?.address ?? null),
   })
+  // Without a `Host` header, Bun gives the path alone as the address of a request.
+  const withAuthority = (request: Request) =>
+    URL.canParse(request.url)
+      ? request
+      : new Request(new URL(request.url, formatUrl(options.hostname, server.port)), request)
   return {
     url: formatUrl(options.hostname, server.port),
     close: (limitMs, after) => cutLate(server.stop(), { limitMs, after, cut: () => void server.stop(true) }),

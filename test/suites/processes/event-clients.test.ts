@@ -36,7 +36,11 @@ class EventClient {
   #last = ''
   #waiting: { count: number; done: () => void } | null = null
 
-  constructor(readonly url: string) {}
+  readonly url: string
+
+  constructor(url: string) {
+    this.url = url
+  }
 
   /** Reads to the end of the stream; comes back after each loss. */
   async follow(): Promise<void> {
