@@ -1,9 +1,10 @@
-import { audiencesOf, EVERY_PORT, networkRules, type Opening, protocolOf } from './network.ts'
+import { audiencesOf, describeOpening, EVERY_PORT, networkRules, type Opening, protocolOf } from './network.ts'
 import { type Allowance, allowancesIn, allowancesOf, allowsAnyone } from './policy-document.ts'
 import type { Rule, Subject, View } from './rule.ts'
 import {
   blocksAt,
   blocksOf,
+  flagOf,
   flagsAre,
   hasValue,
   isAbsent,
@@ -90,8 +91,19 @@ const POLICY_KEYS = ['policy', 'access_policy', 'resource_policy']
 /** Default actions of a listener that pass requests on. */
 const SERVES = ['forward', 'authenticate-cognito', 'authenticate-oidc']
 
+const ACCESS_LISTS = ['aws_network_acl', 'aws_network_acl_rule']
+
 export const awsRules: Rule[] = [
   ...networkRules('aws', OPENING_TYPES, openings),
+  {
+    id: 'aws.network.open-access-list',
+    title: 'Network access list open to the internet',
+    reason: 'The list no longer stops what a security group lets through by mistake.',
+    fix: 'Admit the networks and ports that the subnet serves, and the ports of answers above 1023.',
+    severity: 'warning',
+    types: ACCESS_LISTS,
+    check: (subject) => accessListOpenings(subject).flatMap(describeOpening),
+  },
   {
     id: 'aws.storage.public-bucket-acl',
     title: 'Public access list of a bucket',
@@ -313,7 +325,39 @@ function openings(subject: Subject): Opening[] {
   return blocksOf(subject, 'port_info').flatMap((rule) => openingsOf(rule, 'protocol'))
 }
 
-const SOURCES = ['cidr_blocks', 'ipv6_cidr_blocks', 'cidr_ipv4', 'cidr_ipv6', 'cidrs', 'ipv6_cidrs']
+/** Returns what an access list admits; the first matching entry decides, so an earlier one for everyone hides later ones. */
+function accessListOpenings(subject: Subject): Opening[] {
+  const isList = subject.type === 'aws_network_acl'
+  const entries = isList ? blocksOf(subject, 'ingress') : flagOf(subject, 'egress') === true ? [] : [subject]
+  const [action, number] = isList ? ['action', 'rule_no'] : ['rule_action', 'rule_number']
+  const denied: Opening[] = []
+  return entries
+    .toSorted((a, b) => (numberOf(a, number) ?? 0) - (numberOf(b, number) ?? 0))
+    .flatMap((entry) => {
+      const openings = openingsOf(entry, 'protocol')
+      if (textOf(entry, action)?.toLowerCase() === 'allow')
+        return openings.filter((opening) => !denied.some((earlier) => covers(earlier, opening)))
+      denied.push(...openings)
+      return []
+    })
+}
+
+const covers = (earlier: Opening, { audience, protocol, from, to }: Opening) =>
+  earlier.audience === audience &&
+  (earlier.protocol === 'all' || earlier.protocol === protocol) &&
+  earlier.from <= from &&
+  earlier.to >= to
+
+const SOURCES = [
+  'cidr_block',
+  'ipv6_cidr_block',
+  'cidr_blocks',
+  'ipv6_cidr_blocks',
+  'cidr_ipv4',
+  'cidr_ipv6',
+  'cidrs',
+  'ipv6_cidrs',
+]
 
 function openingsOf(rule: View, protocolKey: string): Opening[] {
   const protocol = protocolOf(textOf(rule, protocolKey))

@@ -323,6 +323,77 @@ const REPLICA = { backup_retention_period: 0, replicate_source_db: 'arn:aws:rds:
 const containers = (privileged: boolean) => ({ container_definitions: JSON.stringify([{ name: 'x', privileged }]) })
 const domain = (policy: string) => ({ domain_endpoint_options: [{ enforce_https: true, tls_security_policy: policy }] })
 
+const entry = (rule_no: number, action: string, port: number, cidr_block = '0.0.0.0/0') => ({
+  rule_no,
+  action,
+  protocol: 'tcp',
+  cidr_block,
+  from_port: port,
+  to_port: port,
+})
+const GONE = { actions: ['update'], before: { web_acl_id: 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/x/1' } }
+const RETENTION = { actions: ['update'], before: { retention_in_days: 365 } }
+
+const evidence: Case[] = [
+  bad('aws.evidence.removed', 'a trail', 'aws_cloudtrail', null, deleted()),
+  bad(
+    'aws.evidence.removed',
+    'a trail that leaves the state',
+    'aws_cloudtrail',
+    {},
+    { actions: ['forget'], before: {} },
+  ),
+  bad('aws.evidence.removed', 'a firewall taken off', 'aws_wafv2_web_acl_association', null, deleted()),
+  bad('aws.evidence.removed', 'a firewall taken off by an update', 'aws_cloudfront_distribution', {}, GONE),
+  fine(
+    'aws.evidence.removed',
+    'another firewall that is known later',
+    'aws_cloudfront_distribution',
+    {},
+    { ...GONE, after_unknown: { web_acl_id: true } },
+  ),
+  fine('aws.evidence.removed', 'made', 'aws_cloudtrail', {}),
+  fine('aws.evidence.removed', 'something else', 'aws_instance', null, deleted()),
+  bad('aws.evidence.shortened', 'to a day', 'aws_cloudwatch_log_group', { retention_in_days: 1 }, RETENTION),
+  bad(
+    'aws.evidence.shortened',
+    'from for ever',
+    'aws_cloudwatch_log_group',
+    { retention_in_days: 30 },
+    { actions: ['update'], before: { retention_in_days: 0 } },
+  ),
+  fine('aws.evidence.shortened', 'to half a year', 'aws_cloudwatch_log_group', { retention_in_days: 180 }, RETENTION),
+  fine('aws.evidence.shortened', 'made so', 'aws_cloudwatch_log_group', { retention_in_days: 1 }),
+  bad('aws.network.open-access-list', 'SSH', 'aws_network_acl', { ingress: [entry(100, 'allow', 22)] }),
+  bad('aws.network.open-access-list', 'everything', 'aws_network_acl_rule', {
+    egress: false,
+    rule_action: 'allow',
+    protocol: '-1',
+    cidr_block: '0.0.0.0/0',
+  }),
+  fine('aws.network.open-access-list', 'outwards', 'aws_network_acl_rule', {
+    egress: true,
+    rule_action: 'allow',
+    protocol: '-1',
+    cidr_block: '0.0.0.0/0',
+  }),
+  fine('aws.network.open-access-list', 'denied before', 'aws_network_acl', {
+    ingress: [entry(100, 'allow', 22), entry(90, 'deny', 22)],
+  }),
+  bad('aws.network.open-access-list', 'denied too late', 'aws_network_acl', {
+    ingress: [entry(100, 'allow', 22), entry(110, 'deny', 22)],
+  }),
+  fine('aws.network.open-access-list', 'the web', 'aws_network_acl', { ingress: [entry(100, 'allow', 443)] }),
+  fine(
+    'common.stateful.access-removed',
+    'what another rule tells',
+    'aws_s3_bucket_public_access_block',
+    null,
+    deleted(),
+  ),
+  fine('common.stateful.unknown-lost', 'what another rule tells', 'aws_cloudtrail', null, deleted()),
+]
+
 const tables: Case[] = [
   bad('aws.transit.plain', 'a cache', 'aws_elasticache_replication_group', { transit_encryption_enabled: false }),
   bad('aws.transit.plain', 'one of several behaviours', 'aws_cloudfront_distribution', {
@@ -440,4 +511,4 @@ const tables: Case[] = [
   }),
 ]
 
-export const awsCases: Case[] = [...iam, ...exposure, ...encryption, ...stateful, ...tables]
+export const awsCases: Case[] = [...iam, ...exposure, ...encryption, ...stateful, ...evidence, ...tables]
