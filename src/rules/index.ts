@@ -7,12 +7,14 @@ import { encryptionRules } from './encryption.ts'
 import { gcpRules } from './gcp.ts'
 import { kubernetesRules } from './kubernetes.ts'
 import { ociRules } from './oci.ts'
+import { unreadRule } from './policies/unread.ts'
 import type { Cloud, Rule } from './rule.ts'
 
 /** All rules, sorted by id. */
 export const RULES: readonly Rule[] = [
   ...changeRules,
   ...secretRules,
+  unreadRule,
   ...encryptionRules,
   ...awsRules,
   ...azureRules,
