@@ -10,7 +10,7 @@ import { startSendingQueue } from '../data/queue.ts'
 import { createObjectStore } from '../data/storage/create.ts'
 import { createStateKeys } from '../data/storage/state-keys.ts'
 import type { LlmClient } from '../llm/inference.ts'
-import { createMetrics, type PlatformMetrics, watchQueue } from '../observe/metrics.ts'
+import { createMetrics, type PlatformMetrics, watchCache, watchQueue } from '../observe/metrics.ts'
 import { createTracing } from '../observe/tracing.ts'
 import { isOperatorsHost } from '../repository/remote.ts'
 import { createIacClient } from '../services/iac/client.ts'
@@ -38,10 +38,11 @@ export async function buildContext(loaded: Config, log: Logger, role: 'core' | '
     const sql = await initialize('database', () => openDatabase(config, log, role))
     closers.push(() => sql.end({ timeout: 1 }))
     const cache = await initialize('redis', async () => {
-      const connected = await connectCache(config.redis, log, fetch, metrics.countCacheRead)
+      const connected = await connectCache(config.redis, log, fetch, metrics.countCacheCall)
       // Registered first, in case the check fails.
       closers.push(() => connected.close())
       await connected.ping()
+      watchCache(metrics.registry, connected)
       return connected
     })
     const stores = createStores(config, log)
