@@ -45,7 +45,7 @@ export async function buildContext(loaded: Config, log: Logger, role: 'core' | '
       watchCache(metrics.registry, connected)
       return connected
     })
-    const stores = createStores(config, log)
+    const stores = createStores(config, log, role)
     await initialize('object storage', () => stores.storage.ensureBuckets())
     const alone = <T>(work: () => Promise<T>) => exclusively(sql, 'seed_prompts', work)
     const prompts = await openPrompts(config, role, { fetch, log, alone })
@@ -126,11 +126,16 @@ export const countEngineTime = (iac: IacClient, metrics: PlatformMetrics): IacCl
 })
 
 /** Creates the bucket of artifacts and, when the platform manages engine state, the bucket of states and its keys. */
-function createStores(config: Config, log: Logger): Pick<Context, 'storage' | 'stateStore' | 'stateKeys'> {
+function createStores(
+  config: Config,
+  log: Logger,
+  role: 'core' | 'worker',
+): Pick<Context, 'storage' | 'stateStore' | 'stateKeys'> {
   const { read_timeout, connect_timeout, engine_state_bucket } = config.storage
   const deps = {
     fetch: createFetch(read_timeout * 1000, connect_timeout * 1000),
     log,
+    patient: role === 'worker',
     cors_origins: config.http.cors_origins,
     readFile: readTextFile,
   }
