@@ -23,9 +23,9 @@ export const gitSchema = v.object({
   pat_token_env: text('GIT_TOKEN'),
   author_name: text('Platform', nonEmpty),
   author_email: text('platform@noreply.invalid', nonEmpty),
-  /** `https://<host>[:port]` of a self-hosted server; empty for the public host. */
-  base_url: baseUrl('', { test: isBaseUrl, text: 'must be https://<host>[:port] without user, path or query' }),
-  /** Base URL of the REST API of a self-hosted server; empty for the usual path at `host`. */
+  /** `https://<host>[:port][/<path>]` of a self-hosted server; empty for the public host. */
+  base_url: baseUrl('', { test: isBaseUrl, text: 'must be https://<host>[:port][/<path>] without user or query' }),
+  /** Base URL of the REST API of a self-hosted server; empty for the usual path below `base_url`. */
   api_url: baseUrl('', { test: isApiUrl, text: 'must be an http:// or https:// URL without user or query' }),
   /** Path of a PEM file with additional certificate authorities for the git server; empty for none. */
   ca_file: text(''),
@@ -53,7 +53,9 @@ export function readGit(source: Source) {
 }
 
 function isBaseUrl(value: string): boolean {
-  return value === '' || (isApiUrl(value) && new URL(value).protocol === 'https:' && new URL(value).pathname === '/')
+  return (
+    value === '' || (isApiUrl(value) && new URL(value).protocol === 'https:' && !new URL(value).pathname.includes('//'))
+  )
 }
 
 function isApiUrl(value: string): boolean {

@@ -38,6 +38,7 @@ export type GitHost = Awaited<ReturnType<typeof startGitHost>>
  * people. Anyone may read public repositories; pushes and changes over the API need `user` and `token`, as basic
  * authentication or the token alone as bearer. All data is in `data_dir`.
  * @param options.samples false leaves out the sample repositories
+ * @param options.path the path below which all of it is served, such as `/code`
  */
 export async function startGitHost(options: {
   port?: number
@@ -45,25 +46,28 @@ export async function startGitHost(options: {
   user: string
   token: string
   samples?: boolean
+  path?: string
 }) {
-  const { data_dir, user, token } = options
+  const { data_dir, user, token, path = '' } = options
   const certificates = await loadCertificates(join(data_dir, 'tls'))
   const samples = options.samples === false ? [] : SAMPLES
   for (const sample of samples) await createRepository(data_dir, sample)
   const site: Site = { url: '', data_dir, user, token }
   const server = createAdaptorServer({
-    fetch: createApp(site).fetch,
+    fetch: new Hono<HostEnv>().route(path || '/', createApp(site)).fetch,
     createServer,
     serverOptions: { cert: certificates.cert, key: certificates.key },
     overrideGlobalObjects: false,
   })
   const running = await listen(server as Server, { port: options.port, scheme: 'https' })
-  site.url = running.url
-  const address = ({ owner, name }: { owner: string; name: string }) => `${running.url}/${owner}/${name}.git`
+  const url = `${running.url}${path}`
+  site.url = url
+  const address = ({ owner, name }: { owner: string; name: string }) => `${url}/${owner}/${name}.git`
   return {
     ...running,
+    url,
     /** Base address of the REST API, for `git.api_url`. */
-    api_url: `${running.url}/api/v3`,
+    api_url: `${url}/api/v3`,
     ca_file: certificates.ca_file,
     caPem: certificates.caPem,
     /** `host:port`, for `git.allow_private_hosts`. */
@@ -72,7 +76,7 @@ export async function startGitHost(options: {
     /** Adds a repository and returns its clone address. An existing one is not changed. */
     addRepository: async (repository: NewRepository) => address(await createRepository(data_dir, repository)),
     /** Returns the absolute path of the bare repository behind a clone address. */
-    pathOf: (cloneUrl: string) => join(data_dir, 'repositories', new URL(cloneUrl).pathname.slice(1)),
+    pathOf: (cloneUrl: string) => join(data_dir, 'repositories', new URL(cloneUrl).pathname.slice(path.length + 1)),
   }
 }
 

@@ -5,7 +5,8 @@ import { inSpan, type RunTrace } from '../../src/observe/run-trace.ts'
 import { createProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import { canonicalRepository } from '../../src/plan/state/managed-state.ts'
-import { isConfiguredHost } from '../../src/repository/remote.ts'
+import { basePath } from '../../src/repository/address.ts'
+import { isConfiguredHost, remoteUrl } from '../../src/repository/remote.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
 import {
   diagnosticsIn,
@@ -296,15 +297,18 @@ export async function nameRepository({ context, round, signal }: BareRun): Promi
   return offered ? { repository: canonicalRepository(round.session.workspace.uri) } : {}
 }
 
-/** Lends the token of the session's own host for modules that lie there, to an iac service that offers to take it. */
+/**
+ * Lends the token of the session's own host for modules that lie there, to an iac service that offers to take it. A
+ * server below a path shares its host with others, which would get the token too, so nothing is lent there.
+ */
 async function lendHostToken({
   context,
   round,
   signal,
 }: BareRun): Promise<Pick<IacJobs['init'], 'module_credentials'>> {
   const { git } = context.config
-  const url = URL.parse(round.session.workspace.uri)
-  if (url === null || !isConfiguredHost(git, url) || git.user === '' || git.token === '') return {}
+  const url = remoteUrl(git, round.session.workspace.uri)
+  if (!isConfiguredHost(git, url) || basePath(git) !== '' || git.user === '' || git.token === '') return {}
   const offered = await context.iac.offers?.('module_credentials', signal).catch(() => false)
   return offered ? { module_credentials: { origin: url.origin, user: git.user, token: git.token } } : {}
 }

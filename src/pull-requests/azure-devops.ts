@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { basicAuthorization } from '../base/http.ts'
+import { readRepositoryPath, serverUrl } from '../repository/address.ts'
 import {
   CREATE_LATE,
   createCalls,
@@ -8,10 +9,11 @@ import {
   mergeErrors,
   pollUntilReady,
   pullNumber,
-  readRepositoryPath,
 } from './host.ts'
 
 const API_VERSION = '7.1-preview'
+/** The oldest version with all of our calls: a server of one's own refuses versions that are newer than it. */
+const SERVER_API_VERSION = '5.0-preview'
 const MAX_DESCRIPTION = 4_000
 
 const name = v.pipe(v.string(), v.minLength(1))
@@ -23,12 +25,14 @@ const completionSchema = v.object({ status: v.optional(v.string()), mergeStatus:
 /** Client for Azure DevOps Services, or a server with the same paths. */
 export const azureDevopsHost: HostFactory = (access, uri) => {
   const { git } = access
-  const [org, within, , repo] = readRepositoryPath(git, uri).map(encodeURIComponent)
-  const api = git.api_url || `https://${git.host}`
+  const path = readRepositoryPath(git, uri).map(encodeURIComponent)
+  const [within, , repo] = path.slice(-3)
+  const org = path.slice(0, -3).join('/')
+  const api = git.api_url || serverUrl(git)
   const pulls = `${api}/${org}/${within}/_apis/git/repositories/${repo}/pullrequests`
   const calls = createCalls(access, {
     headers: { authorization: basicAuthorization('', git.token), accept: 'application/json' },
-    query: `?api-version=${API_VERSION}`,
+    query: `?api-version=${git.base_url === '' ? API_VERSION : SERVER_API_VERSION}`,
   })
   return {
     maxDescription: MAX_DESCRIPTION,
@@ -36,7 +40,7 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
       const refs = { sourceRefName: `refs/heads/${head}`, targetRefName: `refs/heads/${base}` }
       const json = { ...refs, title, description: description.slice(0, MAX_DESCRIPTION) }
       const { pullRequestId: id, status } = await calls(CREATE_LATE, signal)(createdSchema, 'POST', pulls, json)
-      return { id, url: `https://${git.host}/${org}/${within}/_git/${repo}/pullrequest/${id}`, status }
+      return { id, url: `${serverUrl(git)}/${org}/${within}/_git/${repo}/pullrequest/${id}`, status }
     },
     merge: async (number, { commit, confirm, signal }) => {
       const call = calls(MERGE_LATE, signal)

@@ -1,6 +1,8 @@
 import { Octokit } from '@octokit/core'
 import * as v from 'valibot'
+import type { GitConfig } from '../../config/types.ts'
 import { basicAuthorization, type Fetch } from '../base/http.ts'
+import { readRepositoryPath, serverUrl } from '../repository/address.ts'
 import {
   CREATE_LATE,
   callProvider,
@@ -12,7 +14,6 @@ import {
   pageUrl,
   pollUntilReady,
   pullNumber,
-  readRepositoryPath,
 } from './host.ts'
 
 const MAX_DESCRIPTION = 65_536
@@ -68,9 +69,12 @@ export const githubHost: HostFactory = (access, uri) => {
   }
 }
 
+/** GitHub and its subdomains for companies (`<name>.ghe.com`) have the interface on a host of its own. */
+const usualApi = (git: GitConfig): string =>
+  /^(github|[a-z0-9-]+\.ghe)\.com$/i.test(git.host) ? `https://api.${git.host}` : `${serverUrl(git)}/api/v3`
+
 function createOctokit({ git }: HostAccess): Octokit {
-  const publicApi = git.host === 'github.com' ? 'https://api.github.com' : `https://${git.host}/api/v3`
-  const octokit = new Octokit({ baseUrl: git.api_url || publicApi, request: { log: { warn: () => {} } } })
+  const octokit = new Octokit({ baseUrl: git.api_url || usualApi(git), request: { log: { warn: () => {} } } })
   octokit.hook.before('request', (options) => {
     options.headers.accept = 'application/vnd.github+json'
     options.headers['x-github-api-version'] = '2022-11-28'

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { readRepositoryPath, serverUrl } from '../repository/address.ts'
 import {
   CREATE_LATE,
   createCalls,
@@ -7,7 +8,6 @@ import {
   mergeErrors,
   pageUrl,
   pullNumber,
-  readRepositoryPath,
   refusedWith,
 } from './host.ts'
 
@@ -21,7 +21,7 @@ const mergedSchema = v.object({ state: v.optional(v.literal('merged')) })
 /** Client for gitlab.com or a self-hosted server. */
 export const gitlabHost: HostFactory = (access, uri) => {
   const { git } = access
-  const api = git.api_url || `https://${git.host}/api/v4`
+  const api = git.api_url || `${serverUrl(git)}/api/v4`
   const requests = `${api}/projects/${encodeURIComponent(readRepositoryPath(git, uri).join('/'))}/merge_requests`
   const calls = createCalls(access, { headers: { 'private-token': git.token } })
   return {

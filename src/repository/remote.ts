@@ -1,6 +1,7 @@
 import type { GitConfig } from '../../config/types.ts'
 import type { Fetch } from '../base/http.ts'
 import type { Logger } from '../base/log.ts'
+import { atAzureDevops, isBelowBase } from './address.ts'
 
 /** The parts of a `Context` for remote repositories. */
 export interface GitContext {
@@ -12,7 +13,10 @@ export interface GitContext {
   pinnedFetch?: PinnedFetch
 }
 
-/** Returns the request address, without user, query and fragment; GitLab redirects addresses without `.git`. */
+/**
+ * Returns the request address, without user, query and fragment, and at the host that gets the credentials where Azure
+ * DevOps has two; GitLab redirects addresses without `.git`.
+ */
 export function remoteUrl(git: GitConfig, uri: string): URL {
   const url = new URL(uri)
   url.username = ''
@@ -20,14 +24,19 @@ export function remoteUrl(git: GitConfig, uri: string): URL {
   url.search = ''
   url.hash = ''
   url.pathname = url.pathname.replace(/\/+$/, '')
+  const moved = atAzureDevops(git, url.host, url.pathname)
+  if (moved) {
+    url.host = moved.host
+    url.pathname = moved.path
+  }
   const gitlab = url.host === 'gitlab.com' || (git.provider === 'GITLAB' && isConfiguredHost(git, url))
   if (gitlab && !url.pathname.endsWith('.git')) url.pathname += '.git'
   return url
 }
 
-/** Reports whether the address is on the configured host, the only one that gets credentials. */
+/** Reports whether the address is on the configured server, the only one that gets credentials. */
 export const isConfiguredHost = (git: GitConfig, url: URL): boolean =>
-  url.protocol === 'https:' && url.host === git.host.toLowerCase()
+  url.protocol === 'https:' && url.host === git.host.toLowerCase() && isBelowBase(git, url.pathname)
 
 /** Reports whether the configuration names the host, as its own or in `git.allow_private_hosts`. */
 export const isOperatorsHost = (git: GitConfig, url: URL): boolean =>

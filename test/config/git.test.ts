@@ -16,7 +16,11 @@ describe('git', () => {
     expect((await load(yaml('git.provider', spelled))).git).toMatchObject({ provider, host })
   })
 
-  test('a self-hosted server gives the host, with its port', async () => {
+  test('a self-hosted server gives the host, with its port and without its path', async () => {
+    expect((await load(yaml('git.base_url', 'https://git.example.com/code/git/'))).git).toMatchObject({
+      host: 'git.example.com',
+      base_url: 'https://git.example.com/code/git',
+    })
     expect((await load(yaml('git.base_url', 'https://Git.example.com:8443'))).git.host).toBe('git.example.com:8443')
     expect((await load(yaml('git.base_url', 'https://git.example.com:443'))).git.host).toBe('git.example.com')
   })

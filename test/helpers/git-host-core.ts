@@ -9,9 +9,15 @@ import { createTestCore, type TestCore } from './core.ts'
 import { type ModelServer, modelConfig, script, startModelServer, toolCall } from './model-server.ts'
 
 /** Starts a git host on this machine whose certificate this process accepts. `close` also removes its folder. */
-export async function startTrustedHost(): Promise<GitHost> {
+export async function startTrustedHost(options: { path?: string } = {}): Promise<GitHost> {
   const folder = await mkdtemp(join(tmpdir(), 'git-host-'))
-  const host = await startGitHost({ data_dir: folder, user: 'bot', token: 'token-of-the-bot', samples: false })
+  const host = await startGitHost({
+    data_dir: folder,
+    user: 'bot',
+    token: 'token-of-the-bot',
+    samples: false,
+    ...options,
+  })
   trust(host.caPem)
   const close = async () => {
     await host.close()
@@ -27,14 +33,14 @@ export interface GitHostCore extends TestCore {
 }
 
 /** Starts a core with a real git host and a model that writes the text of a pull request. */
-export async function startGitHostCore(): Promise<GitHostCore> {
-  const host = await startTrustedHost()
+export async function startGitHostCore(options: { path?: string } = {}): Promise<GitHostCore> {
+  const host = await startTrustedHost(options)
   const model = await startModelServer(
     script(toolCall('generate_pull_request', { title: 'Add a bucket', description: 'For the logs.' })),
   )
   const fetch: typeof globalThis.fetch = (input, init) => globalThis.fetch(input, init)
   const core = await createTestCore({
-    yaml: `git: { base_url: "${host.url}", api_url: "${host.api_url}" }`,
+    yaml: `git: { base_url: "${host.url}" }`,
     context: { llm: createLlmClient(modelConfig(model.url), { fetch, log: silentLogger }) },
   })
   const close = async () => {

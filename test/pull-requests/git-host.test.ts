@@ -10,7 +10,7 @@ import { startOnce } from '../helpers/start-once.ts'
 import { refusalOf } from './support.ts'
 
 const run = promisify(execFile)
-const core = startOnce(startGitHostCore)
+const core = startOnce(() => startGitHostCore({ path: '/code' }))
 let user_id: number
 beforeAll(async () => {
   user_id = (await createUser(core.context.sql, 'owner')).id
@@ -51,7 +51,7 @@ async function openedPullRequest(name: string) {
   return { repository, uuid, base, head, id }
 }
 
-describe('a pull request at a real host', () => {
+describe('a pull request at a real host, below a path', () => {
   it('ends as a merge commit on the default branch, once', async () => {
     const { repository, uuid, base, head, id } = await openedPullRequest('merged')
     await mergePullRequest(core.context, uuid)

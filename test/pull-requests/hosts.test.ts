@@ -515,6 +515,54 @@ describe("a server of one's own", () => {
     await host.merge(number, freely)
   })
 
+  it.each([
+    [
+      'GitLab',
+      'provider: GITLAB, base_url: "https://git.corp/gitlab"',
+      'https://git.corp/gitlab/Team/Cloud/Net/infra.git',
+      'https://git.corp/gitlab/api/v4/projects/Team%2FCloud%2FNet%2Finfra/merge_requests',
+    ],
+    [
+      'GitLab',
+      'provider: GITLAB',
+      'https://gitlab.com/Team/Cloud/Net/infra.git',
+      'https://gitlab.com/api/v4/projects/Team%2FCloud%2FNet%2Finfra/merge_requests',
+    ],
+    [
+      'GitHub',
+      'base_url: "https://acme.ghe.com"',
+      'https://acme.ghe.com/Team/infra',
+      'https://api.acme.ghe.com/repos/Team/infra/pulls',
+    ],
+    [
+      'Azure DevOps',
+      'provider: AZURE_DEVOPS, base_url: "https://git.corp/tfs"',
+      'https://git.corp/tfs/Main/A%20Shop/_git/Infra.git',
+      'https://git.corp/tfs/Main/A%20Shop/_apis/git/repositories/Infra.git/pullrequests',
+    ],
+    [
+      'Azure DevOps',
+      'provider: AZURE_DEVOPS',
+      'https://acme.visualstudio.com/DefaultCollection/_git/Infra',
+      'https://dev.azure.com/acme/Infra/_apis/git/repositories/Infra/pullrequests',
+    ],
+  ] as const)('of %s is called where the repository is, %s: %s', async (name, fields, uri, at) => {
+    const called: string[] = []
+    server.use(
+      http.post(at, ({ request: { url } }) => {
+        called.push(new URL(url).search)
+        return HOSTS[name].calls.create[2]()
+      }),
+    )
+    const { id, url } = await (await hostOf(uri, `git: { ${fields} }`)).create(NEW, never())
+    expect(id).toBe(HOSTS[name].number)
+    expect(called).toHaveLength(1)
+    if (name !== 'Azure DevOps') return
+    const isServer = fields.includes('base_url')
+    expect(called).toEqual([`?api-version=${isServer ? '5.0' : '7.1'}-preview`])
+    expect(url).toBe(`${at.replace('/_apis/git/repositories/', '/_git/').replace(/s$/, '')}/22`)
+  })
+
   it('gets no repository of the public one', async () => {
     expect(await refusalOf(hostOf(HOSTS.GitHub.uri, 'git: { base_url: "https://git.corp" }'))).toEqual({
       status: 400,

@@ -49,6 +49,17 @@ describe('a first call', () => {
     for (const form of TOKEN_FORMS) expect(config).not.toContain(form)
   })
 
+  it('reaches a server below a path, whose credentials are for that path alone', async () => {
+    const below = await startSite({}, { path: '/code' })
+    const own = await below.start({}, undefined, { private: true })
+    expect(await below.remote(own.uri, 'rev-parse', BRANCH)).toBe(await own.workspace.head())
+    await below.close()
+    const elsewhere = await startSite({}, { path: '/code' })
+    elsewhere.config.git.base_url = elsewhere.config.git.base_url.replace(/code$/, 'other')
+    await expect(elsewhere.start({}, undefined, { private: true })).rejects.toMatchObject({ status: 400 })
+    await elsewhere.close()
+  })
+
   it('drops a user name of the address, and works all the same', async () => {
     const uri = await site.add({ 'main.tf': 'x' }, { private: true })
     const workspace = await site.open(uri.replace('https://', 'https://someone@'), { session: newSession() })

@@ -42,9 +42,15 @@ export type RoundChanges = Partial<Omit<ClaimedRound, 'session'>> & {
   root_path?: string | null
 }
 
-export async function startSite(git: Partial<GitConfig> = {}): Promise<Site> {
+export async function startSite(git: Partial<GitConfig> = {}, hosted: { path?: string } = {}): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), 'workspace-'))
-  const host = await startGitHost({ data_dir: join(folder, 'host'), user: USER, token: TOKEN, samples: false })
+  const host = await startGitHost({
+    data_dir: join(folder, 'host'),
+    user: USER,
+    token: TOKEN,
+    samples: false,
+    ...hosted,
+  })
   const config = siteConfig(join(folder, 'uploads'), {
     base_url: host.url,
     host: host.host,
