@@ -49,7 +49,7 @@ describe.each(poolers)('$name', ({ name, command }) => {
   })
 
   it('loses statements that are prepared by name when it is told to have them, so the choice matters', async () => {
-    const forgetful = name.includes('1.18') ? {} : { max_prepared_statements: 0 }
+    const forgetful: Record<string, number> = name.includes('1.18') ? {} : { max_prepared_statements: 0 }
     const plain = await startPooler(command, inject('postgres_url'), 'transaction', forgetful)
     const words = async (query: string) => {
       const sql = open(plain.through(db.url, query), { max: 12 })
