@@ -80,10 +80,20 @@ export const choice = <T extends string>(fallback: T, spellings: Record<string, 
 
 export const textList = (fallback: readonly string[]) =>
   field<string[]>([...fallback], (value) =>
-    Array.isArray(value) && value.every((item): item is string => typeof item === 'string' && item.trim() !== '')
-      ? { value: value.map((item) => item.trim()) }
-      : { rule: 'must be a list of non-empty strings' },
+    isTextList(value) ? { value: value.map((item) => item.trim()) } : { rule: 'must be a list of non-empty strings' },
   )
+
+/** Makes a field for a trimmed text or a list of non-empty texts. */
+export const textOrList = (fallback: string) =>
+  field<string | string[]>(fallback, (value) => {
+    if (typeof value === 'string') return { value: value.trim() }
+    return isTextList(value)
+      ? { value: value.map((item) => item.trim()) }
+      : { rule: 'must be a string or a list of non-empty strings' }
+  })
+
+const isTextList = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string' && item.trim() !== '')
 
 /** Makes a field for a file name without a folder. `.` and `..` consist of allowed characters but are folders. */
 export const fileName = (fallback: string) =>

@@ -1,5 +1,16 @@
 import * as v from 'valibot'
-import { baseUrl, choice, flag, integer, text } from '../fields.ts'
+import {
+  baseUrl,
+  choice,
+  entryText,
+  flag,
+  integer,
+  mappingError,
+  nonEmpty,
+  text,
+  textList,
+  textOrList,
+} from '../fields.ts'
 import type { Source } from '../source.ts'
 
 export type OidcConfig = ReturnType<typeof readOidc>
@@ -7,11 +18,41 @@ export type OidcConfig = ReturnType<typeof readOidc>
 const DEFAULT_SCOPE = 'openid profile email'
 const PLACEHOLDER = '{client_id}'
 
+const CLAIM_RULE = 'must be a name or a list of names'
+/** A claim, by its exact name, or by the names that lead to it: names have dots and slashes in them. */
+const claimPath = v.union([entryText, v.pipe(v.array(entryText), v.minLength(1, CLAIM_RULE))], CLAIM_RULE)
+
+const claimValue = v.union([entryText, v.number(), v.boolean()], 'must be a string, a number or a boolean')
+
+const requiredClaim = v.object(
+  {
+    claim: claimPath,
+    /** Empty: any value. */
+    values: v.optional(v.array(claimValue, 'must be a list'), () => []),
+  },
+  mappingError,
+)
+
+export type RequiredClaim = v.InferOutput<typeof requiredClaim>
+
 export const oidcSchema = v.object({
   /** If empty, authentication is disabled. */
   issuer_url: baseUrl(''),
   client_id: text(''),
-  audience: text(''),
+  audience: textOrList(''),
+  /** The accepted values of `iss`, where the issuer's address is another one. */
+  token_issuers: textList([]),
+  /** The claim that names the client to which a token was issued. If empty, none is read. */
+  client_claim: text(''),
+  /** The accepted clients; if empty, `client_id`. */
+  clients: textList([]),
+  /** The required type in the header, for example `at+jwt`. If empty, any that tokens for calls have. */
+  token_typ: text(''),
+  /** Claims that every token needs, with the values of which it must have one. */
+  required_claims: v.optional(v.array(requiredClaim, 'must be a list'), (): RequiredClaim[] => []),
+  subject_claim: text('sub', nonEmpty),
+  email_claim: text('email', nonEmpty),
+  email_verified_claim: text('email_verified', nonEmpty),
   scope: text(DEFAULT_SCOPE),
   clock_skew_seconds: integer(60, { min: 0 }),
   /** True if only an e-mail that the token calls verified counts. */
@@ -29,6 +70,8 @@ export function readOidc(source: Source) {
     if (values.scope.includes(PLACEHOLDER))
       source.problem('oidc.scope references {client_id} but oidc.client_id is empty.')
   }
+  if (values.token_issuers.some((issuer) => /[{}]/.test(issuer)))
+    source.problem('oidc.token_issuers must name each issuer; there are no placeholders in them.')
   return { ...values, scope: effectiveScope(values) }
 }
 

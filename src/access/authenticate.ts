@@ -1,4 +1,4 @@
-import type { JWTPayload } from 'jose'
+import type { OidcConfig } from '../../config/types.ts'
 import type { Context } from '../context.ts'
 import { isReserved } from './audit/record.ts'
 import { type Identity, resolveUser, type User } from './users.ts'
@@ -37,39 +37,33 @@ const LOCAL_DEVELOPER: Identity = {
   elevated: true,
 }
 
+type Naming = Pick<OidcConfig, 'subject_claim' | 'email_claim' | 'email_verified_claim' | 'require_verified_email'>
+
 /**
  * Maps the claims of a verified token to an identity. An issuer with and without a trailing slash is the same issuer.
  * @param rootEmail `admin.default_root_email`; no user is elevated when it is blank
- * @param strict if true, only the claim `email` of a token with `email_verified: true` is an e-mail
+ * @param naming which claims are the user, the e-mail and its verification. With `require_verified_email`, only an e-mail whose
+ * verification is the boolean true counts
  */
-export function toIdentity(
-  claims: Claims,
-  rootEmail: string,
-  { require_verified_email: strict } = { require_verified_email: false },
-): Identity {
-  const { email_verified: verified } = claims
-  const named = nonBlankText(claims.email) ?? (strict ? null : nonBlankText(claims.preferred_username))
+export function toIdentity(claims: Claims, rootEmail: string, naming: Naming): Identity {
+  const strict = naming.require_verified_email
+  const email = nonBlankText(claims[naming.email_claim])
+  const verified = claims[naming.email_verified_claim]
+  const named = email ?? (strict ? null : nonBlankText(claims.preferred_username))
   const denied = strict
     ? verified !== true || named === null
     : verified !== undefined && verified !== true && verified !== 'true'
   const withdrawn = denied || (named !== null && isReserved(named))
+  const root = rootEmail.trim().toLowerCase()
   return {
     issuer: claims.iss.replace(/\/+$/, ''),
-    subject: claims.sub,
+    subject: String(claims[naming.subject_claim]),
     email: withdrawn ? null : named,
     email_withdrawn: withdrawn,
     display_name: nonBlankText(claims.name),
-    elevated: isRoot(claims, rootEmail),
+    // Only an address whose verification is the boolean true: users may choose the other claims themselves.
+    elevated: root !== '' && verified === true && email?.trim().toLowerCase() === root,
   }
-}
-
-/**
- * True if the token belongs to the configured root user. Only the claim `email` counts, and only if `email_verified` is
- * the boolean true: users may choose the other claims themselves.
- */
-function isRoot(claims: JWTPayload, rootEmail: string): boolean {
-  const root = rootEmail.trim().toLowerCase()
-  return root !== '' && claims.email_verified === true && nonBlankText(claims.email)?.trim().toLowerCase() === root
 }
 
 const nonBlankText = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value : null)

@@ -47,7 +47,8 @@ async function readJson(fetcher: Fetch, url: string): Promise<unknown> {
  * unknown key id at most once in 10 s, so that invalid tokens cannot flood the issuer. Concurrent calls share one
  * request, and a failed first request is not kept. Each request takes at most 10 s. Throws plain errors and those of
  * `jose`, which are for the log only. `current` returns the key set in use: a new object after each reload, null when
- * there is none or it is too old.
+ * there is none or it is too old. `ownersOf` returns the issuers to which the set restricts the keys of an id, or
+ * those of all its keys without an id.
  */
 export function createIssuerKeys(issuer: string, fetcher: Fetch) {
   const cache = emptyCache()
@@ -83,7 +84,14 @@ export function createIssuerKeys(issuer: string, fetcher: Fetch) {
     await keys.reload()
     return createLocalJWKSet(keys.jwks() ?? { keys: [] })(header, token)
   }
-  return Object.assign(find, { current: (): object | null => (isFresh() ? (cache.jwks ?? null) : null) })
+  return Object.assign(find, {
+    current: (): object | null => (isFresh() ? (cache.jwks ?? null) : null),
+    ownersOf: (id: string | undefined): string[] =>
+      (cache.jwks?.keys ?? [])
+        .filter(({ kid }) => id === undefined || kid === id)
+        .map((key): unknown => Reflect.get(key, 'issuer'))
+        .filter((owner) => typeof owner === 'string'),
+  })
 }
 
 const emptyCache = (): JWKSCacheInput => ({})

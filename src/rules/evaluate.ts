@@ -1,5 +1,6 @@
 import type { RuleGrades } from '../../config/types.ts'
 import type { JsonObject } from '../base/json.ts'
+import { joinNames } from '../base/text.ts'
 import { SEVERITIES, type Severity } from '../base/vocabulary.ts'
 import { withoutIndexes } from '../plan/addresses.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -43,7 +44,7 @@ export function evaluateRules(
     const messages = examined.flatMap((subject) =>
       messagesOf(rule, subject, context).map((message) => ({ resource: subject.address, message })),
     )
-    return toFindings(rule, severity, messages)
+    return toFindings(rule, severity, rule.told === 'once' ? summed(messages) : messages)
   })
   return {
     findings: SEVERITIES.toReversed().flatMap((severity) =>
@@ -66,6 +67,16 @@ function messagesOf(rule: ResourceRule, subject: Subject, context: PlanContext):
   if (messages.size > 0 && subject.action === 'update' && rule.looksAt !== 'change')
     for (const earlier of check({ ...subject, values: subject.before, unknown: undefined })) messages.delete(earlier)
   return [...messages]
+}
+
+/** Most resources that a finding about several names. */
+const MAX_NAMED = 5
+
+/** Returns one message about several resources; that about a single one stays. */
+function summed(messages: RuleMessage[]): RuleMessage[] {
+  const addresses = [...new Set(messages.map(({ resource }) => resource ?? ''))]
+  if (addresses.length < 2) return messages
+  return [{ resource: null, message: `${addresses.length} resources: ${joinNames(addresses, MAX_NAMED)}.` }]
 }
 
 function toFindings(rule: Rule, severity: Severity, messages: RuleMessage[]): Finding[] {

@@ -3,17 +3,21 @@ import { awsRules } from './aws.ts'
 import { azureRules } from './azure.ts'
 import { changeRules } from './common/change-rules.ts'
 import { secretRules } from './common/secrets.ts'
-import { encryptionRules } from './encryption.ts'
 import { gcpRules } from './gcp.ts'
 import { kubernetesRules } from './kubernetes.ts'
 import { ociRules } from './oci.ts'
 import type { Cloud, Rule } from './rule.ts'
+import { awsTables } from './tables/aws.ts'
+import { azureTables } from './tables/azure.ts'
+import { kubernetesTables } from './tables/kubernetes.ts'
 
 /** All rules, sorted by id. */
 export const RULES: readonly Rule[] = [
   ...changeRules,
   ...secretRules,
-  ...encryptionRules,
+  ...awsTables,
+  ...azureTables,
+  ...kubernetesTables,
   ...awsRules,
   ...azureRules,
   ...gcpRules,

@@ -32,7 +32,7 @@ export interface PlanContext {
 }
 
 /** The texts of a rule. Like its messages they never contain values of the plan, which may be secret. */
-interface RuleText {
+export interface RuleText {
   /** `<cloud>.<family>.<name>`, which operators use in their rules file. */
   id: `${Cloud}.${string}.${string}`
   title: string
@@ -48,6 +48,8 @@ export type ResourceRule = RuleText & {
   types?: readonly string[]
   /** `values` (default): planned values, without faults from before an update. `change`: all changes, deletions too. */
   looksAt?: 'values' | 'change'
+  /** `once`: one finding a plan, with the number of resources. */
+  told?: 'once'
 } & (
     | { message: string; isBrokenBy(subject: Subject): boolean }
     /** Returns a message for each cause; equal messages count once. */

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { userActor } from '../../src/access/audit/record.ts'
 import { bearerToken, toIdentity } from '../../src/access/authenticate.ts'
+import type { Claims } from '../../src/access/verify-token.ts'
+import { oidcConfig } from '../helpers/oidc-config.ts'
+
+const identify = (claims: Claims, root = '', changes = {}) => toIdentity(claims, root, oidcConfig(changes))
 
 describe('bearer header', () => {
   it.each([
@@ -22,7 +26,7 @@ describe('identity', () => {
   const claims = { iss: 'https://issuer.example.org/', sub: 'ada' }
 
   it('reads names and drops the slash of the issuer', () => {
-    expect(toIdentity({ ...claims, email: 'ada@example.org', name: 'Ada' }, '')).toEqual({
+    expect(identify({ ...claims, email: 'ada@example.org', name: 'Ada' }, '')).toEqual({
       issuer: 'https://issuer.example.org',
       subject: 'ada',
       email: 'ada@example.org',
@@ -33,8 +37,8 @@ describe('identity', () => {
   })
 
   it('falls back to the preferred user name, and to nothing', () => {
-    expect(toIdentity({ ...claims, preferred_username: 'ada@corp' }, '').email).toBe('ada@corp')
-    expect(toIdentity({ ...claims, email: '', name: 7 }, '')).toMatchObject({ email: null, display_name: null })
+    expect(identify({ ...claims, preferred_username: 'ada@corp' }, '').email).toBe('ada@corp')
+    expect(identify({ ...claims, email: '', name: 7 }, '')).toMatchObject({ email: null, display_name: null })
   })
 
   it.each([
@@ -45,7 +49,7 @@ describe('identity', () => {
     ['another address', { email: 'ada@example.org', email_verified: true }, false],
     ['a user name that looks like it', { preferred_username: 'root@example.org', email_verified: true }, false],
   ])('elevates the root address: %s', (_, more, elevated) => {
-    expect(toIdentity({ ...claims, ...more }, ' ROOT@example.org ').elevated).toBe(elevated)
+    expect(identify({ ...claims, ...more }, ' ROOT@example.org ').elevated).toBe(elevated)
   })
 
   it.each([
@@ -58,7 +62,7 @@ describe('identity', () => {
     [undefined, 'ada@example.org'],
   ])('takes an e-mail by its verification: %j', (email_verified, email) => {
     for (const claim of [{ email: 'ada@example.org' }, { preferred_username: 'ada@example.org' }])
-      expect(toIdentity({ ...claims, ...claim, email_verified }, '')).toMatchObject({
+      expect(identify({ ...claims, ...claim, email_verified }, '')).toMatchObject({
         email,
         email_withdrawn: email === null,
       })
@@ -71,12 +75,12 @@ describe('identity', () => {
     [{ preferred_username: 'ada@example.org', email_verified: true }, null],
     [{}, null],
   ])('takes verified e-mails alone where they are required: %j', (more, email) => {
-    const identity = toIdentity({ ...claims, ...more }, '', { require_verified_email: true })
+    const identity = identify({ ...claims, ...more }, '', { require_verified_email: true })
     expect(identity).toMatchObject({ email, email_withdrawn: email === null })
   })
 
   it.each(['platform', ' Platform ', 'USER-17'])('lets nobody be called %j', (name) => {
-    expect(toIdentity({ ...claims, email: name }, '')).toMatchObject({ email: null, email_withdrawn: true })
+    expect(identify({ ...claims, email: name }, '')).toMatchObject({ email: null, email_withdrawn: true })
     expect(userActor({ id: 3, email: null, display_name: name }, null).name).toBe('user-3')
   })
 
@@ -85,7 +89,23 @@ describe('identity', () => {
     expect([actor('Ada of the platform'), actor('victim@example.org')]).toEqual(['Ada of the platform', 'user-3'])
   })
 
+  it('reads the e-mail and its verification where the operator says', () => {
+    const email_claim = 'https://example.com/email'
+    const named = { ...claims, email: 'other@example.org', [email_claim]: 'Root@example.org' }
+    expect(identify(named, 'root@example.org', { email_claim })).toMatchObject({
+      email: 'Root@example.org',
+      elevated: false,
+    })
+    const naming = { email_claim, email_verified_claim: 'xms_edov', require_verified_email: true }
+    expect(identify({ ...named, email_verified: true }, '', naming)).toMatchObject({ email: null })
+    for (const [xms_edov, elevated] of [
+      [true, true],
+      ['1', false],
+    ])
+      expect(identify({ ...named, xms_edov }, 'root@example.org', naming).elevated).toBe(elevated)
+  })
+
   it('elevates nobody when no address is configured', () => {
-    expect(toIdentity({ ...claims, email: '', email_verified: true }, ' ').elevated).toBe(false)
+    expect(identify({ ...claims, email: '', email_verified: true }, ' ').elevated).toBe(false)
   })
 })

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { listen } from '../../dev/server.ts'
 import { createTokenVerifier } from '../../src/access/verify-token.ts'
 import type { Fetch } from '../../src/base/http.ts'
+import { oidcConfig } from '../helpers/oidc-config.ts'
 
 const UNREADABLE = 'Token validation failed: the keys of the identity provider could not be read'
 const DISCOVERY = '/.well-known/openid-configuration'
@@ -38,10 +39,7 @@ beforeEach(async () => {
 
 const direct: Fetch = (input, init) => globalThis.fetch(input, init)
 const verifier = (fetch = direct, issuer_url = url) =>
-  createTokenVerifier(
-    { issuer_url, client_id: 'core', audience: '', scope: '', clock_skew_seconds: 60, require_verified_email: false },
-    { fetch, now: () => new Date() },
-  )
+  createTokenVerifier(oidcConfig({ issuer_url }), { fetch, now: () => new Date() })
 const token = (iss = url) =>
   new SignJWT({ iss, sub: 'ada', aud: 'core', exp: Math.floor(Date.now() / 1000) + 60 })
     .setProtectedHeader({ alg: 'RS256', kid: 'one' })

@@ -14,21 +14,31 @@ export interface IdentityProvider {
   asked: string[]
   /** Claims of accounts by subject; an account without an entry has none but its subject. */
   accounts: Map<string, Omit<AccountClaims, 'sub'>>
+  /** What the next access tokens are like. */
+  minting: Minting
   /** Runs the code flow with PKCE as a browser does, for this account. */
-  logIn(subject: string): Promise<{ id_token: string; access_token: string }>
+  logIn(subject: string, client_id?: string): Promise<{ id_token: string; access_token: string }>
   /** Signs with new keys from now on. The old ones stay published if `keep` says so. */
   rotate(keep?: 'old keys published'): Promise<void>
   close(): Promise<void>
 }
 
+/** Changes of access tokens to those of another issuer. An undefined value is left out of the token. */
+export interface Minting {
+  alg: string
+  header: Record<string, unknown>
+  claims: Record<string, unknown>
+}
+
 /**
- * Starts a certified provider on a free loopback port, with one public client. The audience of identity tokens is the
+ * Starts a certified provider on a free loopback port, with public clients. The audience of identity tokens is the
  * client id, that of access tokens (JWT) the API's address.
  */
-export async function startIdentityProvider(): Promise<IdentityProvider> {
+export async function startIdentityProvider(clients: readonly string[] = [CLIENT_ID]): Promise<IdentityProvider> {
   let provider: Provider
   const asked: string[] = []
   const accounts: IdentityProvider['accounts'] = new Map()
+  const minting: Minting = { alg: 'ES256', header: {}, claims: {} }
   const server = createServer((request, response) => {
     const path = (request.url ?? '').split('?')[0] ?? ''
     asked.push(path)
@@ -38,20 +48,21 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
   const { url, close } = await listen(server)
   let keys: JWK[] = []
   const rotate: IdentityProvider['rotate'] = async (keep) => {
-    const fresh = await Promise.all(['RS256', 'ES256'].map(createKey))
+    const fresh = await Promise.all(['RS256', 'ES256', 'EdDSA', 'Ed25519'].map(createKey))
     // The first key of each kind signs.
     keys = keep ? [...fresh, ...keys] : fresh
-    provider = createProvider(url, keys, accounts)
+    provider = createProvider(url, { keys, accounts, clients, minting })
   }
   await rotate()
   return {
     url,
     asked,
     accounts,
-    logIn: (subject) =>
+    minting,
+    logIn: (subject, client_id = CLIENT_ID) =>
       codeFlow(url, {
         subject,
-        client_id: CLIENT_ID,
+        client_id,
         redirect_uri: REDIRECT_URI,
         scope: 'openid profile email use',
         resource: API,
@@ -66,19 +77,37 @@ async function createKey(alg: string): Promise<JWK> {
   return { ...(await exportJWK(pair.privateKey)), kid: randomBytes(8).toString('hex'), alg, use: 'sig' }
 }
 
-function createProvider(url: string, keys: JWK[], accounts: IdentityProvider['accounts']): Provider {
+interface Made extends Pick<IdentityProvider, 'accounts' | 'minting'> {
+  keys: JWK[]
+  clients: readonly string[]
+}
+
+function createProvider(url: string, { keys, accounts, clients, minting }: Made): Provider {
   return new Provider(url, {
     jwks: { keys: keys as { kty: string }[] },
-    clients: [
-      {
-        client_id: CLIENT_ID,
-        token_endpoint_auth_method: 'none',
-        redirect_uris: [REDIRECT_URI],
-        grant_types: ['authorization_code'],
-        response_types: ['code'],
+    clients: clients.map((client_id) => ({
+      client_id,
+      token_endpoint_auth_method: 'none',
+      redirect_uris: [REDIRECT_URI],
+      grant_types: ['authorization_code'],
+      response_types: ['code'],
+    })),
+    claims: {
+      openid: ['sub', 'groups', 'groups_direct', 'hd', 'oid', 'tid', 'token_use', 'xms_edov'],
+      email: ['email', 'email_verified'],
+      profile: ['name', 'preferred_username'],
+    },
+    formats: {
+      customizers: {
+        jwt: async (_, __, token) => {
+          token.header = minting.header
+          Object.assign(token.payload, minting.claims)
+          // The provider insists on an audience; a member that JSON does not show stands for none.
+          if ('aud' in minting.claims && minting.claims.aud === undefined)
+            Object.defineProperty(token.payload, 'aud', { value: 'none', enumerable: false, writable: true })
+        },
       },
-    ],
-    claims: { email: ['email', 'email_verified'], profile: ['name', 'preferred_username'] },
+    },
     // Providers in use put the claims into the identity token.
     conformIdTokenClaims: false,
     cookies: { keys: ['cookie-key-of-the-test'] },
@@ -90,7 +119,7 @@ function createProvider(url: string, keys: JWK[], accounts: IdentityProvider['ac
           scope: 'use',
           audience: API,
           accessTokenFormat: 'jwt',
-          jwt: { sign: { alg: 'ES256' } },
+          jwt: { sign: { alg: minting.alg as 'ES256' } },
         }),
         useGrantedResource: () => true,
       },
@@ -105,7 +134,7 @@ function createProvider(url: string, keys: JWK[], accounts: IdentityProvider['ac
 async function consent(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { params } = await provider.interactionDetails(request, response)
   const accountId = String(params.login_hint)
-  const grant = new provider.Grant({ accountId, clientId: CLIENT_ID })
+  const grant = new provider.Grant({ accountId, clientId: String(params.client_id) })
   grant.addOIDCScope('openid profile email')
   grant.addResourceScope(API, 'use')
   const result = { login: { accountId }, consent: { grantId: await grant.save() } }

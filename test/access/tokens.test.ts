@@ -13,23 +13,13 @@ import { createTokenVerifier, type VerifyToken } from '../../src/access/verify-t
 import { createLogger } from '../../src/base/log.ts'
 import { interceptRequests } from '../helpers/intercept.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
+import { oidcConfig } from '../helpers/oidc-config.ts'
 
-const oidc: OidcConfig = {
-  issuer_url: 'https://issuer.example.org',
-  client_id: 'core',
-  audience: '',
-  scope: 'openid',
-  clock_skew_seconds: 60,
-  require_verified_email: false,
-}
 const server = interceptRequests()
 let issuer: Issuer
 let now: Date
 const verifier = (changes: Partial<OidcConfig> = {}): VerifyToken =>
-  createTokenVerifier(
-    { ...oidc, ...changes },
-    { fetch: (input, init) => globalThis.fetch(input, init), now: () => now },
-  )
+  createTokenVerifier(oidcConfig(changes), { fetch: (input, init) => globalThis.fetch(input, init), now: () => now })
 const seconds = (offset: number) => Math.floor(now.getTime() / 1000) + offset
 const payload = () => ({ iss: issuer.url, sub: 'ada', aud: 'core', exp: seconds(60) })
 const signed = (key: CryptoKey | Uint8Array, header: JWTHeaderParameters) =>
@@ -54,6 +44,7 @@ describe('accepted', () => {
     ['the configured audience', { audience: 'https://api' }, { aud: 'https://api' }],
     ['an issuer with a trailing slash', {}, { iss: 'https://issuer.example.org/' }],
     ['no iat and no nbf', {}, { iat: undefined }],
+    ['one of several configured audiences', { audience: ['https://api', 'api://default'] }, { aud: 'api://default' }],
   ])('%s', async (_, config, claims) => {
     const payload = await verifier(config)(await issuer.token('ada', claims))
     expect(payload.sub).toBe('ada')
@@ -65,7 +56,7 @@ describe('accepted', () => {
       await expect(verify(await issuer.token('ada', claims))).resolves.toMatchObject({ sub: 'ada' })
   })
 
-  it.each(['ES256', 'PS384'])('%s', async (alg) => {
+  it.each(['ES256', 'PS384', 'EdDSA', 'Ed25519', 'ML-DSA-44'])('%s', async (alg) => {
     const pair = await generateKeyPair(alg, { extractable: true })
     issuer.keys.push({ ...(await exportJWK(pair.publicKey)), kid: alg, alg })
     const token = await signed(pair.privateKey, { alg, kid: alg })
@@ -137,6 +128,27 @@ describe('refused', () => {
     await expect(verify(await issuer.token('ada'))).rejects.toMatchObject(refusal('audience is not accepted'))
   })
 
+  it.each(['logout+jwt', 'secevent+jwt', 'token-introspection+jwt', 'dpop+jwt', 7])('the type %s', async (typ) => {
+    const token = await issuer.token('ada', {}, { typ })
+    await expect(verifier()(token)).rejects.toMatchObject(refusal('token type is not accepted'))
+  })
+
+  it.each(['ES256K', 'Ed448', 'HS512', 'none', 'None', 'eddsa', 'RSA-OAEP'])('the algorithm %s', async (alg) => {
+    const [, payload, signature] = (await issuer.token('ada')).split('.')
+    const header = Buffer.from(JSON.stringify({ alg, kid: 'first' })).toString('base64url')
+    await expect(verifier()([header, payload, signature].join('.'))).rejects.toMatchObject(
+      refusal('algorithm is not allowed'),
+    )
+    expect(issuer.asked).toEqual([])
+  })
+
+  it('a logout token, which has events, whatever its type', async () => {
+    const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+    await expect(verifier()(await issuer.token('ada', { events }, { typ: 'JWT' }))).rejects.toMatchObject(
+      refusal('token type is not accepted'),
+    )
+  })
+
   it('a signature of another key', async () => {
     const { privateKey } = await generateKeyPair('RS256')
     const token = await signed(privateKey, { alg: 'RS256', kid: 'first' })
@@ -199,6 +211,25 @@ describe('headers of a token', () => {
     await expect(verifier()(token)).rejects.toMatchObject(refusal('token is not supported'))
   })
 
+  it.each([
+    ['its directory', 'https://login.example.org/tenant-a/v2.0', 'tenant-a', null],
+    ['all directories', 'https://login.example.org/{tenantid}/v2.0', 'tenant-b', null],
+    ['the issuer', 'https://issuer.example.org/', undefined, null],
+    ['another directory', 'https://login.example.org/tenant-b/v2.0', 'tenant-a', 'signing key is of another issuer'],
+    [
+      'a directory that begins alike',
+      'https://login.example.org/tenant-ab/v2.0',
+      'tenant-a',
+      'signing key is of another issuer',
+    ],
+    ['another issuer', 'https://login.example.org', undefined, 'signing key is of another issuer'],
+  ])('name a key that the key set restricts to %s', async (_, owner, tid, reason) => {
+    issuer.keys = issuer.keys.map((key) => ({ ...key, issuer: owner }))
+    const verified = verifier()(await issuer.token('ada', { tid }))
+    if (reason === null) await expect(verified).resolves.toMatchObject({ sub: 'ada' })
+    else await expect(verified).rejects.toMatchObject(refusal(reason))
+  })
+
   it('that name another algorithm than the key are refused', async () => {
     const pair = await generateKeyPair('PS256', { extractable: true })
     const token = await signed(pair.privateKey, { alg: 'PS256', kid: 'first' })
@@ -214,6 +245,6 @@ it('a refusal keeps nothing of the token for the log', async () => {
     error,
     cause: (error as Error).cause,
   })
-  expect(lines.join()).toContain('ERR_JWT')
+  expect(lines.join()).toContain('aud: accepted is core or api://core (oidc.client_id)')
   for (const secret of [...token.split('.'), 'secret.example', 'ada']) expect(lines.join()).not.toContain(secret)
 })

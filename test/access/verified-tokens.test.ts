@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createTokenVerifier, type VerifyToken } from '../../src/access/verify-token.ts'
 import type { Fetch } from '../../src/base/http.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
+import { oidcConfig } from '../helpers/oidc-config.ts'
 
 const SKEW_S = 60
 let issuer: Issuer
@@ -13,15 +14,10 @@ beforeEach(async () => {
     const keys = String(input).endsWith('/keys')
     return Response.json(keys ? { keys: issuer.keys } : { issuer: issuer.url, jwks_uri: `${issuer.url}/keys` })
   }
-  const oidc = {
-    issuer_url: issuer.url,
-    client_id: 'core',
-    audience: '',
-    scope: '',
-    clock_skew_seconds: SKEW_S,
-    require_verified_email: false,
-  }
-  verify = createTokenVerifier(oidc, { fetch, now: () => new Date() })
+  verify = createTokenVerifier(oidcConfig({ issuer_url: issuer.url, clock_skew_seconds: SKEW_S }), {
+    fetch,
+    now: () => new Date(),
+  })
 })
 afterEach(() => {
   vi.restoreAllMocks()

@@ -50,6 +50,42 @@ describe('oidc', () => {
     expect(config.admin.unlock_by_another).toBe(expected)
   })
 
+  test.each([
+    ['audience: [a, ""]', 'oidc.audience must be a string or a list of non-empty strings'],
+    ['audience: 7', 'oidc.audience must be a string or a list of non-empty strings'],
+    ['token_issuers: https://a', 'oidc.token_issuers must be a list of non-empty strings'],
+    [
+      'token_issuers: ["https://login.microsoftonline.com/{tenantid}/v2.0"]',
+      'oidc.token_issuers must name each issuer; there are no placeholders in them.',
+    ],
+    ['subject_claim: ""', 'oidc.subject_claim must not be empty'],
+    ['required_claims: groups', 'oidc.required_claims must be a list'],
+    ['required_claims: [{values: [a]}]', 'oidc.required_claims.0.claim is required'],
+    ['required_claims: [{claim: []}]', 'oidc.required_claims.0.claim must be a name or a list of names'],
+    ['required_claims: [{claim: a, values: b}]', 'oidc.required_claims.0.values must be a list'],
+    [
+      'required_claims: [{claim: a, values: [{}]}]',
+      'oidc.required_claims.0.values.0 must be a string, a number or a boolean',
+    ],
+  ])('%s is refused', async (field, text) => {
+    expect(await problemsOf(`oidc:\n  issuer_url: https://idp.example.com\n  client_id: web\n  ${field}`)).toEqual([
+      text,
+    ])
+  })
+
+  test('claims that are required are read by name or by path', async () => {
+    const { oidc } = await load(`oidc:
+  required_claims:
+    - { claim: [realm_access, roles], values: [platform] }
+    - { claim: "https://example.com/id", values: [7, true] }
+    - { claim: hd }`)
+    expect(oidc.required_claims).toEqual([
+      { claim: ['realm_access', 'roles'], values: ['platform'] },
+      { claim: 'https://example.com/id', values: [7, true] },
+      { claim: 'hd', values: [] },
+    ])
+  })
+
   test('a client id with replacement patterns is inserted as it is', async () => {
     expect((await load('oidc: {client_id: "a$&b", scope: "x {client_id}"}')).oidc.scope).toBe('x a$&b')
   })

@@ -12,7 +12,7 @@ export interface Issuer {
   /** While true, every answer is 503. */
   down: boolean
   /** Makes a token for this subject. Undefined claims are left out. */
-  token(subject: string, claims?: JWTPayload, options?: { kid?: string; alg?: string }): Promise<string>
+  token(subject: string, claims?: JWTPayload, options?: { kid?: string; alg?: string; typ?: unknown }): Promise<string>
   /** Publishes a new key pair and signs with it from now on. */
   rotate(kid: string): Promise<void>
 }
@@ -50,7 +50,11 @@ export async function createIssuer(url = 'https://issuer.example.org'): Promise<
       const now = Math.floor(Date.now() / 1000)
       const payload = { iss: url, sub: subject, aud: 'core', iat: now, exp: now + 300, ...claims }
       return new SignJWT(JSON.parse(JSON.stringify(payload)))
-        .setProtectedHeader({ alg: options.alg ?? 'RS256', kid: options.kid ?? current })
+        .setProtectedHeader({
+          alg: options.alg ?? 'RS256',
+          kid: options.kid ?? current,
+          ...('typ' in options && { typ: options.typ as string }),
+        })
         .sign(signing)
     },
     rotate,

@@ -62,5 +62,5 @@ export const configured = (type: string, expressions: Record<string, unknown>) =
   },
 })
 
-export const constant = (value: unknown) => ({ constant_value: value })
+export const constant = <Value>(value: Value) => ({ constant_value: value })
 export const reference = (...references: string[]) => ({ references })

@@ -24,7 +24,11 @@ export const AuthConfig = z
 /** Returns the settings with which a public client signs in. */
 export function signInConfig({ config, storage }: Pick<CoreContext, 'config' | 'storage'>): z.input<typeof AuthConfig> {
   const { issuer_url, client_id, audience, scope } = config.oidc
-  return { issuer_url, client_id, audience, scope, artifact_metadata_header_prefix: storage.metadataPrefix }
+  return {
+    ...{ issuer_url, client_id, scope },
+    audience: [audience].flat()[0] ?? '',
+    artifact_metadata_header_prefix: storage.metadataPrefix,
+  }
 }
 
 export const getAuthConfig = endpoint({

@@ -1,0 +1,195 @@
+import { isJsonObject, type Json, type JsonObject, ownMember } from '../base/json.ts'
+import { wordsOf } from '../base/text.ts'
+import { openTo } from './network.ts'
+import type { Cloud, PlanContext, Rule, RuleText, Subject, View } from './rule.ts'
+import { blocksOf, isAbsent, isUnknown, jsonAt } from './view.ts'
+
+// Rules whose checks are one argument and one value: a class of faults has the words, a table the arguments.
+
+type ClassText = Omit<RuleText, 'id'> & {
+  /** The id without its cloud. */
+  name: `${string}.${string}`
+  /** Follows the argument in the message: `switches encryption off`. */
+  says: string
+}
+
+/** A class of faults, which one rule tells; two where what the code leaves unset weighs less than what it sets. */
+export interface FaultClass extends ClassText {
+  /** The rule about arguments that are bad because the code leaves them to the provider. */
+  byDefault?: ClassText
+  /** The class is told once a plan, with the number of resources. */
+  told?: 'once'
+}
+
+/**
+ * One line of a table, with blanks between its columns:
+ *
+ *     <types> <path> <faults> [if <condition> …]
+ *
+ * Types and values are divided by commas. All steps of a path but the last are blocks, of which `[name=x]` chooses some.
+ * Faults are divided by `|`: a value (`*` for any characters), `not:` values, `open` (a range of the internet), `set`,
+ * `<7`, `unset` (the provider's default is bad, also where the block is missing) and `unset-within` (only in blocks that
+ * are there). Conditions are `key=values`, `key!=values`, `key` (is set) and `!key` (is not set). A line with an address
+ * is the source of the lines below it, which say what the provider does.
+ */
+export interface Row {
+  types: string[]
+  path: string
+  faults: string[]
+  conditions: string[]
+  source: string
+}
+
+/** Reads a table. Throws on a malformed line. */
+export function rowsOf(table: string): Row[] {
+  let source = ''
+  return table.split('\n').flatMap((line) => {
+    const [types = '', path = '', faults = '', word, ...conditions] = wordsOf(line)
+    if (types === '') return []
+    if (types.startsWith('https://')) {
+      source = types
+      return []
+    }
+    if (faults === '' || source === '' || (word !== undefined && (word !== 'if' || conditions.length === 0)))
+      throw new Error(`no row of a table of rules: ${line}`)
+    return [{ types: types.split(','), path, faults: faults.split('|'), conditions, source }]
+  })
+}
+
+/** Creates the rules of a class for one cloud. */
+export function tableRules(cloud: Cloud, { byDefault, told, ...bySetting }: FaultClass, table: string): Rule[] {
+  const byType = new Map<string, PreparedRow[]>()
+  for (const row of rowsOf(table).map(prepare))
+    for (const type of row.types) byType.set(type, [...(byType.get(type) ?? []), row])
+  const ruleOf = ({ name, says, ...text }: ClassText, causes: readonly Cause[]): Rule => ({
+    id: `${cloud}.${name}`,
+    ...text,
+    ...(told && { told }),
+    types: [...byType.keys()],
+    check: (subject, context) =>
+      (byType.get(subject.type) ?? [])
+        .filter((row) => causesOf(subject, row, context).some((cause) => causes.includes(cause)))
+        .map(({ path }) => `${path} ${says}.`),
+  })
+  if (byDefault === undefined) return [ruleOf(bySetting, ['set', 'default'])]
+  return [ruleOf(bySetting, ['set']), ruleOf(byDefault, ['default'])]
+}
+
+/** Why an argument is bad: the code sets it so, or leaves it to the provider. */
+type Cause = 'set' | 'default'
+
+interface Step {
+  key: string
+  /** Chooses blocks by an attribute. */
+  only?: { key: string; value: string }
+}
+
+interface PreparedRow extends Row {
+  steps: Step[]
+  isBad(value: Json): boolean
+  unset: 'bad' | 'bad-within' | 'good'
+}
+
+function prepare(row: Row): PreparedRow {
+  const values = row.faults.filter((fault) => !fault.startsWith('unset'))
+  const tests = values.map(testOf)
+  return {
+    ...row,
+    steps: stepsOf(row.path),
+    isBad: (value) => tests.some((test) => test(value)),
+    unset: row.faults.includes('unset') ? 'bad' : row.faults.includes('unset-within') ? 'bad-within' : 'good',
+  }
+}
+
+const STEP = /([a-z0-9_]+)(?:\[([a-z_]+)=([^\]]+)\])?(?:\.|$)/gy
+
+function stepsOf(path: string): Step[] {
+  const steps = [...path.matchAll(STEP)]
+  if (steps.map(([text]) => text).join('') !== path) throw new Error(`no path of a table of rules: ${path}`)
+  return steps.map(([, key = '', only, value = '']) =>
+    only === undefined ? { key } : { key, only: { key: only, value } },
+  )
+}
+
+function testOf(fault: string): (value: Json) => boolean {
+  if (fault === 'set') return () => true
+  if (fault === 'open') return (value) => typeof value === 'string' && openTo(value) !== null
+  if (fault.startsWith('<')) return (value) => value !== null && Number(value) < Number(fault.slice(1))
+  if (fault.startsWith('not:')) return (value) => !isOneOf(value, fault.slice(4))
+  return (value) => isOneOf(value, fault)
+}
+
+/** Reports whether a value is among values in words, without regard to letter case. */
+function isOneOf(value: Json, words: string): boolean {
+  const text = String(value).toLowerCase()
+  return words
+    .toLowerCase()
+    .split(',')
+    .some((word) => (word.endsWith('*') ? text.startsWith(word.slice(0, -1)) : text === word))
+}
+
+/** A resource or block, with the code that makes it; null where that is not known. */
+interface Place {
+  view: View
+  code: JsonObject | null
+}
+
+/** Returns why an argument is bad in the blocks that have it; none for a good one. */
+function causesOf(subject: Subject, row: PreparedRow, { expressionsOf }: PlanContext): Cause[] {
+  const expressions = expressionsOf(subject.address)
+  const root: Place = { view: subject, code: Object.keys(expressions).length > 0 ? expressions : null }
+  if (!row.conditions.every((condition) => holds(root, condition))) return []
+  return walk(root, row.steps, row)
+}
+
+function walk(place: Place, [step, ...rest]: readonly Step[], row: PreparedRow): Cause[] {
+  if (step === undefined) return []
+  const { view, code } = place
+  if (rest.length > 0) {
+    const blocks = placesOf(place, step)
+    if (blocks.length > 0) return blocks.flatMap((block) => walk(block, rest, row))
+    const isMissing = lacks(place, step.key) || (step.only !== undefined && !isUnknown(view, step.key))
+    return row.unset === 'bad' && isMissing ? ['default'] : []
+  }
+  if (lacks(place, step.key)) return row.unset === 'good' ? [] : ['default']
+  const value = jsonAt(view, step.key)
+  const items = Array.isArray(value) ? value : value === null ? [] : [value]
+  if (!items.some(row.isBad)) return []
+  return [leaves(code, step.key) ? 'default' : 'set']
+}
+
+/** Returns the blocks of a step, each with its code where code and plan have as many. */
+function placesOf({ view, code }: Place, { key, only }: Step): Place[] {
+  const blocks = blocksOf(view, key)
+  const written = code === null ? undefined : ownMember(code, key)
+  const codes = Array.isArray(written) ? written : [written]
+  return blocks
+    .map((block, index): Place => {
+      const own = codes.length === blocks.length ? codes[index] : undefined
+      return { view: block, code: isJsonObject(own) && !isExpression(own) ? own : null }
+    })
+    .filter(({ view: block }) => only === undefined || isOneOf(jsonAt(block, only.key), only.value))
+}
+
+/** Reports whether a member of the code is one expression instead of a block. */
+const isExpression = (code: JsonObject) => Object.hasOwn(code, 'constant_value') || Object.hasOwn(code, 'references')
+
+/** Reports whether the code leaves an argument to the provider, whose default may then stand in the plan. */
+const leaves = (code: JsonObject | null, key: string): boolean => code !== null && !Object.hasOwn(code, key)
+
+/** Reports whether an argument has no value. Providers plan some unset arguments as unknown. */
+const lacks = ({ view, code }: Place, key: string): boolean =>
+  isAbsent(view, key) || (isUnknown(view, key) && leaves(code, key))
+
+function holds(root: Place, condition: string): boolean {
+  const [, negated, path = '', operator, values = ''] = /^(!?)([a-z0-9_.]+)(?:(!?=)(.+))?$/.exec(condition) ?? []
+  const steps = stepsOf(path)
+  const key = steps.at(-1)?.key ?? ''
+  const holders = steps.slice(0, -1).reduce((places, step) => places.flatMap((place) => placesOf(place, step)), [root])
+  if (operator === undefined) return holders.some((holder) => !lacks(holder, key)) !== (negated === '!')
+  const has = holders.some(({ view }) => {
+    const value = jsonAt(view, key)
+    return (Array.isArray(value) ? value : [value]).some((item) => item !== null && isOneOf(item, values))
+  })
+  return has === (operator === '=')
+}
