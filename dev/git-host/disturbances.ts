@@ -26,12 +26,14 @@ export function createDisturbances() {
 
 export type Disturbances = ReturnType<typeof createDisturbances>
 
+type Answer = NonNullable<Disturbance['answer']>
+
 const SECONDARY_URL = 'https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits'
 
 /** Answers in the form of GitHub's documents to requests that it limits. */
 export const LIMITS = {
   /** The hourly limit is used up until a time of Unix, in seconds. */
-  primary: (reset: number) => ({
+  primary: (reset: number): Answer => ({
     status: 403,
     headers: { 'x-ratelimit-limit': '5000', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) },
     body: JSON.stringify({
@@ -40,7 +42,7 @@ export const LIMITS = {
     }),
   }),
   /** Too many changes in a short time; without seconds the client is to wait a minute. */
-  secondary: (seconds?: number) => ({
+  secondary: (seconds?: number): Answer => ({
     status: 403,
     headers: seconds === undefined ? {} : { 'retry-after': String(seconds) },
     body: JSON.stringify({
@@ -48,4 +50,4 @@ export const LIMITS = {
       documentation_url: SECONDARY_URL,
     }),
   }),
-} as const
+}
