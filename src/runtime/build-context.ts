@@ -163,7 +163,10 @@ async function openDatabase(config: Config, log: Logger, role: 'core' | 'worker'
   const max = role === 'worker' ? Math.max(10, config.worker.concurrency * 2 + 4) : 10
   const sql = connect(config.database.url, {
     max,
+    directUrl: config.database.direct_url,
+    readFile: readTextFile,
     onnotice: (notice) => log.debug('database', { notice: notice.message }),
+    onHearing: (hears) => (hears ? log.info('notifications of the database arrive again') : log.warn(deafness(config))),
   })
   try {
     await migrate(sql)
@@ -172,6 +175,17 @@ async function openDatabase(config: Config, log: Logger, role: 'core' | 'worker'
     await sql.end({ timeout: 1 })
     throw error
   }
+}
+
+/** Says that notifications do not arrive, why that may be, and what it costs. */
+function deafness({ database }: Config): string {
+  const { platform_database_url_env, platform_direct_url_env, direct_url } = database
+  const cause =
+    direct_url === ''
+      ? `${platform_database_url_env} leads through a pooler that changes sessions: ` +
+        `set ${platform_direct_url_env} to an address past it`
+      : `${platform_direct_url_env} leads through such a pooler too, or to another database`
+  return `notifications of the database do not arrive, so changes are looked for every second; ${cause}`
 }
 
 async function initialize<T>(name: string, work: () => Promise<T>): Promise<T> {
