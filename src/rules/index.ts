@@ -7,6 +7,7 @@ import { evidenceRules } from './evidence.ts'
 import { gcpRules } from './gcp.ts'
 import { kubernetesRules } from './kubernetes.ts'
 import { ociRules } from './oci.ts'
+import { unreadRule } from './policies/unread.ts'
 import type { Cloud, Rule } from './rule.ts'
 import { awsTables } from './tables/aws.ts'
 import { azureTables } from './tables/azure.ts'
@@ -17,6 +18,7 @@ export const RULES: readonly Rule[] = [
   ...changeRules,
   ...secretRules,
   ...evidenceRules,
+  unreadRule,
   ...awsTables,
   ...azureTables,
   ...kubernetesTables,

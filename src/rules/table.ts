@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject, ownMember } from '../base/jso
 import { wordsOf } from '../base/text.ts'
 import { fits } from './intent/glob.ts'
 import { openTo } from './network.ts'
-import { jsonOf } from './policy-document.ts'
+import { jsonOf } from './policies/document.ts'
 import type { Cloud, PlanContext, Rule, RuleText, Subject, View } from './rule.ts'
 import { blocksOf, isAbsent, isUnknown, jsonAt, textOf, viewOf } from './view.ts'
 
