@@ -38,7 +38,8 @@ aws_instance,aws_launch_configuration,aws_spot_instance_request root_block_devic
 aws_instance,aws_launch_configuration,aws_spot_instance_request ebs_block_device[snapshot_id!=snap-*].encrypted false|unset-inside
 aws_launch_template block_device_mappings.ebs.encrypted false
 aws_ami ebs_block_device[snapshot_id!=snap-*].encrypted false|unset-inside
-aws_ami_copy,aws_ebs_snapshot_copy encrypted false
+aws_ami_copy encrypted false|unset
+aws_ebs_snapshot_copy encrypted false
 aws_imagebuilder_image_recipe block_device_mapping.ebs.encrypted false
 aws_dlm_lifecycle_policy policy_details.action.cross_region_copy.encryption_configuration.encrypted false|unset-inside
 aws_dlm_lifecycle_policy policy_details.schedule.cross_region_copy_rule.encrypted false
@@ -143,7 +144,7 @@ aws_opensearch_domain,aws_elasticsearch_domain domain_endpoint_options.tls_secur
 ${DOCS}/cloudsearch/latest/developerguide/configuring-domain-endpoint-options.html
 aws_cloudsearch_domain endpoint_options.tls_security_policy Policy-Min-TLS-1-0-2019-07|unset
 ${DOCS}/transfer/latest/userguide/security-policies.html
-aws_transfer_server security_policy_name TransferSecurityPolicy-2018-11,TransferSecurityPolicy-2020-06|unset
+aws_transfer_server security_policy_name TransferSecurityPolicy-2018-11,TransferSecurityPolicy-2020-06,TransferSecurityPolicy-FIPS-2020-06|unset
 `
 
 const logging = `
@@ -254,6 +255,8 @@ ${DOCS}/vpc/latest/tgw/tgw-transit-gateways.html
 aws_ec2_transit_gateway auto_accept_shared_attachments enable
 ${DOCS}/emr/latest/ManagementGuide/emr-block-public-access.html
 aws_emr_block_public_access_configuration block_public_security_group_rules false
+${DOCS}/opensearch-service/latest/developerguide/vpc.html
+aws_opensearch_domain,aws_elasticsearch_domain vpc_options.subnet_ids unset
 `
 
 const CLUSTER_ENDPOINT: FaultClass = {
@@ -285,7 +288,7 @@ aws_eks_node_group remote_access.source_security_group_ids unset-inside if remot
 const noSignIn = `
 ${DOCS}/apigateway/latest/developerguide/apigateway-control-access-to-api.html
 aws_api_gateway_method authorization NONE if http_method!=OPTIONS api_key_required!=true
-aws_apigatewayv2_route authorization_type NONE|unset if route_key!=OPTIONS*,$disconnect,$default api_key_required!=true
+aws_apigatewayv2_route authorization_type NONE|unset if route_key=*/*,$connect,$default route_key!=OPTIONS* api_key_required!=true
 ${DOCS}/cognito/latest/developerguide/identity-pools.html
 aws_cognito_identity_pool allow_unauthenticated_identities true
 ${DOCS}/msk/latest/developerguide/security.html
