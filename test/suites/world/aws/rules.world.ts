@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parsePlan } from '../../../../src/plan/plan.ts'
+import { type Plan, parsePlan } from '../../../../src/plan/plan.ts'
 import { evaluateRules } from '../../../../src/rules/evaluate.ts'
 import { RULES } from '../../../../src/rules/index.ts'
 import { awsEnvironment, createEngine, type Engine, mirror, PROVIDER_BLOCK, versionsOf } from './engine.ts'
@@ -27,6 +27,12 @@ afterAll(async () => {
   if (home) await rm(home, { recursive: true, force: true })
 })
 
+/** A plan of one change, with the data sources that it reads. */
+const only = (plan: Plan, change: Plan['resource_changes'][number]): Plan => ({
+  ...plan,
+  resource_changes: plan.resource_changes.filter((each) => each === change || each.mode === 'data'),
+})
+
 /** Ids of the rules that found something, by address. */
 async function findings(): Promise<Map<string, string[]>> {
   await engine.must('plan', '-input=false', '-out=rules.plan')
@@ -34,7 +40,7 @@ async function findings(): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>()
   // One resource at a time, so that a rule which is told once a plan names it.
   for (const change of plan.resource_changes) {
-    const { findings } = evaluateRules({ ...plan, resource_changes: [change] }, { targets: [], grades: {} })
+    const { findings } = evaluateRules(only(plan, change), { targets: [], grades: {} })
     const own = findings.filter(({ resource }) => resource === change.address).map(({ rule_id }) => rule_id)
     found.set(change.address, [...(found.get(change.address) ?? []), ...own])
   }
