@@ -388,7 +388,7 @@ aws_s3_bucket_versioning versioning_configuration.status Suspended,Disabled
 
 const rotation = `
 ${DOCS}/kms/latest/developerguide/rotate-keys.html
-aws_kms_key enable_key_rotation false|unset if customer_master_key_spec!=RSA*,ECC*,HMAC*,SM2,ML* key_usage!=SIGN_VERIFY,GENERATE_VERIFY_MAC,KEY_AGREEMENT
+aws_kms_key enable_key_rotation false|unset if customer_master_key_spec!=RSA*,ECC*,HMAC*,SM2,ML* key_usage!=SIGN_VERIFY,GENERATE_VERIFY_MAC,KEY_AGREEMENT !custom_key_store_id
 `
 
 export const awsTables: Rule[] = [

@@ -422,6 +422,17 @@ const tables: Case[] = [
   }),
   bad('aws.transit.old-tls', 'the default of the service', 'aws_lb_listener', { protocol: 'TLS' }),
   bad('aws.transit.old-tls', 'the default of a domain', 'aws_opensearch_domain', {}),
+  fine('aws.transit.old-tls', 'a listener that passes TCP through', 'aws_lb_listener', { port: 443, protocol: 'TCP' }),
+  fine('aws.network.plain-http-listener', 'TCP on the port of the web', 'aws_lb_listener', {
+    port: 80,
+    protocol: 'TCP',
+    default_action: [{ type: 'forward' }],
+  }),
+  fine('aws.stateful.unprotected', 'a member, which the cluster protects', 'aws_rds_cluster_instance', {}),
+  fine('aws.encryption.missing', 'encrypted with the key of the service', 'aws_db_instance', {
+    storage_encrypted: true,
+    kms_key_id: null,
+  }),
   fine('aws.transit.old-tls', 'a plain listener', 'aws_lb_listener', { protocol: 'HTTP' }),
   fine('aws.transit.old-tls', 'a new policy', 'aws_opensearch_domain', domain('Policy-Min-TLS-1-2-PFS-2023-10')),
   bad('aws.logging.missing', 'no block', 'aws_lb', { access_logs: [] }),
@@ -501,6 +512,9 @@ const tables: Case[] = [
   }),
   fine('aws.stateful.backups-off', 'a replica', 'aws_db_instance', REPLICA),
   bad('aws.encryption.no-key-rotation', 'a key', 'aws_kms_key', { enable_key_rotation: false }),
+  fine('aws.encryption.no-key-rotation', 'a key in a store of the operator', 'aws_kms_key', {
+    custom_key_store_id: 'cks-1',
+  }),
   fine('aws.encryption.no-key-rotation', 'a key that signs', 'aws_kms_key', {
     customer_master_key_spec: 'RSA_2048',
     key_usage: 'SIGN_VERIFY',
