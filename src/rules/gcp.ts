@@ -194,6 +194,7 @@ export const gcpRules: Rule[] = [
       'roles/iam.serviceAccountTokenCreator',
       'roles/iam.serviceAccountUser',
       'roles/iam.serviceAccountKeyAdmin',
+      'roles/iam.serviceAccountAdmin',
     ),
   },
   {

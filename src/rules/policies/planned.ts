@@ -18,6 +18,7 @@ const POLICY_KEYS = [
   'access_policies',
   'resource_policy',
   'policy_data',
+  'policy_document',
 ]
 
 const DOCUMENTS = ['aws_iam_policy_document', 'google_iam_policy']

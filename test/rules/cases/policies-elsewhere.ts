@@ -50,6 +50,7 @@ const google: Case[] = [
     members: ['user:a@example.com', `${POOL}/*`],
   }),
   project(fine, 'whole-pool', 'a repository', 'roles/viewer', { member: `${POOL}/attribute.repository/acme/web` }),
+  project(bad, 'project-impersonation', 'policies of service accounts', 'roles/iam.serviceAccountAdmin'),
   project(bad, 'policy-admin', 'the policy of the project', 'roles/resourcemanager.projectIamAdmin'),
   project(bad, 'policy-admin', 'security', 'roles/iam.securityAdmin'),
   project(fine, 'policy-admin', 'some roles only', 'roles/resourcemanager.projectIamAdmin', {

@@ -99,6 +99,17 @@ const conditions: Case[] = [
   bad('aws.iam.public-resource-policy', 'every endpoint of a topic', 'aws_sns_topic_policy', {
     policy: policy({ ...open, Condition: { StringLike: { 'SNS:Endpoint': '*' } } }),
   }),
+  bad('aws.iam.public-resource-policy', 'a domain of packages', 'aws_codeartifact_domain_permissions_policy', {
+    policy_document: policy(open),
+  }),
+  bad('aws.iam.public-lambda-permission', 'a layer for everyone', 'aws_lambda_layer_version_permission', {
+    principal: '*',
+    action: 'lambda:GetLayerVersion',
+  }),
+  fine('aws.iam.public-lambda-permission', 'a layer for an organization', 'aws_lambda_layer_version_permission', {
+    principal: '*',
+    organization_id: 'o-a1b2c3d4e5',
+  }),
   fine('aws.iam.public-resource-policy', 'a mount target of the network', 'aws_efs_file_system_policy', {
     policy: policy({ ...open, Condition: { Bool: { 'elasticfilesystem:AccessedViaMountTarget': 'true' } } }),
   }),
