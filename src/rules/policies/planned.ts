@@ -4,6 +4,7 @@ import { type CodeBlock, readBlocks } from '../../plan/code/blocks.ts'
 import { COMPUTED, literalIn } from '../../plan/code/literal.ts'
 import { type CodeFile, callOf, folderOf, modulePaths, within } from '../../plan/code/modules.ts'
 import { modulesOf, type Plan, stateResources } from '../../plan/plan.ts'
+import { expressionsByAddress } from '../common/expressions.ts'
 import type { Subject, View } from '../rule.ts'
 import { blocksOf, isUnknown, jsonAt, objectOf, textOf, viewOf } from '../view.ts'
 import { jsonOf, statementsIn } from './document.ts'
@@ -59,7 +60,7 @@ export function completePolicies(
 /** Joins policies of which one holds: each could be the one. */
 const merged = (policies: readonly JsonObject[]): Json => {
   if (policies.length <= 1) return policies[0] ?? null
-  const join = (key: string) => policies.flatMap((policy) => itemsOf(policy[key]))
+  const join = (key: string) => policies.flatMap((policy) => [policy[key] ?? []].flat())
   return { Statement: join('Statement'), bindings: join('bindings') }
 }
 
@@ -72,15 +73,19 @@ interface Source {
   view: View
 }
 
+const NOTHING: JsonObject = {}
+
 class PolicyReader {
   /** Data sources by address without indexes of their own, but with those of their modules. */
   readonly #sources: Map<string, Source[]>
   readonly #modules: Map<string, { module: JsonObject; inputs: JsonObject }>
+  readonly #expressions: Map<string, JsonObject>
   readonly #blocks: () => Map<string, CodeBlock>
 
   constructor(plan: Plan, code: readonly CodeFile[]) {
     this.#sources = Map.groupBy(sourcesIn(plan), ({ address }) => withoutIndex(address))
     this.#modules = new Map(modulesOf(plan).map(({ address, ...rest }) => [address, rest]))
+    this.#expressions = expressionsByAddress(plan)
     let blocks: Map<string, CodeBlock> | null = null
     this.#blocks = () => (blocks ??= blocksByAddress(code))
   }
@@ -108,13 +113,7 @@ class PolicyReader {
   }
 
   #expressionsOf(module: string, block: string): JsonObject {
-    const resources = itemsOf(this.#modules.get(withoutIndexes(module))?.module.resources)
-    return objectOf(
-      memberOf(
-        resources.find((one) => memberOf(one, 'address') === block),
-        'expressions',
-      ),
-    )
+    return this.#expressions.get(within(withoutIndexes(module), block)) ?? NOTHING
   }
 
   /** Follows the references of an expression of the plan to data sources, through inputs and outputs of modules. */

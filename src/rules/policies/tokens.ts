@@ -138,7 +138,7 @@ function audienceOfComparison(comparison: string, issuer: Issuer, mapping: Reado
     const pattern = isBeginning ? `${text}*` : text.replaceAll(/^\^|\$$/g, '').replaceAll('.*', '*')
     const audience = isSubject
       ? audienceOfSubject(pattern, issuer, 'everyone')
-      : isEverything(pattern)
+      : /[*?]/.test(pattern.split('/')[0] ?? '')
         ? 'everyone'
         : 'some'
     if (isPattern || !/[*?]/.test(text)) return audience

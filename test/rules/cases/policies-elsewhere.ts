@@ -19,6 +19,8 @@ const google: Case[] = [
   provider(bad, 'all but one owner', "assertion.repository_owner != 'evil'"),
   provider(bad, 'not one owner', "!(assertion.repository_owner == 'evil')"),
   provider(bad, 'every subject', "assertion.sub.startsWith('repo:')"),
+  provider(bad, 'owners whose names begin so', "assertion.repository.startsWith('acme')"),
+  provider(fine, 'the repositories of an owner', "assertion.repository.startsWith('acme/')"),
   provider(bad, 'an owner, or a branch', "assertion.repository_owner == 'acme' || assertion.ref == 'refs/heads/main'"),
   provider(bad, 'every project of GitLab', '', { oidc: [{ issuer_uri: 'https://gitlab.com/' }] }),
   provider(fine, 'an owner', "assertion.repository_owner == 'acme'"),
