@@ -1,8 +1,9 @@
-"""Serves a model by the server of llama.cpp until its input ends.
+"""Serves a model by the server of llama.cpp until it is ended.
 
 Usage: llama_server.py <model.gguf> <port> <context tokens> <parsed | raw>
 """
 
+import signal
 import sys
 
 import xllamacpp
@@ -20,4 +21,4 @@ params.cpuparams.n_threads = 1
 params.force_pure_content_parser = form == "raw"
 server = xllamacpp.Server(params)
 print(server.listening_address, flush=True)
-sys.stdin.read()
+signal.pause()
