@@ -1,10 +1,17 @@
 import type { CallFailure } from './failure.ts'
 
 /**
- * What some models or servers refuse: parameters, a message whose content is null, a message of the system. They are
- * omitted or written otherwise when the quirks or a refusal say so.
+ * What some models or servers refuse: parameters, a message whose content is null, a message of the system, several
+ * calls in one message. They are omitted or written otherwise when the quirks or a refusal say so.
  */
-const PARAMETERS = ['temperature', 'reasoning_effort', 'tool_choice', 'null_content', 'system_role'] as const
+const PARAMETERS = [
+  'temperature',
+  'reasoning_effort',
+  'tool_choice',
+  'parallel_calls',
+  'null_content',
+  'system_role',
+] as const
 export type Parameter = (typeof PARAMETERS)[number]
 
 /** A method of a model's web search; see `search.ts`. */
@@ -44,7 +51,7 @@ export const quirksOf = (own: Partial<Quirks> = {}): Quirks => ({
 
 /** A request, as far as refusals are about it. */
 interface Sent {
-  messages?: readonly { role: string; content?: unknown }[]
+  messages?: readonly { role: string; content?: unknown; tool_calls?: readonly unknown[] }[]
 }
 
 /**
@@ -59,6 +66,10 @@ const OMISSIBLE: Record<Parameter, { named: RegExp; isSent(sent: Sent): boolean 
     isSent: (sent) => 'reasoning_effort' in sent,
   },
   tool_choice: { named: /\btool[_ ]choice\b/i, isSent: (sent) => 'tool_choice' in sent },
+  parallel_calls: {
+    named: /\b(single|one|parallel|multiple) tool[- _]?calls?\b/i,
+    isSent: ({ messages = [] }) => messages.some(({ tool_calls: calls }) => (calls?.length ?? 0) > 1),
+  },
   null_content: {
     named: /\bcontent\b/i,
     isSent: ({ messages = [] }) => messages.some(({ content }) => content === null),

@@ -43,7 +43,8 @@ function wireMessages(messages: readonly Message[], deployment: Deployment): Wir
   const { quirks, unsupported } = deployment
   const idOf = callIds(quirks.call_id)
   const nothing = unsupported.has('null_content') ? '' : null
-  const taken = unsupported.has('system_role') ? withoutSystem(messages) : messages
+  const single = unsupported.has('parallel_calls') ? withSingleCalls(messages) : messages
+  const taken = unsupported.has('system_role') ? withoutSystem(single) : single
   return taken.map((message): WireMessage => {
     if (message.role === 'tool') return { ...message, tool_call_id: idOf(message.tool_call_id) }
     if (message.role !== 'assistant') return message
@@ -66,6 +67,22 @@ function withoutSystem(messages: readonly Message[]): readonly Message[] {
   const [first, second, ...rest] = messages
   if (first?.role !== 'system' || second?.role !== 'user') return messages
   return [{ ...second, content: `${first.content}\n\n${second.content}` }, ...rest]
+}
+
+/** Gives each call a message of its own, with its result after it. */
+function withSingleCalls(messages: readonly Message[]): Message[] {
+  const results = messages.filter((message) => message.role === 'tool')
+  const moved = new Set<Message>()
+  return messages.flatMap((message): Message[] => {
+    if (moved.has(message)) return []
+    if (message.role !== 'assistant' || (message.tool_calls?.length ?? 0) < 2) return [message]
+    const { tool_calls: calls = [], ...said } = message
+    return calls.flatMap((call, index) => {
+      const own = results.filter(({ tool_call_id }) => tool_call_id === call.id)
+      for (const result of own) moved.add(result)
+      return [{ ...(index === 0 ? said : { role: 'assistant' as const, content: null }), tool_calls: [call] }, ...own]
+    })
+  })
 }
 
 /** Servers refuse a conversation whose calls are no JSON objects, also when a model wrote them so. */

@@ -8,13 +8,18 @@ import { type ChatBody, modelConfig, provideModelServers, text } from '../helper
 const serveModel = provideModelServers()
 
 const TOOL = { name: 'look', description: 'Looks.', parameters: { type: 'object', properties: {} } }
+const CALLS = [
+  { id: 'a', name: 'look', arguments: '{"a": ' },
+  { id: 'b', name: 'look', arguments: '{}' },
+]
 const REQUEST: InferenceRequest = {
   role: 'main',
   messages: [
     { role: 'system', content: 'Be brief.' },
     { role: 'user', content: 'Look.' },
-    { role: 'assistant', content: null, tool_calls: [{ id: 'a', name: 'look', arguments: '{"a": ' }] },
+    { role: 'assistant', content: null, tool_calls: CALLS },
     { role: 'tool', tool_call_id: 'a', content: 'no' },
+    { role: 'tool', tool_call_id: 'b', content: 'yes' },
   ],
   tools: [TOOL],
 }
@@ -33,6 +38,11 @@ const wantsCap =
     Number(max_tokens) <= most
 const NO_SYSTEM: Wants = ({ messages }) => messages[0]?.role === 'user' && messages[0].content === 'Be brief.\n\nLook.'
 const NO_NULL: Wants = ({ messages }) => messages.every(({ content }) => content !== null)
+
+const SINGLE: Wants = ({ messages }) =>
+  messages
+    .map(({ role, tool_call_id, tool_calls }) => tool_call_id ?? tool_calls?.map(({ id }) => id).join() ?? role)
+    .join(' ') === 'system user a a b b'
 
 const REFUSALS: [server: string, status: number, body: object, wants: Wants][] = [
   [
@@ -74,6 +84,16 @@ const REFUSALS: [server: string, status: number, body: object, wants: Wants][] =
     plain('temperature must be 1 for this model', { param: 'temperature' }),
     wantsNo('temperature'),
   ],
+  [
+    'Llama 3 behind llama.cpp',
+    500,
+    plain('Error: Jinja Exception: This model only supports single tool-calls at once!', {
+      code: 500,
+      type: 'server_error',
+    }),
+    SINGLE,
+  ],
+  ['Llama 3 behind vLLM', 400, object('This model only supports single tool-calls at once!'), SINGLE],
   ['Gemma behind vLLM', 400, object('System role not supported', { code: 400 }), NO_SYSTEM],
   [
     'Mistral 7B behind llama.cpp',
