@@ -12,6 +12,7 @@ export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   'git-hosts': () => import('./git-hosts/part.ts'),
   gitlab: async () => ({ part: (await import('./git-hosts/part.ts')).gitlab }),
   'azure-devops': async () => ({ part: (await import('./git-hosts/part.ts')).azureDevops }),
+  poolers: () => import('./poolers/part.ts'),
   minio: () => import('./minio/part.ts'),
   backends: () => import('./backends/part.ts'),
   schemathesis: () => import('./schemathesis/part.ts'),
@@ -20,6 +21,7 @@ export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   phoenix: () => import('./phoenix/part.ts'),
   oidc: () => import('./oidc/part.ts'),
   collector: () => import('./collector/part.ts'),
+  proxies: () => import('./proxies/part.ts'),
   prometheus: () => import('./prometheus/part.ts'),
   kubernetes: () => import('./kubernetes/part.ts'),
 }
