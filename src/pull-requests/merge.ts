@@ -6,10 +6,7 @@ import { type SessionFacts, sessionAggregateKey } from '../rounds/round.ts'
 import { findSession, readReviewedCommit } from '../sessions/find.ts'
 import { findLatestPullRequest } from '../sessions/pull-requests.ts'
 import { MERGE_LATE } from './host.ts'
-import { createPullRequestHost } from './host-of.ts'
-
-/** Limit of the whole call; clients give up after 50 seconds. */
-const TOTAL_MS = 45_000
+import { createPullRequestHost, TOTAL_MS } from './host-of.ts'
 
 /**
  * Merges the session's latest pull request, provided that its branch is where the last completed round left it. The

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { LIMITS } from '../../dev/git-host/disturbances.ts'
 import { createPullRequest } from '../../src/pull-requests/create.ts'
 import { mergePullRequest } from '../../src/pull-requests/merge.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
@@ -33,8 +34,8 @@ async function commitFile(repository: string, branch: string, parent: string, te
   return commit
 }
 
-/** Creates a repository, and a session whose branch changed its file and has a pull request. */
-async function openedPullRequest(name: string) {
+/** Creates a repository, and a session whose branch changed its file. */
+async function changedSession(name: string) {
   const repository = await core.host.addRepository({
     owner: 'acme',
     name,
@@ -47,8 +48,14 @@ async function openedPullRequest(name: string) {
   const branch = (await loadAggregate(core.context, uuid, { includeHistory: false }))?.workspace.branch ?? ''
   const base = await gitAt(repository, ['rev-parse', 'main'])
   const head = await commitFile(repository, branch, base, '# changed\n')
-  const { id } = await createPullRequest(core.context, uuid)
-  return { repository, uuid, base, head, id }
+  return { repository, uuid, base, head }
+}
+
+/** Does the same, and opens a pull request. */
+async function openedPullRequest(name: string) {
+  const changed = await changedSession(name)
+  const { id } = await createPullRequest(core.context, changed.uuid)
+  return { ...changed, id }
 }
 
 describe('a pull request at a real host, below a path', () => {
@@ -82,5 +89,44 @@ describe('a pull request at a real host, below a path', () => {
     expect(refusal).toEqual({ status: 502, message: expect.stringContaining('Bad credentials') })
     expect(refusal.message).not.toContain('a-wrong-token')
     expect(await gitAt(repository, ['rev-parse', 'main'])).toBe(base)
+  })
+})
+
+describe('a host that answers badly', () => {
+  const creation = { method: 'POST', path: /\/pulls$/ }
+  const recorded = async (uuid: string) =>
+    (await loadAggregate(core.context, uuid, { includeHistory: false }))?.rounds.flatMap((round) => round.pull_requests)
+
+  it.each([
+    ['a 502 after it was opened', { ...creation, done: true, answer: { status: 502 } }],
+    ['a 504 before it was opened', { ...creation, answer: { status: 504 } }],
+    ['a connection cut after it was opened', { ...creation, done: true }],
+    ['a connection cut before it was opened', creation],
+    ['a secondary limit', { ...creation, answer: LIMITS.secondary(1) }],
+    ['a primary limit', { ...creation, answer: LIMITS.primary(Math.floor(Date.now() / 1_000)) }],
+  ])('opens one pull request: %s', async (title, disturbance) => {
+    const { uuid } = await changedSession(title.replaceAll(' ', '-'))
+    core.host.disturbances.add(disturbance)
+    const created = await createPullRequest(core.context, uuid)
+    expect(core.host.disturbances.left()).toBe(0)
+    expect(created).toMatchObject({ id: 1, status: 'open' })
+    expect(await recorded(uuid)).toMatchObject([{ number: 1, url: created.url }])
+  })
+
+  it('answers a second call with the pull request that is open', async () => {
+    const { uuid, id } = await openedPullRequest('twice')
+    expect(await createPullRequest(core.context, uuid)).toMatchObject({ id, status: 'open' })
+    expect(await recorded(uuid)).toHaveLength(1)
+  })
+
+  it('says when to come back, and opens it then', async () => {
+    const { uuid } = await changedSession('limited')
+    core.host.disturbances.add({ ...creation, answer: LIMITS.secondary() })
+    const refusal = await refusalOf(createPullRequest(core.context, uuid))
+    expect(refusal).toEqual({
+      status: 502,
+      message: expect.stringMatching(/secondary rate limit.*\nThe git host takes further requests in 60 seconds\.$/),
+    })
+    expect(await createPullRequest(core.context, uuid)).toMatchObject({ id: 1 })
   })
 })
