@@ -3,7 +3,7 @@ import { withoutIndexes } from '../../plan/addresses.ts'
 import { type CodeBlock, readBlocks } from '../../plan/code/blocks.ts'
 import { COMPUTED, literalIn } from '../../plan/code/literal.ts'
 import { type CodeFile, callOf, folderOf, modulePaths, within } from '../../plan/code/modules.ts'
-import { modulesOf, type Plan, stateResources } from '../../plan/plan.ts'
+import { describesCode, modulesOf, type Plan, stateResources } from '../../plan/plan.ts'
 import { expressionsByAddress } from '../common/expressions.ts'
 import type { Subject, View } from '../rule.ts'
 import { blocksOf, isUnknown, jsonAt, objectOf, textOf, viewOf } from '../view.ts'
@@ -79,12 +79,14 @@ class PolicyReader {
   /** Data sources by address without indexes of their own, but with those of their modules. */
   readonly #sources: Map<string, Source[]>
   readonly #modules: Map<string, { module: JsonObject; inputs: JsonObject }>
+  readonly #isDescribed: boolean
   readonly #expressions: Map<string, JsonObject>
   readonly #blocks: () => Map<string, CodeBlock>
 
   constructor(plan: Plan, code: readonly CodeFile[]) {
     this.#sources = Map.groupBy(sourcesIn(plan), ({ address }) => withoutIndex(address))
     this.#modules = new Map(modulesOf(plan).map(({ address, ...rest }) => [address, rest]))
+    this.#isDescribed = describesCode(plan)
     this.#expressions = expressionsByAddress(plan)
     let blocks: Map<string, CodeBlock> | null = null
     this.#blocks = () => (blocks ??= blocksByAddress(code))
@@ -93,8 +95,7 @@ class PolicyReader {
   /** Reports whether the code sets an argument, unless the plan does not tell; providers compute many others. */
   isGiven(address: string, key: string): boolean {
     const { module, local } = splitAddress(address)
-    const expressions = this.#expressionsOf(module, withoutIndexes(local))
-    return Object.keys(expressions).length === 0 || Object.hasOwn(expressions, key)
+    return !this.#isDescribed || Object.hasOwn(this.#expressionsOf(module, withoutIndexes(local)), key)
   }
 
   /** Returns what an argument of a resource may hold; none when nothing is known of it. */
