@@ -18,6 +18,7 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
     ...['sidecars/iac', 'src/plan', 'src/rules', 'eval', 'dev/demo', 'test/suites/world/providers'],
     'dev/engine',
   ],
+  checkov: ['src/rules', 'docs/rules-catalogue.yaml', 'test/suites/world/checkov'],
   schemas: [
     ...['src/prompts', 'src/plan', 'src/hcl', 'sidecars/iac/schema', 'dev/prompt-lint'],
     'test/suites/world/schemas',
