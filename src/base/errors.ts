@@ -5,6 +5,8 @@
 export class PlatformError extends Error {
   readonly code: string
   readonly status: number
+  /** Further fields of the response, beside the text. */
+  more: object = {}
   constructor(code: string, status: number, message: string, options?: { cause?: unknown }) {
     super(message, options)
     this.name = code
