@@ -1,5 +1,5 @@
 import { PlatformError } from '../base/errors.ts'
-import type { Inference, Message, ToolCall, Usage } from '../llm/inference.ts'
+import { addUsage, type Inference, type Message, type ToolCall, type Usage } from '../llm/inference.ts'
 import { type ChainTrace, inSpan } from '../observe/run-trace.ts'
 import { type AgentRequest, type AgentResult, type Tool, ToolError } from './agent-request.ts'
 import { createCallMemory } from './call-memory.ts'
@@ -131,15 +131,6 @@ function answerToResult(name: string, { acknowledgement }: Tool, outcome: CallOu
 }
 
 const isEmpty = (value: unknown) => value === undefined || value === null || value === ''
-
-const addUsage = (a: Usage, b: Usage): Usage => ({
-  input_tokens: a.input_tokens + b.input_tokens,
-  cached_tokens: a.cached_tokens + b.cached_tokens,
-  output_tokens: a.output_tokens + b.output_tokens,
-  ...((a.cache_write_tokens ?? b.cache_write_tokens) !== undefined && {
-    cache_write_tokens: (a.cache_write_tokens ?? 0) + (b.cache_write_tokens ?? 0),
-  }),
-})
 
 /** Returns an error whose text begins with its name, because the status of the round shows only the text. */
 const failure = (name: string, text: string) => new PlatformError(name, 500, `${name}: ${text}`)

@@ -7,7 +7,7 @@ import { parseCompletion } from './answer.ts'
 import type { LlmTools } from './connect/connection.ts'
 import { createRouter, type Deployment, type Route } from './deployments.ts'
 import { CallFailure, inferenceError, redact } from './failure.ts'
-import type { LlmClient, ModelRole } from './inference.ts'
+import { addUsage, type LlmClient, type ModelRole, type Usage } from './inference.ts'
 import { learnUnsupported } from './quirks.ts'
 import { chatBody } from './request-body.ts'
 import { SEARCH_WAYS } from './search.ts'
@@ -32,7 +32,7 @@ export function createLlmClient(config: LlmConfig, { backoffMs = 1000, ...deps }
         route: routeTo(modelOf(request.role)),
         path: '/chat/completions',
         body: (deployment) => chatBody(deployment, request, settings),
-        parse: (answer, deployment) => parseCompletion(deployment, answer),
+        parse: (answer, deployment) => parseCompletion(deployment, answer, request.tools),
         signal: request.signal,
       }),
     canSearch: (role) => {
@@ -103,16 +103,19 @@ interface CallOptions<Answer> {
  * attempt on it waits that long; otherwise the waits double. With `backoffMs` at its default of 1000 the waits are 1, 2
  * and 4 s. Throws `PlatformError` with code `InferenceCallAPIError`; `OutboundError` of kind `aborted`.
  */
-async function callModel<Answer>(options: CallOptions<Answer>): Promise<Answer> {
+async function callModel<Answer extends { usage: Usage }>(options: CallOptions<Answer>): Promise<Answer> {
   const { log, signal, route } = options
   let deployment = route.next()
+  /** The tokens of the answers that could not be used. */
+  let wasted: Usage | null = null
   for (let attempt = 1; ; attempt++) {
     try {
       const answer = await postSupported(deployment, options)
       route.markWorked(deployment)
-      return answer
+      return wasted ? { ...answer, usage: addUsage(wasted, answer.usage) } : answer
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error
+      if (error.usage) wasted = wasted ? addUsage(wasted, error.usage) : error.usage
       const { model, secrets } = deployment
       const requestedWaitMs = error.wait_ms === null ? null : Math.min(error.wait_ms, MAX_WAIT_MS)
       if (error.retryable) route.markFailed(deployment, requestedWaitMs)

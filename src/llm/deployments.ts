@@ -5,6 +5,7 @@ import { connectPlain } from './connect/plain.ts'
 import { inferenceError } from './failure.ts'
 import { knownProviders, providerFor } from './providers.ts'
 import type { Parameter, Quirks } from './quirks.ts'
+import type { WireName } from './wire/wire.ts'
 import { createWireFetch } from './wire/wire-fetch.ts'
 
 /** One model at one address, ready to be called. It keeps the learnt quirks of the model. */
@@ -14,6 +15,7 @@ export interface Deployment {
   modelId: string
   /** Identifies this deployment in the data that messages carry: it gets back only its own. */
   carries: string
+  wire: WireName
   client: OpenAI
   quirks: Quirks
   /** Parameters that are omitted. The set grows when the model refuses one, so that each is refused only once. */
@@ -48,6 +50,7 @@ function createDeployment(params: Params, config: LlmConfig, tools: LlmTools): D
   return {
     model,
     modelId,
+    wire: connection.wire.name,
     carries: `${connection.wire.name} ${connection.base_url} ${modelId}`,
     client,
     quirks,

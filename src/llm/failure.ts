@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { PlatformError } from '../base/errors.ts'
 import { isJsonObject } from '../base/json.ts'
+import type { Usage } from './inference.ts'
 
 /** A failed attempt, with the facts that decide about the next one. It never leaves `src/llm`. */
 export class CallFailure extends Error {
@@ -13,6 +14,8 @@ export class CallFailure extends Error {
   readonly again_here: boolean = true
   /** The parameter that the provider names in its error; null for none. */
   readonly parameter: string | null = null
+  /** The tokens of an answer that could not be used; null without one. */
+  readonly usage: Usage | null = null
   constructor(
     message: string,
     status: number,
@@ -20,7 +23,7 @@ export class CallFailure extends Error {
       cause,
       ...facts
     }: ErrorOptions &
-      Partial<Pick<CallFailure, 'wait_ms' | 'again_here' | 'parameter'>> &
+      Partial<Pick<CallFailure, 'wait_ms' | 'again_here' | 'parameter' | 'usage'>> &
       Pick<CallFailure, 'retryable'>,
   ) {
     super(message, { cause })

@@ -51,6 +51,15 @@ export interface Usage {
   cache_write_tokens?: number
 }
 
+export const addUsage = (a: Usage, b: Usage): Usage => ({
+  input_tokens: a.input_tokens + b.input_tokens,
+  cached_tokens: a.cached_tokens + b.cached_tokens,
+  output_tokens: a.output_tokens + b.output_tokens,
+  ...((a.cache_write_tokens ?? b.cache_write_tokens) !== undefined && {
+    cache_write_tokens: (a.cache_write_tokens ?? 0) + (b.cache_write_tokens ?? 0),
+  }),
+})
+
 export interface Inference {
   /** The model that answered, as `<provider>/<model-id>`. */
   model: string

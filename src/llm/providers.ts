@@ -27,7 +27,7 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
   {
     name: 'mistral',
     base_url: 'https://api.mistral.ai/v1',
-    quirks: () => ({ search: 'conversations', call_id: /^[a-zA-Z0-9]{9}$/, finish: { model_length: 'length' } }),
+    quirks: () => ({ search: 'conversations', call_id: /^[a-zA-Z0-9]{9}$/ }),
   },
   {
     name: 'groq',
@@ -35,6 +35,7 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
     quirks: (id) => {
       if (/^(groq\/)?compound/.test(id)) return { search: 'plain' }
       return {
+        writtenCalls: true,
         unsupported: /gpt-oss|qwen3/.test(id) ? [] : ['reasoning_effort'],
         search: /gpt-oss/.test(id) ? 'groq' : null,
       }
@@ -49,20 +50,21 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
   {
     name: 'openrouter',
     base_url: 'https://openrouter.ai/api/v1',
-    quirks: () => ({ search: 'openrouter', echo: ['reasoning_details', 'extra_content'] }),
+    quirks: () => ({ search: 'openrouter', writtenCalls: true, echo: ['reasoning_details', 'extra_content'] }),
   },
   {
     name: 'together_ai',
     base_url: 'https://api.together.ai/v1',
     baseUrlVariables: ['TOGETHERAI_API_BASE'],
     keyVariables: ['TOGETHERAI_API_KEY', 'TOGETHER_API_KEY'],
-    quirks: () => ({ finish: { eos: 'stop' } }),
+    quirks: () => ({ writtenCalls: true }),
   },
   {
     name: 'fireworks_ai',
     base_url: 'https://api.fireworks.ai/inference/v1',
     baseUrlVariables: ['FIREWORKS_API_BASE'],
     keyVariables: ['FIREWORKS_API_KEY', 'FIREWORKS_AI_API_KEY'],
+    quirks: () => ({ writtenCalls: true }),
   },
   {
     name: 'cohere',

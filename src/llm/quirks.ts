@@ -16,8 +16,8 @@ export interface Quirks {
   search: SearchWay | null
   /** True if the search tool takes a context size. */
   searchSize: boolean
-  /** The usual finish reason for each finish reason that only this provider has. */
-  finish: Readonly<Record<string, string>>
+  /** True if calls that the model wrote into its text are calls, because the server may have no parser for them. */
+  writtenCalls: boolean
   /** Fields of a message and of its calls that must be sent back with the conversation. */
   echo: readonly ('reasoning_content' | 'reasoning_details' | 'extra_content')[]
   /** Matches the call ids that the provider accepts; other ids are replaced. */
@@ -32,7 +32,7 @@ export const quirksOf = (own: Partial<Quirks> = {}): Quirks => ({
   unsupported: [],
   search: null,
   searchSize: true,
-  finish: {},
+  writtenCalls: true,
   echo: [],
   ...own,
 })

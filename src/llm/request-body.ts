@@ -1,8 +1,9 @@
 import type OpenAI from 'openai'
-import { isJsonObject, type Json } from '../base/json.ts'
+import { isJsonObject, type Json, parseJson } from '../base/json.ts'
 import type { Deployment } from './deployments.ts'
 import { badInference } from './failure.ts'
 import type { InferenceRequest, Message } from './inference.ts'
+import { argumentsObject } from './wire/wire.ts'
 
 type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming
 type WireMessage = OpenAI.Chat.ChatCompletionMessageParam
@@ -47,12 +48,16 @@ function wireMessages(messages: readonly Message[], deployment: Deployment): Wir
     if (!message.tool_calls?.length)
       return Object.assign({ role: 'assistant' as const, content: message.content ?? '' }, fields)
     const toolCalls = message.tool_calls.map(({ id, name, arguments: text }): WireCall => {
-      const call: WireCall = { id: idOf(id), type: 'function', function: { name, arguments: text } }
+      const call: WireCall = { id: idOf(id), type: 'function', function: { name, arguments: sentArguments(text) } }
       return Object.assign(call, calls[id])
     })
     return Object.assign({ role: 'assistant' as const, content: message.content, tool_calls: toolCalls }, fields)
   })
 }
+
+/** Servers refuse a conversation whose calls are no JSON objects, also when a model wrote them so. */
+const sentArguments = (text: string): string =>
+  isJsonObject(parseJson(text)) ? text : JSON.stringify(argumentsObject(text))
 
 /** Returns the fields that this deployment sent with the message and its calls, and that it wants back unchanged. */
 function carriedFields(message: Extract<Message, { role: 'assistant' }>, deployment: Deployment) {

@@ -57,14 +57,16 @@ export async function serve(handler: Handler, options: ListenAddress): Promise<R
  */
 const MAX_HEADER_BYTES = 64 * 1024
 
-const formatUrl = (hostname: string, port: number) =>
-  `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
+const authorityOf = (hostname: string) => (hostname.includes(':') ? `[${hostname}]` : hostname)
+const formatUrl = (hostname: string, port: number) => `http://${authorityOf(hostname)}:${port}`
 
 async function serveOnNode(handler: Handler, { port, hostname }: ListenAddress): Promise<Running> {
   // Without `overrideGlobalObjects: false` the library would replace the global Request and Response.
   const server = createAdaptorServer({
     fetch: (request, { incoming }) => handler(request, incoming.socket.remoteAddress ?? null),
     overrideGlobalObjects: false,
+    // Requests of HTTP/1.0, as health checks of load balancers send them, need not name a host.
+    hostname: authorityOf(hostname),
     serverOptions: { maxHeaderSize: MAX_HEADER_BYTES },
   })
   await new Promise<void>((resolve, reject) => {
@@ -100,8 +102,13 @@ function serveOnBun(bun: Bun, handler: Handler, options: ListenAddress): Running
   const server = bun.serve({
     ...options,
     idleTimeout: 0,
-    fetch: (request, self) => handler(request, self.requestIP(request)?.address ?? null),
+    fetch: (request, self) => handler(withAuthority(request), self.requestIP(request)?.address ?? null),
   })
+  // Without a `Host` header, Bun gives the path alone as the address of a request.
+  const withAuthority = (request: Request) =>
+    URL.canParse(request.url)
+      ? request
+      : new Request(new URL(request.url, formatUrl(options.hostname, server.port)), request)
   return {
     url: formatUrl(options.hostname, server.port),
     close: (limitMs, after) => cutLate(server.stop(), { limitMs, after, cut: () => void server.stop(true) }),

@@ -209,8 +209,17 @@ describe('the end of a chain', () => {
     expect((await run()).value.status).toBe('done')
   })
 
-  it.each(['length', 'content_filter', 'something_new'])('is an error for finish reason %s', async (reason) => {
-    const { run } = await chain(script({ ...done, finish_reason: reason }))
+  it('takes a complete call under a finish reason that it does not know', async () => {
+    const { run } = await chain(script({ ...done, finish_reason: 'something_new' }))
+    expect((await run()).value.status).toBe('done')
+  })
+
+  it.each([
+    ['length', done],
+    ['content_filter', done],
+    ['something_new', { ...done, message: { content: null } }],
+  ])('is an error for finish reason %s', async (reason, reply) => {
+    const { run } = await chain(script({ ...reply, finish_reason: reason }))
     await expect(run()).rejects.toMatchObject({
       code: 'UnhandledInferenceFinishReason',
       status: 500,

@@ -80,8 +80,10 @@ describe('a model call', () => {
     ['tool_calls', 'tool_use'],
     ['length', 'max_tokens'],
     ['content_filter', 'content_filter'],
-    ['function_call', null],
-    ['constructor', null],
+    ['function_call', 'end_turn'],
+    ['constructor', 'end_turn'],
+    ['max_new_tokens', 'max_tokens'],
+    ['sensitive', 'content_filter'],
   ])('maps the finish reason %s to %s', async (raw, finish) => {
     const { llm } = await setup(script(text('x', raw)))
     expect(await llm.complete(ask())).toMatchObject({ finish, finish_raw: raw })

@@ -213,6 +213,7 @@ describe('errors in answers that claim success', () => {
       chat('function_call_filter: MALFORMED_FUNCTION_CALL', {}),
       'MALFORMED_FUNCTION_CALL',
     ],
+    ['nothing at all', 'chat', chat(null, { content: null }), 'the answer is empty'],
     [
       'an interrupted answer',
       'deepseek',
@@ -239,9 +240,10 @@ describe('endings of one provider', () => {
   const PROHIBITED = 'content_filter: PROHIBITED_CONTENT'
   it.each<[Name, object, string | null, string]>([
     ['together', chat('eos', { content: 'x' }), 'end_turn', 'eos'],
-    ['chat', chat('eos', { content: 'x' }), null, 'eos'],
+    ['chat', chat('eos', { content: 'x' }), 'end_turn', 'eos'],
+    ['chat', chat('eos', { content: null }), null, 'eos'],
     ['chat', chat('stop', { content: null, refusal: 'I will not.' }), 'end_turn', 'stop'],
-    ['chat', chat(null, { content: null }), null, 'none'],
+    ['chat', chat(null, { content: 'x' }), 'end_turn', 'none'],
     ['chat', chat(PROHIBITED, {}), 'content_filter', PROHIBITED],
     ['anthropic', { content: [], stop_reason: 'model_context_window_exceeded' }, 'max_tokens', 'length'],
     ['anthropic', { content: [], stop_reason: 'compaction' }, null, 'compaction'],

@@ -43,7 +43,7 @@ export function connectGemini(entry: ModelEntry): Connection {
     wire: searchingWire,
     authorize: async ({ url }): Promise<Record<string, string>> =>
       url.includes(':generateContent') ? { 'x-goog-api-key': key ?? '' } : { authorization: `Bearer ${key}` },
-    quirks: quirksOf({ ...quirks, search: 'chat' }),
+    quirks: quirksOf({ ...quirks, search: 'chat', writtenCalls: false }),
     secrets: key ? [key] : [],
   }
 }

@@ -42,7 +42,8 @@ export function connectPlain(provider: PlainProvider, entry: ModelEntry): Connec
   const official = provider.base_url !== null && sameHost(address, provider.base_url)
   if (!key && official && !provider.keyOptional) throw new Unconfigured(`${keyVariables[0]} is not set`)
   const vendorQuirks = provider.quirks?.(entry.modelId) ?? {}
-  const quirks = official ? vendorQuirks : withoutVendorLimits(vendorQuirks)
+  // A vendor reads the calls of its own models.
+  const quirks = official ? { writtenCalls: false, ...vendorQuirks } : withoutVendorLimits(vendorQuirks)
   const connection = connectByWire(entry, configuredWire(entry) ?? 'chat', { base_url: address, key, quirks })
   const organization = entry.param('organization') ?? entry.variable(provider.organizationVariable ?? '')
   return organization ? { ...connection, organization } : connection

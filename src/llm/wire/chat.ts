@@ -1,60 +1,80 @@
-import * as v from 'valibot'
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject, parseJson } from '../../base/json.ts'
+import { readError } from '../failure.ts'
 import type { ChatCall, Wire } from './wire.ts'
 
 /** The chat-completions form itself: requests and answers pass unchanged. */
 export const chatWire: Wire = { name: 'chat', encode: () => null, decode: (answer) => answer, assemble: assembleChat }
 
-const callSchema = v.looseObject({
-  index: v.nullish(v.number()),
-  id: v.nullish(v.string(), ''),
-  function: v.nullish(v.object({ name: v.nullish(v.string(), ''), arguments: v.nullish(v.string(), '') })),
-})
-const chunkSchema = v.object({
-  choices: v.array(
-    v.object({
-      index: v.nullish(v.number(), 0),
-      delta: v.nullish(v.looseObject({ tool_calls: v.nullish(v.array(callSchema), []) }), { tool_calls: [] }),
-      finish_reason: v.nullish(v.string()),
-    }),
-  ),
-  usage: v.nullish(v.unknown()),
-})
+type Fields = Record<string, unknown>
 
-type Call = Record<string, unknown> & { id: string; type: 'function'; function: { name: string; arguments: string } }
-
-/** Assembles a completion from its stream; null without a chunk. An error event is returned itself. */
+/**
+ * Assembles a completion from its stream, by what the chunks hold: servers differ in indexes, ids, and in whether a
+ * part comes whole. Null without a chunk. An error event is returned itself.
+ */
 function assembleChat(events: readonly unknown[]): unknown {
-  const failed = events.find((event) => isJsonObject(event) && isJsonObject(event.error))
-  if (failed) return failed
-  const message: Record<string, unknown> & { content: string } = { role: 'assistant', content: '' }
-  const calls: Call[] = []
-  let finishReason: string | null = null
+  const message: Fields & { content: string } = { role: 'assistant', content: '' }
+  const calls: StreamedCall[] = []
+  /** The message that some servers send whole, in place of a delta or beside it. */
+  let whole: Fields = {}
+  let finishReason: unknown = null
   let usage: unknown
-  let hasChunk = false
+  let ours: unknown
+  let chunks = 0
   for (const event of events) {
-    const parsed = v.safeParse(chunkSchema, event)
-    if (!parsed.success) continue
-    hasChunk = true
-    usage = parsed.output.usage ?? usage
-    for (const choice of parsed.output.choices.filter(({ index }) => index === 0)) {
-      const { tool_calls, ...fields } = choice.delta
-      for (const [key, value] of Object.entries(fields)) message[key] = mergeField(message[key], value)
-      for (const delta of tool_calls ?? []) addCall(calls, delta)
+    if (!isJsonObject(event)) continue
+    const choices = Array.isArray(event.choices) ? event.choices.filter(isJsonObject) : null
+    if (event.error || (!choices && readError(event))) return chunks > 0 ? interrupted(event) : event
+    if (!choices) continue
+    chunks++
+    usage = event.usage ?? usage
+    for (const choice of choices) {
+      ours ??= choice.index ?? 0
+      if ((choice.index ?? 0) !== ours) continue
+      if (choice.error) return interrupted(choice)
+      if (isJsonObject(choice.delta)) addDelta(message, calls, choice.delta)
+      if (isJsonObject(choice.message)) whole = choice.message
       finishReason = choice.finish_reason ?? finishReason
     }
   }
-  if (!hasChunk) return null
+  if (chunks === 0) return null
+  const streamed = {
+    ...message,
+    ...(calls.length > 0 && { tool_calls: calls.map(({ index: _, ...call }) => call) }),
+  }
+  const isEmpty = message.content === '' && calls.length === 0
   return {
-    choices: [
-      {
-        index: 0,
-        finish_reason: finishReason,
-        message: { ...message, ...(calls.length > 0 && { tool_calls: calls }) },
-      },
-    ],
+    choices:
+      ours === undefined
+        ? []
+        : [{ finish_reason: finishReason, message: isEmpty ? { ...streamed, ...whole } : streamed }],
     usage,
   }
+}
+
+/** Returns an error event of a stream that had begun: the request was accepted, so another attempt may succeed. */
+function interrupted(event: Fields): Fields {
+  const error = readError(event)
+  return error && error.status === null
+    ? { error: { message: error.message, code: 502 } }
+    : { error: event.error ?? event }
+}
+
+function addDelta(message: Fields & { content: string }, calls: StreamedCall[], delta: Fields): void {
+  const { tool_calls, function_call, content, ...fields } = delta
+  message.content += contentText(content)
+  for (const [key, value] of Object.entries(fields)) message[key] = mergeField(message[key], value)
+  const listed = (Array.isArray(tool_calls) ? tool_calls : [tool_calls]).filter(isJsonObject)
+  for (const call of listed) addCall(calls, call)
+  // The form before `tool_calls`, with a single call and no id; some servers send both.
+  if (listed.length === 0 && isJsonObject(function_call))
+    addCall(calls, { index: 'function_call', function: function_call })
+}
+
+/** Returns a text, or the texts of a list of parts; parts of another kind, such as thoughts, have none. */
+export function contentText(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content.map((part) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
 }
 
 /** Merges a field with the next chunk's: texts and lists are appended, but not the role; other values are replaced. */
@@ -64,19 +84,48 @@ function mergeField(before: unknown, value: unknown): unknown {
   return Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
 }
 
-function addCall(calls: Call[], { index, id, function: called, ...rest }: v.InferOutput<typeof callSchema>): void {
-  // Some servers send no index of the call. Then a chunk with a name begins a new call.
-  const at = index ?? (called?.name ? calls.length : Math.max(calls.length - 1, 0))
-  const call = calls[at] ?? { id: '', type: 'function', function: { name: '', arguments: '' } }
-  calls[at] = {
-    ...rest,
-    ...call,
-    id: call.id || (id ?? ''),
-    function: {
-      name: call.function.name || (called?.name ?? ''),
-      arguments: call.function.arguments + (called?.arguments ?? ''),
-    },
-  }
+interface StreamedCall extends Fields {
+  /** As the server counts; absent when it does not. */
+  index: unknown
+  id: string
+  function: { name: string; arguments: string }
+}
+
+function addCall(calls: StreamedCall[], { index, id: given, function: called, ...rest }: Fields): void {
+  const { name: givenName, arguments: args } = isJsonObject(called) ? called : {}
+  const id = typeof given === 'string' || typeof given === 'number' ? String(given) : ''
+  const name = typeof givenName === 'string' ? givenName : ''
+  const continued = findContinued(calls, { index, id, name })
+  const call = continued ?? { index, id, function: { name: '', arguments: '' } }
+  if (!continued) calls.push(call)
+  for (const [key, value] of Object.entries(rest)) call[key] ??= value
+  call.id ||= id
+  const { function: parts } = call
+  if (name !== parts.name) parts.name += name
+  // Some servers send the arguments as an object, and then whole.
+  if (typeof args === 'string') parts.arguments += args
+  else if (args !== null && args !== undefined) parts.arguments = JSON.stringify(args)
+}
+
+/**
+ * Finds the call that a chunk continues; undefined if it begins a new one. An id of its own makes a call, whatever its
+ * index: several servers count each parallel call as the first. Others send id and name again with every chunk.
+ */
+function findContinued(
+  calls: readonly StreamedCall[],
+  { index, id, name }: { index: unknown; id: string; name: string },
+): StreamedCall | undefined {
+  const isCounted = index !== undefined && index !== null
+  const isAt = (call: StreamedCall) => !isCounted || call.index === index
+  const known = id === '' ? undefined : calls.findLast((call) => call.id === id && (name === '' || isAt(call)))
+  if (known) return known
+  const last = calls.findLast(isAt)
+  if (!last || name === '') return last
+  if (id !== '' && last.id !== '') return undefined
+  const { name: before, arguments: args } = last.function
+  // Nothing of the arguments yet: the rest of the name, or the name again.
+  if (args === '') return isCounted ? last : undefined
+  return name === before && parseJson(args) === undefined ? last : undefined
 }
 
 /** The parts of an answer that a wire form translates. */

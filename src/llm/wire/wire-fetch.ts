@@ -143,19 +143,19 @@ function retryAfterMs(headers: Headers): number | null {
 const shownText = (text: string, value: unknown, status: number): string =>
   value !== undefined || text.trim() === '' || /^\s*</.test(text) ? `HTTP ${status}` : text
 
-/** Parses the JSON values of a `text/event-stream` body. Comments, `[DONE]` and other data are omitted. */
+/**
+ * Parses the JSON values of a `text/event-stream` body. Comments, `[DONE]` and other data are omitted. Some servers
+ * leave out the blank line between events, and write an error as a bare line or as a field of its own.
+ */
 function readEvents(text: string): unknown[] {
-  return text
-    .split(/\r\n\r\n|\n\n|\r\r/)
-    .map((event) =>
-      event
-        .split(/\r\n|\n|\r/)
-        .filter((line) => line.startsWith('data:'))
-        .map((line) => line.slice(5).replace(/^ /, ''))
-        .join('\n'),
-    )
-    .map(parseJson)
-    .filter((value) => value !== undefined)
+  return text.split(/\r\n\r\n|\n\n|\r\r/).flatMap((event) => {
+    const lines = event.split(/\r\n|\n|\r/)
+    const data = lines.filter((line) => line.startsWith('data:')).map((line) => line.slice(5).replace(/^ /, ''))
+    const errors = lines.flatMap((line) => /^(?:error: ?)?(\{.*)$/.exec(line)?.[1] ?? [])
+    const whole = parseJson(data.join('\n'))
+    const values = whole === undefined ? data.map(parseJson) : [whole]
+    return [...values, ...errors.map(parseJson)].filter((value) => value !== undefined)
+  })
 }
 
 /** True if the answer is a stream of events, which some servers send under another content type. */

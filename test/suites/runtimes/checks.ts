@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import type { CoreContext } from '../../../routes/env.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import type { Sql } from '../../../src/data/db/sql.ts'
@@ -57,6 +59,15 @@ export const CHECKS: Check[] = [
         scope: 'openid profile email',
         artifact_metadata_header_prefix: 'x-amz-meta-',
       })
+    },
+  ],
+  [
+    'a request of HTTP/1.0 without a host, as health checks send it',
+    async (subject) => {
+      const { hostname, port } = new URL(subject.url)
+      const socket = connect(Number(port), hostname)
+      socket.write('GET /healthz HTTP/1.0\r\n\r\n')
+      assert.match(await text(socket), /^HTTP\/1\.[01] 200 /)
     },
   ],
   [

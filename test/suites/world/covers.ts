@@ -55,6 +55,10 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
     ...['src/observe', 'src/runtime', 'npm:@opentelemetry/sdk-trace-base', 'npm:@opentelemetry/otlp-transformer'],
     'test/suites/world/collector',
   ],
+  proxies: [
+    ...['routes/app.ts', 'routes/middleware.ts', 'routes/sse-answers.ts', 'src/events', 'src/access/caller-address.ts'],
+    ...['src/runtime/serve.ts', 'docs/examples/proxies', 'npm:@hono/node-server', 'test/suites/world/proxies'],
+  ],
   prometheus: ['src/observe', 'test/suites/world/prometheus'],
   kubernetes: [
     ...['sidecars/iac', 'src/plan', 'src/services', 'src/reports', 'src/pull-requests', 'pipeline'],

@@ -19,6 +19,7 @@ export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   phoenix: () => import('./phoenix/part.ts'),
   oidc: () => import('./oidc/part.ts'),
   collector: () => import('./collector/part.ts'),
+  proxies: () => import('./proxies/part.ts'),
   prometheus: () => import('./prometheus/part.ts'),
   kubernetes: () => import('./kubernetes/part.ts'),
 }
