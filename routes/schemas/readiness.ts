@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { MERGE_METHODS } from '../../config/sections/git.ts'
-import { BLOCKER_CODES, READINESS_STATUSES } from '../../src/pull-requests/readiness/findings.ts'
+import { BLOCKER_CODES, METHODS, READINESS_STATUSES } from '../../src/pull-requests/readiness/findings.ts'
 
 const CHECKS = [{ name: 'plan', state: 'failure' }]
 const EXAMPLE = {
@@ -21,7 +20,7 @@ const readiness = {
         'Whatever it is, a merge may be asked for: the git host decides.',
     ),
   method: z
-    .enum(MERGE_METHODS)
+    .enum(METHODS)
     .nullable()
     .describe('The method that a merge would take; null when the git host did not say what it allows.'),
   blockers: z

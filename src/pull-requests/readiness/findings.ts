@@ -36,6 +36,9 @@ export interface Blocker {
   checks: CheckState[]
 }
 
+/** The methods of a merge. */
+export const METHODS = MERGE_METHODS
+
 export const READINESS_STATUSES = ['ready', 'waiting', 'blocked', 'merged', 'closed', 'unknown'] as const
 
 /** What the git host says about merging a pull request, at the time of reading. */
