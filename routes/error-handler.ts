@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type { StatusCode } from 'hono/utils/http-status'
 import { INVALID_TOKEN, Unauthorized } from '../src/access/verify-token.ts'
-import { Busy, PlatformError } from '../src/base/errors.ts'
+import { PlatformError } from '../src/base/errors.ts'
 import type { AppEnv } from './env.ts'
 import { InvalidRequest } from './validation/problem.ts'
 
@@ -14,7 +14,7 @@ export function onError(error: Error, c: Context<AppEnv>): Response {
     else if (error.cause !== undefined) c.var.log.info('request refused', { reason: error.message, cause: error.cause })
     if (error.status === 401)
       c.header('www-authenticate', error instanceof Unauthorized ? error.challenge : INVALID_TOKEN)
-    if (error instanceof Busy) c.header('retry-after', String(error.retryAfterSeconds))
+    if (error.retryAfterSeconds !== undefined) c.header('retry-after', String(error.retryAfterSeconds))
     return answer(c, error.status, error.message, error.more)
   }
   c.var.log.error('unexpected error', { error })

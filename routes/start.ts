@@ -1,3 +1,4 @@
+import { text as readAll } from 'node:stream/consumers'
 import { runCheckConfig } from '../config/check.ts'
 import { ConfigError, loadConfig } from '../config/load.ts'
 import type { Config } from '../config/types.ts'
@@ -8,6 +9,7 @@ import { readRuleIds } from '../src/rules/ids.ts'
 import { createAssetReader } from '../src/runtime/assets.ts'
 import { type BootedProcess, bootProcess, readAddress, readMetricsAddress, runEntry } from '../src/runtime/boot.ts'
 import { keepStoring, readConsoleFiles } from '../src/runtime/console-files.ts'
+import { createFetch } from '../src/runtime/fetch.ts'
 import { readTextFile } from '../src/runtime/files.ts'
 import { type ListenAddress, serve } from '../src/runtime/serve.ts'
 import { createApp } from './app.ts'
@@ -16,6 +18,9 @@ const HELP = `The core: HTTP API and event streams.
 
   npm run core                     start
   npm run core -- --check-config   print the effective configuration, secrets masked, or all its errors
+  npm run core -- --check-token <file> [--json]
+                                   say of a token (- for standard input) claim by claim why it is accepted or refused,
+                                   and whose it is; the token itself is not printed
   npm run core -- --rules          print the rules that plans are checked against, with the severities in force
   npm run core -- --help           this text
 
@@ -38,6 +43,7 @@ async function main(): Promise<void> {
     process.exit(
       await runCheckConfig(process.env, readTextFile, (text) => void process.stdout.write(text), readRuleIds),
     )
+  if (argument === '--check-token') process.exit(await runCheckToken(process.argv.slice(3)))
   if (argument === '--rules') return await printRules()
   if (argument !== undefined) throw new ConfigError([`unknown argument ${argument}; see --help`])
   const config = await loadConfig(process.env, readTextFile, readRuleIds)
@@ -79,6 +85,20 @@ async function openCore(config: Config, address: ListenAddress, booted: BootedPr
     authentication: config.oidc.issuer_url || 'disabled',
     metrics: metricsUrl,
   })
+}
+
+/** Writes what the core makes of the token in a file. Returns the exit code: 0 if it is accepted, otherwise 1. */
+async function runCheckToken([path, format, ...more]: string[]): Promise<number> {
+  if (path === undefined || more.length > 0 || (format !== undefined && format !== '--json'))
+    throw new ConfigError(['use --check-token <file> [--json], with - for standard input'])
+  const config = await loadConfig(process.env, readTextFile, readRuleIds)
+  const token = path === '-' ? await readAll(process.stdin) : await readTextFile(path)
+  if (token === null) throw new ConfigError([`there is no file ${path}`])
+  const { checkToken, writeTokenReport } = await import('../src/access/check-token.ts')
+  const now = new Date()
+  const report = await checkToken(token, { config, fetch: createFetch(), now: () => now })
+  process.stdout.write(format ? `${JSON.stringify(report, null, 2)}\n` : writeTokenReport(report, now))
+  return report.accepted ? 0 : 1
 }
 
 async function printRules(): Promise<void> {

@@ -5,6 +5,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { createMiddleware } from 'hono/factory'
 import { isJsonObject, parseJson } from '../../src/base/json.ts'
 import { createKeyedLock, readText, withTemporaryFolder, writeAtomically } from '../files.ts'
+import type { Disturbance } from './disturbances.ts'
 import {
   allowedMethods,
   judge,
@@ -41,7 +42,10 @@ export interface Site {
   user: string
   token: string
 }
-export type HostEnv = { Bindings: HttpBindings; Variables: { authenticated: boolean } }
+export type HostEnv = {
+  Bindings: HttpBindings
+  Variables: { authenticated: boolean; disturbance: Disturbance | undefined }
+}
 type ApiEnv = HostEnv & { Variables: { repository: Repository } }
 
 /** An answer of the REST API with a status other than 2xx. */
@@ -89,6 +93,16 @@ export function createApi(site: Site) {
       return opened
     })
     return c.json({ ...describe(site, repository, pull), mergeable: null, mergeable_state: 'unknown' }, 201)
+  })
+  app.get(pulls, async (c) => {
+    const { repository } = c.var
+    const { state = 'open', head, base } = c.req.query()
+    const fits = (pull: Pull) =>
+      (state === 'all' || pull.state === state) &&
+      (head === undefined || head === `${repository.owner}:${pull.head}`) &&
+      (base === undefined || base === pull.base)
+    const found = (await listPulls(repository)).filter(fits).toReversed().slice(0, 30)
+    return c.json(found.map((pull) => describe(site, repository, pull)))
   })
   app.get(`${pulls}/:number{[0-9]+}`, async (c) => {
     const { repository } = c.var

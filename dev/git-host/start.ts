@@ -13,6 +13,7 @@ import { type Context, Hono } from 'hono'
 import { writeAtomically } from '../files.ts'
 import { listen } from '../server.ts'
 import { loadCertificates } from './certificates.ts'
+import { createDisturbances, type Disturbance, type Disturbances } from './disturbances.ts'
 import { type MergeRules, rulesFile } from './merge-rules.ts'
 import { indexPage, pullPage, repositoryPage } from './pages.ts'
 import { createApi, findPull, type HostEnv, listPulls, type Site } from './pulls.ts'
@@ -55,8 +56,9 @@ export async function startGitHost(options: {
   const samples = options.samples === false ? [] : SAMPLES
   for (const sample of samples) await createRepository(data_dir, sample)
   const site: Site = { url: '', data_dir, user, token }
+  const disturbances = createDisturbances()
   const server = createAdaptorServer({
-    fetch: new Hono<HostEnv>().route(path || '/', createApp(site)).fetch,
+    fetch: new Hono<HostEnv>().route(path || '/', createApp(site, disturbances)).fetch,
     createServer,
     serverOptions: { cert: certificates.cert, key: certificates.key },
     overrideGlobalObjects: false,
@@ -76,6 +78,8 @@ export async function startGitHost(options: {
     /** `host:port`, for `git.allow_private_hosts`. */
     host: new URL(running.url).host,
     repositories: samples.map(address),
+    /** Lets things go wrong once each; `disturbances.left()` says how many have not happened. */
+    disturbances,
     /** Adds a repository and returns its clone address. An existing one is not changed. */
     addRepository: async (repository: NewRepository) => address(await createRepository(data_dir, repository)),
     /** Restricts the merges of the repository behind a clone address, from now on. */
@@ -86,10 +90,19 @@ export async function startGitHost(options: {
   }
 }
 
-function createApp(site: Site) {
+function createApp(site: Site, disturbances: Disturbances) {
   const app = new Hono<HostEnv>({ strict: false })
   app.onError((error, c) => c.text(error.message, 500))
   app.notFound((c) => c.html('Not Found', 404))
+  app.use(async (c, next) => {
+    const { pathname, search } = new URL(c.req.url)
+    const disturbance = disturbances.take(c.req.method, `${pathname}${search}`)
+    c.set('disturbance', disturbance)
+    if (disturbance?.done || !disturbance) await next()
+    else return disturbed(c, disturbance)
+    // Git writes its answer by itself.
+    if (disturbance && c.res !== RESPONSE_ALREADY_SENT) c.res = disturbed(c, disturbance)
+  })
   app.use(async (c, next) => {
     const header = c.req.header('authorization')
     c.set('authenticated', isAuthenticated(site, header))
@@ -121,6 +134,12 @@ function createApp(site: Site) {
   return app
 }
 
+function disturbed(c: Context<HostEnv>, { answer }: Disturbance): Response {
+  if (answer) return new Response(answer.body ?? '', { status: answer.status, headers: answer.headers })
+  c.env.outgoing.destroy()
+  return RESPONSE_ALREADY_SENT
+}
+
 const withoutSuffix = (name: string) => name.replace(/\.git$/, '')
 
 async function serveGit(site: Site, c: Context<HostEnv, '/:owner/:name/*'>, asked: string | undefined) {
@@ -129,8 +148,8 @@ async function serveGit(site: Site, c: Context<HostEnv, '/:owner/:name/*'>, aske
   const mayRead = repository !== null && !repository.private && service !== 'git-receive-pack'
   if (!c.var.authenticated && !mayRead) return unauthorized(c)
   if (!repository || !service) return c.text('Not Found', repository ? 403 : 404)
-  const serve = c.req.method === 'GET' ? advertise : exchange
-  serve(c.env.incoming, c.env.outgoing, repository, service)
+  if (c.req.method === 'GET') advertise(c.env.incoming, c.env.outgoing, repository, service)
+  else exchange(c.env.incoming, c.env.outgoing, repository, service, c.var.disturbance)
   return RESPONSE_ALREADY_SENT
 }
 
@@ -163,15 +182,27 @@ function advertise(request: IncomingMessage, response: ServerResponse, repositor
 }
 
 /** Answers `POST git-upload-pack` and `POST git-receive-pack`. The body may be compressed. */
-function exchange(request: IncomingMessage, response: ServerResponse, repository: Repository, service: Service): void {
+function exchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  repository: Repository,
+  service: Service,
+  disturbance?: Disturbance,
+): void {
   if (request.headers['content-type'] !== `application/x-${service}-request`) {
     response.writeHead(415).end()
     return
   }
-  response.writeHead(200, { ...NO_CACHE, 'content-type': `application/x-${service}-result` })
   const child = serve(request, repository, service, [])
   const body: Readable = request.headers['content-encoding'] === 'gzip' ? request.pipe(createGunzip()) : request
   pipeline(body, child.stdin).catch(() => child.kill())
+  if (disturbance) {
+    child.stdout.resume()
+    const { answer } = disturbance
+    child.once('close', () => (answer ? response.writeHead(answer.status).end(answer.body) : response.destroy()))
+    return
+  }
+  response.writeHead(200, { ...NO_CACHE, 'content-type': `application/x-${service}-result` })
   finish(child, response)
 }
 

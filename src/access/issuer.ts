@@ -13,7 +13,16 @@ import { type Fetch, send } from '../base/http.ts'
 const address = v.pipe(v.string(), v.url())
 /** An address that only the console's policy needs. An invalid one must not prevent the verification of tokens. */
 const tolerated = v.fallback(v.optional(address), undefined)
-const DiscoverySchema = v.object({ jwks_uri: address, authorization_endpoint: tolerated, token_endpoint: tolerated })
+/** What is only told to operators. */
+const told = v.fallback(v.optional(v.string()), undefined)
+const DiscoverySchema = v.object({
+  jwks_uri: address,
+  authorization_endpoint: tolerated,
+  token_endpoint: tolerated,
+  issuer: told,
+  /** Of AD FS. */
+  access_token_issuer: told,
+})
 const TIMEOUT_MS = 10_000
 const MAX_BYTES = 1024 * 1024
 const MAX_AGE_MS = 300_000
@@ -25,13 +34,15 @@ const COOLDOWN_MS = 10_000
  */
 export async function readDiscovery(issuer: string, fetcher: Fetch) {
   const document = v.parse(DiscoverySchema, await readJson(fetcher, `${issuer}/.well-known/openid-configuration`))
-  const { jwks_uri, authorization_endpoint, token_endpoint } = document
+  const { jwks_uri, authorization_endpoint, token_endpoint, issuer: name, access_token_issuer } = document
   const isFit = (url = '') => ['https:', new URL(issuer).protocol].includes(URL.parse(url)?.protocol ?? '')
   if (!isFit(jwks_uri)) throw new Error('jwks_uri is not an https:// address')
   return {
     jwks_uri,
     authorization_endpoint: isFit(authorization_endpoint) ? authorization_endpoint : undefined,
     token_endpoint: isFit(token_endpoint) ? token_endpoint : undefined,
+    issuer: name,
+    access_token_issuer,
   }
 }
 

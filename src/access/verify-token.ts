@@ -142,9 +142,12 @@ export const INVALID_TOKEN = 'Bearer error="invalid_token"'
 /** Error 401; `challenge` is the value of the `WWW-Authenticate` header. */
 export class Unauthorized extends PlatformError {
   readonly challenge: string
-  constructor(message: string, challenge: string, cause?: unknown) {
+  /** Why a token is refused; empty when there is none. */
+  readonly reason: string
+  constructor(message: string, challenge: string, { cause, reason = '' }: { cause?: unknown; reason?: string } = {}) {
     super('Unauthorized', 401, message, { cause })
     this.challenge = challenge
+    this.reason = reason
   }
 }
 
@@ -152,7 +155,7 @@ export const notAuthenticated = () => new Unauthorized('Not authenticated', 'Bea
 
 /** @param reason a short text that clients may rely on; the text of a library belongs in `cause` */
 const invalidToken = (reason: string, cause?: unknown) =>
-  new Unauthorized(`Token validation failed: ${reason}`, INVALID_TOKEN, cause)
+  new Unauthorized(`Token validation failed: ${reason}`, INVALID_TOKEN, { cause, reason })
 
 /** Returns the stable short reason for an error of the token library. */
 export function describeReason(error: unknown): string {

@@ -7,20 +7,26 @@ export class PlatformError extends Error {
   readonly status: number
   /** Further fields of the response, beside the text. */
   more: object = {}
-  constructor(code: string, status: number, message: string, options?: { cause?: unknown }) {
+  /** The header `Retry-After` of the response. */
+  readonly retryAfterSeconds: number | undefined
+  constructor(
+    code: string,
+    status: number,
+    message: string,
+    options?: { cause?: unknown; retryAfterSeconds?: number | undefined },
+  ) {
     super(message, options)
     this.name = code
     this.code = code
     this.status = status
+    this.retryAfterSeconds = options?.retryAfterSeconds
   }
 }
 
 /** The platform is overloaded (503), or the caller has too much open (429). `Retry-After` says when to try again. */
 export class Busy extends PlatformError {
-  readonly retryAfterSeconds: number
   constructor(message: string, retryAfterSeconds: number, status: 429 | 503 = 503) {
-    super(status === 429 ? 'TooMany' : 'Unavailable', status, message)
-    this.retryAfterSeconds = retryAfterSeconds
+    super(status === 429 ? 'TooMany' : 'Unavailable', status, message, { retryAfterSeconds })
   }
 }
 

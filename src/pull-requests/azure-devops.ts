@@ -12,6 +12,7 @@ import {
   pullNumber,
 } from './host.ts'
 import { azureMethod, azureReadiness, pullSchema, readEvaluations } from './readiness/azure-devops.ts'
+import { createOnce } from './repeat.ts'
 
 const API_VERSION = '7.1-preview'
 /** The oldest version with all of our calls: a server of one's own refuses versions that are newer than it. */
@@ -20,6 +21,9 @@ const MAX_DESCRIPTION = 4_000
 
 const name = v.pipe(v.string(), v.minLength(1))
 const createdSchema = v.object({ pullRequestId: pullNumber, status: v.string() })
+const openSchema = v.object({
+  value: v.array(v.object({ ...createdSchema.entries, sourceRefName: v.string(), targetRefName: v.string() })),
+})
 const connectionSchema = v.object({ authenticatedUser: v.object({ id: name }) })
 const completionSchema = v.object({ status: v.optional(v.string()), mergeStatus: v.optional(v.string()) })
 
@@ -41,8 +45,28 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
     create: async ({ title, description, head, base }, signal) => {
       const refs = { sourceRefName: `refs/heads/${head}`, targetRefName: `refs/heads/${base}` }
       const json = { ...refs, title, description: description.slice(0, MAX_DESCRIPTION) }
-      const { pullRequestId: id, status } = await calls(CREATE_LATE, signal)(createdSchema, 'POST', pulls, json)
-      return { id, url: `${serverUrl(git)}/${org}/${within}/_git/${repo}/pullrequest/${id}`, status }
+      const call = calls(CREATE_LATE, signal)
+      const answer = ({ pullRequestId: id, status }: v.InferOutput<typeof createdSchema>) => ({
+        id,
+        url: `${serverUrl(git)}/${org}/${within}/_git/${repo}/pullrequest/${id}`,
+        status,
+      })
+      const query = new URLSearchParams({
+        'searchCriteria.status': 'active',
+        'searchCriteria.sourceRefName': refs.sourceRefName,
+        'searchCriteria.targetRefName': refs.targetRefName,
+      })
+      return await createOnce(access, signal, {
+        create: async () => answer(await call(createdSchema, 'POST', pulls, json)),
+        find: async () => {
+          const { value } = await call(openSchema, 'GET', `${pulls}?${query}`)
+          const found = value.find(
+            ({ sourceRefName, targetRefName }) =>
+              sourceRefName === refs.sourceRefName && targetRefName === refs.targetRefName,
+          )
+          return found ? answer(found) : null
+        },
+      })
     },
     merge: async (number, { commit, confirm, signal }) => {
       const call = calls(MERGE_LATE, signal)

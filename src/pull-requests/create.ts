@@ -9,12 +9,10 @@ import { recordPullRequest } from '../sessions/pull-requests.ts'
 import { composeDescription } from './evidence/compose.ts'
 import { readEvidence, readEvidenceRows } from './evidence/read-evidence.ts'
 import { CREATE_LATE, type CreatedPullRequest } from './host.ts'
-import { createPullRequestHost } from './host-of.ts'
+import { createPullRequestHost, TOTAL_MS } from './host-of.ts'
 import { maskRounds } from './shown-rounds.ts'
 import { writeText } from './write-text.ts'
 
-/** Limit of the whole call; clients give up after 50 seconds. */
-const TOTAL_MS = 45_000
 /** Time reserved for the git host, which takes 20 seconds at most. */
 const HOST_MS = 21_000
 /** Longest wait for the model, after which code writes the text. */

@@ -17,10 +17,13 @@ import {
   refusedWith,
 } from './host.ts'
 import { githubMethods, githubReadiness, pullSchema, refusesMethod, refusesMovedBase } from './readiness/github.ts'
+import { createOnce } from './repeat.ts'
 
 const MAX_DESCRIPTION = 65_536
 
 const createdSchema = v.object({ number: pullNumber, html_url: pageUrl, state: v.string() })
+const side = v.object({ ref: v.string() })
+const openSchema = v.array(v.object({ ...createdSchema.entries, head: side, base: side }))
 /** The HTTP status confirms the merge; `merged` may be absent, but must not contradict. */
 const mergedSchema = v.object({ merged: v.optional(v.literal(true)) })
 
@@ -46,8 +49,19 @@ export const githubHost: HostFactory = (access, uri) => {
     create: async ({ title, description, head, base }, signal) => {
       const call = calls(CREATE_LATE, signal)
       const body = description.slice(0, MAX_DESCRIPTION)
-      const { number, html_url, state } = await call(createdSchema, `POST ${PULLS}`, { title, head, base, body })
-      return { id: number, url: html_url, status: state }
+      const answer = ({ number, html_url, state }: v.InferOutput<typeof createdSchema>) => ({
+        id: number,
+        url: html_url,
+        status: state,
+      })
+      return await createOnce(access, signal, {
+        create: async () => answer(await call(createdSchema, `POST ${PULLS}`, { title, head, base, body })),
+        find: async () => {
+          const open = await call(openSchema, `GET ${PULLS}`, { state: 'open', head: `${owner}:${head}`, base })
+          const found = open.find((pull) => pull.head.ref === head && pull.base.ref === base)
+          return found ? answer(found) : null
+        },
+      })
     },
     merge: async (number, { commit, confirm, signal }) => {
       const call = calls(MERGE_LATE, signal)

@@ -20,10 +20,12 @@ import {
   readProject,
   requestSchema,
 } from './readiness/gitlab.ts'
+import { createOnce } from './repeat.ts'
 
 const MAX_DESCRIPTION = 1_048_576
 
 const createdSchema = v.object({ iid: pullNumber, web_url: pageUrl, state: v.string() })
+const openSchema = v.array(v.object({ ...createdSchema.entries, source_branch: v.string(), target_branch: v.string() }))
 /** The HTTP status confirms the merge; `state` may be absent, but must not contradict. */
 const mergedSchema = v.object({ state: v.optional(v.literal('merged')) })
 
@@ -43,8 +45,23 @@ export const gitlabHost: HostFactory = (access, uri) => {
         title: title.slice(0, 255),
         description: description.slice(0, MAX_DESCRIPTION),
       }
-      const { iid, web_url, state } = await calls(CREATE_LATE, signal)(createdSchema, 'POST', requests, json)
-      return { id: iid, url: web_url, status: state }
+      const call = calls(CREATE_LATE, signal)
+      const answer = ({ iid, web_url, state }: v.InferOutput<typeof createdSchema>) => ({
+        id: iid,
+        url: web_url,
+        status: state,
+      })
+      const query = new URLSearchParams({ state: 'opened', source_branch: head, target_branch: base })
+      return await createOnce(access, signal, {
+        create: async () => answer(await call(createdSchema, 'POST', requests, json)),
+        find: async () => {
+          const open = await call(openSchema, 'GET', `${requests}?${query}`)
+          const found = open.find(
+            ({ source_branch, target_branch }) => source_branch === head && target_branch === base,
+          )
+          return found ? answer(found) : null
+        },
+      })
     },
     merge: async (number, { commit, confirm, signal }) => {
       const call = calls(MERGE_LATE, signal)

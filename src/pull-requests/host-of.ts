@@ -5,6 +5,7 @@ import { azureDevopsHost } from './azure-devops.ts'
 import { githubHost } from './github.ts'
 import { gitlabHost } from './gitlab.ts'
 import type { HostFactory, PullRequestHost } from './host.ts'
+import { mergeOnce } from './repeat.ts'
 
 const PROVIDERS: Record<GitProvider, HostFactory> = {
   GITHUB: githubHost,
@@ -12,8 +13,11 @@ const PROVIDERS: Record<GitProvider, HostFactory> = {
   GITLAB: gitlabHost,
 }
 
+/** Milliseconds of a call of the platform that uses a git host; clients give up after 50 seconds. */
+export const TOTAL_MS = 45_000
+
 /**
- * Creates the configured provider's client for a repository; sends no request. Errors: 502 when the configuration has
+ * Creates the configured provider's client for a repository and one call of the platform; sends no request. Errors: 502 when the configuration has
  * no credentials, 400 for an address that is not the provider's.
  */
 export function createPullRequestHost(
@@ -25,5 +29,10 @@ export function createPullRequestHost(
     throw badGateway(
       'Git credentials are not configured; pull requests need the account and token of the git provider.',
     )
-  return PROVIDERS[git.provider]({ git, fetch, readinessSeconds: orchestration.pull_request_readiness_seconds }, uri)
+  const readinessSeconds = orchestration.pull_request_readiness_seconds
+  const access = { git, fetch, readinessSeconds, until: performance.now() + TOTAL_MS }
+  const host = PROVIDERS[git.provider](access, uri)
+  const merge: PullRequestHost['merge'] = (number, options) =>
+    mergeOnce(access, options.signal, () => host.merge(number, options))
+  return { ...host, merge }
 }

@@ -11,6 +11,7 @@ import {
   send,
 } from '../base/http.ts'
 import { parseJson } from '../base/json.ts'
+import { readLimit, whenText } from './limits.ts'
 import type { Readiness } from './readiness/findings.ts'
 
 interface NewPullRequest {
@@ -50,6 +51,7 @@ export type MergeEnd = 'merged' | 'merged_before'
 export interface PullRequestHost {
   /** Longest description, in UTF-16 units; longer ones are cut. */
   readonly maxDescription: number
+  /** Opens a pull request, or returns the open one of the same branches. */
   create(request: NewPullRequest, signal: AbortSignal): Promise<CreatedPullRequest>
   /**
    * Merges a pull request by the preferred method if the host allows it, else by one that it allows. Further errors:
@@ -67,6 +69,8 @@ export interface HostAccess {
   fetch: Fetch
   /** Seconds to wait for a pull request to become ready. */
   readinessSeconds: number
+  /** When the whole call ends, as of `performance.now()`: no wait goes on beyond it. */
+  until: number
 }
 
 /** Creates the adapter for a repository address. Errors: 400 for an address that is not the provider's. */
@@ -94,21 +98,65 @@ export const createCalls =
     return checkAnswer(schema, parseJson(response.text()))
   }
 
+/** Milliseconds of a single request. */
+export const CALL_MS = 20_000
+/** Most repetitions of a request that the host does not carry out, and of one that only reads. */
+const REPETITIONS = 3
+/** Milliseconds that a request takes at least after a wait. */
+const SPARE_MS = 2_000
+
 /**
- * Sends a request to a provider and returns a 2xx response, read completely and within a limit. Errors: those of
- * `PullRequestHost`, a timeout with the text `late`.
+ * Sends a request to a provider and returns a 2xx response, read completely and within a limit. Requests that the
+ * provider limits are repeated when it says, and those that only read after faults on the way, as long as the whole
+ * call lasts. Errors: those of `PullRequestHost`, a timeout with the text `late`; see `isUncertain`.
  */
 export async function callProvider(
   access: HostAccess,
   request: Omit<OutboundRequest, 'timeoutMs' | 'maxBytes'> & { signal: AbortSignal },
   late: string,
 ): Promise<OutboundResponse> {
-  const limits = { timeoutMs: 20_000, maxBytes: 4 * 1024 * 1024 }
-  const response = await send(access.fetch, { ...request, ...limits }).catch((error: unknown) => {
-    throw transportFault(error, request.signal, late)
+  const limits = { timeoutMs: CALL_MS, maxBytes: 4 * 1024 * 1024 }
+  const onlyReads = (request.method ?? 'GET') === 'GET'
+  for (let repetition = 0; ; repetition++) {
+    const isLast = repetition >= REPETITIONS || access.until - performance.now() < SPARE_MS
+    const response = await send(access.fetch, { ...request, ...limits }).catch((error: unknown) => {
+      const fault = transportFault(error, request.signal, late)
+      if (!onlyReads && error instanceof OutboundError && error.kind !== 'aborted') markUncertain(fault)
+      if (isLast || !onlyReads || !isNetworkFault(error)) throw fault
+      return null
+    })
+    const limit = response && readLimit(response)
+    if (response && limit === null && !(onlyReads && BROKEN_ON_THE_WAY.includes(response.status)))
+      return acceptAnswer(access.git, response, onlyReads)
+    const told = limit === 'unknown' ? null : limit
+    if (response && (isLast || (told ?? 0) > access.until - performance.now() - SPARE_MS))
+      throw refuse(access.git, response, told)
+    if (told === null) await waitBetween(repetition, request.signal)
+    else await waitUnlessAborted(told, request.signal)
+  }
+}
+
+/** Statuses of servers between us and the host, and of a host that is restarting. */
+const BROKEN_ON_THE_WAY: readonly number[] = [502, 503, 504]
+
+const isNetworkFault = (error: unknown): boolean => error instanceof OutboundError && error.kind === 'network'
+
+/** Waits before the repetition with this number, from 0, a little longer each time. Errors: the signal's reason. */
+export const waitBetween = (repetition: number, signal: AbortSignal): Promise<void> =>
+  waitUnlessAborted(200 * 2 ** repetition, signal)
+
+async function waitUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, signal).catch(() => {
+    throw signal.reason
   })
-  if (response.status >= 400)
-    throw new ProviderRefusal(response.status, removeSecrets(access.git, response.text()).slice(0, 2_000))
+}
+
+function acceptAnswer(git: GitConfig, response: OutboundResponse, onlyReads: boolean): OutboundResponse {
+  if (response.status >= 400) {
+    const refusal = refuse(git, response, null)
+    if (!onlyReads && response.status >= 500) markUncertain(refusal)
+    throw refusal
+  }
   // Azure DevOps answers an unknown token with a sign-in page: 203, or a redirect to it.
   if (response.status >= 300 || response.status === 203)
     throw badGateway(
@@ -117,6 +165,24 @@ export async function callProvider(
     )
   return response
 }
+
+/** @param waitMs milliseconds after which a host that limits requests takes the next; null when it says nothing */
+function refuse(git: GitConfig, response: OutboundResponse, waitMs: number | null): ProviderRefusal {
+  const text = removeSecrets(git, response.text()).slice(0, 2_000)
+  return new ProviderRefusal(response.status, text, waitMs === null ? undefined : Math.ceil(waitMs / 1_000))
+}
+
+const uncertain = new WeakSet<object>()
+
+function markUncertain(error: unknown): void {
+  if (error instanceof Error) uncertain.add(error)
+}
+
+/** Reports whether nobody knows if the host carried out the change that ended with this error. */
+export const isUncertain = (error: unknown): boolean => error instanceof Error && uncertain.has(error)
+
+/** Reports whether the host answered that it carried out a call, in a form that cannot be read. */
+export const isUnreadable = (error: unknown): boolean => error instanceof Error && error.cause instanceof v.ValiError
 
 /** Validates an answer; one that is not JSON counts as undefined, which `v.unknown()` accepts. Errors: 502. */
 export function checkAnswer<Schema extends v.GenericSchema>(schema: Schema, answer: unknown): v.InferOutput<Schema> {
@@ -135,13 +201,12 @@ function transportFault(error: unknown, signal: AbortSignal, late: string): unkn
 /** A provider's error text and status. 401, 403 and 407 become 502: clients would end their own login. */
 class ProviderRefusal extends PlatformError {
   readonly providerStatus: number
-  constructor(providerStatus: number, text: string) {
+  constructor(providerStatus: number, text: string, retryAfterSeconds?: number) {
     const passes = providerStatus < 600 && ![401, 403, 407].includes(providerStatus)
-    super(
-      'PullRequestRefused',
-      passes ? providerStatus : 502,
-      text.trim() || `The git provider answered ${providerStatus}.`,
-    )
+    const words = text.trim() || `The git provider answered ${providerStatus}.`
+    const told =
+      retryAfterSeconds === undefined ? '' : `\nThe git host takes further requests ${whenText(retryAfterSeconds)}.`
+    super('PullRequestRefused', passes ? providerStatus : 502, words + told, { retryAfterSeconds })
     this.providerStatus = providerStatus
   }
 }

@@ -6,11 +6,9 @@ import { type SessionFacts, sessionAggregateKey } from '../rounds/round.ts'
 import { findSession, readReviewedCommit } from '../sessions/find.ts'
 import { findLatestPullRequest } from '../sessions/pull-requests.ts'
 import { MERGE_LATE, type PullRequestHost } from './host.ts'
-import { createPullRequestHost } from './host-of.ts'
+import { createPullRequestHost, TOTAL_MS } from './host-of.ts'
 import type { Readiness } from './readiness/findings.ts'
 
-/** Limit of the whole call; clients give up after 50 seconds. */
-const TOTAL_MS = 45_000
 /** Longest reading of the reasons of a merge that failed. */
 const REASONS_MS = 4_000
 

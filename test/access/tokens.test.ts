@@ -44,6 +44,11 @@ describe('accepted', () => {
     ['the configured audience', { audience: 'https://api' }, { aud: 'https://api' }],
     ['an issuer with a trailing slash', {}, { iss: 'https://issuer.example.org/' }],
     ['no iat and no nbf', {}, { iat: undefined }],
+    [
+      'an issuer whose keys are at another address',
+      { token_issuers: ['https://public.example.org'] },
+      { iss: 'https://public.example.org/' },
+    ],
     ['one of several configured audiences', { audience: ['https://api', 'api://default'] }, { aud: 'api://default' }],
   ])('%s', async (_, config, claims) => {
     const payload = await verifier(config)(await issuer.token('ada', claims))
@@ -147,6 +152,11 @@ describe('refused', () => {
     await expect(verifier()(await issuer.token('ada', { events }, { typ: 'JWT' }))).rejects.toMatchObject(
       refusal('token type is not accepted'),
     )
+  })
+
+  it('the address of the keys as an issuer where others are named', async () => {
+    const verify = verifier({ token_issuers: ['https://public.example.org'] })
+    await expect(verify(await issuer.token('ada'))).rejects.toMatchObject(refusal('issuer is not accepted'))
   })
 
   it('a signature of another key', async () => {

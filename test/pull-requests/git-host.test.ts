@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { MergeMethod } from '../../config/types.ts'
+import { LIMITS } from '../../dev/git-host/disturbances.ts'
 import type { MergeRules, Rule } from '../../dev/git-host/merge-rules.ts'
 import { PlatformError } from '../../src/base/errors.ts'
 import { createPullRequest } from '../../src/pull-requests/create.ts'
@@ -41,8 +42,8 @@ async function commitFile(repository: string, branch: string, parent: string, te
   return commit
 }
 
-/** Creates a repository, and a session whose branch changed its file, was reviewed and has a pull request. */
-async function openedPullRequest(name: string) {
+/** Creates a repository, and a session whose branch changed its file and was reviewed. */
+async function changedSession(name: string) {
   const repository = await core.host.addRepository({
     owner: 'acme',
     name,
@@ -54,8 +55,14 @@ async function openedPullRequest(name: string) {
   const head = await commitFile(repository, branch, base, '# changed\n')
   const history = [{ user: 'Add a bucket', assistant: 'Added.' }]
   await (await runRound(core.context, uuid)).finish('completed', 'GENERATE', history, head)
-  const { id } = await createPullRequest(core.context, uuid)
-  return { repository, uuid, branch, base, head, id }
+  return { repository, uuid, branch, base, head }
+}
+
+/** Does the same, and opens a pull request. */
+async function openedPullRequest(name: string) {
+  const changed = await changedSession(name)
+  const { id } = await createPullRequest(core.context, changed.uuid)
+  return { ...changed, id }
 }
 
 /** Makes the context of a core whose operator prefers a merge method. */
@@ -312,3 +319,42 @@ async function changePull(repository: string, change: object): Promise<void> {
   const [pull] = JSON.parse(await readFile(file, 'utf8'))
   await writeFile(file, JSON.stringify([{ ...pull, ...change }]))
 }
+
+describe('a host that answers badly', () => {
+  const creation = { method: 'POST', path: /\/pulls$/ }
+  const recorded = async (uuid: string) =>
+    (await loadAggregate(core.context, uuid, { includeHistory: false }))?.rounds.flatMap((round) => round.pull_requests)
+
+  it.each([
+    ['a 502 after it was opened', { ...creation, done: true, answer: { status: 502 } }],
+    ['a 504 before it was opened', { ...creation, answer: { status: 504 } }],
+    ['a connection cut after it was opened', { ...creation, done: true }],
+    ['a connection cut before it was opened', creation],
+    ['a secondary limit', { ...creation, answer: LIMITS.secondary(1) }],
+    ['a primary limit', { ...creation, answer: LIMITS.primary(Math.floor(Date.now() / 1_000)) }],
+  ])('opens one pull request: %s', async (title, disturbance) => {
+    const { uuid } = await changedSession(title.replaceAll(' ', '-'))
+    core.host.disturbances.add(disturbance)
+    const created = await createPullRequest(core.context, uuid)
+    expect(core.host.disturbances.left()).toBe(0)
+    expect(created).toMatchObject({ id: 1, status: 'open' })
+    expect(await recorded(uuid)).toMatchObject([{ number: 1, url: created.url }])
+  })
+
+  it('answers a second call with the pull request that is open', async () => {
+    const { uuid, id } = await openedPullRequest('twice')
+    expect(await createPullRequest(core.context, uuid)).toMatchObject({ id, status: 'open' })
+    expect(await recorded(uuid)).toHaveLength(1)
+  })
+
+  it('says when to come back, and opens it then', async () => {
+    const { uuid } = await changedSession('limited')
+    core.host.disturbances.add({ ...creation, answer: LIMITS.secondary() })
+    const refusal = await refusalOf(createPullRequest(core.context, uuid))
+    expect(refusal).toEqual({
+      status: 502,
+      message: expect.stringMatching(/secondary rate limit.*\nThe git host takes further requests in 60 seconds\.$/),
+    })
+    expect(await createPullRequest(core.context, uuid)).toMatchObject({ id: 1 })
+  })
+})

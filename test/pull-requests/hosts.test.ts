@@ -80,6 +80,7 @@ const HOSTS = {
     created: { id: 7, url: pull.html_url, status: 'open' },
     calls: {
       create: ['post', GITHUB_PULLS, json(pull, 201)],
+      find: ['get', GITHUB_PULLS, json([])],
       read: ['get', `${GITHUB_PULLS}/7`, json(pull)],
       allowed: ['get', GITHUB, json({ allow_merge_commit: true })],
       merge: ['put', `${GITHUB_PULLS}/7/merge`, json({ merged: true, sha: COMMIT, message: 'merged' })],
@@ -94,6 +95,7 @@ const HOSTS = {
     calls: {
       create: ['post', GITLAB_REQUESTS, json(request, 201)],
       allowed: ['get', GITLAB, json({ merge_method: 'merge', squash_option: 'default_off' })],
+      find: ['get', GITLAB_REQUESTS, json([])],
       approve: ['post', `${GITLAB_REQUESTS}/5/approve`, text('', 201)],
       merge: ['put', `${GITLAB_REQUESTS}/5/merge`, json({ ...request, state: 'merged' })],
       read: ['get', `${GITLAB_REQUESTS}/5`, json(request)],
@@ -107,6 +109,7 @@ const HOSTS = {
     created: { id: 22, url: 'https://dev.azure.com/acme/My%20Project/_git/Infra/pullrequest/22', status: 'active' },
     calls: {
       create: ['post', AZURE_PULLS, json(azurePull, 201)],
+      find: ['get', AZURE_PULLS, json({ value: [] })],
       connection: ['get', 'https://dev.azure.com/acme/_apis/connectionData', json({ authenticatedUser: { id: USER } })],
       vote: ['put', `${AZURE_PULLS}/22/reviewers/${USER}`, json({ id: USER, vote: 10 })],
       read: ['get', `${AZURE_PULLS}/22`, json(azurePull)],
@@ -380,14 +383,12 @@ describe('a merge', () => {
 
   it.each([
     ['GitHub', 'read', 401, 502, { message: 'Bad credentials' }, {}],
-    ['GitHub', 'read', 403, 502, { message: 'You have exceeded a secondary rate limit.' }, { 'retry-after': '60' }],
     ['GitHub', 'merge', 401, 502, { message: 'Bad credentials' }, {}],
-    ['GitHub', 'merge', 403, 502, { message: 'API rate limit exceeded' }, { 'x-ratelimit-remaining': '0' }],
+    ['GitHub', 'merge', 403, 502, { message: 'Resource not accessible by personal access token' }, {}],
     ['GitHub', 'merge', 405, 405, { message: 'Pull Request is not mergeable' }, {}],
     ['GitHub', 'merge', 409, 409, { message: 'Head branch was modified.' }, {}],
     ['GitHub', 'merge', 422, 422, { message: 'Validation Failed' }, {}],
-    ['GitHub', 'merge', 429, 429, { message: 'API rate limit exceeded' }, { 'retry-after': '60' }],
-    ['GitHub', 'merge', 503, 503, { message: 'Service unavailable' }, { 'retry-after': '60' }],
+    ['GitHub', 'merge', 403, 502, { message: 'API rate limit exceeded' }, { 'x-ratelimit-remaining': '0' }],
     ['GitLab', 'approve', 404, 404, { message: 'no' }, {}],
     ['GitLab', 'approve', 403, 502, { message: 'no' }, {}],
     ['GitLab', 'approve', 429, 429, { message: 'no' }, {}],
@@ -462,8 +463,8 @@ describe('a merge', () => {
   it('is a 502 when the connection is cut, before and after the headers', async () => {
     const { merge } = play('Azure DevOps', { vote: () => HttpResponse.error() })
     expect(await refusalOf(merge())).toEqual({ status: 502, message: 'The git provider is not reachable.' })
-    const cut = new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) })
-    const later = play('GitHub', { merge: () => new HttpResponse(cut) })
+    const cut = () => new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) })
+    const later = play('GitHub', { merge: () => new HttpResponse(cut()) })
     expect(await refusalOf(later.merge())).toMatchObject({ status: 502 })
   })
 
@@ -496,6 +497,141 @@ describe('a merge', () => {
     await merge()
     expect(seen).toEqual([kept ? HOSTS.GitHub.headers.authorization : null])
     expect(steps()).toEqual(STEPS.GitHub)
+  })
+})
+
+describe('a host that limits requests', () => {
+  /** Counts the waits of exactly this length, and lets them end at once. */
+  const waitsOf = (seconds: number) => shortenTimers(seconds * 1_000)
+  const now = Math.floor(Date.now() / 1_000)
+  const date = new Date(now * 1_000).toUTCString()
+  const secondary = { message: 'You have exceeded a secondary rate limit.' }
+  const documented = { message: 'no', documentation_url: 'https://docs.github.com/x#about-secondary-rate-limits' }
+
+  it.each([
+    ['GitHub', 'create', 403, secondary, { 'retry-after': '12' }],
+    ['GitHub', 'merge', 429, secondary, { 'retry-after': '12' }],
+    [
+      'GitHub',
+      'read',
+      503,
+      { message: 'Unavailable' },
+      { 'retry-after': new Date((now + 12) * 1_000).toUTCString(), date },
+    ],
+    ['GitHub', 'create', 403, {}, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now + 12), date }],
+    ['GitLab', 'create', 429, {}, { 'ratelimit-remaining': '0', 'ratelimit-reset': String(now + 12), date }],
+    ['GitLab', 'merge', 429, {}, { 'ratelimit-reset': '12' }],
+    ['Azure DevOps', 'create', 429, {}, { 'retry-after': '12', 'x-ratelimit-delay': '3' }],
+    ['Azure DevOps', 'vote', 429, {}, { 'x-ratelimit-reset': String(now + 12), date }],
+  ] as const)('is asked again when it says: %s, %s, %i', async (name, step, status, body, headers) => {
+    const waits = waitsOf(12)
+    let refusals = 0
+    const usual = (HOSTS[name] as Played).calls[step]?.[2]
+    const answer = () => (refusals++ === 0 ? json(body, status, headers)() : (usual?.() ?? HttpResponse.error()))
+    const host = play(name, { [step]: answer })
+    if (step === 'create') expect(await host.create()).toEqual(HOSTS[name].created)
+    else await host.merge()
+    expect(waits.count).toBe(1)
+    expect(host.steps().filter((one) => one === step)).toHaveLength(2)
+  })
+
+  it.each([
+    ['GitHub', 403, 502, secondary, { 'retry-after': '90' }, 90, 'in 90 seconds'],
+    ['GitHub', 403, 502, secondary, {}, 60, 'in 60 seconds'],
+    ['GitHub', 403, 502, documented, {}, 60, 'in 60 seconds'],
+    [
+      'GitHub',
+      403,
+      502,
+      {},
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now + 1_800), date },
+      1_800,
+      'in 30 minutes',
+    ],
+    ['GitLab', 429, 429, {}, { 'ratelimit-reset': String(now + 61), date }, 61, 'in 61 seconds'],
+    ['Azure DevOps', 503, 503, {}, { 'retry-after': '300' }, 300, 'in 5 minutes'],
+  ] as const)('for longer than the call may take is refused, and the answer says until when: %s, %i', async (name, status, answered, body, headers, seconds, when) => {
+    const host = play(name, { create: json(body, status, headers) })
+    const error = await host.create().then(null, (reason: unknown) => reason)
+    const message = `${JSON.stringify(body)}\nThe git host takes further requests ${when}.`
+    expect(error).toMatchObject({ status: answered, message, retryAfterSeconds: seconds })
+    expect(host.steps()).toEqual(['create'])
+  })
+
+  it('is not waited for when the caller goes away', async () => {
+    const controller = new AbortController()
+    const waiting = play('GitHub', { read: json(secondary, 403, { 'retry-after': '20' }) }).merge({
+      signal: controller.signal,
+    })
+    server.events.on('response:mocked', () => setTimeout(() => controller.abort(new Error('caller is gone')), 0))
+    await expect(waiting).rejects.toThrow('caller is gone')
+    server.events.removeAllListeners()
+  })
+})
+
+describe('an answer that gets lost', () => {
+  const listed = {
+    GitHub: [
+      { ...pull, number: 9, head: { ref: NEW.head }, base: { ref: 'other' } },
+      { ...pull, head: { ref: NEW.head }, base: { ref: 'main' } },
+    ],
+    GitLab: [{ ...request, source_branch: NEW.head, target_branch: 'main' }],
+    'Azure DevOps': {
+      value: [{ ...azurePull, sourceRefName: `refs/heads/${NEW.head}`, targetRefName: 'refs/heads/main' }],
+    },
+  }
+  const lost: [string, Answer][] = [
+    ['a 502', text('<html>Bad Gateway</html>', 502, 'text/html')],
+    ['a 504', text('', 504)],
+    ['a 500', json({ message: 'Server Error' }, 500)],
+    ['a cut connection', () => HttpResponse.error()],
+    ['half a body', text('{"number": 7, "html_')],
+    ['word of an older one', json({ message: 'A pull request already exists for Acme:x.' }, 422)],
+    ['word of an older one', json({ message: ['Another open merge request already exists: !5'] }, 409)],
+  ]
+
+  describe.each(NAMES)('at %s', (name) => {
+    it.each(lost)('leads to the pull request that is open then: %s', async (_, answer) => {
+      const { create, steps } = play(name, { create: answer, find: json(listed[name]) })
+      expect(await create()).toEqual(HOSTS[name].created)
+      expect(steps()).toEqual(['create', 'find'])
+    })
+
+    it('is asked for again when nothing was opened', async () => {
+      let calls = 0
+      const usual = (HOSTS[name] as Played).calls.create?.[2]
+      const { create, steps } = play(name, {
+        create: () => (calls++ === 0 ? text('', 502)() : (usual?.() ?? HttpResponse.error())),
+      })
+      expect(await create()).toEqual(HOSTS[name].created)
+      expect(steps()).toEqual(['create', 'find', 'create'])
+    })
+
+    it('ends with what the host said when it stays so', async () => {
+      const { create, steps } = play(name, { create: text('Bad Gateway', 502) })
+      expect(await refusalOf(create())).toEqual({ status: 502, message: 'Bad Gateway' })
+      expect(steps()).toEqual(['create', 'find', 'create', 'find', 'create', 'find'])
+    })
+
+    it('is not repeated while nobody can say what was opened', async () => {
+      const { create, steps } = play(name, { create: text('Bad Gateway', 502), find: text('no', 400) })
+      expect(await refusalOf(create())).toEqual({ status: 502, message: 'Bad Gateway' })
+      expect(steps()).toEqual(['create', 'find'])
+    })
+  })
+
+  it.each(NAMES)('of a question is asked for again, at %s', async (name) => {
+    let calls = 0
+    const step = name === 'GitLab' ? 'find' : 'read'
+    const usual = (HOSTS[name] as Played).calls[step]?.[2]
+    const host = play(name, {
+      [step]: () =>
+        calls++ === 0 ? HttpResponse.error() : calls === 2 ? text('', 503)() : (usual?.() ?? HttpResponse.error()),
+      ...(name === 'GitLab' && { create: text('', 422) }),
+    })
+    if (name === 'GitLab') await refusalOf(host.create())
+    else await host.merge()
+    expect(calls).toBe(3)
   })
 })
 

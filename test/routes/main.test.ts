@@ -16,7 +16,7 @@ describe('npm run core', () => {
   it('explains itself', async () => {
     const { code, out } = await runCore({}, '--help')
     expect(code).toBe(0)
-    for (const word of ['--check-config', 'PLATFORM_CONFIG', 'PLATFORM_PORT', 'PLATFORM_HOST'])
+    for (const word of ['--check-config', '--check-token', 'PLATFORM_CONFIG', 'PLATFORM_PORT', 'PLATFORM_HOST'])
       expect(out).toContain(word)
   })
 

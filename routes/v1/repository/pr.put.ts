@@ -23,6 +23,7 @@ export const putPullRequest = endpoint({
   summary: 'Open a pull request',
   description:
     'From the branch of the session, with a title, a summary and the evidence that the session stored. ' +
+    'Where one is open already, that is answered. ' +
     'For the owner. The lock is not checked. Answers within 50 seconds; when the model that writes title and ' +
     'summary takes too long, code writes them.',
   request: { body: SessionReference },

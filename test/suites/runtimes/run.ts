@@ -2,7 +2,12 @@ import { withTimeLimit } from '../../../src/base/time.ts'
 import { CHECKS, type Subject, stopsWithOpenStream } from './checks.ts'
 import { startCore } from './core-process.ts'
 import { installRuntimes, type Runtime } from './install.ts'
-import { connectionsArePinned, frozenWorkersKeepLeases, vendorsGiveTokens } from './script-checks.ts'
+import {
+  connectionsArePinned,
+  edwardsTokensAreVerified,
+  frozenWorkersKeepLeases,
+  vendorsGiveTokens,
+} from './script-checks.ts'
 import { SIDECARS } from './sidecars.ts'
 import { type Stores, startStores } from './stores.ts'
 
@@ -45,6 +50,7 @@ async function checkRuntime(runtime: Runtime, stores: Stores): Promise<Column> {
     if (ready.status !== 200 || code !== 0) throw new Error(`/readyz answered ${ready.status}, exit code ${code}`)
   })
   for (const [name, run] of SIDECARS) await attempt(name, () => run(runtime))
+  await attempt('tokens signed with Ed25519 are verified', () => edwardsTokensAreVerified(runtime))
   await attempt('git requests connect to the checked addresses only', () => connectionsArePinned(runtime))
   await attempt('a worker whose event loop is blocked keeps its leases', () => frozenWorkersKeepLeases(runtime, stores))
   await attempt("the vendors' libraries get tokens of Azure and GCP", () => vendorsGiveTokens(runtime))

@@ -16,6 +16,12 @@ const runScript = ({ command, args }: Runtime, script: string, ...values: string
     timeout: 60_000,
   })
 
+/** Checks that tokens signed with Ed25519 are verified on this runtime too. */
+export async function edwardsTokensAreVerified(runtime: Runtime): Promise<void> {
+  const { stdout } = await runScript(runtime, 'edwards-tokens.ts')
+  console.log(`${runtime.name}: ${stdout.trim().replaceAll('\n', ', ')}`)
+}
+
 /** Checks that connections of the core's git requests go to the checked addresses only, on this runtime too. */
 export async function connectionsArePinned(runtime: Runtime): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-pinned-'))

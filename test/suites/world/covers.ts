@@ -26,6 +26,10 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
   'git-hosts': ['src/pull-requests', 'src/repository', 'dev/git-host', 'npm:@octokit/core', ...gitHosts('github')],
   gitlab: ['src/pull-requests', 'src/repository', ...gitHosts('gitlab')],
   'azure-devops': ['src/pull-requests', 'src/repository', ...gitHosts('azure-devops')],
+  poolers: [
+    ...['config/database-address.ts', 'src/data/db', 'src/data/queue.ts', 'src/events', 'src/rounds', 'npm:postgres'],
+    ...['npm:pg-boss', 'test/suites/contract/world.ts', 'test/suites/world/poolers'],
+  ],
   minio: [
     ...['src/aws', 'src/data', 'src/plan/state', 'pipeline/workspace', 'dev/object-store', 'npm:aws4fetch'],
     'test/suites/world/minio',

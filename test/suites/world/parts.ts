@@ -11,6 +11,7 @@ export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   'git-hosts': () => import('./git-hosts/part.ts'),
   gitlab: async () => ({ part: (await import('./git-hosts/part.ts')).gitlab }),
   'azure-devops': async () => ({ part: (await import('./git-hosts/part.ts')).azureDevops }),
+  poolers: () => import('./poolers/part.ts'),
   minio: () => import('./minio/part.ts'),
   backends: () => import('./backends/part.ts'),
   schemathesis: () => import('./schemathesis/part.ts'),
