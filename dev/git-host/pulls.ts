@@ -102,7 +102,8 @@ export function createApi(site: Site) {
       (head === undefined || head === `${repository.owner}:${pull.head}`) &&
       (base === undefined || base === pull.base)
     const found = (await listPulls(repository)).filter(fits).toReversed().slice(0, 30)
-    return c.json(found.map((pull) => describe(site, repository, pull)))
+    // GitHub's lists leave this field out.
+    return c.json(found.map((pull) => ({ ...describe(site, repository, pull), merged: undefined })))
   })
   app.get(`${pulls}/:number{[0-9]+}`, async (c) => {
     const { repository } = c.var
@@ -293,7 +294,7 @@ const tryMerge = (repository: Repository, pull: Pull, { message, method = 'merge
     await detach(method === 'rebase' ? pull.head_sha : pull.base_sha)
     const changed = await git([...CHANGES[method](message, pull)], { cwd })
     if (changed.code !== 0) return null
-    if (method === 'squash') await gitOrThrow(['commit', '--quiet', '-m', message], { cwd })
+    if (method === 'squash') await gitOrThrow(['commit', '--quiet', '--allow-empty', '-m', message], { cwd })
     const sha = await gitOrThrow(['rev-parse', 'HEAD'], { cwd })
     if (!push) return sha
     const pushed = await git(['push', '--quiet', 'origin', `HEAD:refs/heads/${pull.base}`], { cwd })

@@ -111,7 +111,6 @@ it('all that is said about a pull request is as GitHub describes it, also what i
     'get 200',
     'get 200',
     'get 404',
-    'get 200',
     // The readiness: the pull request, repository and rules, protection, and what is behind each requirement.
     ...Array(9).fill('get 200'),
     ...['get 200', 'get 200', 'get 200', 'put 405'],
