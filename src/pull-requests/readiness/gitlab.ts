@@ -10,7 +10,8 @@ export type GitlabCall = <Schema extends v.GenericSchema>(
   json?: unknown,
 ) => Promise<v.InferOutput<Schema>>
 
-const flag = v.nullish(v.boolean(), false)
+/** A field in a form that is not known counts as false: the words of GitLab say what matters. */
+const flag = v.fallback(v.nullish(v.boolean(), false), false)
 const projectSchema = v.object({
   /** `ff` moves the branch forward, `merge` and `rebase_merge` make a merge commit. */
   merge_method: v.optional(v.string()),
