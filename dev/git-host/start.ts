@@ -10,9 +10,11 @@ import { createGunzip } from 'node:zlib'
 import { createAdaptorServer } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
+import { writeAtomically } from '../files.ts'
 import { listen } from '../server.ts'
 import { loadCertificates } from './certificates.ts'
 import { createDisturbances, type Disturbance, type Disturbances } from './disturbances.ts'
+import { type MergeRules, rulesFile } from './merge-rules.ts'
 import { indexPage, pullPage, repositoryPage } from './pages.ts'
 import { createApi, findPull, type HostEnv, listPulls, type Site } from './pulls.ts'
 import {
@@ -65,6 +67,7 @@ export async function startGitHost(options: {
   const url = `${running.url}${path}`
   site.url = url
   const address = ({ owner, name }: { owner: string; name: string }) => `${url}/${owner}/${name}.git`
+  const pathOf = (cloneUrl: string) => join(data_dir, 'repositories', new URL(cloneUrl).pathname.slice(path.length + 1))
   return {
     ...running,
     url,
@@ -79,8 +82,11 @@ export async function startGitHost(options: {
     disturbances,
     /** Adds a repository and returns its clone address. An existing one is not changed. */
     addRepository: async (repository: NewRepository) => address(await createRepository(data_dir, repository)),
+    /** Restricts the merges of the repository behind a clone address, from now on. */
+    setRules: (cloneUrl: string, rules: MergeRules) =>
+      writeAtomically(rulesFile({ path: pathOf(cloneUrl) }), JSON.stringify(rules)),
     /** Returns the absolute path of the bare repository behind a clone address. */
-    pathOf: (cloneUrl: string) => join(data_dir, 'repositories', new URL(cloneUrl).pathname.slice(path.length + 1)),
+    pathOf,
   }
 }
 

@@ -5,6 +5,8 @@
 export class PlatformError extends Error {
   readonly code: string
   readonly status: number
+  /** Further fields of the response, beside the text. */
+  more: object = {}
   /** The header `Retry-After` of the response. */
   readonly retryAfterSeconds: number | undefined
   constructor(
