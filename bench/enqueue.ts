@@ -37,7 +37,7 @@ async function measureRounds(sender: Sql, worker: Sql, rounds: number): Promise<
   const user = await resolveUser(sender, { issuer: 'urn:bench', subject: 'bench', ...unnamed })
   const queue = await startSendingQueue(sender, silentLogger)
   const none = async () => {}
-  const nothing = { get: async () => null, set: none, delete: none, ping: none, close: none }
+  const nothing = { get: async () => null, set: none, delete: none, isOn: () => true, ping: none, close: none }
   let start = Promise.withResolvers<number>()
   const working = await startWorkingQueue(worker, silentLogger, {
     concurrency: 4,

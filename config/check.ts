@@ -1,4 +1,5 @@
 import { Document, isScalar } from 'yaml'
+import { readDatabaseAddress } from './database-address.ts'
 import type { ReadFile } from './document.ts'
 import { ConfigError, loadConfig } from './load.ts'
 import { maskedConfig } from './mask.ts'
@@ -64,6 +65,14 @@ export function configWarnings(config: Config): string[] {
       'storage.endpoint_url is no account host: ' +
         'the engine looks for managed state at the account of that name in the cloud',
     )
+  const { url, platform_database_url_env, direct_url, platform_direct_url_env } = config.database
+  for (const [variable, address] of [
+    [platform_database_url_env, url],
+    [platform_direct_url_env, direct_url],
+  ]) {
+    const ignored = address ? readDatabaseAddress(address).ignored : []
+    if (ignored.length > 0) warnings.push(`${variable}: parameters without effect: ${ignored.join(', ')}`)
+  }
   const { collector_url } = config.telemetry
   if (collector_url !== '' && !collector_url.endsWith('/'))
     warnings.push('telemetry.collector_url does not end in "/": v1/traces is appended to it as it is')

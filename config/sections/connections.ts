@@ -1,16 +1,34 @@
 import * as v from 'valibot'
+import { readDatabaseAddress } from '../database-address.ts'
 import { decimal, flag, integer, nonEmpty, text } from '../fields.ts'
 import type { Source } from '../source.ts'
 
 export type RedisConfig = ReturnType<typeof readRedis>
 
-export const databaseSchema = v.object({ platform_database_url_env: text('PLATFORM_SQL_DATABASE_URL') })
+export const databaseSchema = v.object({
+  platform_database_url_env: text('PLATFORM_SQL_DATABASE_URL'),
+  platform_direct_url_env: text('PLATFORM_SQL_DIRECT_URL'),
+})
 
 export function readDatabase(source: Source) {
   const { values, failed } = source.section('database', databaseSchema)
-  const url = source.variable(values.platform_database_url_env)
+  const read = (variable: string) => {
+    const url = source.variable(variable)
+    try {
+      if (url !== '') readDatabaseAddress(url)
+    } catch (error) {
+      source.problem(`${variable}: ${error instanceof Error ? error.message : 'the database URL is not valid'}`)
+    }
+    return url
+  }
+  const url = read(values.platform_database_url_env)
   if (url === '' && failed.size === 0) source.problem('Missing env variable for platform database')
-  return { ...values, url }
+  return {
+    ...values,
+    url,
+    /** Address of the same database without a pooler between; empty when `url` serves for everything. */
+    direct_url: read(values.platform_direct_url_env),
+  }
 }
 
 export const redisSchema = v.object({

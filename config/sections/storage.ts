@@ -10,6 +10,9 @@ export type StateCredentials = (typeof STATE_CREDENTIALS)[number]
 
 const PROVIDERS = ['BUNDLED', 'S3', 'STORAGE_ACCOUNT'] as const
 const STATE_CREDENTIALS = ['static', 'scoped'] as const
+const ADDRESSING = ['path', 'virtual'] as const
+type Addressing = (typeof ADDRESSING)[number]
+type Encryption = '' | 'AES256' | 'aws:kms'
 const EXISTING = ['ask', 'adopt', 'keep', 'new'] as const
 type ExistingState = (typeof EXISTING)[number]
 const spellings = Object.fromEntries(
@@ -29,12 +32,22 @@ export const storageSchema = v.object({
   endpoint_url: baseUrl('http://object-storage:9000'),
   public_endpoint_url: baseUrl('http://localhost:9000'),
   region: text('us-east-1'),
+  /** Where a request to `endpoint_url` names the bucket: in the path or in front of the host. */
+  addressing: choice<Addressing>('path', { path: 'path', virtual: 'virtual' }, ADDRESSING),
+  /** The encryption that uploads and the engine ask for, where the policy of a bucket demands it. */
+  server_side_encryption: choice<Encryption>('', { '': '', AES256: 'AES256', 'aws:kms': 'aws:kms' }, [
+    'AES256',
+    'aws:kms',
+  ]),
+  kms_key_id: text(''),
   access_key_env: text('BUNDLED_ACCESS_KEY'),
   secret_key_env: text('BUNDLED_SECRET_KEY'),
   account_key_env: text('STORAGE_ACCOUNT_KEY'),
   connect_timeout: decimal(3, { above: 0 }),
   read_timeout: decimal(10, { above: 0 }),
   max_attempts: integer(3, { min: 1 }),
+  /** Seconds for which a worker repeats uploads and reads while the store is away or busy. */
+  retry_seconds: integer(90, { min: 0 }),
   presign_expiry_seconds: integer(172800),
   /** The credentials of a job: the keys of the store, or temporary ones for the state of its own project only. */
   state_credentials: choice<StateCredentials>('static', { static: 'static', scoped: 'scoped' }, STATE_CREDENTIALS),
@@ -59,6 +72,8 @@ export function readStorage(source: Source) {
   const isAccount = !failed.has('provider') && !failed.has('endpoint_url') && values.provider === 'STORAGE_ACCOUNT'
   const accessKey = readBundledKey(source, values.provider, access_key_env)
   const secretKey = readBundledKey(source, values.provider, secret_key_env)
+  if (values.kms_key_id !== '' && values.server_side_encryption !== 'aws:kms')
+    source.problem('storage.kms_key_id requires storage.server_side_encryption aws:kms.')
   if (values.state_credentials === 'scoped') checkScopedKeys(source, values, accessKey !== '' && secretKey !== '')
   const chained = values.provider === 'S3' && (accessKey === '' || secretKey === '')
   return {

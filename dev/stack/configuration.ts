@@ -63,10 +63,13 @@ export function configurationDocument(choices: Choices, embedded: Embedded, fold
     ...merged('storage', storage),
     ...merged('git', git),
     ...(embedded.collector_url && merged('telemetry', { collector_url: embedded.collector_url, ...COLLECTOR_KEY })),
-    ...(embedded.databaseUrl && merged('database', { platform_database_url_env: 'PLATFORM_SQL_DATABASE_URL' })),
+    ...(embedded.databaseUrl && merged('database', DATABASE_VARIABLES)),
     ...(embedded.cacheUrl && merged('redis', { redis_url_env: 'PLATFORM_REDIS_URL' })),
   }
 }
+
+/** Their fields of `database`. The embedded server needs no way past a pooler. */
+const DATABASE_VARIABLES = { platform_database_url_env: 'PLATFORM_SQL_DATABASE_URL', platform_direct_url_env: '' }
 
 const OFFERED: readonly ExampleName[] = [
   'generate',

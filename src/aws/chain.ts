@@ -73,8 +73,8 @@ export function cacheCredentials(
       return kept
     }
   }
-  return async () => {
-    if (kept && now().getTime() < renewAt) return kept
+  return async (refused) => {
+    if (kept && kept !== refused && now().getTime() < renewAt) return kept
     pending ??= renew().finally(() => {
       pending = null
     })

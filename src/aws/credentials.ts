@@ -12,8 +12,11 @@ export interface AwsCredentials {
   expires?: Date
 }
 
-/** Returns the credentials for one signature. It is called before each one and caches valid credentials. */
-export type CredentialSource = () => Promise<AwsCredentials>
+/**
+ * Returns the credentials for one signature. It is called before each one and caches valid credentials.
+ * @param refused credentials that a service no longer accepts: they are looked up anew if they are the cached ones
+ */
+export type CredentialSource = (refused?: AwsCredentials) => Promise<AwsCredentials>
 
 export const staticCredentials =
   (credentials: AwsCredentials): CredentialSource =>

@@ -14,7 +14,8 @@ export const basicAuthorization = (user: string, password: string): string =>
 export interface OutboundRequest {
   url: string | URL
   method?: string
-  headers?: Record<string, string>
+  /** A function is called for each attempt: a signature holds the time and lapses. Its errors are thrown as they are. */
+  headers?: Record<string, string> | (() => Promise<Record<string, string>>)
   /** Sent unchanged. The alternative `json` is serialised and sets the content type unless `headers` do. */
   body?: BodyInit | null
   json?: unknown
@@ -64,9 +65,9 @@ export async function send(fetcher: Fetch, request: OutboundRequest): Promise<Ou
 }
 
 async function sendOnce(fetcher: Fetch, request: OutboundRequest): Promise<OutboundResponse> {
+  const headers = new Headers(typeof request.headers === 'function' ? await request.headers() : request.headers)
   const timeout = AbortSignal.timeout(request.timeoutMs)
   const signal = request.signal ? AbortSignal.any([request.signal, timeout]) : timeout
-  const headers = new Headers(request.headers)
   let body = request.body ?? null
   if (request.json !== undefined) {
     body = JSON.stringify(request.json)

@@ -1,4 +1,5 @@
 import type { Mode, TerminalStatus } from '../base/vocabulary.ts'
+import type { Cache, CacheOutcome } from '../data/cache/cache.ts'
 import type { Db } from '../data/db/sql.ts'
 import type { ModelRole, Usage } from '../llm/inference.ts'
 import { createRegistry, type Registry } from './registry.ts'
@@ -27,9 +28,14 @@ export function createMetrics(process: 'core' | 'worker', version: string) {
     LATENCY_S,
   )
   const rounds = registry.counter('platform_rounds_total', 'Rounds that ended here.', ['mode', 'status'])
-  const cache = registry.counter(
+  const cacheReads = registry.counter(
     'platform_cache_reads_total',
     'Reads of the cache; a fault is answered from the database.',
+    ['outcome'],
+  )
+  const cacheWrites = registry.counter(
+    'platform_cache_writes_total',
+    'Entries given to the cache; it refuses them while it is full.',
     ['outcome'],
   )
   const tokens = registry.counter(
@@ -50,7 +56,8 @@ export function createMetrics(process: 'core' | 'worker', version: string) {
       latency.observe({ method: methodLabel, route }, seconds)
     },
     countRoundEnd: (mode: Mode, status: TerminalStatus) => rounds.add({ mode, status }),
-    countCacheRead: (outcome: 'hit' | 'miss' | 'fault') => cache.add({ outcome }),
+    countCacheCall: (call: 'read' | 'write', outcome: CacheOutcome) =>
+      (call === 'read' ? cacheReads : cacheWrites).add({ outcome }),
     countTokens: (role: ModelRole, usage: Usage): void => {
       tokens.add({ role, kind: 'input' }, usage.input_tokens)
       tokens.add({ role, kind: 'cached' }, usage.cached_tokens)
@@ -89,6 +96,11 @@ export function watchQueue(registry: Registry, sql: Db): void {
     },
   )
 }
+
+export const watchCache = (registry: Registry, cache: Pick<Cache, 'isOn'>): void =>
+  registry.gauges({ platform_cache_up: '0 while the database answers in place of the cache.' }, () => ({
+    platform_cache_up: [{ labels: {}, value: cache.isOn() ? 1 : 0 }],
+  }))
 
 export const watchStreams = (registry: Registry, hub: { readonly openStreams: number }): void =>
   registry.gauges({ platform_open_streams: 'Open event streams.' }, () => ({

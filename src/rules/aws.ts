@@ -1,5 +1,10 @@
+import { joinNames } from '../base/text.ts'
 import { audiencesOf, EVERY_PORT, isOpen, networkRules, type Opening, protocolOf } from './network.ts'
-import { type Allowance, allowancesIn, allowancesOf, allowsAnyone } from './policy-document.ts'
+import { type Statement, statementsIn } from './policies/document.ts'
+import { governsIam, grantsIn, isAdmin, stepsIn } from './policies/identity.ts'
+import { coversEverything, isEverything } from './policies/patterns.ts'
+import { allowsAnyone } from './policies/public.ts'
+import { tokenAudience } from './policies/tokens.ts'
 import type { Rule, Subject, View } from './rule.ts'
 import {
   blocksAt,
@@ -45,18 +50,15 @@ const ATTACHMENTS = [
   'aws_iam_role_policy_attachments_exclusive',
 ]
 
-/** Returns what the policies of a resource allow an identity. */
-function identityAllowances(subject: Subject): Allowance[] {
-  if (subject.type === 'aws_iam_role')
-    return blocksOf(subject, 'inline_policy').flatMap((block) => allowancesIn(jsonAt(block, 'policy')))
-  return allowancesOf(subject, IDENTITY_POLICIES.get(subject.type) ?? 'policy')
+/** Returns the statements of each policy that a resource gives an identity. */
+function identityPolicies(subject: Subject): Statement[][] {
+  const holders = subject.type === 'aws_iam_role' ? blocksOf(subject, 'inline_policy') : [subject]
+  return holders.map((holder) => statementsIn(jsonAt(holder, IDENTITY_POLICIES.get(subject.type) ?? 'policy')))
 }
 
-const coversEverything = ({ resources }: Allowance) => resources.includes('*')
-const isAdmin = (allowance: Allowance) =>
-  coversEverything(allowance) &&
-  allowance.conditions.length === 0 &&
-  allowance.actions.some((action) => action === '*' || action === '*:*')
+/** Returns the statements of a policy of a resource, which says who may use it. */
+const resourcePolicy = (subject: Subject, key: string): Statement[] => statementsIn(jsonAt(subject, key))
+
 const types = [...IDENTITY_POLICIES.keys(), 'aws_iam_role']
 
 /** Returns the names of attached AWS managed policies, whose ARN has `aws` in place of the account. */
@@ -209,7 +211,33 @@ export const awsRules: Rule[] = [
     severity: 'error',
     types,
     message: 'The policy allows every action on every resource.',
-    isBrokenBy: (subject) => identityAllowances(subject).some(isAdmin),
+    isBrokenBy: (subject) => identityPolicies(subject).some(isAdmin),
+  },
+  {
+    id: 'aws.iam.full-iam',
+    title: 'Full access to IAM',
+    reason: 'Whoever may change the policies, keys and passwords of every identity owns the account in one step.',
+    fix: 'Name the actions and the users, roles or policies, or let a condition ask for a permissions boundary.',
+    severity: 'error',
+    types,
+    message: 'The policy allows to give every permission and credential to every identity.',
+    isBrokenBy: (subject) => identityPolicies(subject).some((one) => !isAdmin(one) && governsIam(one)),
+  },
+  {
+    id: 'aws.iam.escalation',
+    title: 'Administration in one step',
+    reason:
+      'The action gives the identity more permissions, or those of every other identity: ' +
+      'a policy, a key, a role, or a machine or function with a role.',
+    fix: 'Name the identities that are meant, or let a condition ask for a permissions boundary or for the service.',
+    severity: 'warning',
+    types,
+    check: (subject) =>
+      identityPolicies(subject)
+        .filter((statements) => !isAdmin(statements) && !governsIam(statements))
+        .map((statements) => [...grantsIn(statements), ...stepsIn(statements)])
+        .filter((actions) => actions.length > 0)
+        .map((actions) => `The policy allows ${joinNames(actions, 4)} on everything.`),
   },
   {
     id: 'aws.iam.admin-attachment',
@@ -242,11 +270,15 @@ export const awsRules: Rule[] = [
     types,
     message: 'The policy allows every action of a service on every resource.',
     isBrokenBy: (subject) =>
-      identityAllowances(subject).some(
-        (allowance) =>
-          coversEverything(allowance) &&
-          !isAdmin(allowance) &&
-          allowance.actions.some((action) => action === '*' || /^[a-z0-9-]+:\*$/i.test(action)),
+      identityPolicies(subject).some(
+        (statements) =>
+          !isAdmin(statements) &&
+          statements.some(
+            (statement) =>
+              statement.allows &&
+              coversEverything(statement) &&
+              statement.actions.some((action) => isEverything(action) || isWholeService(action, statements)),
+          ),
       ),
   },
   {
@@ -258,7 +290,14 @@ export const awsRules: Rule[] = [
     types,
     message: 'The policy allows every action on every resource except a list.',
     isBrokenBy: (subject) =>
-      identityAllowances(subject).some((allowance) => allowance.notActions.length > 0 && coversEverything(allowance)),
+      identityPolicies(subject)
+        .flat()
+        .some(
+          ({ allows, actions, notActions, resources, notResources }) =>
+            allows &&
+            ((notActions.length > 0 && (coversEverything({ resources }) || notResources.length > 0)) ||
+              (notResources.length > 0 && actions.some(isEverything))),
+        ),
   },
   {
     id: 'aws.iam.access-key',
@@ -277,8 +316,8 @@ export const awsRules: Rule[] = [
     fix: 'Name the principals, or serve public files through a distribution with an origin access control.',
     severity: 'error',
     types: ['aws_s3_bucket_policy', 'aws_s3_bucket'],
-    message: 'A statement of the bucket policy allows everyone, without a condition.',
-    isBrokenBy: (subject) => allowancesOf(subject, 'policy').some(allowsAnyone),
+    message: 'A statement of the bucket policy allows everyone, without a condition that narrows who.',
+    isBrokenBy: (subject) => allowsAnyone(resourcePolicy(subject, 'policy')),
   },
   {
     id: 'aws.iam.open-trust-policy',
@@ -288,7 +327,33 @@ export const awsRules: Rule[] = [
     severity: 'critical',
     types: ['aws_iam_role'],
     message: 'The trust policy lets everyone assume the role.',
-    isBrokenBy: (subject) => allowancesOf(subject, 'assume_role_policy').some(allowsAnyone),
+    isBrokenBy: (subject) => allowsAnyone(resourcePolicy(subject, 'assume_role_policy')),
+  },
+  {
+    id: 'aws.iam.open-token-trust',
+    title: 'Role for the tokens of every customer of an issuer',
+    reason: 'GitHub, GitLab and others sign tokens for everyone: without the subject, anyone can take the role.',
+    fix: 'Name the owner and the repository (the organization and the workspace) in a condition on the subject.',
+    severity: 'critical',
+    types: ['aws_iam_role'],
+    message: 'The trust policy admits tokens of every customer of the issuer.',
+    isBrokenBy: (subject) => tokenAudience(resourcePolicy(subject, 'assume_role_policy')) === 'everyone',
+  },
+  {
+    id: 'aws.iam.wide-token-trust',
+    title: 'Role for all tokens of a customer of an issuer',
+    reason: 'Every repository of the organization, or every service account of the cluster, can take the role.',
+    fix: 'Name the repository or the service account in a condition on the subject.',
+    severity: 'warning',
+    types: ['aws_iam_role'],
+    check: (subject) => {
+      const audience = tokenAudience(resourcePolicy(subject, 'assume_role_policy'))
+      if (audience === 'customer')
+        return ['The trust policy admits every token of an organization, a workspace or a cluster.']
+      return audience === 'nobody'
+        ? ['StringEquals takes the * of a subject literally; as a pattern it would admit every customer of the issuer.']
+        : []
+    },
   },
   {
     id: 'aws.iam.public-resource-policy',
@@ -297,8 +362,8 @@ export const awsRules: Rule[] = [
     fix: 'Name the principals, or add a condition on the account, the organization or the source.',
     severity: 'error',
     types: RESOURCE_POLICIES,
-    message: 'A statement of the resource policy allows everyone, without a condition.',
-    isBrokenBy: (subject) => POLICY_KEYS.some((key) => allowancesOf(subject, key).some(allowsAnyone)),
+    message: 'A statement of the resource policy allows everyone, without a condition that narrows who.',
+    isBrokenBy: (subject) => POLICY_KEYS.some((key) => allowsAnyone(resourcePolicy(subject, key))),
   },
   {
     id: 'aws.iam.public-lambda-permission',
@@ -334,9 +399,13 @@ export const awsRules: Rule[] = [
     isBrokenBy: (subject) =>
       blocksOf(subject, 'vpc_options').length === 0 &&
       !isUnknown(subject, 'vpc_options') &&
-      allowancesOf(subject, 'access_policies').some(allowsAnyone),
+      allowsAnyone(resourcePolicy(subject, 'access_policies')),
   },
 ]
+
+/** Reports whether an action is all of a service, unless the policy is reported for all of IAM. */
+const isWholeService = (action: string, statements: readonly Statement[]): boolean =>
+  /^[a-z0-9*-]+:\*+$/.test(action) && !(action === 'iam:*' && governsIam(statements))
 
 function openings(subject: Subject): Opening[] {
   if (GROUPS.includes(subject.type)) return blocksOf(subject, 'ingress').flatMap((rule) => openingsOf(rule, 'protocol'))

@@ -3,33 +3,44 @@ import type { JsonObject } from '../base/json.ts'
 import { joinNames } from '../base/text.ts'
 import { SEVERITIES, type Severity } from '../base/vocabulary.ts'
 import { withoutIndexes } from '../plan/addresses.ts'
+import type { CodeFile } from '../plan/code/modules.ts'
 import type { Plan } from '../plan/plan.ts'
 import { managedChanges } from '../plan/planned-changes.ts'
 import { changesOutsideTargets } from '../plan/targets.ts'
 import { expressionsByAddress } from './common/expressions.ts'
 import { RULES } from './index.ts'
 import { typedManifest } from './kubernetes.ts'
+import { completePolicies } from './policies/planned.ts'
 import type { Cloud, CodeFindings, Finding, PlanContext, ResourceRule, Rule, RuleMessage, Subject } from './rule.ts'
 import { objectOf } from './view.ts'
 
 /** Most findings of one rule that are listed; a last entry counts the others. */
 const MAX_LISTED = 100
 
+interface EvaluationOptions {
+  targets: readonly string[]
+  grades: RuleGrades
+  unasked?: readonly string[]
+  code?: readonly CodeFile[]
+}
+
 /**
  * Checks a plan against all rules, deterministically: the most severe findings first, then in the order of rules and
  * plan. `checked_rules` are the rules for the plan's clouds that the operator has not switched off.
- * @param options targets of the plan (empty for the whole root), the operator's grades by rule id, and the addresses
- * that the plan destroys although the request does not ask for it
+ * @param options targets of the plan (empty for the whole root), the operator's grades by rule id, the addresses that
+ * the plan destroys although the request does not ask for it, and the code of the root, for policies that the plan does
+ * not know
  */
 export function evaluateRules(
   plan: Plan,
-  { targets, grades, unasked = [] }: { targets: readonly string[]; grades: RuleGrades; unasked?: readonly string[] },
+  { targets, grades, unasked = [], code = [] }: EvaluationOptions,
 ): CodeFindings {
-  const subjects = subjectsOf(plan)
+  const { subjects, unread } = completePolicies(plan, subjectsOf(plan), code)
   const expressions = expressionsByAddress(plan)
   const context: PlanContext = {
     outside: new Set(changesOutsideTargets(plan, targets).map(({ address }) => address)),
     unasked: new Set(unasked),
+    unread,
     expressionsOf: (address) => expressions.get(withoutIndexes(address)) ?? NOTHING,
   }
   const clouds = new Set<string>(['common', ...subjects.map(({ type }) => cloudOf(type))])
@@ -39,7 +50,7 @@ export function evaluateRules(
   })
   const byType = Map.groupBy(subjects, ({ type }) => type)
   const findings = checked.flatMap(({ rule, severity }) => {
-    if ('checkPlan' in rule) return toFindings(rule, severity, rule.checkPlan(plan))
+    if ('checkPlan' in rule) return toFindings(rule, severity, rule.checkPlan(plan, context))
     const examined = rule.types ? [...new Set(rule.types)].flatMap((type) => byType.get(type) ?? []) : subjects
     const messages = examined.flatMap((subject) =>
       messagesOf(rule, subject, context).map((message) => ({ resource: subject.address, message })),
@@ -95,6 +106,7 @@ function toFindings(rule: Rule, severity: Severity, messages: RuleMessage[]): Fi
 const PREFIXES: [prefix: string, cloud: Cloud][] = [
   ['aws_', 'aws'],
   ['azurerm_', 'azure'],
+  ['azuread_', 'azure'],
   ['google_', 'gcp'],
   ['oci_', 'oci'],
   ['kubernetes_', 'kubernetes'],

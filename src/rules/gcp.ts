@@ -1,6 +1,6 @@
 import { isJsonObject } from '../base/json.ts'
 import { audiencesOf, EVERY_PORT, isOpen, networkRules, type Opening, portRanges, protocolOf } from './network.ts'
-import { jsonOf } from './policy-document.ts'
+import { jsonOf } from './policies/document.ts'
 import type { Rule, Subject, View } from './rule.ts'
 import { blocksAt, blocksOf, flagOf, flagsAre, hasValue, isUnknown, jsonAt, textOf, textsOf, viewOf } from './view.ts'
 

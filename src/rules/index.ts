@@ -6,6 +6,7 @@ import { secretRules } from './common/secrets.ts'
 import { gcpRules } from './gcp.ts'
 import { kubernetesRules } from './kubernetes.ts'
 import { ociRules } from './oci.ts'
+import { unreadRule } from './policies/unread.ts'
 import type { Cloud, Rule } from './rule.ts'
 import { awsTables } from './tables/aws.ts'
 import { azureTables } from './tables/azure.ts'
@@ -15,6 +16,7 @@ import { kubernetesTables } from './tables/kubernetes.ts'
 export const RULES: readonly Rule[] = [
   ...changeRules,
   ...secretRules,
+  unreadRule,
   ...awsTables,
   ...azureTables,
   ...kubernetesTables,

@@ -27,6 +27,8 @@ export interface PlanContext {
   outside: ReadonlySet<string>
   /** Addresses that the plan destroys although the request does not ask for it. */
   unasked: ReadonlySet<string>
+  /** Addresses of resources with a policy that is known only after the apply. */
+  unread: readonly string[]
   /** Returns the arguments of a resource's block in the plan's `configuration`. */
   expressionsOf(address: string): JsonObject
 }
@@ -63,7 +65,7 @@ export interface RuleMessage {
 }
 
 /** A rule that is checked for each changed resource, or once for a plan. */
-export type Rule = ResourceRule | (RuleText & { checkPlan(plan: Plan): RuleMessage[] })
+export type Rule = ResourceRule | (RuleText & { checkPlan(plan: Plan, context: PlanContext): RuleMessage[] })
 
 /** A finding of a rule, in the shape of compliance findings. */
 export interface Finding {

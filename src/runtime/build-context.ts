@@ -10,7 +10,7 @@ import { startSendingQueue } from '../data/queue.ts'
 import { createObjectStore } from '../data/storage/create.ts'
 import { createStateKeys } from '../data/storage/state-keys.ts'
 import type { LlmClient } from '../llm/inference.ts'
-import { createMetrics, type PlatformMetrics, watchQueue } from '../observe/metrics.ts'
+import { createMetrics, type PlatformMetrics, watchCache, watchQueue } from '../observe/metrics.ts'
 import { createTracing } from '../observe/tracing.ts'
 import { isOperatorsHost } from '../repository/remote.ts'
 import { createIacClient } from '../services/iac/client.ts'
@@ -38,13 +38,14 @@ export async function buildContext(loaded: Config, log: Logger, role: 'core' | '
     const sql = await initialize('database', () => openDatabase(config, log, role))
     closers.push(() => sql.end({ timeout: 1 }))
     const cache = await initialize('redis', async () => {
-      const connected = await connectCache(config.redis, log, fetch, metrics.countCacheRead)
+      const connected = await connectCache(config.redis, log, fetch, metrics.countCacheCall)
       // Registered first, in case the check fails.
       closers.push(() => connected.close())
       await connected.ping()
+      watchCache(metrics.registry, connected)
       return connected
     })
-    const stores = createStores(config, log)
+    const stores = createStores(config, log, role)
     await initialize('object storage', () => stores.storage.ensureBuckets())
     const alone = <T>(work: () => Promise<T>) => exclusively(sql, 'seed_prompts', work)
     const prompts = await openPrompts(config, role, { fetch, log, alone })
@@ -125,11 +126,16 @@ export const countEngineTime = (iac: IacClient, metrics: PlatformMetrics): IacCl
 })
 
 /** Creates the bucket of artifacts and, when the platform manages engine state, the bucket of states and its keys. */
-function createStores(config: Config, log: Logger): Pick<Context, 'storage' | 'stateStore' | 'stateKeys'> {
+function createStores(
+  config: Config,
+  log: Logger,
+  role: 'core' | 'worker',
+): Pick<Context, 'storage' | 'stateStore' | 'stateKeys'> {
   const { read_timeout, connect_timeout, engine_state_bucket } = config.storage
   const deps = {
     fetch: createFetch(read_timeout * 1000, connect_timeout * 1000),
     log,
+    patient: role === 'worker',
     cors_origins: config.http.cors_origins,
     readFile: readTextFile,
   }
@@ -157,7 +163,10 @@ async function openDatabase(config: Config, log: Logger, role: 'core' | 'worker'
   const max = role === 'worker' ? Math.max(10, config.worker.concurrency * 2 + 4) : 10
   const sql = connect(config.database.url, {
     max,
+    directUrl: config.database.direct_url,
+    readFile: readTextFile,
     onnotice: (notice) => log.debug('database', { notice: notice.message }),
+    onHearing: (hears) => (hears ? log.info('notifications of the database arrive again') : log.warn(deafness(config))),
   })
   try {
     await migrate(sql)
@@ -166,6 +175,17 @@ async function openDatabase(config: Config, log: Logger, role: 'core' | 'worker'
     await sql.end({ timeout: 1 })
     throw error
   }
+}
+
+/** Says that notifications do not arrive, why that may be, and what it costs. */
+function deafness({ database }: Config): string {
+  const { platform_database_url_env, platform_direct_url_env, direct_url } = database
+  const cause =
+    direct_url === ''
+      ? `${platform_database_url_env} leads through a pooler that changes sessions: ` +
+        `set ${platform_direct_url_env} to an address past it`
+      : `${platform_direct_url_env} leads through such a pooler too, or to another database`
+  return `notifications of the database do not arrive, so changes are looked for every second; ${cause}`
 }
 
 async function initialize<T>(name: string, work: () => Promise<T>): Promise<T> {

@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { connect } from '../data/db/pool.ts'
 import type { HeldLease } from '../rounds/round.ts'
 import { extendLease } from '../rounds/transitions.ts'
+import { readTextFile } from './files.ts'
 import { BEAT_MS, type LeaseThreadData } from './lease-guard.ts'
 
 /** Silence of the process after which its leases are extended here: two beats that did not come. */
@@ -11,7 +12,7 @@ const HUNG_MS = 120_000
 
 /** The thread of `startLeaseGuard`. It connects to the database when it is needed first. */
 const { url }: LeaseThreadData = workerData
-const sql = connect(url, { max: 1 })
+const sql = connect(url, { max: 1, readFile: readTextFile })
 let held: readonly HeldLease[] = []
 let heard = performance.now()
 let extending = false

@@ -96,7 +96,7 @@ describe('docs/configuration.md', () => {
       section === '' ? values : section.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), values)
     const named = examples
       .filter(({ field }) => field.endsWith('_env'))
-      .map(({ field }) => [String(values[field]), 'value'.repeat(7)])
+      .map(({ field }) => [String(values[field]), section === 'database' ? 'postgresql://h/d' : 'value'.repeat(7)])
     const providers = ['openai', 'perplexity']
       .flatMap((provider) => missingVariables(provider, () => false))
       .map((name) => [name, 'key'])

@@ -10,6 +10,7 @@ export function memoryCache(): Cache & { entries: Map<string, { value: string; t
     delete: async (...keys) => {
       for (const key of keys) entries.delete(key)
     },
+    isOn: () => true,
     ping: async () => {},
     close: async () => {},
   }

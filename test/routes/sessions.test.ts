@@ -188,6 +188,7 @@ describe('the detail', () => {
       get: async () => null,
       set: async () => {},
       delete: async () => {},
+      isOn: () => false,
       ping: () => Promise.reject(new Error('away')),
       close: async () => {},
     }

@@ -229,6 +229,19 @@ describe('health', () => {
     ])
   })
 
+  it('is ready without its cache, and says what that costs', async () => {
+    const cache = { ...core.context.cache, ping: () => Promise.reject(new Error('gone')) }
+    const app = await core.another({ context: { cache } })
+    expect(await answerOf(app.request('/readyz'))).toEqual([
+      200,
+      {
+        status: 'degraded',
+        parts: { database: 'ok', cache: 'failed', queue: 'ok' },
+        effects: { cache: expect.stringContaining('Session details are read from the database') },
+      },
+    ])
+  })
+
   it('is not part of the API', async () => {
     expect((await get('/api/healthz')).status).toBe(404)
   })

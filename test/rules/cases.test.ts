@@ -9,6 +9,7 @@ import { gcpCases } from './cases/gcp.ts'
 import { kubernetesCases } from './cases/kubernetes.ts'
 import { networkCases } from './cases/network.ts'
 import { ociCases } from './cases/oci.ts'
+import { policyCases } from './cases/policies.ts'
 import { findingsOf } from './support.ts'
 
 const cases = [
@@ -18,6 +19,7 @@ const cases = [
   ...azureCases,
   ...gcpCases,
   ...ociCases,
+  ...policyCases,
   ...kubernetesCases,
 ]
 

@@ -26,7 +26,7 @@ function found(
     sensitive: undefined,
     before: {},
   }
-  const context = { outside: new Set<string>(), unasked: new Set<string>(), expressionsOf: () => code }
+  const context = { outside: new Set<string>(), unasked: new Set<string>(), unread: [], expressionsOf: () => code }
   return tableRules('aws', faults, `https://example.com\naws_x ${row}`).flatMap((rule) =>
     'check' in rule && rule.check(subject, context).length > 0 ? [rule.id.replace('aws.family.', '')] : [],
   )

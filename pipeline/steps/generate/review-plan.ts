@@ -26,7 +26,6 @@ import {
 } from '../../../src/reports/schemas.ts'
 import { settleGenerateReport } from '../../../src/reports/settle-generate.ts'
 import { type ReviewReason, recordLockDecision } from '../../../src/rounds/transitions.ts'
-import { evaluateRules } from '../../../src/rules/evaluate.ts'
 import { findAdditions } from '../../../src/rules/intent/additions.ts'
 import type { StatementResult } from '../../../src/rules/intent/statement.ts'
 import type { CodeFindings, Finding as RuleFinding } from '../../../src/rules/rule.ts'
@@ -35,6 +34,7 @@ import type { Finding } from '../../kit/attempts.ts'
 import { type Kit, notify } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import { runChain } from '../../kit/run-chain.ts'
+import { checkRules } from '../plan/check-rules.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import type { PlanCheck } from '../plan/validators.ts'
 import { type Conventions, templatesFor } from '../shared/compose-prompts.ts'
@@ -179,13 +179,9 @@ async function auditCompliance(
   signal: AbortSignal,
 ): Promise<Audit> {
   const { run, secrets } = kit
-  const { rules } = run.context.config.orchestration
-  const code = evaluateRules(valid.plan, {
-    targets: valid.reference.targets,
-    grades: rules,
-    // What the request asks for is not known without statements: then the report says so, and nothing is locked.
-    unasked: unasked?.isKnown ? unasked.losses.map(({ address }) => address) : [],
-  })
+  // What the request asks for is not known without statements: then the report says so, and nothing is locked.
+  const losses = unasked?.isKnown ? unasked.losses.map(({ address }) => address) : []
+  const code = await checkRules(kit, valid, losses)
   for (const { rule_id, severity, resource } of code.findings.slice(0, MAX_SHOWN))
     run.eventLog.activity({ type: 'rule.found', rule: rule_id, severity, address: resource ?? null })
   await kit.attempts.review(code.findings.map(toFinding))
@@ -212,13 +208,14 @@ const NO_BLOCKING_FINDING = 'No rule finds what locks the session'
  * Creates the check of a loop that rejects a plan once for what rules of code would lock the session for, since a
  * locked session cannot mend itself. Without the audit nothing locks, so that nothing is checked.
  */
-export const createRuleCheck = ({ run, secrets }: Kit): PlanCheck => ({
+export const createRuleCheck = (kit: Kit): PlanCheck => ({
   most: 1,
   writeQuery: writeRulesQuery,
-  check: async ({ plan, reference: { targets } }) => {
-    const { rules, enable_compliance_checker } = run.context.config.orchestration
+  check: async (valid) => {
+    const { run, secrets } = kit
+    const { enable_compliance_checker } = run.context.config.orchestration
     if (!enable_compliance_checker) return { findings: [], feedback: '', verdicts: new Map() }
-    const code = evaluateRules(plan, { targets, grades: rules })
+    const code = await checkRules(kit, valid)
     const blocking = blockingFindings(code.findings)
     return {
       findings: blocking.map(toFinding),

@@ -2,11 +2,11 @@ import { writePlanDocument } from '../../../src/plan/document/create-document.ts
 import type { PlanDocumentFacts } from '../../../src/plan/document/plan-document.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import { storePlanDocument, storePlanText } from '../../../src/reports/artifacts.ts'
-import { evaluateRules } from '../../../src/rules/evaluate.ts'
 import { aboutAddresses } from '../../../src/rules/intent/resources.ts'
 import type { StatementResult } from '../../../src/rules/intent/statement.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
+import { checkRules } from './check-rules.ts'
 import type { ValidPlan } from './plan.ts'
 
 /** The plan of an attempt, as far as it was made. */
@@ -36,26 +36,24 @@ export async function completePlanDocument(
   valid: ValidPlan,
   review: { beyond: BeyondTargets | null; checked: readonly StatementResult[] },
 ): Promise<void> {
-  const { enable_compliance_checker, rules } = kit.run.context.config.orchestration
-  await storeDocument(kit, valid, () => ({
+  const { enable_compliance_checker } = kit.run.context.config.orchestration
+  await storeDocument(kit, valid, async () => ({
     ...describeStatements(valid, review.checked),
     beyond: review.beyond,
-    ...(enable_compliance_checker && {
-      findings: evaluateRules(valid.plan, { targets: valid.reference.targets, grades: rules }).findings,
-    }),
+    ...(enable_compliance_checker && { findings: (await checkRules(kit, valid)).findings }),
   }))
 }
 
 async function storeDocument(
   kit: Kit,
   { plan, reference, stored }: ValidPlan,
-  findFacts: () => Partial<PlanDocumentFacts>,
+  findFacts: () => Partial<PlanDocumentFacts> | Promise<Partial<PlanDocumentFacts>>,
 ): Promise<void> {
   const { run, secrets } = kit
   if (!stored) return
   await withFallback(run, 'a plan is stored without its document', undefined, async () => {
     const engine = await kit.engine.info()
-    const facts = { plan, targets: reference.targets, masker: secrets, engine, ...findFacts() }
+    const facts = { plan, targets: reference.targets, masker: secrets, engine, ...(await findFacts()) }
     const document = await writePlanDocument(facts, run.signal)
     await storePlanDocument(run.context, run.round, stored, document, run.signal)
   })

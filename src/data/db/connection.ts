@@ -1,42 +1,34 @@
-import postgres from 'postgres'
-import { parseExactly } from '../../base/json.ts'
+import { endsWithin } from '../../base/time.ts'
+import { type ConnectionCallbacks, openServer, type ServerRoute } from './server.ts'
 import type { Execute, Result, Row } from './sql.ts'
-import { listTypes, TIMESTAMPTZ, toFixedTimestamp, toParameter, typeEntry } from './values.ts'
+import { TIMESTAMPTZ, toParameter } from './values.ts'
 
 /** One connection to the server. A lost connection never recovers; the pool replaces it. */
 export type ServerConnection = ReturnType<typeof openConnection>
 
-export interface ConnectionCallbacks {
-  onnotice: (notice: postgres.Notice) => void
-  onnotify?: (channel: string, payload: string) => void
-  /** Called once when the connection is lost. */
-  onLost?: () => void
-}
-
 type Answer = Row[] & { columns?: { name: string; type: number }[]; count?: number; command?: string }
+
+const CLOSE_MS = 1_500
 
 /**
  * Opens one connection with its own driver instance. The driver's pool is not used: when one of its connections breaks
  * under load, statements queued for it are never sent, and awaiting them never ends.
  */
-export function openConnection(address: string, { onLost, ...callbacks }: ConnectionCallbacks) {
+export function openConnection(route: ServerRoute, { onLost, ...callbacks }: ConnectionCallbacks) {
   let lost = false
-  const driver = postgres(
-    address,
-    connectionOptions({
-      ...callbacks,
-      onclose: () => {
-        if (lost) return
-        lost = true
-        onLost?.()
-      },
-    }),
-  )
+  const lose = () => {
+    if (lost) return
+    lost = true
+    onLost?.()
+  }
+  const opening = openServer(route, { ...callbacks, onLost: lose })
+  opening.catch(lose)
   const execute: Execute = async ({ text, values }, how) => {
+    const { driver, prepares } = await opening
     // The driver would write to the closed socket, and no caller could catch that error.
     if (lost) throw Object.assign(new Error('the connection to the database was lost'), { code: 'CONNECTION_LOST' })
     try {
-      const prepare = how?.types !== 'driver' && how?.prepare !== false && values.length > 0
+      const prepare = prepares && how?.types !== 'driver' && how?.prepare !== false && values.length > 0
       const answer: unknown = await driver.unsafe(text, values.map(toParameter), { prepare })
       return toResult(answer, how?.types === 'driver')
     } catch (error) {
@@ -50,7 +42,11 @@ export function openConnection(address: string, { onLost, ...callbacks }: Connec
       return lost
     },
     openedAt: performance.now(),
-    close: () => driver.end({ timeout: 1 }).catch(() => {}),
+    /** Takes about a second at most; a connection that is being opened is closed as soon as it is open. */
+    close: async () => {
+      const closed = opening.then(({ driver }) => driver.end({ timeout: 1 }))
+      await endsWithin(CLOSE_MS, closed).catch(() => {})
+    },
   }
 }
 
@@ -98,75 +94,4 @@ function withDates(answer: Answer): Row[] {
     for (const name of names) if (typeof copy[name] === 'string') copy[name] = new Date(copy[name])
     return copy
   })
-}
-
-const INT8 = 20
-/** `json` and `jsonb`. A text is sent as already serialised JSON; the queue library relies on that. */
-const JSON_TYPES = [114, 3802]
-const toJsonText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
-/** The driver's name for each `sslmode` of libpq. */
-const SSL_MODES: ReadonlyMap<string, string> = new Map([
-  ['disable', 'disable'],
-  ['false', 'disable'],
-  ['allow', 'prefer'],
-  ['prefer', 'prefer'],
-  ['require', 'require'],
-  ['no-verify', 'require'],
-  ['true', 'require'],
-  ['verify-ca', 'verify-full'],
-  ['verify-full', 'verify-full'],
-])
-/** Parameters of other drivers. This driver would send them as settings, which the server refuses. */
-const FOREIGN_PARAMETERS = [
-  'channel_binding',
-  'gssencmode',
-  'krbsrvname',
-  'sslcert',
-  'sslkey',
-  'sslcrl',
-  'sslrootcert',
-  'pgbouncer',
-  'schema',
-]
-
-/**
- * Rewrites a database URL for the driver: `postgresql+psycopg://` becomes `postgresql://`, `sslmode` becomes `ssl`, and
- * parameters of other drivers are dropped. Throws `the database URL is not valid`, `sslmode '<mode>' is not known`.
- */
-export function toServerAddress(url: string): string {
-  const plain = url.replace(/^(postgres(?:ql)?)\+\w+:/, '$1:')
-  const parsed = /^postgres(ql)?:\/\//.test(plain) ? URL.parse(plain) : null
-  if (!parsed) throw new Error('the database URL is not valid')
-  const mode = parsed.searchParams.get('sslmode') ?? parsed.searchParams.get('ssl')
-  for (const name of ['sslmode', 'ssl', ...FOREIGN_PARAMETERS]) parsed.searchParams.delete(name)
-  if (mode !== null) {
-    const driverMode = SSL_MODES.get(mode)
-    if (!driverMode) throw new Error(`sslmode '${mode}' is not known`)
-    parsed.searchParams.set('ssl', driverMode)
-  }
-  return parsed.href
-}
-
-type DriverOptions = postgres.Options<Record<string, postgres.PostgresType>>
-
-/** Returns the settings of every connection. The driver supports `onnotify`, but its types omit it. */
-function connectionOptions(
-  callbacks: Omit<ConnectionCallbacks, 'onLost'> & Pick<DriverOptions, 'onclose'>,
-): DriverOptions {
-  return {
-    ...callbacks,
-    max: 1,
-    // The pool decides how long a connection lives, because the driver does not know our transactions.
-    idle_timeout: 0,
-    max_lifetime: null,
-    connect_timeout: 10,
-    fetch_types: false,
-    connection: { application_name: 'platform', TimeZone: 'UTC' },
-    types: {
-      ...listTypes,
-      timestamptz: typeEntry(TIMESTAMPTZ, toFixedTimestamp),
-      int8: typeEntry(INT8, Number, String),
-      ...Object.fromEntries(JSON_TYPES.map((type) => [`json${type}`, typeEntry(type, parseExactly, toJsonText)])),
-    },
-  }
 }

@@ -22,7 +22,7 @@ const STEPS = [
  * database has tables of a development version, which no step upgrades.
  */
 export async function migrate(sql: Sql): Promise<void> {
-  await sql.begin(async (tx) => {
+  await sql.beginDirect(async (tx) => {
     await tx`SELECT pg_advisory_xact_lock(${LOCKS.migrate})`
     await tx`CREATE TABLE IF NOT EXISTS schema_steps (
       number integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
@@ -68,7 +68,7 @@ const WAIT = '120s'
  * wait.
  */
 export async function exclusively<T>(sql: Sql, lock: keyof typeof LOCKS, work: () => Promise<T>): Promise<T> {
-  return sql.begin(async (tx) => {
+  return sql.beginDirect(async (tx) => {
     // The connection is idle while the work runs elsewhere, and a server may be set to end idle transactions.
     await tx`SELECT set_config('idle_in_transaction_session_timeout', '0', true),
                     set_config('statement_timeout', '0', true), set_config('lock_timeout', ${WAIT}, true)`

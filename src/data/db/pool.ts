@@ -1,13 +1,24 @@
 import type postgres from 'postgres'
+import { readDatabaseAddress } from '../../../config/database-address.ts'
 import { endsWithin } from '../../base/time.ts'
-import { type ConnectionCallbacks, openConnection, type ServerConnection, toServerAddress } from './connection.ts'
+import { openConnection, type ServerConnection } from './connection.ts'
 import { createListener } from './listener.ts'
+import { type ConnectionCallbacks, createRoute, type ReadFile, type ServerRoute } from './server.ts'
 import { createTag, type Execute, type Sql, type Transaction } from './sql.ts'
 
 export interface ConnectOptions {
   /** Maximum number of connections. Default 10. */
   max?: number
+  /**
+   * URL of the same database without a pooler between, for what needs a session of its own: LISTEN and `beginDirect`.
+   * Empty for none.
+   */
+  directUrl?: string
   onnotice?: (notice: postgres.Notice) => void
+  /** Called when notifications no longer arrive, and when they do again. */
+  onHearing?: (hears: boolean) => void
+  /** Reads the files that the URL names. */
+  readFile?: ReadFile
   /** Called with the text of each statement before it runs. */
   onstatement?: (text: string) => void
 }
@@ -21,13 +32,13 @@ const LIFETIME_MS = 60 * 60_000
  * Creates a pool, which connects on the first statement. Timestamps are read as texts in the API's form
  * (`toFixedTimestamp`) and 64-bit integers as numbers. A statement whose connection breaks is rejected, and later
  * statements get new connections.
- * @param url `postgresql://` or `postgres://`, with `sslmode=` (or `ssl=`) as in libpq
- * Throws `the database URL is not valid`, `sslmode '<mode>' is not known`.
+ * @param url as `readDatabaseAddress` reads it. Throws its errors.
  */
 export function connect(url: string, options: ConnectOptions = {}): Sql {
-  const address = toServerAddress(url)
-  const { max = 10, onnotice = () => {}, onstatement } = options
-  const connections = createConnections(() => openConnection(address, { onnotice }), max)
+  const { max = 10, onnotice = () => {}, onstatement, onHearing = () => {}, directUrl = '', readFile } = options
+  const route = createRoute(readDatabaseAddress(url), readFile)
+  const directRoute = directUrl === '' ? route : createRoute(readDatabaseAddress(directUrl), readFile)
+  const connections = createConnections(() => openConnection(route, { onnotice }), max)
   const take = async (): Promise<Connection> => {
     const connection = await connections.take()
     return {
@@ -56,14 +67,24 @@ export function connect(url: string, options: ConnectOptions = {}): Sql {
     const [mode, work] = args.length === 1 ? ['', args[0]] : args
     return runTransaction(await take(), mode, work)
   }
-  const listener = createListener((onnotify, onLost) => openListenConnection(address, { onnotice, onnotify, onLost }))
   const tag = createTag(execute)
+  const notify = (channel: string, payload: string) => tag`SELECT pg_notify(${channel}, ${payload})`
+  const listener = createListener({
+    open: (onnotify, onLost) => openListenConnection(directRoute, { onnotice, onnotify, onLost }),
+    notify,
+    onHearing,
+  })
   let ended: Promise<void> | null = null
   return Object.assign(tag, {
     begin,
+    beginDirect: async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
+      if (directRoute === route) return begin(work)
+      const { execute, close } = openConnection(directRoute, { onnotice })
+      return runTransaction({ execute, giveBack: () => void close() }, '', work)
+    },
     listen: (channel: string, onNotification: (payload: string) => void, onListening?: () => void) =>
       listener.add(channel, { onNotification, onListening }),
-    notify: (channel: string, payload: string) => tag`SELECT pg_notify(${channel}, ${payload})`,
+    notify,
     end: ({ timeout }: { timeout?: number } = {}) => {
       ended ??= Promise.all([connections.end(timeout), listener.close()]).then(() => {})
       return ended
@@ -193,10 +214,10 @@ function inOrder(execute: Execute): Execute {
   }
 }
 
-async function openListenConnection(address: string, { onLost, ...callbacks }: Required<ConnectionCallbacks>) {
+async function openListenConnection(route: ServerRoute, { onLost, ...callbacks }: Required<ConnectionCallbacks>) {
   let wanted = true
   let connected = false
-  const connection = openConnection(address, { ...callbacks, onLost: () => wanted && connected && onLost() })
+  const connection = openConnection(route, { ...callbacks, onLost: () => wanted && connected && onLost() })
   await connection.execute({ text: 'SELECT 1', values: [] })
   connected = true
   const execute = inOrder(connection.execute)

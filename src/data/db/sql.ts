@@ -47,9 +47,12 @@ export interface Sql extends Tag {
   begin<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** @param mode follows the word BEGIN, for example `ISOLATION LEVEL REPEATABLE READ READ ONLY` */
   begin<T>(mode: string, work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** As `begin`, past a pooler if the pool knows a way: for locks that are held during other work, and migrations. */
+  beginDirect<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /**
    * Subscribes to a channel's notifications. All listeners of the pool share one connection, which is reopened after a
-   * loss. `onListening` is called after each opening, because earlier notifications may be lost.
+   * loss. `onListening` is called after each opening, because earlier notifications may be lost. Where no notification
+   * arrives, as through a pooler that changes sessions, it is called every second.
    */
   listen(
     channel: string,

@@ -18,20 +18,26 @@ export const withoutTrailingSlash = (url: string): string => url.replace(/\/+$/,
 export type S3Address = ReturnType<typeof createS3Address>
 
 /**
- * Returns the URLs of buckets and objects, for the platform and for browsers. An empty key means the bucket. With `BUNDLED`, buckets are paths below the two configured endpoints. With
- * `S3`, the region determines the endpoint, and the configured ones are ignored.
+ * Returns the URLs of buckets and objects, for the platform and for browsers. An empty key means the bucket. With `BUNDLED`, buckets are paths below
+ * the two configured endpoints, or names in front of their hosts. With `S3`, the region determines the endpoint, and the configured ones are ignored.
  */
 export function createS3Address(
-  config: Pick<StorageConfig, 'provider' | 'endpoint_url' | 'public_endpoint_url' | 'region'>,
+  config: Pick<StorageConfig, 'provider' | 'endpoint_url' | 'public_endpoint_url' | 'region' | 'addressing'>,
 ) {
   if (config.provider === 'S3') {
     const regional = (bucket: string, key = '') => regionalUrl(config.region, bucket, key)
     return { internal: regional, public: regional }
   }
+  const style = config.addressing === 'virtual' ? virtualStyle : pathStyle
   return {
-    internal: (bucket: string, key = '') => pathStyle(config.endpoint_url, bucket, key),
-    public: (bucket: string, key: string) => pathStyle(config.public_endpoint_url, bucket, key),
+    internal: (bucket: string, key = '') => style(config.endpoint_url, bucket, key),
+    public: (bucket: string, key: string) => style(config.public_endpoint_url, bucket, key),
   }
+}
+
+function virtualStyle(endpoint: string, bucket: string, key: string): string {
+  const { protocol, host, pathname } = new URL(endpoint)
+  return `${protocol}//${bucket}.${host}${withoutTrailingSlash(pathname)}/${objectPath(key)}`
 }
 
 const pathStyle = (endpoint: string, bucket: string, key: string) =>

@@ -6,6 +6,7 @@ import {
   type ObjectStore,
   objectMethods,
   type StoreCall,
+  type StoreClock,
   type StoreRequest,
   storeError,
 } from './object-store.ts'
@@ -15,13 +16,13 @@ export function createBlobStore(tools: {
   config: StorageConfig
   call: StoreCall
   log: Logger
-  now: () => Date
+  clock: StoreClock
 }): ObjectStore {
-  const { config, call, log, now } = tools
+  const { config, call, log, clock } = tools
   const endpoint = withoutTrailingSlash(config.endpoint_url)
   const blobUrl = (base: string, key: string) => `${base}/${config.bucket}/${objectPath(key)}`
-  const sendSigned = async (request: StoreRequest) =>
-    call({ ...request, headers: await sharedKeyHeaders(config, request, now()) })
+  const sendSigned = (request: StoreRequest) =>
+    call(request, (unsigned) => sharedKeyHeaders(config, unsigned, clock.now()))
   const ensureContainer = async (container: string) => {
     const response = await sendSigned({ method: 'PUT', url: `${endpoint}/${container}?restype=container`, headers: {} })
     if (response.status === 201) return log.info('container created', { container })
@@ -39,7 +40,7 @@ export function createBlobStore(tools: {
         if (container !== '') await ensureContainer(container)
     },
     presign: async (key) => {
-      const expires = new Date(now().getTime() + config.presign_expiry_seconds * 1000)
+      const expires = new Date(clock.now().getTime() + config.presign_expiry_seconds * 1000)
       const sas = await readSas(config, config.bucket, key, expires)
       return `${blobUrl(withoutTrailingSlash(config.public_endpoint_url), key)}?${sas}`
     },

@@ -6,7 +6,7 @@ import type { Fetch } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'
 import { createS3Address } from './addresses.ts'
 import { createBlobStore } from './blob.ts'
-import { createStoreCall, type ObjectStore } from './object-store.ts'
+import { createStoreCall, createStoreClock, type ObjectStore } from './object-store.ts'
 import { createS3Signer, createS3Store } from './s3.ts'
 
 export interface StorageDeps {
@@ -19,6 +19,8 @@ export interface StorageDeps {
   /** Reads a file of that chain; null for a missing file. Throws when it cannot be read. */
   readFile?: (path: string) => Promise<string | null>
   now?: () => Date
+  /** True for a process that may wait for `retry_seconds` until a store that is away comes back: no caller waits. */
+  patient?: boolean
   /** Milliseconds before the second attempt, doubled for each further one. Default 200. */
   backoffMs?: number
 }
@@ -26,10 +28,13 @@ export interface StorageDeps {
 /** Creates the object store of the configured provider, without a request before first use. */
 export function createObjectStore(config: StorageConfig, deps: StorageDeps): ObjectStore {
   const now = deps.now ?? (() => new Date())
-  const call = createStoreCall(config, deps.fetch, deps.backoffMs)
-  if (config.provider === 'STORAGE_ACCOUNT') return createBlobStore({ config, call, log: deps.log, now })
-  const signer = createS3Signer({ credentials: credentialsOf(config, deps, now), region: config.region, now })
-  const tools = { config, call, signer, address: createS3Address(config), log: deps.log }
+  const { fetch, log, backoffMs, patient } = deps
+  const clock = createStoreClock(now, log)
+  const call = createStoreCall(config, { fetch, clock, log, patient, firstWaitMs: backoffMs })
+  if (config.provider === 'STORAGE_ACCOUNT') return createBlobStore({ config, call, log, clock })
+  const credentials = credentialsOf(config, deps, now)
+  const signer = createS3Signer({ credentials, region: config.region, now: clock.now })
+  const tools = { config, call, signer, address: createS3Address(config), log }
   return createS3Store(tools, deps.cors_origins ?? [])
 }
 
@@ -52,8 +57,8 @@ export function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () 
     readFile: deps.readFile ?? (async () => null),
     now,
   })
-  return () =>
-    chain().catch((error: unknown) => {
+  return (refused) =>
+    chain(refused).catch((error: unknown) => {
       if (!(error instanceof CredentialError)) throw error
       const text = `No credentials for the object store: ${error.message}.`
       throw (error.transient ? unavailable : internal)(text, error.cause)

@@ -1,12 +1,13 @@
 import { AwsV4Signer } from 'aws4fetch'
 import type { StorageConfig } from '../../../config/types.ts'
-import type { CredentialSource } from '../../aws/credentials.ts'
+import type { AwsCredentials, CredentialSource } from '../../aws/credentials.ts'
 import { sha256Hex } from '../../base/bytes.ts'
 import { internal } from '../../base/errors.ts'
 import type { OutboundResponse } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'
 import type { S3Address } from './addresses.ts'
 import {
+  answerOf,
   errorCode,
   type ObjectStore,
   objectMethods,
@@ -32,10 +33,12 @@ const READ_BY_BROWSERS = ['type', 'new_file']
  * @param corsOrigins origins of browser clients that may read from a bucket created here
  */
 export function createS3Store(tools: S3Tools, corsOrigins: readonly string[]): ObjectStore {
-  const { config, call, signer, address } = tools
-  const methods = objectMethods(PREFIX, { put: 200, delete: [200, 204] }, async (key, request) => {
-    const url = address.internal(config.bucket, key)
-    return call({ ...request, url, headers: await signer.headers({ ...request, url }) })
+  const { config, signer, address } = tools
+  const sendSigned = createSender(tools)
+  const encryption = encryptionHeaders(config)
+  const methods = objectMethods(PREFIX, { put: 200, delete: [200, 204] }, (key, request) => {
+    const headers = request.method === 'PUT' ? { ...request.headers, ...encryption } : request.headers
+    return sendSigned({ ...request, headers, url: address.internal(config.bucket, key) })
   })
   return {
     ...methods,
@@ -49,6 +52,75 @@ export function createS3Store(tools: S3Tools, corsOrigins: readonly string[]): O
     urlsLapse: () => signer.expires(),
   }
 }
+
+/** Returns the headers of uploads to a bucket whose policy demands encryption. */
+function encryptionHeaders({ server_side_encryption, kms_key_id }: StorageConfig): Record<string, string> {
+  if (server_side_encryption === '') return {}
+  return {
+    'x-amz-server-side-encryption': server_side_encryption,
+    ...(kms_key_id === '' ? {} : { 'x-amz-server-side-encryption-aws-kms-key-id': kms_key_id }),
+  }
+}
+
+/** Codes of credentials that were valid once: temporary ones that have lapsed, and keys that were replaced. */
+const LAPSED = new Set([
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'TokenRefreshRequired',
+  'InvalidToken',
+  'InvalidAccessKeyId',
+  'InvalidClientTokenId',
+])
+
+/**
+ * Makes the function that sends signed requests. A request is repeated once with new credentials when the store no longer
+ * accepts those that signed it, and once with a checksum of its body when the store demands one, as buckets with object
+ * lock do. Other stores refuse checksums that they do not know, so none is sent before.
+ */
+function createSender({ call, signer }: Pick<S3Tools, 'call' | 'signer'>) {
+  let wanted: ((body: Uint8Array<ArrayBuffer>) => Promise<Record<string, string>>) | null = null
+  return async (request: StoreRequest): Promise<OutboundResponse> => {
+    const attempt = async () => {
+      const checksum = request.body && wanted ? await wanted(request.body) : {}
+      let used: AwsCredentials | undefined
+      const response = await call({ ...request, headers: { ...request.headers, ...checksum } }, async (unsigned) => {
+        used = await signer.credentials()
+        return signer.headers(unsigned, used)
+      })
+      return { response, used }
+    }
+    let { response, used } = await attempt()
+    if (used && LAPSED.has(errorCode(response)) && (await signer.credentials(used)) !== used)
+      response = (await attempt()).response
+    const demanded = request.body && !wanted ? demandedChecksum(response) : null
+    if (!demanded) return response
+    wanted = demanded
+    return (await attempt()).response
+  }
+}
+
+/** Returns how to make the checksum that a refusal demands; null for another refusal. */
+function demandedChecksum(response: OutboundResponse) {
+  const code = errorCode(response)
+  if (response.status !== 400 || !['InvalidRequest', 'MissingContentMD5'].includes(code)) return null
+  const text = response.text()
+  if (/x-amz-checksum/i.test(text)) return sha256Header
+  return code === 'MissingContentMD5' || /content-md5/i.test(text) ? md5Header : null
+}
+
+const sha256Header = async (body: Uint8Array<ArrayBuffer>) => ({ 'x-amz-checksum-sha256': await sha256Base64(body) })
+
+/** WebCrypto has no MD5. */
+async function md5Header(body: Uint8Array<ArrayBuffer>) {
+  const { default: forge } = await import('node-forge')
+  const digest = forge.md.md5.create()
+  for (let start = 0; start < body.length; start += MD5_CHUNK)
+    digest.update(String.fromCharCode(...body.subarray(start, start + MD5_CHUNK)), 'raw')
+  return { 'content-md5': btoa(digest.digest().bytes()) }
+}
+
+/** Arguments that a call may have. */
+const MD5_CHUNK = 16 * 1024
 
 /** Creates the bucket unless it exists. Returns true if this call created it. Throws `PlatformError`. */
 async function ensureBucket(tools: S3Tools, bucket: string): Promise<boolean> {
@@ -71,12 +143,12 @@ async function ensureBucket(tools: S3Tools, bucket: string): Promise<boolean> {
  * Makes the error for an inaccessible bucket. Responses to HEAD have no body, so a GET fetches the reason, unless it is
  * the region. Some stores name their region in every response, so it is mentioned only if it differs.
  */
-async function bucketRefused(tools: S3Tools, bucket: string, { status, headers }: OutboundResponse) {
-  const region = headers.get('x-amz-bucket-region') ?? tools.config.region
+async function bucketRefused(tools: S3Tools, bucket: string, head: OutboundResponse) {
+  const region = head.headers.get('x-amz-bucket-region') ?? tools.config.region
   if (region !== tools.config.region)
-    return internal(`The object store refuses access to bucket ${bucket} (${status}; it is in region ${region}).`)
+    return internal(`The object store refuses access to bucket ${bucket} (${head.status}; it is in region ${region}).`)
   const told = await signedCall(tools, 'GET', `${tools.address.internal(bucket)}?location=`)
-  const answer = [status, told.status >= 400 ? errorCode(told) : ''].filter(Boolean).join(' ')
+  const answer = told.status >= 400 ? answerOf(told) : answerOf(head)
   return internal(`The object store refuses access to bucket ${bucket} (${answer}).`)
 }
 
@@ -114,16 +186,13 @@ async function allowBrowsers(tools: S3Tools, bucket: string, origins: readonly s
 
 const XMLNS = 'http://s3.amazonaws.com/doc/2006-03-01/'
 
+/** Sends a request about a bucket. Those with a body need a checksum. */
 async function signedCall(tools: S3Tools, method: 'GET' | 'HEAD' | 'PUT', url: string, text?: string) {
   const body = text === undefined ? undefined : new TextEncoder().encode(text)
-  const contentHeaders: Record<string, string> = body
-    ? { 'content-type': 'application/xml', 'x-amz-checksum-sha256': await sha256Base64(body) }
-    : {}
-  const headers = await tools.signer.headers({ method, url, headers: contentHeaders, body })
-  return tools.call({ method, url, headers, body })
+  const headers = body ? { 'content-type': 'application/xml', ...(await sha256Header(body)) } : {}
+  return createSender(tools)({ method, url, headers, body })
 }
 
-/** Returns the checksum that requests for bucket rules need: SHA-256, because WebCrypto has no MD5. */
 async function sha256Base64(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return btoa(String.fromCharCode(...new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))))
 }
@@ -136,8 +205,7 @@ const MAX_DERIVED_KEYS = 16
 
 export function createS3Signer(options: { credentials: CredentialSource; region: string; now: () => Date }) {
   const cache = new Map<string, ArrayBuffer>()
-  const signerOptions = async () => {
-    const { access_key, secret_key, session_token } = await options.credentials()
+  const signerOptions = ({ access_key, secret_key, session_token }: AwsCredentials) => {
     if (cache.size > MAX_DERIVED_KEYS) cache.clear()
     const datetime = options
       .now()
@@ -147,11 +215,15 @@ export function createS3Signer(options: { credentials: CredentialSource; region:
     return { ...keys, service: 's3', region: options.region, datetime, cache }
   }
   return {
+    credentials: options.credentials,
     /** Returns the headers with the signature and the hash of the body. */
-    headers: async (request: Pick<StoreRequest, 'method' | 'url' | 'headers' | 'body'>) => {
+    headers: async (
+      request: Pick<StoreRequest, 'method' | 'url' | 'headers' | 'body'>,
+      credentials: AwsCredentials,
+    ) => {
       const { method, url, headers, body } = request
       const hashed = { ...headers, 'x-amz-content-sha256': await sha256Hex(body ?? new Uint8Array()) }
-      const signed = await new AwsV4Signer({ ...(await signerOptions()), method, url, headers: hashed }).sign()
+      const signed = await new AwsV4Signer({ ...signerOptions(credentials), method, url, headers: hashed }).sign()
       return Object.fromEntries(signed.headers)
     },
     /** Returns a signed URL for GET. The signature includes the host, so `url` needs the one that clients use. */
@@ -159,7 +231,7 @@ export function createS3Signer(options: { credentials: CredentialSource; region:
       const target = new URL(url)
       target.searchParams.set('X-Amz-Expires', String(expiresSeconds))
       const signed = await new AwsV4Signer({
-        ...(await signerOptions()),
+        ...signerOptions(await options.credentials()),
         method: 'GET',
         url: target.href,
         signQuery: true,

@@ -9,7 +9,10 @@ export interface CodeBlock {
   labels: string[]
   /** First line, from 1; null in the JSON syntax. */
   line: number | null
-  /** Arguments by name; those of a block within it after its type and a dot, such as `lifecycle.ignore_changes`. */
+  /**
+   * Arguments by name; those of a block within it after its type and a dot, such as `lifecycle.ignore_changes`. That of
+   * a local value is `value`, in the native syntax.
+   */
   arguments: ReadonlyMap<string, CodeValue>
   /** Returns a text that is equal for blocks which differ only in comments and layout. */
   meaning(): string
@@ -73,7 +76,7 @@ function localsOf({ body }: HclBlock, text: string): CodeBlock[] {
       labels: [attribute.name],
       line: attribute.line,
       meaning: () => withoutLayout(code),
-      arguments: new Map(),
+      arguments: new Map([['value', nativeValue(attribute, text)]]),
       references: () => traversalsIn(code),
     }
   })

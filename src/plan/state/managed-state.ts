@@ -78,8 +78,11 @@ function s3(storage: StorageConfig, projectId: string, bucket: string, key: stri
     lines.push(['access_key', quote(storage.access_key)], ['secret_key', quote(storage.secret_key)])
   if (storage.provider === 'BUNDLED') {
     lines.push(['endpoints', `{ s3 = ${quote(storage.endpoint_url)} }`])
+    if (storage.addressing === 'path') lines.push(['use_path_style', 'true'])
     for (const flag of COMPATIBLE_STORE_FLAGS) lines.push([flag, 'true'])
   }
+  if (storage.server_side_encryption !== '') lines.push(['encrypt', 'true'])
+  if (storage.kms_key_id !== '') lines.push(['kms_key_id', quote(storage.kms_key_id)])
   lines.push(['use_lockfile', 'true'])
   return render('s3', lines)
 }
@@ -93,7 +96,6 @@ const scopedKeys = (projectId: string): [string, string][] => [
 
 /** Settings for S3-compatible stores other than AWS. */
 const COMPATIBLE_STORE_FLAGS = [
-  'use_path_style',
   'skip_credentials_validation',
   'skip_region_validation',
   'skip_requesting_account_id',

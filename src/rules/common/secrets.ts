@@ -10,7 +10,7 @@ import {
 import { withoutIndexes } from '../../plan/addresses.ts'
 import { modulesOf, type Plan } from '../../plan/plan.ts'
 import { managedChanges } from '../../plan/planned-changes.ts'
-import { jsonOf } from '../policy-document.ts'
+import { jsonOf } from '../policies/document.ts'
 import type { PlanContext, Rule, Subject, View } from '../rule.ts'
 import { type AttributeText, objectOf, stringsOf } from '../view.ts'
 import { hasReferences, literalsOf, textsIn } from './expressions.ts'

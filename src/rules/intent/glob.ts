@@ -14,11 +14,14 @@ export function fits(pattern: string, text: string): boolean {
   return pattern
     .toLowerCase()
     .split('|')
-    .some((alternative) => fitsAlternative(alternative.trim(), lower))
+    .some((alternative) => fitsGlob(alternative.trim(), lower))
 }
 
-/** Matches one alternative; backtracking to the last star suffices, since earlier stars matched minimally. */
-function fitsAlternative(pattern: string, text: string): boolean {
+/**
+ * Reports whether a text fits a pattern of `*` and `?`, with their letter case. Backtracking to the last star suffices,
+ * since earlier stars matched minimally.
+ */
+export function fitsGlob(pattern: string, text: string): boolean {
   let at = 0
   let next = 0
   let star = -1

@@ -3,6 +3,7 @@ import type { RedisConfig } from '../../../config/types.ts'
 import { startCache } from '../../../dev/cache.ts'
 import type { Fetch } from '../../../src/base/http.ts'
 import { createLogger } from '../../../src/base/log.ts'
+import { parseCacheAddress } from '../../../src/data/cache/address.ts'
 import { type Cache, connectCache } from '../../../src/data/cache/cache.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { startRespServer } from './resp-server.ts'
@@ -62,6 +63,55 @@ describe.each([
 })
 
 describe('addresses', () => {
+  it.each([
+    ['redis://h', { hosts: [{ host: 'h', port: 6379 }], tls: false, database: 0 }],
+    ['rediss://u:p%40:x@h:1/3', { username: 'u', password: 'p@:x', tls: true, database: 3 }],
+    ['redis://:50%off@h', { username: undefined, password: '50%off' }],
+    ['redis://h?timeout=2', { hosts: [{ host: 'h', port: 6379 }] }],
+    [
+      'redis://[::1]:7000,[fd00::2],h',
+      {
+        hosts: [
+          { host: '::1', port: 7000 },
+          { host: 'fd00::2', port: 6379 },
+          { host: 'h', port: 6379 },
+        ],
+      },
+    ],
+    [
+      'redis-sentinel://u:p@a:1,b/the-cache/2',
+      {
+        hosts: [
+          { host: 'a', port: 1 },
+          { host: 'b', port: 26379 },
+        ],
+        password: 'p',
+        database: 2,
+        tls: false,
+        sentinel: { primary: 'the-cache' },
+      },
+    ],
+    [
+      'rediss-sentinel://a/c?sentinel_username=w&sentinel_password=s%26',
+      { tls: true, sentinel: { primary: 'c', username: 'w', password: 's&' } },
+    ],
+  ])('reads %s', (url, expected) => {
+    expect(parseCacheAddress(url)).toMatchObject(expected)
+  })
+
+  it.each([
+    'redis://',
+    'redis://:secret@h:port',
+    'redis://h:70000',
+    'redis://h/x',
+    'redis://h/1/2',
+    'redis://a,,b',
+    'redis://h x',
+    'redis-sentinel://h',
+  ])('refuses %s without showing it', (url) => {
+    expect(() => parseCacheAddress(url)).toThrow(/^the cache URL must (be redis:|name the primary)/)
+  })
+
   it.each(['memcached://h', 'nothing', ''])('refuses %j', async (url) => {
     await expect(open(url)).rejects.toThrow('the cache URL must begin with redis://')
   })
@@ -92,7 +142,7 @@ describe('faults', () => {
     expect(await cache.get('key')).toBeNull()
     await cache.set('key', 'value', 60)
     await cache.delete('key')
-    expect(messages).toEqual(['cache is not reachable, going on without it'])
+    expect(messages).toEqual(['cache is off, going on without it'])
   })
 
   it('gives up on a silent server after the timeout, then leaves it alone', async () => {
@@ -146,13 +196,44 @@ describe('faults', () => {
     expect(server.connections()).toBe(1)
   })
 
+  it('finds out that a server without HELLO is a cluster by what it answers', async () => {
+    const server = await redis()
+    server.mode = 'old-cluster'
+    const { cache, messages } = await open(server.url)
+    await cache.set('key', 'value', 60)
+    expect(messages).toEqual(['cache is off, going on without it'])
+    await cache.ping()
+    await cache.set('key', 'value', 60)
+    expect(await cache.get('key')).toBe('value')
+    expect(messages).toEqual(['cache is off, going on without it', 'cache is on again'])
+  })
+
+  it.each([
+    ['full', 400, { error: 'OOM command not allowed' }, 'cache refuses a command'],
+    ['given too much at once', 413, 'too large', 'cache refuses a command'],
+    [
+      'asked with rights to read alone',
+      400,
+      { error: 'NOPERM this user has no permissions' },
+      'cache is off, going on without it',
+    ],
+  ])('a REST service that is %s', async (_, status, body, message) => {
+    const answer: Fetch = async (_, init) =>
+      /"set"/i.test(String(init?.body)) ? Response.json(body, { status }) : Response.json({ result: null })
+    const { cache, messages } = await open('http://:token@cache.example.com', {}, answer)
+    await cache.set('key', 'value', 60)
+    expect(await cache.get('key')).toBeNull()
+    expect(messages).toEqual([message])
+    await (cache.isOn() ? cache.ping() : expect(cache.ping()).rejects.toThrow('400'))
+  })
+
   it('looks for another connection when the server has become a replica', async () => {
     const server = await redis()
     const { cache, messages } = await open(server.url)
     await cache.ping()
     server.mode = 'replica'
     await cache.set('key', 'value', 60)
-    expect(messages).toEqual(['cache is not reachable, going on without it'])
+    expect(messages).toEqual(['cache is off, going on without it'])
     await eventually(() => expect(server.connections()).toBe(0))
   })
 
@@ -164,7 +245,7 @@ describe('faults', () => {
     expect(await cache.get('key')).toBeNull()
     server.mode = 'answer'
     await vi.waitFor(async () => expect(await cache.get('key')).toBe('value'), { timeout: 10_000 })
-    expect(messages).toEqual(['cache is not reachable, going on without it', 'cache is reachable again'])
+    expect(messages).toEqual(['cache is off, going on without it', 'cache is on again'])
   })
 
   it('recovers from a server that was gone', async () => {

@@ -4,8 +4,11 @@ export interface RespServer {
   url: string
   /** Commands in order of arrival, in upper case, without their arguments. */
   commands: string[]
-  /** `hang` never answers, `full` refuses to store more, `replica` to store anything. */
-  mode: 'answer' | 'hang' | 'full' | 'replica'
+  /**
+   * `hang` never answers, `full` refuses to store more, `replica` to store anything. `old-cluster` does not know
+   * `HELLO` and says of every key that it is at this server's port.
+   */
+  mode: 'answer' | 'hang' | 'full' | 'replica' | 'old-cluster'
   connections: () => number
   close(): Promise<void>
 }
@@ -27,6 +30,16 @@ export async function startRespServer(options: { port?: number; password?: strin
         resp.commands.push(name.toUpperCase())
         if (resp.mode === 'hang') continue
         if (name.toUpperCase() === 'AUTH') trusted = args.at(-1) === options.password
+        if (resp.mode === 'old-cluster' && name.toUpperCase() === 'CLUSTER') {
+          socket.write(`*1\r\n*3\r\n:0\r\n:16383\r\n*3\r\n$9\r\n127.0.0.1\r\n:${port}\r\n$2\r\nid\r\n`)
+          resp.mode = 'answer'
+          continue
+        }
+        if (resp.mode === 'old-cluster' && name.toUpperCase() !== 'PING') {
+          const moved = ['GET', 'SET', 'DEL'].includes(name.toUpperCase())
+          socket.write(moved ? `-MOVED 1 127.0.0.1:${port}\r\n` : '-ERR unknown command\r\n')
+          continue
+        }
         const refusal = name.toUpperCase() === 'SET' ? REFUSALS[resp.mode] : undefined
         if (refusal) socket.write(refusal)
         else socket.write(trusted ? answer(entries, name.toUpperCase(), args) : '-NOAUTH Authentication required.\r\n')

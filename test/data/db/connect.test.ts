@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { toServerAddress } from '../../../src/data/db/connection.ts'
 import { connect } from '../../../src/data/db/pool.ts'
 import { toFixedTimestamp } from '../../../src/data/db/values.ts'
 import { provideDatabase } from '../../helpers/postgres.ts'
@@ -37,30 +36,6 @@ describe('connect', () => {
     const sql = connect(`${db.url}?sslmode=require`, { max: 1 })
     await expect(sql`SELECT 1`).rejects.toThrow()
     await sql.end({ timeout: 0 })
-  })
-
-  it('rewrites the driver parameters only', () => {
-    expect(toServerAddress('postgres://u:p%40@h:1/d?sslmode=verify-ca&application_name=x')).toBe(
-      'postgres://u:p%40@h:1/d?application_name=x&ssl=verify-full',
-    )
-  })
-
-  it.each(['postgresql+asyncpg', 'postgres+psycopg2'])('takes the scheme %s of another driver', (scheme) => {
-    expect(toServerAddress(`${scheme}://u:p@h:1/d?ssl=require`)).toMatch(/^postgres(ql)?:\/\/u:p@h:1\/d\?ssl=require$/)
-  })
-
-  it.each([
-    '',
-    'mysql://h/d',
-    'postgresql+://h/d',
-    'postgresql://h:notaport/d',
-    'not a url',
-  ])('refuses %j without repeating it', (url) => {
-    expect(() => connect(url)).toThrow('the database URL is not valid')
-  })
-
-  it('names an unknown sslmode', () => {
-    expect(() => connect('postgresql://h/d?sslmode=maybe')).toThrow("sslmode 'maybe' is not known")
   })
 
   it('refuses a timestamp of another zone rather than guessing', () => {

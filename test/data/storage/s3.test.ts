@@ -21,11 +21,9 @@ const BUCKET = 'https://platform-artifacts.s3.eu-west-1.amazonaws.com'
 
 describe('signatures', () => {
   // The worked examples of AWS's documentation of Signature Version 4.
+  const keys = { access_key: 'AKIAIOSFODNN7EXAMPLE', secret_key: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' }
   const example = createS3Signer({
-    credentials: staticCredentials({
-      access_key: 'AKIAIOSFODNN7EXAMPLE',
-      secret_key: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
-    }),
+    credentials: staticCredentials(keys),
     region: 'us-east-1',
     now: () => new Date('2013-05-24T00:00:00Z'),
   })
@@ -43,11 +41,8 @@ describe('signatures', () => {
   })
 
   it('of requests are those of the documentation', async () => {
-    const headers = await example.headers({
-      method: 'GET',
-      url: 'https://examplebucket.s3.amazonaws.com/?lifecycle=',
-      headers: {},
-    })
+    const request = { method: 'GET', url: 'https://examplebucket.s3.amazonaws.com/?lifecycle=', headers: {} } as const
+    const headers = await example.headers(request, keys)
     expect(headers.authorization).toBe(
       'AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, ' +
         'SignedHeaders=host;x-amz-content-sha256;x-amz-date, ' +

@@ -6,7 +6,7 @@ import { startCache } from '../../../dev/cache.ts'
 import { startGitHost } from '../../../dev/git-host/start.ts'
 import { startObjectStore } from '../../../dev/object-store.ts'
 import { eventually } from '../../helpers/eventually.ts'
-import { startLogging } from '../../helpers/logging-process.ts'
+import { type LogLine, startLogging } from '../../helpers/logging-process.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { type FakeModel, startFakeModel } from './fake-model.ts'
@@ -61,6 +61,8 @@ export interface World {
   session(id: string): Promise<Session>
   /** Returns the sidecar's notifications once there are so many. That of a failed round may come after its end. */
   notified(count: number): Promise<Notification[]>
+  /** What core and worker have logged so far. */
+  logs(): LogLine[]
   reset(): void
   close(): Promise<void>
 }
@@ -74,6 +76,8 @@ export interface Options {
   /** Makes the variables that name the model's server; default is those of `openai`. */
   model_variables?: (url: string) => Record<string, string>
   notifications?: boolean
+  /** Makes further variables of core and worker. */
+  variables?: (databaseUrl: string) => Promise<Record<string, string>>
 }
 
 /** Starts core and worker as processes, surrounded by fakes that know only the contract. */
@@ -132,6 +136,7 @@ export async function startWorld(options: Options = {}): Promise<World> {
     GIT_TOKEN,
     NODE_EXTRA_CA_CERTS: git.ca_file,
     ...model_variables(model.url),
+    ...(await options.variables?.(database.url)),
   }
   const core = startLogging(['routes/main.ts'], env)
   const worker = startLogging(['pipeline/main.ts'], env)
@@ -196,6 +201,7 @@ export async function startWorld(options: Options = {}): Promise<World> {
           throw new Error(`${notifications.received.length} of ${count} notifications`)
         return notifications.received
       }),
+    logs: () => [...core.lines, ...worker.lines],
     reset: () => {
       sidecar.reset()
       model.reset()

@@ -1,50 +1,27 @@
 import { once } from 'node:events'
 import { connect as connectSocket, type Socket } from 'node:net'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { RedisConfig } from '../../../config/types.ts'
-import { createLogger } from '../../../src/base/log.ts'
-import { type Cache, connectCache } from '../../../src/data/cache/cache.ts'
+import type { Cache } from '../../../src/data/cache/cache.ts'
 import { type RedisServer, startRedis } from './server.ts'
-
-const SETTINGS = {
-  redis_url_env: '',
-  max_connections: 20,
-  socket_connect_timeout: 0.5,
-  socket_timeout: 0.5,
-  pool_timeout: 0.5,
-}
-const GONE = 'cache is not reachable, going on without it'
-const BACK = 'cache is reachable again'
+import { BACK, GONE, openedCaches } from './support.ts'
 
 let server: RedisServer
 let messages: string[]
 let errors: string[]
-const open_caches: Cache[] = []
 
 beforeAll(async () => {
   server = await startRedis()
 })
 afterAll(() => server?.kill())
-beforeEach(() => {
-  messages = []
-  errors = []
-})
-afterEach(async () => {
-  server.resume()
-  for (const cache of open_caches.splice(0)) await cache.close()
-})
+afterEach(() => server.resume())
 
+const openCache = openedCaches()
 async function open(url = server.url, changes: Partial<RedisConfig> = {}): Promise<Cache> {
-  const log = createLogger({
-    write: (line) => {
-      const entry = JSON.parse(line)
-      messages.push(entry.message)
-      if (entry.error) errors.push(entry.error.message)
-    },
-  })
-  const cache = await connectCache({ ...SETTINGS, url, ...changes }, log, globalThis.fetch)
-  open_caches.push(cache)
-  return cache
+  const opened = await openCache(url, changes)
+  messages = opened.messages
+  errors = opened.errors
+  return opened.cache
 }
 const connections = async () =>
   Number(/connected_clients:(\d+)/.exec(String(await server.ask(['INFO', 'clients'])))?.[1])

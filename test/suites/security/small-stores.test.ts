@@ -3,10 +3,10 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { lstat, readdir, readFile, rename, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { readDatabaseAddress } from '../../../config/database-address.ts'
 import { assignRole, openRoleStore, withFileLock } from '../../../sidecars/authz/role-store.ts'
 import { domainOf } from '../../../sidecars/iac/inventory/oci/credentials.ts'
 import { createDeliveries, Notification } from '../../../sidecars/notifications/deliveries.ts'
-import { toServerAddress } from '../../../src/data/db/connection.ts'
 import { useFolder } from '../../helpers/folder.ts'
 import { attack } from './attack.ts'
 
@@ -125,7 +125,9 @@ describe('names of the prototype', () => {
     })
 
   attack(GROUP, 'sslmode and realm', async () => {
-    expect(() => toServerAddress('postgresql://h/d?sslmode=constructor')).toThrow("sslmode 'constructor' is not known")
+    expect(() => readDatabaseAddress('postgresql://h/d?sslmode=constructor')).toThrow(
+      "sslmode 'constructor' is not known",
+    )
     expect(() => domainOf({}, 'eu-x-1', 'constructor')).toThrow('the OCI realm constructor is unknown')
     return 'tables of names are maps: sslmode ‘constructor’ is not known'
   })

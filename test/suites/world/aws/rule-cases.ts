@@ -18,6 +18,12 @@ const opening = (cidr: string, from: number, to = from, protocol = 'tcp') =>
   `ingress {\n  from_port = ${from}\n  to_port = ${to}\n  protocol = "${protocol}"\n  cidr_blocks = ["${cidr}"]\n}`
 const trust = (principal: string) =>
   `assume_role_policy = ${policy(`Effect = "Allow", Action = "sts:AssumeRole", Principal = ${principal}`)}`
+const tokenTrust = (subject: string) =>
+  `assume_role_policy = ${policy(
+    'Effect = "Allow", Action = "sts:AssumeRoleWithWebIdentity", ' +
+      'Principal = { Federated = "arn:aws:iam::123456789012:oidc-provider/token.actions.githubusercontent.com" }, ' +
+      `Condition = { StringLike = { "token.actions.githubusercontent.com:sub" = "${subject}" } }`,
+  )}`
 const brokers = (access: string) => `cluster_name = "NAME"
 kafka_version = "3.6.0"
 number_of_broker_nodes = 3
@@ -169,6 +175,30 @@ export const RULE_CASES: readonly RuleCase[] = [
     fine: 'name = "NAME"\npolicy = data.aws_iam_policy_document.narrow.json',
   },
   {
+    rule: 'aws.iam.escalation',
+    type: 'aws_iam_policy',
+    bad: `name = "NAME"\npolicy = ${allow('iam:PassRole', 'arn:aws:iam::123456789012:role/*')}`,
+    fine: `name = "NAME"\npolicy = ${allow('iam:PassRole', 'arn:aws:iam::123456789012:role/web')}`,
+  },
+  {
+    rule: 'aws.iam.full-iam',
+    type: 'aws_iam_policy',
+    bad: 'name = "NAME"\npolicy = data.aws_iam_policy_document.late.json',
+    fine: `name = "NAME"\npolicy = ${allow('iam:Get*', '*')}`,
+  },
+  {
+    rule: 'aws.iam.open-token-trust',
+    type: 'aws_iam_role',
+    bad: tokenTrust('repo:*'),
+    fine: tokenTrust('repo:acme/web:*'),
+  },
+  {
+    rule: 'aws.iam.wide-token-trust',
+    type: 'aws_iam_role',
+    bad: tokenTrust('repo:acme/*'),
+    fine: tokenTrust('repo:acme/web:*'),
+  },
+  {
     rule: 'aws.iam.not-action',
     type: 'aws_iam_policy',
     bad: `name = "NAME"\npolicy = ${policy('Effect = "Allow", NotAction = ["iam:*"], Resource = "*"')}`,
@@ -203,6 +233,12 @@ export const RULE_CASES: readonly RuleCase[] = [
     type: 'aws_sqs_queue',
     bad: `name = "NAME"\npolicy = ${anyone()}`,
     fine: `name = "NAME"\npolicy = ${anyone(ofAccount)}`,
+  },
+  {
+    rule: 'aws.iam.public-resource-policy',
+    type: 'aws_sqs_queue_policy',
+    bad: 'queue_url = "https://q"\npolicy = data.aws_iam_policy_document.public.json',
+    fine: 'queue_url = "https://q"\npolicy = data.aws_iam_policy_document.owner.json',
   },
   port('open-admin-port', opening('0.0.0.0/0', 22), opening('198.51.100.0/24', 22)),
   port('open-all-ports', opening('0.0.0.0/0', 0, 0, '-1'), opening('10.0.0.0/8', 0, 0, '-1')),
@@ -291,6 +327,47 @@ data "aws_iam_policy_document" "narrow" {
   statement {
     actions   = ["s3:GetObject"]
     resources = ["arn:aws:s3:::reports/*"]
+  }
+}
+
+resource "aws_s3_bucket" "late" {
+  bucket_prefix = "late"
+}
+
+data "aws_iam_policy_document" "late" {
+  source_policy_documents = [data.aws_iam_policy_document.public.json]
+  statement {
+    actions   = ["iam:*"]
+    resources = ["*"]
+  }
+}
+
+data "aws_iam_policy_document" "public" {
+  statement {
+    actions   = ["sqs:SendMessage"]
+    resources = ["*", aws_s3_bucket.late.arn]
+    principals {
+      type        = "AWS"
+      identifiers = ["*"]
+    }
+  }
+}
+
+data "aws_iam_policy_document" "owner" {
+  source_policy_documents = [data.aws_iam_policy_document.public.json]
+  statement {
+    effect    = "Deny"
+    actions   = ["sqs:*"]
+    resources = ["*", aws_s3_bucket.late.arn]
+    principals {
+      type        = "AWS"
+      identifiers = ["*"]
+    }
+    condition {
+      test     = "StringNotEquals"
+      variable = "aws:PrincipalAccount"
+      values   = ["123456789012"]
+    }
   }
 }
 `

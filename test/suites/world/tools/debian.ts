@@ -1,5 +1,5 @@
-import { chmod, readdir, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { type Tools, Unavailable } from '../part.ts'
 import { output } from './command.ts'
 import { withLock } from './lock.ts'
@@ -45,6 +45,54 @@ export async function debianProgram(
     await writeFile(started, `#!/bin/sh\nLD_LIBRARY_PATH='${path}' exec '${program}' "$@"\n`)
     await chmod(started, 0o755)
     return started
+  })
+}
+
+/**
+ * Command of a program of another release of Debian, with the libraries that it needs, also its own C library, unpacked
+ * into the cache.
+ * @param packages the one of the program first
+ * @throws Unavailable where the machine has no apt, or the release no such package
+ */
+export async function foreignProgram(
+  { release, program, packages }: { release: string; program: string; packages: readonly string[] },
+  { cache, say }: Pick<Tools, 'cache' | 'say'>,
+): Promise<string[]> {
+  const folder = join(cache, `debian-${release}-${packages[0]}`)
+  const command = async () => {
+    await stat(join(folder, 'complete'))
+    const loaders = await output('find', [folder, '-type', 'f', '-name', 'ld-linux-*.so.*'])
+    const loader = loaders.split('\n')[0] ?? ''
+    // Older releases have two folders of libraries, named after the machine.
+    const libraries = ['lib', 'usr/lib'].map((lib) => join(folder, lib, basename(dirname(loader)))).join(':')
+    return [loader, '--library-path', libraries, join(folder, program)]
+  }
+  const found = await command().catch(() => null)
+  if (found) return found
+  return withLock(cache, `debian-${release}-${packages[0]}`, async () => {
+    say(`unpacking ${packages[0]} of Debian ${release}`)
+    const lists = join(folder, 'lists')
+    await mkdir(join(lists, 'partial'), { recursive: true })
+    const keys = '/usr/share/keyrings/debian-archive-keyring.gpg'
+    await writeFile(
+      join(folder, 'sources.list'),
+      `deb [signed-by=${keys}] http://deb.debian.org/debian ${release} main\n`,
+    )
+    const settings = {
+      'Dir::Etc::sourcelist': join(folder, 'sources.list'),
+      'Dir::Etc::sourceparts': '/dev/null',
+      'Dir::State::lists': lists,
+      'Dir::Cache': join(folder, 'cache'),
+      'APT::Sandbox::User': 'root',
+    }
+    const flags = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`])
+    const apt = (...args: string[]) => output('apt-get', [...flags, '-qq', ...args], { cwd: folder })
+    await apt('update')
+    await apt('download', ...packages)
+    for (const file of await readdir(folder))
+      if (file.endsWith('.deb')) await output('dpkg-deb', ['-x', file, '.'], { cwd: folder })
+    await writeFile(join(folder, 'complete'), '')
+    return command()
   })
 }
 

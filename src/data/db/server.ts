@@ -1,0 +1,250 @@
+import postgres from 'postgres'
+import type { DatabaseAddress, DatabaseServer } from '../../../config/database-address.ts'
+import { parseExactly } from '../../base/json.ts'
+import { withTimeLimit } from '../../base/time.ts'
+import { listTypes, TIMESTAMPTZ, toFixedTimestamp, typeEntry } from './values.ts'
+
+/** The servers of one address, with what a pool has learned about them. */
+export type ServerRoute = ReturnType<typeof createRoute>
+export type ReadFile = (path: string) => Promise<string | null>
+
+export interface ConnectionCallbacks {
+  onnotice: (notice: postgres.Notice) => void
+  onnotify?: (channel: string, payload: string) => void
+  /** Called once when the connection is lost. */
+  onLost?: () => void
+}
+
+type Driver = postgres.Sql<Record<string, unknown>>
+type DriverOptions = postgres.Options<Record<string, postgres.PostgresType>>
+interface OpenServer {
+  driver: Driver
+  /** False if statements must not be prepared by name. */
+  prepares: boolean
+}
+
+/** Seconds for the connection to the only server of an address, and to each of several. */
+const CONNECT_SECONDS = 10
+const CONNECT_SECONDS_OF_SEVERAL = 3
+
+/** @param readFile reads the files of certificates; without it, an address that names some is refused */
+export function createRoute(address: DatabaseAddress, readFile?: ReadFile) {
+  const { servers, tls } = address
+  let preferred = 0
+  let certificates: Promise<object | string | false> | null = null
+  return {
+    address,
+    seconds: address.connect_timeout ?? (servers.length > 1 ? CONNECT_SECONDS_OF_SEVERAL : CONNECT_SECONDS),
+    /** The servers in the order of the next connection: first the one that was right last, or one by chance. */
+    order(): DatabaseServer[] {
+      const first = address.is_balanced ? Math.floor(Math.random() * servers.length) : preferred
+      return [...servers.slice(first), ...servers.slice(0, first)]
+    },
+    remember(server: DatabaseServer): void {
+      preferred = servers.indexOf(server)
+    },
+    tls: (server: DatabaseServer) => {
+      certificates ??= readTls(tls, readFile)
+      return certificates.then((read) =>
+        typeof read === 'object' ? { ...read, servername: serverName(server) } : read,
+      )
+    },
+  }
+}
+
+/** The name that the certificate of a server must have, and by which a server of many chooses one. */
+const serverName = ({ host }: DatabaseServer) => (/^[\d.]+$|:/.test(host) ? undefined : host)
+
+/** Returns the driver's option `ssl`. Throws when a file cannot be read. */
+async function readTls(tls: DatabaseAddress['tls'], readFile?: ReadFile): Promise<object | string | false> {
+  if (tls.mode === 'disable') return false
+  // Only this word lets the driver go on in the clear when the server knows no TLS.
+  if (tls.mode === 'prefer') return 'prefer'
+  const read = async (name: string, path: string) => {
+    if (path === '' || path === 'system') return undefined
+    const text = await readFile?.(path).catch(() => null)
+    if (!text) throw new Error(`the file of ${name} in the database URL cannot be read`)
+    return text
+  }
+  const files = {
+    ca: await read('sslrootcert', tls.authority_file),
+    cert: await read('sslcert', tls.certificate_file),
+    key: await read('sslkey', tls.key_file),
+  }
+  return {
+    ...Object.fromEntries(Object.entries(files).filter(([, text]) => text !== undefined)),
+    ...(tls.key_password && { passphrase: tls.key_password }),
+    ...(tls.min_version && { minVersion: tls.min_version }),
+    ...(tls.max_version && { maxVersion: tls.max_version }),
+    rejectUnauthorized: tls.mode !== 'require',
+    // The authority is checked, the name is not.
+    ...(tls.mode === 'verify-ca' && { checkServerIdentity: () => undefined }),
+  }
+}
+
+/**
+ * Opens a connection to the first server of the route that answers and is what `target_session_attrs` asks for. Throws
+ * the error of the server; if there are several, one that says what is wrong with each.
+ */
+export async function openServer(route: ServerRoute, callbacks: ConnectionCallbacks): Promise<OpenServer> {
+  const { target } = route.address
+  const faults: { server: DatabaseServer; error: Error }[] = []
+  for (const wanted of target === 'prefer-standby' ? (['standby', 'any'] as const) : [target])
+    for (const server of route.order()) {
+      if (faults.some((fault) => fault.server === server && !(fault.error instanceof WrongServer))) continue
+      try {
+        const opened = await greet(route, server, wanted, callbacks)
+        route.remember(server)
+        return opened
+      } catch (error) {
+        faults.push({ server, error: error instanceof Error ? error : new Error('unknown error') })
+      }
+    }
+  const [first] = faults
+  if (!first || (route.address.servers.length === 1 && !(first.error instanceof WrongServer))) throw first?.error
+  const said = faults.map(({ server, error }) => `${server.host}:${server.port}: ${reasonOf(error)}`)
+  const code = faults.find(({ error }) => 'code' in error)?.error
+  throw Object.assign(
+    new Error(`no server of the database can be used: ${[...new Set(said)].join(', ')}`, { cause: code }),
+    {
+      code: code && 'code' in code ? code.code : 'CONNECTION_REFUSED',
+    },
+  )
+}
+
+/** The text of an error. If all addresses of a host failed, only the parts of the error have one. */
+function reasonOf(error: Error): string {
+  if (error instanceof AggregateError && error.errors[0] instanceof Error) return reasonOf(error.errors[0])
+  return error.message || ('code' in error ? String(error.code) : error.name)
+}
+
+class WrongServer extends Error {}
+
+interface Greeting {
+  pid: number
+  standby: boolean
+  read_only: boolean
+  time_zone: string
+}
+const GREETING = `SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS standby,
+  current_setting('transaction_read_only') = 'on' AS read_only, current_setting('TimeZone') AS time_zone`
+
+/** Connects to one server and finds out what it is. Throws `WrongServer` if it is not `wanted`. */
+async function greet(
+  route: ServerRoute,
+  server: DatabaseServer,
+  wanted: DatabaseAddress['target'],
+  callbacks: ConnectionCallbacks,
+): Promise<OpenServer> {
+  const loggedIn = Promise.withResolvers<void>()
+  const hungUp = Promise.withResolvers<never>()
+  hungUp.promise.catch(() => {})
+  let isOpen = false
+  const options = {
+    ...driverOptions(route, server, callbacks),
+    ssl: await route.tls(server),
+    port: portOf(server, () => hungUp.reject(named('CONNECTION_CLOSED', 'the server ended the connection', server))),
+    onparameter: () => loggedIn.resolve(),
+    onclose: () => {
+      if (isOpen) callbacks.onLost?.()
+    },
+  }
+  // The types of the driver know only one server, and not all of its options.
+  const driver = postgres(options as unknown as DriverOptions)
+  try {
+    const greeting = driver.unsafe<(Greeting & postgres.Row)[]>(GREETING)
+    const late = () => named('CONNECT_TIMEOUT', `no connection within ${route.seconds} s`, server)
+    // Behind a pooler the statement may wait for long, which is no fault of the connection.
+    await withTimeLimit(route.seconds * 1_000, Promise.race([loggedIn.promise, greeting, hungUp.promise]), late)
+    const answer = await Promise.race([greeting, hungUp.promise])
+    const [row] = answer
+    if (!row) throw new Error('the server did not say what it is')
+    const fault = faultOf(row, wanted)
+    if (fault !== null) throw new WrongServer(fault)
+    if (!/^(?:Etc\/)?(?:UTC|UCT|Zulu|Universal|GMT)$/i.test(row.time_zone))
+      throw new Error(
+        `the pooler before the database does not pass on the setting TimeZone, and sessions have ${row.time_zone}: ` +
+          'set it with ALTER ROLE … SET TimeZone TO UTC for the role of the platform',
+      )
+    isOpen = true
+    // A pooler gives its clients numbers of its own, because it changes their processes.
+    const isPooled = answer.state.pid !== row.pid
+    return { driver, prepares: route.address.prepare ?? !isPooled }
+  } catch (error) {
+    void driver.end({ timeout: 0 }).catch(() => {})
+    throw explained(error)
+  }
+}
+
+const named = (code: string, text: string, { host, port }: DatabaseServer) =>
+  Object.assign(new Error(`${text} (${host}:${port})`), { code })
+
+/** Says what is wrong with a server; null for the right one. */
+function faultOf({ standby, read_only }: Greeting, wanted: DatabaseAddress['target']): string | null {
+  if (wanted === 'read-write' && read_only) return 'it is read-only'
+  if (wanted === 'read-only' && !read_only) return 'it is not read-only'
+  if (wanted === 'primary' && standby) return 'it is a standby'
+  if (wanted === 'standby' && !standby) return 'it is no standby'
+  return null
+}
+
+/** Adds what to do to the error of a pooler that refuses a parameter of the start. */
+function explained(error: unknown): unknown {
+  if (!(error instanceof Error) || !error.message.startsWith('unsupported startup parameter')) return error
+  return new Error(
+    `${error.message}. The pooler before the database refuses it: take it out of the URL and set it for the role with ` +
+      'ALTER ROLE … SET',
+    { cause: error },
+  )
+}
+
+/**
+ * The driver's option `port`. When a server hangs up before it has greeted, the driver connects anew at once, without
+ * end, and tells nobody. It reads the port twice for each connection, so a third time means that; the port 0, which
+ * nobody has, ends its attempts.
+ */
+function portOf({ port }: DatabaseServer, onHangUp: () => void): number[] {
+  let reads = 0
+  return Object.defineProperty([port], 0, {
+    get: () => {
+      if (++reads <= 2) return port
+      onHangUp()
+      return 0
+    },
+  })
+}
+
+const INT8 = 20
+/** `json` and `jsonb`. A text is sent as already serialised JSON; the queue library relies on that. */
+const JSON_TYPES = [114, 3802]
+const toJsonText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/** The settings of every connection. The driver supports some of them that its types omit. */
+function driverOptions({ address, seconds }: ServerRoute, server: DatabaseServer, callbacks: ConnectionCallbacks) {
+  const { user, password, database, settings, tls, keepalive } = address
+  const isSocket = server.host.startsWith('/')
+  return {
+    onnotice: callbacks.onnotice,
+    onnotify: callbacks.onnotify,
+    host: [server.hostaddr || server.host],
+    ...(isSocket && { path: `${server.host}/.s.PGSQL.${server.port}` }),
+    ...(user && { user }),
+    ...(password && { password }),
+    ...(database && { database }),
+    sslnegotiation: tls.is_direct ? 'direct' : null,
+    keep_alive: keepalive ?? 60,
+    max: 1,
+    // The pool decides how long a connection lives, because the driver does not know our transactions.
+    idle_timeout: 0,
+    max_lifetime: null,
+    connect_timeout: seconds,
+    fetch_types: false,
+    connection: { application_name: 'platform', ...settings, TimeZone: 'UTC' },
+    types: {
+      ...listTypes,
+      timestamptz: typeEntry(TIMESTAMPTZ, toFixedTimestamp),
+      int8: typeEntry(INT8, Number, String),
+      ...Object.fromEntries(JSON_TYPES.map((type) => [`json${type}`, typeEntry(type, parseExactly, toJsonText)])),
+    },
+  }
+}
