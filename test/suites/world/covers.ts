@@ -58,7 +58,7 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
   oidc: [
     ...['src/access', 'routes/access.ts', 'routes/middleware.ts', 'console/build', 'console/client', 'npm:jose'],
     'npm:oidc-client-ts',
-    ...['test/suites/console/sign-in', 'test/suites/world/oidc'],
+    ...['test/suites/console/sign-in', 'test/suites/world/oidc', 'docs/sign-in.md'],
   ],
   collector: [
     ...['src/observe', 'src/runtime', 'npm:@opentelemetry/sdk-trace-base', 'npm:@opentelemetry/otlp-transformer'],
