@@ -76,6 +76,7 @@ const RESOURCE_POLICIES = [
   'aws_kms_key',
   'aws_kms_key_policy',
   'aws_kms_external_key',
+  'aws_kms_replica_key',
   'aws_ecr_repository_policy',
   'aws_secretsmanager_secret',
   'aws_secretsmanager_secret_policy',
@@ -87,8 +88,18 @@ const RESOURCE_POLICIES = [
   'aws_kinesis_resource_policy',
   'aws_s3_access_point',
   'aws_s3control_access_point_policy',
+  'aws_acmpca_policy',
+  'aws_cloudwatch_log_resource_policy',
+  'aws_codeartifact_domain_permissions_policy',
+  'aws_codeartifact_repository_permissions_policy',
+  'aws_glue_resource_policy',
+  'aws_media_store_container_policy',
+  'aws_msk_cluster_policy',
+  'aws_redshift_resource_policy',
+  'aws_ses_identity_policy',
+  'aws_sesv2_email_identity_policy',
 ]
-const POLICY_KEYS = ['policy', 'access_policy', 'resource_policy']
+const POLICY_KEYS = ['policy', 'access_policy', 'resource_policy', 'policy_document']
 
 /** Default actions of a listener that pass requests on. */
 const SERVES = ['forward', 'authenticate-cognito', 'authenticate-oidc']
@@ -350,12 +361,12 @@ export const awsRules: Rule[] = [
     reason: 'Without a source every AWS account can run the function at your cost.',
     fix: 'Set source_arn, source_account or principal_org_id, or name the principal.',
     severity: 'error',
-    types: ['aws_lambda_permission'],
-    message: 'Every AWS account may invoke the function.',
+    types: ['aws_lambda_permission', 'aws_lambda_layer_version_permission'],
+    message: 'Every AWS account may use the function or the layer.',
     isBrokenBy: (subject) =>
       textOf(subject, 'principal') === '*' &&
       textOf(subject, 'function_url_auth_type') !== 'NONE' &&
-      ['source_arn', 'source_account', 'principal_org_id'].every((key) => isAbsent(subject, key)),
+      ['source_arn', 'source_account', 'principal_org_id', 'organization_id'].every((key) => isAbsent(subject, key)),
   },
   {
     id: 'aws.compute.public-function-url',
