@@ -145,8 +145,15 @@ const withoutSuffix = (name: string) => name.replace(/\.git$/, '')
 async function serveGit(site: Site, c: Context<HostEnv, '/:owner/:name/*'>, asked: string | undefined) {
   const service = SERVICES.find((candidate) => candidate === asked)
   const repository = await findRepository(site.data_dir, c.req.param('owner'), withoutSuffix(c.req.param('name')))
+  if (repository?.rules.moved_to !== undefined) {
+    const { pathname, search } = new URL(c.req.url)
+    const rest = pathname.slice(pathname.indexOf('/info/refs'))
+    return c.redirect(`${site.url}/${repository.rules.moved_to}.git${rest}${search}`, 301)
+  }
   const mayRead = repository !== null && !repository.private && service !== 'git-receive-pack'
   if (!c.var.authenticated && !mayRead) return unauthorized(c)
+  const refusal = service === 'git-receive-pack' ? repository?.rules.no_push : undefined
+  if (refusal !== undefined) return c.text(refusal, 403)
   if (!repository || !service) return c.text('Not Found', repository ? 403 : 404)
   if (c.req.method === 'GET') advertise(c.env.incoming, c.env.outgoing, repository, service)
   else exchange(c.env.incoming, c.env.outgoing, repository, service, c.var.disturbance)
@@ -210,7 +217,8 @@ function serve(request: IncomingMessage, repository: Repository, service: Servic
   const protocol = request.headers['git-protocol']
   const env: Record<string, string> =
     typeof protocol === 'string' && /^[a-z0-9=:]{1,64}$/.test(protocol) ? { GIT_PROTOCOL: protocol } : {}
-  return spawn('git', [...GIT_OPTIONS, service.slice(4), '--stateless-rpc', ...flags, repository.path], {
+  const hooks = repository.rules.refused_branches === undefined ? [] : ['-c', `core.hooksPath=${repository.path}/hooks`]
+  return spawn('git', [...GIT_OPTIONS, ...hooks, service.slice(4), '--stateless-rpc', ...flags, repository.path], {
     env: createGitEnvironment(env),
     stdio: ['pipe', 'pipe', 'ignore'],
   })

@@ -18,11 +18,16 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
     ...['sidecars/iac', 'src/plan', 'src/rules', 'eval', 'dev/demo', 'test/suites/world/providers'],
     'dev/engine',
   ],
+  checkov: ['src/rules', 'docs/rules-catalogue.yaml', 'test/suites/world/checkov'],
   schemas: [
     ...['src/prompts', 'src/plan', 'src/hcl', 'sidecars/iac/schema', 'dev/prompt-lint'],
     'test/suites/world/schemas',
   ],
   oracles: ['src/llm', 'npm:openai', 'test/suites/oracles', 'test/suites/world/oracles'],
+  'model-servers': [
+    ...['src/llm', 'src/agent', 'dev/scripted-model', 'npm:openai', 'test/helpers/model-server.ts'],
+    ...['test/suites/world/phoenix/platform.ts', 'test/suites/world/model-servers'],
+  ],
   'git-hosts': ['src/pull-requests', 'src/repository', 'dev/git-host', 'npm:@octokit/core', ...gitHosts('github')],
   gitlab: ['src/pull-requests', 'src/repository', ...gitHosts('gitlab')],
   'azure-devops': ['src/pull-requests', 'src/repository', ...gitHosts('azure-devops')],
@@ -53,7 +58,7 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
   oidc: [
     ...['src/access', 'routes/access.ts', 'routes/middleware.ts', 'console/build', 'console/client', 'npm:jose'],
     'npm:oidc-client-ts',
-    ...['test/suites/console/sign-in', 'test/suites/world/oidc'],
+    ...['test/suites/console/sign-in', 'test/suites/world/oidc', 'docs/sign-in.md'],
   ],
   collector: [
     ...['src/observe', 'src/runtime', 'npm:@opentelemetry/sdk-trace-base', 'npm:@opentelemetry/otlp-transformer'],
