@@ -187,40 +187,33 @@ export function createFitting(
   }
   return {
     shorten,
-    /** Calls the model, and once more with shorter messages when the provider reports that they are too long. */
+    /**
+     * Calls the model, and again with shorter messages while the provider reports that they are too long: what a
+     * server counts may be far from the estimate, and the texts of some do not tell the limit.
+     */
     call: async <Reply>(messages: Message[], tools: readonly Tool[], ask: () => Promise<Reply>): Promise<Reply> => {
-      try {
-        return await ask()
-      } catch (error) {
-        if (!budget || !isOverlong(error)) throw error
-        limit = (estimateMessages(messages, budget) + estimateTools(tools, budget)) * shareToKeep(error.message)
-        if (!shorten(messages, tools)) throw error
-        return await ask()
-      }
+      for (let shortened = 0; ; shortened++)
+        try {
+          return await ask()
+        } catch (error) {
+          if (!budget || shortened === MAX_SHORTENINGS || !isOverlong(error)) throw error
+          limit = (estimateMessages(messages, budget) + estimateTools(tools, budget)) * shareToKeep(error.message)
+          if (!shorten(messages, tools)) throw error
+        }
     },
   }
 }
 
+/** Maximum calls that are repeated with shorter messages. */
+const MAX_SHORTENINGS = 3
+
 const estimateTools = (tools: readonly Tool[], { estimate }: ContextBudget): number =>
   tools.reduce((total, { definition }) => total + estimate(JSON.stringify(definition)), 0)
 
-const EXCEED = "exceed(s|ed|ing)? (the |this |its )?(model'?s? |available |allowed )*(maximum |max )?(allowed )?"
-
-/** Error texts of providers about a prompt that is too long for the model. */
-const OVERLONG = [
-  /prompt is too long/i,
-  /\b(prompt|input|request|context|conversation|message)s? (is |are |was )?too (long|large)\b/i,
-  /maximum (context|prompt|input|sequence) (length|window|size|tokens)/i,
-  /(context|prompt|input|token)[_ -]?(length|window|size|limit|count|tokens)?[_ -]?(is |was )?exceed(ed|s)?\b/i,
-  new RegExp(`${EXCEED}(context|input|prompt|token|number of tokens|sequence)`, 'i'),
-  /(max_tokens|max_new_tokens)[`']? (exceed|must be <=)/i,
-  /reduce the length of (the|your) (messages|prompt|input)/i,
-  /(greater|longer|larger) than the (model'?s )?(maximum )?context/i,
-  /too large for model with \d+ maximum context/i,
-  /too many (input )?tokens/i,
-  /request_too_large|request exceeds the maximum size/i,
-  /context_length_exceeded|model_context_window_exceeded/i,
-]
+/** What errors about a prompt that is too long have in common: what is measured, and that it is too much. */
+const MEASURED = /context|prompt|input|message|sequence|conversation|token|request/i
+const TOO_MUCH =
+  /exceed|overflow|too[ _](long|large|many|big)|(long|larg|great)er than|not enough|maximum|reduce|shorter|must be <=/i
 const NOT_OVERLONG = /rate.?limit|quota|thrott|per (minute|day|second)|please wait|try again later/i
 const STATUSES = new Set([400, 413, 422, 500, 502])
 
@@ -230,7 +223,7 @@ export function isOverlong(error: unknown): error is PlatformError {
     return false
   return (
     error.status === 413 ||
-    (!NOT_OVERLONG.test(error.message) && OVERLONG.some((pattern) => pattern.test(error.message)))
+    (!NOT_OVERLONG.test(error.message) && MEASURED.test(error.message) && TOO_MUCH.test(error.message))
   )
 }
 

@@ -18,12 +18,16 @@ interface LlmDeps extends Pick<LlmTools, 'fetch' | 'log'>, Partial<Pick<LlmTools
   backoffMs?: number
 }
 
+/** Half of a configured context window is left to the messages: a server refuses an answer that has no room in it. */
+const answerTokens = ({ max_output_tokens, context_tokens }: LlmConfig): number =>
+  context_tokens > 0 ? Math.min(max_output_tokens, Math.floor(context_tokens / 2)) : max_output_tokens
+
 /** Creates the client for the configured models. A deployment is connected on its first call. */
 export function createLlmClient(config: LlmConfig, { backoffMs = 1000, ...deps }: LlmDeps): LlmClient {
   const routeTo = createRouter(config, { readFile: async () => null, now: Date.now, ...deps })
   const modelOf = (role: ModelRole) => (role === 'main' ? config.model : config.small_model)
   const searchRoute = (role: ModelRole) => routeTo(config.web_search_model || modelOf(role))
-  const settings = { max_output_tokens: config.max_output_tokens, temperature: config.temperature }
+  const settings = { max_output_tokens: answerTokens(config), temperature: config.temperature }
   const common = { timeoutS: config.timeout, backoffMs, log: deps.log }
   return {
     complete: async (request) =>

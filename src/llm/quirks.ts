@@ -1,7 +1,17 @@
 import type { CallFailure } from './failure.ts'
 
-/** Parameters that some models refuse. They are omitted when the quirks or a refusal say so. */
-const PARAMETERS = ['temperature', 'reasoning_effort', 'tool_choice'] as const
+/**
+ * What some models or servers refuse: parameters, a message whose content is null, a message of the system, several
+ * calls in one message. They are omitted or written otherwise when the quirks or a refusal say so.
+ */
+const PARAMETERS = [
+  'temperature',
+  'reasoning_effort',
+  'tool_choice',
+  'parallel_calls',
+  'null_content',
+  'system_role',
+] as const
 export type Parameter = (typeof PARAMETERS)[number]
 
 /** A method of a model's web search; see `search.ts`. */
@@ -22,6 +32,8 @@ export interface Quirks {
   echo: readonly ('reasoning_content' | 'reasoning_details' | 'extra_content')[]
   /** Matches the call ids that the provider accepts; other ids are replaced. */
   call_id?: RegExp
+  /** The largest answer that the server allows, in tokens; learnt from its refusals. */
+  maxOutput?: number
   /** The highest temperature that the model accepts; a higher configured one is lowered to it. */
   maxTemperature?: number
 }
@@ -37,32 +49,91 @@ export const quirksOf = (own: Partial<Quirks> = {}): Quirks => ({
   ...own,
 })
 
-const COMPLAINT = /unsupported|not support|deprecat|unrecogni[sz]ed|unknown|not permitted|not allowed|only the default/i
-/** The names that a parameter has in other wire forms, as their errors mention them. */
-const OTHER_NAMES: Record<string, RegExp> = {
-  reasoning_effort: /\b(reasoning_effort|effort|thinking|thinking_?[lL]evel|output_config)\b/,
+/** A request, as far as refusals are about it. */
+interface Sent {
+  messages?: readonly { role: string; content?: unknown; tool_calls?: readonly unknown[] }[]
 }
 
 /**
- * Learns from a refusal by status 400 or 422. A refused parameter is omitted from now on, and a refused `max_tokens` is
- * sent as `max_completion_tokens`. Returns true if something was learnt, so that repeating the call may help.
+ * What a request can do without, as refusals call it, and whether it was sent. Leaving it out is harmless, so a refusal
+ * that names it is enough: each server has words of its own for the rest.
+ */
+const OMISSIBLE: Record<Parameter, { named: RegExp; isSent(sent: Sent): boolean }> = {
+  temperature: { named: /\btemperature\b/i, isSent: (sent) => 'temperature' in sent },
+  reasoning_effort: {
+    // The other names are those of other wire forms.
+    named: /\b(reasoning_effort|effort|thinking|thinking_?[lL]evel|output_config)\b/,
+    isSent: (sent) => 'reasoning_effort' in sent,
+  },
+  tool_choice: { named: /\btool[_ ]choice\b/i, isSent: (sent) => 'tool_choice' in sent },
+  parallel_calls: {
+    named: /\b(single|one|parallel|multiple) tool[- _]?calls?\b/i,
+    isSent: ({ messages = [] }) => messages.some(({ tool_calls: calls }) => (calls?.length ?? 0) > 1),
+  },
+  null_content: {
+    named: /\bcontent\b/i,
+    isSent: ({ messages = [] }) => messages.some(({ content }) => content === null),
+  },
+  system_role: {
+    named:
+      /\bsystem\b[^.]*\b(role|message|prompt|instruction)|\b(role|message|prompt|instruction)s?\b[^.]*\bsystem\b|\bonly\b.*\broles\b/i,
+    isSent: ({ messages = [] }) => messages[0]?.role === 'system',
+  },
+}
+/** The statuses of a refusal. A server that renders a template answers 500 when the template refuses a message. */
+const REFUSED = [400, 422]
+const TEMPLATE_FAILED = /\b(template|jinja)/i
+const UNKNOWN_CAP =
+  /max_completion_tokens|unsupported|not support|deprecat|unrecogni[sz]ed|unknown|extra|not permitted|not allowed/i
+
+/**
+ * Learns from a refusal. What it names and can be left out is left out from now on; a refused `max_tokens` is sent as
+ * `max_completion_tokens`, and one that is too large is lowered to what the refusal allows. Returns true if something
+ * was learnt, so that repeating the call may help.
  */
 export function learnUnsupported(
   deployment: { quirks: Quirks; unsupported: Set<Parameter> },
-  failure: CallFailure,
-  sent: object,
+  { status, message, parameter }: CallFailure,
+  sent: Sent,
 ): boolean {
-  if ((failure.status !== 400 && failure.status !== 422) || !COMPLAINT.test(failure.message)) return false
-  const complains = (name: string) =>
-    failure.parameter === null
-      ? (OTHER_NAMES[name]?.test(failure.message) ?? new RegExp(`\\b${name}\\b`).test(failure.message))
-      : failure.parameter === name
   const { quirks, unsupported } = deployment
-  if (quirks.cap === 'max_tokens' && complains('max_tokens')) {
+  const isTemplate = status === 500 && TEMPLATE_FAILED.test(message)
+  if (!REFUSED.includes(status) && !isTemplate) return false
+  const most = allowedOutput(message, quirks.cap in sent ? Number(sent[quirks.cap as keyof Sent]) : 0)
+  if (most !== null) {
+    quirks.maxOutput = most
+    return true
+  }
+  const namesCap = parameter === null ? /\bmax_tokens\b/.test(message) : parameter === 'max_tokens'
+  if (quirks.cap === 'max_tokens' && namesCap && UNKNOWN_CAP.test(message)) {
     quirks.cap = 'max_completion_tokens'
     return true
   }
-  const refused = PARAMETERS.find((name) => name in sent && complains(name))
+  const refused = PARAMETERS.find((name) => {
+    const { named, isSent } = OMISSIBLE[name]
+    return isSent(sent) && (named.test(message) || parameter === name)
+  })
   if (refused) unsupported.add(refused)
   return refused !== undefined
 }
+
+const CAP = /\bmax[_ ](completion_|new_|output_)?tokens\b|\bcompletion\b/i
+const WINDOW = /\bcontext\b|`inputs`|\binput tokens\b/i
+
+/**
+ * Returns the largest answer that a refusal allows; null when it is not about the size of the answer. Where the limit
+ * is that of the context window, half of it is left to the messages.
+ * @param cap the size that was sent
+ */
+function allowedOutput(message: string, cap: number): number | null {
+  if (!CAP.test(message)) return null
+  const numbers = [...message.matchAll(/\d[\d,_]*/g)].map(([digits]) => Number(digits.replaceAll(/[,_]/g, '')))
+  if (!numbers.includes(cap)) numbers.push(cap)
+  // The size that was sent, and its sum with the messages, are above the limit.
+  const limit = Math.max(0, ...numbers.filter((number) => number < cap))
+  const most = WINDOW.test(message) ? Math.floor(limit / 2) : limit
+  return most >= SMALLEST_OUTPUT && most < cap ? most : null
+}
+
+/** A limit below this many tokens is another number of the text. */
+const SMALLEST_OUTPUT = 256

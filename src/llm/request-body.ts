@@ -23,7 +23,7 @@ export function chatBody(deployment: Deployment, request: InferenceRequest, sett
   const { unsupported, quirks } = deployment
   if (thinking && tools?.length) throw badInference('thinking and tools exclude each other')
   const body: Body = { model: deployment.modelId, messages: wireMessages(request.messages, deployment) }
-  body[quirks.cap] = settings.max_output_tokens
+  body[quirks.cap] = Math.min(settings.max_output_tokens, quirks.maxOutput ?? settings.max_output_tokens)
   if (!unsupported.has('temperature')) {
     const temperature = thinking ? 1 : (request.temperature ?? settings.temperature)
     body.temperature = Math.min(temperature, quirks.maxTemperature ?? temperature)
@@ -40,8 +40,12 @@ export function chatBody(deployment: Deployment, request: InferenceRequest, sett
 }
 
 function wireMessages(messages: readonly Message[], deployment: Deployment): WireMessage[] {
-  const idOf = callIds(deployment.quirks.call_id)
-  return messages.map((message): WireMessage => {
+  const { quirks, unsupported } = deployment
+  const idOf = callIds(quirks.call_id)
+  const nothing = unsupported.has('null_content') ? '' : null
+  const single = unsupported.has('parallel_calls') ? withSingleCalls(messages) : messages
+  const taken = unsupported.has('system_role') ? withoutSystem(single) : single
+  return taken.map((message): WireMessage => {
     if (message.role === 'tool') return { ...message, tool_call_id: idOf(message.tool_call_id) }
     if (message.role !== 'assistant') return message
     const { fields, calls } = carriedFields(message, deployment)
@@ -51,7 +55,33 @@ function wireMessages(messages: readonly Message[], deployment: Deployment): Wir
       const call: WireCall = { id: idOf(id), type: 'function', function: { name, arguments: sentArguments(text) } }
       return Object.assign(call, calls[id])
     })
-    return Object.assign({ role: 'assistant' as const, content: message.content, tool_calls: toolCalls }, fields)
+    return Object.assign(
+      { role: 'assistant' as const, content: message.content ?? nothing, tool_calls: toolCalls },
+      fields,
+    )
+  })
+}
+
+/** Puts the system prompt before the first message of the user, for models whose template has no role for it. */
+function withoutSystem(messages: readonly Message[]): readonly Message[] {
+  const [first, second, ...rest] = messages
+  if (first?.role !== 'system' || second?.role !== 'user') return messages
+  return [{ ...second, content: `${first.content}\n\n${second.content}` }, ...rest]
+}
+
+/** Gives each call a message of its own, with its result after it. */
+function withSingleCalls(messages: readonly Message[]): Message[] {
+  const results = messages.filter((message) => message.role === 'tool')
+  const moved = new Set<Message>()
+  return messages.flatMap((message): Message[] => {
+    if (moved.has(message)) return []
+    if (message.role !== 'assistant' || (message.tool_calls?.length ?? 0) < 2) return [message]
+    const { tool_calls: calls = [], ...said } = message
+    return calls.flatMap((call, index) => {
+      const own = results.filter(({ tool_call_id }) => tool_call_id === call.id)
+      for (const result of own) moved.add(result)
+      return [{ ...(index === 0 ? said : { role: 'assistant' as const, content: null }), tool_calls: [call] }, ...own]
+    })
   })
 }
 

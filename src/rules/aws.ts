@@ -1,5 +1,5 @@
 import { joinNames } from '../base/text.ts'
-import { audiencesOf, EVERY_PORT, isOpen, networkRules, type Opening, protocolOf } from './network.ts'
+import { audiencesOf, describeOpening, EVERY_PORT, networkRules, type Opening, protocolOf } from './network.ts'
 import { type Statement, statementsIn } from './policies/document.ts'
 import { governsIam, grantsIn, isAdmin, stepsIn } from './policies/identity.ts'
 import { coversEverything, isEverything } from './policies/patterns.ts'
@@ -104,8 +104,19 @@ const POLICY_KEYS = ['policy', 'access_policy', 'resource_policy', 'policy_docum
 /** Default actions of a listener that pass requests on. */
 const SERVES = ['forward', 'authenticate-cognito', 'authenticate-oidc']
 
+const ACCESS_LISTS = ['aws_network_acl', 'aws_network_acl_rule']
+
 export const awsRules: Rule[] = [
   ...networkRules('aws', OPENING_TYPES, openings),
+  {
+    id: 'aws.network.open-access-list',
+    title: 'Network access list open to the internet',
+    reason: 'The list no longer stops what a security group lets through by mistake.',
+    fix: 'Admit the networks and ports that the subnet serves, and the ports of answers above 1023.',
+    severity: 'warning',
+    types: ACCESS_LISTS,
+    check: (subject) => accessListOpenings(subject).flatMap(describeOpening),
+  },
   {
     id: 'aws.storage.public-bucket-acl',
     title: 'Public access list of a bucket',
@@ -132,15 +143,6 @@ export const awsRules: Rule[] = [
     isBrokenBy: (subject) =>
       textOf(subject, 'protocol') === 'HTTP' &&
       blocksOf(subject, 'default_action').some((action) => SERVES.includes(textOf(action, 'type') ?? '')),
-  },
-  {
-    id: 'aws.storage.public-access-allowed',
-    title: 'Block of public access switched off',
-    reason: 'The block is what stops a public policy or access list that slips in later.',
-    fix: 'Set all four switches to true.',
-    severity: 'warning',
-    types: ['aws_s3_bucket_public_access_block', 'aws_s3_account_public_access_block'],
-    check: flagsAre(false, 'block_public_acls', 'block_public_policy', 'ignore_public_acls', 'restrict_public_buckets'),
   },
   {
     id: 'aws.storage.public-access-block-removed',
@@ -181,29 +183,6 @@ export const awsRules: Rule[] = [
     message: 'The brokers get public addresses.',
     isBrokenBy: (subject) =>
       hasValue(subject, 'broker_node_group_info.connectivity_info.public_access.type', 'SERVICE_PROVIDED_EIPS'),
-  },
-  {
-    id: 'aws.storage.public-snapshot',
-    title: 'Snapshot or image shared with everyone',
-    reason: 'Every AWS account can copy the data in it.',
-    fix: 'Share with named accounts only.',
-    severity: 'error',
-    types: ['aws_db_snapshot', 'aws_db_cluster_snapshot', 'aws_ami_launch_permission'],
-    message: 'It is shared with every account.',
-    isBrokenBy: (subject) => textsOf(subject, 'shared_accounts').includes('all') || textOf(subject, 'group') === 'all',
-  },
-  {
-    id: 'aws.network.public-cluster-endpoint',
-    title: 'Kubernetes API open to the internet',
-    reason: 'Anyone can reach the API of the cluster; only its authentication is left between.',
-    fix: 'Name the networks in public_access_cidrs, or use the private endpoint only.',
-    severity: 'warning',
-    types: ['aws_eks_cluster'],
-    message: 'The public endpoint of the cluster admits every address.',
-    isBrokenBy: (subject) =>
-      blocksOf(subject, 'vpc_config').some(
-        (config) => flagOf(config, 'endpoint_public_access') !== false && isOpen(config, 'public_access_cidrs'),
-      ),
   },
   {
     id: 'aws.storage.force-destroy',
@@ -426,7 +405,39 @@ function openings(subject: Subject): Opening[] {
   return blocksOf(subject, 'port_info').flatMap((rule) => openingsOf(rule, 'protocol'))
 }
 
-const SOURCES = ['cidr_blocks', 'ipv6_cidr_blocks', 'cidr_ipv4', 'cidr_ipv6', 'cidrs', 'ipv6_cidrs']
+/** Returns what an access list admits; the first matching entry decides, so an earlier one for everyone hides later ones. */
+function accessListOpenings(subject: Subject): Opening[] {
+  const isList = subject.type === 'aws_network_acl'
+  const entries = isList ? blocksOf(subject, 'ingress') : flagOf(subject, 'egress') === true ? [] : [subject]
+  const [action, number] = isList ? ['action', 'rule_no'] : ['rule_action', 'rule_number']
+  const denied: Opening[] = []
+  return entries
+    .toSorted((a, b) => (numberOf(a, number) ?? 0) - (numberOf(b, number) ?? 0))
+    .flatMap((entry) => {
+      const openings = openingsOf(entry, 'protocol')
+      if (textOf(entry, action)?.toLowerCase() === 'allow')
+        return openings.filter((opening) => !denied.some((earlier) => covers(earlier, opening)))
+      denied.push(...openings)
+      return []
+    })
+}
+
+const covers = (earlier: Opening, { audience, protocol, from, to }: Opening) =>
+  earlier.audience === audience &&
+  (earlier.protocol === 'all' || earlier.protocol === protocol) &&
+  earlier.from <= from &&
+  earlier.to >= to
+
+const SOURCES = [
+  'cidr_block',
+  'ipv6_cidr_block',
+  'cidr_blocks',
+  'ipv6_cidr_blocks',
+  'cidr_ipv4',
+  'cidr_ipv6',
+  'cidrs',
+  'ipv6_cidrs',
+]
 
 function openingsOf(rule: View, protocolKey: string): Opening[] {
   const protocol = protocolOf(textOf(rule, protocolKey))

@@ -3,6 +3,7 @@ import { awsRules } from './aws.ts'
 import { azureRules } from './azure.ts'
 import { changeRules } from './common/change-rules.ts'
 import { secretRules } from './common/secrets.ts'
+import { evidenceRules } from './evidence.ts'
 import { gcpRules } from './gcp.ts'
 import { kubernetesRules } from './kubernetes.ts'
 import { ociRules } from './oci.ts'
@@ -16,6 +17,7 @@ import { kubernetesTables } from './tables/kubernetes.ts'
 export const RULES: readonly Rule[] = [
   ...changeRules,
   ...secretRules,
+  ...evidenceRules,
   unreadRule,
   ...awsTables,
   ...azureTables,

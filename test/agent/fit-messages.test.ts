@@ -203,6 +203,12 @@ describe('a chain whose messages grow beyond the model', () => {
 })
 
 describe('a provider that finds the messages too long', () => {
+  it('is asked with fewer each time that it says so', async () => {
+    const { run, sent } = limited(100_000, [read('30000'), overlong, overlong, done])
+    expect((await run()).value.summary).toBe('All written.')
+    expect(JSON.stringify(sent(3)).length).toBeLessThan(JSON.stringify(sent(2)).length)
+  })
+
   it('is asked once more with fewer, and the chain stays below from then on', async () => {
     const { run, sent } = limited(100_000, [read('30000'), overlong, read('9000'), done])
     expect((await run()).value.summary).toBe('All written.')
@@ -211,10 +217,10 @@ describe('a provider that finds the messages too long', () => {
     expect(JSON.stringify(sent(3)).length).toBeLessThan(12_000)
   })
 
-  it('has the last word when it says so again, or when there is nothing to cut', async () => {
-    const twice = limited(100_000, [read('30000'), overlong, overlong, done])
-    await expect(twice.run()).rejects.toThrow('prompt is too long')
-    expect(twice.llm.of('task_complete')).toHaveLength(3)
+  it('has the last word when it goes on saying so, or when there is nothing to cut', async () => {
+    const always = limited(100_000, [read('30000'), ...Array(5).fill(overlong), done])
+    await expect(always.run()).rejects.toThrow('prompt is too long')
+    expect(always.llm.of('task_complete').length).toBeLessThanOrEqual(5)
     const nothing = chain([overlong, done], { budget: budgetOf(100_000) })
     await expect(nothing.run()).rejects.toThrow('prompt is too long')
     expect(nothing.llm.of('task_complete')).toHaveLength(1)
@@ -241,6 +247,14 @@ describe('isOverlong', () => {
     ["Input length (265330) exceeds model's maximum context length (262144)."],
     ['Input length 131393 exceeds the maximum allowed input length of 131040 tokens.'],
     ['Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097. Given: 9000 `inputs` tokens'],
+    ['request (21020 tokens) exceeds the available context size (2048 tokens), try increasing it'],
+    ['Requested tokens (2285) exceed context window of 2048'],
+    ["The input (30000 tokens) is longer than the model's context length (8192 tokens)."],
+    [
+      'Trying to keep the first 4571 tokens when context the overflows. However, the model is loaded with context ' +
+        'length of only 4096 tokens, which is not enough.',
+    ],
+    ['litellm.ContextWindowExceededError: litellm.BadRequestError: ContextWindowExceededError: OpenAIException'],
     ['The number of tokens to keep from the initial prompt is greater than the context length'],
   ])('%s', (text) => expect(isOverlong(failed(text))).toBe(true))
 

@@ -299,6 +299,29 @@ describe('a reply without tool calls', () => {
   })
 })
 
+describe('calls that a server left in the text', () => {
+  const written = (name: string, args: string) =>
+    text(`I look.\n<tool_call>\n{"name": "${name}", "arguments": ${args}}\n</tool_call>`)
+  const report = '{"status": "done", "summary": "all written"}'
+
+  it('are run, and one that is broken is asked for again with what is wrong, within the turns', async () => {
+    const read = tool('read_file')
+    const replies = script(
+      written('read_file', '{"target": "a'),
+      written('read_file', '{"target": "a"}'),
+      written('task_complete', report),
+    )
+    const { answers, sent, result } = await ran(replies, { tools: [read] })
+    expect(result.value.summary).toBe('all written')
+    expect(result.usage).toMatchObject({ input_tokens: 300, output_tokens: 30 })
+    expect(answers(1)).toEqual([expect.stringMatching(/not a JSON object .*Call it again with one valid JSON object/)])
+    expect(answers(2)[1]).toBe('read_file result')
+    expect(sent(1)[1]).toMatchObject({ role: 'assistant', content: 'I look.' })
+    const lastTurn = chain(script(written('task_complete', '{"status": "do')), { maxTurns: 3 })
+    await expect((await lastTurn).run()).rejects.toMatchObject({ code: 'ToolExecutionsExceeded' })
+  })
+})
+
 describe('tool calls', () => {
   it('are run in order and answered by id; structured results are JSON text', async () => {
     const order: unknown[] = []

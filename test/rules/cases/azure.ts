@@ -1,4 +1,4 @@
-import { bad, type Case, configured, constant, fine } from '../support.ts'
+import { bad, type Case, configured, constant, deleted, fine } from '../support.ts'
 
 const SUBSCRIPTION = '/subscriptions/00000000-0000-0000-0000-000000000001'
 const OWNER_ROLE = '8e3af657-a8ff-443c-a75c-2fe8c4bcb635'
@@ -118,4 +118,14 @@ export const azureCases: Case[] = [
     { rest: configured('azurerm_automation_variable_string', { name: constant('x') }) },
   ),
   fine('azure.encryption.missing', 'on', 'azurerm_synapse_sql_pool', { data_encrypted: true }),
+  bad('azure.evidence.removed', 'deleted', 'azurerm_monitor_diagnostic_setting', null, deleted()),
+  fine('azure.evidence.removed', 'made', 'azurerm_monitor_diagnostic_setting', {}),
+  bad(
+    'azure.evidence.shortened',
+    'to a month',
+    'azurerm_log_analytics_workspace',
+    { retention_in_days: 30 },
+    { actions: ['update'], before: { retention_in_days: 365 } },
+  ),
+  fine('azure.evidence.shortened', 'made so', 'azurerm_log_analytics_workspace', { retention_in_days: 30 }),
 ]

@@ -128,4 +128,14 @@ export const gcpCases: Case[] = [
   }),
   sql(bad, 'stateful.backups-off', 'off', { backup_configuration: [{ enabled: false }] }),
   sql(fine, 'stateful.backups-off', 'on', { backup_configuration: [{ enabled: true }] }),
+  bad('gcp.evidence.removed', 'deleted', 'google_logging_project_sink', null, deleted()),
+  fine('gcp.evidence.removed', 'made', 'google_logging_project_sink', {}),
+  bad(
+    'gcp.evidence.shortened',
+    'to a month',
+    'google_logging_project_bucket_config',
+    { retention_days: 30 },
+    { actions: ['update'], before: { retention_days: 365 } },
+  ),
+  fine('gcp.evidence.shortened', 'made so', 'google_logging_project_bucket_config', { retention_days: 30 }),
 ]

@@ -23,6 +23,10 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
     'test/suites/world/schemas',
   ],
   oracles: ['src/llm', 'npm:openai', 'test/suites/oracles', 'test/suites/world/oracles'],
+  'model-servers': [
+    ...['src/llm', 'src/agent', 'dev/scripted-model', 'npm:openai', 'test/helpers/model-server.ts'],
+    ...['test/suites/world/phoenix/platform.ts', 'test/suites/world/model-servers'],
+  ],
   'git-hosts': ['src/pull-requests', 'src/repository', 'dev/git-host', 'npm:@octokit/core', ...gitHosts('github')],
   gitlab: ['src/pull-requests', 'src/repository', ...gitHosts('gitlab')],
   'azure-devops': ['src/pull-requests', 'src/repository', ...gitHosts('azure-devops')],

@@ -8,6 +8,7 @@ export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   providers: () => import('./providers/part.ts'),
   schemas: () => import('./schemas/part.ts'),
   oracles: () => import('./oracles/part.ts'),
+  'model-servers': () => import('./model-servers/part.ts'),
   'git-hosts': () => import('./git-hosts/part.ts'),
   gitlab: async () => ({ part: (await import('./git-hosts/part.ts')).gitlab }),
   'azure-devops': async () => ({ part: (await import('./git-hosts/part.ts')).azureDevops }),
