@@ -76,7 +76,7 @@ const OMISSIBLE: Record<Parameter, { named: RegExp; isSent(sent: Sent): boolean 
   },
   system_role: {
     named:
-      /\bsystem\b[^.]*\b(role|message|prompt|instruction)|\b(role|message|prompt|instruction)s?\b[^.]*\bsystem\b|\bonly\b.*\broles\b/i,
+      /\bsystem\b[^.]*\b(role|message|prompt|instruction)|\b(role|message|prompt|instruction)s?\b[^.]*\bsystem\b|\bonly\b.*\broles\b|\broles must alternate\b/i,
     isSent: ({ messages = [] }) => messages[0]?.role === 'system',
   },
 }
@@ -117,8 +117,9 @@ export function learnUnsupported(
   return refused !== undefined
 }
 
-const CAP = /\bmax[_ ](completion_|new_|output_)?tokens\b|\bcompletion\b/i
-const WINDOW = /\bcontext\b|`inputs`|\binput tokens\b/i
+const CAP = /\bmax[_ ](completion_|new_|output_)?tokens\b|\bcompletion\b|\boutput tokens\b/i
+/** A limit of messages and answer together. */
+const WINDOW = /(?:context (?:length|size|window)(?: of| is)*(?: only)?|`max_new_tokens` must be <=) *`?(\d[\d,_]*)/i
 
 /**
  * Returns the largest answer that a refusal allows; null when it is not about the size of the answer. Where the limit
@@ -127,11 +128,11 @@ const WINDOW = /\bcontext\b|`inputs`|\binput tokens\b/i
  */
 function allowedOutput(message: string, cap: number): number | null {
   if (!CAP.test(message)) return null
-  const numbers = [...message.matchAll(/\d[\d,_]*/g)].map(([digits]) => Number(digits.replaceAll(/[,_]/g, '')))
-  if (!numbers.includes(cap)) numbers.push(cap)
-  // The size that was sent, and its sum with the messages, are above the limit.
-  const limit = Math.max(0, ...numbers.filter((number) => number < cap))
-  const most = WINDOW.test(message) ? Math.floor(limit / 2) : limit
+  const toNumber = (digits: string) => Number(digits.replaceAll(/[,_]/g, ''))
+  const window = WINDOW.exec(message)?.[1]
+  // The size that was sent is above the limit.
+  const smaller = [...message.matchAll(/\d[\d,_]*/g)].map(([digits]) => toNumber(digits)).filter((size) => size < cap)
+  const most = window === undefined ? Math.max(0, ...smaller) : Math.floor(toNumber(window) / 2)
   return most >= SMALLEST_OUTPUT && most < cap ? most : null
 }
 

@@ -1,7 +1,7 @@
-import { audiencesOf, isOpen, networkRules, type Opening, openTo, portRanges, protocolOf } from './network.ts'
+import { audiencesOf, networkRules, type Opening, openTo, portRanges, protocolOf } from './network.ts'
 import { type Audience, expressionAudience, subjectAudience } from './policies/tokens.ts'
 import type { Rule, Subject, View } from './rule.ts'
-import { blocksAt, blocksOf, flagsAre, isAbsent, jsonAt, textOf, textsOf } from './view.ts'
+import { blocksAt, blocksOf, flagsAre, isAbsent, textOf, textsOf } from './view.ts'
 
 const FIREWALL_RULES = [
   'azurerm_mssql_firewall_rule',
@@ -167,50 +167,6 @@ export const azureRules: Rule[] = [
       const ranges = textsOf(subject, 'ip_range_filter').flatMap((text) => text.split(','))
       return ranges.some((range) => range.includes('/') && openTo(range) !== null)
     },
-  },
-  {
-    id: 'azure.database.public-network',
-    title: 'Data service with public network access',
-    reason:
-      'The service has a public address; its firewall decides who may connect. This is the default of the provider.',
-    fix: 'Set public_network_access_enabled to false and use a private endpoint.',
-    severity: 'info',
-    types: [
-      'azurerm_mssql_server',
-      'azurerm_postgresql_server',
-      'azurerm_postgresql_flexible_server',
-      'azurerm_mysql_server',
-      'azurerm_mariadb_server',
-      'azurerm_cosmosdb_account',
-      'azurerm_redis_cache',
-      'azurerm_storage_account',
-      'azurerm_key_vault',
-      'azurerm_search_service',
-    ],
-    check: flagsAre(true, 'public_network_access_enabled'),
-  },
-  {
-    id: 'azure.storage.anonymous-registry',
-    title: 'Container registry without login',
-    reason: 'Anyone can pull every image of the registry.',
-    fix: 'Set anonymous_pull_enabled to false.',
-    severity: 'error',
-    types: ['azurerm_container_registry'],
-    check: flagsAre(true, 'anonymous_pull_enabled'),
-  },
-  {
-    id: 'azure.network.public-cluster-endpoint',
-    title: 'Kubernetes API open to the internet',
-    reason: 'Anyone can reach the API of the cluster; only its authentication is left between.',
-    fix: 'Name the networks in authorized_ip_ranges, or make the cluster private.',
-    severity: 'warning',
-    types: ['azurerm_kubernetes_cluster'],
-    message: 'The authorized ranges admit every address.',
-    isBrokenBy: (subject) =>
-      jsonAt(subject, 'private_cluster_enabled') !== true &&
-      ['api_server_authorized_ip_ranges', 'api_server_access_profile.authorized_ip_ranges'].some((path) =>
-        isOpen(subject, path),
-      ),
   },
   {
     id: 'azure.iam.broad-owner',

@@ -11,6 +11,7 @@ import { unreadRule } from './policies/unread.ts'
 import type { Cloud, Rule } from './rule.ts'
 import { awsTables } from './tables/aws.ts'
 import { azureTables } from './tables/azure.ts'
+import { gcpTables } from './tables/gcp.ts'
 import { kubernetesTables } from './tables/kubernetes.ts'
 
 /** All rules, sorted by id. */
@@ -21,6 +22,7 @@ export const RULES: readonly Rule[] = [
   unreadRule,
   ...awsTables,
   ...azureTables,
+  ...gcpTables,
   ...kubernetesTables,
   ...awsRules,
   ...azureRules,

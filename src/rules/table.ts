@@ -28,12 +28,12 @@ export interface FaultClass extends ClassText {
  *
  *     <types> <path> <faults> [if <condition> …]
  *
- * Types and values are divided by commas; `*` in a value stands for any characters. All steps of a path but the last are
- * blocks, or documents in JSON, of which `[name=x]` and `[name!=x]` choose some. Faults are divided by `|`: values,
- * `not:` values, `open` (a range of the internet), `set`, `<7`, and `unset` where the provider's default is bad:
- * `unset-inside` only in blocks that are there, `unset-outside` only where the block is missing. Conditions are
- * `key=values`, `key!=values`, `key` (is set) and `!key` (is not set). A line with an address is the source of the lines
- * below it, which says what the provider does.
+ * Types and values are divided by commas; `*` in a value stands for any characters, `\*` for itself. All steps of a path
+ * but the last are blocks, or documents in JSON, of which `[name=x]` and `[name!=x]` choose some; where `block?` is
+ * missing, nothing is bad. Faults are divided by `|`: values, `not:` values, `open` (a range of the internet), `set`,
+ * `<7`, and `unset` where the provider's default is bad: `unset-inside` only in blocks that are there, `unset-outside`
+ * only where the block is missing. Conditions are `key=values`, `key!=values`, `key` (is set) and `!key` (is not set). A
+ * line with an address is the source of the lines below it, which says what the provider does.
  */
 export interface Row {
   types: string[]
@@ -71,7 +71,7 @@ export function tableRules(cloud: Cloud, { byDefault, ...bySetting }: FaultClass
     check: (subject, context) =>
       (byType.get(subject.type) ?? [])
         .filter((row) => causesOf(subject, row, context).some((cause) => causes.includes(cause)))
-        .map(({ path }) => `${path} ${says}.`),
+        .map(({ path }) => `${path.replaceAll('?', '')} ${says}.`),
   })
   if (byDefault === undefined) return [ruleOf(bySetting, ['set', 'default'])]
   return [ruleOf(bySetting, ['set']), ruleOf(byDefault, ['default'])]
@@ -82,6 +82,8 @@ type Cause = 'set' | 'default'
 
 interface Step {
   key: string
+  /** True if nothing is bad where the block is missing. */
+  isOptional: boolean
   /** Chooses blocks by an attribute. */
   only?: { key: string; values: string; has: boolean }
 }
@@ -107,14 +109,16 @@ function prepare(row: Row): PreparedRow {
   }
 }
 
-const STEP = /(\w+)(?:\[(\w+)(!?=)([^\]]+)\])?(?:\.|$)/gy
+const STEP = /([\w-]+)(\?)?(?:\[([\w-]+)(!?=)([^\]]+)\])?(?:\.|$)/gy
 
 function stepsOf(path: string): Step[] {
   const steps = [...path.matchAll(STEP)]
   if (steps.map(([text]) => text).join('') !== path) throw new Error(`no path of a table of rules: ${path}`)
-  return steps.map(([, key = '', only, operator, values = '']) =>
-    only === undefined ? { key } : { key, only: { key: only, values, has: operator === '=' } },
-  )
+  return steps.map(([, key = '', optional, only, operator, values = '']) => ({
+    key,
+    isOptional: optional !== undefined,
+    ...(only !== undefined && { only: { key: only, values, has: operator === '=' } }),
+  }))
 }
 
 function testOf(fault: string): (value: Json) => boolean {
@@ -127,7 +131,7 @@ function testOf(fault: string): (value: Json) => boolean {
 
 /** Reports whether a value is among patterns, without regard to letter case. */
 const isOneOf = (value: Json, patterns: string): boolean =>
-  patterns.split(',').some((pattern) => fits(pattern, String(value)))
+  patterns.split(',').some((pattern) => (pattern === '\\*' ? value === '*' : fits(pattern, String(value))))
 
 /** A resource or block, with the code that makes it; null where that is not known. */
 interface Place {
@@ -149,10 +153,13 @@ function walk(place: Place, [step, ...rest]: readonly Step[], row: PreparedRow):
   if (rest.length > 0) {
     const blocks = placesOf(place, step)
     if (blocks.length > 0) return blocks.flatMap((block) => walk(block, rest, row))
+    if (step.isOptional) return []
     const isMissing = lacks(place, step.key) || (step.only !== undefined && !isUnknown(view, step.key))
     return row.unset.outside && isMissing ? ['default'] : []
   }
   if (lacks(place, step.key)) return row.unset.inside ? ['default'] : []
+  // The code gives it a value that is known later.
+  if (row.faults.includes('set') && isUnknown(view, step.key)) return ['set']
   const value = jsonAt(view, step.key)
   const items = Array.isArray(value) ? value : value === null ? [] : [value]
   if (!items.some(row.isBad)) return []
@@ -184,7 +191,7 @@ const lacks = ({ view, code }: Place, key: string): boolean =>
   isAbsent(view, key) || (isUnknown(view, key) && leaves(code, key))
 
 function holds(root: Place, condition: string): boolean {
-  const [, negated, path = '', operator, values = ''] = /^(!?)([a-z0-9_.]+)(?:(!?=)(.+))?$/.exec(condition) ?? []
+  const [, negated, path = '', operator, values = ''] = /^(!?)([\w.-]+)(?:(!?=)(.+))?$/.exec(condition) ?? []
   const steps = stepsOf(path)
   const key = steps.at(-1)?.key ?? ''
   const holders = steps.slice(0, -1).reduce((places, step) => places.flatMap((place) => placesOf(place, step)), [root])

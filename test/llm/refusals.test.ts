@@ -101,6 +101,12 @@ const REFUSALS: [server: string, status: number, body: object, wants: Wants][] =
     plain('Error: Jinja Exception: Only user and assistant roles are supported!', { code: 500, type: 'server_error' }),
     NO_SYSTEM,
   ],
+  [
+    'Mistral 7B behind vLLM',
+    400,
+    object('Conversation roles must alternate user/assistant/user/assistant/...'),
+    NO_SYSTEM,
+  ],
   ['a model without a system prompt', 400, plain('This model does not support system messages.'), NO_SYSTEM],
   [
     'a server of pydantic',
@@ -124,6 +130,14 @@ const REFUSALS: [server: string, status: number, body: object, wants: Wants][] =
       "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 16384 tokens and your request has 1200 input tokens (32000 > 16384 - 1200).",
     ),
     wantsCap(16384 - 1200),
+  ],
+  [
+    'vLLM 0.20',
+    400,
+    object(
+      "This model's maximum context length is 40000 tokens. However, you requested 32000 output tokens and your prompt contains at least 9000 input tokens, for a total of at least 41000 tokens.",
+    ),
+    wantsCap(31_000),
   ],
   [
     'vLLM before 0.6',

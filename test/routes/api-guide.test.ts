@@ -49,7 +49,7 @@ const documentFacts = () => ({
 
 const PULLS = 'https://api.github.com/repos/acme/infrastructure/pulls'
 const HANDLERS = [
-  listedRepository('https://github.com/acme/infrastructure.git', () => core.context.sql),
+  listedRepository('https://github.com/acme/infrastructure.git', { sql: () => core.context.sql }),
   http.post(PULLS, () =>
     HttpResponse.json({ number: 12, html_url: 'https://github.com/acme/infrastructure/pull/12', state: 'open' }),
   ),

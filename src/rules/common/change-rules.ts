@@ -2,7 +2,7 @@ import { type ChangeAction, toReportAction } from '../../plan/actions.ts'
 import { type Criticality, criticalityOf } from '../../plan/impact.ts'
 import { isEvidence } from '../evidence.ts'
 import type { Rule, Subject } from '../rule.ts'
-import { flagOf, hasValue, isUnknown, viewOf } from '../view.ts'
+import { flagOf, isUnknown, viewOf } from '../view.ts'
 
 const PROTECTION = [
   'deletion_protection',
@@ -99,16 +99,6 @@ export const changeRules: Rule[] = [
     message: 'skip_final_snapshot is true.',
     isBrokenBy: (subject) =>
       (subject.action === 'delete' || subject.action === 'replace') && wasOn(subject, 'skip_final_snapshot'),
-  },
-  {
-    id: 'gcp.stateful.backups-off',
-    title: 'Automatic backups switched off',
-    reason: 'After an accident there is nothing to go back to.',
-    fix: 'Enable backup_configuration.',
-    severity: 'warning',
-    types: ['google_sql_database_instance'],
-    message: 'backup_configuration is disabled.',
-    isBrokenBy: (subject) => hasValue(subject, 'settings.backup_configuration.enabled', false),
   },
   {
     id: 'common.scope.outside-targets',

@@ -140,3 +140,86 @@ export const PRIVILEGED: FaultClass = {
   severity: 'error',
   says: 'gives the container the rights of its host',
 }
+
+export const OPEN_CLUSTER: FaultClass = {
+  name: 'network.public-cluster-endpoint',
+  title: 'Kubernetes API open to the internet',
+  reason: 'Anyone can reach the API of the cluster; only its authentication is left between.',
+  fix: 'Name the networks that need it, or make the endpoint private.',
+  severity: 'warning',
+  says: 'admits every address to the API of the cluster',
+}
+
+export const NO_ROLES: FaultClass = {
+  name: 'access.no-roles',
+  title: 'Cluster without roles',
+  reason: 'Without roles every sign-in, and every pod with a token, may do nearly everything in the cluster.',
+  fix: 'Leave role-based access control on, and legacy authorization off.',
+  severity: 'error',
+  says: 'lets every sign-in do nearly everything',
+}
+
+export const SHARED_ADMIN: FaultClass = {
+  name: 'access.shared-admin',
+  title: 'Administrator account that people share',
+  reason: 'Nothing tells who used it, and it stays good when somebody leaves.',
+  fix: 'Switch it off, and let people and workloads sign in by themselves.',
+  severity: 'warning',
+  says: 'keeps a shared account of an administrator',
+  byDefault: {
+    name: 'access.shared-admin-by-default',
+    title: 'Administrator account that people share, by default',
+    reason: 'By default there is an account that several people use, without a trace of who it was.',
+    fix: 'Switch it off, and let people and workloads sign in by themselves.',
+    severity: 'info',
+    told: 'once',
+    says: 'is not set, and by default there is a shared account',
+  },
+}
+
+export const SHARED_KEYS: FaultClass = {
+  name: 'access.shared-keys',
+  title: 'Keys beside sign-in',
+  reason: 'A key of the service is all or nothing, is copied around, and tells nobody who used it.',
+  fix: 'Switch the keys off where every client can sign in with an identity.',
+  severity: 'info',
+  told: 'once',
+  says: 'admits keys of the service beside identities',
+}
+
+export const PASSWORDS: FaultClass = {
+  name: 'access.machine-password',
+  title: 'Sign-in to a machine with a password',
+  reason: 'Passwords are guessed, used twice and stand in the state of the engine.',
+  fix: 'Use keys or the sign-in of the cloud.',
+  severity: 'warning',
+  says: 'admits passwords',
+}
+
+export const WEB_FIREWALL_OFF: FaultClass = {
+  name: 'network.web-firewall-off',
+  title: 'Web firewall switched off',
+  reason: 'Known attacks reach the application unhindered.',
+  fix: 'Leave it on; try rules out in detection mode instead.',
+  severity: 'warning',
+  says: 'switches the web firewall off',
+}
+
+export const FORWARDING: FaultClass = {
+  name: 'network.ip-forwarding',
+  title: 'Machine that forwards packets',
+  reason: 'It can pass traffic between networks past their rules.',
+  fix: 'Leave it off, unless the machine is a router or a firewall.',
+  severity: 'info',
+  says: 'lets the machine forward packets of others',
+}
+
+export const NO_NETWORK_POLICY: FaultClass = {
+  name: 'network.no-pod-policy',
+  title: 'Cluster that enforces no network policies',
+  reason: 'Every pod reaches every other, whatever policies the code has.',
+  fix: 'Choose a network plug-in that enforces them when the cluster is made.',
+  severity: 'info',
+  told: 'once',
+  says: 'leaves network policies without effect',
+}
