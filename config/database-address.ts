@@ -165,21 +165,21 @@ function readServers(list: string, parameters: ReadonlyMap<string, string>): Dat
       )
     return { host: decodeOrKeep(v6 ?? name), port }
   })
-  const split = (name: string) => parameters.get(name)?.split(',') ?? []
-  const addresses = split('hostaddr')
-  const named = split('host').map((host) => ({ host: host.replace(/^\[(.*)\]$/, '$1'), port: '' }))
-  const unnamed = written.length === 1 && written[0]?.host === ''
-  let hosts = named.length > 0 ? named : written
-  if (named.length === 0 && unnamed && addresses.length > 0) hosts = addresses.map(() => ({ host: '', port: '' }))
-  const ports = split('port')
+  const split = (name: string) => parameters.get(name)?.split(',')
+  const addresses = split('hostaddr') ?? []
+  const isUnnamed = written.length === 1 && written[0]?.host === ''
+  const hosts =
+    split('host')?.map((host) => host.replace(/^\[(.*)\]$/, '$1')) ??
+    (isUnnamed && addresses.length > 0 ? addresses.map(() => '') : written.map(({ host }) => host))
+  const ports = split('port') ?? written.map(({ port }) => port)
   for (const [what, count] of [
     ['ports', ports.length],
     ['addresses', addresses.length],
   ] as const)
     if (count > 1 && count !== hosts.length) fail(`names ${count} ${what} for ${hosts.length} servers`)
-  return hosts.map(({ host, port }, index) => ({
+  return hosts.map((host, index) => ({
     host: host || addresses[index] || 'localhost',
-    port: readPort(ports[ports.length > 1 ? index : 0] || port),
+    port: readPort(ports[ports.length > 1 ? index : 0] ?? ''),
     hostaddr: addresses[index] ?? '',
   }))
 }

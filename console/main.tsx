@@ -14,8 +14,8 @@ import { SignInGate, Unavailable } from './ui/shell/frame.tsx'
 async function readConfig(): Promise<ConsoleConfig> {
   const response = await fetch('/console/config.json')
   if (!response.ok) throw new Error('no configuration')
-  const { api_url, examples = [], auth } = (await response.json()) as Partial<ConsoleConfig>
-  return { api_url: (api_url || '/api/v1').replace(/\/+$/, ''), examples, auth }
+  const { api_url, examples = [], auth, token } = (await response.json()) as Partial<ConsoleConfig>
+  return { api_url: (api_url || '/api/v1').replace(/\/+$/, ''), examples, auth, token }
 }
 
 async function readAuth({ api_url, auth }: ConsoleConfig): Promise<AuthConfig> {
@@ -28,7 +28,8 @@ async function readAuth({ api_url, auth }: ConsoleConfig): Promise<AuthConfig> {
 async function createPlatform(): Promise<Platform> {
   const config = await readConfig()
   const auth = await readAuth(config)
-  const signIn = await createSignIn(auth, async () => (await import('./client/auth/provider.ts')).createProvider(auth))
+  const load = async () => (await import('./client/auth/provider.ts')).createProvider(auth, config.token)
+  const signIn = await createSignIn(auth, load)
   const api = createApi({ base: config.api_url, tokens: signIn.tokens })
   return { config, auth, signIn, settings: loadSettings(), api }
 }

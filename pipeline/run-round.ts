@@ -199,6 +199,7 @@ async function giveUp(mode: RoundMode, run: BareRun, interruptions: number): Pro
 async function runMode(mode: RoundMode, run: BareRun, frame: RoundFrame) {
   if (!mode.workspace) return { outcome: await mode.handle(run), commit: null }
   const workspace = await frame.openWorkspace(run.round, { log: run.log, signal: run.signal })
+  run.result.notes.push(...(workspace.notes ?? []))
   try {
     return { outcome: await mode.handle({ ...run, workspace }), commit: await workspace.head() }
   } finally {

@@ -21,6 +21,7 @@ import { postResolve } from './v1/mapping/resolve.post.ts'
 import { postNotification } from './v1/notifications/send.post.ts'
 import { postParse } from './v1/repository/parse.post.ts'
 import { putMerge } from './v1/repository/pr/merge.put.ts'
+import { getMergeReadiness } from './v1/repository/pr/readiness.get.ts'
 import { putPullRequest } from './v1/repository/pr.put.ts'
 import { getSession } from './v1/sessions/detail.get.ts'
 import { getSessionList } from './v1/sessions/list.get.ts'
@@ -41,6 +42,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getActivity,
   getOutput,
   putPullRequest,
+  getMergeReadiness,
   putMerge,
   postParse,
   getSessionList,

@@ -15,15 +15,15 @@ export function onError(error: Error, c: Context<AppEnv>): Response {
     if (error.status === 401)
       c.header('www-authenticate', error instanceof Unauthorized ? error.challenge : INVALID_TOKEN)
     if (error.retryAfterSeconds !== undefined) c.header('retry-after', String(error.retryAfterSeconds))
-    return answer(c, error.status, error.message)
+    return answer(c, error.status, error.message, error.more)
   }
   c.var.log.error('unexpected error', { error })
   return answer(c, 500, 'Internal Server Error')
 }
 
-/** Returns the response for an error, in the common envelope `{"detail": …}`. */
-const answer = (c: Context, status: number, detail: unknown): Response =>
-  c.newResponse(JSON.stringify({ detail }), {
+/** Returns the response for an error, in the common envelope `{"detail": …}`, with the further fields of some errors. */
+const answer = (c: Context, status: number, detail: unknown, more: object = {}): Response =>
+  c.newResponse(JSON.stringify({ detail, ...more }), {
     status: status as StatusCode,
     headers: { 'content-type': 'application/json' },
   })

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { withTimeLimit } from '../src/base/time.ts'
-import { WITHOUT_CACHE } from '../src/data/cache/cache.ts'
+import { WITHOUT_CACHE } from '../src/data/cache/store.ts'
 import type { AppEnv, CoreContext } from './env.ts'
 
 const LIMIT_MS = 2_000

@@ -3,6 +3,9 @@ import { baseUrl, choice, integer, nonEmpty, text, textList } from '../fields.ts
 import type { Source } from '../source.ts'
 
 export type GitProvider = 'GITHUB' | 'AZURE_DEVOPS' | 'GITLAB'
+/** Methods by which a host merges a pull request, in the order in which an allowed one is chosen. */
+export const MERGE_METHODS = ['merge', 'squash', 'rebase'] as const
+export type MergeMethod = (typeof MERGE_METHODS)[number]
 export type GitConfig = ReturnType<typeof readGit>
 
 const HOSTS: Record<GitProvider, string> = { GITHUB: 'github.com', AZURE_DEVOPS: 'dev.azure.com', GITLAB: 'gitlab.com' }
@@ -31,6 +34,11 @@ export const gitSchema = v.object({
   ca_file: text(''),
   /** Hosts, as `host` or `host:port`, that may resolve to private addresses. */
   allow_private_hosts: textList([]),
+  /** The preferred method of merges; empty for the first that the host allows. */
+  merge_method: choice<MergeMethod | ''>('', { '': '', merge: 'merge', squash: 'squash', rebase: 'rebase' }, [
+    ...MERGE_METHODS,
+    '""',
+  ]),
   /** Limits of a clone on disk: MiB of its git directory and files together, files and folders. */
   max_clone_mib: integer(2_048, { min: 1 }),
   max_clone_files: integer(200_000, { min: 1 }),

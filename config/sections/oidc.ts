@@ -54,6 +54,8 @@ export const oidcSchema = v.object({
   email_claim: text('email', nonEmpty),
   email_verified_claim: text('email_verified', nonEmpty),
   scope: text(DEFAULT_SCOPE),
+  /** Which token of a sign-in the console presents. */
+  console_token: choice('access', { access: 'access', identity: 'identity' }, ['access', 'identity']),
   clock_skew_seconds: integer(60, { min: 0 }),
   /** True if only an e-mail that the token calls verified counts. */
   require_verified_email: flag(false),

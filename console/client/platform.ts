@@ -26,6 +26,8 @@ export interface ConsoleConfig {
   examples: Example[]
   /** The sign-in configuration; read from the API when absent. */
   auth?: AuthConfig
+  /** Which token the platform is given; `access` when absent. */
+  token?: 'access' | 'identity'
 }
 
 /** The objects that all parts of the console share. */

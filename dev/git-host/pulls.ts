@@ -6,6 +6,15 @@ import { createMiddleware } from 'hono/factory'
 import { isJsonObject, parseJson } from '../../src/base/json.ts'
 import { createKeyedLock, readText, withTemporaryFolder, writeAtomically } from '../files.ts'
 import type { Disturbance } from './disturbances.ts'
+import {
+  allowedMethods,
+  judge,
+  type MergeRules,
+  type Method,
+  readRules,
+  rulesFile,
+  signedCommits,
+} from './merge-rules.ts'
 import { branchCommit, findRepository, git, gitOrThrow, type Repository } from './repositories.ts'
 
 export interface Pull {
@@ -15,6 +24,7 @@ export interface Pull {
   head: string
   base: string
   state: 'open' | 'closed'
+  draft?: boolean
   user: string
   created_at: string
   closed_at: string | null
@@ -40,7 +50,7 @@ type ApiEnv = HostEnv & { Variables: { repository: Repository } }
 
 /** An answer of the REST API with a status other than 2xx. */
 class HostError extends Error {
-  readonly status: 400 | 401 | 404 | 405 | 409 | 422
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 422
   readonly errors: object[] | undefined
   constructor(status: HostError['status'], message: string, errors?: object[]) {
     super(message)
@@ -50,7 +60,7 @@ class HostError extends Error {
 }
 
 const notFound = () => new HostError(404, 'Not Found')
-const notMergeable = () => new HostError(405, 'Pull Request is not mergeable')
+const notMergeable = (text = 'Pull Request is not mergeable') => new HostError(405, text)
 const invalid = (error: object) => new HostError(422, 'Validation Failed', [{ resource: 'PullRequest', ...error }])
 
 /** Makes GitHub's routes to open, read and merge pull requests. Each repository has a JSON file with its own. */
@@ -70,12 +80,7 @@ export function createApi(site: Site) {
     return c.json({ message, errors, status: String(status) }, status)
   })
   app.use(bodyLimit({ maxSize: 1_048_576 }))
-  app.use('/repos/:owner/:name/*', async (c, next) => {
-    const found = await findRepository(site.data_dir, c.req.param('owner'), c.req.param('name'))
-    if (!found || (found.private && !c.var.authenticated)) throw notFound()
-    c.set('repository', found)
-    await next()
-  })
+  app.use('/repos/:owner/:name/*', requireRepository(site))
   const pulls = '/repos/:owner/:name/pulls' as const
   app.post(pulls, requireUser, async (c) => {
     const { repository } = c.var
@@ -97,20 +102,27 @@ export function createApi(site: Site) {
       (head === undefined || head === `${repository.owner}:${pull.head}`) &&
       (base === undefined || base === pull.base)
     const found = (await listPulls(repository)).filter(fits).toReversed().slice(0, 30)
-    return c.json(found.map((pull) => describe(site, repository, pull)))
+    // GitHub's lists leave this field out.
+    return c.json(found.map((pull) => ({ ...describe(site, repository, pull), merged: undefined })))
   })
   app.get(`${pulls}/:number{[0-9]+}`, async (c) => {
     const { repository } = c.var
     const pull = await findPull(repository, Number(c.req.param('number')))
     if (!pull) throw notFound()
-    const mergeable =
-      pull.state === 'closed' ? null : (await tryMerge(repository, pull, { message: 'Trial merge' })) !== null
-    const mergeable_state = mergeable === null ? 'unknown' : mergeable ? 'clean' : 'dirty'
+    const rules = await readRules(repository)
+    const isOpen = pull.state === 'open'
+    const known = isOpen && !(await countDown(repository, rules, 'unknown_readings'))
+    const mergeable = known ? (await tryMerge(repository, pull, { message: 'Trial merge' })) !== null : null
+    const [method = 'merge'] = allowedMethods(rules)
+    const judged = mergeable ? (await judge(repository, rules, pull, method)).state : 'dirty'
+    const mergeable_state = mergeable === null ? 'unknown' : judged
     return c.json({ ...describe(site, repository, pull), mergeable, mergeable_state })
   })
   app.put(`${pulls}/:number{[0-9]+}/merge`, requireUser, async (c) => {
     const { repository } = c.var
-    const { sha: expected } = readJson(await c.req.text())
+    const { sha: expected, merge_method = 'merge' } = readJson(await c.req.text())
+    const method = readMethod(merge_method)
+    const rules = await readRules(repository)
     const sha = await change(repository, async (all) => {
       const pull = all.find(({ number }) => number === Number(c.req.param('number')))
       if (!pull) throw notFound()
@@ -118,7 +130,11 @@ export function createApi(site: Site) {
       if (expected !== undefined && expected !== pull.head_sha)
         throw new HostError(409, 'Head branch was modified. Review and try the merge again.')
       const message = `Merge pull request #${pull.number} from ${repository.owner}/${pull.head}\n\n${pull.title}`
-      const merged = await tryMerge(repository, pull, { message, push: true })
+      const { refusal } = await judge(repository, rules, pull, method)
+      if (refusal) throw notMergeable(refusal)
+      if (await countDown(repository, rules, 'moved_bases'))
+        throw notMergeable('Base branch was modified. Review and try the merge again.')
+      const merged = await tryMerge(repository, pull, { message, method, push: true })
       if (!merged) throw notMergeable()
       pull.state = 'closed'
       pull.merged_at = pull.closed_at = secondsOf(new Date())
@@ -127,11 +143,82 @@ export function createApi(site: Site) {
     })
     return c.json({ sha, merged: true, message: 'Pull Request successfully merged' })
   })
+  addRules(app, site)
   app.all('*', () => {
     throw notFound()
   })
   return app
 }
+
+/** Adds the routes that tell what a merge needs. */
+function addRules(app: Hono<ApiEnv>, site: Site): void {
+  const at = '/repos/:owner/:name' as const
+  app.get(at, requireRepository(site), async (c) => {
+    const { owner, name, private: isPrivate } = c.var.repository
+    const rules = await readRules(c.var.repository)
+    const { allow_merge_commit = true, allow_squash_merge = true, allow_rebase_merge = true } = rules
+    const push = c.var.authenticated && rules.can_push !== false
+    const permissions = { admin: push && rules.is_admin === true, push, pull: true }
+    return c.json({
+      ...{ name, full_name: `${owner}/${name}`, private: isPrivate, archived: rules.archived ?? false, permissions },
+      ...(push && { allow_merge_commit, allow_squash_merge, allow_rebase_merge }),
+    })
+  })
+  app.get(`${at}/rules/branches/:branch`, async (c) => c.json((await readRules(c.var.repository)).rules ?? []))
+  app.get(`${at}/branches/:branch`, async (c) => {
+    const { protection } = await readRules(c.var.repository)
+    const required_status_checks = { contexts: [], ...protection?.required_status_checks }
+    return c.json({ name: c.req.param('branch'), protected: !!protection, protection: { required_status_checks } })
+  })
+  app.get(`${at}/branches/:branch/protection`, async (c) => {
+    const { protection, is_admin } = await readRules(c.var.repository)
+    if (!is_admin) throw notFound()
+    if (!protection) throw new HostError(404, 'Branch not protected')
+    return c.json(protection)
+  })
+  app.get(`${at}/commits/:sha/check-runs`, async (c) => {
+    const { check_runs = [] } = await readRules(c.var.repository)
+    return c.json({ total_count: check_runs.length, check_runs })
+  })
+  app.get(`${at}/commits/:sha/status`, async (c) => {
+    const { statuses = [] } = await readRules(c.var.repository)
+    return c.json({ sha: c.req.param('sha'), total_count: statuses.length, statuses })
+  })
+  app.get(`${at}/pulls/:number{[0-9]+}/reviews`, async (c) => {
+    const { reviews = [] } = await readRules(c.var.repository)
+    return c.json(reviews.map(({ login, state }, index) => ({ id: index + 1, user: { login, type: 'User' }, state })))
+  })
+  app.get(`${at}/pulls/:number{[0-9]+}/commits`, async (c) => {
+    const pull = await findPull(c.var.repository, Number(c.req.param('number')))
+    if (!pull) throw notFound()
+    const commits = await signedCommits(c.var.repository, pull.head_sha, pull.base_sha)
+    return c.json(commits.map(({ sha, verified }) => ({ sha, commit: { verification: { verified } } })))
+  })
+}
+
+/** Takes one from a counter of the rules. Reports whether there was one. */
+async function countDown(
+  repository: Repository,
+  rules: MergeRules,
+  name: 'unknown_readings' | 'moved_bases',
+): Promise<boolean> {
+  const left = rules[name] ?? 0
+  if (left > 0) await writeAtomically(rulesFile(repository), JSON.stringify({ ...rules, [name]: left - 1 }))
+  return left > 0
+}
+
+function readMethod(value: unknown): Method {
+  if (value === 'merge' || value === 'squash' || value === 'rebase') return value
+  throw new HostError(422, 'Invalid request.')
+}
+
+const requireRepository = (site: Site) =>
+  createMiddleware<ApiEnv, '/repos/:owner/:name'>(async (c, next) => {
+    const found = await findRepository(site.data_dir, c.req.param('owner'), c.req.param('name'))
+    if (!found || (found.private && !c.var.authenticated)) throw notFound()
+    c.set('repository', found)
+    await next()
+  })
 
 const requireUser = createMiddleware<HostEnv>(async (c, next) => {
   if (!c.var.authenticated) throw new HostError(401, 'Requires authentication')
@@ -178,7 +265,7 @@ function readNewPull(body: Record<string, unknown>, owner: string) {
   if (title.length > 256)
     throw invalid({ field: 'title', code: 'custom', message: 'title is too long (maximum is 256 characters)' })
   const branch = head.startsWith(`${owner}:`) ? head.slice(owner.length + 1) : head
-  return { title, head: branch, base, body: text(body.body) ?? '' }
+  return { title, head: branch, base, body: text(body.body) ?? '', draft: body.draft === true }
 }
 
 /** Checks that the branches can be merged. Errors: `HostError` 422, with the reasons that GitHub gives. */
@@ -193,25 +280,40 @@ async function checkBranches(repository: Repository, pulls: Pull[], input: Pick<
   return { head_sha, base_sha }
 }
 
-/** Merges and returns the id of the merge commit; null if the branches conflict or the base has moved meanwhile. */
-const tryMerge = (repository: Repository, pull: Pull, { message, push = false }: { message: string; push?: boolean }) =>
+interface Merge {
+  message: string
+  method?: Method
+  push?: boolean
+}
+
+/** Merges and returns the id of the last new commit; null if the branches conflict or the base has moved meanwhile. */
+const tryMerge = (repository: Repository, pull: Pull, { message, method = 'merge', push = false }: Merge) =>
   withTemporaryFolder(async (cwd) => {
     await gitOrThrow(['clone', '--quiet', '--shared', '--no-checkout', repository.path, cwd])
-    await gitOrThrow(['checkout', '--quiet', '--detach', pull.base_sha], { cwd })
-    const merged = await git(['merge', '--quiet', '--no-ff', '--no-edit', '-m', message, pull.head_sha], { cwd })
-    if (merged.code !== 0) return null
+    const detach = (commit: string) => gitOrThrow(['checkout', '--quiet', '--detach', commit], { cwd })
+    await detach(method === 'rebase' ? pull.head_sha : pull.base_sha)
+    const changed = await git([...CHANGES[method](message, pull)], { cwd })
+    if (changed.code !== 0) return null
+    if (method === 'squash') await gitOrThrow(['commit', '--quiet', '--allow-empty', '-m', message], { cwd })
     const sha = await gitOrThrow(['rev-parse', 'HEAD'], { cwd })
     if (!push) return sha
     const pushed = await git(['push', '--quiet', 'origin', `HEAD:refs/heads/${pull.base}`], { cwd })
     return pushed.code === 0 ? sha : null
   })
 
+const CHANGES: Record<Method, (message: string, pull: Pull) => string[]> = {
+  merge: (message, { head_sha }) => ['merge', '--quiet', '--no-ff', '--no-edit', '-m', message, head_sha],
+  squash: (_, { head_sha }) => ['merge', '--quiet', '--squash', head_sha],
+  rebase: (_, { base_sha }) => ['rebase', '--quiet', '--no-ff', base_sha],
+}
+
 function describe({ url }: Site, repository: Repository, pull: Pull) {
   const path = `${repository.owner}/${repository.name}`
   const side = (ref: string, sha: string) => ({ label: `${repository.owner}:${ref}`, ref, sha })
-  const { head_sha, base_sha, head, base, user, ...fields } = pull
+  const { head_sha, base_sha, head, base, user, draft = false, ...fields } = pull
   return {
     ...fields,
+    draft,
     id: pull.number,
     user: { login: user, type: 'User' },
     url: `${url}/api/v3/repos/${path}/pulls/${pull.number}`,

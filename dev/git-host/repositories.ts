@@ -12,6 +12,17 @@ export interface Repository {
   path: string
   /** True if reading needs credentials as well. */
   private: boolean
+  rules: Rules
+}
+
+/** What a host may say of a repository. */
+export interface Rules {
+  /** Nobody may push; the host's words for it, as GitHub answers them with 403. */
+  no_push?: string
+  /** `<owner>/<name>` after a rename; requests are redirected there. */
+  moved_to?: string
+  /** A shell pattern of branches that nobody may create, as rule sets of GitHub have it. */
+  refused_branches?: string
 }
 
 /** Content of a first commit: a folder on disk, or files by path (`symlink` makes a link). */
@@ -29,7 +40,8 @@ export async function findRepository(dataDir: string, owner: string, name: strin
   const path = repositoryPath(dataDir, owner, name)
   const flags = await readText(join(path, 'platform-host.json'))
   if (flags === null) return null
-  return { owner, name, path, private: (JSON.parse(flags) as { private: boolean }).private }
+  const { private: isPrivate, rules = {} } = JSON.parse(flags) as Pick<Repository, 'private'> & { rules?: Rules }
+  return { owner, name, path, private: isPrivate, rules }
 }
 
 export async function listRepositories(dataDir: string): Promise<Repository[]> {
@@ -49,11 +61,12 @@ export interface NewRepository {
   name: string
   content?: RepositoryContent
   private?: boolean
+  rules?: Rules
 }
 
 /** Creates a bare repository with one commit on `main`, or an empty one. An existing one is not changed. */
 export async function createRepository(dataDir: string, options: NewRepository): Promise<Repository> {
-  const { owner, name, content, private: isPrivate = false } = options
+  const { owner, name, content, private: isPrivate = false, rules = {} } = options
   if (!NAME.test(owner) || !NAME.test(name)) throw new Error(`no valid repository name: ${owner}/${name}`)
   const existing = await findRepository(dataDir, owner, name)
   if (existing) return existing
@@ -63,9 +76,21 @@ export async function createRepository(dataDir: string, options: NewRepository):
   await gitOrThrow(['init', '--quiet', '--bare', '--initial-branch=main', path])
   for (const [key, value] of Object.entries(SERVER_OPTIONS)) await gitOrThrow(['--git-dir', path, 'config', key, value])
   if (content) await commitContent(path, content)
-  await writeFile(join(path, 'platform-host.json'), JSON.stringify({ private: isPrivate }))
-  return { owner, name, path, private: isPrivate }
+  if (rules.refused_branches !== undefined)
+    await writeFile(join(path, 'hooks', 'pre-receive'), refusingHook(rules.refused_branches), { mode: 0o755 })
+  await writeFile(join(path, 'platform-host.json'), JSON.stringify({ private: isPrivate, rules }))
+  return { owner, name, path, private: isPrivate, rules }
 }
+
+/** A hook that refuses branches with the words of GitHub's rule sets. */
+const refusingHook = (pattern: string) => `#!/bin/sh
+while read -r _ _ ref; do
+  case "$ref" in refs/heads/${pattern})
+    printf 'error: GH013: Repository rule violations found for %s.\\n\\n- Cannot create ref due to creations being restricted.\\n' "$ref" >&2
+    exit 1
+  esac
+done
+`
 
 /** Settings that allow shallow and partial clones of any commit, as the large hosts do. */
 const SERVER_OPTIONS = {

@@ -10,9 +10,11 @@ import { createGunzip } from 'node:zlib'
 import { createAdaptorServer } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
+import { writeAtomically } from '../files.ts'
 import { listen } from '../server.ts'
 import { loadCertificates } from './certificates.ts'
 import { createDisturbances, type Disturbance, type Disturbances } from './disturbances.ts'
+import { type MergeRules, rulesFile } from './merge-rules.ts'
 import { indexPage, pullPage, repositoryPage } from './pages.ts'
 import { createApi, findPull, type HostEnv, listPulls, type Site } from './pulls.ts'
 import {
@@ -65,6 +67,7 @@ export async function startGitHost(options: {
   const url = `${running.url}${path}`
   site.url = url
   const address = ({ owner, name }: { owner: string; name: string }) => `${url}/${owner}/${name}.git`
+  const pathOf = (cloneUrl: string) => join(data_dir, 'repositories', new URL(cloneUrl).pathname.slice(path.length + 1))
   return {
     ...running,
     url,
@@ -79,8 +82,11 @@ export async function startGitHost(options: {
     disturbances,
     /** Adds a repository and returns its clone address. An existing one is not changed. */
     addRepository: async (repository: NewRepository) => address(await createRepository(data_dir, repository)),
+    /** Restricts the merges of the repository behind a clone address, from now on. */
+    setRules: (cloneUrl: string, rules: MergeRules) =>
+      writeAtomically(rulesFile({ path: pathOf(cloneUrl) }), JSON.stringify(rules)),
     /** Returns the absolute path of the bare repository behind a clone address. */
-    pathOf: (cloneUrl: string) => join(data_dir, 'repositories', new URL(cloneUrl).pathname.slice(path.length + 1)),
+    pathOf,
   }
 }
 
@@ -139,8 +145,15 @@ const withoutSuffix = (name: string) => name.replace(/\.git$/, '')
 async function serveGit(site: Site, c: Context<HostEnv, '/:owner/:name/*'>, asked: string | undefined) {
   const service = SERVICES.find((candidate) => candidate === asked)
   const repository = await findRepository(site.data_dir, c.req.param('owner'), withoutSuffix(c.req.param('name')))
+  if (repository?.rules.moved_to !== undefined) {
+    const { pathname, search } = new URL(c.req.url)
+    const rest = pathname.slice(pathname.indexOf('/info/refs'))
+    return c.redirect(`${site.url}/${repository.rules.moved_to}.git${rest}${search}`, 301)
+  }
   const mayRead = repository !== null && !repository.private && service !== 'git-receive-pack'
   if (!c.var.authenticated && !mayRead) return unauthorized(c)
+  const refusal = service === 'git-receive-pack' ? repository?.rules.no_push : undefined
+  if (refusal !== undefined) return c.text(refusal, 403)
   if (!repository || !service) return c.text('Not Found', repository ? 403 : 404)
   if (c.req.method === 'GET') advertise(c.env.incoming, c.env.outgoing, repository, service)
   else exchange(c.env.incoming, c.env.outgoing, repository, service, c.var.disturbance)
@@ -204,7 +217,8 @@ function serve(request: IncomingMessage, repository: Repository, service: Servic
   const protocol = request.headers['git-protocol']
   const env: Record<string, string> =
     typeof protocol === 'string' && /^[a-z0-9=:]{1,64}$/.test(protocol) ? { GIT_PROTOCOL: protocol } : {}
-  return spawn('git', [...GIT_OPTIONS, service.slice(4), '--stateless-rpc', ...flags, repository.path], {
+  const hooks = repository.rules.refused_branches === undefined ? [] : ['-c', `core.hooksPath=${repository.path}/hooks`]
+  return spawn('git', [...GIT_OPTIONS, ...hooks, service.slice(4), '--stateless-rpc', ...flags, repository.path], {
     env: createGitEnvironment(env),
     stdio: ['pipe', 'pipe', 'ignore'],
   })

@@ -17,6 +17,7 @@ import { isInside, locateRoot, resolveLink } from './files/confine.ts'
 import { excludeNeverPushed, hiddenNames, neverPushed, WORKSPACE_MARKER } from './files/engine-files.ts'
 import { isShared, removeRightInside, shareTree, writePrivateFile } from './files/private-files.ts'
 import { createLocalGit, type Git, LINK, MAX_LISTING, SUBMODULE } from './git/git.ts'
+import { describeUnloaded, type IndexEntry } from './unloaded.ts'
 import type { Workspace } from './workspace.ts'
 
 /**
@@ -74,22 +75,17 @@ export async function writeMarker(workTree: string): Promise<void> {
   })
 }
 
-interface IndexEntry {
-  mode: string
-  /** With slashes, relative to the clone. */
-  path: string
-}
-
 /**
  * Removes entries from the work tree that must not reach the engine: symlinks out of the clone or into git's directory,
  * which would expose other files; plugin folders, which the engine would run; and git directories, whose configuration
  * names programs. The index marks them as not present, so that they stay on the branch, and submodules likewise,
  * because git would use a repository in their place. Errors: 400 `iac_path '…' is not a directory inside the
- * repository`, also inside a committed git directory.
- * @returns the absolute path of the engine root
+ * repository`, also inside a committed git directory and a submodule.
+ * @returns the absolute path of the engine root, and notes on what the clone lacks
  */
-export async function removeUnsafeEntries(git: Git, iacPath: string | null, log: Logger): Promise<string> {
+export async function removeUnsafeEntries(git: Git, iacPath: string | null, log: Logger) {
   const entries = await listEntries(git)
+  const notes = await describeUnloaded(git, entries, iacPath)
   const root = await realpath(git.place.workTree)
   const nested = findGitDirectories(entries)
   const isNested = (path: string) => nested.has('') || parentsOf(path).some((folder) => nested.has(folder))
@@ -116,7 +112,7 @@ export async function removeUnsafeEntries(git: Git, iacPath: string | null, log:
       paths: [...unsafe, ...inside].slice(0, 20),
       count: unsafe.length + inside.length,
     })
-  return iacRoot
+  return { iacRoot, notes }
 }
 
 async function listEntries(git: Git): Promise<IndexEntry[]> {

@@ -65,13 +65,13 @@ async function checkOut(config: Config, round: ClaimedRound, place: GitPlace, op
   const defaultBranch = await cloneRepository(git, log)
   await writeRules(git, config.paths, log)
   const base = await checkOutBranch(git, { branch, defaultBranch, round, log })
-  const iacRoot = await removeUnsafeEntries(git, root_path, log)
+  const { iacRoot, notes } = await removeUnsafeEntries(git, root_path, log)
   await writeMarker(place.workTree)
-  return { git, iacRoot, branch, defaultBranch, base, paths: config.paths }
+  return { git, iacRoot, branch, defaultBranch, base, notes, paths: config.paths }
 }
 
 function createWorkspace(checkout: Checkout): Workspace {
-  const { iacRoot, branch, defaultBranch, git } = checkout
+  const { iacRoot, branch, defaultBranch, notes, git } = checkout
   const { directory: gitDirectory, workTree: clone } = git.place
   // Keeping moves the directory away, so its last commit is stored for later calls of `head`.
   let keptHead: string | null = null
@@ -91,6 +91,7 @@ function createWorkspace(checkout: Checkout): Workspace {
     iacRoot,
     branch,
     defaultBranch,
+    notes,
     commitAndPush: () => commitAndPush(checkout),
     head: async () => keptHead ?? (await readHead(checkout)),
     restore: (commit) => restoreFiles(checkout, commit),

@@ -12,6 +12,8 @@ export interface Workspace {
   readonly iacRoot: string
   readonly branch: string
   readonly defaultBranch: string
+  /** Sentences about parts of the repository that the clone lacks, for the result of the round. */
+  readonly notes?: readonly string[]
   /**
    * Commits and pushes all changes except `isNeverPushed`. Returns the commit of the branch head.
    * @throws 422 for too many or too large changes; 500 with git's text, or with a path that must not be pushed
@@ -59,5 +61,6 @@ export interface Checkout {
   defaultBranch: string
   /** The commit at which the run begins. */
   base: string
+  notes?: readonly string[]
   paths: Config['paths']
 }

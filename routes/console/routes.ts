@@ -34,6 +34,7 @@ export function createConsoleRoutes(context: CoreContext, files: ConsoleFiles): 
     api_url: '/api/v1',
     examples: context.config.http.console_examples,
     auth: signInConfig(context),
+    token: context.config.oidc.console_token,
   })
   const page = async (c: Context<AppEnv>, file: ConsoleFile) =>
     answer(c, file, { ...PAGE_HEADERS, 'content-security-policy': await policy() })

@@ -80,7 +80,8 @@ const GENERAL = new Map(
 export const BODY_ERRORS = [400, 413, 422]
 export const UNREACHABLE = errorAnswer(
   400,
-  'The repository cannot be reached or access was denied, or it has no commit; or the body is not UTF-8.',
+  'The repository cannot be reached or access was denied, it has no commit, or a round that is no preview could not ' +
+    'push to it; or the body is not UTF-8.',
   'Repository is not reachable or access was denied.',
   REPOSITORY_EMPTY,
   'There was an error parsing the body',

@@ -5,6 +5,8 @@
 export class PlatformError extends Error {
   readonly code: string
   readonly status: number
+  /** Further fields of the response, beside the text. */
+  more: object = {}
   /** The header `Retry-After` of the response. */
   readonly retryAfterSeconds: number | undefined
   constructor(
@@ -43,6 +45,8 @@ export const internal = (message: string, cause?: unknown) => new PlatformError(
 export const sessionNotFound = (uuid: string) => notFound(`Session ${uuid} not found.`)
 export const REPOSITORY_UNREACHABLE = 'Repository is not reachable or access was denied.'
 export const REPOSITORY_EMPTY = 'The repository is empty: push a first commit to its default branch, then ask again.'
+export const REPOSITORY_MOVED =
+  'The git host says that the repository has another address now, for example because it was renamed: use that one.'
 export const DEFAULT_BRANCH_EMPTY =
   'The default branch of the repository has no commit: choose one that has, or push to it, then ask again.'
 export const repositoryUnreachable = (cause?: unknown) => badRequest(REPOSITORY_UNREACHABLE, cause)

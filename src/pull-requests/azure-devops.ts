@@ -7,9 +7,11 @@ import {
   type HostFactory,
   MERGE_LATE,
   mergeErrors,
+  orNull,
   pollUntilReady,
   pullNumber,
 } from './host.ts'
+import { azureMethod, azureReadiness, pullSchema, readEvaluations } from './readiness/azure-devops.ts'
 import { createOnce } from './repeat.ts'
 
 const API_VERSION = '7.1-preview'
@@ -23,7 +25,6 @@ const openSchema = v.object({
   value: v.array(v.object({ ...createdSchema.entries, sourceRefName: v.string(), targetRefName: v.string() })),
 })
 const connectionSchema = v.object({ authenticatedUser: v.object({ id: name }) })
-const pullSchema = v.object({ status: v.optional(v.string()), lastMergeSourceCommit: v.object({ commitId: name }) })
 const completionSchema = v.object({ status: v.optional(v.string()), mergeStatus: v.optional(v.string()) })
 
 /** Client for Azure DevOps Services, or a server with the same paths. */
@@ -33,7 +34,8 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
   const [within, , repo] = path.slice(-3)
   const org = path.slice(0, -3).join('/')
   const api = git.api_url || serverUrl(git)
-  const pulls = `${api}/${org}/${within}/_apis/git/repositories/${repo}/pullrequests`
+  const project = `${api}/${org}/${within}`
+  const pulls = `${project}/_apis/git/repositories/${repo}/pullrequests`
   const calls = createCalls(access, {
     headers: { authorization: basicAuthorization('', git.token), accept: 'application/json' },
     query: `?api-version=${git.base_url === '' ? API_VERSION : SERVER_API_VERSION}`,
@@ -71,19 +73,28 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
       const { assertAt, cannotBeMerged, notOpen, rethrowMoved } = mergeErrors(number, commit)
       const pull = `${pulls}/${number}`
       const readOpen = async () => {
-        const { status, lastMergeSourceCommit } = await call(pullSchema, 'GET', pull)
+        const read = await call(pullSchema, 'GET', pull)
+        const { status, lastMergeSourceCommit } = read
+        if (status === 'completed' && lastMergeSourceCommit.commitId === commit) return null
         if (status === 'completed' || status === 'abandoned') throw notOpen(status)
         assertAt(lastMergeSourceCommit.commitId)
-        return lastMergeSourceCommit.commitId
+        return read
       }
       // The branch is checked before the vote too, because a vote for unreviewed code would remain.
-      if (commit !== undefined) await readOpen()
+      if (commit !== undefined && !(await readOpen())) return 'merged_before'
       const connection = await call(connectionSchema, 'GET', `${api}/${org}/_apis/connectionData`)
       const { id } = connection.authenticatedUser
       await call(v.unknown(), 'PUT', `${pull}/reviewers/${encodeURIComponent(id)}`, { vote: 10, id })
-      const commitId = await readOpen()
+      const read = await readOpen()
+      if (!read) return 'merged_before'
+      const evaluations = await orNull(readEvaluations(call, project, read, number))
+      const chosen = azureMethod(evaluations, git.merge_method)
       await confirm()
-      const json = { status: 'completed', lastMergeSourceCommit: { commitId } }
+      const json = {
+        status: 'completed',
+        lastMergeSourceCommit: { commitId: read.lastMergeSourceCommit.commitId },
+        ...(chosen && { completionOptions: { mergeStrategy: chosen.strategy } }),
+      }
       // The server merges in the background and may still fail, so the answer is polled until the merge is done.
       let next = () => call(completionSchema, 'PATCH', pull, json).catch(rethrowMoved)
       const completed = async () => {
@@ -96,6 +107,11 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
         return null
       }
       await pollUntilReady(completed, { number, seconds: access.readinessSeconds, signal })
+      return 'merged'
+    },
+    readiness: (number, { commit, signal }) => {
+      const at = { project, address: `${pulls}/${number}`, number }
+      return azureReadiness(calls(MERGE_LATE, signal), at, { commit, preferred: git.merge_method })
     },
   }
 }

@@ -14,7 +14,9 @@ import {
   pageUrl,
   pollUntilReady,
   pullNumber,
+  refusedWith,
 } from './host.ts'
+import { githubMethods, githubReadiness, pullSchema, refusesMethod, refusesMovedBase } from './readiness/github.ts'
 import { createOnce } from './repeat.ts'
 
 const MAX_DESCRIPTION = 65_536
@@ -22,15 +24,11 @@ const MAX_DESCRIPTION = 65_536
 const createdSchema = v.object({ number: pullNumber, html_url: pageUrl, state: v.string() })
 const side = v.object({ ref: v.string() })
 const openSchema = v.array(v.object({ ...createdSchema.entries, head: side, base: side }))
-/** `mergeable` is null while GitHub tries the merge, and for closed pull requests. */
-const pullSchema = v.object({
-  mergeable: v.nullable(v.boolean()),
-  state: v.optional(v.string()),
-  merged: v.optional(v.boolean()),
-  head: v.optional(v.object({ sha: v.optional(v.string()) })),
-})
 /** The HTTP status confirms the merge; `merged` may be absent, but must not contradict. */
 const mergedSchema = v.object({ merged: v.optional(v.literal(true)) })
+
+/** Most repetitions of a merge whose base branch moved while GitHub merged. */
+const RETRIES = 3
 
 const PULLS = '/repos/{owner}/{repo}/pulls'
 const PULL = `${PULLS}/{pull_number}`
@@ -70,16 +68,33 @@ export const githubHost: HostFactory = (access, uri) => {
       const { assertAt, cannotBeMerged, notOpen, rethrowMoved } = mergeErrors(number, commit)
       const readMergeable = async () => {
         const pull = await call(pullSchema, `GET ${PULL}`, { pull_number: number })
+        if (pull.merged && commit !== undefined && pull.head?.sha === commit) return { ...pull, isDone: true }
         if (pull.state === 'closed') throw notOpen(pull.merged ? 'merged' : 'closed')
         assertAt(pull.head?.sha)
-        return pull.mergeable
+        return pull.mergeable === null ? null : { ...pull, isDone: false }
       }
-      const mergeable = await pollUntilReady(readMergeable, { number, seconds: access.readinessSeconds, signal })
-      if (!mergeable) throw cannotBeMerged()
-      await confirm()
-      const merge = { pull_number: number, ...(commit && { sha: commit }) }
-      await call(mergedSchema, `PUT ${PULL}/merge`, merge).catch(rethrowMoved)
+      const waitUntilReady = () => pollUntilReady(readMergeable, { number, seconds: access.readinessSeconds, signal })
+      let pull = await waitUntilReady()
+      const methods = pull.mergeable ? await githubMethods(call, pull.base?.ref, access.git.merge_method) : []
+      for (let retries = 0; !pull.isDone; ) {
+        if (!pull.mergeable) throw cannotBeMerged()
+        await confirm()
+        const [method] = methods
+        const named = { ...(commit && { sha: commit }), ...(method !== 'merge' && { merge_method: method }) }
+        const error: unknown = await call(mergedSchema, `PUT ${PULL}/merge`, { pull_number: number, ...named }).then(
+          () => null,
+          (reason: unknown) => reason,
+        )
+        if (error === null) return 'merged'
+        const text = error instanceof Error && refusedWith(error, 405) ? error.message : ''
+        if (refusesMethod(text) && methods.length > 1) methods.shift()
+        else if (refusesMovedBase(text) && retries++ < RETRIES) pull = await waitUntilReady()
+        else rethrowMoved(error)
+      }
+      return 'merged_before'
     },
+    readiness: (number, { commit, signal }) =>
+      githubReadiness(calls(MERGE_LATE, signal), number, { commit, preferred: access.git.merge_method }),
   }
 }
 

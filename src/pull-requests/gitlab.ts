@@ -6,17 +6,26 @@ import {
   type HostFactory,
   MERGE_LATE,
   mergeErrors,
+  orNull,
   pageUrl,
+  pollUntilReady,
   pullNumber,
   refusedWith,
 } from './host.ts'
+import {
+  gitlabMethod,
+  gitlabReadiness,
+  isComputing,
+  isMergeable,
+  readProject,
+  requestSchema,
+} from './readiness/gitlab.ts'
 import { createOnce } from './repeat.ts'
 
 const MAX_DESCRIPTION = 1_048_576
 
 const createdSchema = v.object({ iid: pullNumber, web_url: pageUrl, state: v.string() })
 const openSchema = v.array(v.object({ ...createdSchema.entries, source_branch: v.string(), target_branch: v.string() }))
-const stateSchema = v.object({ state: v.string() })
 /** The HTTP status confirms the merge; `state` may be absent, but must not contradict. */
 const mergedSchema = v.object({ state: v.optional(v.literal('merged')) })
 
@@ -24,7 +33,8 @@ const mergedSchema = v.object({ state: v.optional(v.literal('merged')) })
 export const gitlabHost: HostFactory = (access, uri) => {
   const { git } = access
   const api = git.api_url || `${serverUrl(git)}/api/v4`
-  const requests = `${api}/projects/${encodeURIComponent(readRepositoryPath(git, uri).join('/'))}/merge_requests`
+  const project = `${api}/projects/${encodeURIComponent(readRepositoryPath(git, uri).join('/'))}`
+  const requests = `${project}/merge_requests`
   const calls = createCalls(access, { headers: { 'private-token': git.token } })
   return {
     maxDescription: MAX_DESCRIPTION,
@@ -57,6 +67,10 @@ export const gitlabHost: HostFactory = (access, uri) => {
       const call = calls(MERGE_LATE, signal)
       const { notOpen, rethrowMoved } = mergeErrors(number, commit)
       const request = `${requests}/${number}`
+      const settings = await orNull(readProject(call, project))
+      const squash = settings
+        ? gitlabMethod(settings, git.merge_method).squash
+        : git.merge_method === 'squash' || undefined
       // Approval and merge name the commit; GitLab answers 409 when the branch is at another one.
       const named = commit === undefined ? undefined : { sha: commit }
       await call(v.unknown(), 'POST', `${request}/approve`, named).catch((error: unknown) => {
@@ -64,12 +78,33 @@ export const gitlabHost: HostFactory = (access, uri) => {
         // retried merge. GitLab itself refuses a merge without a required approval.
         if (!refusedWith(error, 401)) rethrowMoved(error)
       })
-      await confirm()
-      await call(mergedSchema, 'PUT', `${request}/merge`, named).catch(async (error: unknown) => {
-        if (!refusedWith(error, 405)) return rethrowMoved(error)
-        const { state } = await call(stateSchema, 'GET', request)
-        throw state === 'merged' || state === 'closed' ? notOpen(state) : error
-      })
+      const merge = async () => {
+        await confirm()
+        const json = squash === undefined ? named : { ...named, squash }
+        await call(mergedSchema, 'PUT', `${request}/merge`, json)
+      }
+      /** Reads the request when GitLab has computed whether it can be merged. */
+      const readComputed = async () => {
+        const pull = await call(requestSchema, 'GET', request)
+        return pull.state === 'opened' && isComputing(pull) ? null : pull
+      }
+      const error: unknown = await merge().then(
+        () => null,
+        (reason: unknown) => reason,
+      )
+      if (error === null) return 'merged'
+      if (!refusedWith(error, 405)) return rethrowMoved(error)
+      // GitLab answers 405 also to what is merged, closed, or not computed yet.
+      const pull = await pollUntilReady(readComputed, { number, seconds: access.readinessSeconds, signal })
+      if (pull.state === 'merged' && commit !== undefined && pull.sha === commit) return 'merged_before'
+      if (pull.state === 'merged' || pull.state === 'closed') throw notOpen(pull.state)
+      if (!isMergeable(pull)) throw error
+      await merge().catch(rethrowMoved)
+      return 'merged'
+    },
+    readiness: (number, { commit, signal }) => {
+      const at = { project, address: `${requests}/${number}` }
+      return gitlabReadiness(calls(MERGE_LATE, signal), at, { commit, preferred: git.merge_method })
     },
   }
 }

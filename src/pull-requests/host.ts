@@ -12,6 +12,7 @@ import {
 } from '../base/http.ts'
 import { parseJson } from '../base/json.ts'
 import { readLimit, whenText } from './limits.ts'
+import type { Readiness } from './readiness/findings.ts'
 
 interface NewPullRequest {
   title: string
@@ -39,6 +40,9 @@ export interface MergeOptions {
   signal: AbortSignal
 }
 
+/** `merged_before`: the host had merged it already, at the commit that may be merged. */
+export type MergeEnd = 'merged' | 'merged_before'
+
 /**
  * Client for pull requests of one repository. Errors: `PlatformError` with the provider's status and text; 502 when the
  * provider refuses the credentials, cannot be reached or answers in an unexpected form; 504 `PR creation timeout` or
@@ -50,10 +54,13 @@ export interface PullRequestHost {
   /** Opens a pull request, or returns the open one of the same branches. */
   create(request: NewPullRequest, signal: AbortSignal): Promise<CreatedPullRequest>
   /**
-   * Merges a pull request. Further errors: 404 when it is closed or merged already, 400 when it cannot be merged, 409
-   * when its branch is not at the given commit, 504 when it does not become ready in time.
+   * Merges a pull request by the preferred method if the host allows it, else by one that it allows. Further errors:
+   * 404 when it is closed, or merged already at another commit, 400 when it cannot be merged, 409 when its branch is
+   * not at the given commit, 504 when it does not become ready in time.
    */
-  merge(number: number, options: MergeOptions): Promise<void>
+  merge(number: number, options: MergeOptions): Promise<MergeEnd>
+  /** Reads what stands in the way of a merge. What the host does not say is unknown, and no error. */
+  readiness(number: number, options: Pick<MergeOptions, 'commit' | 'signal'>): Promise<Readiness>
 }
 
 /** The platform's functions and settings for an adapter. */
@@ -206,6 +213,17 @@ class ProviderRefusal extends PlatformError {
 
 export const refusedWith = (error: unknown, status: number): boolean =>
   error instanceof ProviderRefusal && error.providerStatus === status
+
+/** Reports whether the provider answered 404 with such a text. */
+export const notFoundAtHost = (error: unknown, text: RegExp): boolean =>
+  error instanceof ProviderRefusal && error.providerStatus === 404 && text.test(error.message)
+
+/** Makes an answer of the provider that the caller can do without null when it fails. Errors: none of the provider. */
+export const orNull = <Answer>(call: Promise<Answer>): Promise<Answer | null> =>
+  call.catch((error: unknown) => {
+    if (error instanceof PlatformError) return null
+    throw error
+  })
 
 /** Removes the token from a provider's text, because some error pages repeat the request. */
 function removeSecrets(git: GitConfig, text: string): string {

@@ -31,7 +31,9 @@ const READERS: Record<GitProvider, (segments: readonly string[], git: GitConfig)
   GITHUB: (segments) => (segments.length >= 2 ? withoutSuffix(segments) : null),
   // `-` stands before the pages of a project, and no group can have this name.
   GITLAB: (segments) => (segments.length >= 2 && !segments.includes('-') ? withoutSuffix(segments) : null),
-  AZURE_DEVOPS: (segments, { base_url }) => {
+  AZURE_DEVOPS: (all, { base_url }) => {
+    // `_optimized` and `_full` say how much a clone reads, before the name of the repository.
+    const segments = /^_(optimized|full)$/.test(all.at(-2) ?? '') ? [...all.slice(0, -2), ...all.slice(-1)] : all
     const [marker, repository = ''] = segments.slice(-2)
     const above = segments.slice(0, -2)
     if (marker !== '_git' || above.length === 0 || above.includes('_git')) return null

@@ -1,4 +1,4 @@
-import { listServerRefs } from 'isomorphic-git'
+import { Errors, listServerRefs } from 'isomorphic-git'
 import {
   badGateway,
   badRequest,
@@ -6,6 +6,7 @@ import {
   internal,
   PlatformError,
   REPOSITORY_EMPTY,
+  REPOSITORY_MOVED,
   REPOSITORY_UNREACHABLE,
   repositoryUnreachable,
 } from '../base/errors.ts'
@@ -70,6 +71,9 @@ export async function readReachableHead(context: GitContext, uri: string, signal
 
 function refuseRepository(context: GitContext, uri: string, error: unknown): never {
   context.log.warn('repository is not reachable', { repository: loggableUri(uri), reason: error })
+  const hasMoved = error instanceof Errors.HttpError && [301, 302, 307, 308].includes(error.data.statusCode)
+  if (hasMoved && isConfiguredHost(context.config.git, remoteUrl(context.config.git, uri)))
+    throw badRequest(REPOSITORY_MOVED, error)
   throw error instanceof PlatformError ? error : repositoryUnreachable(error)
 }
 

@@ -1,5 +1,5 @@
 import { joinNames } from '../base/text.ts'
-import { audiencesOf, EVERY_PORT, isOpen, networkRules, type Opening, protocolOf } from './network.ts'
+import { audiencesOf, describeOpening, EVERY_PORT, networkRules, type Opening, protocolOf } from './network.ts'
 import { type Statement, statementsIn } from './policies/document.ts'
 import { governsIam, grantsIn, isAdmin, stepsIn } from './policies/identity.ts'
 import { coversEverything, isEverything } from './policies/patterns.ts'
@@ -76,6 +76,7 @@ const RESOURCE_POLICIES = [
   'aws_kms_key',
   'aws_kms_key_policy',
   'aws_kms_external_key',
+  'aws_kms_replica_key',
   'aws_ecr_repository_policy',
   'aws_secretsmanager_secret',
   'aws_secretsmanager_secret_policy',
@@ -87,14 +88,35 @@ const RESOURCE_POLICIES = [
   'aws_kinesis_resource_policy',
   'aws_s3_access_point',
   'aws_s3control_access_point_policy',
+  'aws_acmpca_policy',
+  'aws_cloudwatch_log_resource_policy',
+  'aws_codeartifact_domain_permissions_policy',
+  'aws_codeartifact_repository_permissions_policy',
+  'aws_glue_resource_policy',
+  'aws_media_store_container_policy',
+  'aws_msk_cluster_policy',
+  'aws_redshift_resource_policy',
+  'aws_ses_identity_policy',
+  'aws_sesv2_email_identity_policy',
 ]
-const POLICY_KEYS = ['policy', 'access_policy', 'resource_policy']
+const POLICY_KEYS = ['policy', 'access_policy', 'resource_policy', 'policy_document']
 
 /** Default actions of a listener that pass requests on. */
 const SERVES = ['forward', 'authenticate-cognito', 'authenticate-oidc']
 
+const ACCESS_LISTS = ['aws_network_acl', 'aws_network_acl_rule']
+
 export const awsRules: Rule[] = [
   ...networkRules('aws', OPENING_TYPES, openings),
+  {
+    id: 'aws.network.open-access-list',
+    title: 'Network access list open to the internet',
+    reason: 'The list no longer stops what a security group lets through by mistake.',
+    fix: 'Admit the networks and ports that the subnet serves, and the ports of answers above 1023.',
+    severity: 'warning',
+    types: ACCESS_LISTS,
+    check: (subject) => accessListOpenings(subject).flatMap(describeOpening),
+  },
   {
     id: 'aws.storage.public-bucket-acl',
     title: 'Public access list of a bucket',
@@ -121,15 +143,6 @@ export const awsRules: Rule[] = [
     isBrokenBy: (subject) =>
       textOf(subject, 'protocol') === 'HTTP' &&
       blocksOf(subject, 'default_action').some((action) => SERVES.includes(textOf(action, 'type') ?? '')),
-  },
-  {
-    id: 'aws.storage.public-access-allowed',
-    title: 'Block of public access switched off',
-    reason: 'The block is what stops a public policy or access list that slips in later.',
-    fix: 'Set all four switches to true.',
-    severity: 'warning',
-    types: ['aws_s3_bucket_public_access_block', 'aws_s3_account_public_access_block'],
-    check: flagsAre(false, 'block_public_acls', 'block_public_policy', 'ignore_public_acls', 'restrict_public_buckets'),
   },
   {
     id: 'aws.storage.public-access-block-removed',
@@ -170,29 +183,6 @@ export const awsRules: Rule[] = [
     message: 'The brokers get public addresses.',
     isBrokenBy: (subject) =>
       hasValue(subject, 'broker_node_group_info.connectivity_info.public_access.type', 'SERVICE_PROVIDED_EIPS'),
-  },
-  {
-    id: 'aws.storage.public-snapshot',
-    title: 'Snapshot or image shared with everyone',
-    reason: 'Every AWS account can copy the data in it.',
-    fix: 'Share with named accounts only.',
-    severity: 'error',
-    types: ['aws_db_snapshot', 'aws_db_cluster_snapshot', 'aws_ami_launch_permission'],
-    message: 'It is shared with every account.',
-    isBrokenBy: (subject) => textsOf(subject, 'shared_accounts').includes('all') || textOf(subject, 'group') === 'all',
-  },
-  {
-    id: 'aws.network.public-cluster-endpoint',
-    title: 'Kubernetes API open to the internet',
-    reason: 'Anyone can reach the API of the cluster; only its authentication is left between.',
-    fix: 'Name the networks in public_access_cidrs, or use the private endpoint only.',
-    severity: 'warning',
-    types: ['aws_eks_cluster'],
-    message: 'The public endpoint of the cluster admits every address.',
-    isBrokenBy: (subject) =>
-      blocksOf(subject, 'vpc_config').some(
-        (config) => flagOf(config, 'endpoint_public_access') !== false && isOpen(config, 'public_access_cidrs'),
-      ),
   },
   {
     id: 'aws.storage.force-destroy',
@@ -371,12 +361,12 @@ export const awsRules: Rule[] = [
     reason: 'Without a source every AWS account can run the function at your cost.',
     fix: 'Set source_arn, source_account or principal_org_id, or name the principal.',
     severity: 'error',
-    types: ['aws_lambda_permission'],
-    message: 'Every AWS account may invoke the function.',
+    types: ['aws_lambda_permission', 'aws_lambda_layer_version_permission'],
+    message: 'Every AWS account may use the function or the layer.',
     isBrokenBy: (subject) =>
       textOf(subject, 'principal') === '*' &&
       textOf(subject, 'function_url_auth_type') !== 'NONE' &&
-      ['source_arn', 'source_account', 'principal_org_id'].every((key) => isAbsent(subject, key)),
+      ['source_arn', 'source_account', 'principal_org_id', 'organization_id'].every((key) => isAbsent(subject, key)),
   },
   {
     id: 'aws.compute.public-function-url',
@@ -415,7 +405,39 @@ function openings(subject: Subject): Opening[] {
   return blocksOf(subject, 'port_info').flatMap((rule) => openingsOf(rule, 'protocol'))
 }
 
-const SOURCES = ['cidr_blocks', 'ipv6_cidr_blocks', 'cidr_ipv4', 'cidr_ipv6', 'cidrs', 'ipv6_cidrs']
+/** Returns what an access list admits; the first matching entry decides, so an earlier one for everyone hides later ones. */
+function accessListOpenings(subject: Subject): Opening[] {
+  const isList = subject.type === 'aws_network_acl'
+  const entries = isList ? blocksOf(subject, 'ingress') : flagOf(subject, 'egress') === true ? [] : [subject]
+  const [action, number] = isList ? ['action', 'rule_no'] : ['rule_action', 'rule_number']
+  const denied: Opening[] = []
+  return entries
+    .toSorted((a, b) => (numberOf(a, number) ?? 0) - (numberOf(b, number) ?? 0))
+    .flatMap((entry) => {
+      const openings = openingsOf(entry, 'protocol')
+      if (textOf(entry, action)?.toLowerCase() === 'allow')
+        return openings.filter((opening) => !denied.some((earlier) => covers(earlier, opening)))
+      denied.push(...openings)
+      return []
+    })
+}
+
+const covers = (earlier: Opening, { audience, protocol, from, to }: Opening) =>
+  earlier.audience === audience &&
+  (earlier.protocol === 'all' || earlier.protocol === protocol) &&
+  earlier.from <= from &&
+  earlier.to >= to
+
+const SOURCES = [
+  'cidr_block',
+  'ipv6_cidr_block',
+  'cidr_blocks',
+  'ipv6_cidr_blocks',
+  'cidr_ipv4',
+  'cidr_ipv6',
+  'cidrs',
+  'ipv6_cidrs',
+]
 
 function openingsOf(rule: View, protocolKey: string): Opening[] {
   const protocol = protocolOf(textOf(rule, protocolKey))

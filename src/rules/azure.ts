@@ -1,6 +1,7 @@
-import { audiencesOf, isOpen, networkRules, type Opening, openTo, portRanges, protocolOf } from './network.ts'
+import { audiencesOf, networkRules, type Opening, openTo, portRanges, protocolOf } from './network.ts'
+import { type Audience, expressionAudience, subjectAudience } from './policies/tokens.ts'
 import type { Rule, Subject, View } from './rule.ts'
-import { blocksAt, blocksOf, flagsAre, jsonAt, textOf, textsOf } from './view.ts'
+import { blocksAt, blocksOf, flagsAre, isAbsent, textOf, textsOf } from './view.ts'
 
 const FIREWALL_RULES = [
   'azurerm_mssql_firewall_rule',
@@ -48,6 +49,7 @@ const ACCESS_LISTS: ReadonlyMap<string, string> = new Map([
 const ROLES = {
   owner: { name: 'Owner', id: '8e3af657-a8ff-443c-a75c-2fe8c4bcb635' },
   userAccess: { name: 'User Access Administrator', id: '18d7d88d-d35e-4fb5-a5c3-7773c20a72d9' },
+  accessControl: { name: 'Role Based Access Control Administrator', id: 'f58310d9-a9f6-439a-9e8d-f62e7b41a168' },
   contributor: { name: 'Contributor', id: 'b24988ac-6180-42a0-ab88-20f7382dd24c' },
 }
 type Role = keyof typeof ROLES
@@ -60,6 +62,38 @@ function roleOf(subject: Subject): string | null {
   return role?.name ?? null
 }
 const isOneOf = (subject: Subject, ...roles: Role[]) => roles.some((role) => ROLES[role].name === roleOf(subject))
+
+/** Reports whether a role lets its holder give every role; a condition can limit those that may be given. */
+const givesRoles = (subject: Subject) =>
+  isOneOf(subject, 'owner', 'userAccess', 'accessControl') && isAbsent(subject, 'condition')
+
+/** Roles of the directory that lead to every other, by the id that is the same in every tenant. */
+const DIRECTORY_ADMINS: Record<string, string> = {
+  '62e90394-69f5-4237-9190-012177145e10': 'Global Administrator',
+  'e8611ab8-c189-46e8-94e1-60213ab1f814': 'Privileged Role Administrator',
+  '7be44c8a-adaf-4e2a-84d6-ab2649e08a13': 'Privileged Authentication Administrator',
+}
+
+/** Actions that give roles. */
+const GIVES_ROLES =
+  /^(\*\/write|microsoft\.authorization\/(\*|\*\/(\*|write)|(roleassignments|roledefinitions)\/(\*|write)|elevateaccess\/action))$/i
+
+const CREDENTIALS = [
+  'azurerm_federated_identity_credential',
+  'azuread_application_federated_identity_credential',
+  'azuread_application_flexible_federated_identity_credential',
+]
+
+/** Returns whose tokens a credential admits; null for issuers of one customer, and when it is unknown. */
+function credentialAudience(subject: Subject): Audience | null {
+  const issuer = textOf(subject, 'issuer') ?? ''
+  const expression = textOf(subject, 'claims_matching_expression')
+  if (expression !== null) return expressionAudience(issuer, expression)
+  const value = textOf(subject, 'subject')
+  const audience = value === null ? null : subjectAudience(issuer, value)
+  // A subject is compared as it is, so that a pattern fits no token.
+  return audience === 'everyone' && /[*?]/.test(value ?? '') ? 'nobody' : audience
+}
 
 const BROAD_SCOPE = /^(\/|\/subscriptions\/[^/]+\/?|\/providers\/microsoft\.management\/managementgroups\/[^/]+\/?)$/i
 const isBroad = (scope: string) => BROAD_SCOPE.test(scope)
@@ -135,50 +169,6 @@ export const azureRules: Rule[] = [
     },
   },
   {
-    id: 'azure.database.public-network',
-    title: 'Data service with public network access',
-    reason:
-      'The service has a public address; its firewall decides who may connect. This is the default of the provider.',
-    fix: 'Set public_network_access_enabled to false and use a private endpoint.',
-    severity: 'info',
-    types: [
-      'azurerm_mssql_server',
-      'azurerm_postgresql_server',
-      'azurerm_postgresql_flexible_server',
-      'azurerm_mysql_server',
-      'azurerm_mariadb_server',
-      'azurerm_cosmosdb_account',
-      'azurerm_redis_cache',
-      'azurerm_storage_account',
-      'azurerm_key_vault',
-      'azurerm_search_service',
-    ],
-    check: flagsAre(true, 'public_network_access_enabled'),
-  },
-  {
-    id: 'azure.storage.anonymous-registry',
-    title: 'Container registry without login',
-    reason: 'Anyone can pull every image of the registry.',
-    fix: 'Set anonymous_pull_enabled to false.',
-    severity: 'error',
-    types: ['azurerm_container_registry'],
-    check: flagsAre(true, 'anonymous_pull_enabled'),
-  },
-  {
-    id: 'azure.network.public-cluster-endpoint',
-    title: 'Kubernetes API open to the internet',
-    reason: 'Anyone can reach the API of the cluster; only its authentication is left between.',
-    fix: 'Name the networks in authorized_ip_ranges, or make the cluster private.',
-    severity: 'warning',
-    types: ['azurerm_kubernetes_cluster'],
-    message: 'The authorized ranges admit every address.',
-    isBrokenBy: (subject) =>
-      jsonAt(subject, 'private_cluster_enabled') !== true &&
-      ['api_server_authorized_ip_ranges', 'api_server_access_profile.authorized_ip_ranges'].some((path) =>
-        isOpen(subject, path),
-      ),
-  },
-  {
     id: 'azure.iam.broad-owner',
     title: 'Owner of a subscription or more',
     reason: 'The identity can do everything and give every permission to others.',
@@ -186,7 +176,7 @@ export const azureRules: Rule[] = [
     severity: 'error',
     types: ['azurerm_role_assignment', 'azurerm_management_group_role_assignment'],
     check: (subject) =>
-      isOneOf(subject, 'owner', 'userAccess') && isBroad(scopeOf(subject))
+      givesRoles(subject) && isBroad(scopeOf(subject))
         ? [`Assigns ${roleOf(subject)} on a subscription, a management group or the root.`]
         : [],
   },
@@ -198,7 +188,7 @@ export const azureRules: Rule[] = [
     severity: 'warning',
     types: ['azurerm_role_assignment'],
     check: (subject) =>
-      isOneOf(subject, 'owner', 'userAccess') && scopeOf(subject) !== '' && !isBroad(scopeOf(subject))
+      givesRoles(subject) && scopeOf(subject) !== '' && !isBroad(scopeOf(subject))
         ? [`Assigns ${roleOf(subject)} below a subscription.`]
         : [],
   },
@@ -224,6 +214,58 @@ export const azureRules: Rule[] = [
       blocksOf(subject, 'permissions').some(
         (block) => textsOf(block, 'actions').includes('*') && textsOf(block, 'not_actions').length === 0,
       ),
+  },
+  {
+    id: 'azure.iam.escalation-role',
+    title: 'Custom role that gives roles',
+    reason: 'Whoever may assign or define roles is an owner in one step.',
+    fix: 'Leave the actions of Microsoft.Authorization out, or assign the built-in role with a condition.',
+    severity: 'warning',
+    types: ['azurerm_role_definition'],
+    message: 'The role may assign or define roles.',
+    isBrokenBy: (subject) =>
+      blocksOf(subject, 'permissions').some(
+        (block) =>
+          textsOf(block, 'actions').some((action) => GIVES_ROLES.test(action)) &&
+          !textsOf(block, 'not_actions').some((action) => GIVES_ROLES.test(action)),
+      ),
+  },
+  {
+    id: 'azure.iam.directory-admin',
+    title: 'Administrator of the directory',
+    reason: 'The identity can give itself every role of the directory and of every subscription.',
+    fix: 'Assign the role of the directory that is needed.',
+    severity: 'error',
+    types: ['azuread_directory_role_assignment', 'azuread_directory_role_eligibility_schedule_request'],
+    check: (subject) => {
+      const name =
+        DIRECTORY_ADMINS[(textOf(subject, 'role_id') ?? textOf(subject, 'role_definition_id') ?? '').toLowerCase()]
+      return name === undefined ? [] : [`Assigns ${name}.`]
+    },
+  },
+  {
+    id: 'azure.iam.open-token-trust',
+    title: 'Credential for the tokens of every customer of an issuer',
+    reason: 'GitHub, GitLab and others sign tokens for everyone: anyone can sign in as the application or identity.',
+    fix: 'Name the owner and the repository in the subject.',
+    severity: 'error',
+    types: CREDENTIALS,
+    message: 'The credential admits tokens of every customer of the issuer.',
+    isBrokenBy: (subject) => credentialAudience(subject) === 'everyone',
+  },
+  {
+    id: 'azure.iam.wide-token-trust',
+    title: 'Credential for all tokens of a customer, or for a pattern that fits nothing',
+    reason:
+      'Every repository of the organization can sign in; a pattern in a subject that is compared literally fits none.',
+    fix: 'Name the repository in the subject; patterns work in flexible credentials only.',
+    severity: 'warning',
+    types: CREDENTIALS,
+    check: (subject) => {
+      const audience = credentialAudience(subject)
+      if (audience === 'customer') return ['The credential admits every token of an organization.']
+      return audience === 'nobody' ? ['The subject is a pattern, which is compared literally.'] : []
+    },
   },
   {
     id: 'azure.iam.wildcard-role-with-exceptions',

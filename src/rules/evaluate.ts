@@ -2,6 +2,7 @@ import type { RuleGrades } from '../../config/types.ts'
 import type { JsonObject } from '../base/json.ts'
 import { joinNames } from '../base/text.ts'
 import { SEVERITIES, type Severity } from '../base/vocabulary.ts'
+import { mainAction } from '../plan/actions.ts'
 import { withoutIndexes } from '../plan/addresses.ts'
 import type { CodeFile } from '../plan/code/modules.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -43,7 +44,8 @@ export function evaluateRules(
     unread,
     expressionsOf: (address) => expressions.get(withoutIndexes(address)) ?? NOTHING,
   }
-  const clouds = new Set<string>(['common', ...subjects.map(({ type }) => cloudOf(type))])
+  const forgotten = plan.resource_changes.filter((resource) => mainAction(resource) === 'forget')
+  const clouds = new Set<string>(['common', ...[...subjects, ...forgotten].map(({ type }) => cloudOf(type))])
   const checked = RULES.filter(({ id }) => clouds.has(id.split('.')[0] ?? '')).flatMap((rule) => {
     const severity = grades[rule.id] ?? rule.severity
     return severity === 'off' ? [] : [{ rule, severity }]

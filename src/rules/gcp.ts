@@ -1,8 +1,21 @@
 import { isJsonObject } from '../base/json.ts'
 import { audiencesOf, EVERY_PORT, isOpen, networkRules, type Opening, portRanges, protocolOf } from './network.ts'
 import { jsonOf } from './policies/document.ts'
+import { type Audience, conditionAudience } from './policies/tokens.ts'
 import type { Rule, Subject, View } from './rule.ts'
-import { blocksAt, blocksOf, flagOf, flagsAre, hasValue, isUnknown, jsonAt, textOf, textsOf, viewOf } from './view.ts'
+import {
+  blocksAt,
+  blocksOf,
+  flagOf,
+  flagsAre,
+  hasValue,
+  isAbsent,
+  isUnknown,
+  jsonAt,
+  textOf,
+  textsOf,
+  viewOf,
+} from './view.ts'
 
 /** A role and its members. */
 interface Grant {
@@ -66,6 +79,39 @@ const grantsRole =
   (...roles: string[]) =>
   (subject: Subject): string[] =>
     roles.filter((role) => grantsOf(subject).some((grant) => grant.role === role)).map((role) => `Grants ${role}.`)
+
+/** Roles that change the policy of a project, or of all above it, and so lead to every other role. */
+const POLICY_ROLES = [
+  'roles/iam.securityAdmin',
+  'roles/resourcemanager.projectIamAdmin',
+  'roles/resourcemanager.folderIamAdmin',
+  'roles/resourcemanager.folderAdmin',
+  'roles/resourcemanager.organizationAdmin',
+]
+
+/** Everything in a pool of identities, or every value of an attribute. */
+const WHOLE_POOL =
+  /^principalSet:\/\/iam\.googleapis\.com\/.*\/workloadIdentityPools\/[^/]+\/(\*|attribute\.[^/]+\/\*)$/
+
+/** Permissions of a custom role that give others, or act as another identity. */
+const ESCALATIONS =
+  /^(resourcemanager\.(projects|folders|organizations)\.setIamPolicy|iam\.serviceAccounts\.(actAs|getAccessToken|getOpenIdToken|implicitDelegation|setIamPolicy|signBlob|signJwt)|iam\.serviceAccountKeys\.create|iam\.roles\.update)$/
+
+/** Returns whose tokens a provider of an identity pool admits; null for issuers of one customer. */
+function poolAudience(subject: Subject): Audience | null {
+  if (isUnknown(subject, 'attribute_condition')) return null
+  const mapping = jsonAt(subject, 'attribute_mapping')
+  const claims = new Map(
+    isJsonObject(mapping)
+      ? Object.entries(mapping).map(([name, claim]): [string, string] => [name, String(claim)])
+      : [],
+  )
+  const condition = textOf(subject, 'attribute_condition') ?? ''
+  const audiences = blocksOf(subject, 'oidc').map((oidc) =>
+    conditionAudience(textOf(oidc, 'issuer_uri') ?? '', condition, claims),
+  )
+  return audiences.find((audience) => audience !== null) ?? null
+}
 
 const PUBLIC_ACL = /^(publicRead|publicReadWrite|authenticatedRead)$/
 const ENTITIES = [
@@ -148,7 +194,60 @@ export const gcpRules: Rule[] = [
       'roles/iam.serviceAccountTokenCreator',
       'roles/iam.serviceAccountUser',
       'roles/iam.serviceAccountKeyAdmin',
+      'roles/iam.serviceAccountAdmin',
     ),
+  },
+  {
+    id: 'gcp.iam.policy-admin',
+    title: 'Role that gives every other role',
+    reason: 'Whoever may change the policy of a project or more is its owner in one step.',
+    fix: 'Grant the role on the one resource, or let a condition limit the roles that can be given.',
+    severity: 'warning',
+    types: PROJECT_AND_ABOVE,
+    check: (subject) => (isAbsent(subject, 'condition') ? grantsRole(...POLICY_ROLES)(subject) : []),
+  },
+  {
+    id: 'gcp.iam.escalation-role',
+    title: 'Custom role that leads to other permissions',
+    reason: 'With it a member changes policies, or acts as a service account with more permissions.',
+    fix: 'Leave these permissions out, and grant predefined roles on the one service account.',
+    severity: 'warning',
+    types: ['google_project_iam_custom_role', 'google_organization_iam_custom_role'],
+    check: (subject) =>
+      textsOf(subject, 'permissions')
+        .filter((permission) => ESCALATIONS.test(permission))
+        .map((permission) => `The role has ${permission}.`),
+  },
+  {
+    id: 'gcp.iam.open-token-trust',
+    title: 'Pool for the tokens of every customer of an issuer',
+    reason:
+      'GitHub, GitLab and others sign tokens for everyone: without a condition anyone becomes an identity of the pool.',
+    fix: 'Compare the owner in attribute_condition, for example assertion.repository_owner_id.',
+    severity: 'error',
+    types: ['google_iam_workload_identity_pool_provider'],
+    message: 'No condition says whose tokens of the issuer are admitted.',
+    isBrokenBy: (subject) => poolAudience(subject) === 'everyone',
+  },
+  {
+    id: 'gcp.iam.literal-token-pattern',
+    title: 'Pattern of a subject that fits nothing',
+    reason: 'A comparison takes * literally; written as a pattern it would admit every customer of the issuer.',
+    fix: 'Compare the owner in attribute_condition, for example assertion.repository_owner_id.',
+    severity: 'warning',
+    types: ['google_iam_workload_identity_pool_provider'],
+    message: 'The condition compares a subject with a pattern.',
+    isBrokenBy: (subject) => poolAudience(subject) === 'nobody',
+  },
+  {
+    id: 'gcp.iam.whole-pool',
+    title: 'Role for a whole pool of identities',
+    reason: 'Every workload whose token the pool admits gets the role.',
+    fix: 'Name the subject or the value of an attribute in the member.',
+    severity: 'warning',
+    types: [...PROJECT_AND_ABOVE, ...STORAGE_GRANTS, ...DATASET_GRANTS, ...OTHERS, ...SERVICES],
+    message: 'A member is every identity of a pool.',
+    isBrokenBy: (subject) => grantsOf(subject).some(({ members }) => members.some((member) => WHOLE_POOL.test(member))),
   },
   {
     id: 'gcp.iam.service-account-key',
@@ -241,26 +340,6 @@ export const gcpRules: Rule[] = [
       blocksAt(subject, subject.type === 'google_bigquery_dataset' ? 'access' : '').some((entry) =>
         ['special_group', 'iam_member'].some((key) => isEveryone(textOf(entry, key))),
       ),
-  },
-  {
-    id: 'gcp.network.public-cluster-endpoint',
-    title: 'Kubernetes API open to the internet',
-    reason: 'Anyone can reach the API of the cluster; only its authentication is left between.',
-    fix: 'Name the networks in master_authorized_networks_config, or use the private endpoint.',
-    severity: 'warning',
-    types: ['google_container_cluster'],
-    message: 'The authorized networks admit every address.',
-    isBrokenBy: (subject) => isOpen(subject, 'master_authorized_networks_config.cidr_blocks.cidr_block'),
-  },
-  {
-    id: 'gcp.network.public-machine',
-    title: 'Machine with a public address',
-    reason: 'The machine is reachable from outside as soon as a firewall rule allows it.',
-    fix: 'Leave access_config out; let it reach the internet through a NAT gateway.',
-    severity: 'info',
-    types: ['google_compute_instance', 'google_compute_instance_template', 'google_compute_region_instance_template'],
-    message: 'The machine gets a public address.',
-    isBrokenBy: (subject) => blocksAt(subject, 'network_interface.access_config').length > 0,
   },
   {
     id: 'gcp.encryption.plain-cluster-secrets',

@@ -3,6 +3,7 @@ import { awsRules } from './aws.ts'
 import { azureRules } from './azure.ts'
 import { changeRules } from './common/change-rules.ts'
 import { secretRules } from './common/secrets.ts'
+import { evidenceRules } from './evidence.ts'
 import { gcpRules } from './gcp.ts'
 import { kubernetesRules } from './kubernetes.ts'
 import { ociRules } from './oci.ts'
@@ -10,15 +11,18 @@ import { unreadRule } from './policies/unread.ts'
 import type { Cloud, Rule } from './rule.ts'
 import { awsTables } from './tables/aws.ts'
 import { azureTables } from './tables/azure.ts'
+import { gcpTables } from './tables/gcp.ts'
 import { kubernetesTables } from './tables/kubernetes.ts'
 
 /** All rules, sorted by id. */
 export const RULES: readonly Rule[] = [
   ...changeRules,
   ...secretRules,
+  ...evidenceRules,
   unreadRule,
   ...awsTables,
   ...azureTables,
+  ...gcpTables,
   ...kubernetesTables,
   ...awsRules,
   ...azureRules,

@@ -132,7 +132,11 @@ const ANONYMOUS = /^system:(anonymous|unauthenticated)$/
 const WHOLE_CLUSTER = /^system:(authenticated|serviceaccounts)$/
 const hasAny = (rule: View, key: string, ...wanted: string[]) =>
   textsOf(rule, key).some((value) => wanted.includes(value))
-const coversEverything = (rule: View) => ['api_groups', 'resources', 'verbs'].every((key) => hasAny(rule, key, '*'))
+/** Resources by which one gets into a pod. */
+const ENTRANCES = ['pods/exec', 'pods/attach', 'pods/ephemeralcontainers', 'pods/*', 'nodes/proxy', 'nodes/*']
+/** The core group holds secrets, pods and tokens, so that all of it leads to all of the cluster. */
+const coversEverything = (rule: View) =>
+  hasAny(rule, 'api_groups', '*', '') && ['resources', 'verbs'].every((key) => hasAny(rule, key, '*'))
 
 export const kubernetesRules: Rule[] = [
   // A load balancer lists its ports one by one, so it cannot open all of them.
@@ -286,6 +290,51 @@ export const kubernetesRules: Rule[] = [
     types: typesOfKinds('role'),
     message: 'A rule allows every verb on every resource of the namespace.',
     isBrokenBy: (subject) => blocksOf(subject, 'rule').some(coversEverything),
+  },
+  {
+    id: 'kubernetes.rbac.wildcard-field',
+    title: 'Role with a wildcard in one field',
+    reason: 'The role covers resources, groups or verbs that come later, and more of the present ones than it needs.',
+    fix: 'List API groups, resources and verbs.',
+    severity: 'warning',
+    types: [...CLUSTER_ROLES, ...typesOfKinds('role')],
+    check: (subject) =>
+      ['api_groups', 'resources', 'verbs', 'non_resource_urls']
+        .filter((key) => blocksOf(subject, 'rule').some((rule) => !coversEverything(rule) && hasAny(rule, key, '*')))
+        .map((key) => `A rule has * in ${key}.`),
+  },
+  {
+    id: 'kubernetes.rbac.pod-access',
+    title: 'Role that enters every pod',
+    reason:
+      'A process in a pod, or a token of its service account, gives the permissions of the pod, in every namespace.',
+    fix: 'Use a role in the namespace.',
+    severity: 'warning',
+    types: CLUSTER_ROLES,
+    message: 'A rule enters pods, reaches them through their node, or makes tokens of service accounts.',
+    isBrokenBy: (subject) =>
+      blocksOf(subject, 'rule').some(
+        (rule) =>
+          !coversEverything(rule) &&
+          textsOf(rule, 'resource_names').length === 0 &&
+          ((hasAny(rule, 'resources', ...ENTRANCES) &&
+            hasAny(rule, 'verbs', '*', 'create', 'get', 'update', 'patch')) ||
+            (hasAny(rule, 'resources', 'serviceaccounts/token') && hasAny(rule, 'verbs', '*', 'create'))),
+      ),
+  },
+  {
+    id: 'kubernetes.rbac.masters-group',
+    title: 'Identities of AWS as administrators of the cluster',
+    reason: 'The group system:masters may do everything, and no role or binding can take that away.',
+    fix: 'Map them to a group of your own, and bind the role that it needs.',
+    severity: 'warning',
+    types: [...typesOfKinds('config_map'), 'kubernetes_config_map_v1_data'],
+    message: 'The map of identities names system:masters.',
+    isBrokenBy: (subject) =>
+      blocksOf(subject, 'metadata').some((metadata) => textOf(metadata, 'name') === 'aws-auth') &&
+      blocksOf(subject, 'data').some((data) =>
+        ['mapRoles', 'mapUsers'].some((key) => /\bsystem:masters\b/.test(textOf(data, key) ?? '')),
+      ),
   },
   {
     id: 'kubernetes.rbac.escalation',

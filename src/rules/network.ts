@@ -86,11 +86,18 @@ const OPENING_RULES: readonly OpeningRule[] = [
   },
 ]
 
+/** Returns the messages about an opening that the rules grade as more than an information. */
+export const describeOpening = (opening: Opening): string[] =>
+  OPENING_RULES.filter(({ severity }) => severity !== 'info')
+    .map(({ describe }) => describe(opening))
+    .filter((message) => message !== null)
+
 type Services = Record<'tcp' | 'udp', Record<string, readonly number[]>>
 
 /** Ports of administration and file sharing services. */
 const ADMIN: Services = {
   tcp: {
+    FTP: [20, 21],
     SSH: [22],
     Telnet: [23],
     RPC: [135],

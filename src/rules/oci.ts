@@ -8,6 +8,17 @@ const statements = (subject: Subject): string[] =>
     statement.slice(0, 5_000).toLowerCase().replaceAll(/\s+/g, ' ').trim(),
   )
 
+/** What a condition compares that says who asks or from where; a pattern for everything says nothing. */
+const WHO =
+  /\brequest\.(principal\.[\w.]+|user\.[\w.]+|groups?\.[\w.]+|networksource\.name|instance\.[\w.]+)\s*(?:=|in\b)\s*(?!\s*('\*'|\/\*\/|'\/\*\/'))/
+
+/** Reports whether a condition narrows who asks: one of its comparisons has to, each of them after `any`. */
+function narrowsWho(statement: string): boolean {
+  const [, condition = ''] = / where (.*)$/.exec(statement) ?? []
+  const [, inner = ''] = /^any\s*\{(.*)\}$/.exec(condition) ?? []
+  return inner === '' ? WHO.test(condition) : inner.split(',').every((one) => WHO.test(one))
+}
+
 const isConditional = (statement: string) => / where /.test(statement)
 const namesAnyone = (statement: string) => /^(allow|endorse|admit) (any-user|any-group)\b/.test(statement)
 const managesAll = (statement: string, where: 'tenancy' | 'compartment') =>
@@ -26,9 +37,8 @@ export const ociRules: Rule[] = [
     fix: 'Name a group or a dynamic group, or add a condition on who asks.',
     severity: 'critical',
     types: ['oci_identity_policy'],
-    message: 'A statement allows any user, without a condition.',
-    isBrokenBy: (subject) =>
-      statements(subject).some((statement) => namesAnyone(statement) && !isConditional(statement)),
+    message: 'A statement allows any user, without a condition that narrows who.',
+    isBrokenBy: (subject) => statements(subject).some((statement) => namesAnyone(statement) && !narrowsWho(statement)),
   },
   {
     id: 'oci.iam.manage-all-in-tenancy',
@@ -39,6 +49,22 @@ export const ociRules: Rule[] = [
     types: ['oci_identity_policy'],
     message: 'A statement allows to manage all resources in the tenancy.',
     isBrokenBy: (subject) => statements(subject).some((statement) => managesAll(statement, 'tenancy')),
+  },
+  {
+    id: 'oci.iam.escalation',
+    title: 'Management of policies or identities of the tenancy',
+    reason: 'Whoever manages policies, groups or users of the tenancy is its administrator in one step.',
+    fix: 'Name the compartment, or let a condition leave out the group of administrators.',
+    severity: 'warning',
+    types: ['oci_identity_policy'],
+    message: 'A statement allows to manage policies, groups, users or domains in the tenancy.',
+    isBrokenBy: (subject) =>
+      statements(subject).some(
+        (statement) =>
+          !namesAnyone(statement) &&
+          !isConditional(statement) &&
+          / to manage (policies|groups|dynamic-groups|users|domains|identity-providers) in tenancy$/.test(statement),
+      ),
   },
   {
     id: 'oci.iam.manage-all-in-compartment',

@@ -1,8 +1,10 @@
 import { isJsonObject, type Json, type JsonObject, ownMember } from '../base/json.ts'
 import { wordsOf } from '../base/text.ts'
+import { fits } from './intent/glob.ts'
 import { openTo } from './network.ts'
+import { jsonOf } from './policies/document.ts'
 import type { Cloud, PlanContext, Rule, RuleText, Subject, View } from './rule.ts'
-import { blocksOf, isAbsent, isUnknown, jsonAt } from './view.ts'
+import { blocksOf, isAbsent, isUnknown, jsonAt, textOf, viewOf } from './view.ts'
 
 // Rules whose checks are one argument and one value: a class of faults has the words, a table the arguments.
 
@@ -11,14 +13,14 @@ type ClassText = Omit<RuleText, 'id'> & {
   name: `${string}.${string}`
   /** Follows the argument in the message: `switches encryption off`. */
   says: string
+  /** The rule is told once a plan, with the number of resources. */
+  told?: 'once'
 }
 
 /** A class of faults, which one rule tells; two where what the code leaves unset weighs less than what it sets. */
 export interface FaultClass extends ClassText {
   /** The rule about arguments that are bad because the code leaves them to the provider. */
   byDefault?: ClassText
-  /** The class is told once a plan, with the number of resources. */
-  told?: 'once'
 }
 
 /**
@@ -26,11 +28,12 @@ export interface FaultClass extends ClassText {
  *
  *     <types> <path> <faults> [if <condition> …]
  *
- * Types and values are divided by commas. All steps of a path but the last are blocks, of which `[name=x]` chooses some.
- * Faults are divided by `|`: a value (`*` for any characters), `not:` values, `open` (a range of the internet), `set`,
- * `<7`, `unset` (the provider's default is bad, also where the block is missing) and `unset-within` (only in blocks that
- * are there). Conditions are `key=values`, `key!=values`, `key` (is set) and `!key` (is not set). A line with an address
- * is the source of the lines below it, which say what the provider does.
+ * Types and values are divided by commas; `*` in a value stands for any characters, `\*` for itself. All steps of a path
+ * but the last are blocks, or documents in JSON, of which `[name=x]` and `[name!=x]` choose some; where `block?` is
+ * missing, nothing is bad. Faults are divided by `|`: values, `not:` values, `open` (a range of the internet), `set`,
+ * `<7`, and `unset` where the provider's default is bad: `unset-inside` only in blocks that are there, `unset-outside`
+ * only where the block is missing. Conditions are `key=values`, `key!=values`, `key` (is set) and `!key` (is not set). A
+ * line with an address is the source of the lines below it, which says what the provider does.
  */
 export interface Row {
   types: string[]
@@ -57,19 +60,18 @@ export function rowsOf(table: string): Row[] {
 }
 
 /** Creates the rules of a class for one cloud. */
-export function tableRules(cloud: Cloud, { byDefault, told, ...bySetting }: FaultClass, table: string): Rule[] {
+export function tableRules(cloud: Cloud, { byDefault, ...bySetting }: FaultClass, table: string): Rule[] {
   const byType = new Map<string, PreparedRow[]>()
   for (const row of rowsOf(table).map(prepare))
     for (const type of row.types) byType.set(type, [...(byType.get(type) ?? []), row])
   const ruleOf = ({ name, says, ...text }: ClassText, causes: readonly Cause[]): Rule => ({
     id: `${cloud}.${name}`,
     ...text,
-    ...(told && { told }),
     types: [...byType.keys()],
     check: (subject, context) =>
       (byType.get(subject.type) ?? [])
         .filter((row) => causesOf(subject, row, context).some((cause) => causes.includes(cause)))
-        .map(({ path }) => `${path} ${says}.`),
+        .map(({ path }) => `${path.replaceAll('?', '')} ${says}.`),
   })
   if (byDefault === undefined) return [ruleOf(bySetting, ['set', 'default'])]
   return [ruleOf(bySetting, ['set']), ruleOf(byDefault, ['default'])]
@@ -80,14 +82,17 @@ type Cause = 'set' | 'default'
 
 interface Step {
   key: string
+  /** True if nothing is bad where the block is missing. */
+  isOptional: boolean
   /** Chooses blocks by an attribute. */
-  only?: { key: string; value: string }
+  only?: { key: string; values: string; has: boolean }
 }
 
 interface PreparedRow extends Row {
   steps: Step[]
   isBad(value: Json): boolean
-  unset: 'bad' | 'bad-within' | 'good'
+  /** True where the provider's default is bad in a block that is there, and where the block is missing. */
+  unset: { inside: boolean; outside: boolean }
 }
 
 function prepare(row: Row): PreparedRow {
@@ -97,18 +102,23 @@ function prepare(row: Row): PreparedRow {
     ...row,
     steps: stepsOf(row.path),
     isBad: (value) => tests.some((test) => test(value)),
-    unset: row.faults.includes('unset') ? 'bad' : row.faults.includes('unset-within') ? 'bad-within' : 'good',
+    unset: {
+      inside: row.faults.some((fault) => fault === 'unset' || fault === 'unset-inside'),
+      outside: row.faults.some((fault) => fault === 'unset' || fault === 'unset-outside'),
+    },
   }
 }
 
-const STEP = /([a-z0-9_]+)(?:\[([a-z_]+)=([^\]]+)\])?(?:\.|$)/gy
+const STEP = /([\w-]+)(\?)?(?:\[([\w-]+)(!?=)([^\]]+)\])?(?:\.|$)/gy
 
 function stepsOf(path: string): Step[] {
   const steps = [...path.matchAll(STEP)]
   if (steps.map(([text]) => text).join('') !== path) throw new Error(`no path of a table of rules: ${path}`)
-  return steps.map(([, key = '', only, value = '']) =>
-    only === undefined ? { key } : { key, only: { key: only, value } },
-  )
+  return steps.map(([, key = '', optional, only, operator, values = '']) => ({
+    key,
+    isOptional: optional !== undefined,
+    ...(only !== undefined && { only: { key: only, values, has: operator === '=' } }),
+  }))
 }
 
 function testOf(fault: string): (value: Json) => boolean {
@@ -119,14 +129,9 @@ function testOf(fault: string): (value: Json) => boolean {
   return (value) => isOneOf(value, fault)
 }
 
-/** Reports whether a value is among values in words, without regard to letter case. */
-function isOneOf(value: Json, words: string): boolean {
-  const text = String(value).toLowerCase()
-  return words
-    .toLowerCase()
-    .split(',')
-    .some((word) => (word.endsWith('*') ? text.startsWith(word.slice(0, -1)) : text === word))
-}
+/** Reports whether a value is among patterns, without regard to letter case. */
+const isOneOf = (value: Json, patterns: string): boolean =>
+  patterns.split(',').some((pattern) => (pattern === '\\*' ? value === '*' : fits(pattern, String(value))))
 
 /** A resource or block, with the code that makes it; null where that is not known. */
 interface Place {
@@ -148,10 +153,13 @@ function walk(place: Place, [step, ...rest]: readonly Step[], row: PreparedRow):
   if (rest.length > 0) {
     const blocks = placesOf(place, step)
     if (blocks.length > 0) return blocks.flatMap((block) => walk(block, rest, row))
+    if (step.isOptional) return []
     const isMissing = lacks(place, step.key) || (step.only !== undefined && !isUnknown(view, step.key))
-    return row.unset === 'bad' && isMissing ? ['default'] : []
+    return row.unset.outside && isMissing ? ['default'] : []
   }
-  if (lacks(place, step.key)) return row.unset === 'good' ? [] : ['default']
+  if (lacks(place, step.key)) return row.unset.inside ? ['default'] : []
+  // The code gives it a value that is known later.
+  if (row.faults.includes('set') && isUnknown(view, step.key)) return ['set']
   const value = jsonAt(view, step.key)
   const items = Array.isArray(value) ? value : value === null ? [] : [value]
   if (!items.some(row.isBad)) return []
@@ -160,7 +168,8 @@ function walk(place: Place, [step, ...rest]: readonly Step[], row: PreparedRow):
 
 /** Returns the blocks of a step, each with its code where code and plan have as many. */
 function placesOf({ view, code }: Place, { key, only }: Step): Place[] {
-  const blocks = blocksOf(view, key)
+  const document = textOf(view, key)
+  const blocks = document === null ? blocksOf(view, key) : blocksOf(viewOf({ [key]: jsonOf(document) }), key)
   const written = code === null ? undefined : ownMember(code, key)
   const codes = Array.isArray(written) ? written : [written]
   return blocks
@@ -168,7 +177,7 @@ function placesOf({ view, code }: Place, { key, only }: Step): Place[] {
       const own = codes.length === blocks.length ? codes[index] : undefined
       return { view: block, code: isJsonObject(own) && !isExpression(own) ? own : null }
     })
-    .filter(({ view: block }) => only === undefined || isOneOf(jsonAt(block, only.key), only.value))
+    .filter(({ view: block }) => only === undefined || isOneOf(jsonAt(block, only.key), only.values) === only.has)
 }
 
 /** Reports whether a member of the code is one expression instead of a block. */
@@ -182,7 +191,7 @@ const lacks = ({ view, code }: Place, key: string): boolean =>
   isAbsent(view, key) || (isUnknown(view, key) && leaves(code, key))
 
 function holds(root: Place, condition: string): boolean {
-  const [, negated, path = '', operator, values = ''] = /^(!?)([a-z0-9_.]+)(?:(!?=)(.+))?$/.exec(condition) ?? []
+  const [, negated, path = '', operator, values = ''] = /^(!?)([\w.-]+)(?:(!?=)(.+))?$/.exec(condition) ?? []
   const steps = stepsOf(path)
   const key = steps.at(-1)?.key ?? ''
   const holders = steps.slice(0, -1).reduce((places, step) => places.flatMap((place) => placesOf(place, step)), [root])

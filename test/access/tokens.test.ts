@@ -7,7 +7,7 @@ import {
   SignJWT,
   UnsecuredJWT,
 } from 'jose'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { OidcConfig } from '../../config/types.ts'
 import { createTokenVerifier, type VerifyToken } from '../../src/access/verify-token.ts'
 import { createLogger } from '../../src/base/log.ts'
@@ -189,6 +189,17 @@ describe('refused', () => {
     await expect(verify(`${good}${'x'.repeat(20_000)}`)).rejects.toMatchObject(refusal('token is too long'))
     expect(issuer.asked).toEqual([])
   })
+})
+
+it('says so where the runtime lacks the algorithm of a token', async () => {
+  const pair = await generateKeyPair('EdDSA', { extractable: true })
+  issuer.keys.push({ ...(await exportJWK(pair.publicKey)), kid: 'theirs', alg: 'EdDSA' })
+  const token = await signed(pair.privateKey, { alg: 'EdDSA', kid: 'theirs' })
+  const lacking = vi
+    .spyOn(crypto.subtle, 'importKey')
+    .mockRejectedValue(new DOMException('Unrecognized algorithm', 'NotSupportedError'))
+  await expect(verifier()(token)).rejects.toMatchObject(refusal('token is not supported'))
+  lacking.mockRestore()
 })
 
 describe('headers of a token', () => {

@@ -21,6 +21,7 @@ describe('the servers of a database URL', () => {
     ['postgresql:///d?host=/run/postgresql', ['/run/postgresql 5432']],
     ['postgresql://u@/d?host=%2Fcloudsql%2Fp:r:i', ['/cloudsql/p:r:i 5432']],
     ['postgresql://h/d?hostaddr=10.0.0.1', ['h 5432 10.0.0.1']],
+    ['postgresql://10.0.0.1:6432/d?host=h&hostaddr=10.0.0.1', ['h 6432 10.0.0.1']],
     ['postgresql://', ['localhost 5432']],
     ['postgresql:///?hostaddr=10.0.0.1,10.0.0.2', ['10.0.0.1 5432 10.0.0.1', '10.0.0.2 5432 10.0.0.2']],
   ])('%s', (url, expected) => expect(servers(url)).toEqual(expected))
@@ -41,6 +42,7 @@ describe('user, password and name', () => {
     ['postgresql+psycopg://%C3%A4:p@h/d%20b', 'ä', 'p', 'd b'],
     ['POSTGRESQL://u:[x]@h/d', 'u', '[x]', 'd'],
     ['postgresql://u@h?dbname=d', 'u', '', 'd'],
+    ['postgres://user:@localhost:6432,localhost:5432/db_name', 'user', '', 'db_name'],
   ])('%s', (url, user, password, database) => {
     expect(readDatabaseAddress(url)).toMatchObject({ user, password, database })
   })

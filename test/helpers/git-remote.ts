@@ -6,10 +6,15 @@ const packet = (line: string) => (line.length + 4).toString(16).padStart(4, '0')
 
 /**
  * Plays a repository at a public host that lists its references, which suffices to be reachable.
+ * @param pushStatus the answer to the question of a push
  * @param sql a database whose sessions all have their branch there, one commit ahead of `main`
  */
-export function listedRepository(uri: string, sql?: () => Db): RequestHandler {
-  return http.get(`${uri}/info/refs`, async () => {
+export function listedRepository(
+  uri: string,
+  { sql, pushStatus }: { sql?: () => Db; pushStatus?: number } = {},
+): RequestHandler {
+  return http.get(`${uri}/info/refs`, async ({ request }) => {
+    if (pushStatus && request.url.endsWith('=git-receive-pack')) return new HttpResponse('no', { status: pushStatus })
     const sessions = sql ? await sql()<{ branch: string }[]>`SELECT branch FROM workspaces` : []
     const advertisement = [
       packet('# service=git-upload-pack\n'),

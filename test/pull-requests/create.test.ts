@@ -71,7 +71,7 @@ const recordedOf = async (uuid: string) =>
 function provider(answer: () => Response | Promise<Response> = () => created(7)) {
   const calls: { body: Record<string, unknown> }[] = []
   server.use(
-    listedRepository(REPOSITORY, () => core.context.sql),
+    listedRepository(REPOSITORY, { sql: () => core.context.sql }),
     http.post(PULLS, async ({ request }) => {
       calls.push({ body: (await request.json()) as Record<string, unknown> })
       return answer()
@@ -170,7 +170,7 @@ describe('a new pull request', () => {
     await run.finish('completed', 'GENERATE', [{ user: 'Add a bucket', assistant: 'Added.' }])
     const sent: string[] = []
     server.use(
-      listedRepository(uri, () => core.context.sql),
+      listedRepository(uri, { sql: () => core.context.sql }),
       http.post(api, async ({ request }) => {
         const body = (await request.json()) as Record<string, string>
         sent.push(body[field] ?? '')

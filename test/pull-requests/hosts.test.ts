@@ -36,7 +36,8 @@ const text =
   () =>
     new HttpResponse(body, { status, headers: { 'content-type': type } })
 
-const GITHUB_PULLS = 'https://api.github.com/repos/Acme/Infra/pulls'
+const GITHUB = 'https://api.github.com/repos/Acme/Infra'
+const GITHUB_PULLS = `${GITHUB}/pulls`
 const pull = {
   number: 7,
   html_url: 'https://github.com/Acme/Infra/pull/7',
@@ -44,7 +45,8 @@ const pull = {
   merged: false,
   mergeable: true,
 }
-const GITLAB_REQUESTS = 'https://gitlab.com/api/v4/projects/Acme%2FInfra/merge_requests'
+const GITLAB = 'https://gitlab.com/api/v4/projects/Acme%2FInfra'
+const GITLAB_REQUESTS = `${GITLAB}/merge_requests`
 const request = { iid: 5, web_url: 'https://gitlab.com/Acme/Infra/-/merge_requests/5', state: 'opened', title: 'x' }
 const AZURE_PULLS = 'https://dev.azure.com/acme/My%20Project/_apis/git/repositories/Infra/pullrequests'
 const USER = 'd6245f20-2af8-44f4-9451-8107cb2767db'
@@ -80,6 +82,7 @@ const HOSTS = {
       create: ['post', GITHUB_PULLS, json(pull, 201)],
       find: ['get', GITHUB_PULLS, json([])],
       read: ['get', `${GITHUB_PULLS}/7`, json(pull)],
+      allowed: ['get', GITHUB, json({ allow_merge_commit: true })],
       merge: ['put', `${GITHUB_PULLS}/7/merge`, json({ merged: true, sha: COMMIT, message: 'merged' })],
     },
   },
@@ -91,6 +94,7 @@ const HOSTS = {
     created: { id: 5, url: request.web_url, status: 'opened' },
     calls: {
       create: ['post', GITLAB_REQUESTS, json(request, 201)],
+      allowed: ['get', GITLAB, json({ merge_method: 'merge', squash_option: 'default_off' })],
       find: ['get', GITLAB_REQUESTS, json([])],
       approve: ['post', `${GITLAB_REQUESTS}/5/approve`, text('', 201)],
       merge: ['put', `${GITLAB_REQUESTS}/5/merge`, json({ ...request, state: 'merged' })],
@@ -144,8 +148,8 @@ function play(name: Name, answers: Record<string, Answer> = {}) {
   }
 }
 const STEPS = {
-  GitHub: ['read', 'merge'],
-  GitLab: ['approve', 'merge'],
+  GitHub: ['read', 'allowed', 'merge'],
+  GitLab: ['allowed', 'approve', 'merge'],
   'Azure DevOps': ['connection', 'vote', 'read', 'merge'],
 }
 
@@ -275,8 +279,8 @@ describe('20 seconds', () => {
 
 describe('the commit that may be merged', () => {
   it.each([
-    ['GitHub', { read: json({ ...pull, head: { sha: COMMIT } }) }, [null, { sha: COMMIT }]],
-    ['GitLab', {}, [{ sha: COMMIT }, { sha: COMMIT }]],
+    ['GitHub', { read: json({ ...pull, head: { sha: COMMIT } }) }, [null, null, { sha: COMMIT }]],
+    ['GitLab', {}, [null, { sha: COMMIT }, { sha: COMMIT }]],
     [
       'Azure DevOps',
       {},
@@ -291,7 +295,7 @@ describe('the commit that may be merged', () => {
   const elsewhere = { ...azurePull, lastMergeSourceCommit: { commitId: OTHER } }
   it.each([
     ['GitHub', { read: json({ ...pull, head: { sha: OTHER } }) }, ['read']],
-    ['GitLab', { approve: json({ message: 'SHA does not match' }, 409) }, ['approve']],
+    ['GitLab', { approve: json({ message: 'SHA does not match' }, 409) }, ['allowed', 'approve']],
     ['Azure DevOps', { read: json(elsewhere) }, ['read']],
     ['Azure DevOps', { read: inTurn(azurePull, elsewhere) }, ['read', 'connection', 'vote', 'read']],
   ] as const)('is not where the branch is, %s: %o', async (name, answers, expected) => {
@@ -319,7 +323,7 @@ describe('a merge', () => {
     const unknown = { ...pull, mergeable: null }
     const { merge, steps } = play('GitHub', { read: inTurn(unknown, unknown, pull) })
     await merge()
-    expect(steps()).toEqual(['read', 'read', 'read', 'merge'])
+    expect(steps()).toEqual(['read', 'read', 'read', 'allowed', 'merge'])
     expect(seconds.count).toBe(2)
   })
 
@@ -365,8 +369,8 @@ describe('a merge', () => {
   it.each([
     ['GitHub', 'merged', { read: json({ ...pull, state: 'closed', merged: true, mergeable: null }) }, ['read']],
     ['GitHub', 'closed', { read: json({ ...pull, state: 'closed' }) }, ['read']],
-    ['GitLab', 'merged', { merge: refused, read: json({ state: 'merged' }) }, ['approve', 'merge', 'read']],
-    ['GitLab', 'closed', { merge: refused, read: json({ state: 'closed' }) }, ['approve', 'merge', 'read']],
+    ['GitLab', 'merged', { merge: refused, read: json({ state: 'merged' }) }, [...STEPS.GitLab, 'read']],
+    ['GitLab', 'closed', { merge: refused, read: json({ state: 'closed' }) }, [...STEPS.GitLab, 'read']],
     ['Azure DevOps', 'completed', { read: json({ ...azurePull, status: 'completed' }) }, untilRead],
     ['Azure DevOps', 'abandoned', { read: json({ ...azurePull, status: 'abandoned' }) }, untilRead],
     ['Azure DevOps', 'abandoned', { merge: json({ ...azurePull, status: 'abandoned' }) }, STEPS['Azure DevOps']],
@@ -412,7 +416,7 @@ describe('a merge', () => {
   it('can be repeated although GitLab refuses a second approval', async () => {
     const { merge, steps } = play('GitLab', { approve: json({ message: '401 Unauthorized' }, 401) })
     await merge()
-    expect(steps()).toEqual(['approve', 'merge'])
+    expect(steps()).toEqual(STEPS.GitLab)
   })
 
   it('is a 502 with a token that GitLab does not know', async () => {
@@ -492,7 +496,7 @@ describe('a merge', () => {
     )
     await merge()
     expect(seen).toEqual([kept ? HOSTS.GitHub.headers.authorization : null])
-    expect(steps()).toEqual(['read', 'merge'])
+    expect(steps()).toEqual(STEPS.GitHub)
   })
 })
 
@@ -638,12 +642,10 @@ describe("a server of one's own", () => {
     ['GitLab', 'base_url: "https://git.corp:8443"', 'https://git.corp:8443/api/v4'],
     ['GitLab', 'base_url: "https://git.corp:8443", api_url: "https://a.corp/x/v4"', 'https://a.corp/x/v4'],
   ] as const)('of %s is used when it is named: %s', async (name, fields, api) => {
-    const at = name === 'GitHub' ? `${api}/repos/Team/Infra/pulls` : `${api}/projects/Team%2FInfra/merge_requests`
+    const at = name === 'GitHub' ? `${api}/repos/Team/Infra` : `${api}/projects/Team%2FInfra`
     const { calls, number, created }: Played = HOSTS[name]
     server.use(
-      ...Object.values(calls).map(([method, address, answer]) =>
-        http[method](address.replace(/^.*(pulls|merge_requests)/, at), answer),
-      ),
+      ...Object.values(calls).map(([method, address, answer]) => http[method](address.replace(/^.*Infra/, at), answer)),
     )
     const provider = name === 'GitLab' ? 'provider: GITLAB, ' : ''
     const host = await hostOf('https://git.corp:8443/Team/Infra', `git: { ${provider}${fields} }`)

@@ -55,6 +55,7 @@ function provider(
 ) {
   const calls: string[] = []
   server.use(
+    http.get(PULLS.replace('/pulls', ''), () => HttpResponse.json({ allow_merge_commit: true })),
     http.get(`${PULLS}/:number`, async ({ params }) => {
       calls.push(`GET ${params.number}`)
       return read()

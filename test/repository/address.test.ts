@@ -40,6 +40,7 @@ describe('a repository has its name', () => {
     ['acme@dev.azure.com/acme/My%20Project/_git/Infra%20Code', 'Infra Code'],
     ['acme.visualstudio.com/My%20Project/_git/Infra%20Code', 'Infra Code'],
     ['ACME@Acme.VisualStudio.com:443/DefaultCollection/My%20Project/_git/Infra%20Code/', 'Infra Code'],
+    ['acme.visualstudio.com/DefaultCollection/My%20Project/_git/_optimized/Infra', 'Infra'],
     ['dev.azure.com/acme/My%20Project/_git/Infra.git', 'Infra.git'],
   ])('at Azure DevOps, with blanks, at both hosts, and with every letter of it: %s', (address, name) => {
     const [organization, ...names] = readRepositoryPath(azure, `https://${address}`)

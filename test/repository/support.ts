@@ -15,6 +15,7 @@ export const gitConfig = (changes: Partial<GitConfig> = {}): GitConfig => ({
   api_url: '',
   ca_file: '',
   allow_private_hosts: [],
+  merge_method: '',
   max_clone_mib: 2_048,
   max_clone_files: 200_000,
   max_change_files: 1_000,

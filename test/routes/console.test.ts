@@ -125,7 +125,12 @@ describe('GET /console/', () => {
     const answer = await get('/console/config.json')
     expect(answer.headers.get('cache-control')).toBe('no-store')
     const auth = await (await get('/api/v1/auth/config')).json()
-    expect(await answer.json()).toMatchObject({ api_url: '/api/v1', examples: [{ mode: 'drift' }], auth })
+    expect(await answer.json()).toMatchObject({
+      api_url: '/api/v1',
+      examples: [{ mode: 'drift' }],
+      auth,
+      token: 'access',
+    })
   })
 })
 

@@ -9,6 +9,7 @@ const UNREACHABLE = 'Repository is not reachable or access was denied.'
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const { core, outside } = provideCoreWithRemote(
   listedRepository('https://github.com/acme/infra.git'),
+  listedRepository('https://git.example.com/acme/read-only.git', { pushStatus: 401 }),
   http.get('https://git.example.com/acme/unknown.git/info/refs', () => HttpResponse.error()),
 )
 
@@ -105,6 +106,17 @@ describe.each(['generate', 'drift', 'import'])('requests of %s', (mode) => {
     for (const repo_uri of [DENIED, 'https://git.example.com/acme/unknown.git'])
       expect(await refusalOf(post({ ...first, repo_uri }))).toEqual([400, UNREACHABLE])
     expect(await total()).toBe(before)
+  })
+
+  it('refuses a repository to which it may not push, and opens no session but for a preview', async () => {
+    const before = await total()
+    const repo_uri = 'https://git.example.com/acme/read-only.git'
+    const message =
+      "The platform may not push to this repository: its account is for the git host 'github.com', and this " +
+      'repository is elsewhere.'
+    expect(await refusalOf(post({ ...first, repo_uri }))).toEqual([400, message])
+    expect(await total()).toBe(before)
+    if (mode !== 'generate') expect((await post({ ...first, repo_uri, preview: true })).status).toBe(202)
   })
 
   it('changes nothing while a round runs or after a failed one', async () => {

@@ -27,6 +27,7 @@ function host(
 ) {
   const calls: string[] = []
   server.use(
+    http.get(PULLS.replace('/pulls', ''), () => HttpResponse.json({ allow_merge_commit: true })),
     http.get(`${PULLS}/:number`, ({ params }) => {
       calls.push(`GET ${params.number}`)
       return HttpResponse.json({ state: 'open', mergeable })

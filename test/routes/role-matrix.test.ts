@@ -38,6 +38,7 @@ const MATRIX = `
   GET   /events/activity/{session_id}                                 | 401      401      own      own      200      200      200      200      200      own
   GET   /events/output/{session_id}                                   | 401      401      own      own      200      200      200      200      200      own
   PUT   /repository/pr                                                | 401      401      own      own      own      own      own      201      201      own
+  GET   /repository/pr/readiness                                      | 401      401      own      own      own      200      200      200      200      own
   PUT   /repository/pr/merge                                          | 401      401      own      own      own      own      own      204      204      own
   POST  /repository/parse                                             | 401      401      200      200      200      200      200      200      200      200
   GET   /sessions/list                                                | 401      401      200      200      200      200      200      200      200      200
@@ -111,6 +112,7 @@ beforeAll(async () => {
 const queries: Record<string, (uuid: string) => string> = {
   '/v1/sessions': (id) => `?id=${id}`,
   '/v1/admin/sessions': (id) => `?id=${id}`,
+  '/v1/repository/pr/readiness': (id) => `?session_id=${id}`,
 }
 const bodies: Record<string, (uuid: string) => unknown> = {
   '/v1/auth/authorize': () => ({ cloud: 'aws', project_name: outside.repository, environment: '' }),
@@ -187,7 +189,7 @@ describe('the matrix', () => {
     for (const { path, cells } of ROWS) expect(cells, path).toHaveLength(CALLERS.length)
     const published = ENDPOINTS.map(({ route }) => `${route.method.toUpperCase()} ${route.path}`)
     expect([...new Set(ROWS.map(({ method, path }) => `${method} ${path}`))].sort()).toEqual(published.sort())
-    expect(published).toHaveLength(26)
+    expect(published).toHaveLength(27)
   })
 
   it.each(ROWS)('$method $path $kind', async (row) => {

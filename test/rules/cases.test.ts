@@ -10,6 +10,7 @@ import { kubernetesCases } from './cases/kubernetes.ts'
 import { networkCases } from './cases/network.ts'
 import { ociCases } from './cases/oci.ts'
 import { policyCases } from './cases/policies.ts'
+import { elsewhereCases } from './cases/policies-elsewhere.ts'
 import { findingsOf } from './support.ts'
 
 const cases = [
@@ -20,6 +21,7 @@ const cases = [
   ...gcpCases,
   ...ociCases,
   ...policyCases,
+  ...elsewhereCases,
   ...kubernetesCases,
 ]
 

@@ -65,10 +65,10 @@ describe('findings', () => {
       const change = { ...group({ ...open(0), from_port, to_port }), actions: ['create'] }
       return findingsIn([change]).map(({ message }) => message)
     }
-    const five = '22 (SSH), 23 (Telnet), 135 (RPC), 139 (NetBIOS), 445 (SMB)'
-    expect(messages(1, 1000)).toEqual([`Administration is open to all IPv4 addresses: tcp ${five}.`])
-    expect(messages(1, 2049)).toContain(`Administration is open to all IPv4 addresses: tcp ${five} and 1 more.`)
-    expect(messages(1, 3000)).toContain(`Administration is open to all IPv4 addresses: tcp ${five} and 5 more.`)
+    const five = '20 (FTP), 21 (FTP), 22 (SSH), 23 (Telnet), 135 (RPC)'
+    expect(messages(1, 1000)).toEqual([`Administration is open to all IPv4 addresses: tcp ${five} and 2 more.`])
+    expect(messages(1, 2049)).toContain(`Administration is open to all IPv4 addresses: tcp ${five} and 3 more.`)
+    expect(messages(1, 3000)).toContain(`Administration is open to all IPv4 addresses: tcp ${five} and 7 more.`)
     expect(messages(8000, 8010)).toEqual(['tcp ports 8000 to 8010 open to all IPv4 addresses.'])
     expect(messages(8000, 8000)).toEqual(['tcp port 8000 open to all IPv4 addresses.'])
   })
@@ -276,5 +276,23 @@ describe('any plan', () => {
       whole,
     )
     expect(started.checked_rules).toContain('common.secrets.known-token')
+  })
+})
+
+describe('a rule that is told once a plan', () => {
+  const rule = 'aws.logging.missing'
+  const silent = (address: string) => ({ address, type: 'aws_lb', actions: ['create'], after: { access_logs: [] } })
+  const findingsOf = (...changes: Parameters<typeof planOf>[0]) =>
+    evaluateRules(planOf(changes), { targets: [], grades: {} }).findings.filter(({ rule_id }) => rule_id === rule)
+
+  it('counts the resources in one finding', () => {
+    const many = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => silent(`aws_lb.${name}`))
+    expect(findingsOf(...many)).toMatchObject([
+      { resource: null, message: '6 resources: aws_lb.a, aws_lb.b, aws_lb.c, aws_lb.d, aws_lb.e and 1 more.' },
+    ])
+  })
+
+  it('names a single resource', () => {
+    expect(findingsOf(silent('aws_lb.a'))).toMatchObject([{ resource: 'aws_lb.a' }])
   })
 })

@@ -196,6 +196,7 @@ export const calls = {
 
   parseRepository: call<'Roots', { repo_uri: string }>('POST', '/repository/parse', 'Roots'),
   openPullRequest: call<'PullRequest', SessionRef>('PUT', '/repository/pr', 'PullRequest'),
+  getMergeReadiness: call('GET', '/repository/pr/readiness', 'MergeReadiness'),
   mergePullRequest: call<null, SessionRef>('PUT', '/repository/pr/merge', null),
   resolveMapping: call<'MappingAnswer', { identifier: string; engine_provider?: string }>(
     'POST',
@@ -239,6 +240,7 @@ export interface Components {
   Delivery: z.output<typeof import('../../../routes/v1/notifications/send.post.ts').Delivery>
   LockState: z.output<typeof import('../../../routes/v1/admin/sessions/toggle-lock.patch.ts').LockState>
   MappingAnswer: z.output<typeof import('../../../routes/v1/mapping/resolve.post.ts').MappingAnswer>
+  MergeReadiness: z.output<typeof import('../../../routes/schemas/readiness.ts').MergeReadiness>
   PullRequest: z.output<typeof import('../../../routes/v1/repository/pr.put.ts').PullRequest>
   Roots: z.output<typeof import('../../../routes/v1/repository/parse.post.ts').Roots>
   SealVerification: z.output<typeof import('../../../routes/schemas/seal.ts').SealVerification>
@@ -287,10 +289,18 @@ export class ApiError extends Error {
   readonly status: number
   /** The problems of a 422 answer; empty for any other. */
   readonly problems: Problem[]
-  constructor(status: number, message: string, problems: Problem[] = []) {
+  /** The whole body, in which some errors say more. Its form is not checked. */
+  readonly envelope: Readonly<Record<string, unknown>>
+  constructor(
+    status: number,
+    message: string,
+    problems: Problem[] = [],
+    envelope: Readonly<Record<string, unknown>> = {},
+  ) {
     super(message)
     this.status = status
     this.problems = problems
+    this.envelope = envelope
   }
 }
 
@@ -309,11 +319,13 @@ export class SignInFailed extends Error {
 
 /** Reads the envelope `{"detail": …}` of an error. Tolerates the answers of proxies, which have other bodies. */
 export function toApiError(status: number, text: string): ApiError {
-  const detail = (parseJson(text) as { detail?: unknown } | null | undefined)?.detail
+  const body = parseJson(text)
+  const envelope = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
+  const { detail } = envelope
   const problems = Array.isArray(detail) ? detail.filter(isProblem) : []
   const message = Array.isArray(detail) ? problems.map(({ msg }) => msg).join(' ') : detail
   const isSentence = typeof message === 'string' && message !== ''
-  return new ApiError(status, isSentence ? message : `The platform answered ${status}.`, problems)
+  return new ApiError(status, isSentence ? message : `The platform answered ${status}.`, problems, envelope)
 }
 
 const isProblem = (entry: unknown): entry is Problem => {

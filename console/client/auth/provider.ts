@@ -11,13 +11,15 @@ const TIMEOUT_S = 10
 /**
  * Creates the authorization code flow with PKCE, with tokens stored for this tab. Without a valid refresh token, a
  * hidden frame renews them.
+ * @param presented which token the platform is given: identity tokens of issuers whose access tokens only they read
  */
-export function createProvider(config: Components['AuthConfig']) {
+export function createProvider(config: Components['AuthConfig'], presented: 'access' | 'identity' = 'access') {
   const manager = createManager(config)
+  const tokenOf = (user: User) => (presented === 'identity' ? (user.id_token ?? null) : user.access_token)
   let renewing: Promise<string | null> | undefined
   let renewedAt = Number.NEGATIVE_INFINITY
   const renew = () => {
-    renewing ??= renewOnce(manager)
+    renewing ??= renewOnce(manager, tokenOf)
       .catch(() => null)
       .finally(() => {
         renewing = undefined
@@ -25,7 +27,10 @@ export function createProvider(config: Components['AuthConfig']) {
       })
     return renewing
   }
-  const isFresh = (user: User) => (user.expires_in ?? Number.POSITIVE_INFINITY) > RENEW_BEFORE_S
+  const isFresh = (user: User) => {
+    const left = presented === 'identity' ? user.profile.exp - Date.now() / 1000 : user.expires_in
+    return (left ?? Number.POSITIVE_INFINITY) > RENEW_BEFORE_S
+  }
   return {
     /** Returns true when a user is signed in. Renews an expired token first. */
     begin: async () => {
@@ -33,15 +38,15 @@ export function createProvider(config: Components['AuthConfig']) {
       if (user === null || isFresh(user)) return user !== null
       return (await renew()) !== null
     },
-    /** Returns the access token, renewed if it is about to expire; null when there is none. */
+    /** Returns the token, renewed if it is about to expire; null when there is none. */
     token: async () => {
       const user = await manager.getUser()
       if (user === null) return null
-      if (isFresh(user) || performance.now() - renewedAt < RENEW_EVERY_MS) return user.access_token
+      if (isFresh(user) || performance.now() - renewedAt < RENEW_EVERY_MS) return tokenOf(user)
       // Only the platform decides whether a token is valid: its clock counts, not the one of this machine.
-      return (await renew()) ?? user.access_token
+      return (await renew()) ?? tokenOf(user)
     },
-    /** Returns a new access token even if the present one is valid; null when the user has to sign in. */
+    /** Returns a new token even if the present one is valid; null when the user has to sign in. */
     renew,
     /** Throws `SignInFailed`. */
     start: (returnTo: string): Promise<void> =>
@@ -82,13 +87,16 @@ function createManager(config: Components['AuthConfig']): UserManager {
   })
 }
 
-async function renewOnce(manager: UserManager): Promise<string | null> {
-  const byRefreshToken = (await manager.getUser())?.refresh_token !== undefined
+async function renewOnce(manager: UserManager, tokenOf: (user: User) => string | null): Promise<string | null> {
+  const before = await manager.getUser()
+  const byRefreshToken = before?.refresh_token !== undefined
   const user = await manager.signinSilent().catch((error: unknown) => {
     if (!byRefreshToken || !(error instanceof ErrorResponse)) throw error
     return manager.signinSilent({ forceIframeAuth: true })
   })
-  return user?.access_token ?? null
+  // An answer without an identity token leaves the old one.
+  const token = user && tokenOf(user)
+  return token !== null && before !== null && token === tokenOf(before) ? null : token
 }
 
 /** Returns the reason of a failed sign-in. A text of the provider is quoted. */

@@ -1,7 +1,8 @@
-import type { Round, Session } from '../../client/api/client.ts'
+import { ApiError, type Components, type Round, type Session } from '../../client/api/client.ts'
 import { lastStatus } from '../../client/sessions/use-session.ts'
 import { LOCKED, type Refusal, refuse } from '../seal/apply-readiness.ts'
 
+export type MergeReadiness = Components['MergeReadiness']
 export type PullRequest = Round['pull_requests'][number]
 
 /** A pull request of the session, and the round after which it was opened. */
@@ -61,6 +62,31 @@ export function adviseOnMerge(status: number, message: string): string {
     return 'The git host refused it, for example because of a conflict or a missing approval. Check there.'
   if (status === 504) return 'It may have been merged all the same: check the git host before you try again.'
   return 'Check the git host, then try again.'
+}
+
+/** Tone and title of what the git host says about a merge. */
+export const READINESS: Record<MergeReadiness['status'], { tone: 'good' | 'warn' | 'neutral'; title: string }> = {
+  ready: { tone: 'good', title: 'The git host would merge it now' },
+  waiting: { tone: 'neutral', title: 'The git host waits before it merges' },
+  blocked: { tone: 'warn', title: 'The git host would probably refuse the merge now' },
+  merged: { tone: 'good', title: 'Merged' },
+  closed: { tone: 'warn', title: 'The pull request is closed' },
+  unknown: { tone: 'neutral', title: 'The git host does not say whether it would merge' },
+}
+
+export const METHODS: Record<NonNullable<MergeReadiness['method']>, string> = {
+  merge: 'It makes a merge commit.',
+  squash: 'It squashes the commits of the branch into one.',
+  rebase: 'It rebases the commits of the branch, without a merge commit.',
+}
+
+/** Returns what the answer to a failed merge says about the reasons; null when it says nothing. */
+export function readinessOf(error: unknown): Pick<MergeReadiness, 'blockers' | 'unknown'> | null {
+  const readiness = error instanceof ApiError ? (error.envelope.readiness as Partial<MergeReadiness> | undefined) : null
+  const { blockers, unknown } = readiness ?? {}
+  if (!Array.isArray(blockers) || !Array.isArray(unknown)) return null
+  const isText = (text: unknown) => typeof text === 'string'
+  return { blockers: blockers.filter((blocker) => isText(blocker?.text)), unknown: unknown.filter(isText) }
 }
 
 const HOSTS: Record<PullRequest['provider'], string> = {

@@ -1,6 +1,8 @@
+import { useQuery } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
 import { ApiError, calls, messageOf, type Session } from '../../client/api/client.ts'
-import { hasEnded, useSessionCall } from '../../client/sessions/use-session.ts'
+import { usePlatform } from '../../client/platform.ts'
+import { hasEnded, sessionKey, useSessionCall } from '../../client/sessions/use-session.ts'
 import { readStored, writeStored } from '../../client/stored.ts'
 import { Badge, Button, Confirm, Elapsed, ErrorNotice, Notice, Origin, Term } from '../../ui/kit.tsx'
 import { visibleText } from '../../ui/words.ts'
@@ -10,8 +12,12 @@ import {
   findMergeRefusal,
   hostName,
   listPullRequests,
+  METHODS,
+  type MergeReadiness,
   type OpenedPullRequest,
   type PullRequest,
+  READINESS,
+  readinessOf,
   roundsSince,
   safeLink,
 } from './merge-readiness.ts'
@@ -162,21 +168,24 @@ function Merge({ opened }: { opened: OpenedPullRequest }) {
     setMerged(true)
   })
   const refusal = findMergeRefusal(session, is_own)
+  const host = useMergeReadiness(session.uuid, pull_request.number, is_own && !merged && !refusal)
+  const isDone = merged || host.data?.status === 'merged'
   return (
     <section class="card seal-card" aria-labelledby="pull-request-newest">
       <h3 id="pull-request-newest">
         <PullRequestLink pull_request={pull_request} />
       </h3>
       <p class="quiet">
-        Opened after round {round}. Only the git host knows whether it was approved, closed or merged there.
+        Opened after round {round} at {hostName(pull_request.provider)}.
       </p>
-      {merged && (
+      {isDone && (
         <Notice tone="good" title="Merged">
           The code is in the default branch. The cloud is changed by a separate apply: see Saved plan.
         </Notice>
       )}
-      {!merged && refusal && <Refused refusal={refusal} title="It cannot be merged now" />}
-      {!merged && !refusal && (
+      {!isDone && refusal && <Refused refusal={refusal} title="It cannot be merged now" />}
+      {!isDone && !refusal && <Readiness host={host} />}
+      {!isDone && !refusal && (
         <div class="notice-actions">
           <Button kind="primary" busy={merge.isPending} onClick={() => setAsking(true)}>
             {merge.isPending ? 'Merging…' : 'Merge…'}
@@ -186,7 +195,7 @@ function Merge({ opened }: { opened: OpenedPullRequest }) {
       <p role="status" class={merge.isPending ? undefined : 'unseen'}>
         {merge.isPending && 'Merging takes up to 50 seconds.'}
       </p>
-      {merge.error && !merged && <MergeFailed error={merge.error} />}
+      {merge.error && !isDone && <MergeFailed error={merge.error} />}
       <Confirm
         open={asking}
         title={`Merge pull request ${pull_request.number}?`}
@@ -198,17 +207,78 @@ function Merge({ opened }: { opened: OpenedPullRequest }) {
           The code of <code>{visibleText(session.workspace.branch)}</code> is merged into the default branch, only if
           the branch is where the last completed round left it.
         </p>
+        {host.data?.method && <p>{METHODS[host.data.method]}</p>}
         <p class="quiet">This changes the repository, not the cloud.</p>
       </Confirm>
     </section>
   )
 }
 
+/** How often the git host is asked while this page is shown, in milliseconds. */
+const ASKED_EVERY_MS = 30_000
+
+/** Reads what the git host says about the merge, again and again. */
+function useMergeReadiness(session_id: string, number: number, enabled: boolean) {
+  const { api } = usePlatform()
+  return useQuery({
+    queryKey: [...sessionKey(session_id), 'merge-readiness', number],
+    queryFn: ({ signal }) => calls.getMergeReadiness(api, { query: { session_id }, signal }),
+    enabled,
+    refetchInterval: ASKED_EVERY_MS,
+  })
+}
+
+/** Shows what stands in the way of the merge, before it is asked for. */
+function Readiness({ host }: { host: ReturnType<typeof useMergeReadiness> }) {
+  const { data, error, isFetching } = host
+  if (!data)
+    return (
+      <p class="quiet" role="status">
+        {error ? 'What the git host requires could not be read. You can merge all the same.' : 'Asking the git host…'}
+      </p>
+    )
+  const { tone, title } = READINESS[data.status]
+  return (
+    <Notice tone={tone} title={title}>
+      <Reasons readiness={data} />
+      {data.method && data.blockers.length === 0 && <p>{METHODS[data.method]}</p>}
+      <p class="notice-actions">
+        <Button busy={isFetching} onClick={() => host.refetch()}>
+          Ask again
+        </Button>
+      </p>
+    </Notice>
+  )
+}
+
+function Reasons({ readiness: { blockers, unknown } }: { readiness: Pick<MergeReadiness, 'blockers' | 'unknown'> }) {
+  return (
+    <>
+      {blockers.length > 0 && (
+        <ul aria-label="What stands in the way">
+          {blockers.map(({ text }) => (
+            <li key={text}>{visibleText(text)}</li>
+          ))}
+        </ul>
+      )}
+      {unknown.length > 0 && (
+        <ul class="quiet small" aria-label="What the git host did not say">
+          {unknown.map((text) => (
+            <li key={text}>{visibleText(text)}</li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}
+
 function MergeFailed({ error }: { error: unknown }) {
   const status = error instanceof ApiError ? error.status : 0
+  const readiness = readinessOf(error)
   return (
     <Notice tone="bad" title="It was not merged">
       <p>{visibleText(messageOf(error))}</p>
+      {readiness && <Reasons readiness={readiness} />}
       <p>{adviseOnMerge(status, messageOf(error))}</p>
     </Notice>
   )

@@ -32,6 +32,7 @@ export async function writeText(editor: Editor, path: string, content: string): 
   const isNew = (await lstat(target).catch(() => null)) === null
   return await withFile(path, target, constants.O_RDWR | constants.O_CREAT, async (handle) => {
     const before = isNew ? '' : await readStart(handle)
+    assertNoPointer(path, before)
     const text = inFormOf(before, content)
     if (!isNew && text === before) return false
     await handle.truncate(0)
@@ -45,6 +46,15 @@ function assertStructure(path: string, text: string, before: string | null): voi
   const fault = isJsonCode(path) ? findJsonFault(text, before) : null
   if (fault !== null) throw new ToolError(`Nothing was written to '${path}': ${fault}`)
 }
+
+/** Refuses to change what stands for a file of Git LFS: a commit of other text would break it for everyone. */
+function assertNoPointer(path: string, text: string): void {
+  if (text.startsWith(LFS_POINTER))
+    throw new ToolError(`'${path}' is kept in Git LFS; the workspace has only its pointer, which must not be changed`)
+}
+
+/** How a file begins that stands for one of Git LFS (version 1 of its specification). */
+const LFS_POINTER = 'version https://git-lfs.github.com/spec/v1\n'
 
 /** Reads at most `MAX_BYTES` as text. */
 async function readStart(handle: FileHandle): Promise<string> {
@@ -71,6 +81,7 @@ export async function replaceInText(editor: Editor, path: string, diff: string):
     const bytes = await handle.readFile()
     const text = bytes.toString('utf8')
     if (!Buffer.from(text).equals(bytes)) throw new ToolError(`File '${path}' is not UTF-8 text`)
+    assertNoPointer(path, text)
     const replaced = searchReplace(text, diff)
     assertStructure(path, replaced, text)
     await handle.truncate(0)

@@ -3,6 +3,7 @@ import type { Context } from 'hono'
 import type { OperationRole } from '../../../src/access/users.ts'
 import type { Operation } from '../../../src/base/vocabulary.ts'
 import { readReachableHead } from '../../../src/repository/head.ts'
+import { assertMayPush } from '../../../src/repository/push-right.ts'
 import { acceptFirstRound, acceptRound } from '../../../src/rounds/accept.ts'
 import { NotPreviewed, notListed } from '../../../src/rounds/previews.ts'
 import type { RoundRequest } from '../../../src/rounds/round.ts'
@@ -43,7 +44,7 @@ export const operationEndpoint = <T extends z.ZodType<ScheduleRequest>>(
 /**
  * Opens a session with its first round, or adds a round to a session; returns the uuid of the session. Throws the
  * errors of `continueSession` for an existing session; 403, also for a scope that is bound to others, and those of the authorization sidecar where it is enforced;
- * 400 when the repository cannot be reached.
+ * 400 when the repository cannot be reached, or a round that is no preview could not push to it.
  */
 async function schedule(c: Context<AppEnv>, mode: Operation, request: ScheduleRequest): Promise<string> {
   const { platform, user } = c.var
@@ -54,6 +55,7 @@ async function schedule(c: Context<AppEnv>, mode: Operation, request: ScheduleRe
     throw new Error('a first call without its keys passed validation')
   await requirePlace(c, { repo_uri, provider: engine_providers, scope_id, iac_path })
   await readReachableHead(platform, repo_uri, c.req.raw.signal)
+  if (!round.preview) await assertMayPush(platform, repo_uri, c.req.raw.signal)
   const sessionUuid = await acceptFirstRound(platform, {
     ...round,
     user_id: user.id,

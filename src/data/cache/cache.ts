@@ -2,7 +2,7 @@ import type { RedisConfig } from '../../../config/types.ts'
 import type { Fetch } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'
 import { CACHE_SCHEMES, parseCacheAddress } from './address.ts'
-import { CacheRefusal, type CacheStore } from './store.ts'
+import { CacheRefusal, type CacheStore, WITHOUT_CACHE } from './store.ts'
 import { createUpstashStore } from './upstash.ts'
 
 /** The cache in front of the database (see docs/operations.md). If the store fails, it acts as if it were empty. */
@@ -40,10 +40,6 @@ const REFUSAL_LOG_MS = 60_000
 /** `refused`: the store answers, but did not keep this entry, for example because it is full. `fault`: it is off. */
 export type CacheOutcome = 'hit' | 'miss' | 'kept' | 'refused' | 'fault'
 type OnCall = (call: 'read' | 'write', outcome: CacheOutcome) => void
-
-/** What is lost while the cache is off, for logs and the readiness check. */
-export const WITHOUT_CACHE =
-  'Session details are read from the database at every request, which is slower. Nothing is lost.'
 
 /**
  * Makes a `Cache` of a `CacheStore`; unlike the store, the cache never throws. The first fault starts an outage, during

@@ -11,6 +11,10 @@ export interface CacheStore {
   close(): Promise<void>
 }
 
+/** What is lost while the cache is off, for logs and the readiness check. */
+export const WITHOUT_CACHE =
+  'Session details are read from the database at every request, which is slower. Nothing is lost.'
+
 /** The store refused this one command, for example because it is full. This is not an outage. */
 export class CacheRefusal extends Error {
   constructor(message: string) {

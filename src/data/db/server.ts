@@ -143,7 +143,10 @@ async function greet(
   const options = {
     ...driverOptions(route, server, callbacks),
     ssl: await route.tls(server),
-    port: portOf(server, () => hungUp.reject(named('CONNECTION_CLOSED', 'the server ended the connection', server))),
+    port: portOf(server, () => {
+      if (!isOpen) hungUp.reject(named('CONNECTION_CLOSED', 'the server ended the connection', server))
+      return isOpen
+    }),
     onparameter: () => loggedIn.resolve(),
     onclose: () => {
       if (isOpen) callbacks.onLost?.()
@@ -201,16 +204,13 @@ function explained(error: unknown): unknown {
 /**
  * The driver's option `port`. When a server hangs up before it has greeted, the driver connects anew at once, without
  * end, and tells nobody. It reads the port twice for each connection, so a third time means that; the port 0, which
- * nobody has, ends its attempts.
+ * nobody has, ends its attempts. Later it reads the port for its error texts.
+ * @param isOpen called at each further reading; true if the connection had been open
  */
-function portOf({ port }: DatabaseServer, onHangUp: () => void): number[] {
+function portOf({ port }: DatabaseServer, isOpen: () => boolean): number[] {
   let reads = 0
   return Object.defineProperty([port], 0, {
-    get: () => {
-      if (++reads <= 2) return port
-      onHangUp()
-      return 0
-    },
+    get: () => (++reads <= 2 || isOpen() ? port : 0),
   })
 }
 

@@ -165,7 +165,7 @@ export function objectMethods(
 
 /** Makes the error of an unsuccessful response: 503 from a gateway or a busy store, otherwise 500. */
 export function storeError(response: OutboundResponse, what: string): PlatformError {
-  if (response.status === 502 || response.status === 503 || response.status === 504)
+  if (response.status !== 500 && TRANSIENT_STATUSES.includes(response.status))
     return unavailable('The object store cannot be reached.', answerOf(response))
   return internal(`The object store refused ${what} (${answerOf(response)}).`)
 }

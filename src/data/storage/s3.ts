@@ -70,6 +70,8 @@ const LAPSED = new Set([
   'InvalidToken',
   'InvalidAccessKeyId',
   'InvalidClientTokenId',
+  // versitygw
+  'XAdminUserNotFound',
 ])
 
 /**

@@ -1,8 +1,8 @@
-import { ownMember } from '../../base/json.ts'
-import { toReportAction } from '../../plan/actions.ts'
-import { criticalityOf } from '../../plan/impact.ts'
+import { type ChangeAction, toReportAction } from '../../plan/actions.ts'
+import { type Criticality, criticalityOf } from '../../plan/impact.ts'
+import { isEvidence } from '../evidence.ts'
 import type { Rule, Subject } from '../rule.ts'
-import { flagOf, hasValue, isUnknown, viewOf } from '../view.ts'
+import { flagOf, isUnknown, viewOf } from '../view.ts'
 
 const PROTECTION = [
   'deletion_protection',
@@ -11,6 +11,12 @@ const PROTECTION = [
   'termination_protection',
   'disable_api_termination',
 ]
+/** Reports whether another rule tells of the deletion. */
+const isToldElsewhere = ({ type, action }: Subject) =>
+  action === 'delete' && (/^aws_s3_(bucket|account)_public_access_block$/.test(type) || isEvidence(type))
+/** Reports whether a loss is of this kind, and no other rule tells of it. */
+const loses = (subject: Subject, criticality: Criticality, ...actions: ChangeAction[]) =>
+  actions.includes(subject.action) && criticalityOf(subject.type) === criticality && !isToldElsewhere(subject)
 const FINAL_SNAPSHOT = [
   'aws_db_instance',
   'aws_rds_cluster',
@@ -32,7 +38,7 @@ export const changeRules: Rule[] = [
     severity: 'warning',
     looksAt: 'change',
     message: 'It holds data and is deleted.',
-    isBrokenBy: ({ type, action }) => action === 'delete' && criticalityOf(type) === 'data',
+    isBrokenBy: (subject) => loses(subject, 'data', 'delete'),
   },
   {
     id: 'common.stateful.data-replaced',
@@ -42,7 +48,7 @@ export const changeRules: Rule[] = [
     severity: 'warning',
     looksAt: 'change',
     message: 'It holds data and is replaced.',
-    isBrokenBy: ({ type, action }) => action === 'replace' && criticalityOf(type) === 'data',
+    isBrokenBy: (subject) => loses(subject, 'data', 'replace'),
   },
   {
     id: 'common.stateful.unknown-lost',
@@ -52,8 +58,7 @@ export const changeRules: Rule[] = [
     severity: 'warning',
     looksAt: 'change',
     message: 'It cannot be told whether it holds data, and it is deleted or replaced.',
-    isBrokenBy: ({ type, action }) =>
-      (action === 'delete' || action === 'replace') && criticalityOf(type) === 'unknown',
+    isBrokenBy: (subject) => loses(subject, 'unknown', 'delete', 'replace'),
   },
   {
     id: 'common.stateful.access-removed',
@@ -64,9 +69,9 @@ export const changeRules: Rule[] = [
     fix: 'Check who depends on it before applying.',
     severity: 'warning',
     looksAt: 'change',
-    check: ({ type, action }) =>
-      (action === 'delete' || action === 'replace') && criticalityOf(type) === 'access'
-        ? [`It carries access and is ${action === 'delete' ? 'deleted' : 'replaced'}.`]
+    check: (subject) =>
+      loses(subject, 'access', 'delete', 'replace')
+        ? [`It carries access and is ${subject.action === 'delete' ? 'deleted' : 'replaced'}.`]
         : [],
   },
   {
@@ -94,26 +99,6 @@ export const changeRules: Rule[] = [
     message: 'skip_final_snapshot is true.',
     isBrokenBy: (subject) =>
       (subject.action === 'delete' || subject.action === 'replace') && wasOn(subject, 'skip_final_snapshot'),
-  },
-  {
-    id: 'aws.stateful.backups-off',
-    title: 'Automatic backups switched off',
-    reason: 'After an accident there is nothing to go back to.',
-    fix: 'Set backup_retention_period to the days that the data needs.',
-    severity: 'warning',
-    types: ['aws_db_instance', 'aws_rds_cluster'],
-    message: 'backup_retention_period is 0.',
-    isBrokenBy: ({ values }) => ownMember(values, 'backup_retention_period') === 0,
-  },
-  {
-    id: 'gcp.stateful.backups-off',
-    title: 'Automatic backups switched off',
-    reason: 'After an accident there is nothing to go back to.',
-    fix: 'Enable backup_configuration.',
-    severity: 'warning',
-    types: ['google_sql_database_instance'],
-    message: 'backup_configuration is disabled.',
-    isBrokenBy: (subject) => hasValue(subject, 'settings.backup_configuration.enabled', false),
   },
   {
     id: 'common.scope.outside-targets',

@@ -23,7 +23,8 @@ const SERVICES = ['sns.amazonaws.com', 'events.amazonaws.com'] as const
 /**
  * Condition keys that say who calls or from where. After "AWS global condition context keys" in the user guide of IAM,
  * and "The meaning of public" in that of S3. Keys of the caller that everyone can set in an account of their own are
- * missing: tags, names of users and sessions, source identity, multi-factor authentication, and private addresses.
+ * missing: tags, names of users and sessions, source identity, multi-factor authentication, and private addresses. The
+ * endpoint of a subscription says who receives, whoever subscribes it.
  */
 const NARROWING: ReadonlyMap<string, Values> = new Map<string, Values>([
   ['aws:principalaccount', ACCOUNTS],
@@ -56,6 +57,7 @@ const NARROWING: ReadonlyMap<string, Values> = new Map<string, Values>([
   ['s3:dataaccesspointaccount', ACCOUNTS],
   ['s3:dataaccesspointarn', 'arn'],
   ['s3:x-amz-server-side-encryption-aws-kms-key-id', 'arn'],
+  ['sns:endpoint', ['https://a1b2.example.com/', 'z9y8@example.org']],
   ['sts:externalid', ['a1b2', 'z9y8']],
 ])
 
@@ -192,4 +194,4 @@ const isOfAnotherService = (key: string): boolean =>
 /** Reports whether a denial depends only on how a request comes, so that it can be fulfilled by whoever is allowed. */
 export const deniesWays = ({ conditions }: Statement): boolean =>
   conditions.length > 0 &&
-  conditions.every(({ key }) => IN_EVERY_REQUEST.has(key) || key.startsWith('aws:multifactorauth'))
+  conditions.every(({ key }) => IN_EVERY_REQUEST.has(key) || /^aws:(multifactorauth|tokenissuetime)/.test(key))

@@ -3,7 +3,8 @@ import { withoutIndexes } from '../../plan/addresses.ts'
 import { type CodeBlock, readBlocks } from '../../plan/code/blocks.ts'
 import { COMPUTED, literalIn } from '../../plan/code/literal.ts'
 import { type CodeFile, callOf, folderOf, modulePaths, within } from '../../plan/code/modules.ts'
-import { modulesOf, type Plan, stateResources } from '../../plan/plan.ts'
+import { describesCode, modulesOf, type Plan, stateResources } from '../../plan/plan.ts'
+import { expressionsByAddress } from '../common/expressions.ts'
 import type { Subject, View } from '../rule.ts'
 import { blocksOf, isUnknown, jsonAt, objectOf, textOf, viewOf } from '../view.ts'
 import { jsonOf, statementsIn } from './document.ts'
@@ -18,6 +19,7 @@ const POLICY_KEYS = [
   'access_policies',
   'resource_policy',
   'policy_data',
+  'policy_document',
 ]
 
 const DOCUMENTS = ['aws_iam_policy_document', 'google_iam_policy']
@@ -58,7 +60,7 @@ export function completePolicies(
 /** Joins policies of which one holds: each could be the one. */
 const merged = (policies: readonly JsonObject[]): Json => {
   if (policies.length <= 1) return policies[0] ?? null
-  const join = (key: string) => policies.flatMap((policy) => itemsOf(policy[key]))
+  const join = (key: string) => policies.flatMap((policy) => [policy[key] ?? []].flat())
   return { Statement: join('Statement'), bindings: join('bindings') }
 }
 
@@ -71,15 +73,21 @@ interface Source {
   view: View
 }
 
+const NOTHING: JsonObject = {}
+
 class PolicyReader {
   /** Data sources by address without indexes of their own, but with those of their modules. */
   readonly #sources: Map<string, Source[]>
   readonly #modules: Map<string, { module: JsonObject; inputs: JsonObject }>
+  readonly #isDescribed: boolean
+  readonly #expressions: Map<string, JsonObject>
   readonly #blocks: () => Map<string, CodeBlock>
 
   constructor(plan: Plan, code: readonly CodeFile[]) {
     this.#sources = Map.groupBy(sourcesIn(plan), ({ address }) => withoutIndex(address))
     this.#modules = new Map(modulesOf(plan).map(({ address, ...rest }) => [address, rest]))
+    this.#isDescribed = describesCode(plan)
+    this.#expressions = expressionsByAddress(plan)
     let blocks: Map<string, CodeBlock> | null = null
     this.#blocks = () => (blocks ??= blocksByAddress(code))
   }
@@ -87,8 +95,7 @@ class PolicyReader {
   /** Reports whether the code sets an argument, unless the plan does not tell; providers compute many others. */
   isGiven(address: string, key: string): boolean {
     const { module, local } = splitAddress(address)
-    const expressions = this.#expressionsOf(module, withoutIndexes(local))
-    return Object.keys(expressions).length === 0 || Object.hasOwn(expressions, key)
+    return !this.#isDescribed || Object.hasOwn(this.#expressionsOf(module, withoutIndexes(local)), key)
   }
 
   /** Returns what an argument of a resource may hold; none when nothing is known of it. */
@@ -107,13 +114,7 @@ class PolicyReader {
   }
 
   #expressionsOf(module: string, block: string): JsonObject {
-    const resources = itemsOf(this.#modules.get(withoutIndexes(module))?.module.resources)
-    return objectOf(
-      memberOf(
-        resources.find((one) => memberOf(one, 'address') === block),
-        'expressions',
-      ),
-    )
+    return this.#expressions.get(within(withoutIndexes(module), block)) ?? NOTHING
   }
 
   /** Follows the references of an expression of the plan to data sources, through inputs and outputs of modules. */

@@ -8,10 +8,16 @@ import { isEverything } from './patterns.ts'
 export const allowsAnyone = (statements: readonly Statement[]): boolean =>
   openStatements(statements).some((statement) => narrowingOf(statement) === 'open')
 
-/** Reports whether it is known only after the apply whether a policy of a resource allows everyone something. */
+/**
+ * Reports whether it is known only after the apply whether a policy of a resource allows everyone something. A principal
+ * of a known kind that is unknown is the address of something, and not everyone.
+ */
 export const mayAllowAnyone = (statements: readonly Statement[]): boolean =>
   openStatements(statements).some((statement) => narrowingOf(statement) === 'unknown') ||
-  statements.some(({ allows, principals }) => allows && principals.some(({ value }) => value === COMPUTED))
+  statements.some(
+    ({ allows, principals }) =>
+      allows && principals.some(({ kind, value }) => kind === COMPUTED || (kind === '' && value === COMPUTED)),
+  )
 
 /** Returns the statements that allow everyone, as far as their conditions go. */
 const openStatements = (statements: readonly Statement[]): Statement[] => {

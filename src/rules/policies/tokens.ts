@@ -91,6 +91,77 @@ function issuerOf(provider: string, { conditions }: Statement): string | null {
   return keys.find((key) => key !== '' && !key.includes(COMPUTED) && key !== 'aws') ?? null
 }
 
+/** Returns whose tokens an issuer signs that serves many customers; null for other issuers. */
+const sharedIssuer = (url: string): Issuer | null =>
+  ISSUERS.find(({ host, audienceOf }) => audienceOf && host.test(url.replace(/^https:\/\/|\/$/g, '').toLowerCase())) ??
+  null
+
+/** Returns whose tokens of a shared issuer have a subject that fits a pattern; null for other issuers. */
+export const subjectAudience = (url: string, pattern: string): Audience | null => {
+  const issuer = sharedIssuer(url)
+  return issuer === null ? null : audienceOfSubject(pattern, issuer, 'everyone')
+}
+
+/** Claims that name the owner of a workload at GitHub, GitLab, HCP Terraform and Buildkite. */
+const OWNER =
+  /\b(repository|repository_owner|repository_id|repository_owner_id|sub|subject|job_workflow_ref|workflow_ref|enterprise|enterprise_id|namespace_path|namespace_id|project_path|project_id|user_login|terraform_organization_id|terraform_organization_name|terraform_project_id|terraform_workspace_id|organization_slug|organization_id|pipeline_slug)\b/
+
+/**
+ * Returns whose tokens of a shared issuer a condition in the Common Expression Language admits; null for other issuers.
+ * Every alternative has to compare a claim that names the owner.
+ * @param mapping attributes by name, each with the claim that it is read from
+ */
+export function conditionAudience(
+  url: string,
+  condition: string,
+  mapping: ReadonlyMap<string, string>,
+): Audience | null {
+  const issuer = sharedIssuer(url)
+  if (issuer === null) return null
+  const audiences = condition.split('||').map((alternative): Audience => {
+    const comparisons = alternative.split('&&').map((comparison) => audienceOfComparison(comparison, issuer, mapping))
+    return AUDIENCES.findLast((audience) => comparisons.includes(audience)) ?? 'everyone'
+  })
+  return AUDIENCES.find((audience) => audiences.includes(audience)) ?? 'everyone'
+}
+
+function audienceOfComparison(comparison: string, issuer: Issuer, mapping: ReadonlyMap<string, string>): Audience {
+  const named = comparison.replaceAll(/\b(attribute|google)\.\w+/g, (name) => mapping.get(name) ?? name)
+  const texts = [...named.matchAll(/'([^']*)'|"([^"]*)"/g)].map(([, single, double]) => single ?? double ?? '')
+  const compared = texts.filter((text) => !OWNER.test(text) || /[/:]/.test(text))
+  const isOwner = OWNER.test(named.replaceAll(/(?<!\[)(?:'[^']*'|"[^"]*")/g, ''))
+  if (!isOwner || /!=|!\s*\(/.test(named) || compared.every((text) => text === '')) return 'everyone'
+  const isSubject = /\b(sub|subject)\b/.test(named)
+  const isBeginning = /\.startsWith\(/.test(named)
+  const isPattern = isBeginning || /\.matches\(/.test(named)
+  const audiences = compared.map((text): Audience => {
+    const pattern = isBeginning ? `${text}*` : text.replaceAll(/^\^|\$$/g, '').replaceAll('.*', '*')
+    const audience = isSubject
+      ? audienceOfSubject(pattern, issuer, 'everyone')
+      : /[*?]/.test(pattern.split('/')[0] ?? '')
+        ? 'everyone'
+        : 'some'
+    if (isPattern || !/[*?]/.test(text)) return audience
+    return audience === 'everyone' ? 'nobody' : 'some'
+  })
+  return AUDIENCES.find((audience) => audiences.includes(audience)) ?? 'some'
+}
+
+/**
+ * Returns whose tokens the expression of a flexible credential of Entra admits, such as
+ * `claims['sub'] matches 'repo:acme/*'`; all its parts have to hold. Null for an issuer of one customer.
+ */
+export function expressionAudience(url: string, expression: string): Audience | null {
+  const issuer = sharedIssuer(url)
+  if (issuer === null) return null
+  const parts = [...expression.matchAll(/claims\[['"](\w+)['"]\]\s+(eq|matches)\s+['"]([^'"]*)['"]/g)]
+  const audiences = parts.map(([, claim = '', , value = '']): Audience => {
+    if (claim === 'sub') return audienceOfSubject(value, issuer, 'everyone')
+    return OWNER.test(claim) && !/^[*?]/.test(value) ? 'some' : 'everyone'
+  })
+  return AUDIENCES.findLast((audience) => audiences.includes(audience)) ?? 'everyone'
+}
+
 function audienceFor(issuer: string, { conditions }: Statement): Audience {
   const known = ISSUERS.find(({ host }) => host.test(issuer))
   if (!known && !OF_ONE_CUSTOMER.test(issuer)) return 'some'

@@ -3,9 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { connect as connectSocket, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { TLSSocket } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { loadCertificates } from '../../../dev/git-host/certificates.ts'
 import { type ConnectOptions, connect } from '../../../src/data/db/pool.ts'
 import type { Sql } from '../../../src/data/db/sql.ts'
+import { readTextFile } from '../../../src/runtime/files.ts'
 import { createEmptyDatabase, provideDatabase } from '../../helpers/postgres.ts'
 
 const db = provideDatabase()
@@ -51,6 +54,7 @@ const toReal = (socket: Socket) => {
   socket.pipe(upstream).pipe(socket)
 }
 const silent = () => {}
+const speakingHttp = (socket: Socket) => void socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
 const hangingUp = (socket: Socket) => void socket.end()
 async function closedPort() {
   const { port, server } = await serve(silent)
@@ -94,6 +98,7 @@ it('names what is wrong with each server when none can be used', async () => {
 
 it.each([
   ['hangs up', hangingUp, 'the server ended the connection'],
+  ['speaks HTTP', speakingHttp, 'the server ended the connection'],
   ['says nothing', silent, 'no connection within 1 s'],
 ])('gives a server up that %s', async (_, handle, text) => {
   const server = await serve(handle)
@@ -213,4 +218,45 @@ it.each([
   const [row] =
     await sql`SELECT count(*) AS n FROM pg_prepared_statements WHERE statement LIKE '%::int AS n'`.unprepared()
   expect(row).toEqual({ n: isNamed ? 1 : 0 })
+})
+
+describe('encrypted', () => {
+  /** Answers the request for TLS, or expects TLS at once, and passes on what was encrypted. */
+  async function startTls(isDirect: boolean) {
+    const { ca_file, cert, key } = await loadCertificates(folder)
+    const encrypt = (socket: Socket) => {
+      const secure = new TLSSocket(socket, { isServer: true, cert, key, ALPNProtocols: ['postgresql'] })
+      secure.on('error', () => {})
+      toReal(secure)
+    }
+    const { port } = await serve((socket) => {
+      if (isDirect) return encrypt(socket)
+      socket.once('data', () => {
+        socket.write('S')
+        encrypt(socket)
+      })
+    })
+    return { port, ca_file }
+  }
+  const word = (url: string) =>
+    pool(url, { readFile: readTextFile })`SELECT 1 AS one`.then(
+      () => 'connected',
+      (error: Error & { code?: string }) => error.code ?? error.message,
+    )
+
+  it.each([
+    ['sslmode=require', 'connected'],
+    ['sslmode=require&sslnegotiation=direct', 'connected'],
+    ['sslmode=require&sslrootcert=FILE', 'connected'],
+    ['sslmode=verify-full&sslrootcert=FILE', 'connected'],
+    ['sslmode=verify-full&sslrootcert=FILE&sslnegotiation=direct', 'connected'],
+    ['sslmode=verify-full&sslrootcert=FILE&ssl_min_protocol_version=TLSv1.3', 'connected'],
+    ['sslmode=verify-full&sslrootcert=FILE&host=other.example&hostaddr=127.0.0.1', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['sslmode=verify-ca&sslrootcert=FILE&host=other.example&hostaddr=127.0.0.1', 'connected'],
+    ['sslmode=verify-ca', expect.stringMatching(/CERT|SIGNATURE/)],
+    ['sslrootcert=system', expect.stringMatching(/CERT|SIGNATURE/)],
+  ])('%s: %s', async (query, expected) => {
+    const { port, ca_file } = await startTls(query.includes('direct'))
+    expect(await word(address(`127.0.0.1:${port}`, query.replace('FILE', ca_file)))).toEqual(expected)
+  })
 })

@@ -137,6 +137,8 @@ const exposure: Case[] = [
   fine('aws.storage.public-access-allowed', 'all on', 'aws_s3_bucket_public_access_block', {
     block_public_acls: true,
     block_public_policy: true,
+    ignore_public_acls: true,
+    restrict_public_buckets: true,
   }),
   bad('aws.storage.public-access-block-removed', 'deleted', 'aws_s3_bucket_public_access_block', null, deleted()),
   fine('aws.storage.public-access-block-removed', 'made', 'aws_s3_bucket_public_access_block', {}),
@@ -317,4 +319,196 @@ const stateful: Case[] = [
   fine('aws.stateful.backups-off', 'a week', 'aws_db_instance', { backup_retention_period: 7 }),
 ]
 
-export const awsCases: Case[] = [...iam, ...exposure, ...encryption, ...stateful]
+const REPLICA = { backup_retention_period: 0, replicate_source_db: 'arn:aws:rds:eu-central-1:123456789012:db:main' }
+const containers = (privileged: boolean) => ({ container_definitions: JSON.stringify([{ name: 'x', privileged }]) })
+const domain = (policy: string) => ({ domain_endpoint_options: [{ enforce_https: true, tls_security_policy: policy }] })
+
+const entry = (rule_no: number, action: string, port: number, cidr_block = '0.0.0.0/0') => ({
+  rule_no,
+  action,
+  protocol: 'tcp',
+  cidr_block,
+  from_port: port,
+  to_port: port,
+})
+const GONE = { actions: ['update'], before: { web_acl_id: 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/x/1' } }
+const RETENTION = { actions: ['update'], before: { retention_in_days: 365 } }
+
+const evidence: Case[] = [
+  bad('aws.evidence.removed', 'a trail', 'aws_cloudtrail', null, deleted()),
+  bad(
+    'aws.evidence.removed',
+    'a trail that leaves the state',
+    'aws_cloudtrail',
+    {},
+    { actions: ['forget'], before: {} },
+  ),
+  bad('aws.evidence.removed', 'a firewall taken off', 'aws_wafv2_web_acl_association', null, deleted()),
+  bad('aws.evidence.removed', 'a firewall taken off by an update', 'aws_cloudfront_distribution', {}, GONE),
+  fine(
+    'aws.evidence.removed',
+    'another firewall that is known later',
+    'aws_cloudfront_distribution',
+    {},
+    { ...GONE, after_unknown: { web_acl_id: true } },
+  ),
+  fine('aws.evidence.removed', 'made', 'aws_cloudtrail', {}),
+  fine('aws.evidence.removed', 'something else', 'aws_instance', null, deleted()),
+  bad('aws.evidence.shortened', 'to a day', 'aws_cloudwatch_log_group', { retention_in_days: 1 }, RETENTION),
+  bad(
+    'aws.evidence.shortened',
+    'from for ever',
+    'aws_cloudwatch_log_group',
+    { retention_in_days: 30 },
+    { actions: ['update'], before: { retention_in_days: 0 } },
+  ),
+  fine('aws.evidence.shortened', 'to half a year', 'aws_cloudwatch_log_group', { retention_in_days: 180 }, RETENTION),
+  fine('aws.evidence.shortened', 'made so', 'aws_cloudwatch_log_group', { retention_in_days: 1 }),
+  bad('aws.network.open-access-list', 'SSH', 'aws_network_acl', { ingress: [entry(100, 'allow', 22)] }),
+  bad('aws.network.open-access-list', 'everything', 'aws_network_acl_rule', {
+    egress: false,
+    rule_action: 'allow',
+    protocol: '-1',
+    cidr_block: '0.0.0.0/0',
+  }),
+  fine('aws.network.open-access-list', 'outwards', 'aws_network_acl_rule', {
+    egress: true,
+    rule_action: 'allow',
+    protocol: '-1',
+    cidr_block: '0.0.0.0/0',
+  }),
+  fine('aws.network.open-access-list', 'denied before', 'aws_network_acl', {
+    ingress: [entry(100, 'allow', 22), entry(90, 'deny', 22)],
+  }),
+  bad('aws.network.open-access-list', 'denied too late', 'aws_network_acl', {
+    ingress: [entry(100, 'allow', 22), entry(110, 'deny', 22)],
+  }),
+  fine('aws.network.open-access-list', 'the web', 'aws_network_acl', { ingress: [entry(100, 'allow', 443)] }),
+  fine(
+    'common.stateful.access-removed',
+    'what another rule tells',
+    'aws_s3_bucket_public_access_block',
+    null,
+    deleted(),
+  ),
+  fine('common.stateful.unknown-lost', 'what another rule tells', 'aws_cloudtrail', null, deleted()),
+]
+
+const tables: Case[] = [
+  bad('aws.transit.plain', 'a cache', 'aws_elasticache_replication_group', { transit_encryption_enabled: false }),
+  bad('aws.transit.plain', 'one of several behaviours', 'aws_cloudfront_distribution', {
+    ordered_cache_behavior: [{ viewer_protocol_policy: 'https-only' }, { viewer_protocol_policy: 'allow-all' }],
+  }),
+  fine('aws.transit.plain', 'an origin that knows HTTP only', 'aws_cloudfront_distribution', {
+    origin: [
+      {
+        domain_name: 'x.s3-website.eu-central-1.amazonaws.com',
+        custom_origin_config: [{ origin_protocol_policy: 'http-only' }],
+      },
+    ],
+  }),
+  fine('aws.transit.plain', 'on', 'aws_elasticache_replication_group', { transit_encryption_enabled: true }),
+  bad('aws.transit.plain-by-default', 'no parameter of an old family', 'aws_db_parameter_group', {
+    family: 'postgres14',
+    parameter: [{ name: 'log_connections', value: '1' }],
+  }),
+  fine('aws.transit.plain-by-default', 'a family that requires it', 'aws_db_parameter_group', { family: 'postgres16' }),
+  fine('aws.transit.plain-by-default', 'a cluster of Valkey', 'aws_elasticache_replication_group', {
+    engine: 'valkey',
+  }),
+  bad('aws.transit.old-tls', 'an old policy', 'aws_lb_listener', {
+    protocol: 'HTTPS',
+    ssl_policy: 'ELBSecurityPolicy-2016-08',
+  }),
+  bad('aws.transit.old-tls', 'the default of the service', 'aws_lb_listener', { protocol: 'TLS' }),
+  bad('aws.transit.old-tls', 'the default of a domain', 'aws_opensearch_domain', {}),
+  fine('aws.transit.old-tls', 'a plain listener', 'aws_lb_listener', { protocol: 'HTTP' }),
+  fine('aws.transit.old-tls', 'a new policy', 'aws_opensearch_domain', domain('Policy-Min-TLS-1-2-PFS-2023-10')),
+  bad('aws.logging.missing', 'no block', 'aws_lb', { access_logs: [] }),
+  fine('aws.logging.missing', 'on', 'aws_lb', { access_logs: [{ enabled: true, bucket: 'logs' }] }),
+  bad('aws.evidence.stopped', 'a trail', 'aws_cloudtrail', { enable_logging: false }),
+  bad(
+    'aws.evidence.stopped',
+    'by an update',
+    'aws_guardduty_detector',
+    { enable: false },
+    { actions: ['update'], before: { enable: true } },
+  ),
+  fine(
+    'aws.evidence.stopped',
+    'before the update',
+    'aws_guardduty_detector',
+    { enable: false },
+    { actions: ['update'], before: { enable: false } },
+  ),
+  bad('aws.evidence.incomplete', 'one region', 'aws_cloudtrail', { enable_log_file_validation: true }),
+  fine('aws.evidence.incomplete', 'all', 'aws_cloudtrail', {
+    enable_log_file_validation: true,
+    is_multi_region_trail: true,
+  }),
+  bad('aws.network.public-machine', 'a machine', 'aws_instance', { associate_public_ip_address: true }),
+  bad('aws.network.public-machine', 'all of a subnet', 'aws_subnet', { map_public_ip_on_launch: true }),
+  fine('aws.network.public-machine', 'private', 'aws_instance', { associate_public_ip_address: false }),
+  bad('aws.network.public-endpoint', 'by default', 'aws_transfer_server', {}),
+  fine('aws.network.public-endpoint', 'inside', 'aws_transfer_server', { endpoint_type: 'VPC' }),
+  bad('aws.network.public-cluster-endpoint', 'by default', 'aws_eks_cluster', { vpc_config: [{}] }),
+  fine(
+    'aws.network.public-cluster-endpoint',
+    'networks known later',
+    'aws_eks_cluster',
+    { vpc_config: [{}] },
+    { after_unknown: { vpc_config: [{ public_access_cidrs: true }] } },
+  ),
+  bad(
+    'aws.network.public-cluster-endpoint',
+    'by default, as the provider plans it',
+    'aws_eks_cluster',
+    { vpc_config: [{ endpoint_public_access: true }] },
+    {
+      after_unknown: { vpc_config: [{ public_access_cidrs: true }] },
+      rest: configured('aws_eks_cluster', { vpc_config: [{ subnet_ids: constant(['a']) }] }),
+    },
+  ),
+  bad('aws.network.open-node-ssh', 'a key alone', 'aws_eks_node_group', { remote_access: [{ ec2_ssh_key: 'ops' }] }),
+  fine('aws.network.open-node-ssh', 'with a group', 'aws_eks_node_group', {
+    remote_access: [{ ec2_ssh_key: 'ops', source_security_group_ids: ['sg-1'] }],
+  }),
+  bad('aws.access.no-sign-in', 'a method', 'aws_api_gateway_method', { authorization: 'NONE', http_method: 'POST' }),
+  fine('aws.access.no-sign-in', 'a question of browsers', 'aws_api_gateway_method', {
+    authorization: 'NONE',
+    http_method: 'OPTIONS',
+  }),
+  fine('aws.access.no-sign-in', 'a key', 'aws_api_gateway_method', {
+    authorization: 'NONE',
+    http_method: 'POST',
+    api_key_required: true,
+  }),
+  bad('aws.compute.metadata-without-token', 'by default', 'aws_launch_template', { metadata_options: [] }),
+  fine('aws.compute.metadata-without-token', 'required', 'aws_instance', {
+    metadata_options: [{ http_tokens: 'required' }],
+  }),
+  fine('aws.compute.metadata-without-token', 'off', 'aws_instance', {
+    metadata_options: [{ http_endpoint: 'disabled' }],
+  }),
+  bad('aws.compute.privileged', 'in a document', 'aws_ecs_task_definition', containers(true)),
+  fine('aws.compute.privileged', 'in a document', 'aws_ecs_task_definition', containers(false)),
+  bad('aws.stateful.unprotected', 'a cluster', 'aws_rds_cluster', { deletion_protection: false }),
+  fine('aws.stateful.unprotected', 'a cluster', 'aws_rds_cluster', { deletion_protection: true }),
+  bad('aws.stateful.no-backups', 'a table', 'aws_dynamodb_table', { point_in_time_recovery: [] }),
+  fine('aws.stateful.no-backups', 'a table', 'aws_dynamodb_table', { point_in_time_recovery: [{ enabled: true }] }),
+  bad('aws.stateful.backups-off', 'versions', 'aws_s3_bucket_versioning', {
+    versioning_configuration: [{ status: 'Suspended' }],
+  }),
+  fine('aws.stateful.backups-off', 'a replica', 'aws_db_instance', REPLICA),
+  bad('aws.encryption.no-key-rotation', 'a key', 'aws_kms_key', { enable_key_rotation: false }),
+  fine('aws.encryption.no-key-rotation', 'a key that signs', 'aws_kms_key', {
+    customer_master_key_spec: 'RSA_2048',
+    key_usage: 'SIGN_VERIFY',
+  }),
+  fine('aws.encryption.disabled', 'a serverless cluster, which always is', 'aws_rds_cluster', {
+    engine_mode: 'serverless',
+    storage_encrypted: false,
+  }),
+]
+
+export const awsCases: Case[] = [...iam, ...exposure, ...encryption, ...stateful, ...evidence, ...tables]

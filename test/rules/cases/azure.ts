@@ -1,4 +1,4 @@
-import { bad, type Case, configured, constant, fine } from '../support.ts'
+import { bad, type Case, configured, constant, deleted, fine } from '../support.ts'
 
 const SUBSCRIPTION = '/subscriptions/00000000-0000-0000-0000-000000000001'
 const OWNER_ROLE = '8e3af657-a8ff-443c-a75c-2fe8c4bcb635'
@@ -118,4 +118,138 @@ export const azureCases: Case[] = [
     { rest: configured('azurerm_automation_variable_string', { name: constant('x') }) },
   ),
   fine('azure.encryption.missing', 'on', 'azurerm_synapse_sql_pool', { data_encrypted: true }),
+  bad('azure.evidence.removed', 'deleted', 'azurerm_monitor_diagnostic_setting', null, deleted()),
+  fine('azure.evidence.removed', 'made', 'azurerm_monitor_diagnostic_setting', {}),
+  bad(
+    'azure.evidence.shortened',
+    'to a month',
+    'azurerm_log_analytics_workspace',
+    { retention_in_days: 30 },
+    { actions: ['update'], before: { retention_in_days: 365 } },
+  ),
+  fine('azure.evidence.shortened', 'made so', 'azurerm_log_analytics_workspace', { retention_in_days: 30 }),
+
+  bad('azure.encryption.missing', 'disks of a cluster', 'azurerm_kusto_cluster', {}),
+  fine('azure.encryption.missing', 'disks of a cluster', 'azurerm_kusto_cluster', { disk_encryption_enabled: true }),
+  bad('azure.encryption.no-key-rotation', 'no end', 'azurerm_key_vault_key', { name: 'a' }),
+  fine('azure.encryption.no-key-rotation', 'a policy', 'azurerm_key_vault_key', { rotation_policy: [{}] }),
+  bad('azure.transit.plain', 'storage', 'azurerm_storage_account', { https_traffic_only_enabled: false }),
+  bad('azure.transit.plain', 'plain port', 'azurerm_redis_cache', { non_ssl_port_enabled: true }),
+  bad('azure.transit.plain', 'listener', 'azurerm_application_gateway', { http_listener: [{ protocol: 'Http' }] }),
+  fine('azure.transit.plain', 'listener that redirects', 'azurerm_application_gateway', {
+    http_listener: [{ protocol: 'Http' }],
+    redirect_configuration: [{ name: 'to-https' }],
+  }),
+  bad('azure.transit.plain', 'database parameter', 'azurerm_mysql_flexible_server_configuration', {
+    name: 'require_secure_transport',
+    value: 'OFF',
+  }),
+  fine('azure.transit.plain', 'another parameter', 'azurerm_mysql_flexible_server_configuration', {
+    name: 'slow_query_log',
+    value: 'OFF',
+  }),
+  bad('azure.transit.plain-by-default', 'web application', 'azurerm_linux_web_app', { name: 'a' }),
+  fine('azure.transit.plain-by-default', 'https alone', 'azurerm_linux_web_app', { https_only: true }),
+  bad('azure.transit.old-tls', 'web application', 'azurerm_linux_web_app', {
+    site_config: [{ minimum_tls_version: '1.0' }],
+  }),
+  bad('azure.transit.old-tls', 'parameter', 'azurerm_mysql_flexible_server_configuration', {
+    name: 'tls_version',
+    value: 'TLSv1.1,TLSv1.2',
+  }),
+  fine('azure.transit.old-tls', 'storage', 'azurerm_storage_account', { min_tls_version: 'TLS1_2' }),
+  fine('azure.storage.anonymous-registry', 'Basic has none', 'azurerm_container_registry', {
+    sku: 'Basic',
+    anonymous_pull_enabled: true,
+  }),
+  fine('azure.database.public-network', 'a firewall', 'azurerm_key_vault', {
+    public_network_access_enabled: true,
+    network_acls: [{ default_action: 'Deny' }],
+  }),
+  bad('azure.database.public-by-default', 'SQL', 'azurerm_mssql_server', {}),
+  fine('azure.database.public-by-default', 'in a network', 'azurerm_postgresql_flexible_server', {
+    delegated_subnet_id: 'a',
+  }),
+  bad('azure.network.public-endpoint', 'queue', 'azurerm_servicebus_namespace', {}),
+  fine('azure.network.public-endpoint', 'private', 'azurerm_servicebus_namespace', {
+    public_network_access_enabled: false,
+  }),
+  bad('azure.network.public-cluster-endpoint', 'nothing said', 'azurerm_kubernetes_cluster', { name: 'a' }),
+  fine('azure.network.public-cluster-endpoint', 'an office', 'azurerm_kubernetes_cluster', {
+    api_server_access_profile: [{ authorized_ip_ranges: ['198.51.100.0/24'] }],
+  }),
+  bad('azure.network.public-machine', 'an address', 'azurerm_network_interface', {
+    ip_configuration: [{ public_ip_address_id: '/a' }],
+  }),
+  bad(
+    'azure.network.public-machine',
+    'an address that is made with it',
+    'azurerm_network_interface',
+    { ip_configuration: [{ name: 'a' }] },
+    {
+      after_unknown: { ip_configuration: [{ public_ip_address_id: true }] },
+      rest: configured('azurerm_network_interface', {
+        ip_configuration: [{ public_ip_address_id: { references: ['azurerm_public_ip.a.id'] } }],
+      }),
+    },
+  ),
+  fine('azure.network.public-machine', 'none', 'azurerm_network_interface', { ip_configuration: [{ name: 'a' }] }),
+  bad('azure.network.ip-forwarding', 'on', 'azurerm_network_interface', { ip_forwarding_enabled: true }),
+  fine('azure.network.ip-forwarding', 'off', 'azurerm_network_interface', { ip_forwarding_enabled: false }),
+  bad('azure.access.no-roles', 'off', 'azurerm_kubernetes_cluster', { role_based_access_control_enabled: false }),
+  fine('azure.access.no-roles', 'on', 'azurerm_kubernetes_cluster', { role_based_access_control_enabled: true }),
+  bad('azure.access.shared-admin', 'registry', 'azurerm_container_registry', { admin_enabled: true }),
+  fine('azure.access.shared-admin', 'registry', 'azurerm_container_registry', { admin_enabled: false }),
+  bad('azure.access.shared-admin-by-default', 'cluster', 'azurerm_kubernetes_cluster', {}),
+  fine('azure.access.shared-admin-by-default', 'cluster', 'azurerm_kubernetes_cluster', {
+    local_account_disabled: true,
+  }),
+  bad('azure.access.shared-keys', 'storage', 'azurerm_storage_account', { shared_access_key_enabled: true }),
+  fine('azure.access.shared-keys', 'storage', 'azurerm_storage_account', { shared_access_key_enabled: false }),
+  bad('azure.access.machine-password', 'Linux', 'azurerm_linux_virtual_machine', {
+    disable_password_authentication: false,
+  }),
+  fine('azure.access.machine-password', 'Linux', 'azurerm_linux_virtual_machine', {
+    disable_password_authentication: true,
+  }),
+  bad('azure.access.no-sign-in', 'cache', 'azurerm_redis_cache', {
+    redis_configuration: [{ authentication_enabled: false }],
+  }),
+  fine('azure.access.no-sign-in', 'cache', 'azurerm_redis_cache', {
+    redis_configuration: [{ authentication_enabled: true }],
+  }),
+  bad('azure.compute.remote-debugging', 'on', 'azurerm_linux_function_app', {
+    site_config: [{ remote_debugging_enabled: true }],
+  }),
+  fine('azure.compute.remote-debugging', 'off', 'azurerm_linux_function_app', { site_config: [{}] }),
+  bad('azure.access.any-origin', 'all', 'azurerm_linux_function_app', {
+    site_config: [{ cors: [{ allowed_origins: ['*'] }] }],
+  }),
+  fine('azure.access.any-origin', 'one', 'azurerm_linux_function_app', {
+    site_config: [{ cors: [{ allowed_origins: ['https://*.example.com'] }] }],
+  }),
+  bad('azure.evidence.incomplete', 'a short time', 'azurerm_network_watcher_flow_log', {
+    retention_policy: [{ enabled: true, days: 7 }],
+  }),
+  fine('azure.evidence.incomplete', 'for good', 'azurerm_network_watcher_flow_log', {
+    retention_policy: [{ enabled: true, days: 0 }],
+  }),
+  bad('azure.evidence.stopped', 'flow log', 'azurerm_network_watcher_flow_log', { enabled: false }),
+  fine('azure.evidence.stopped', 'flow log', 'azurerm_network_watcher_flow_log', { enabled: true }),
+  bad('azure.network.web-firewall-off', 'off', 'azurerm_web_application_firewall_policy', {
+    policy_settings: [{ enabled: false }],
+  }),
+  fine('azure.network.web-firewall-off', 'detection', 'azurerm_web_application_firewall_policy', {
+    policy_settings: [{ enabled: true, mode: 'Detection' }],
+  }),
+  bad('azure.logging.missing', 'cluster', 'azurerm_kubernetes_cluster', {}),
+  fine('azure.logging.missing', 'cluster', 'azurerm_kubernetes_cluster', {
+    oms_agent: [{ log_analytics_workspace_id: '/a' }],
+  }),
+  bad('azure.stateful.unprotected', 'vault', 'azurerm_key_vault', {}),
+  fine('azure.stateful.unprotected', 'vault', 'azurerm_key_vault', { purge_protection_enabled: true }),
+  bad('azure.network.no-pod-policy', 'none', 'azurerm_kubernetes_cluster', { network_profile: [{}] }),
+  fine('azure.network.no-pod-policy', 'one', 'azurerm_kubernetes_cluster', {
+    network_profile: [{ network_policy: 'cilium' }],
+  }),
 ]

@@ -128,4 +128,88 @@ export const gcpCases: Case[] = [
   }),
   sql(bad, 'stateful.backups-off', 'off', { backup_configuration: [{ enabled: false }] }),
   sql(fine, 'stateful.backups-off', 'on', { backup_configuration: [{ enabled: true }] }),
+  bad('gcp.evidence.removed', 'deleted', 'google_logging_project_sink', null, deleted()),
+  fine('gcp.evidence.removed', 'made', 'google_logging_project_sink', {}),
+  bad(
+    'gcp.evidence.shortened',
+    'to a month',
+    'google_logging_project_bucket_config',
+    { retention_days: 30 },
+    { actions: ['update'], before: { retention_days: 365 } },
+  ),
+  fine('gcp.evidence.shortened', 'made so', 'google_logging_project_bucket_config', { retention_days: 30 }),
+
+  sql(bad, 'transit.plain', 'both', { ip_configuration: [{ ssl_mode: 'ALLOW_UNENCRYPTED_AND_ENCRYPTED' }] }),
+  sql(fine, 'transit.plain', 'encrypted', { ip_configuration: [{ ssl_mode: 'ENCRYPTED_ONLY' }] }),
+  sql(bad, 'transit.plain-by-default', 'nothing said', { ip_configuration: [{ ipv4_enabled: false }] }),
+  sql(fine, 'transit.plain-by-default', 'the older argument', { ip_configuration: [{ require_ssl: true }] }),
+  bad('gcp.transit.old-tls', 'default', 'google_compute_ssl_policy', { profile: 'MODERN' }),
+  fine('gcp.transit.old-tls', 'current', 'google_compute_ssl_policy', {
+    profile: 'MODERN',
+    min_tls_version: 'TLS_1_2',
+  }),
+  bad('gcp.encryption.no-key-rotation', 'never', 'google_kms_crypto_key', { purpose: 'ENCRYPT_DECRYPT' }),
+  fine('gcp.encryption.no-key-rotation', 'signs', 'google_kms_crypto_key', { purpose: 'ASYMMETRIC_SIGN' }),
+  bad('gcp.network.public-cluster-endpoint', 'nothing said', 'google_container_cluster', { name: 'a' }),
+  fine('gcp.network.public-cluster-endpoint', 'no network', 'google_container_cluster', {
+    master_authorized_networks_config: [{}],
+  }),
+  fine('gcp.network.public-cluster-endpoint', 'private', 'google_container_cluster', {
+    private_cluster_config: [{ enable_private_endpoint: true }],
+  }),
+  bad('gcp.network.public-endpoint', 'function', 'google_cloudfunctions_function', { trigger_http: true }),
+  fine('gcp.network.public-endpoint', 'of events', 'google_cloudfunctions_function', { trigger_http: false }),
+  bad('gcp.network.ip-forwarding', 'on', 'google_compute_instance', { can_ip_forward: true }),
+  fine('gcp.network.ip-forwarding', 'off', 'google_compute_instance', { can_ip_forward: false }),
+  bad('gcp.access.no-roles', 'legacy', 'google_container_cluster', { enable_legacy_abac: true }),
+  fine('gcp.access.no-roles', 'roles', 'google_container_cluster', { enable_legacy_abac: false }),
+  bad('gcp.access.shared-admin', 'certificate', 'google_container_cluster', {
+    master_auth: [{ client_certificate_config: [{ issue_client_certificate: true }] }],
+  }),
+  fine('gcp.access.shared-admin', 'none', 'google_container_cluster', {
+    master_auth: [{ client_certificate_config: [{ issue_client_certificate: false }] }],
+  }),
+  bad('gcp.access.no-sign-in', 'cache', 'google_redis_instance', {}),
+  fine('gcp.access.no-sign-in', 'cache', 'google_redis_instance', { auth_enabled: true }),
+  bad('gcp.access.project-wide-sign-in', 'serial console', 'google_compute_instance', {
+    metadata: { 'serial-port-enable': 'TRUE' },
+  }),
+  fine('gcp.access.project-wide-sign-in', 'off', 'google_compute_instance', {
+    metadata: { 'serial-port-enable': 'false', 'enable-oslogin': 'TRUE' },
+  }),
+  bad('gcp.compute.metadata-exposed', 'of the node', 'google_container_node_pool', {
+    node_config: [{ workload_metadata_config: [{ mode: 'GCE_METADATA' }] }],
+  }),
+  fine('gcp.compute.metadata-exposed', 'of the workload', 'google_container_node_pool', {
+    node_config: [{ workload_metadata_config: [{ mode: 'GKE_METADATA' }] }],
+  }),
+  bad('gcp.compute.unshielded', 'off', 'google_container_cluster', { enable_shielded_nodes: false }),
+  fine('gcp.compute.unshielded', 'nothing said', 'google_container_cluster', {}),
+  bad('gcp.storage.access-lists', 'by default', 'google_storage_bucket', {}),
+  fine('gcp.storage.access-lists', 'closed', 'google_storage_bucket', {
+    uniform_bucket_level_access: true,
+    public_access_prevention: 'enforced',
+  }),
+  bad('gcp.network.default-network', 'by default', 'google_project', {}),
+  fine('gcp.network.default-network', 'none', 'google_project', { auto_create_network: false }),
+  bad('gcp.network.no-dnssec', 'public', 'google_dns_managed_zone', { visibility: 'public' }),
+  fine('gcp.network.no-dnssec', 'private', 'google_dns_managed_zone', { visibility: 'private' }),
+  bad('gcp.evidence.stopped', 'sink', 'google_logging_project_sink', { disabled: true }),
+  fine('gcp.evidence.stopped', 'sink', 'google_logging_project_sink', { disabled: false }),
+  bad('gcp.evidence.incomplete', 'exempted', 'google_project_iam_audit_config', {
+    audit_log_config: [{ exempted_members: ['user:a@example.com'] }],
+  }),
+  fine('gcp.evidence.incomplete', 'all', 'google_project_iam_audit_config', {
+    audit_log_config: [{ log_type: 'DATA_READ' }],
+  }),
+  bad('gcp.logging.missing', 'network', 'google_compute_subnetwork', {}),
+  fine('gcp.logging.missing', 'network', 'google_compute_subnetwork', { log_config: [{}] }),
+  bad('gcp.stateful.unprotected', 'off', 'google_bigquery_table', { deletion_protection: false }),
+  fine('gcp.stateful.unprotected', 'default', 'google_bigquery_table', {}),
+  sql(bad, 'stateful.no-backups', 'nothing said', {}),
+  sql(fine, 'stateful.no-backups', 'on', { backup_configuration: [{ enabled: true }] }),
+  bad('gcp.network.no-pod-policy', 'none', 'google_container_cluster', {}),
+  fine('gcp.network.no-pod-policy', 'of the data path', 'google_container_cluster', {
+    datapath_provider: 'ADVANCED_DATAPATH',
+  }),
 ]

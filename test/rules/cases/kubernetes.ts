@@ -181,4 +181,51 @@ const network: Case[] = [
   fine('kubernetes.encryption.disabled', 'class', 'kubernetes_storage_class', { parameters: { encrypted: 'true' } }),
 ]
 
-export const kubernetesCases: Case[] = [...pods, ...rbac, ...network]
+const containers: Case[] = [
+  bad('kubernetes.pod.unhardened', 'nothing said', 'kubernetes_pod', {
+    spec: [{ container: [{ image: 'a:1' }] }],
+  }),
+  fine('kubernetes.pod.unhardened', 'all said', 'kubernetes_deployment_v1', {
+    spec: [
+      {
+        template: [
+          {
+            spec: [
+              {
+                automount_service_account_token: false,
+                container: [
+                  {
+                    image: 'a:1',
+                    resources: [{ limits: { cpu: '1' } }],
+                    security_context: [
+                      {
+                        allow_privilege_escalation: false,
+                        read_only_root_filesystem: true,
+                        run_as_non_root: true,
+                        capabilities: [{ drop: ['ALL'] }],
+                      },
+                    ],
+                  },
+                ],
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  }),
+  bad('kubernetes.pod.root', 'a container', 'kubernetes_pod', {
+    spec: [{ container: [{ security_context: [{ run_as_user: '0' }] }] }],
+  }),
+  fine('kubernetes.pod.root', 'another user', 'kubernetes_pod', {
+    spec: [{ container: [{ security_context: [{ run_as_user: '1000' }] }] }],
+  }),
+  bad('kubernetes.pod.unconfined', 'a pod', 'kubernetes_pod', {
+    spec: [{ security_context: [{ seccomp_profile: [{ type: 'Unconfined' }] }] }],
+  }),
+  fine('kubernetes.pod.unconfined', 'the default', 'kubernetes_pod', {
+    spec: [{ security_context: [{ seccomp_profile: [{ type: 'RuntimeDefault' }] }] }],
+  }),
+]
+
+export const kubernetesCases: Case[] = [...pods, ...rbac, ...network, ...containers]

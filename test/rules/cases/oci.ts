@@ -54,4 +54,14 @@ export const ociCases: Case[] = [
   fine('oci.network.public-cluster-endpoint', 'private', 'oci_containerengine_cluster', {
     endpoint_config: [{ is_public_ip_enabled: false }],
   }),
+  bad('oci.evidence.removed', 'deleted', 'oci_logging_log', null, deleted()),
+  fine('oci.evidence.removed', 'made', 'oci_logging_log', {}),
+  bad(
+    'oci.evidence.shortened',
+    'to a month',
+    'oci_logging_log',
+    { retention_duration: 30 },
+    { actions: ['update'], before: { retention_duration: 365 } },
+  ),
+  fine('oci.evidence.shortened', 'made so', 'oci_logging_log', { retention_duration: 30 }),
 ]

@@ -42,6 +42,9 @@ const conditions: Case[] = [
     Null: { 'aws:PrincipalOrgID': 'false' },
   }),
   bucket(fine, 'one of several values', ofOrganization('ForAnyValue:StringLike', ['o-a1b2c3d4e5'])),
+  bucket(fine, 'paths of an organization', {
+    'ForAnyValue:StringLike': { 'aws:PrincipalOrgPaths': 'o-a1b2/*/ou-ab12/*' },
+  }),
   bucket(fine, 'the account, which every request has', {
     StringEqualsIfExists: { 'aws:PrincipalAccount': '111122223333' },
   }),
@@ -90,6 +93,23 @@ const conditions: Case[] = [
   bad('aws.iam.public-resource-policy', 'everyone by another pattern', 'aws_sqs_queue_policy', {
     policy: policy({ ...open, Principal: { AWS: ['arn:aws:iam::111122223333:root', '**'] } }),
   }),
+  fine('aws.iam.public-resource-policy', 'one endpoint of a topic', 'aws_sns_topic_policy', {
+    policy: policy({ ...open, Condition: { StringLike: { 'SNS:Endpoint': 'https://events.example.com/a1b2/*' } } }),
+  }),
+  bad('aws.iam.public-resource-policy', 'every endpoint of a topic', 'aws_sns_topic_policy', {
+    policy: policy({ ...open, Condition: { StringLike: { 'SNS:Endpoint': '*' } } }),
+  }),
+  bad('aws.iam.public-resource-policy', 'a domain of packages', 'aws_codeartifact_domain_permissions_policy', {
+    policy_document: policy(open),
+  }),
+  bad('aws.iam.public-lambda-permission', 'a layer for everyone', 'aws_lambda_layer_version_permission', {
+    principal: '*',
+    action: 'lambda:GetLayerVersion',
+  }),
+  fine('aws.iam.public-lambda-permission', 'a layer for an organization', 'aws_lambda_layer_version_permission', {
+    principal: '*',
+    organization_id: 'o-a1b2c3d4e5',
+  }),
   fine('aws.iam.public-resource-policy', 'a mount target of the network', 'aws_efs_file_system_policy', {
     policy: policy({ ...open, Condition: { Bool: { 'elasticfilesystem:AccessedViaMountTarget': 'true' } } }),
   }),
@@ -130,6 +150,11 @@ const identities: Case[] = [
     Effect: 'Deny',
     Action: '*',
     Condition: { BoolIfExists: { 'aws:MultiFactorAuthPresent': 'false' } },
+  }),
+  identity(bad, 'admin-policy', 'denied for old sessions', everything, {
+    Effect: 'Deny',
+    Action: '*',
+    Condition: { DateLessThan: { 'aws:TokenIssueTime': '2026-01-01T00:00:00Z' } },
   }),
   identity(bad, 'not-action', 'everything on all but one', {
     ...everything,
@@ -181,6 +206,13 @@ const identities: Case[] = [
     Action: 'iam:PassRole',
     Resource: 'arn:aws:iam::111122223333:role/web',
   }),
+  identity(
+    fine,
+    'escalation',
+    'on one role beside something else',
+    { Action: 'iam:PassRole', Resource: 'arn:aws:iam::111122223333:role/ecs' },
+    { Action: 'account:GetAccountInformation' },
+  ),
   identity(fine, 'escalation', 'on roles of one name', {
     Action: 'sts:AssumeRole',
     Resource: 'arn:aws:iam::*:role/reader',
@@ -233,6 +265,7 @@ const tokens: Case[] = [
   trust(bad, 'open', 'any identity pool', undefined, 'cognito-identity.amazonaws.com'),
   trust(fine, 'open', 'a repository', sub('repo:acme/web:*')),
   trust(fine, 'open', 'a branch', sub('repo:acme/web:ref:refs/heads/main', 'StringEquals')),
+  trust(fine, 'open', 'an environment of a repository', sub('repo:acme/web:environment:production')),
   trust(fine, 'open', 'a subject that is there in every token', sub('repo:acme/web:*', 'ForAllValues:StringLike')),
   trust(fine, 'open', 'the number of an owner', { StringEquals: { [`${GITHUB}:repository_owner_id`]: '583231' } }),
   trust(fine, 'open', 'an own issuer', undefined, 'login.example.com'),

@@ -82,9 +82,12 @@ describe('a policy document that is read at the apply', () => {
     expect(policyOf(narrowed('aws:SourceArn'), unknown)).toEqual([UNREAD])
     expect(policyOf(narrowed('aws:RequestedRegion'), unknown)).toEqual([PUBLIC])
     expect(policyOf({ principals: everyone, condition: [] }, { condition: true })).toEqual([UNREAD])
-    expect(
-      policyOf({ principals: [{ type: 'AWS', identifiers: [null] }] }, { principals: [{ identifiers: [true] }] }),
-    ).toEqual([UNREAD])
+    expect(policyOf({ principals: [] }, { principals: true })).toEqual([UNREAD])
+  })
+
+  it('takes an unknown principal of a known kind for the address of something', () => {
+    const principals = [{ type: 'AWS', identifiers: [null] }]
+    expect(policyOf({ principals }, { principals: [{ identifiers: [true] }] })).toEqual([])
   })
 
   it('is judged with the documents that it takes in, of which a later statement replaces one of its name', () => {
@@ -201,6 +204,8 @@ describe('a policy that the code writes', () => {
   it('is not looked for when the code does not set it', () => {
     const resources = [{ address: 'aws_s3_bucket.b', expressions: { bucket: { constant_value: 'b' } } }]
     expect(findings({ changes: [user('aws_s3_bucket.b')], resources })).toEqual([])
+    const key = findings({ changes: [user('aws_kms_key.k')], resources: [{ address: 'aws_kms_key.k' }] })
+    expect(key.filter((finding) => !finding.startsWith('aws.encryption.'))).toEqual([])
   })
 })
 

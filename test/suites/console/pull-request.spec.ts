@@ -68,6 +68,60 @@ for (const [status, detail, advice] of [
     await expect(page.getByRole('alert').filter({ hasText: detail })).toContainText(advice)
   })
 
+const READ = { provider: 'GITHUB', url: 'https://git.example/pull/1', number: 1, read_at: '2026-02-01T09:30:00.000Z' }
+/** Makes the page believe that the git host says this about the merge. */
+const answerReadiness = (page: Page, readiness: object) =>
+  page.route('**/api/v1/repository/pr/readiness?*', (route) => route.fulfill({ json: { ...READ, ...readiness } }))
+const blocker = (code: string, text: string) => ({ code, text, checks: [] })
+
+test('shows what the git host misses before the merge, and asks again', async ({ page }) => {
+  await answerReadiness(page, {
+    status: 'blocked',
+    method: 'squash',
+    blockers: [
+      blocker('checks', 'Required checks have not passed: plan (failure).'),
+      blocker('reviews', 'It needs 2 approving reviews and has <b>1</b>.'),
+    ],
+    unknown: ['The git host did not say whether the commits are signed.'],
+  })
+  await open(page, made)
+  await expect(page.getByText('The git host would probably refuse the merge now')).toBeVisible()
+  const missing = page.getByRole('list', { name: 'What stands in the way' }).getByRole('listitem')
+  await expect(missing).toHaveText([/plan \(failure\)/, /has <b>1<\/b>\./])
+  await expect(page.getByRole('list', { name: 'What the git host did not say' })).toContainText('signed')
+  await expect(page.getByRole('button', { name: 'Merge…' })).toBeEnabled()
+  await expectAccessible(page)
+  await page.unrouteAll({ behavior: 'wait' })
+  await answerReadiness(page, { status: 'ready', method: 'squash', blockers: [], unknown: [] })
+  await page.getByRole('button', { name: 'Ask again' }).click()
+  await expect(page.getByText('The git host would merge it now')).toBeVisible()
+  await expect(page.getByText('It squashes the commits of the branch into one.')).toBeVisible()
+  await page.unrouteAll({ behavior: 'wait' })
+  await answerReadiness(page, { status: 'merged', method: null, blockers: [], unknown: [] })
+  await page.getByRole('button', { name: 'Ask again' }).click()
+  await expect(page.getByText('Merged', { exact: true })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Merge…' })).toHaveCount(0)
+})
+
+test('merges all the same when nobody knows what the git host requires', async ({ page }) => {
+  await page.route('**/api/v1/repository/pr/readiness?*', (route) =>
+    route.fulfill({ status: 502, json: { detail: 'x' } }),
+  )
+  await open(page, made)
+  await expect(page.getByText(/could not be read. You can merge all the same/)).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByRole('button', { name: 'Merge…' })).toBeEnabled()
+})
+
+test('shows the reasons that a failed merge brings', async ({ page }) => {
+  const readiness = { status: 'blocked', method: 'merge', blockers: [blocker('draft', 'It is a draft.')], unknown: [] }
+  await page.route('**/api/v1/repository/pr/merge', (route) =>
+    route.fulfill({ status: 405, json: { detail: 'Pull Request is still a draft', readiness } }),
+  )
+  await open(page, made)
+  await merge(page)
+  await expect(page.getByRole('alert').filter({ hasText: 'still a draft' })).toContainText('It is a draft.')
+})
+
 test('refuses to merge with the reason: locked, running, failed, nothing completed', async ({ page }) => {
   const states: [change: (session: Session) => Partial<Session>, reason: string][] = [
     [() => ({ is_blocked: true }), 'This session is locked.'],

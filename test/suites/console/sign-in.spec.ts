@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test'
+import { decodeJwt } from 'jose'
 import { DIST } from '../../../console/build/build.ts'
 import { readConsoleFiles } from '../../../src/runtime/console-files.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
@@ -233,4 +234,44 @@ test('the policy of the page lets workers of the build run, and no text become a
   const elsewhere = await page.evaluate(() => fetch('https://example.org/').catch((error: Error) => error.name))
   expect(elsewhere).toBe('TypeError')
   expect(faults.splice(0).length).toBeGreaterThan(0)
+})
+
+test.describe('with identity tokens', () => {
+  test.skip(FOREIGN !== '', 'the other provider has another client')
+  let own: Platform
+  let provider: Issuer
+  test.beforeAll(async () => {
+    provider = await startIssuer(() => own.url)
+    own = await startPlatform(`
+oidc:
+  issuer_url: "${provider.url}"
+  client_id: ${CLIENT_ID}
+  audience: ${CLIENT_ID}
+  console_token: identity
+`)
+  })
+  test.afterAll(async () => {
+    await own?.close()
+    await provider?.close()
+  })
+
+  test('presents and renews them, because the platform refuses access tokens', async ({ page }) => {
+    const presented = new Set<string>()
+    page.on('request', (request) => {
+      const token = request.headers().authorization?.split(' ')[1]
+      if (token) presented.add(token)
+    })
+    await page.goto(`${own.url}/console/sessions`)
+    await button(page, 'Sign in').click()
+    await expect(signOut(page)).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'Sessions' })).toBeVisible()
+    await page.clock.setSystemTime(Date.now() + 580_000)
+    await page.reload()
+    await expect(signOut(page)).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'Sessions' })).toBeVisible()
+    expect(presented.size).toBe(2)
+    for (const token of presented) expect(decodeJwt(token)).toMatchObject({ aud: CLIENT_ID, sub: 'ada' })
+    const [user] = await own.sql`SELECT count(*)::int AS n FROM users`
+    expect(user).toEqual({ n: 1 })
+  })
 })

@@ -18,6 +18,7 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
     ...['sidecars/iac', 'src/plan', 'src/rules', 'eval', 'dev/demo', 'test/suites/world/providers'],
     'dev/engine',
   ],
+  checkov: ['src/rules', 'docs/rules-catalogue.yaml', 'test/suites/world/checkov'],
   schemas: [
     ...['src/prompts', 'src/plan', 'src/hcl', 'sidecars/iac/schema', 'dev/prompt-lint'],
     'test/suites/world/schemas',
@@ -57,7 +58,7 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
   oidc: [
     ...['src/access', 'routes/access.ts', 'routes/middleware.ts', 'console/build', 'console/client', 'npm:jose'],
     'npm:oidc-client-ts',
-    ...['test/suites/console/sign-in', 'test/suites/world/oidc'],
+    ...['test/suites/console/sign-in', 'test/suites/world/oidc', 'docs/sign-in.md'],
   ],
   collector: [
     ...['src/observe', 'src/runtime', 'npm:@opentelemetry/sdk-trace-base', 'npm:@opentelemetry/otlp-transformer'],

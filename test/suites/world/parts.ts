@@ -6,6 +6,7 @@ export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   aws: () => import('./aws/part.ts'),
   'iac-eval': () => import('./iac-eval/part.ts'),
   providers: () => import('./providers/part.ts'),
+  checkov: () => import('./checkov/part.ts'),
   schemas: () => import('./schemas/part.ts'),
   oracles: () => import('./oracles/part.ts'),
   'model-servers': () => import('./model-servers/part.ts'),

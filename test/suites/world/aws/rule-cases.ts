@@ -45,6 +45,37 @@ vpc_config {
 }`
 const database = (more: string) =>
   `engine = "postgres"\ninstance_class = "db.t3.micro"\nallocated_storage = 20\nusername = "u"\nmanage_master_user_password = true\n${more}`
+const task = (more: string) =>
+  `family = "NAME"\ncontainer_definitions = jsonencode([{ name = "x", image = "x", memory = 64, ${more} }])`
+const trail = (more: string) => `name = "NAME"\ns3_bucket_name = "trail"\n${more}`
+const entry = (cidr: string) =>
+  `network_acl_id = "acl-1"\nrule_number = 100\nrule_action = "allow"\nprotocol = "tcp"\ncidr_block = "${cidr}"\nfrom_port = 22\nto_port = 22`
+const nodes = (more: string) => `cluster_name = "c"
+node_role_arn = "arn:aws:iam::123456789012:role/nodes"
+subnet_ids = ["subnet-1"]
+scaling_config {
+  desired_size = 1
+  max_size = 1
+  min_size = 1
+}
+remote_access {
+  ec2_ssh_key = "ops"
+  ${more}
+}`
+const table = (more: string) =>
+  `name = "NAME"\nbilling_mode = "PAY_PER_REQUEST"\nhash_key = "id"\nattribute {\n  name = "id"\n  type = "S"\n}\n${more}`
+const LB = 'arn:aws:elasticloadbalancing:eu-central-1:123456789012'
+const listener = (more: string) => `load_balancer_arn = "${LB}:loadbalancer/app/a/1"
+port = 443
+protocol = "HTTPS"
+certificate_arn = "arn:aws:acm:eu-central-1:123456789012:certificate/c"
+${more}
+default_action {
+  type = "forward"
+  target_group_arn = "${LB}:targetgroup/t/1"
+}`
+const dax = (more: string) =>
+  `cluster_name = "NAME"\nnode_type = "dax.t3.small"\nreplication_factor = 1\niam_role_arn = "arn:aws:iam::123456789012:role/dax"\n${more}`
 const port = (rule: string, bad: string, fine: string): RuleCase => ({
   rule: `aws.network.${rule}`,
   type: 'aws_security_group',
@@ -313,6 +344,100 @@ export const RULE_CASES: readonly RuleCase[] = [
     type: 'aws_ami_launch_permission',
     bad: 'image_id = "ami-1"\ngroup = "all"',
     fine: 'image_id = "ami-1"\naccount_id = "210987654321"',
+  },
+  {
+    rule: 'aws.access.no-sign-in',
+    type: 'aws_api_gateway_method',
+    bad: 'rest_api_id = "a"\nresource_id = "r"\nhttp_method = "POST"\nauthorization = "NONE"',
+    fine: 'rest_api_id = "a"\nresource_id = "r"\nhttp_method = "POST"\nauthorization = "AWS_IAM"',
+  },
+  {
+    rule: 'aws.compute.metadata-without-token',
+    type: 'aws_launch_template',
+    bad: 'image_id = "ami-1"',
+    fine: 'image_id = "ami-1"\nmetadata_options {\n  http_tokens = "required"\n}',
+  },
+  {
+    rule: 'aws.compute.privileged',
+    type: 'aws_ecs_task_definition',
+    bad: task('privileged = true'),
+    fine: task('privileged = false'),
+  },
+  { rule: 'aws.encryption.no-key-rotation', type: 'aws_kms_key', bad: '', fine: 'enable_key_rotation = true' },
+  {
+    rule: 'aws.evidence.incomplete',
+    type: 'aws_cloudtrail',
+    bad: trail(''),
+    fine: trail('is_multi_region_trail = true\nenable_log_file_validation = true'),
+  },
+  { rule: 'aws.evidence.stopped', type: 'aws_cloudtrail', bad: trail('enable_logging = false'), fine: trail('') },
+  {
+    rule: 'aws.logging.missing',
+    type: 'aws_cloudtrail',
+    bad: trail(''),
+    fine: trail(
+      'cloud_watch_logs_group_arn = "arn:aws:logs:eu-central-1:123456789012:log-group:t:*"\ncloud_watch_logs_role_arn = "arn:aws:iam::123456789012:role/t"',
+    ),
+  },
+  {
+    rule: 'aws.network.open-access-list',
+    type: 'aws_network_acl_rule',
+    bad: entry('0.0.0.0/0'),
+    fine: entry('10.0.0.0/8'),
+  },
+  {
+    rule: 'aws.network.open-node-ssh',
+    type: 'aws_eks_node_group',
+    bad: nodes(''),
+    fine: nodes('source_security_group_ids = ["sg-1"]'),
+  },
+  {
+    rule: 'aws.network.public-cluster-endpoint',
+    type: 'aws_eks_cluster',
+    bad: cluster(''),
+    fine: cluster('endpoint_public_access = false\nendpoint_private_access = true'),
+  },
+  {
+    rule: 'aws.network.public-endpoint',
+    type: 'aws_transfer_server',
+    bad: '',
+    fine: 'endpoint_type = "VPC"\nendpoint_details {\n  vpc_id = "vpc-1"\n}',
+  },
+  {
+    rule: 'aws.network.public-machine',
+    type: 'aws_instance',
+    bad: 'ami = "ami-1"\ninstance_type = "t3.micro"\nassociate_public_ip_address = true',
+    fine: 'ami = "ami-1"\ninstance_type = "t3.micro"\nassociate_public_ip_address = false',
+  },
+  {
+    rule: 'aws.stateful.no-backups',
+    type: 'aws_dynamodb_table',
+    bad: table(''),
+    fine: table('point_in_time_recovery {\n  enabled = true\n}'),
+  },
+  {
+    rule: 'aws.stateful.unprotected',
+    type: 'aws_dynamodb_table',
+    bad: table(''),
+    fine: table('deletion_protection_enabled = true'),
+  },
+  {
+    rule: 'aws.transit.old-tls',
+    type: 'aws_lb_listener',
+    bad: listener(''),
+    fine: listener('ssl_policy = "ELBSecurityPolicy-TLS13-1-2-2021-06"'),
+  },
+  {
+    rule: 'aws.transit.plain',
+    type: 'aws_msk_cluster',
+    bad: `${brokers('DISABLED')}\nencryption_info {\n  encryption_in_transit {\n    client_broker = "PLAINTEXT"\n  }\n}`,
+    fine: brokers('DISABLED'),
+  },
+  {
+    rule: 'aws.transit.plain-by-default',
+    type: 'aws_dax_cluster',
+    bad: dax(''),
+    fine: dax('cluster_endpoint_encryption_type = "TLS"'),
   },
 ]
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parsePlan } from '../../../../src/plan/plan.ts'
+import { type Plan, parsePlan } from '../../../../src/plan/plan.ts'
 import { evaluateRules } from '../../../../src/rules/evaluate.ts'
 import { RULES } from '../../../../src/rules/index.ts'
 import { awsEnvironment, createEngine, type Engine, mirror, PROVIDER_BLOCK, versionsOf } from './engine.ts'
@@ -27,22 +27,47 @@ afterAll(async () => {
   if (home) await rm(home, { recursive: true, force: true })
 })
 
+/** A plan of one change, with the data sources that it reads. */
+const only = (plan: Plan, change: Plan['resource_changes'][number]): Plan => ({
+  ...plan,
+  resource_changes: plan.resource_changes.filter((each) => each === change || each.mode === 'data'),
+})
+
 /** Ids of the rules that found something, by address. */
 async function findings(): Promise<Map<string, string[]>> {
   await engine.must('plan', '-input=false', '-out=rules.plan')
   const plan = parsePlan(await engine.must('show', '-json', 'rules.plan'))
   const found = new Map<string, string[]>()
-  for (const { resource, rule_id } of evaluateRules(plan, { targets: [], grades: {} }).findings) {
-    const address = String(resource)
-    found.set(address, [...(found.get(address) ?? []), rule_id])
+  // One resource at a time, so that a rule which is told once a plan names it.
+  for (const change of plan.resource_changes) {
+    const { findings } = evaluateRules(only(plan, change), { targets: [], grades: {} })
+    const own = findings.filter(({ resource }) => resource === change.address).map(({ rule_id }) => rule_id)
+    found.set(change.address, [...(found.get(change.address) ?? []), ...own])
   }
   return found
 }
 
 /** Rules that look at what goes away, so that something has to be there first. */
-const OF_DELETIONS = ['aws.storage.public-access-block-removed', 'aws.stateful.no-final-snapshot']
+const OF_DELETIONS = [
+  'aws.storage.public-access-block-removed',
+  'aws.stateful.no-final-snapshot',
+  'aws.evidence.removed',
+  'aws.evidence.shortened',
+]
 
-const REMOVED = `resource "aws_s3_bucket" "x" {
+const REMOVED = `resource "aws_cloudwatch_log_group" "cut" {
+  name              = "cut"
+  retention_in_days = 365
+}
+
+resource "aws_flow_log" "bad" {
+  vpc_id               = "vpc-1"
+  traffic_type         = "ALL"
+  log_destination_type = "s3"
+  log_destination      = "arn:aws:s3:::world-rules"
+}
+
+resource "aws_s3_bucket" "x" {
   bucket = "world-rules"
 }
 
@@ -92,10 +117,16 @@ describe.skipIf(mirror === '')('the rules of AWS on plans of the provider itself
   it('find what is deleted', async () => {
     await engine.write('main.tf', REMOVED)
     await engine.must('apply', '-input=false', '-auto-approve')
-    await engine.write('main.tf', '')
+    await engine.write(
+      'main.tf',
+      'resource "aws_cloudwatch_log_group" "cut" {\n  name = "cut"\n  retention_in_days = 1\n}\n',
+    )
     const found = await findings()
     expect(found.get('aws_s3_bucket_public_access_block.bad')).toContain(OF_DELETIONS[0])
     expect(found.get('aws_rds_cluster.bad')).toContain(OF_DELETIONS[1])
+    expect(found.get('aws_flow_log.bad')).toContain('aws.evidence.removed')
+    expect(found.get('aws_flow_log.bad')).toHaveLength(1)
+    expect(found.get('aws_cloudwatch_log_group.cut')).toContain('aws.evidence.shortened')
     expect(found.get('aws_rds_cluster.fine') ?? []).not.toContain(OF_DELETIONS[1])
   })
 })

@@ -15,14 +15,32 @@ const pull = {
   mergeStatus: 'succeeded',
   url: 'https://dev.azure.com/acme/My%20Project/_apis/git/repositories/Infra/pullrequests/22',
   lastMergeSourceCommit: { commitId: COMMIT },
+  repository: { id: '3411ebc1-d5aa-464f-9615-0b527bc66719', project: { id: 'a7573007-bbb3-4341-b726-0c4148a07853' } },
 }
+/** A policy that limits the methods of merges, as the examples beside the document have it. */
+const evaluation = {
+  evaluationId: 'a1ec6af9-1a3c-4d2b-9d2a-6b0f3f6d1c11',
+  status: 'approved',
+  configuration: {
+    isEnabled: true,
+    isBlocking: true,
+    type: { id: 'fa4e907d-c16b-4a4c-9dfa-4916e5d171ab', displayName: 'Require a merge strategy' },
+    settings: { allowSquash: true },
+  },
+}
+/** The document leaves out the envelope with its count, in which every list arrives. */
+const ENVELOPE = 'answer must be array {"type":"array"}'
 /** The caller is read from an interface that all of the vendor's clients use and that no document describes. */
 const UNDOCUMENTED = 'no operation get /acme/_apis/connectionData'
 /** The examples beside the document answer a new pull request with 201, the document itself names 200 alone. */
 const CREATED = 'no answer 201 is documented'
 
 it('all that is said about a pull request is as Azure DevOps describes it', async () => {
-  const document = JSON.parse((await readFile(process.env.AZURE_OPENAPI ?? '', 'utf8')).replace(/^\uFEFF/, ''))
+  const [document, policies] = await Promise.all(
+    [process.env.AZURE_OPENAPI, process.env.AZURE_POLICY_OPENAPI].map(async (file = '') =>
+      JSON.parse((await readFile(file, 'utf8')).replace(/^\uFEFF/, '')),
+    ),
+  )
   const config = await configOf('git: { provider: AZURE_DEVOPS }')
   const host = createPullRequestHost(
     { config, fetch: (input, init) => globalThis.fetch(input, init) },
@@ -33,13 +51,17 @@ it('all that is said about a pull request is as Azure DevOps describes it', asyn
     'GET /connectionData': { body: { authenticatedUser: { id: USER } } },
     [`PUT /reviewers/${USER}`]: { body: { id: USER, vote: 10 } },
     'GET /22': { body: pull },
+    'GET /evaluations': { body: { count: 1, value: [evaluation] } },
     'PATCH /22': { body: { ...pull, status: 'completed' } },
   }
   const exchanges = await recorded('https://dev.azure.com', answers, async () => {
     await host.create({ title: 'Add a bucket', description: 'Why.', head: 'Platform/x', base: 'main' }, signal)
     await host.merge(22, { commit: COMMIT, confirm: async () => {}, signal })
   })
-  expect(exchanges).toHaveLength(6)
-  const check = createChecker(document)
-  expect([...new Set(exchanges.flatMap((exchange) => check(exchange)))]).toEqual([CREATED, UNDOCUMENTED])
+  expect(exchanges).toHaveLength(7)
+  const [check, checkPolicy] = [createChecker(document), createChecker(policies)]
+  const problems = exchanges.flatMap((exchange) =>
+    exchange.segments.includes('policy') ? checkPolicy(exchange) : check(exchange),
+  )
+  expect([...new Set(problems)]).toEqual([CREATED, UNDOCUMENTED, ENVELOPE])
 })

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
+import type { MergeRules } from '../../../../dev/git-host/merge-rules.ts'
 import { createPullRequestHost } from '../../../../src/pull-requests/host-of.ts'
 import { configOf } from '../../../helpers/core.ts'
 import { startTrustedHost } from '../../../helpers/git-host-core.ts'
@@ -43,6 +44,43 @@ async function branchOf(repository: string): Promise<string> {
 /** GitHub repeats the status in the body of each refusal; its document names the field for all but invalid input. */
 const UNNAMED = 'answer.status is unknown'
 
+/** Everything about which the platform asks, so that each answer is compared with the document. */
+const RULES: MergeRules = {
+  is_admin: true,
+  rules: [
+    { type: 'required_linear_history' },
+    { type: 'required_signatures' },
+    {
+      type: 'pull_request',
+      parameters: {
+        allowed_merge_methods: ['squash'],
+        required_approving_review_count: 2,
+        require_code_owner_review: true,
+        require_last_push_approval: false,
+        required_review_thread_resolution: true,
+        dismiss_stale_reviews_on_push: false,
+      },
+    },
+    {
+      type: 'required_status_checks',
+      parameters: {
+        required_status_checks: [{ context: 'plan' }, { context: 'cost' }],
+        strict_required_status_checks_policy: false,
+      },
+    },
+  ],
+  protection: {
+    required_status_checks: { strict: false, contexts: ['unit'] },
+    required_pull_request_reviews: { required_approving_review_count: 1 },
+    required_signatures: { enabled: true },
+    required_linear_history: { enabled: true },
+    lock_branch: { enabled: false },
+  },
+  check_runs: [{ name: 'plan', status: 'completed', conclusion: 'failure' }],
+  statuses: [{ context: 'cost', state: 'pending' }],
+  reviews: [{ login: 'ada', state: 'APPROVED' }],
+}
+
 const NEW = { title: 'Add a bucket', description: 'Why.', head: 'change', base: 'main' }
 
 it('all that is said about a pull request is as GitHub describes it, also what is refused', async () => {
@@ -59,8 +97,12 @@ it('all that is said about a pull request is as GitHub describes it, also what i
   expect(await pulls.create(NEW, signal)).toMatchObject({ id })
   await expect(pulls.merge(id, { commit: 'f'.repeat(40), confirm, signal })).rejects.toMatchObject({ status: 409 })
   await expect(pulls.merge(99, { commit, confirm, signal })).rejects.toMatchObject({ status: 404 })
-  await pulls.merge(id, { commit, confirm, signal })
-  await expect(pulls.merge(id, { commit, confirm, signal })).rejects.toMatchObject({ status: 404 })
+  await host.setRules(repository, RULES)
+  await pulls.readiness(id, { commit, signal })
+  await expect(pulls.merge(id, { commit, confirm, signal })).rejects.toMatchObject({ status: 405 })
+  await host.setRules(repository, { allow_merge_commit: false })
+  expect(await pulls.merge(id, { commit, confirm, signal })).toBe('merged')
+  expect(await pulls.merge(id, { commit, confirm, signal })).toBe('merged_before')
   expect(exchanges.map(({ method, status }) => `${method} ${status}`)).toEqual([
     'post 422',
     'get 200',
@@ -69,8 +111,10 @@ it('all that is said about a pull request is as GitHub describes it, also what i
     'get 200',
     'get 200',
     'get 404',
-    'get 200',
-    'put 200',
+    // The readiness: the pull request, repository and rules, protection, and what is behind each requirement.
+    ...Array(9).fill('get 200'),
+    ...['get 200', 'get 200', 'get 200', 'put 405'],
+    ...['get 200', 'get 200', 'get 200', 'put 200'],
     'get 200',
   ])
   expect([...new Set(exchanges.flatMap((exchange) => check(exchange)))]).toEqual([UNNAMED])

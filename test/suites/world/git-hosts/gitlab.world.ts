@@ -25,6 +25,9 @@ const APPROVAL = [
   'answer.iid is unknown',
 ]
 
+/** The document calls all that has no form of its own a string; its pages and servers have booleans. */
+const BOOLEANS = ['draft', 'has_conflicts'].map((name) => `answer/${name} must be string {"type":"string"}`)
+
 it('all that is said about a merge request is as GitLab describes it', async () => {
   const document = parse(await readFile(process.env.GITLAB_OPENAPI ?? '', 'utf8'), { maxAliasCount: -1 })
   const config = await configOf('git: { provider: GITLAB }')
@@ -33,6 +36,8 @@ it('all that is said about a merge request is as GitLab describes it', async () 
     'https://gitlab.com/Acme/Infra.git',
   )
   const answers = {
+    'GET %2FInfra': { body: { merge_method: 'ff', squash_option: 'default_off', archived: false } },
+    'GET /approvals': { body: { approved: false, approved_by: [], user_can_approve: true, user_has_approved: false } },
     'POST /merge_requests': { status: 201, body: made },
     'POST /approve': { status: 201, body: { id: 84, iid: 5, approved_by: [{ user: { id: 1 } }] } },
     'PUT /merge': { body: merged },
@@ -48,7 +53,14 @@ it('all that is said about a merge request is as GitLab describes it', async () 
       expect(host.merge(5, { commit: COMMIT, confirm: async () => {}, signal })).rejects.toMatchObject({ status: 404 }),
     )),
   )
-  expect(exchanges).toHaveLength(6)
+  const waits = {
+    ...answers,
+    'GET /5': {
+      body: { ...made, detailed_merge_status: 'ci_must_pass', draft: true, has_conflicts: true, sha: COMMIT },
+    },
+  }
+  exchanges.push(...(await recorded('https://gitlab.com', waits, () => host.readiness(5, { commit: COMMIT, signal }))))
+  expect(exchanges).toHaveLength(11)
   const check = createChecker(document)
-  expect([...new Set(exchanges.flatMap((exchange) => check(exchange)))]).toEqual(APPROVAL)
+  expect([...new Set(exchanges.flatMap((exchange) => check(exchange)))]).toEqual([...APPROVAL, ...BOOLEANS])
 })

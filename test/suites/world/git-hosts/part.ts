@@ -21,6 +21,7 @@ const AZURE: Published = {
   commit: 'adb28786a3e9349d5b3deb43eb2134b682c33bb2',
   path: 'specification/git/7.1/git.json',
 }
+const AZURE_POLICIES: Published = { ...AZURE, path: 'specification/policy/7.1/policy.json' }
 
 const packages = (tools: Tools) =>
   installPackages('git-hosts', join(import.meta.dirname, '../../oracles/git-hosts'), tools)
@@ -57,21 +58,26 @@ export const part: Part = {
   },
 }
 
-const other = (name: string, host: string, variable: string, source: Published): Part => ({
+const other = (name: string, host: string, sources: Record<string, Published>): Part => ({
   name,
   about: `requests to ${host}, and the answers that our tests give in its place, beside the interface that it publishes`,
   ci: false,
   install: async (tools) => {
     const { folder } = await packages(tools)
-    const document = await published(source, tools)
-    const version = /"?version"?: *'?"?([\w.]+)/.exec(await readFile(document, 'utf8'))?.[1]
-    return {
-      version: `${source.path.split('/').at(-1)} ${version} at ${source.commit.slice(0, 12)}`,
-      env: { GIT_HOSTS: folder, [variable]: document },
-      commands: checks(`git-hosts/${name}.world.ts`),
+    const env: Record<string, string> = { GIT_HOSTS: folder }
+    const versions: string[] = []
+    for (const [variable, source] of Object.entries(sources)) {
+      const document = await published(source, tools)
+      env[variable] = document
+      const version = /"?version"?: *'?"?([\w.]+)/.exec(await readFile(document, 'utf8'))?.[1]
+      versions.push(`${source.path.split('/').at(-1)} ${version} at ${source.commit.slice(0, 12)}`)
     }
+    return { version: versions.join(', '), env, commands: checks(`git-hosts/${name}.world.ts`) }
   },
 })
 
-export const gitlab = other('gitlab', 'GitLab', 'GITLAB_OPENAPI', GITLAB)
-export const azureDevops = other('azure-devops', 'Azure DevOps', 'AZURE_OPENAPI', AZURE)
+export const gitlab = other('gitlab', 'GitLab', { GITLAB_OPENAPI: GITLAB })
+export const azureDevops = other('azure-devops', 'Azure DevOps', {
+  AZURE_OPENAPI: AZURE,
+  AZURE_POLICY_OPENAPI: AZURE_POLICIES,
+})

@@ -5,10 +5,14 @@ const VERSION = '2026-02-12'
 const COMMIT = '7aac2a2c5b7c'
 const NAMES = 'github.com/minio/minio/cmd'
 
-/** The object store that deployments bring along. */
+const VERSITYGW = '1.8.0'
+
+/** The object store that deployments bring along, and another server of its kind. */
 export const part: Part = {
   name: 'minio',
-  about: 'MinIO as the bundled store: presigned URLs, conditional writes, temporary keys, engine state with its lock',
+  about:
+    'MinIO as the bundled store: presigned URLs, conditional writes, temporary keys, engine state with its lock. MinIO ' +
+    'and versitygw with another clock, another host, object lock, or too much to do',
   ci: true,
   install: async (tools) => {
     const program = await buildGo(
@@ -27,6 +31,14 @@ export const part: Part = {
       },
       tools,
     )
-    return { version: `MinIO ${VERSION} (${COMMIT})`, env: { MINIO: program } }
+    const source = { module: 'github.com/versity/versitygw', version: `v${VERSITYGW}` }
+    const second = await buildGo(
+      { name: 'versitygw', version: VERSITYGW, source, package: './cmd/versitygw', minutes: 20 },
+      tools,
+    )
+    return {
+      version: `MinIO ${VERSION} (${COMMIT}), versitygw ${VERSITYGW}`,
+      env: { MINIO: program, VERSITYGW: second },
+    }
   },
 }

@@ -19,15 +19,18 @@ export interface Minio extends StoreUnderTest {
  * Starts MinIO on a disk of its own, as a deployment does: one drive, one region, one origin of web pages.
  * @param options.data_dir default: a temporary folder, which `close` removes
  */
-export async function startMinio(options: { data_dir?: string; env?: Record<string, string> } = {}): Promise<Minio> {
+export async function startMinio(
+  options: { data_dir?: string; host?: string; env?: Record<string, string> } = {},
+): Promise<Minio> {
   const folder = options.data_dir ?? (await mkdtemp(join(tmpdir(), 'minio-')))
   const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
+  const { host = '127.0.0.1' } = options
+  const url = `http://${host}:${port}`
   let service: Service
   const start = async () => {
     service = await startService(
       process.env.MINIO ?? 'minio',
-      ['server', '--quiet', '--address', `127.0.0.1:${port}`, folder],
+      ['server', '--quiet', '--address', `${host}:${port}`, folder],
       {
         env: {
           HOME: folder,

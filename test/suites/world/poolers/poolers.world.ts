@@ -62,6 +62,15 @@ describe.each(poolers)('$name', ({ name, command }) => {
     await plain.stop()
   })
 
+  it('disturbs no statement with notifications that another client of the session has asked for', async () => {
+    const sql = open(transactions.through(db.url), { max: 12 })
+    await Promise.all(Array.from({ length: 12 }, () => sql.unsafe('BEGIN; SELECT pg_sleep(0.05); LISTEN news; COMMIT')))
+    const notify = async () => {
+      for (let n = 0; n < 50; n++) await sql.notify('news', String(n))
+    }
+    await Promise.all([notify(), ...Array.from({ length: 10 }, (_, seed) => work(sql, seed))])
+  })
+
   it('is noticed to be deaf, and the listeners are called every second', async () => {
     const hearing: boolean[] = []
     const sql = open(transactions.through(db.url), { onHearing: (hears) => void hearing.push(hears) })
@@ -92,6 +101,16 @@ describe.each(poolers)('$name', ({ name, command }) => {
     const sql = open(transactions.through(db.url), { directUrl: other, onHearing: (hears) => void hearing.push(hears) })
     await sql.listen('news', () => {})
     expect(hearing).toEqual([false])
+  })
+
+  it('takes no transactions in statement mode, so that nothing starts there', async () => {
+    const statements = await startPooler(command, inject('postgres_url'), 'statement')
+    const sql = open(statements.through(db.url))
+    // The pooler ends the connection, and the driver keeps no text of an error that ends one.
+    expect(await wordOf(migrate(sql))).toMatch(/^write CONNECTION_CLOSED 127\.0\.0\.1:[1-9]/)
+    expect(statements.output()).toContain('transaction blocks not allowed in statement pooling mode')
+    await sql.end({ timeout: 1 })
+    await statements.stop()
   })
 
   it('hears in session mode', async () => {
