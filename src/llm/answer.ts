@@ -100,8 +100,8 @@ export function parseCompletion(
 function finishOf(raw: string, wire: Deployment['wire'], hasCalls: boolean, hasText: boolean): FinishReason {
   const known = ownMember(FINISH, raw) ?? null
   if (known === 'max_tokens' || known === 'content_filter') return known
-  if (hasCalls && known !== null) return 'tool_use'
-  if (wire !== 'chat' || (known !== null && raw !== '')) return known
+  if (known !== null) return hasCalls ? 'tool_use' : known
+  if (wire !== 'chat' && raw !== '') return null
   if (CUT_OFF.test(raw)) return 'max_tokens'
   if (WITHHELD.test(raw)) return 'content_filter'
   if (INTERRUPTED.test(raw)) return null

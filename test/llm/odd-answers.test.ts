@@ -247,6 +247,7 @@ describe('endings of one provider', () => {
     ['chat', chat(PROHIBITED, {}), 'content_filter', PROHIBITED],
     ['anthropic', { content: [], stop_reason: 'model_context_window_exceeded' }, 'max_tokens', 'length'],
     ['anthropic', { content: [], stop_reason: 'compaction' }, null, 'compaction'],
+    ['anthropic', { content: [{ type: 'text', text: 'x' }] }, 'end_turn', 'none'],
     [
       'gemini',
       { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: {} },

@@ -341,6 +341,22 @@ describe('a host that answers badly', () => {
     expect(await recorded(uuid)).toMatchObject([{ number: 1, url: created.url }])
   })
 
+  const merging = { method: 'PUT', path: /\/merge$/ }
+  it.each([
+    ['a 502 after it was merged', { ...merging, done: true, answer: { status: 502 } }],
+    ['a 503 before it was merged', { ...merging, answer: { status: 503 } }],
+    ['a connection cut after it was merged', { ...merging, done: true }],
+  ])('merges once: %s', async (title, disturbance) => {
+    const { repository, uuid, base, head } = await openedPullRequest(title.replaceAll(' ', '-'))
+    core.host.disturbances.add(disturbance)
+    await mergePullRequest(core.context, uuid)
+    expect(core.host.disturbances.left()).toBe(0)
+    expect(await gitAt(repository, ['rev-list', '--parents', '--max-count=1', 'main'])).toMatch(
+      new RegExp(` ${base} ${head}$`),
+    )
+    expect(await gitAt(repository, ['rev-list', '--count', '--merges', 'main'])).toBe('1')
+  })
+
   it('answers a second call with the pull request that is open', async () => {
     const { uuid, id } = await openedPullRequest('twice')
     expect(await createPullRequest(core.context, uuid)).toMatchObject({ id, status: 'open' })

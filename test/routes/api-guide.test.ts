@@ -53,6 +53,7 @@ const HANDLERS = [
   http.post(PULLS, () =>
     HttpResponse.json({ number: 12, html_url: 'https://github.com/acme/infrastructure/pull/12', state: 'open' }),
   ),
+  http.get(PULLS.replace('/pulls', ''), () => HttpResponse.json({ allow_merge_commit: true })),
   http.get(`${PULLS}/12`, () => HttpResponse.json({ state: 'open', mergeable: true })),
   http.put(`${PULLS}/12/merge`, () => HttpResponse.json({ merged: true, sha: 'a', message: '' })),
   http.post('http://notifications.test/v1/notify', () => HttpResponse.json({ delivery_id: 'd-1' }, { status: 202 })),
@@ -197,7 +198,7 @@ function cutAfterFirstEvent(body: ReadableStream<Uint8Array>, then: () => Promis
   })
 }
 
-const EXAMPLES = 24
+const EXAMPLES = 25
 
 it('the examples of docs/api.md run as they stand there, one after the other', async () => {
   const guide = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8')
@@ -245,6 +246,7 @@ it('the examples of docs/api.md run as they stand there, one after the other', a
     ['UNCOMPLETED', 'Cancelled by ada@example.org.'],
     [true],
     [12, 'open', 'https://github.com/acme/infrastructure/pull/12'],
+    ['ready', 'merge'],
     ['COMPLETED', 'round 9'],
     [null],
     ['nothing is sealed'],

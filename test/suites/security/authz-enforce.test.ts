@@ -78,14 +78,19 @@ const REACHING = [
   ['PUT', 'repository/pr', 'opening a pull request'],
   ['PUT', 'repository/pr/merge', 'merging'],
   ['POST', 'iac/seal/verify', 'comparing the sealed plan with the branch'],
+  ['GET', 'repository/pr/readiness', 'reading what stands in the way of a merge'],
 ] as const
+const reach = (method: string, path: string, json: { session_id: string }) =>
+  method === 'GET'
+    ? core.call(method, `/api/v1/${path}?session_id=${json.session_id}`)
+    : core.call(method, `/api/v1/${path}`, { json })
 const REVOKED = 'a user whom the sidecar refuses since the round ended'
 const CLOUDS = ['azure', 'gcp', 'aws', 'oci', 'kubernetes']
 
 for (const [method, path, title] of REACHING)
   attack(REVOKED, title, async () => {
     const session_id = await finishedSession()
-    const [status, detail] = await refusalOf(core.call(method, `/api/v1/${path}`, { json: { session_id } }))
+    const [status, detail] = await refusalOf(reach(method, path, { session_id }))
     expect([status, detail]).toEqual([403, 'Not in the group network.'])
     expect(sidecar.calls.map(({ body }) => body)).toEqual([PLACE])
     return `${status}: ${detail}`
@@ -111,7 +116,7 @@ test('without an answer of the sidecar no repository is reached', async () => {
   sidecar.answers(() => HttpResponse.error())
   const session_id = await finishedSession()
   for (const [method, path] of [...REACHING, ['POST', 'repository/parse'] as const])
-    expect((await core.call(method, `/api/v1/${path}`, { json: { ...FIRST, session_id } })).status).toBe(502)
+    expect((await reach(method, path, { ...FIRST, session_id })).status).toBe(502)
 })
 
 attack(GROUP, 'a refusal without a reason', async () => {
@@ -170,6 +175,7 @@ test('each route that reaches a repository asks, so that a new one cannot forget
     'v1/repository/parse.post.ts',
     'v1/repository/pr.put.ts',
     'v1/repository/pr/merge.put.ts',
+    'v1/repository/pr/readiness.get.ts',
   ])
   expect(found.filter(([, text]) => !asking.test(text))).toEqual([])
 })
