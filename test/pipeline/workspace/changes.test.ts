@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { writeOverride } from '../../../pipeline/workspace/backend-override.ts'
 import type { Workspace } from '../../../pipeline/workspace/workspace.ts'
 import { type Logger, silentLogger } from '../../../src/base/log.ts'
+import { storageConfig } from '../../data/storage/config.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { git_, round, startSite, TOKEN_FORMS } from './support.ts'
 
@@ -400,17 +401,17 @@ describe('the log', () => {
 })
 
 describe('the backend override', () => {
-  const storage = {
+  const storage = storageConfig({
     provider: 'S3',
     engine_state_bucket: 'states',
     engine_state_filename: 'engine.tfstate',
     region: 'eu-west-1',
     access_key: 'access',
     secret_key: 'very-secret',
-  }
+  })
   const write = (workspace: Workspace, changes: object, log = silentLogger) =>
     writeOverride(
-      { ...site.config, storage: { ...storage, ...changes } } as typeof site.config,
+      { ...site.config, storage: { ...storage, ...changes } },
       round('https://github.com/a/b').session,
       workspace.iacRoot,
       log,

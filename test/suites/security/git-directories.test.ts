@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect } from 'vitest'
 import { writeOverride } from '../../../pipeline/workspace/backend-override.ts'
 import type { Workspace } from '../../../pipeline/workspace/workspace.ts'
 import { silentLogger } from '../../../src/base/log.ts'
+import { storageConfig } from '../../data/storage/config.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { git_, round, type Site, startSite } from '../../pipeline/workspace/support.ts'
 import { attack } from './attack.ts'
@@ -175,9 +176,7 @@ attack(WRITTEN, 'a link in the place of the engine root, so that files are read 
   await mkdir(elsewhere)
   await rm(workspace.iacRoot, { recursive: true })
   await symlink(elsewhere, workspace.iacRoot)
-  const keys = { region: 'eu-west-1', access_key: 'access', secret_key: 'secret' }
-  const storage = { provider: 'S3', engine_state_bucket: 'states', engine_state_filename: 'x', ...keys }
-  const config = { ...site.config, storage } as typeof site.config
+  const config = { ...site.config, storage: storageConfig({ provider: 'S3' }) }
   const writing = writeOverride(config, round(uri).session, workspace.iacRoot, silentLogger)
   await expect(writing).rejects.toMatchObject({
     message: 'Error Engine backend override render.',
