@@ -29,7 +29,7 @@ export interface Endpoint {
 /**
  * Makes an endpoint from its description, its gate and its handler. The gate runs before the request is validated, so
  * that a caller without access gets 401 or 403 and never 422. The handler's result is sent as JSON with the status of
- * `answer`, unless it is a response already. The errors of the gate, of the validation, 421 and 500 need not be listed.
+ * `answer`, unless it is a response already. The errors of the gate, of the validation, 421, 500 and 503 need not be listed.
  */
 export function endpoint<const Q extends Request, const S extends SuccessAnswer>(
   definition: Omit<RouteConfig, 'request' | 'responses' | 'security'> & {

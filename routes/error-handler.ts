@@ -2,7 +2,8 @@ import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type { StatusCode } from 'hono/utils/http-status'
 import { INVALID_TOKEN, Unauthorized } from '../src/access/verify-token.ts'
-import { PlatformError } from '../src/base/errors.ts'
+import { DATABASE_AWAY, PlatformError } from '../src/base/errors.ts'
+import { remedyOf } from '../src/data/db/faults.ts'
 import type { AppEnv } from './env.ts'
 import { InvalidRequest } from './validation/problem.ts'
 
@@ -17,9 +18,16 @@ export function onError(error: Error, c: Context<AppEnv>): Response {
     if (error.retryAfterSeconds !== undefined) c.header('retry-after', String(error.retryAfterSeconds))
     return answer(c, error.status, error.message, error.more)
   }
+  if (remedyOf(error) !== 'give_up') {
+    c.var.log.error('the database could not be used', { error })
+    c.header('retry-after', String(DATABASE_RETRY_SECONDS))
+    return answer(c, 503, DATABASE_AWAY)
+  }
   c.var.log.error('unexpected error', { error })
   return answer(c, 500, 'Internal Server Error')
 }
+
+const DATABASE_RETRY_SECONDS = 2
 
 /** Returns the response for an error, in the common envelope `{"detail": …}`, with the further fields of some errors. */
 const answer = (c: Context, status: number, detail: unknown, more: object = {}): Response =>

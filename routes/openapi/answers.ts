@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { SCOPE_REFUSED } from '../../src/access/authorize.ts'
 import type { OperationRole, PanelRole } from '../../src/access/users.ts'
-import { REPOSITORY_EMPTY } from '../../src/base/errors.ts'
+import { DATABASE_AWAY, REPOSITORY_EMPTY } from '../../src/base/errors.ts'
 
 const Detail = z
   .object({ detail: z.string() })
@@ -73,6 +73,7 @@ const GENERAL = new Map(
         'oidc.issuer_url.',
     ),
     errorAnswer(500, 'Unexpected error; the text is always `Internal Server Error`.', 'Internal Server Error'),
+    errorAnswer(503, 'The database is away; `Retry-After` says when to come back.', DATABASE_AWAY),
   ].map((answer) => [answer.status, answer]),
 )
 
@@ -162,11 +163,11 @@ export const sidecarErrors = (name: string, seconds: number) => [
 
 /**
  * Describes the errors of a route by status; a bare number takes the general description of that status. A later entry
- * replaces an earlier one of the same status, and 421 and 500 are always added.
+ * replaces an earlier one of the same status; 421 and 500 are always added, and 503 where the route has none.
  */
 export const describeErrors = (entries: readonly (number | ErrorAnswer)[]) =>
   Object.fromEntries(
-    [...entries, 421, 500].map((entry) => {
+    [503, ...entries, 421, 500].map((entry) => {
       const { status, description, examples, schema } =
         typeof entry === 'number' ? (GENERAL.get(entry) ?? errorAnswer(entry, '')) : entry
       const content = { schema: schema ?? Detail, ...(schema !== Problems && { examples: toExamples(examples) }) }

@@ -43,6 +43,7 @@ export const gatewayTimeout = (message: string, cause?: unknown) =>
 export const internal = (message: string, cause?: unknown) => new PlatformError('Internal', 500, message, { cause })
 
 export const sessionNotFound = (uuid: string) => notFound(`Session ${uuid} not found.`)
+export const DATABASE_AWAY = 'The database cannot be used at the moment. Try again in a few seconds.'
 export const REPOSITORY_UNREACHABLE = 'Repository is not reachable or access was denied.'
 export const REPOSITORY_EMPTY = 'The repository is empty: push a first commit to its default branch, then ask again.'
 export const REPOSITORY_MOVED =

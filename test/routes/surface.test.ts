@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { connect } from '../../src/data/db/pool.ts'
 import { answerOf, callOf, createTestCore, refusalOf } from '../helpers/core.ts'
 import { startOnce } from '../helpers/start-once.ts'
 
@@ -168,6 +169,19 @@ describe('bodies', () => {
   it('does not fall for keys of the prototype', async () => {
     const answer = await send('{"__proto__": {"repo_uri": "https://h/x"}, "constructor": 1}')
     expect((await answer.json()).detail).toMatchObject([{ type: 'missing', loc: ['body', 'repo_uri'] }])
+  })
+})
+
+describe('a database that is away', () => {
+  it('is told with 503, and when to come back', async () => {
+    const away = connect('postgresql://nobody@127.0.0.1:1/none', { patienceMs: 0 })
+    const app = await core.another({ context: { sql: away } })
+    const answer = await app.request('/api/v1/sessions')
+    expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([
+      503,
+      '2',
+      { detail: 'The database cannot be used at the moment. Try again in a few seconds.' },
+    ])
   })
 })
 
