@@ -416,17 +416,24 @@ function accessListOpenings(subject: Subject): Opening[] {
     .flatMap((entry) => {
       const openings = openingsOf(entry, 'protocol')
       if (textOf(entry, action)?.toLowerCase() === 'allow')
-        return openings.filter((opening) => !denied.some((earlier) => covers(earlier, opening)))
+        return openings.flatMap((opening) => denied.reduce(without, [opening]))
       denied.push(...openings)
       return []
     })
 }
 
-const covers = (earlier: Opening, { audience, protocol, from, to }: Opening) =>
-  earlier.audience === audience &&
-  (earlier.protocol === 'all' || earlier.protocol === protocol) &&
-  earlier.from <= from &&
-  earlier.to >= to
+/** Takes what an earlier entry denies from openings. */
+const without = (openings: readonly Opening[], denied: Opening): Opening[] =>
+  openings.flatMap((opening) => {
+    const { audience, protocol, from, to } = opening
+    if (denied.audience !== audience || denied.to < from || denied.from > to) return [opening]
+    // What is open to every protocol stays so without one of them.
+    if (denied.protocol !== 'all' && denied.protocol !== protocol) return [opening]
+    return [
+      { ...opening, to: denied.from - 1 },
+      { ...opening, from: denied.to + 1 },
+    ].filter((rest) => rest.from <= rest.to)
+  })
 
 const SOURCES = [
   'cidr_block',

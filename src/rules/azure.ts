@@ -1,7 +1,7 @@
 import { audiencesOf, networkRules, type Opening, openTo, portRanges, protocolOf } from './network.ts'
 import { type Audience, expressionAudience, subjectAudience } from './policies/tokens.ts'
 import type { Rule, Subject, View } from './rule.ts'
-import { blocksAt, blocksOf, flagsAre, isAbsent, textOf, textsOf } from './view.ts'
+import { blocksAt, blocksOf, isAbsent, textOf, textsOf } from './view.ts'
 
 const FIREWALL_RULES = [
   'azurerm_mssql_firewall_rule',
@@ -114,15 +114,6 @@ export const azureRules: Rule[] = [
     },
   },
   {
-    id: 'azure.storage.public-blobs-allowed',
-    title: 'Storage account admits public containers',
-    reason: 'A container of the account can be opened to the internet later; this is the default of the provider.',
-    fix: 'Set allow_nested_items_to_be_public to false.',
-    severity: 'warning',
-    types: ['azurerm_storage_account'],
-    check: flagsAre(true, 'allow_nested_items_to_be_public', 'allow_blob_public_access'),
-  },
-  {
     id: 'azure.network.open-service-firewall',
     title: 'Firewall of a service admits every network',
     reason: 'The service can be reached from the internet; only its keys and roles are left between.',
@@ -142,7 +133,7 @@ export const azureRules: Rule[] = [
     fix: 'Name the addresses that need it, or use a private endpoint.',
     severity: 'error',
     types: FIREWALL_RULES,
-    message: 'The range of addresses spans most of the internet.',
+    message: 'The range of addresses is larger than any private network, and so includes public ones.',
     isBrokenBy: (subject) => addressCount(subject) > LARGEST_PRIVATE,
   },
   {

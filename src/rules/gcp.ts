@@ -89,6 +89,34 @@ const POLICY_ROLES = [
   'roles/resourcemanager.organizationAdmin',
 ]
 
+/** Roles that act as service accounts of a project; the last ones run code as an account of choice. */
+const IMPERSONATIONS = [
+  'roles/iam.serviceAccountTokenCreator',
+  'roles/iam.serviceAccountOpenIdTokenCreator',
+  'roles/iam.serviceAccountUser',
+  'roles/iam.serviceAccountKeyAdmin',
+  'roles/iam.serviceAccountAdmin',
+  'roles/iam.workloadIdentityUser',
+  'roles/cloudbuild.builds.editor',
+  'roles/dataflow.admin',
+  'roles/dataflow.developer',
+  'roles/deploymentmanager.editor',
+]
+
+/** Accounts that Google makes for its services; only they are meant to have the role of a service agent. */
+const AGENT = /^serviceAccount:(service-\d+@|\d+@(cloudservices|cloudbuild)\.|[^@]+@(appspot|gcp-sa-))/
+
+/** Lists roles of service agents that others get. */
+const agentRoles = (subject: Subject): string[] =>
+  grantsOf(subject)
+    .filter(({ role, members }) => /^roles\/.+\.serviceAgent$/.test(role) && members.some((each) => !AGENT.test(each)))
+    .map(({ role }) => `Grants ${role} to another than the agent of the service.`)
+
+/** Roles that administer one service, with the permissions on it. */
+const ADMIN = /^roles\/(?!iam\.|resourcemanager\.).+(\.admin|Admin)$/
+const isWorkload = (member: string) =>
+  /^serviceAccount:[^@]+@[^.]+\.iam\.gserviceaccount\.com$/.test(member) && !AGENT.test(member)
+
 /** Everything in a pool of identities, or every value of an attribute. */
 const WHOLE_POOL =
   /^principalSet:\/\/iam\.googleapis\.com\/.*\/workloadIdentityPools\/[^/]+\/(\*|attribute\.[^/]+\/\*)$/
@@ -190,12 +218,19 @@ export const gcpRules: Rule[] = [
     fix: 'Grant the role on the one service account.',
     severity: 'warning',
     types: PROJECT_AND_ABOVE,
-    check: grantsRole(
-      'roles/iam.serviceAccountTokenCreator',
-      'roles/iam.serviceAccountUser',
-      'roles/iam.serviceAccountKeyAdmin',
-      'roles/iam.serviceAccountAdmin',
-    ),
+    check: (subject) => [...grantsRole(...IMPERSONATIONS)(subject), ...agentRoles(subject)],
+  },
+  {
+    id: 'gcp.iam.service-admin',
+    title: 'Service account that administers a service of the project',
+    reason: 'The workload can change and delete everything of the service, and give permissions on it.',
+    fix: 'Grant a role without administration, or this one on the resource that needs it.',
+    severity: 'warning',
+    types: PROJECT_AND_ABOVE,
+    check: (subject) =>
+      grantsOf(subject)
+        .filter(({ role, members }) => ADMIN.test(role) && members.some((each) => isWorkload(each)))
+        .map(({ role }) => `Grants ${role} to a service account.`),
   },
   {
     id: 'gcp.iam.policy-admin',
@@ -265,12 +300,18 @@ export const gcpRules: Rule[] = [
     reason: 'The default service account is often an editor of the project; every process on the machine is one too.',
     fix: 'Give the machine a service account of its own.',
     severity: 'warning',
-    types: ['google_compute_instance', 'google_compute_instance_template', 'google_compute_region_instance_template'],
+    types: [
+      'google_compute_instance',
+      'google_compute_instance_from_template',
+      'google_compute_instance_template',
+      'google_compute_region_instance_template',
+    ],
     message: 'The default service account is used with the scope cloud-platform.',
     isBrokenBy: (subject) =>
       blocksOf(subject, 'service_account').some(
         (account) =>
-          /-compute@developer\.gserviceaccount\.com$/.test(textOf(account, 'email') ?? '') &&
+          (isAbsent(account, 'email') ||
+            /-compute@developer\.gserviceaccount\.com$/.test(textOf(account, 'email') ?? '')) &&
           textsOf(account, 'scopes').some(
             (scope) => scope === 'cloud-platform' || scope.endsWith('/auth/cloud-platform'),
           ),

@@ -13,6 +13,7 @@ import { awsTables } from './tables/aws.ts'
 import { azureTables } from './tables/azure.ts'
 import { gcpTables } from './tables/gcp.ts'
 import { kubernetesTables } from './tables/kubernetes.ts'
+import { ociTables } from './tables/oci.ts'
 
 /** All rules, sorted by id. */
 export const RULES: readonly Rule[] = [
@@ -24,6 +25,7 @@ export const RULES: readonly Rule[] = [
   ...azureTables,
   ...gcpTables,
   ...kubernetesTables,
+  ...ociTables,
   ...awsRules,
   ...azureRules,
   ...gcpRules,

@@ -77,9 +77,10 @@ ${DOCS}/apigateway/latest/developerguide/api-gateway-caching.html
 aws_api_gateway_method_settings settings.cache_data_encrypted false|unset if settings.caching_enabled=true
 ${DOCS}/emr/latest/ManagementGuide/emr-create-security-configuration.html
 aws_emr_security_configuration configuration.EncryptionConfiguration.EnableAtRestEncryption false|unset-inside
+aws_emr_security_configuration configuration.EncryptionConfiguration.AtRestEncryptionConfiguration.LocalDiskEncryptionConfiguration.EncryptionKeyProviderType unset if configuration.EncryptionConfiguration.EnableAtRestEncryption=true
 `
 
-/** Redis and Valkey of a global datastore take it from the primary group. */
+/** Redis and Valkey of a global datastore take it from the primary group. A search domain of one node has no traffic between nodes. */
 const transit = `
 ${DOCS}/AmazonElastiCache/latest/dg/in-transit-encryption.html
 aws_elasticache_replication_group transit_encryption_enabled false|unset if engine!=valkey !global_replication_group_id
@@ -91,7 +92,7 @@ aws_dax_cluster cluster_endpoint_encryption_type NONE|unset
 ${DOCS}/opensearch-service/latest/APIReference/API_DomainEndpointOptions.html
 aws_opensearch_domain,aws_elasticsearch_domain domain_endpoint_options.enforce_https false|unset-outside
 ${DOCS}/opensearch-service/latest/developerguide/ntn.html
-aws_opensearch_domain,aws_elasticsearch_domain node_to_node_encryption.enabled false|unset
+aws_opensearch_domain,aws_elasticsearch_domain node_to_node_encryption.enabled false|unset if cluster_config.instance_count cluster_config.instance_count!=1
 ${DOCS}/msk/latest/developerguide/msk-encryption.html
 aws_msk_cluster encryption_info.encryption_in_transit.client_broker PLAINTEXT,TLS_PLAINTEXT
 aws_msk_cluster encryption_info.encryption_in_transit.in_cluster false
@@ -134,6 +135,7 @@ ${DOCS}/elasticloadbalancing/latest/application/describe-ssl-policies.html
 aws_lb_listener,aws_alb_listener ssl_policy ELBSecurityPolicy-2015*,ELBSecurityPolicy-2016*,ELBSecurityPolicy-TLS-1-0*,ELBSecurityPolicy-TLS-1-1*,ELBSecurityPolicy-FS-2018*,ELBSecurityPolicy-FS-1-1*,ELBSecurityPolicy-TLS13-1-0*,ELBSecurityPolicy-TLS13-1-1*|unset if protocol=HTTPS,TLS
 ${DOCS}/elasticloadbalancing/latest/classic/elb-security-policy-table.html
 aws_load_balancer_policy policy_attribute[name=Protocol-TLSv1,Protocol-TLSv1.1,Protocol-SSLv3].value true
+aws_load_balancer_policy policy_attribute[name=Reference-Security-Policy].value ELBSecurityPolicy-201*,ELBSecurityPolicy-TLS-1-0*,ELBSecurityPolicy-TLS-1-1*,ELBSecurityPolicy-Default
 ${DOCS}/AmazonCloudFront/latest/DeveloperGuide/secure-connections-supported-viewer-protocols-ciphers.html
 aws_cloudfront_distribution viewer_certificate.minimum_protocol_version SSLv3,TLSv1,TLSv1_2016,TLSv1.1_2016|unset
 aws_cloudfront_distribution origin.custom_origin_config.origin_ssl_protocols SSLv3,TLSv1,TLSv1.1
@@ -229,9 +231,12 @@ ${DOCS}/awscloudtrail/latest/userguide/cloudtrail-log-file-validation-intro.html
 aws_cloudtrail enable_log_file_validation false|unset
 ${DOCS}/config/latest/developerguide/select-resources.html
 aws_config_configuration_recorder recording_group.all_supported false if !recording_group.exclusion_by_resource_types
-aws_config_configuration_recorder recording_group.include_global_resource_types false|unset-inside if recording_group.all_supported!=false
+aws_config_configuration_recorder recording_group.include_global_resource_types false|unset if recording_group.all_supported!=false
 aws_config_configuration_aggregator account_aggregation_source.all_regions false|unset-inside
 aws_config_configuration_aggregator organization_aggregation_source.all_regions false|unset-inside
+${DOCS}/guardduty/latest/ug/guardduty_organizations.html
+aws_guardduty_organization_configuration auto_enable_organization_members NONE
+aws_guardduty_organization_configuration auto_enable false
 `
 
 const publicMachine = `

@@ -51,6 +51,20 @@ ${DOCS}/automation/shared-resources/variables
 azurerm_automation_variable_string,azurerm_automation_variable_bool,azurerm_automation_variable_int,azurerm_automation_variable_datetime,azurerm_automation_variable_object encrypted false|unset
 `
 
+const HOST_DISKS: FaultClass = {
+  name: 'encryption.host-disks',
+  title: 'Caches and temporary disks of a machine without encryption',
+  reason: 'Disks are encrypted where they are stored; what the host keeps of them, and its temporary disk, is not.',
+  fix: 'Set encryption_at_host_enabled to true, once the subscription has the feature.',
+  severity: 'info',
+  told: 'once',
+  says: 'leaves what the host keeps without encryption',
+}
+const hostDisks = `
+${DOCS}/virtual-machines/disk-encryption-overview
+azurerm_linux_virtual_machine,azurerm_windows_virtual_machine,${SCALE_SETS} encryption_at_host_enabled false|unset
+`
+
 const transit = `
 ${DOCS}/storage/common/storage-require-secure-transfer
 azurerm_storage_account https_traffic_only_enabled false
@@ -66,6 +80,8 @@ ${DOCS}/app-service/configure-ssl-bindings#enforce-https
 ${APPS} https_only false|unset
 ${DOCS}/app-service/deploy-ftp#enforce-ftps
 ${APPS} site_config.ftps_state AllAllowed
+${DOCS}/app-service/overview-authentication-authorization
+${APPS} auth_settings_v2.require_https false
 ${DOCS}/cdn/cdn-standard-rules-engine
 azurerm_cdn_endpoint is_http_allowed true|unset if !delivery_rule
 ${DOCS}/frontdoor/front-door-how-to-redirect-https
@@ -107,6 +123,7 @@ azurerm_cosmosdb_account minimal_tls_version Tls,Tls11
 ${DOCS}/application-gateway/application-gateway-ssl-policy-overview
 azurerm_application_gateway ssl_policy.min_protocol_version TLSv1_0,TLSv1_1
 azurerm_application_gateway ssl_policy.policy_name AppGwSslPolicy20150501,AppGwSslPolicy20170401
+azurerm_application_gateway ssl_policy.cipher_suites *_3DES_*,*_DSS_*
 ${DOCS}/cdn/cdn-custom-ssl
 azurerm_cdn_endpoint_custom_domain cdn_managed_https.tls_version None,TLS10
 azurerm_cdn_endpoint_custom_domain user_managed_https.tls_version None,TLS10
@@ -134,10 +151,25 @@ const ANONYMOUS_REGISTRY: FaultClass = {
   severity: 'error',
   says: 'lets everyone pull',
 }
-/** A Basic registry has no anonymous pull, whatever the argument says. */
+/** A Basic registry has no anonymous pull, whatever the argument says, and the size is always written. */
 const anonymousRegistry = `
 ${DOCS}/container-registry/anonymous-pull-access
-azurerm_container_registry anonymous_pull_enabled true if sku!=Basic
+azurerm_container_registry anonymous_pull_enabled true if sku=Standard,Premium
+`
+
+const PUBLIC_BLOBS: FaultClass = {
+  name: 'storage.public-blobs-allowed',
+  title: 'Storage account admits public containers',
+  reason: 'A container of the account can be opened to the internet later; this is the default of the provider.',
+  fix: 'Set allow_nested_items_to_be_public to false.',
+  severity: 'warning',
+  says: 'admits public containers',
+}
+/** The name before version 3 of the provider had false as its default. */
+const publicBlobs = `
+${DOCS}/storage/blobs/anonymous-read-access-prevent
+azurerm_storage_account allow_nested_items_to_be_public true|unset if !allow_blob_public_access
+azurerm_storage_account allow_blob_public_access true
 `
 
 const PUBLIC_DATA: FaultClass = {
@@ -186,7 +218,7 @@ azurerm_kusto_cluster public_network_access_enabled true|unset if !allowed_ip_ra
 /** Services that are public unless the code says otherwise; most of them are meant to be. */
 const publicEndpoint = `
 ${DOCS}/container-registry/container-registry-access-selected-networks
-azurerm_container_registry public_network_access_enabled true|unset if sku=Premium network_rule_set.default_action!=Deny
+azurerm_container_registry public_network_access_enabled true|unset if network_rule_set.default_action!=Deny
 ${DOCS}/azure-app-configuration/howto-disable-public-access
 azurerm_app_configuration public_network_access Enabled|unset if sku!=free
 ${DOCS}/batch/public-network-access
@@ -203,9 +235,15 @@ ${DOCS}/event-hubs/network-security
 azurerm_eventhub_namespace public_network_access_enabled true|unset if network_rulesets.default_action!=Deny
 azurerm_servicebus_namespace public_network_access_enabled true|unset if network_rule_set.default_action!=Deny
 ${DOCS}/iot-hub/iot-hub-public-network-access
-azurerm_iothub public_network_access_enabled true
+azurerm_iothub public_network_access_enabled true|unset
 ${DOCS}/machine-learning/how-to-configure-private-link
 azurerm_machine_learning_workspace public_network_access_enabled true|unset
+${DOCS}/api-management/private-endpoint
+azurerm_api_management public_network_access_enabled true|unset if virtual_network_type!=Internal
+${DOCS}/app-service/app-service-ip-restrictions
+${WEB_APPS},${FUNCTION_APPS} public_network_access_enabled true|unset if !site_config.ip_restriction
+${DOCS}/storage/file-sync/file-sync-networking-endpoints
+azurerm_storage_sync incoming_traffic_policy AllowAllTraffic|unset
 `
 
 /** A cluster in its own network is told by the address of its API. */
@@ -322,6 +360,10 @@ azurerm_network_watcher_flow_log retention_policy.enabled false
 azurerm_network_watcher_flow_log retention_policy.days <90 if retention_policy.days!=0
 ${DOCS}/azure-sql/database/auditing-overview
 azurerm_mssql_database_extended_auditing_policy,azurerm_mssql_server_extended_auditing_policy retention_in_days <90 if retention_in_days!=0
+azurerm_mssql_database_extended_auditing_policy,azurerm_mssql_server_extended_auditing_policy log_monitoring_enabled false if !storage_endpoint
+azurerm_mssql_server,azurerm_sql_server extended_auditing_policy?.retention_in_days <90 if extended_auditing_policy.retention_in_days!=0
+${DOCS}/azure-sql/database/threat-detection-overview
+azurerm_mssql_server_security_alert_policy disabled_alerts set
 azurerm_monitor_log_profile retention_policy.days <90 if retention_policy.days!=0
 `
 
@@ -381,10 +423,12 @@ azurerm_kubernetes_cluster network_profile.network_policy unset
 
 export const azureTables: Rule[] = [
   ...tableRules('azure', ENCRYPTION, encryption),
+  ...tableRules('azure', HOST_DISKS, hostDisks),
   ...tableRules('azure', KEY_ROTATION, rotation),
   ...tableRules('azure', TRANSIT, transit),
   ...tableRules('azure', OLD_TLS, oldTls),
   ...tableRules('azure', ANONYMOUS_REGISTRY, anonymousRegistry),
+  ...tableRules('azure', PUBLIC_BLOBS, publicBlobs),
   ...tableRules('azure', PUBLIC_DATA, publicData),
   ...tableRules('azure', { ...PUBLIC_ENDPOINT, severity: 'info', told: 'once' }, publicEndpoint),
   ...tableRules('azure', OPEN_CLUSTER, openCluster),

@@ -380,6 +380,15 @@ const evidence: Case[] = [
   fine('aws.network.open-access-list', 'denied before', 'aws_network_acl', {
     ingress: [entry(100, 'allow', 22), entry(90, 'deny', 22)],
   }),
+  fine('aws.network.open-access-list', 'a part denied before', 'aws_network_acl', {
+    ingress: [
+      { ...entry(100, 'allow', 20), to_port: 80 },
+      { ...entry(90, 'deny', 20), to_port: 79 },
+    ],
+  }),
+  bad('aws.network.open-access-list', 'less denied than is open', 'aws_network_acl', {
+    ingress: [{ ...entry(100, 'allow', 20), to_port: 80 }, entry(90, 'deny', 22)],
+  }),
   bad('aws.network.open-access-list', 'denied too late', 'aws_network_acl', {
     ingress: [entry(100, 'allow', 22), entry(110, 'deny', 22)],
   }),
@@ -522,6 +531,30 @@ const tables: Case[] = [
   fine('aws.encryption.disabled', 'a serverless cluster, which always is', 'aws_rds_cluster', {
     engine_mode: 'serverless',
     storage_encrypted: false,
+  }),
+  bad('aws.transit.plain-by-default', 'search domain of several nodes', 'aws_opensearch_domain', {
+    domain_endpoint_options: [{ enforce_https: true }],
+    cluster_config: [{ instance_count: 2 }],
+  }),
+  fine('aws.transit.plain-by-default', 'search domain of one node', 'aws_opensearch_domain', {
+    domain_endpoint_options: [{ enforce_https: true }],
+    cluster_config: [{ instance_count: 1 }],
+  }),
+  bad('aws.transit.old-tls', 'named policy of a classic balancer', 'aws_load_balancer_policy', {
+    policy_attribute: [{ name: 'Reference-Security-Policy', value: 'ELBSecurityPolicy-2016-08' }],
+  }),
+  fine('aws.transit.old-tls', 'current policy of a classic balancer', 'aws_load_balancer_policy', {
+    policy_attribute: [{ name: 'Reference-Security-Policy', value: 'ELBSecurityPolicy-TLS-1-2-2017-01' }],
+  }),
+  bad('aws.evidence.incomplete', 'recorder without a group', 'aws_config_configuration_recorder', { name: 'a' }),
+  bad('aws.evidence.incomplete', 'members left out', 'aws_guardduty_organization_configuration', {
+    auto_enable_organization_members: 'NONE',
+  }),
+  fine('aws.evidence.incomplete', 'every member', 'aws_guardduty_organization_configuration', {
+    auto_enable_organization_members: 'ALL',
+  }),
+  bad('aws.encryption.missing', 'local disks', 'aws_emr_security_configuration', {
+    configuration: '{"EncryptionConfiguration":{"EnableAtRestEncryption":true,"AtRestEncryptionConfiguration":{}}}',
   }),
 ]
 

@@ -95,7 +95,10 @@ export const azureCases: Case[] = [
   }),
   bad('azure.database.public-network', 'SQL', 'azurerm_mssql_server', { public_network_access_enabled: true }),
   fine('azure.database.public-network', 'off', 'azurerm_mssql_server', { public_network_access_enabled: false }),
-  bad('azure.storage.anonymous-registry', 'on', 'azurerm_container_registry', { anonymous_pull_enabled: true }),
+  bad('azure.storage.anonymous-registry', 'on', 'azurerm_container_registry', {
+    sku: 'Standard',
+    anonymous_pull_enabled: true,
+  }),
   fine('azure.storage.anonymous-registry', 'off', 'azurerm_container_registry', { anonymous_pull_enabled: false }),
   bad('azure.network.public-cluster-endpoint', 'profile', 'azurerm_kubernetes_cluster', {
     api_server_access_profile: [{ authorized_ip_ranges: ['0.0.0.0/0'] }],
@@ -252,4 +255,38 @@ export const azureCases: Case[] = [
   fine('azure.network.no-pod-policy', 'one', 'azurerm_kubernetes_cluster', {
     network_profile: [{ network_policy: 'cilium' }],
   }),
+  bad('azure.encryption.host-disks', 'machine', 'azurerm_linux_virtual_machine', {}),
+  fine('azure.encryption.host-disks', 'on', 'azurerm_windows_virtual_machine', { encryption_at_host_enabled: true }),
+  bad('azure.storage.public-blobs-allowed', 'by default', 'azurerm_storage_account', {}),
+  fine('azure.storage.anonymous-registry', 'size that is known later', 'azurerm_container_registry', {
+    anonymous_pull_enabled: true,
+  }),
+  bad('azure.network.public-endpoint', 'application', 'azurerm_linux_web_app', {}),
+  fine('azure.network.public-endpoint', 'named networks', 'azurerm_linux_web_app', {
+    site_config: [{ ip_restriction: [{ ip_address: '198.51.100.0/24' }] }],
+  }),
+  bad('azure.network.public-endpoint', 'management of APIs', 'azurerm_api_management', {}),
+  fine('azure.network.public-endpoint', 'in a network', 'azurerm_api_management', { virtual_network_type: 'Internal' }),
+  bad('azure.network.public-endpoint', 'registry', 'azurerm_container_registry', { sku: 'Standard' }),
+  bad('azure.network.public-endpoint', 'file sync', 'azurerm_storage_sync', {}),
+  bad('azure.network.public-endpoint', 'hub', 'azurerm_iothub', {}),
+  bad('azure.transit.plain', 'sign-in of an application', 'azurerm_linux_function_app', {
+    https_only: true,
+    auth_settings_v2: [{ require_https: false }],
+  }),
+  bad('azure.transit.old-tls', 'old ciphers', 'azurerm_application_gateway', {
+    ssl_policy: [{ min_protocol_version: 'TLSv1_2', cipher_suites: ['TLS_RSA_WITH_3DES_EDE_CBC_SHA'] }],
+  }),
+  bad('azure.evidence.incomplete', 'alerts off', 'azurerm_mssql_server_security_alert_policy', {
+    disabled_alerts: ['Sql_Injection'],
+  }),
+  bad('azure.evidence.incomplete', 'audit that goes nowhere', 'azurerm_mssql_database_extended_auditing_policy', {
+    log_monitoring_enabled: false,
+  }),
+  fine('azure.evidence.incomplete', 'audit in storage', 'azurerm_mssql_database_extended_auditing_policy', {
+    log_monitoring_enabled: false,
+    storage_endpoint: 'https://example.blob.core.windows.net',
+    retention_in_days: 120,
+  }),
+  fine('azure.evidence.incomplete', 'no audit of its own', 'azurerm_mssql_server', {}),
 ]

@@ -212,4 +212,38 @@ export const gcpCases: Case[] = [
   fine('gcp.network.no-pod-policy', 'of the data path', 'google_container_cluster', {
     datapath_provider: 'ADVANCED_DATAPATH',
   }),
+  bad('gcp.iam.service-admin', 'storage', 'google_project_iam_member', {
+    role: 'roles/storage.admin',
+    member: 'serviceAccount:app@example.iam.gserviceaccount.com',
+  }),
+  bad('gcp.iam.service-admin', 'objects', 'google_project_iam_binding', {
+    role: 'roles/storage.objectAdmin',
+    members: ['serviceAccount:app@example.iam.gserviceaccount.com'],
+  }),
+  fine('gcp.iam.service-admin', 'a person', 'google_project_iam_member', {
+    role: 'roles/storage.admin',
+    member: 'group:storage@example.com',
+  }),
+  fine('gcp.iam.service-admin', 'reading', 'google_project_iam_member', {
+    role: 'roles/storage.objectViewer',
+    member: 'serviceAccount:app@example.iam.gserviceaccount.com',
+  }),
+  bad('gcp.iam.project-impersonation', 'role of an agent', 'google_project_iam_member', {
+    role: 'roles/composer.serviceAgent',
+    member: 'serviceAccount:app@example.iam.gserviceaccount.com',
+  }),
+  fine('gcp.iam.project-impersonation', 'the agent itself', 'google_project_iam_member', {
+    role: 'roles/composer.serviceAgent',
+    member: 'serviceAccount:service-123@cloudcomposer-accounts.iam.gserviceaccount.com',
+  }),
+  fine('gcp.iam.project-impersonation', 'member that is known later', 'google_project_iam_member', {
+    role: 'roles/composer.serviceAgent',
+  }),
+  bad('gcp.iam.project-impersonation', 'builds', 'google_project_iam_member', {
+    role: 'roles/cloudbuild.builds.editor',
+    member: 'user:someone@example.com',
+  }),
+  bad('gcp.iam.default-account-full-scope', 'account left out', 'google_compute_instance', {
+    service_account: [{ scopes: ['cloud-platform'] }],
+  }),
 ]

@@ -64,4 +64,16 @@ export const ociCases: Case[] = [
     { actions: ['update'], before: { retention_duration: 365 } },
   ),
   fine('oci.evidence.shortened', 'made so', 'oci_logging_log', { retention_duration: 30 }),
+  bad('oci.transit.plain-volume', 'machine', 'oci_core_instance', {}),
+  bad('oci.transit.plain-volume', 'nodes', 'oci_containerengine_node_pool', { node_config_details: [{ size: 1 }] }),
+  fine('oci.transit.plain-volume', 'on', 'oci_core_instance', {
+    launch_options: [{ is_pv_encryption_in_transit_enabled: true }],
+  }),
+  fine('oci.transit.plain-volume', 'on by the other argument', 'oci_core_instance', {
+    is_pv_encryption_in_transit_enabled: true,
+  }),
+  bad('oci.compute.old-metadata', 'by default', 'oci_core_instance', {}),
+  fine('oci.compute.old-metadata', 'off', 'oci_core_instance', {
+    instance_options: [{ are_legacy_imds_endpoints_disabled: true }],
+  }),
 ]

@@ -23,7 +23,7 @@ interface Example {
   passed: string[]
   resources: Record<string, Record<string, unknown>>
 }
-type Catalogue = Record<string, { name: string; argument: string | null }>
+type Catalogue = Record<string, { name: string; argument: string | null; words: string[] }>
 
 let verdicts: Record<string, CloudVerdicts>
 let catalogue: Catalogue
@@ -66,10 +66,10 @@ describe.skipIf(python === '')("Checkov's catalogue", () => {
 
 /**
  * Parts of the bad resources of grave classes that are found, and of the good resources on which a rule of the class
- * finds something. Most of the latter are right: what is good for one check of a class is often bad for another.
+ * finds something in what the check reads.
  */
-const LEAST_FOUND = 0.7
-const MOST_ALARMS = 0.11
+const LEAST_FOUND = 0.8
+const MOST_ALARMS = 0.05
 
 function count({ check, failed, passed, resources }: Example, scores: Map<string, Score>): void {
   const built = Object.values(verdicts)
@@ -84,7 +84,6 @@ function count({ check, failed, passed, resources }: Example, scores: Map<string
     evaluateRules(examplePlan(address, resources[address] ?? {}), { targets: [], grades: {} })
       .findings.filter(({ rule_id }) => built.rules.includes(rule_id))
       .map(({ message }) => message)
-  const argument = catalogue[check]?.argument?.replaceAll(/\/(?:\[?\d+\]?)/g, '').replaceAll('/', '.') ?? null
   // A check over several resources names one of them, and the rules may name another.
   const types = RULES.filter(({ id }) => built.rules.includes(id)).flatMap((rule) =>
     'types' in rule ? rule.types : [],
@@ -96,9 +95,32 @@ function count({ check, failed, passed, resources }: Example, scores: Map<string
   }
   for (const address of passed.filter((each) => Object.hasOwn(resources, each))) {
     score.good++
-    // A class has several arguments, of which the check looks at one.
-    if (messages(address).some((message) => argument === null || message.startsWith(argument))) score.alarms++
+    if (messages(address).some((message) => isAbout(check, message))) score.alarms++
   }
+}
+
+/**
+ * Reports whether a message is about what a check reads: what is good for one check of a class is often bad for another.
+ * A message begins with the path of an argument, or names ports; any other is taken to be about the check.
+ */
+function isAbout(check: string, message: string): boolean {
+  const { argument = null, words = [] } = catalogue[check] ?? {}
+  const path = /^[a-z][\w.]*(?= )/.exec(message)?.[0] ?? ''
+  if (argument !== null && path !== '') {
+    const whole = argument.replaceAll(/\/(?:\[?\d+\]?)/g, '').replaceAll('/', '.')
+    return path.startsWith(whole) || whole.endsWith(`.${path}`)
+  }
+  const ports = words.filter((word) => /^\d{2,5}$/.test(word))
+  if (/\b(?:tcp|udp) (?:port )?\d/.test(message) && !/ to \d| more\./.test(message) && ports.length > 0)
+    return ports.some((port) => new RegExp(`\\b${port}\\b`).test(message))
+  return (
+    path === '' ||
+    words.length === 0 ||
+    path
+      .split('.')
+      .slice(-2)
+      .every((step) => words.includes(step))
+  )
 }
 
 function total(scores: ReadonlyMap<string, Score>, chosen: (key: string) => boolean): Score {

@@ -15,6 +15,8 @@ const isComputed = (text: string) => COMPUTED.test(text) || (text.includes('${')
 /** Arguments with a document in JSON, which Checkov reads as values. */
 const DOCUMENTS =
   /^(?:policy|assume_role_policy|access_polic(?:y|ies)|inline_policy|container_(?:definitions|properties)|policy_data|configuration|content|resource_policy)$/
+/** Arguments whose type is text, which the engine makes of a number. */
+const TEXTS = /^(?:(?:ip_)?protocol|\w+_port_ranges?)$/
 const META = new Set(['dynamic', 'lifecycle', 'depends_on', 'provider'])
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -44,10 +46,15 @@ function plannedBody(body: Body): Planned {
       const items = Array.isArray(raw) ? raw : [raw]
       if (isDocument(key, items[0])) return [key, literal(JSON.stringify(items[0]))]
       if (items.length > 0 && items.every(isBody)) return [key, joined(items.map(plannedBody))]
-      return [key, planned(items.length === 1 ? items[0] : items)]
+      return [key, planned(TEXTS.test(key) ? asText(raw) : items.length === 1 ? items[0] : items)]
     })
   const pick = (part: keyof Planned) => Object.fromEntries(members.map(([key, member]) => [key, member[part]]))
   return { value: pick('value'), unknown: pick('unknown'), expression: pick('expression') }
+}
+
+function asText(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 1 ? asText(value[0]) : value.map(asText)
+  return typeof value === 'number' ? String(value) : value
 }
 
 function isDocument(key: string, value: unknown): boolean {
