@@ -152,12 +152,12 @@ class PortBusy extends Error {
   }
 }
 
-/** Waits until the server is ready. It writes its state into line 8 of the file with its process id. */
+/** Waits until the server is ready, also as a standby. Line 8 of the file with its process id has its state. */
 async function waitUntilReady(dataDir: string, port: number, server: ChildProcess): Promise<void> {
   for (const end = Date.now() + START_LIMIT_MS; Date.now() < end; await sleep(20)) {
     if (server.pid === undefined || server.exitCode !== null || server.signalCode !== null) break
     const lines = (await readFile(join(dataDir, 'cluster', 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
-    if (Number(lines[0]) === server.pid && lines[7]?.trim() === 'ready') return
+    if (Number(lines[0]) === server.pid && /^(?:ready|standby)$/.test(lines[7]?.trim() ?? '')) return
   }
   if (server.pid !== undefined) await stopServer(server.pid)
   const log = await readFile(join(dataDir, 'server.log'), 'utf8').catch(() => '')

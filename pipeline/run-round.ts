@@ -6,6 +6,7 @@ import { MASKED_SECRET } from '../src/base/mask-secrets.ts'
 import { createMasker } from '../src/base/masking.ts'
 import type { ChainName } from '../src/chains/index.ts'
 import type { Context } from '../src/context.ts'
+import { remedyOf } from '../src/data/db/faults.ts'
 import { STOPPING } from '../src/data/queue.ts'
 import type { ObjectStore } from '../src/data/storage/object-store.ts'
 import { type EventLog, openEventLog } from '../src/events/event-log.ts'
@@ -111,7 +112,7 @@ async function runClaimed(
   }
 }
 
-/** Runs the mode of a round and returns its end. Errors: `LeaseLost`; any other error becomes an end with `failed`. */
+/** Runs the mode of a round and returns its end. Errors: `LeaseLost`; those of a database that is away. Any other becomes `failed`. */
 async function attempt(context: Context, claim: Claim, modes: Modes, frame: RoundFrame & AttemptFrame) {
   const { held } = frame
   const mode = modes[claim.mode]
@@ -141,6 +142,8 @@ async function attempt(context: Context, claim: Claim, modes: Modes, frame: Roun
       // An apply throws this only before submission, so its plan is still valid.
       return endWith('uncompleted', cancelledMessage(cancelled.by), { keeps_plan: claim.mode === 'apply' })
     }
+    // The end could be written only by chance; another attempt begins when the lease has run out.
+    if (remedyOf(error) !== 'give_up') throw error
     context.log.error('round failed', { error })
     // Only the text of a platform error is for users.
     const message = `runner failed: ${error instanceof PlatformError ? error.message : UNEXPECTED}`

@@ -151,6 +151,24 @@ describe('runRound', () => {
     expect(JSON.stringify(verbs.lines.slice(before))).toContain('text of a library')
   })
 
+  it('begins the round again, and does not fail it, when the database goes away in the middle', async () => {
+    const uuid = await createSession(verbs, { query: 'create a network' })
+    const round_id = (await detailOf(verbs, uuid)).rounds[0]?.id ?? 0
+    const modes = allModes(async ({ round }) => {
+      if (round.attempt === 1) await db.sql.begin((tx) => tx`SELECT pg_terminate_backend(pg_backend_pid())`)
+      return { status: 'completed' }
+    })
+    await expect(runRound(runContext(verbs), round_id, modes, never, fakeFrame().frame)).rejects.toThrow()
+    expect(await detailOf(verbs, uuid)).toMatchObject({ in_flight: true })
+    await lapseLease(db.sql, round_id)
+    await runRound(runContext(verbs), round_id, modes, never, fakeFrame().frame)
+    expect(statusesOf(await detailOf(verbs, uuid)).map(([status]) => status)).toEqual([
+      'started',
+      'started',
+      'completed',
+    ])
+  })
+
   it('fails the round when there is no working copy', async () => {
     const fake = fakeFrame()
     fake.frame.openWorkspace = () => Promise.reject(badRequest("iac_path 'x' is not a directory inside the repository"))

@@ -1,4 +1,5 @@
 import { endsWithin } from '../../base/time.ts'
+import { remedyOf } from './faults.ts'
 import { type ConnectionCallbacks, openServer, type ServerRoute } from './server.ts'
 import type { Execute, Result, Row } from './sql.ts'
 import { TIMESTAMPTZ, toParameter } from './values.ts'
@@ -21,10 +22,14 @@ export function openConnection(route: ServerRoute, { onLost, ...callbacks }: Con
     lost = true
     onLost?.()
   }
-  const opening = openServer(route, { ...callbacks, onLost: lose })
+  const onDemotion = () => {
+    lose()
+    callbacks.onDemotion?.()
+  }
+  const opening = openServer(route, { ...callbacks, onLost: lose, onDemotion })
   opening.catch(lose)
   const execute: Execute = async ({ text, values }, how) => {
-    const { driver, prepares } = await opening
+    const { driver, prepares, is_read_only } = await opening
     // The driver would write to the closed socket, and no caller could catch that error.
     if (lost) throw Object.assign(new Error('the connection to the database was lost'), { code: 'CONNECTION_LOST' })
     try {
@@ -32,12 +37,14 @@ export function openConnection(route: ServerRoute, { onLost, ...callbacks }: Con
       const answer: unknown = await driver.unsafe(text, values.map(toParameter), { prepare })
       return toResult(answer, how?.types === 'driver')
     } catch (error) {
-      lost ||= isConnectionLost(error)
+      lost ||= isConnectionLost(error, is_read_only)
       throw error
     }
   }
   return {
     execute,
+    /** Throws the error of the opening. */
+    opened: async (): Promise<void> => void (await opening),
     get lost() {
       return lost
     },
@@ -51,13 +58,15 @@ export function openConnection(route: ServerRoute, { onLost, ...callbacks }: Con
 }
 
 /**
- * True if the connection is unusable after this error. It stays usable after a server error of severity `ERROR`, and
- * after the driver refused to send a statement (`HARMLESS_CODES`).
+ * True if the connection is unusable after this error. It stays usable after a server error of severity `ERROR` that
+ * does not ask for another server, and after the driver refused to send a statement (`HARMLESS_CODES`).
+ * @param wasReadOnly true if the server took no writes from the start, so that another one would be no better
  */
-function isConnectionLost(error: unknown): boolean {
+function isConnectionLost(error: unknown, wasReadOnly: boolean): boolean {
   if (!(error instanceof Error)) return true
   // Only errors that the server reports have a severity; FATAL and PANIC end the connection.
-  if ('severity_local' in error || 'severity' in error) return 'severity' in error && error.severity !== 'ERROR'
+  if ('severity_local' in error || 'severity' in error)
+    return ('severity' in error && error.severity !== 'ERROR') || (!wasReadOnly && remedyOf(error) === 'connect_anew')
   return !('code' in error) || !HARMLESS_CODES.has(String(error.code))
 }
 const HARMLESS_CODES = new Set([

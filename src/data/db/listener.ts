@@ -91,6 +91,14 @@ export function createListener({ open, notify, onHearing }: Surroundings) {
       }
       return { unlisten }
     },
+    /** Opens another connection in place of the present one, which leads to a server without notifications. */
+    renew: (): void => {
+      const stale = connection
+      if (!stale) return
+      connection = null
+      void stale.then((opened) => opened.close()).catch(() => {})
+      reopen(0)
+    },
     close: async () => {
       handlers.clear()
       closed = true

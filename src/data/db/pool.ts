@@ -1,7 +1,9 @@
 import type postgres from 'postgres'
 import { readDatabaseAddress } from '../../../config/database-address.ts'
+import { delay } from '../../base/http.ts'
 import { endsWithin } from '../../base/time.ts'
 import { openConnection, type ServerConnection } from './connection.ts'
+import { isDemotion, isUndone, remedyOf } from './faults.ts'
 import { createListener } from './listener.ts'
 import { type ConnectionCallbacks, createRoute, type ReadFile, type ServerRoute } from './server.ts'
 import { createTag, type Execute, type Sql, type Transaction } from './sql.ts'
@@ -15,6 +17,8 @@ export interface ConnectOptions {
    */
   directUrl?: string
   onnotice?: (notice: postgres.Notice) => void
+  /** Time for which a statement that nothing has come of is tried again. Default 5 s. */
+  patienceMs?: number
   /** Called when notifications no longer arrive, and when they do again. */
   onHearing?: (hears: boolean) => void
   /** Reads the files that the URL names. */
@@ -25,47 +29,78 @@ export interface ConnectOptions {
 
 /** Longest wait of a statement for a free connection. */
 const WAIT_MS = 30_000
+/** Below the lease of a round, and below what callers of the API wait. */
+const PATIENCE_MS = 5_000
+/** The first pause before another try, doubled up to the last. */
+const PAUSE_MS = { first: 20, last: 500 }
 /** Age after which a connection is closed when it is released. */
 const LIFETIME_MS = 60 * 60_000
 
 /**
  * Creates a pool, which connects on the first statement. Timestamps are read as texts in the API's form
  * (`toFixedTimestamp`) and 64-bit integers as numbers. A statement whose connection breaks is rejected, and later
- * statements get new connections.
+ * statements get new connections. Tried again for `patienceMs` is what cannot be carried out twice: to connect, to
+ * begin a transaction, a statement that the server has undone, and one that only reads. A transaction that has begun
+ * is left to its caller, who alone knows what else it has done.
  * @param url as `readDatabaseAddress` reads it. Throws its errors.
  */
 export function connect(url: string, options: ConnectOptions = {}): Sql {
   const { max = 10, onnotice = () => {}, onstatement, onHearing = () => {}, directUrl = '', readFile } = options
   const route = createRoute(readDatabaseAddress(url), readFile)
   const directRoute = directUrl === '' ? route : createRoute(readDatabaseAddress(directUrl), readFile)
-  const connections = createConnections(() => openConnection(route, { onnotice }), max)
-  const take = async (): Promise<Connection> => {
+  const connections = createConnections(() => openConnection(route, { onnotice, onDemotion: () => leaveServer() }), max)
+  const deadline = () => performance.now() + (options.patienceMs ?? PATIENCE_MS)
+  const takeOnce = async (): Promise<Connection> => {
     const connection = await connections.take()
+    await connection.opened().catch((error: unknown) => {
+      connections.giveBack(connection, true)
+      throw error
+    })
     return {
-      execute: (statement, how) => {
+      execute: async (statement, how) => {
         onstatement?.(statement.text)
-        return connection.execute(statement, how)
+        try {
+          return await connection.execute(statement, how)
+        } catch (error) {
+          if (connection.lost && isDemotion(error)) leaveServer()
+          throw error
+        }
       },
       giveBack: ({ lost }) => connections.giveBack(connection, lost),
     }
   }
+  const take = (until: number) => patiently(until, takeOnce, mayPass)
+  /** Also the other connections lead to a server that is no primary any more. */
+  const leaveServer = () => {
+    connections.renew()
+    listener.renew()
+  }
   const execute: Execute = async (statement, how) => {
-    const connection = await take()
-    try {
-      const result = await connection.execute(statement, how)
-      connection.giveBack({ lost: false })
-      return result
-    } catch (error) {
-      // A text with several statements may have begun a transaction and failed before its end.
-      connection.giveBack({ lost: /\bbegin\b/i.test(statement.text) })
-      throw error
+    // A text with several statements may have begun a transaction and failed before its end.
+    const isScript = /\bbegin\b/i.test(statement.text)
+    const isRead = how?.types !== 'driver' && /^\s*SELECT\b/i.test(statement.text)
+    const until = deadline()
+    const once = async () => {
+      const connection = await take(until)
+      try {
+        const result = await connection.execute(statement, how)
+        connection.giveBack({ lost: false })
+        return result
+      } catch (error) {
+        connection.giveBack({ lost: isScript })
+        throw error
+      }
     }
+    return patiently(until, once, (error) => (isRead ? mayPass(error) : !isScript && isUndone(error)))
   }
   const begin = async <T>(
     ...args: [(tx: Transaction) => Promise<T>] | [string, (tx: Transaction) => Promise<T>]
   ): Promise<T> => {
     const [mode, work] = args.length === 1 ? ['', args[0]] : args
-    return runTransaction(await take(), mode, work)
+    const until = deadline()
+    const text = `BEGIN ${mode.replaceAll(/[^a-z ]/gi, '')}`
+    const begun = await patiently(until, async () => beginOn(await take(until), text), mayPass)
+    return runTransaction(begun, work)
   }
   const tag = createTag(execute)
   const notify = (channel: string, payload: string) => tag`SELECT pg_notify(${channel}, ${payload})`
@@ -79,8 +114,11 @@ export function connect(url: string, options: ConnectOptions = {}): Sql {
     begin,
     beginDirect: async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
       if (directRoute === route) return begin(work)
-      const { execute, close } = openConnection(directRoute, { onnotice })
-      return runTransaction({ execute, giveBack: () => void close() }, '', work)
+      const open = async () => {
+        const { execute, close } = openConnection(directRoute, { onnotice })
+        return await beginOn({ execute, giveBack: () => void close() }, 'BEGIN')
+      }
+      return runTransaction(await patiently(deadline(), open, mayPass), work)
     },
     listen: (channel: string, onNotification: (payload: string) => void, onListening?: () => void) =>
       listener.add(channel, { onNotification, onListening }),
@@ -90,6 +128,24 @@ export function connect(url: string, options: ConnectOptions = {}): Sql {
       return ended
     },
   })
+}
+
+const mayPass = (error: unknown) => remedyOf(error) !== 'give_up'
+
+/** Repeats `attempt` until it succeeds, `mayRepeat` denies its error, or the time (of `performance.now`) is over. */
+async function patiently<T>(
+  until: number,
+  attempt: () => Promise<T>,
+  mayRepeat: (error: unknown) => boolean,
+): Promise<T> {
+  for (let pause = PAUSE_MS.first; ; pause = Math.min(2 * pause, PAUSE_MS.last)) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (performance.now() + pause > until || !mayRepeat(error)) throw error
+    }
+    await delay(pause)
+  }
 }
 
 interface Waiter {
@@ -104,14 +160,16 @@ function createConnections(open: () => ServerConnection, max: number) {
   const waiting: Waiter[] = []
   const taken = new Set<ServerConnection>()
   let ending: (() => void) | null = null
+  let renewedAt = 0
 
+  const isUsable = ({ lost, openedAt }: ServerConnection) => !lost && openedAt >= renewedAt
   const markTaken = (connection: ServerConnection) => {
     taken.add(connection)
     return connection
   }
   const nextConnection = (): ServerConnection | null => {
     for (let candidate = idle.pop(); candidate; candidate = idle.pop()) {
-      if (!candidate.lost) return candidate
+      if (isUsable(candidate)) return candidate
       void candidate.close()
     }
     return taken.size < max ? open() : null
@@ -124,7 +182,8 @@ function createConnections(open: () => ServerConnection, max: number) {
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           waiting.splice(waiting.indexOf(waiter), 1)
-          reject(new Error(`no database connection became free within ${WAIT_MS / 1000} s`))
+          const text = `no database connection became free within ${WAIT_MS / 1000} s`
+          reject(Object.assign(new Error(text), { code: 'CONNECTION_BUSY' }))
         }, WAIT_MS)
         const waiter: Waiter = { resolve, reject, timer }
         waiting.push(waiter)
@@ -132,7 +191,7 @@ function createConnections(open: () => ServerConnection, max: number) {
     },
     giveBack(connection: ServerConnection, lost: boolean): void {
       taken.delete(connection)
-      const usable = !lost && !connection.lost && performance.now() - connection.openedAt < LIFETIME_MS
+      const usable = !lost && isUsable(connection) && performance.now() - connection.openedAt < LIFETIME_MS
       if (usable) idle.push(connection)
       else void connection.close()
       const waiter = waiting.shift()
@@ -140,6 +199,10 @@ function createConnections(open: () => ServerConnection, max: number) {
         clearTimeout(waiter.timer)
         waiter.resolve(markTaken(nextConnection() ?? open()))
       } else if (taken.size === 0) ending?.()
+    },
+    /** Lends no connection again that was opened before. */
+    renew(): void {
+      renewedAt = performance.now()
     },
     /** Waits for running statements, at most `timeout` seconds if set, then closes all connections. */
     async end(timeout: number | undefined): Promise<void> {
@@ -162,16 +225,25 @@ interface Connection {
   giveBack(options: { lost: boolean }): void
 }
 
-/** Runs `work` in a transaction, rolled back when it rejects. Its statements run in the order of their awaits. */
-async function runTransaction<T>(
-  connection: Connection,
-  mode: string,
-  work: (tx: Transaction) => Promise<T>,
-): Promise<T> {
+/** Begins a transaction. If that fails, the connection is given back as lost. */
+async function beginOn(connection: Connection, text: string): Promise<Connection> {
+  try {
+    await connection.execute({ text, values: [] })
+    return connection
+  } catch (error) {
+    connection.giveBack({ lost: true })
+    throw error
+  }
+}
+
+/**
+ * Runs `work` in the transaction that has begun, rolled back when it rejects. Its statements run in the order of their
+ * awaits.
+ */
+async function runTransaction<T>(connection: Connection, work: (tx: Transaction) => Promise<T>): Promise<T> {
   const run = inOrder(connection.execute)
   const control = (text: string) => run({ text, values: [] })
   try {
-    await control(`BEGIN ${mode.replaceAll(/[^a-z ]/gi, '')}`)
     const result = await work(withSavepoints(run, control))
     const { command } = await control('COMMIT')
     // The server answers COMMIT with ROLLBACK if a statement of the transaction failed.
@@ -214,10 +286,10 @@ function inOrder(execute: Execute): Execute {
   }
 }
 
-async function openListenConnection(route: ServerRoute, { onLost, ...callbacks }: Required<ConnectionCallbacks>) {
+async function openListenConnection(route: ServerRoute, { onLost, ...callbacks }: ConnectionCallbacks) {
   let wanted = true
   let connected = false
-  const connection = openConnection(route, { ...callbacks, onLost: () => wanted && connected && onLost() })
+  const connection = openConnection(route, { ...callbacks, onLost: () => wanted && connected && onLost?.() })
   await connection.execute({ text: 'SELECT 1', values: [] })
   connected = true
   const execute = inOrder(connection.execute)

@@ -2,6 +2,7 @@ import postgres from 'postgres'
 import type { DatabaseAddress, DatabaseServer } from '../../../config/database-address.ts'
 import { parseExactly } from '../../base/json.ts'
 import { withTimeLimit } from '../../base/time.ts'
+import { remedyOf } from './faults.ts'
 import { listTypes, TIMESTAMPTZ, toFixedTimestamp, typeEntry } from './values.ts'
 
 /** The servers of one address, with what a pool has learned about them. */
@@ -13,6 +14,8 @@ export interface ConnectionCallbacks {
   onnotify?: (channel: string, payload: string) => void
   /** Called once when the connection is lost. */
   onLost?: () => void
+  /** Called when the server, which took writes, says that it takes none any more (PostgreSQL 14 and later). */
+  onDemotion?: () => void
 }
 
 type Driver = postgres.Sql<Record<string, unknown>>
@@ -21,6 +24,8 @@ interface OpenServer {
   driver: Driver
   /** False if statements must not be prepared by name. */
   prepares: boolean
+  /** True if it took no writes when it was opened. */
+  is_read_only: boolean
 }
 
 /** Seconds for the connection to the only server of an address, and to each of several. */
@@ -103,13 +108,11 @@ export async function openServer(route: ServerRoute, callbacks: ConnectionCallba
   const [first] = faults
   if (!first || (route.address.servers.length === 1 && !(first.error instanceof WrongServer))) throw first?.error
   const said = faults.map(({ server, error }) => `${server.host}:${server.port}: ${reasonOf(error)}`)
-  const code = faults.find(({ error }) => 'code' in error)?.error
-  throw Object.assign(
-    new Error(`no server of the database can be used: ${[...new Set(said)].join(', ')}`, { cause: code }),
-    {
-      code: code && 'code' in code ? code.code : 'CONNECTION_REFUSED',
-    },
-  )
+  // One that may be right in a moment speaks for all.
+  const cause = (faults.find(({ error }) => remedyOf(error) !== 'give_up') ?? first).error
+  throw Object.assign(new Error(`no server of the database can be used: ${[...new Set(said)].join(', ')}`, { cause }), {
+    code: remedyOf(cause) === 'give_up' && 'code' in cause ? cause.code : 'CONNECTION_REFUSED',
+  })
 }
 
 /** The text of an error. If all addresses of a host failed, only the parts of the error have one. */
@@ -118,7 +121,9 @@ function reasonOf(error: Error): string {
   return error.message || ('code' in error ? String(error.code) : error.name)
 }
 
-class WrongServer extends Error {}
+class WrongServer extends Error {
+  readonly code = 'WRONG_SERVER'
+}
 
 interface Greeting {
   pid: number
@@ -140,6 +145,7 @@ async function greet(
   const hungUp = Promise.withResolvers<never>()
   hungUp.promise.catch(() => {})
   let isOpen = false
+  let isWritable = false
   const options = {
     ...driverOptions(route, server, callbacks),
     ssl: await route.tls(server),
@@ -147,7 +153,10 @@ async function greet(
       if (!isOpen) hungUp.reject(named('CONNECTION_CLOSED', 'the server ended the connection', server))
       return isOpen
     }),
-    onparameter: () => loggedIn.resolve(),
+    onparameter: (name: string, value: string) => {
+      loggedIn.resolve()
+      if (isWritable && READ_ONLY_SIGNS.has(name) && value === 'on') callbacks.onDemotion?.()
+    },
     onclose: () => {
       if (isOpen) callbacks.onLost?.()
     },
@@ -170,14 +179,18 @@ async function greet(
           'set it with ALTER ROLE … SET TimeZone TO UTC for the role of the platform',
       )
     isOpen = true
+    isWritable = !row.read_only
     // A pooler gives its clients numbers of its own, because it changes their processes.
     const isPooled = answer.state.pid !== row.pid
-    return { driver, prepares: route.address.prepare ?? !isPooled }
+    return { driver, prepares: route.address.prepare ?? !isPooled, is_read_only: row.read_only }
   } catch (error) {
     void driver.end({ timeout: 0 }).catch(() => {})
     throw explained(error)
   }
 }
+
+/** Settings that a server reports when they change. */
+const READ_ONLY_SIGNS = new Set(['default_transaction_read_only', 'in_hot_standby'])
 
 const named = (code: string, text: string, { host, port }: DatabaseServer) =>
   Object.assign(new Error(`${text} (${host}:${port})`), { code })

@@ -92,7 +92,8 @@ describe('a connection that breaks', () => {
       outcomes.push(...(await settled))
     }
     await admin.end()
-    expect(outcomes.some((outcome) => outcome.status === 'rejected')).toBe(true)
+    // What only reads is read again; a transaction that had begun is lost.
+    expect(outcomes.filter(({ status }, index) => index % 2 && status === 'rejected')).toEqual([])
     const after = await Promise.all(Array.from({ length: 20 }, () => sql.begin((tx) => tx`SELECT 1 AS one`)))
     expect(after.flat()).toEqual(Array.from({ length: 20 }, () => ({ one: 1 })))
   })

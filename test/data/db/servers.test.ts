@@ -64,7 +64,7 @@ async function closedPort() {
 }
 
 const pool = (url: string, options: ConnectOptions = {}) => {
-  const sql = connect(url, { max: 2, ...options })
+  const sql = connect(url, { max: 2, patienceMs: 0, ...options })
   open.pools.push(sql)
   return sql
 }
