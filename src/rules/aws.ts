@@ -253,23 +253,26 @@ export const awsRules: Rule[] = [
   },
   {
     id: 'aws.iam.service-wildcard',
-    title: 'All actions of a service on all resources',
-    reason: 'The permission covers everything of the service, also what is created later.',
-    fix: 'List the actions, or name the resources.',
+    title: 'All actions of a service on all resources, or every action',
+    reason: 'The permission covers everything of the service, also what is created later, or deleting and opening.',
+    fix: 'List the actions, or name the resources of a service.',
     severity: 'warning',
     types,
-    message: 'The policy allows every action of a service on every resource.',
-    isBrokenBy: (subject) =>
-      identityPolicies(subject).some(
-        (statements) =>
-          !isAdmin(statements) &&
-          statements.some(
-            (statement) =>
-              statement.allows &&
-              coversEverything(statement) &&
-              statement.actions.some((action) => isEverything(action) || isWholeService(action, statements)),
-          ),
-      ),
+    check: (subject) => {
+      const policies = identityPolicies(subject).filter((statements) => !isAdmin(statements))
+      const allows = (test: (statement: Statement, statements: readonly Statement[]) => boolean) =>
+        policies.some((statements) => statements.some((each) => each.allows && test(each, statements)))
+      const isWide = allows(
+        (statement, statements) =>
+          coversEverything(statement) &&
+          statement.actions.some((action) => isEverything(action) || isWholeService(action, statements)),
+      )
+      const isEvery = allows((statement) => !coversEverything(statement) && statement.actions.some(isEverything))
+      return [
+        ...(isWide ? ['The policy allows every action of a service on every resource.'] : []),
+        ...(isEvery ? ['The policy allows every action on a resource.'] : []),
+      ]
+    },
   },
   {
     id: 'aws.iam.not-action',

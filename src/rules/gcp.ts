@@ -212,6 +212,15 @@ export const gcpRules: Rule[] = [
     check: grantsRole('roles/editor'),
   },
   {
+    id: 'gcp.iam.project-viewer',
+    title: 'Viewer of a project or more',
+    reason: 'The member can read the settings, and much of the data, of everything in the project.',
+    fix: 'Grant the predefined roles that are needed.',
+    severity: 'info',
+    types: PROJECT_AND_ABOVE,
+    check: grantsRole('roles/viewer'),
+  },
+  {
     id: 'gcp.iam.project-impersonation',
     title: 'Impersonation of every service account',
     reason: 'On a project these roles cover all its service accounts, also the powerful ones.',

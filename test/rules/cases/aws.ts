@@ -51,6 +51,12 @@ const iam: Case[] = [
   bad('aws.iam.service-wildcard', 'everything on a condition', 'aws_iam_policy', {
     policy: allow('*', '*', { Condition: { Bool: { 'aws:MultiFactorAuthPresent': 'true' } } }),
   }),
+  bad('aws.iam.service-wildcard', 'every action on a resource', 'aws_iam_policy', {
+    policy: allow('*', 'arn:aws:s3:::example/*'),
+  }),
+  fine('aws.iam.service-wildcard', 'a service on a resource', 'aws_iam_policy', {
+    policy: allow('s3:*', 'arn:aws:s3:::example/*'),
+  }),
   fine('aws.iam.service-wildcard', 'a prefix', 'aws_iam_policy', { policy: allow('s3:Get*', '*') }),
   fine('aws.iam.service-wildcard', 'that is reported as everything', 'aws_iam_policy', { policy: allow('*', '*') }),
   bad('aws.iam.not-action', 'all but', 'aws_iam_policy', {

@@ -212,6 +212,14 @@ export const gcpCases: Case[] = [
   fine('gcp.network.no-pod-policy', 'of the data path', 'google_container_cluster', {
     datapath_provider: 'ADVANCED_DATAPATH',
   }),
+  bad('gcp.iam.project-viewer', 'viewer', 'google_folder_iam_member', {
+    role: 'roles/viewer',
+    member: 'group:everybody@example.com',
+  }),
+  fine('gcp.iam.project-viewer', 'of logs', 'google_project_iam_member', {
+    role: 'roles/logging.viewer',
+    member: 'group:everybody@example.com',
+  }),
   bad('gcp.iam.service-admin', 'storage', 'google_project_iam_member', {
     role: 'roles/storage.admin',
     member: 'serviceAccount:app@example.iam.gserviceaccount.com',

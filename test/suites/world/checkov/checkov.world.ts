@@ -68,7 +68,7 @@ describe.skipIf(python === '')("Checkov's catalogue", () => {
  * Parts of the bad resources of grave classes that are found, and of the good resources on which a rule of the class
  * finds something in what the check reads.
  */
-const LEAST_FOUND = 0.8
+const LEAST_FOUND = 0.85
 const MOST_ALARMS = 0.05
 
 function count({ check, failed, passed, resources }: Example, scores: Map<string, Score>): void {
