@@ -74,10 +74,10 @@ export async function foreignProgram(
     const lists = join(folder, 'lists')
     await mkdir(join(lists, 'partial'), { recursive: true })
     const keys = '/usr/share/keyrings/debian-archive-keyring.gpg'
-    await writeFile(
-      join(folder, 'sources.list'),
-      `deb [signed-by=${keys}] http://deb.debian.org/debian ${release} main\n`,
-    )
+    const places = await output('apt-get', ['indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages'])
+    const archive = places.split('\n').find((place) => /\/debian\/?$/.test(place))
+    if (!archive) throw new Unavailable('apt has no source of Debian itself')
+    await writeFile(join(folder, 'sources.list'), `deb [signed-by=${keys}] ${archive} ${release} main\n`)
     const settings = {
       'Dir::Etc::sourcelist': join(folder, 'sources.list'),
       'Dir::Etc::sourceparts': '/dev/null',
