@@ -62,7 +62,8 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'src/rules',
-    holds: 'checks of a plan by code: compliance rules; `intent/`, the conditions that a request sets',
+    holds:
+      'checks of a plan by code: compliance rules, most of them lines of `tables/`; `policies/`, who a policy lets do what; `intent/`, the conditions that a request sets',
     imports: ['config', 'src/base', 'src/plan'],
   },
   {
@@ -122,7 +123,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'src/pull-requests',
-    holds: 'hosts of pull requests; text and evidence of a pull request',
+    holds: 'hosts of pull requests; what stands in the way of a merge; text and evidence of a pull request',
     imports: ['config', 'src/*', '!src/access', '!src/notifications', 'src/access/audit'],
   },
   {

@@ -3,12 +3,14 @@ import { type FaultClass, tableRules } from '../table.ts'
 import {
   BACKUPS_OFF,
   ENCRYPTION,
+  EVIDENCE_INCOMPLETE,
   EVIDENCE_STOPPED,
   KEY_ROTATION,
   LOGGING,
   NO_PROTECTION,
   NO_SIGN_IN,
   OLD_TLS,
+  OPEN_CLUSTER,
   PRIVILEGED,
   PUBLIC_ENDPOINT,
   PUBLIC_MACHINE,
@@ -215,14 +217,6 @@ ${DOCS}/AmazonCloudWatch/latest/monitoring/alarm-actions.html
 aws_cloudwatch_metric_alarm actions_enabled false
 `
 
-const INCOMPLETE: FaultClass = {
-  name: 'evidence.incomplete',
-  title: 'Record that leaves something out',
-  reason: 'What happens in another region, or what is changed in the record afterwards, goes unseen.',
-  fix: 'Record all regions and resources, and validate the files.',
-  severity: 'warning',
-  says: 'leaves a gap in the record',
-}
 const incomplete = `
 ${DOCS}/awscloudtrail/latest/userguide/receive-cloudtrail-log-files-from-multiple-regions.html
 aws_cloudtrail is_multi_region_trail false|unset
@@ -264,14 +258,6 @@ ${DOCS}/opensearch-service/latest/developerguide/vpc.html
 aws_opensearch_domain,aws_elasticsearch_domain vpc_options.subnet_ids unset
 `
 
-const CLUSTER_ENDPOINT: FaultClass = {
-  name: 'network.public-cluster-endpoint',
-  title: 'Kubernetes API open to the internet',
-  reason: 'Anyone can reach the API of the cluster; only its authentication is left between.',
-  fix: 'Name the networks in public_access_cidrs, or use the private endpoint only.',
-  severity: 'warning',
-  says: 'admits every address to the public endpoint of the cluster',
-}
 const clusterEndpoint = `
 ${DOCS}/eks/latest/userguide/cluster-endpoint.html
 aws_eks_cluster vpc_config.public_access_cidrs open|unset if vpc_config.endpoint_public_access!=false
@@ -403,10 +389,10 @@ export const awsTables: Rule[] = [
   ...tableRules('aws', OLD_TLS, oldTls),
   ...tableRules('aws', LOGGING, logging),
   ...tableRules('aws', EVIDENCE_STOPPED, stopped),
-  ...tableRules('aws', INCOMPLETE, incomplete),
+  ...tableRules('aws', EVIDENCE_INCOMPLETE, incomplete),
   ...tableRules('aws', PUBLIC_MACHINE, publicMachine),
   ...tableRules('aws', PUBLIC_ENDPOINT, publicEndpoint),
-  ...tableRules('aws', CLUSTER_ENDPOINT, clusterEndpoint),
+  ...tableRules('aws', OPEN_CLUSTER, clusterEndpoint),
   ...tableRules('aws', NODE_SSH, nodeSsh),
   ...tableRules('aws', NO_SIGN_IN, noSignIn),
   ...tableRules('aws', PUBLIC_BLOCK, publicBlock),

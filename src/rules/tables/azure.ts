@@ -2,6 +2,7 @@ import type { Rule } from '../rule.ts'
 import { type FaultClass, tableRules } from '../table.ts'
 import {
   ENCRYPTION,
+  EVIDENCE_INCOMPLETE,
   EVIDENCE_STOPPED,
   FORWARDING,
   KEY_ROTATION,
@@ -344,14 +345,6 @@ ${DOCS}/app-service/app-service-web-tutorial-rest-api
 ${APPS} site_config.cors.allowed_origins \\*
 `
 
-const UNWATCHED: FaultClass = {
-  name: 'evidence.incomplete',
-  title: 'Record that leaves something out',
-  reason: 'Attacks on what is not watched go unseen, and records that are short are gone when they are needed.',
-  fix: 'Choose the plan that watches, and keep records for 90 days.',
-  severity: 'warning',
-  says: 'leaves a gap in the record',
-}
 const unwatched = `
 ${DOCS}/defender-for-cloud/defender-for-cloud-introduction
 azurerm_security_center_subscription_pricing tier Free
@@ -441,7 +434,7 @@ export const azureTables: Rule[] = [
   ...tableRules('azure', NO_SIGN_IN, noSignIn),
   ...tableRules('azure', DEBUGGING, debugging),
   ...tableRules('azure', ANY_ORIGIN, anyOrigin),
-  ...tableRules('azure', UNWATCHED, unwatched),
+  ...tableRules('azure', EVIDENCE_INCOMPLETE, unwatched),
   ...tableRules('azure', EVIDENCE_STOPPED, stopped),
   ...tableRules('azure', WEB_FIREWALL_OFF, webFirewall),
   ...tableRules('azure', LOGGING, logging),

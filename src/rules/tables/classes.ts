@@ -223,3 +223,13 @@ export const NO_NETWORK_POLICY: FaultClass = {
   told: 'once',
   says: 'leaves network policies without effect',
 }
+
+export const EVIDENCE_INCOMPLETE: FaultClass = {
+  name: 'evidence.incomplete',
+  title: 'Record that leaves something out',
+  reason:
+    'What is not recorded or watched goes unseen, and records that are short or can be changed fail when they are needed.',
+  fix: 'Record all regions, resources and members, keep records for months, and let them be validated.',
+  severity: 'warning',
+  says: 'leaves a gap in the record',
+}

@@ -2,6 +2,7 @@ import type { Rule } from '../rule.ts'
 import { type FaultClass, tableRules } from '../table.ts'
 import {
   BACKUPS_OFF,
+  EVIDENCE_INCOMPLETE,
   EVIDENCE_STOPPED,
   FORWARDING,
   KEY_ROTATION,
@@ -198,14 +199,6 @@ google_container_cluster logging_service none
 google_container_cluster monitoring_service none
 `
 
-const INCOMPLETE: FaultClass = {
-  name: 'evidence.incomplete',
-  title: 'Record that leaves something out',
-  reason: 'What exempted members do goes unseen, and records that are short are gone when they are needed.',
-  fix: 'Exempt nobody, and keep records for 30 days at least.',
-  severity: 'warning',
-  says: 'leaves a gap in the record',
-}
 const incomplete = `
 ${DOCS}/logging/docs/audit/configure-data-access
 google_project_iam_audit_config,google_folder_iam_audit_config,google_organization_iam_audit_config audit_log_config.exempted_members set
@@ -274,7 +267,7 @@ export const gcpTables: Rule[] = [
   ...tableRules('gcp', DEFAULT_NETWORK, defaultNetwork),
   ...tableRules('gcp', NO_DNSSEC, dnssec),
   ...tableRules('gcp', EVIDENCE_STOPPED, stopped),
-  ...tableRules('gcp', INCOMPLETE, incomplete),
+  ...tableRules('gcp', EVIDENCE_INCOMPLETE, incomplete),
   ...tableRules('gcp', LOGGING, logging),
   ...tableRules('gcp', NO_PROTECTION, unprotected),
   ...tableRules('gcp', BACKUPS_OFF, backups),

@@ -67,7 +67,7 @@ export async function startProxy(
   await writeFile(pem, (await readFile(certificate, 'utf8')) + (await readFile(key, 'utf8')))
   const port = await freePort()
   const at = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
-  const logs = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `${kind}_temp_path ${folder}/${kind};`,
   )
   const replaced: readonly (readonly [string, string])[] = [
@@ -77,7 +77,7 @@ export async function startProxy(
     // nginx
     ['listen 443 ssl', `listen ${at} ssl`],
     ['    listen [::]:443 ssl http2;\n', ''],
-    ['http {\n', `http {\n  access_log off; ${logs.join(' ')}\n`],
+    ['http {\n', `http {\n  access_log off; ${temporary.join(' ')}\n`],
     // HAProxy
     ['bind :::443 v4v6 ssl', `bind ${at} ssl`],
     // Caddy: a certificate of its own, no administration, one address
