@@ -21,6 +21,8 @@ const LIMIT_MS = 120_000
 const CALLER = '127.0.0.7'
 /** Shorter than the time-outs of the configurations, and longer than the 5 s between two messages of a stream. */
 const IDLE_S = 7
+/** More than the limit of connections and requests that Envoy has where nothing is said. */
+const MANY = 1_100
 
 let core: TestCore
 let server: Running
@@ -92,6 +94,24 @@ describe.each(Object.keys(KINDS))('the core behind %s, as it is published', (nam
       await eventually(() => expect(core.context.events.openStreams).toBe(before))
     }
   })
+
+  it(
+    `holds ${MANY} streams at once, and answers beside them`,
+    async () => {
+      const streams: Frames[] = []
+      try {
+        for (let count = 0; count < MANY; count += 100)
+          streams.push(...(await Promise.all(Array.from({ length: 100 }, () => openStream(proxy, statusPath())))))
+        const frames = await Promise.all(streams.map(async ({ next }) => [await next(), await next()]))
+        expect(new Set(frames.map(([, frame]) => statusOf(frame ?? null)))).toEqual(new Set(['STARTED']))
+        expect((await ask(proxy, { path: '/api/v1/users/me' })).status).toBe(200)
+      } finally {
+        for (const stream of streams) stream.leave()
+      }
+      await eventually(() => expect(core.context.events.openStreams).toBe(0))
+    },
+    LIMIT_MS,
+  )
 
   it('compresses answers, and no streams', async () => {
     const answer = await ask(proxy, { path: '/api/openapi.json', headers: { 'accept-encoding': 'gzip' } })
