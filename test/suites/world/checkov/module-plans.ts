@@ -39,7 +39,9 @@ export async function planExamples(
     file.text = withLocalModules(file, known)
     await writeFile(join(copy, file.path), file.text)
   }
-  const examples = [...new Set(code.flatMap(({ path }) => /^[^/]+\/[^/]+\/examples\/[^/]+(?=\/[^/]+$)/.exec(path) ?? []))]
+  const examples = [
+    ...new Set(code.flatMap(({ path }) => /^[^/]+\/[^/]+\/examples\/[^/]+(?=\/[^/]+$)/.exec(path) ?? [])),
+  ]
   for (const folder of examples.sort()) {
     const name = folder.replace('/examples/', '/')
     const engine = await createEngine(join(copy, folder), env)

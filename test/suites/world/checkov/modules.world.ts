@@ -42,7 +42,9 @@ describe.skipIf(modules === '')('plans of public modules', () => {
       }
       await writeFile(join(plans, `${example.name.replaceAll('/', '.')}.json`), example.json)
       const plan = parsePlan(example.json)
-      resources += plan.resource_changes.filter(({ mode, type }) => mode === 'managed' && type.startsWith('aws_')).length
+      resources += plan.resource_changes.filter(
+        ({ mode, type }) => mode === 'managed' && type.startsWith('aws_'),
+      ).length
       const { findings } = evaluateRules(plan, { targets: [], grades: {}, code: example.code })
       for (const { rule_id, severity, resource, message } of findings)
         if (severity === 'error' || severity === 'critical') {
