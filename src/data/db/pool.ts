@@ -3,7 +3,7 @@ import { readDatabaseAddress } from '../../../config/database-address.ts'
 import { delay } from '../../base/http.ts'
 import { endsWithin } from '../../base/time.ts'
 import { openConnection, type ServerConnection } from './connection.ts'
-import { isDemotion, isUndone, remedyOf } from './faults.ts'
+import { concernsServer, isUndone, remedyOf } from './faults.ts'
 import { createListener } from './listener.ts'
 import { type ConnectionCallbacks, createRoute, type ReadFile, type ServerRoute } from './server.ts'
 import { createTag, type Execute, type Sql, type Transaction } from './sql.ts'
@@ -33,6 +33,8 @@ const WAIT_MS = 30_000
 const PATIENCE_MS = 5_000
 /** The first pause before another try, doubled up to the last. */
 const PAUSE_MS = { first: 20, last: 500 }
+/** Time between two statements on the connection that listens, which otherwise would not notice that it is dead. */
+const BEAT_MS = 5_000
 /** Age after which a connection is closed when it is released. */
 const LIFETIME_MS = 60 * 60_000
 
@@ -62,7 +64,7 @@ export function connect(url: string, options: ConnectOptions = {}): Sql {
         try {
           return await connection.execute(statement, how)
         } catch (error) {
-          if (connection.lost && isDemotion(error)) leaveServer()
+          if (connection.lost && concernsServer(error)) leaveServer()
           throw error
         }
       },
@@ -70,7 +72,7 @@ export function connect(url: string, options: ConnectOptions = {}): Sql {
     }
   }
   const take = (until: number) => patiently(until, takeOnce, mayPass)
-  /** Also the other connections lead to a server that is no primary any more. */
+  /** Also the other connections lead to a server that is no primary any more, or does not answer. */
   const leaveServer = () => {
     connections.renew()
     listener.renew()
@@ -105,7 +107,7 @@ export function connect(url: string, options: ConnectOptions = {}): Sql {
   const tag = createTag(execute)
   const notify = (channel: string, payload: string) => tag`SELECT pg_notify(${channel}, ${payload})`
   const listener = createListener({
-    open: (onnotify, onLost) => openListenConnection(directRoute, { onnotice, onnotify, onLost }),
+    open: (onnotify, onLost) => openListenConnection(directRoute, { onnotice, onnotify, onLost }, () => leaveServer()),
     notify,
     onHearing,
   })
@@ -286,13 +288,27 @@ function inOrder(execute: Execute): Execute {
   }
 }
 
-async function openListenConnection(route: ServerRoute, { onLost, ...callbacks }: ConnectionCallbacks) {
+/** @param onDead called once when the connection does not answer any more */
+async function openListenConnection(
+  route: ServerRoute,
+  { onLost, ...callbacks }: ConnectionCallbacks,
+  onDead: () => void,
+) {
   let wanted = true
   let connected = false
   const connection = openConnection(route, { ...callbacks, onLost: () => wanted && connected && onLost?.() })
-  await connection.execute({ text: 'SELECT 1', values: [] })
-  connected = true
   const execute = inOrder(connection.execute)
+  const beat = () => execute({ text: 'SELECT 1', values: [] })
+  await beat()
+  connected = true
+  const beats = setInterval(() => {
+    beat().catch((error: unknown) => {
+      if (!wanted || !concernsServer(error)) return
+      wanted = false
+      clearInterval(beats)
+      onDead()
+    })
+  }, BEAT_MS)
   const run = (command: 'LISTEN' | 'UNLISTEN', channel: string) =>
     execute({ text: `${command} "${channel.replaceAll('"', '""')}"`, values: [] })
   return {
@@ -300,6 +316,7 @@ async function openListenConnection(route: ServerRoute, { onLost, ...callbacks }
     unlisten: (channel: string) => run('UNLISTEN', channel),
     close: () => {
       wanted = false
+      clearInterval(beats)
       return connection.close()
     },
   }
