@@ -45,7 +45,7 @@ it('a transaction fails, and its locks do not stay', async () => {
 })
 
 it('a statement that takes long is waited for', async () => {
-  expect(await sql`SELECT pg_sleep(7), 1 AS one`).toMatchObject([{ one: 1 }])
+  expect(await sql`SELECT pg_sleep(4), 1 AS one`).toMatchObject([{ one: 1 }])
 })
 
 it('notifications arrive again', async () => {
