@@ -187,7 +187,11 @@ function Merge({ opened }: { opened: OpenedPullRequest }) {
       {!isDone && !refusal && <Readiness host={host} />}
       {!isDone && !refusal && (
         <div class="notice-actions">
-          <Button kind="primary" busy={merge.isPending} onClick={() => setAsking(true)}>
+          <Button
+            kind={host.data?.status === 'blocked' ? 'plain' : 'primary'}
+            busy={merge.isPending}
+            onClick={() => setAsking(true)}
+          >
             {merge.isPending ? 'Merging…' : 'Merge…'}
           </Button>
         </div>
@@ -255,14 +259,14 @@ function Reasons({ readiness: { blockers, unknown } }: { readiness: Pick<MergeRe
   return (
     <>
       {blockers.length > 0 && (
-        <ul aria-label="What stands in the way">
+        <ul class="pull-request-reasons" aria-label="What stands in the way">
           {blockers.map(({ text }) => (
             <li key={text}>{visibleText(text)}</li>
           ))}
         </ul>
       )}
       {unknown.length > 0 && (
-        <ul class="quiet small" aria-label="What the git host did not say">
+        <ul class="pull-request-reasons quiet small" aria-label="What the git host did not say">
           {unknown.map((text) => (
             <li key={text}>{visibleText(text)}</li>
           ))}
