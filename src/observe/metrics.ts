@@ -1,6 +1,7 @@
 import type { Mode, TerminalStatus } from '../base/vocabulary.ts'
 import type { Cache, CacheOutcome } from '../data/cache/cache.ts'
 import type { Db } from '../data/db/sql.ts'
+import type { ObjectStore } from '../data/storage/object-store.ts'
 import type { ModelRole, Usage } from '../llm/inference.ts'
 import { createRegistry, type Registry } from './registry.ts'
 
@@ -81,7 +82,7 @@ export function watchQueue(registry: Registry, sql: Db): void {
         { waiting: number; running: number; oldest_s: number }[]
       >`
         SELECT count(*) FILTER (WHERE waits) AS waiting, count(*) FILTER (WHERE NOT waits) AS running,
-               coalesce(extract(epoch FROM clock_timestamp() - min(created_at) FILTER (WHERE waits)), 0)::float8 AS oldest_s
+               greatest(extract(epoch FROM clock_timestamp() - min(created_at) FILTER (WHERE waits)), 0)::float8 AS oldest_s
         FROM (
           SELECT created_at, coalesce(lease_until < clock_timestamp(), true) AS waits
           FROM rounds WHERE finished_at IS NULL
@@ -100,6 +101,11 @@ export function watchQueue(registry: Registry, sql: Db): void {
 export const watchCache = (registry: Registry, cache: Pick<Cache, 'isOn'>): void =>
   registry.gauges({ platform_cache_up: '0 while the database answers in place of the cache.' }, () => ({
     platform_cache_up: [{ labels: {}, value: cache.isOn() ? 1 : 0 }],
+  }))
+
+export const watchStorage = (registry: Registry, storage: Pick<ObjectStore, 'isOn'>): void =>
+  registry.gauges({ platform_storage_up: '0 while the object store cannot be used.' }, () => ({
+    platform_storage_up: [{ labels: {}, value: storage.isOn() ? 1 : 0 }],
   }))
 
 export const watchStreams = (registry: Registry, hub: { readonly openStreams: number }): void =>
