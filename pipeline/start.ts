@@ -7,6 +7,7 @@ import { startWorkingQueue } from '../src/data/queue.ts'
 import { checkStateKeys } from '../src/data/storage/state-keys.ts'
 import { notifyOfEvent } from '../src/notifications/notify.ts'
 import { startCancelWatch } from '../src/rounds/cancel.ts'
+import { shortenLeases } from '../src/rounds/transitions.ts'
 import { readRuleIds } from '../src/rules/ids.ts'
 import { type BootedProcess, bootProcess, readMetricsAddress, runEntry } from '../src/runtime/boot.ts'
 import { createRecordingWriter, readTextFile } from '../src/runtime/files.ts'
@@ -90,6 +91,7 @@ export async function startWorker(
   const cancellations = await startCancelWatch(context.sql, context.log)
   const queue = await startWorkingQueue(context.sql, context.log, {
     concurrency,
+    beforeLook: () => shortenLeases(context.sql),
     handle: async (roundId, signal) => {
       try {
         await runRound(context, roundId, modes, signal, { ...frame, cancellations })
