@@ -13,12 +13,12 @@ export function BudgetsLeft({ budgets, is_own }: { budgets: readonly Budget[]; i
     platform_day: 'for all users',
   }
   return (
-    <ul class="budgets small quiet number" title="A day ends at midnight UTC">
+    <ul class="small quiet number">
       {budgets.map((budget) => (
         <li key={`${budget.budget} ${budget.unit}`}>
           {amount(budget.left, budget)} of {amount(budget.limit, budget)}
           {budget.unit === 'tokens' && ' tokens'} left {owners[budget.budget]}
-          {budget.budget !== 'round' && ' today'}
+          {budget.budget !== 'round' && ' today (UTC)'}
         </li>
       ))}
     </ul>

@@ -62,8 +62,8 @@ test('what is left of the budgets stands with the round and below the form', asy
   const main = page.getByRole('main')
   for (const text of [
     '$1.65 of $2.00 left for this round',
-    '749,600 of 2,000,000 tokens left for you today',
-    '$8.50 of $40.00 left for all users today',
+    '749,600 of 2,000,000 tokens left for you today (UTC)',
+    '$8.50 of $40.00 left for all users today (UTC)',
   ])
     await expect(main.getByText(text, { exact: true })).toBeVisible()
   await expectAccessible(page)
@@ -72,7 +72,7 @@ test('what is left of the budgets stands with the round and below the form', asy
     await route.fulfill({ json: { ...(await answer.json()), budgets: budgets.slice(1) } })
   })
   await page.goto('/console/')
-  await expect(page.getByText('749,600 of 2,000,000 tokens left for you today')).toBeVisible()
+  await expect(page.getByText('749,600 of 2,000,000 tokens left for you today (UTC)')).toBeVisible()
   await expectToFit(page)
 })
 
