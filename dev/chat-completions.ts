@@ -71,18 +71,28 @@ export function chatCompletion(answer: ChatAnswer): object {
 
 /** Renders the answer as the events of a stream: the message, its end with the usage, and the end mark. */
 export function chatCompletionEvents(answer: ChatAnswer): string {
-  const { finish_reason, message: said, usage } = partsOf(answer)
-  const head = headOf(answer, 'chat.completion.chunk')
+  const { message: said } = partsOf(answer)
   const delta = {
     ...said,
     ...(said.tool_calls && { tool_calls: said.tool_calls.map((one, index) => ({ index, ...one })) }),
   }
-  const chunks = [
-    { ...head, choices: [{ index: 0, delta, finish_reason: null }] },
-    { ...head, choices: [{ index: 0, delta: {}, finish_reason }], usage },
-  ]
-  return `${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`
+  return chatEvent(answer, delta) + chatStreamEnd(answer)
 }
+
+/** Renders a piece of the message as an event of a stream. */
+export const chatEvent = (answer: ChatAnswer, delta: object): string =>
+  sseData({ ...chunkOf(answer), choices: [{ index: 0, delta, finish_reason: null }] })
+
+/** Renders the end of a stream: the reason of the end with the usage, and the end mark. */
+export function chatStreamEnd(answer: ChatAnswer): string {
+  const { finish_reason, usage } = partsOf(answer)
+  return `${sseData({ ...chunkOf(answer), choices: [{ index: 0, delta: {}, finish_reason }], usage })}data: [DONE]\n\n`
+}
+
+const chunkOf = (answer: ChatAnswer) => headOf(answer, 'chat.completion.chunk')
+
+/** Renders a value as a server-sent event without a name. */
+export const sseData = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`
 
 export const chatError = (text: string) => ({ error: { message: text, type: 'invalid_request_error', code: null } })
 

@@ -10,7 +10,7 @@ import { addEngineForStack } from './engine/provide.ts'
 import { dataFolder, type ReadyStack, runningStack } from './stack/data-folder.ts'
 import { type Stack, startStack } from './stack/start-stack.ts'
 
-const LIMIT_S = { scripted: 120, real: 3600 }
+const LIMIT_S = { scripted: 120, timed: 600, real: 3600 }
 
 async function run(options: DemoOptions): Promise<number> {
   const display = createDisplay(process.stdout)
@@ -29,7 +29,8 @@ async function run(options: DemoOptions): Promise<number> {
       limit: () => within(90, 'The start of the stack'),
     })
     own = connection.own
-    const limitS = options.limitS ?? (connection.stack.model.scripted ? LIMIT_S.scripted : LIMIT_S.real)
+    const scripted = options.times ? LIMIT_S.timed : LIMIT_S.scripted
+    const limitS = options.limitS ?? (connection.stack.model.scripted ? scripted : LIMIT_S.real)
     const gone = new AbortController()
     void own?.failed.then((text) => gone.abort(new DemoError(text, true)))
     const { stack } = connection
@@ -88,6 +89,7 @@ async function findStack(
     const record = runningStack(folder)
     if (!record) break
     if (record.ready) {
+      if (options.times) throw new DemoError('The running stack has its own model: --model-clock needs a new one.')
       display.event('stack', `the running one, ${record.ready.url}`)
       return { stack: record.ready, own: null }
     }
@@ -99,11 +101,16 @@ async function findStack(
     folder,
     env: process.env,
     embedded: options.embedded,
+    ...(options.times && { scripted_model: { times: options.times } }),
     signal,
     onLine: (name, line) => {
       if (name === 'stack') display.event('stack', line)
     },
   })
+  if (options.times && !own.scripted_model) {
+    await own.stop()
+    throw new DemoError('--model-clock is a setting of the scripted model, and the stack uses a real one.')
+  }
   display.event('stack', `started, ${own.url}`)
   return { stack: own, own }
 }

@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 
 /** A listening server of the embedded stack. */
 export interface Running {
@@ -40,12 +42,14 @@ export interface ServerRequest {
   headers: Record<string, string>
   /** Throws `BodyTooLarge`. */
   body(): Promise<Buffer<ArrayBuffer>>
+  /** Fires when the caller has gone before the answer was sent. */
+  gone: AbortSignal
 }
 export interface ServerAnswer {
   status: number
   headers?: Record<string, string>
-  /** An object is sent as JSON. */
-  body?: Buffer | string | object | undefined
+  /** An object is sent as JSON, the texts of an iterable as they come. */
+  body?: Buffer | string | object | AsyncIterable<string> | undefined
 }
 
 /**
@@ -60,18 +64,22 @@ export const startServer = (options: {
 }): Promise<Running> =>
   listen(
     createServer(async (incoming, response) => {
-      const request = requestOf(incoming, options.maxBodyBytes)
+      const gone = new AbortController()
+      response.once('close', () => {
+        if (!response.writableFinished) gone.abort()
+      })
+      const request = { ...requestOf(incoming, options.maxBodyBytes), gone: gone.signal }
       try {
-        send(response, await options.respond(request))
+        await send(response, await options.respond(request))
       } catch (error) {
         if (error instanceof BodyTooLarge) response.setHeader('connection', 'close')
-        send(response, options.fail(error, request))
+        await send(response, options.fail(error, request))
       }
     }),
     { ...(options.port !== undefined && { port: options.port }) },
   )
 
-function requestOf(incoming: IncomingMessage, maxBodyBytes: number): ServerRequest {
+function requestOf(incoming: IncomingMessage, maxBodyBytes: number): Omit<ServerRequest, 'gone'> {
   const url = incoming.url ?? '/'
   const at = url.indexOf('?')
   return {
@@ -83,10 +91,12 @@ function requestOf(incoming: IncomingMessage, maxBodyBytes: number): ServerReque
   }
 }
 
-function send(response: ServerResponse, { status, headers = {}, body }: ServerAnswer): void {
+async function send(response: ServerResponse, { status, headers = {}, body }: ServerAnswer): Promise<void> {
   response.statusCode = status
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body)) return void response.end(body)
+  // A reader who leaves ends the texts; nobody is left who could be told.
+  if (Symbol.asyncIterator in body) return await pipeline(Readable.from(body), response).catch(() => {})
   if (!response.hasHeader('content-type')) response.setHeader('content-type', 'application/json')
   response.end(JSON.stringify(body))
 }

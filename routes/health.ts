@@ -1,17 +1,20 @@
 import { Hono } from 'hono'
 import { withTimeLimit } from '../src/base/time.ts'
 import { WITHOUT_CACHE } from '../src/data/cache/store.ts'
+import { WITHOUT_STORE } from '../src/data/storage/watch.ts'
 import type { AppEnv, CoreContext } from './env.ts'
 
 const LIMIT_MS = 2_000
+/** Supervisors wait for one second (Kubernetes) or two (HAProxy), and none may give up a core for its cache. */
+const CACHE_LIMIT_MS = 500
 
-/** The parts without which the core still answers everything, and what is missing meanwhile. */
-const DISPENSABLE: Record<string, string> = { cache: WITHOUT_CACHE }
+/** The parts without which the core still answers, and what is missing meanwhile. */
+const DISPENSABLE: Record<string, string> = { cache: WITHOUT_CACHE, storage: WITHOUT_STORE }
 
 /**
- * Creates the routes for supervisors: `/healthz` reports that the process is alive, `/readyz` that database, cache and
- * queue answer within two seconds. Without the cache the core is ready and says what that costs: all cores share it, so
- * that otherwise none would be left. The routes are outside of `/api` and need no authentication.
+ * Creates the routes for supervisors: `/healthz` reports that the process is alive, `/readyz` which of its parts answer.
+ * Without cache or object store the core is ready and says what that costs: all cores share them, so that otherwise
+ * none would be left. The routes are outside of `/api` and need no authentication.
  */
 export function createHealthRoutes(): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
@@ -35,10 +38,12 @@ async function checkParts(platform: CoreContext): Promise<Record<string, 'ok' | 
     database: async () => (await platform.sql`SELECT 1`).length === 1,
     cache: () => platform.cache.ping().then(() => true),
     queue: () => platform.queue.healthy(),
+    storage: async () => platform.storage.isOn(),
   }
   const outcomes = Object.entries(checks).map(async ([name, check]): Promise<[string, 'ok' | 'failed']> => {
+    const limit = name === 'cache' ? CACHE_LIMIT_MS : LIMIT_MS
     try {
-      const healthy = await withTimeLimit(LIMIT_MS, check(), () => new Error(`no answer within ${LIMIT_MS} ms`))
+      const healthy = await withTimeLimit(limit, check(), () => new Error(`no answer within ${limit} ms`))
       return [name, healthy ? 'ok' : 'failed']
     } catch (error) {
       // The cache logs its own outage, once.

@@ -1,4 +1,5 @@
 import { FLAG, parseOptions, positive, TEXT, UsageError } from '../command.ts'
+import { readTimes, USUAL_TIMES } from '../scripted-model/clock.ts'
 import { EXAMPLES, type Example, type ExampleName, SCOPE } from '../scripted-model/examples.ts'
 
 /** The modes of the demo: six jobs, two previews, then four rounds that end without a job. */
@@ -50,7 +51,10 @@ ${MODES.map((mode) => `                         ${mode.padEnd(15)} ${SHOWS[mode]
   --keep               a stack that the demo started stays until Ctrl-C
   --embedded           a stack that the demo starts uses no real services, whatever is set
   --data <dir>         data folder of the stack (default .platform)
-  --limit <seconds>    give up on a mode after this long (default 120; 3600 with a real model)
+  --model-clock [<t>]  the scripted model takes the time of a real one: milliseconds to the first token, for each
+                       input token, for each one that was sent before, for each output token
+                       (default ${Object.values(USUAL_TIMES).join(',')})
+  --limit <seconds>    give up on a mode after this long (default 120; 600 with --model-clock, 3600 with a real model)
 
 A running stack (npm start) is used; otherwise the demo starts one and stops it at the end. Without --request and
 --repo that stack uses embedded services only. Before a recorded drift, import, apply or blocked request the demo sets
@@ -61,12 +65,13 @@ Exit codes: 0 the platform ended as it should, for example completed with an ope
 
 const OPTIONS = {
   ...{ request: TEXT, repo: TEXT, scope: TEXT, cloud: TEXT, 'iac-path': TEXT, mode: TEXT, data: TEXT, limit: TEXT },
+  'model-clock': TEXT,
   ...{ json: FLAG, trace: FLAG, output: FLAG, keep: FLAG, embedded: FLAG },
 } as const
 
 /** Reads the arguments; null if only the help was requested. Errors: `UsageError`. */
 export function readOptions(args: string[]) {
-  const { values } = parseOptions(args, OPTIONS)
+  const { values } = parseOptions(args.map(withUsualTimes), OPTIONS)
   if (values.help) return null
   const mode = readMode(values.mode ?? 'generate')
   const own = (['request', 'repo', 'scope', 'cloud', 'iac-path'] as const).filter((name) => values[name] !== undefined)
@@ -81,10 +86,18 @@ export function readOptions(args: string[]) {
     /** Null means the sample repository of the mode. */
     repo,
     iac_path: values['iac-path'] ?? null,
+    /** Null: the scripted model answers at once. */
+    times: values['model-clock'] === undefined ? null : readTimes(values['model-clock']),
     /** Time limit of each mode in seconds. Null: it depends on the kind of model. */
     limitS: positive('limit', values.limit),
   }
 }
+
+/** Adds the usual times to an option that stands alone. */
+const withUsualTimes = (arg: string, index: number, args: string[]): string =>
+  arg === '--model-clock' && !/^[\d.]/.test(args[index + 1] ?? '')
+    ? `${arg}=${Object.values(USUAL_TIMES).join(',')}`
+    : arg
 
 function readMode(given: string): DemoMode | 'all' {
   const mode = given === 'all' ? given : MODES.find((one) => one === given)

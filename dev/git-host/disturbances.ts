@@ -5,6 +5,8 @@ export interface Disturbance {
   path: RegExp
   /** True if the host carries the request out before its answer is replaced. */
   done?: boolean
+  /** How many bytes of git's own answer arrive before the connection is cut. */
+  bytes?: number
   /** The answer in its place; without it the connection is cut. */
   answer?: { status: number; headers?: Record<string, string>; body?: string }
 }

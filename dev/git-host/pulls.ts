@@ -216,6 +216,11 @@ const requireRepository = (site: Site) =>
   createMiddleware<ApiEnv, '/repos/:owner/:name'>(async (c, next) => {
     const found = await findRepository(site.data_dir, c.req.param('owner'), c.req.param('name'))
     if (!found || (found.private && !c.var.authenticated)) throw notFound()
+    if (found.rules.moved_to !== undefined) {
+      const { pathname, search } = new URL(c.req.url)
+      const path = pathname.replace(`/repos/${found.owner}/${found.name}`, `/repos/${found.rules.moved_to}`)
+      return c.redirect(`${path}${search}`, c.req.method === 'GET' ? 301 : 307)
+    }
     c.set('repository', found)
     await next()
   })

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { readText, withTemporaryFolder } from '../files.ts'
@@ -54,6 +54,14 @@ export async function listRepositories(dataDir: string): Promise<Repository[]> {
     }
   }
   return repositories
+}
+
+/** Moves a bare repository to another path, and leaves behind what redirects to its new name. */
+export async function renameRepository(from: string, to: string, name: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true })
+  await rename(from, to)
+  await mkdir(from)
+  await writeFile(join(from, 'platform-host.json'), JSON.stringify({ private: false, rules: { moved_to: name } }))
 }
 
 export interface NewRepository {

@@ -25,6 +25,7 @@ import {
   listRepositories,
   type NewRepository,
   type Repository,
+  renameRepository,
 } from './repositories.ts'
 
 /** The repositories of a new sample host. They use built-in resources only, so that an engine needs no network. */
@@ -85,6 +86,11 @@ export async function startGitHost(options: {
     /** Restricts the merges of the repository behind a clone address, from now on. */
     setRules: (cloneUrl: string, rules: MergeRules) =>
       writeAtomically(rulesFile({ path: pathOf(cloneUrl) }), JSON.stringify(rules)),
+    /** Renames the repository behind a clone address to `<owner>/<name>`; the old address redirects from now on. */
+    rename: async (cloneUrl: string, to: string) => {
+      await renameRepository(pathOf(cloneUrl), pathOf(`${url}/${to}.git`), to)
+      return `${url}/${to}.git`
+    },
     /** Returns the absolute path of the bare repository behind a clone address. */
     pathOf,
   }
@@ -147,7 +153,7 @@ async function serveGit(site: Site, c: Context<HostEnv, '/:owner/:name/*'>, aske
   const repository = await findRepository(site.data_dir, c.req.param('owner'), withoutSuffix(c.req.param('name')))
   if (repository?.rules.moved_to !== undefined) {
     const { pathname, search } = new URL(c.req.url)
-    const rest = pathname.slice(pathname.indexOf('/info/refs'))
+    const rest = /\/(info\/refs|git-(upload|receive)-pack)$/.exec(pathname)?.[0]
     return c.redirect(`${site.url}/${repository.rules.moved_to}.git${rest}${search}`, 301)
   }
   const mayRead = repository !== null && !repository.private && service !== 'git-receive-pack'
@@ -204,9 +210,16 @@ function exchange(
   const body: Readable = request.headers['content-encoding'] === 'gzip' ? request.pipe(createGunzip()) : request
   pipeline(body, child.stdin).catch(() => child.kill())
   if (disturbance) {
-    child.stdout.resume()
-    const { answer } = disturbance
-    child.once('close', () => (answer ? response.writeHead(answer.status).end(answer.body) : response.destroy()))
+    const { answer, bytes } = disturbance
+    if (bytes === undefined) child.stdout.resume()
+    else
+      child.stdout.once('data', (chunk: Buffer) => {
+        response.writeHead(200, { 'content-type': `application/x-${service}-result` })
+        response.write(chunk.subarray(0, bytes), () => response.destroy())
+        child.kill()
+      })
+    if (bytes === undefined)
+      child.once('close', () => (answer ? response.writeHead(answer.status).end(answer.body) : response.destroy()))
     return
   }
   response.writeHead(200, { ...NO_CACHE, 'content-type': `application/x-${service}-result` })

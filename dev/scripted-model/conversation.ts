@@ -3,6 +3,10 @@ import type { ChatMessage, ChatTool } from '../chat-completions.ts'
 
 /** The part of a request that the scripted model reads. */
 export interface Question {
+  /** The name of the model that is asked. */
+  model: string
+  /** True if the answer is to come in pieces. */
+  stream: boolean
   messages: readonly ChatMessage[]
   tools: readonly Pick<ChatTool, 'name'>[]
 }
@@ -38,7 +42,7 @@ export interface Conversation {
  * before its first tool call. A continued chain has a new query: the user message after the last answer without a call
  * that follows the result of a tool.
  */
-export function readConversation({ messages, tools }: Question): Conversation {
+export function readConversation({ messages, tools }: Pick<Question, 'messages' | 'tools'>): Conversation {
   const ended = messages.findLastIndex(
     ({ role, calls }, at) => role === 'assistant' && calls.length === 0 && messages[at - 1]?.role === 'tool',
   )

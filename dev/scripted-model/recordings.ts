@@ -41,13 +41,22 @@ export type Files = Readonly<Record<string, string | undefined>>
 /** A file to write, or a part of a file to replace. */
 export type Edit = { write: string; content: string } | { replace: string; search: string; by: string }
 
-const RECORDINGS = v
-  .parse(v.array(recordingSchema), parse(readFileSync(new URL('recordings.yaml', import.meta.url), 'utf8')))
-  .map((recording) => ({
+/** Recorded work as a file has it. */
+export type RecordingInput = v.InferInput<typeof recordingSchema>
+
+const readRecordings = (list: unknown) =>
+  v.parse(v.array(recordingSchema), list).map((recording) => ({
     recording,
     fits: new RegExp(recording.request, 'isu'),
     except: recording.unless === undefined ? null : new RegExp(recording.unless, 'isu'),
   }))
+
+const RECORDINGS = readRecordings(parse(readFileSync(new URL('recordings.yaml', import.meta.url), 'utf8')))
+
+/** Adds recordings, which are looked at before those of the file. Errors: those of the schema. */
+export const addRecordings = (list: readonly RecordingInput[]): void => {
+  RECORDINGS.unshift(...readRecordings(list))
+}
 
 /** Finds the work that is recorded for a request, with its placeholders filled in; null when there is none. */
 export function findRecording(request: string): Recording | null {

@@ -7,7 +7,7 @@ import { startCollector } from '../collector/start.ts'
 import { startGitHost } from '../git-host/start.ts'
 import { startObjectStore } from '../object-store.ts'
 import { startPostgres } from '../postgres.ts'
-import { MODEL, startScriptedModel } from '../scripted-model/start.ts'
+import { MODEL, type ScriptedModelOptions, startScriptedModel } from '../scripted-model/start.ts'
 import type { Running } from '../server.ts'
 import { answers, type Child, type Closer, firstDeath, startChild, watchDatabase, withinLimit } from './child.ts'
 import { type Choices, type EmbeddedOnly, readChoices, section } from './choices.ts'
@@ -32,6 +32,8 @@ export interface StackOptions {
   embedded?: EmbeddedOnly
   /** Address of an emulator that answers engines in place of AWS, except for what the sample account answers. */
   emulator_url?: string | undefined
+  /** What the scripted model does beside answering. */
+  scripted_model?: Omit<ScriptedModelOptions, 'port'>
   /** One raw line of a child process, or of the launcher under the name `stack`. */
   onLine?: (name: LogSource, line: string) => void
   /** Work that must end before the core starts, for example the build of the console. It must not reject. */
@@ -60,7 +62,7 @@ export async function startStack(options: StackOptions) {
     const port = await corePort(options.env.PLATFORM_PORT, say)
     const ports = await loadPorts(options.folder, say)
     const secrets = await loadSecrets(options.folder)
-    const { embedded, database } = await startServices(options.folder, choices, secrets, ports, closers)
+    const { embedded, database, model } = await startServices(options, choices, secrets, ports, closers)
     options.signal?.throwIfAborted()
     const processes = await startProcesses(options, { choices, secrets, embedded, port, ownership, closers })
     const ready: ReadyStack = {
@@ -77,6 +79,8 @@ export async function startStack(options: StackOptions) {
       ...ready,
       addresses: embedded,
       choices,
+      /** Null when a real model is used. */
+      scripted_model: model,
       gitCredentials: embedded.git_host && { user: GIT_USER, token: secrets.git_token },
       children: processes.map(({ name, pid }) => ({ name, pid })),
       /** Resolves with a text when a process of the stack has ended by itself and all others were stopped. */
@@ -90,7 +94,13 @@ export async function startStack(options: StackOptions) {
 }
 
 /** Starts the servers in parallel; each is closed again if another one fails. */
-async function startServices(folder: string, choices: Choices, secrets: StackSecrets, ports: Ports, closers: Closer[]) {
+async function startServices(
+  { folder, scripted_model }: Pick<StackOptions, 'folder' | 'scripted_model'>,
+  choices: Choices,
+  secrets: StackSecrets,
+  ports: Ports,
+  closers: Closer[],
+) {
   const opened = async <T extends { close(): Promise<void> }>(start: () => Promise<T>): Promise<T> => {
     const server = await start()
     closers.push(() => server.close())
@@ -112,7 +122,7 @@ async function startServices(folder: string, choices: Choices, secrets: StackSec
     onPort(choices.cache, 'cache', (port) => startCache({ port, token: secrets.cache_token })),
     onPort(choices.storage !== null, 'object store', (port) => startObjectStore({ port, ...objects })),
     onPort(choices.git, 'git host', (port) => startGitHost({ port, ...host })),
-    onPort(choices.llm !== null, 'model', (port) => startScriptedModel({ port })),
+    onPort(choices.llm !== null, 'model', (port) => startScriptedModel({ port, ...scripted_model })),
     onPort(choices.cloud, 'sample account', (port) => startCloud({ port })),
     onPort(choices.collector, 'collector', (port) => startCollector({ port, ...collector })),
     ports.reserve('iac sidecar'),
@@ -130,7 +140,7 @@ async function startServices(folder: string, choices: Choices, secrets: StackSec
     collector_url: spans?.collector_url ?? null,
     iacUrl: `http://127.0.0.1:${iac_port}`,
   }
-  return { embedded, database: postgres && watchDatabase(postgres, closers) }
+  return { embedded, database: postgres && watchDatabase(postgres, closers), model }
 }
 
 interface Parts {

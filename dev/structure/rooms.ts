@@ -68,7 +68,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'src/rules',
     holds:
-      'checks of a plan by code: compliance rules, most of them lines of `tables/`; `policies/`, who a policy lets do what; `intent/`, the conditions that a request sets',
+      'checks of a plan by code: compliance rules, a folder for each cloud, most of them lines of a table; `policies/`, who a policy lets do what; `intent/`, the conditions that a request sets',
     imports: ['config', 'src/base', 'src/plan'],
   },
   {

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { badGateway, badRequest, internal, type PlatformError, REPOSITORY_UNREACHABLE } from '../../src/base/errors.ts'
-import { delay } from '../../src/base/http.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { listChanges } from './change-budget.ts'
@@ -189,9 +188,8 @@ async function assertPushable({ git, paths, base }: Checkout): Promise<void> {
 }
 
 /**
- * Pushes HEAD to the session branch and sets that as upstream. After faults on the way nobody knows whether the host has
- * taken the commits; the push is repeated, because it changes nothing where the branch is at HEAD already. Errors: 500
- * with git's text, without addresses and secrets.
+ * Pushes HEAD to the session branch and sets that as upstream. Errors: 500 with git's text, without addresses and
+ * secrets.
  * @param lease expected commit of the remote branch, empty for none; allows moving the branch back. Without it
  * only a fast-forward is accepted.
  * @param onlyAsks true to ask the host without a change
@@ -204,22 +202,8 @@ async function push(
   const leases = lease === undefined ? [] : [`--force-with-lease=${reference}:${lease}`]
   const kind = onlyAsks ? ['--dry-run'] : ['--set-upstream', ...leases]
   const args = ['push', '--quiet', ...kind, 'origin', `HEAD:${reference}`]
-  for (let repetition = 0; ; repetition++) {
-    const output = await git.network(args)
-    const isOver = output.code === 0 || output.stopped || repetition >= REPETITIONS
-    if (isOver || !FAULT_ON_THE_WAY.test(output.stderr)) return void mustSucceed(git, output)
-    await delay(REPEAT_AFTER_MS * 2 ** repetition)
-  }
+  mustSucceed(git, await git.network(args))
 }
-
-const REPETITIONS = 3
-const REPEAT_AFTER_MS = 500
-/**
- * What git says of servers between, of limits and of connections, and of a branch that moved while the host took the
- * commits: git's HTTP library sends a push again by itself after a cut. What a host itself refuses stays refused.
- */
-const FAULT_ON_THE_WAY =
-  /HTTP (?:429|5\d\d)|error: (?:429|5\d\d)|RPC failed; curl|Failed to connect|Could not resolve host|Connection (?:reset|refused|timed out)|Empty reply|hung up unexpectedly|unexpected disconnect|failed to update ref/i
 
 /** Restores all but ignored files to a commit, without moving the branch. Errors: 500 with git's text. */
 export async function restoreFiles(checkout: Checkout, commit: string): Promise<void> {

@@ -58,7 +58,9 @@ export async function send(fetcher: Fetch, request: OutboundRequest): Promise<Ou
         await pause(request, attempt, retryAfter(response.headers))
       else return response
     } catch (error) {
-      if (!(error instanceof OutboundError) || error.kind === 'aborted' || attempt >= attempts) throw error
+      if (!(error instanceof OutboundError) || attempt >= attempts) throw error
+      // An answer that is too large stays so.
+      if (error.kind === 'aborted' || error.kind === 'body') throw error
       await pause(request, attempt)
     }
   }

@@ -3,6 +3,7 @@ import { type BudgetContext, compareBudgets, dayOf } from '../budget/budget.ts'
 import { readBusiestDay } from '../budget/spend.ts'
 import type { Cache, CacheOutcome } from '../data/cache/cache.ts'
 import type { Db } from '../data/db/sql.ts'
+import type { ObjectStore } from '../data/storage/object-store.ts'
 import type { ModelRole, Usage } from '../llm/inference.ts'
 import { createRegistry, type Registry } from './registry.ts'
 
@@ -123,6 +124,11 @@ export function watchBudgets(registry: Registry, { sql, config, now }: BudgetCon
 export const watchCache = (registry: Registry, cache: Pick<Cache, 'isOn'>): void =>
   registry.gauges({ platform_cache_up: '0 while the database answers in place of the cache.' }, () => ({
     platform_cache_up: [{ labels: {}, value: cache.isOn() ? 1 : 0 }],
+  }))
+
+export const watchStorage = (registry: Registry, storage: Pick<ObjectStore, 'isOn'>): void =>
+  registry.gauges({ platform_storage_up: '0 while the object store cannot be used.' }, () => ({
+    platform_storage_up: [{ labels: {}, value: storage.isOn() ? 1 : 0 }],
   }))
 
 export const watchStreams = (registry: Registry, hub: { readonly openStreams: number }): void =>

@@ -37,6 +37,7 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
   const project = `${api}/${org}/${within}`
   const pulls = `${project}/_apis/git/repositories/${repo}/pullrequests`
   const calls = createCalls(access, {
+    api,
     headers: { authorization: basicAuthorization('', git.token), accept: 'application/json' },
     query: `?api-version=${git.base_url === '' ? API_VERSION : SERVER_API_VERSION}`,
   })

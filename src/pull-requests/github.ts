@@ -99,11 +99,12 @@ export const githubHost: HostFactory = (access, uri) => {
 }
 
 /** GitHub and its subdomains for companies (`<name>.ghe.com`) have the interface on a host of its own. */
-const usualApi = (git: GitConfig): string =>
-  /^(github|[a-z0-9-]+\.ghe)\.com$/i.test(git.host) ? `https://api.${git.host}` : `${serverUrl(git)}/api/v3`
+const apiOf = (git: GitConfig): string =>
+  git.api_url ||
+  (/^(github|[a-z0-9-]+\.ghe)\.com$/i.test(git.host) ? `https://api.${git.host}` : `${serverUrl(git)}/api/v3`)
 
 function createOctokit({ git }: HostAccess): Octokit {
-  const octokit = new Octokit({ baseUrl: git.api_url || usualApi(git), request: { log: { warn: () => {} } } })
+  const octokit = new Octokit({ baseUrl: apiOf(git), request: { log: { warn: () => {} } } })
   octokit.hook.before('request', (options) => {
     options.headers.accept = 'application/vnd.github+json'
     options.headers['x-github-api-version'] = '2022-11-28'
@@ -114,7 +115,7 @@ function createOctokit({ git }: HostAccess): Octokit {
 
 /**
  * Creates the `fetch` for Octokit, which has no limit and accepts truncated bodies: bodies are read completely and
- * within a limit. Redirects are followed, because GitHub redirects renamed repositories.
+ * within a limit.
  */
 function createOctokitFetch(access: HostAccess, signal: AbortSignal, late: string): Fetch {
   return async (input, init) => {
@@ -123,7 +124,7 @@ function createOctokitFetch(access: HostAccess, signal: AbortSignal, late: strin
       method: init?.method,
       headers: Object.fromEntries(new Headers(init?.headers)),
       body: init?.body,
-      redirect: 'follow',
+      api: apiOf(access.git),
       signal,
     } as const
     const { status, headers, body } = await callProvider(access, request, late)

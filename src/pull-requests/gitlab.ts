@@ -29,13 +29,32 @@ const openSchema = v.array(v.object({ ...createdSchema.entries, source_branch: v
 /** The HTTP status confirms the merge; `state` may be absent, but must not contradict. */
 const mergedSchema = v.object({ state: v.optional(v.literal('merged')) })
 
+const identitySchema = v.object({ id: v.pipe(v.number(), v.integer()) })
+
+/** GitLab redirects readings of a project that was moved, and refuses changes: they then name its number. */
+function followMoves(calls: ReturnType<typeof createCalls>, project: string): ReturnType<typeof createCalls> {
+  let current = project
+  return (late, signal) => {
+    const call = calls(late, signal)
+    return async (schema, method, url, json) => {
+      const address = () => url.replace(project, current)
+      return await call(schema, method, address(), json).catch(async (error: unknown) => {
+        if (!refusedWith(error, 405) || !(error instanceof Error && /moved projects/i.test(error.message))) throw error
+        const { id } = await call(identitySchema, 'GET', project)
+        current = `${project.slice(0, project.lastIndexOf('/'))}/${id}`
+        return await call(schema, method, address(), json)
+      })
+    }
+  }
+}
+
 /** Client for gitlab.com or a self-hosted server. */
 export const gitlabHost: HostFactory = (access, uri) => {
   const { git } = access
   const api = git.api_url || `${serverUrl(git)}/api/v4`
   const project = `${api}/projects/${encodeURIComponent(readRepositoryPath(git, uri).join('/'))}`
   const requests = `${project}/merge_requests`
-  const calls = createCalls(access, { headers: { 'private-token': git.token } })
+  const calls = followMoves(createCalls(access, { api, headers: { 'private-token': git.token } }), project)
   return {
     maxDescription: MAX_DESCRIPTION,
     create: async ({ title, description, head, base }, signal) => {

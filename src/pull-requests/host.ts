@@ -11,6 +11,7 @@ import {
   send,
 } from '../base/http.ts'
 import { parseJson } from '../base/json.ts'
+import { MAX_MOVES, REDIRECTS } from '../repository/moved.ts'
 import { readLimit, whenText } from './limits.ts'
 import type { Readiness } from './readiness/findings.ts'
 
@@ -85,7 +86,7 @@ export const MERGE_LATE = 'Complete PR timeout'
  * @param options.query the query that is appended to each address
  */
 export const createCalls =
-  (access: HostAccess, { query = '', ...options }: Pick<OutboundRequest, 'headers'> & { query?: string }) =>
+  (access: HostAccess, { query = '', ...options }: { api: string; headers: Record<string, string>; query?: string }) =>
   (late: string, signal: AbortSignal) =>
   async <Schema extends v.GenericSchema>(
     schema: Schema,
@@ -108,23 +109,33 @@ const SPARE_MS = 2_000
 /**
  * Sends a request to a provider and returns a 2xx response, read completely and within a limit. Requests that the
  * provider limits are repeated when it says, and those that only read after faults on the way, as long as the whole
- * call lasts. Errors: those of `PullRequestHost`, a timeout with the text `late`; see `isUncertain`.
+ * call lasts. A redirect is followed below the address of the interface alone, so that no credentials go elsewhere: a
+ * host that has renamed a repository answers so.
+ * @param request.api the address of the interface
+ * Errors: those of `PullRequestHost`, a timeout with the text `late`; see `isUncertain`.
  */
 export async function callProvider(
   access: HostAccess,
-  request: Omit<OutboundRequest, 'timeoutMs' | 'maxBytes'> & { signal: AbortSignal },
+  { api, ...request }: Omit<OutboundRequest, 'timeoutMs' | 'maxBytes'> & { api: string; signal: AbortSignal },
   late: string,
 ): Promise<OutboundResponse> {
   const limits = { timeoutMs: CALL_MS, maxBytes: 4 * 1024 * 1024 }
   const onlyReads = (request.method ?? 'GET') === 'GET'
-  for (let repetition = 0; ; repetition++) {
+  let url = request.url
+  for (let [repetition, moves] = [0, 0]; ; repetition++) {
     const isLast = repetition >= REPETITIONS || access.until - performance.now() < SPARE_MS
-    const response = await send(access.fetch, { ...request, ...limits }).catch((error: unknown) => {
+    const response = await send(access.fetch, { ...request, url, ...limits }).catch((error: unknown) => {
       const fault = transportFault(error, request.signal, late)
       if (!onlyReads && error instanceof OutboundError && error.kind !== 'aborted') markUncertain(fault)
       if (isLast || !onlyReads || !isNetworkFault(error)) throw fault
       return null
     })
+    const moved = response && redirectTarget(response, { url, api, onlyReads })
+    if (moved && moves++ < MAX_MOVES) {
+      url = moved
+      repetition--
+      continue
+    }
     const limit = response && readLimit(response)
     if (response && limit === null && !(onlyReads && BROKEN_ON_THE_WAY.includes(response.status)))
       return acceptAnswer(access.git, response, onlyReads)
@@ -134,6 +145,17 @@ export async function callProvider(
     if (told === null) await waitBetween(repetition, request.signal)
     else await waitUnlessAborted(told, request.signal)
   }
+}
+
+/** Returns where a redirect leads; null for other answers, and where the request may not be sent. */
+function redirectTarget(
+  { status, headers }: OutboundResponse,
+  { url, api, onlyReads }: { url: string | URL; api: string; onlyReads: boolean },
+): string | null {
+  // After other redirects than these two, clients may turn a change into a reading.
+  if (!(onlyReads ? REDIRECTS : [307, 308]).includes(status)) return null
+  const to = URL.parse(headers.get('location') ?? '', url)
+  return to?.href.startsWith(`${new URL(api).href.replace(/\/$/, '')}/`) && headers.has('location') ? to.href : null
 }
 
 /** Statuses of servers between us and the host, and of a host that is restarting. */

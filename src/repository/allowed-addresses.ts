@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js'
 import type { GitConfig } from '../../config/types.ts'
 import type { Fetch } from '../base/http.ts'
 import { waitUnlessAborted } from '../base/time.ts'
+import { followMoves } from './moved.ts'
 import { type GitContext, type HostResolver, isConfiguredHost } from './remote.ts'
 
 const RESOLVE_TIMEOUT_MS = 5_000
@@ -72,10 +73,10 @@ const isCompatible = (bytes: number[]): boolean => bytes.slice(0, 12).every((byt
 
 /**
  * Creates the `fetch` for one exchange with a repository host, limited to the addresses that were checked; a host could
- * otherwise turn private after the check. Without `pinnedFetch` only the host's certificate prevents that. Errors:
- * those of `resolveAllowedAddresses`.
+ * otherwise turn private after the check. Without `pinnedFetch` only the host's certificate prevents that. A repository
+ * that moved at its host is read at its new address. Errors: those of `resolveAllowedAddresses`.
  */
 export async function createCheckedFetch(context: GitContext, url: URL, signal?: AbortSignal): Promise<Fetch> {
   const addresses = await resolveAllowedAddresses(context.config.git, context.resolver, url, signal)
-  return context.pinnedFetch?.(url, addresses) ?? context.fetch
+  return followMoves(context.pinnedFetch?.(url, addresses) ?? context.fetch, context.config.git, url)
 }

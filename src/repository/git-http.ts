@@ -19,12 +19,15 @@ interface GitHttpOptions {
   }
 }
 
+/** Questions to a repository change nothing, so they are asked again after faults on the way. */
+export const READ_AGAIN = { retries: 3, retryStatuses: [429, 502, 503, 504] } as const
+
 /** Limit of error bodies, which library errors quote without any use here. */
 const MAX_ERROR_BYTES = 1_024
 
 /**
  * Creates the HTTP client for isomorphic-git on top of the injected fetch. Redirects are returned, not followed, so
- * that credentials stay with the host; answers are bounded. Errors: `OutboundError`; plain ones for an answer that is
+ * that credentials stay with the host; answers are bounded, and asked for again after faults on the way. Errors: `OutboundError`; plain ones for an answer that is
  * not git's.
  */
 export function createGitHttp(fetch: Fetch, options: GitHttpOptions): HttpClient {
@@ -47,6 +50,7 @@ export function createGitHttp(fetch: Fetch, options: GitHttpOptions): HttpClient
         maxBytes: options.maxBytes,
         signal: options.signal,
         redirect: 'manual',
+        ...READ_AGAIN,
       })
       if (options.withPack && method === 'GET') canFilter = advertisesFilter(response.body)
       const isAnswer = response.status === 200

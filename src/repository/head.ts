@@ -33,14 +33,21 @@ async function listRefs(
   options: { timeoutMs: number; signal?: AbortSignal },
 ) {
   const url = remoteUrl(context.config.git, uri)
-  const fetch = await createCheckedFetch(context, url, options.signal)
+  const signal = withDeadline(options.signal, options.timeoutMs)
+  const fetch = await createCheckedFetch(context, url, signal)
   return await listServerRefs({
-    http: createGitHttp(fetch, { ...options, maxBytes: MAX_BYTES }),
+    http: createGitHttp(fetch, { ...options, signal, maxBytes: MAX_BYTES }),
     url: url.href,
     prefix,
     symrefs: true,
     ...credentials(context, url),
   })
+}
+
+/** Returns a signal that also ends after these milliseconds, however often a request is repeated. */
+export function withDeadline(signal: AbortSignal | undefined, ms: number): AbortSignal {
+  const timeout = AbortSignal.timeout(ms)
+  return signal ? AbortSignal.any([signal, timeout]) : timeout
 }
 
 /** Returns options with which isomorphic-git answers a 401 with credentials; none for other hosts. */

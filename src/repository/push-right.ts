@@ -2,9 +2,11 @@ import { badRequest, type PlatformError } from '../base/errors.ts'
 import { basicAuthorization, type OutboundResponse, send } from '../base/http.ts'
 import { readRepositoryPath } from './address.ts'
 import { createCheckedFetch } from './allowed-addresses.ts'
-import { credentials } from './head.ts'
+import { READ_AGAIN } from './git-http.ts'
+import { credentials, withDeadline } from './head.ts'
 import { type GitContext, isConfiguredHost, loggableUri, remoteUrl } from './remote.ts'
 
+const TOTAL_MS = 20_000
 const LIMITS = { timeoutMs: 10_000, maxBytes: 4 * 1024 * 1024 }
 const MAX_WORDS = 300
 
@@ -47,8 +49,9 @@ async function ask(
   return await send(fetch, {
     url: `${url.href}/info/refs?service=git-receive-pack`,
     headers: auth ? { authorization: basicAuthorization(auth.username, auth.password) } : {},
-    signal,
+    signal: withDeadline(signal, TOTAL_MS),
     ...LIMITS,
+    ...READ_AGAIN,
   })
 }
 

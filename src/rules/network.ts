@@ -1,6 +1,5 @@
 import { joinNames } from '../base/text.ts'
-import type { Cloud, Rule, Subject, View } from './rule.ts'
-import { blocksAt, splitPath, textsOf } from './view.ts'
+import type { Cloud, Rule, Subject } from './rule.ts'
 
 type Protocol = 'tcp' | 'udp' | 'all' | 'other'
 
@@ -195,12 +194,6 @@ export function openTo(range: string): string | null {
   if (length === '') return null
   if (address.includes(':')) return Number(length) <= MAX_IPV6_PREFIX ? 'all IPv6 addresses' : null
   return Number(length) <= MAX_IPV4_PREFIX ? 'all IPv4 addresses' : null
-}
-
-/** Reports whether a range in the attribute at a path is open to the public. */
-export function isOpen(view: View, path: string): boolean {
-  const { blocks, key } = splitPath(path)
-  return blocksAt(view, blocks).some((holder) => textsOf(holder, key).some((range) => openTo(range) !== null))
 }
 
 /** Returns the distinct public audiences of several ranges. */

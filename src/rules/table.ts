@@ -33,7 +33,7 @@ export interface FaultClass extends ClassText {
  * missing, nothing is bad. Faults are divided by `|`: values, `not:` values, `open` (a range of the internet), `set`,
  * `<7`, and `unset` where the provider's default is bad: `unset-inside` only in blocks that are there, `unset-outside`
  * only where the block is missing. Conditions are `key=values`, `key!=values`, `key` (is set) and `!key` (is not set). A
- * line with an address is the source of the lines below it, which says what the provider does.
+ * line with an address is the source of the lines below it, which says what the provider does; one with `#` is a comment.
  */
 export interface Row {
   types: string[]
@@ -43,12 +43,12 @@ export interface Row {
   source: string
 }
 
-/** Reads a table. Throws on a malformed line. */
+/** Reads the lines of a section. Throws on a malformed one. */
 export function rowsOf(table: string): Row[] {
   let source = ''
   return table.split('\n').flatMap((line) => {
     const [types = '', path = '', faults = '', word, ...conditions] = wordsOf(line)
-    if (types === '') return []
+    if (types === '' || types.startsWith('#')) return []
     if (types.startsWith('https://')) {
       source = types
       return []
@@ -59,26 +59,42 @@ export function rowsOf(table: string): Row[] {
   })
 }
 
-/** Creates the rules of a class for one cloud. */
-export function tableRules(cloud: Cloud, { byDefault, ...bySetting }: FaultClass, table: string): Rule[] {
+/** Creates the rules of one cloud from a table in sections, each of which begins with `[<name of a class>]`. */
+export function tableRules(cloud: Cloud, classes: Record<string, FaultClass>, table: string): Rule[] {
+  const [, ...parts] = table.split(/^\[(\w+)\]$/m)
+  return Object.entries(classes).flatMap(([name, faults]) => {
+    const index = parts.indexOf(name)
+    if (index < 0) throw new Error(`no section of a table of rules: ${name}`)
+    return classRules(cloud, faults, parts[index + 1] ?? '')
+  })
+}
+
+function classRules(cloud: Cloud, { byDefault, ...bySetting }: FaultClass, section: string): Rule[] {
   const byType = new Map<string, PreparedRow[]>()
-  for (const row of rowsOf(table).map(prepare))
+  for (const row of rowsOf(section).map(prepare))
     for (const type of row.types) byType.set(type, [...(byType.get(type) ?? []), row])
-  const ruleOf = ({ name, says, ...text }: ClassText, causes: readonly Cause[]): Rule => ({
+  const ruleOf = ({ name, says, ...text }: ClassText, ways: readonly Cause['by'][]): Rule => ({
     id: `${cloud}.${name}`,
     ...text,
     types: [...byType.keys()],
     check: (subject, context) =>
-      (byType.get(subject.type) ?? [])
-        .filter((row) => causesOf(subject, row, context).some((cause) => causes.includes(cause)))
-        .map(({ path }) => `${path.replaceAll('?', '')} ${says}.`),
+      (byType.get(subject.type) ?? []).flatMap((row) =>
+        causesOf(subject, row, context)
+          .filter(({ by }) => ways.includes(by))
+          .map(({ value }) => `${row.path.replaceAll('?', '')} ${value}${says}.`),
+      ),
   })
   if (byDefault === undefined) return [ruleOf(bySetting, ['set', 'default'])]
   return [ruleOf(bySetting, ['set']), ruleOf(byDefault, ['default'])]
 }
 
-/** Why an argument is bad: the code sets it so, or leaves it to the provider. */
-type Cause = 'set' | 'default'
+/** Why an argument is bad. */
+interface Cause {
+  /** The code sets it so, or leaves it to the provider. */
+  by: 'set' | 'default'
+  /** The pattern that it fits, where the row has several; it tells one fault from another that comes in its place. */
+  value: string
+}
 
 interface Step {
   key: string
@@ -90,18 +106,21 @@ interface Step {
 
 interface PreparedRow extends Row {
   steps: Step[]
-  isBad(value: Json): boolean
+  /** Returns the pattern that a value fits, or another text for a bad one; null for a good one. */
+  faultIn(value: Json): string | null
   /** True where the provider's default is bad in a block that is there, and where the block is missing. */
   unset: { inside: boolean; outside: boolean }
 }
 
 function prepare(row: Row): PreparedRow {
-  const values = row.faults.filter((fault) => !fault.startsWith('unset'))
-  const tests = values.map(testOf)
+  const patterns = row.faults.filter((fault) => !fault.startsWith('unset')).flatMap(patternsOf)
   return {
     ...row,
     steps: stepsOf(row.path),
-    isBad: (value) => tests.some((test) => test(value)),
+    faultIn: (value) => {
+      const fault = patterns.find((pattern) => isFault(pattern, value))
+      return fault === undefined ? null : patterns.length > 1 ? `(${fault}) ` : ''
+    },
     unset: {
       inside: row.faults.some((fault) => fault === 'unset' || fault === 'unset-inside'),
       outside: row.faults.some((fault) => fault === 'unset' || fault === 'unset-outside'),
@@ -121,12 +140,14 @@ function stepsOf(path: string): Step[] {
   }))
 }
 
-function testOf(fault: string): (value: Json) => boolean {
-  if (fault === 'set') return () => true
-  if (fault === 'open') return (value) => typeof value === 'string' && openTo(value) !== null
-  if (fault.startsWith('<')) return (value) => value !== null && Number(value) < Number(fault.slice(1))
-  if (fault.startsWith('not:')) return (value) => !isOneOf(value, fault.slice(4))
-  return (value) => isOneOf(value, fault)
+const patternsOf = (fault: string): string[] => (fault.startsWith('not:') ? [fault] : fault.split(','))
+
+function isFault(fault: string, value: Json): boolean {
+  if (fault === 'set') return true
+  if (fault === 'open') return typeof value === 'string' && openTo(value) !== null
+  if (fault.startsWith('<')) return value !== null && Number(value) < Number(fault.slice(1))
+  if (fault.startsWith('not:')) return !isOneOf(value, fault.slice(4))
+  return isOneOf(value, fault)
 }
 
 /** Reports whether a value is among patterns, without regard to letter case. */
@@ -138,6 +159,8 @@ interface Place {
   view: View
   code: JsonObject | null
 }
+
+const UNSET: Cause = { by: 'default', value: '' }
 
 /** Returns why an argument is bad in the blocks that have it; none for a good one. */
 function causesOf(subject: Subject, row: PreparedRow, { expressionsOf }: PlanContext): Cause[] {
@@ -155,15 +178,18 @@ function walk(place: Place, [step, ...rest]: readonly Step[], row: PreparedRow):
     if (blocks.length > 0) return blocks.flatMap((block) => walk(block, rest, row))
     if (step.isOptional) return []
     const isMissing = lacks(place, step.key) || (step.only !== undefined && !isUnknown(view, step.key))
-    return row.unset.outside && isMissing ? ['default'] : []
+    return row.unset.outside && isMissing ? [UNSET] : []
   }
-  if (lacks(place, step.key)) return row.unset.inside ? ['default'] : []
+  if (lacks(place, step.key)) return row.unset.inside ? [UNSET] : []
   // The code gives it a value that is known later.
-  if (row.faults.includes('set') && isUnknown(view, step.key)) return ['set']
+  if (row.faults.includes('set') && isUnknown(view, step.key)) return [{ by: 'set', value: '' }]
   const value = jsonAt(view, step.key)
   const items = Array.isArray(value) ? value : value === null ? [] : [value]
-  if (!items.some(row.isBad)) return []
-  return [leaves(code, step.key) ? 'default' : 'set']
+  const by = leaves(code, step.key) ? 'default' : 'set'
+  return items.flatMap((item) => {
+    const fault = row.faultIn(item)
+    return fault === null ? [] : [{ by, value: by === 'set' ? fault : '' }]
+  })
 }
 
 /** Returns the blocks of a step, each with its code where code and plan have as many. */

@@ -52,24 +52,6 @@ export function blocksOf(view: View, key: string): View[] {
 export const blocksAt = (view: View, path: string): View[] =>
   path === '' ? [view] : path.split('.').reduce((views, key) => views.flatMap((each) => blocksOf(each, key)), [view])
 
-/** Splits the path of an attribute into that of its blocks and its key. */
-export function splitPath(path: string): { blocks: string; key: string } {
-  const end = path.lastIndexOf('.')
-  return { blocks: path.slice(0, Math.max(end, 0)), key: path.slice(end + 1) }
-}
-
-/** Reports whether an attribute at a path has a value, in one of its blocks. */
-export function hasValue(view: View, path: string, value: string | boolean): boolean {
-  const { blocks, key } = splitPath(path)
-  return blocksAt(view, blocks).some((holder) => (typeof value === 'string' ? textOf : flagOf)(holder, key) === value)
-}
-
-/** Creates a check that reports which of some attributes have a value. */
-export const flagsAre =
-  (value: boolean, ...keys: string[]) =>
-  (view: View): string[] =>
-    keys.filter((key) => flagOf(view, key) === value).map((key) => `${key} is ${value}.`)
-
 /** Reports whether an attribute is neither set nor known only after the apply. */
 export function isAbsent(view: View, key: string): boolean {
   const value = jsonAt(view, key)

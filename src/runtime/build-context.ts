@@ -10,7 +10,14 @@ import { startSendingQueue } from '../data/queue.ts'
 import { createObjectStore } from '../data/storage/create.ts'
 import { createStateKeys } from '../data/storage/state-keys.ts'
 import type { LlmClient } from '../llm/inference.ts'
-import { createMetrics, type PlatformMetrics, watchBudgets, watchCache, watchQueue } from '../observe/metrics.ts'
+import {
+  createMetrics,
+  type PlatformMetrics,
+  watchBudgets,
+  watchCache,
+  watchQueue,
+  watchStorage,
+} from '../observe/metrics.ts'
 import { createTracing } from '../observe/tracing.ts'
 import { isOperatorsHost } from '../repository/remote.ts'
 import { createIacClient } from '../services/iac/client.ts'
@@ -47,6 +54,7 @@ export async function buildContext(loaded: Config, log: Logger, role: 'core' | '
     })
     const stores = createStores(config, log, role)
     await initialize('object storage', () => stores.storage.ensureBuckets())
+    watchStorage(metrics.registry, stores.storage)
     const alone = <T>(work: () => Promise<T>) => exclusively(sql, 'seed_prompts', work)
     const prompts = await openPrompts(config, role, { fetch, log, alone })
     const queue = await initialize('queue', () => startSendingQueue(sql, log))

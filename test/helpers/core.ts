@@ -74,6 +74,7 @@ export async function createTestCore(
       delete: async () => {},
       presign: async (key) => `https://objects.example.com/${key}?signature=test`,
       urlsLapse: async () => null,
+      isOn: () => true,
       metadataPrefix: 'x-amz-meta-',
     },
     prompts: { body: async (name) => `body of ${name}` },

@@ -113,6 +113,21 @@ describe('a pull request at a real host, below a path', () => {
   })
 })
 
+describe('a repository that was renamed', () => {
+  it('between round, pull request and merge is worked on at its new address', async () => {
+    const { repository, uuid, branch, head } = await changedSession('former')
+    const now = await core.host.rename(repository, 'acme/first-rename')
+    const { id, url } = await createPullRequest(core.context, uuid)
+    expect(url).toContain('/acme/first-rename/pull/1')
+    const later = await core.host.rename(now, 'other/second-rename')
+    expect((await readMergeReadiness(core.context, await sessionOf(uuid, repository))).status).toBe('ready')
+    await mergePullRequest(core.context, uuid)
+    expect(id).toBe(1)
+    expect(await gitAt(later, ['rev-parse', branch])).toBe(head)
+    expect(await gitAt(later, ['show', 'main:main.tf'])).toBe('# changed')
+  })
+})
+
 const sessionOf = async (uuid: string, uri: string) => ({ uuid, workspace: { uri } })
 const rule = (type: string, parameters?: Rule['parameters']): Rule => ({ type, ...(parameters && { parameters }) })
 const NONE = { allow_merge_commit: false, allow_squash_merge: false, allow_rebase_merge: false }

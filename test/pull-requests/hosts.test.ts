@@ -482,21 +482,68 @@ describe('a merge', () => {
     expect(await refusalOf(merge())).toEqual({ status: 400, message: 'refused: *** ***' })
   })
 
-  it.each([
-    ['follows to the new address of a renamed repository', 'https://api.github.com/repositories/1/pulls/7', 301, true],
-    ['takes its credentials to no other host', 'https://elsewhere.example.org/pulls/7', 302, false],
-  ])('at GitHub %s', async (_, address, status, kept) => {
-    const seen: (string | null)[] = []
-    const { merge, steps } = play('GitHub', { read: () => HttpResponse.redirect(address, status) })
+  it('follows to the new address of a renamed repository at GitHub, also with a change', async () => {
+    const moved = 'https://api.github.com/repositories/1/pulls/7'
+    const seen: unknown[] = []
+    const { merge } = play('GitHub', {
+      read: () => HttpResponse.redirect(moved, 301),
+      merge: () => HttpResponse.redirect(`${moved}/merge`, 307),
+    })
     server.use(
-      http.get(address, ({ request: { headers } }) => {
+      http.get(moved, ({ request: { headers } }) => {
         seen.push(headers.get('authorization'))
         return HttpResponse.json(pull)
       }),
+      http.put(`${moved}/merge`, ({ request }) => {
+        seen.push(request.headers.get('authorization'), request.method)
+        return HttpResponse.json({ merged: true })
+      }),
     )
     await merge()
-    expect(seen).toEqual([kept ? HOSTS.GitHub.headers.authorization : null])
-    expect(steps()).toEqual(STEPS.GitHub)
+    const { authorization } = HOSTS.GitHub.headers
+    expect(seen).toEqual([authorization, authorization, 'PUT'])
+  })
+
+  it('asks GitLab for the number of a moved project, whose changes it refuses', async () => {
+    const byNumber = 'https://gitlab.com/api/v4/projects/42'
+    const refused = json({ message: '405 Non GET methods are not allowed for moved projects' }, 405)
+    const { create, merge } = play('GitLab', {
+      create: refused,
+      approve: refused,
+      allowed: () => HttpResponse.redirect(byNumber, 301),
+    })
+    const seen: string[] = []
+    server.use(
+      http.get(byNumber, () => HttpResponse.json({ id: 42, squash_option: 'default_off' })),
+      http.all(`${byNumber}/*`, ({ request: { method, url, headers } }) => {
+        seen.push(`${method} ${url.slice(byNumber.length)} ${headers.get('private-token')}`)
+        return HttpResponse.json({ ...request, state: 'merged' }, { status: method === 'POST' ? 201 : 200 })
+      }),
+    )
+    expect(await create()).toMatchObject({ id: 5 })
+    await merge()
+    expect(seen).toEqual([
+      'POST /merge_requests token-of-the-bot',
+      'POST /merge_requests/5/approve token-of-the-bot',
+      'PUT /merge_requests/5/merge token-of-the-bot',
+    ])
+  })
+
+  it.each([
+    ['another host', 'https://elsewhere.example.org/repos/Acme/Infra/pulls/7'],
+    ['another port', 'https://api.github.com:8443/repositories/1/pulls/7'],
+    ['another scheme', 'http://api.github.com/repositories/1/pulls/7'],
+  ])('goes to no address at %s', async (_, address) => {
+    const { merge } = play('GitHub', { read: () => HttpResponse.redirect(address, 301) })
+    let asked = 0
+    server.use(
+      http.all(address, () => {
+        asked++
+        return HttpResponse.json(pull)
+      }),
+    )
+    expect(await refusalOf(merge())).toEqual({ status: 502, message: expect.stringContaining('HTTP 301') })
+    expect(asked).toBe(0)
   })
 })
 

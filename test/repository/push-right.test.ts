@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readReachableHead } from '../../src/repository/head.ts'
 import { assertMayPush } from '../../src/repository/push-right.ts'
+import { findRootModules } from '../../src/repository/root-modules.ts'
 import { startTrustedHost } from '../helpers/git-host-core.ts'
 import { startOnce } from '../helpers/start-once.ts'
 import { gitContext } from './support.ts'
@@ -54,18 +55,48 @@ describe('the right to push', () => {
   })
 
   it('is left to the round when the host cannot say', async () => {
-    host.disturbances.add({ method: 'GET', path: /git-receive-pack/, answer: { status: 502 } })
+    const asking = { method: 'GET', path: /git-receive-pack/ }
+    host.disturbances.add(...Array(4).fill({ ...asking, answer: { status: 502 } }))
     await expect(assertMayPush(own(), open)).resolves.toBeUndefined()
-    host.disturbances.add({ method: 'GET', path: /git-receive-pack/ })
+    host.disturbances.add(...Array(4).fill(asking))
     await expect(assertMayPush(own(), open)).resolves.toBeUndefined()
     expect(host.disturbances.left()).toBe(0)
   })
 })
 
-it('says that a repository was renamed', async () => {
-  const uri = await host.addRepository({ owner: 'acme', name: 'before', content, rules: { moved_to: 'acme/open' } })
-  await expect(readReachableHead(own(), uri)).rejects.toMatchObject({
-    status: 400,
-    message: expect.stringContaining('has another address now'),
+describe('a repository that was renamed', () => {
+  const moved = (moved_to: string, name: string) =>
+    host.addRepository({ owner: 'acme', name, content, rules: { moved_to } })
+
+  it('is read, searched and asked for a push at its new address', async () => {
+    const uri = await moved('acme/open', 'before')
+    await expect(readReachableHead(own(), uri)).resolves.toMatchObject({ branch: 'main' })
+    await expect(assertMayPush(own(), uri)).resolves.toBeUndefined()
+    await expect(findRootModules(own(), uri)).resolves.toBeTruthy()
+    const old = await host.addRepository({ owner: 'acme', name: 'kept', content, rules: { no_push: ARCHIVED } })
+    expect(old).toContain('kept')
+    await expect(assertMayPush(own(), await moved('acme/kept', 'earlier'))).rejects.toMatchObject({ status: 400 })
+  })
+
+  it('is refused at another host, which gets no request', async () => {
+    const asked: string[] = []
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      asked.push(new URL(String(input)).host)
+      return globalThis.fetch(input, init)
+    }
+    const context = gitContext({ base_url: host.url, host: host.host }, { fetch })
+    const headers = { location: 'https://example.org/acme/open.git/info/refs?service=git-upload-pack' }
+    host.disturbances.add({ method: 'GET', path: /git-upload-pack/, answer: { status: 301, headers } })
+    await expect(readReachableHead(context, open)).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining('has another address now'),
+    })
+    expect(new Set(asked)).toEqual(new Set([host.host]))
+  })
+
+  it('that leads in a circle is refused', async () => {
+    await moved('acme/two', 'one')
+    const uri = await moved('acme/one', 'two')
+    await expect(readReachableHead(own(), uri)).rejects.toMatchObject({ status: 400 })
   })
 })

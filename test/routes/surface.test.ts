@@ -229,7 +229,7 @@ describe('health', () => {
     expect(await (await get('/healthz')).json()).toEqual({ status: 'ok' })
     expect(await answerOf(get('/readyz'))).toEqual([
       200,
-      { status: 'ok', parts: { database: 'ok', cache: 'ok', queue: 'ok' } },
+      { status: 'ok', parts: { database: 'ok', cache: 'ok', queue: 'ok', storage: 'ok' } },
     ])
   })
 
@@ -239,19 +239,23 @@ describe('health', () => {
     const app = await core.another({ context: { cache, queue } })
     expect(await answerOf(app.request('/readyz'))).toEqual([
       503,
-      { status: 'unavailable', parts: { database: 'ok', cache: 'failed', queue: 'failed' } },
+      { status: 'unavailable', parts: { database: 'ok', cache: 'failed', queue: 'failed', storage: 'ok' } },
     ])
   })
 
-  it('is ready without its cache, and says what that costs', async () => {
+  it('is ready without its cache and its object store, and says what that costs', async () => {
     const cache = { ...core.context.cache, ping: () => Promise.reject(new Error('gone')) }
-    const app = await core.another({ context: { cache } })
+    const storage = { ...core.context.storage, isOn: () => false }
+    const app = await core.another({ context: { cache, storage } })
     expect(await answerOf(app.request('/readyz'))).toEqual([
       200,
       {
         status: 'degraded',
-        parts: { database: 'ok', cache: 'failed', queue: 'ok' },
-        effects: { cache: expect.stringContaining('Session details are read from the database') },
+        parts: { database: 'ok', cache: 'failed', queue: 'ok', storage: 'failed' },
+        effects: {
+          cache: expect.stringContaining('Session details are read from the database'),
+          storage: expect.stringContaining('rounds wait for the store'),
+        },
       },
     ])
   })

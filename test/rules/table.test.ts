@@ -27,7 +27,7 @@ function found(
     before: {},
   }
   const context = { outside: new Set<string>(), unasked: new Set<string>(), unread: [], expressionsOf: () => code }
-  return tableRules('aws', faults, `https://example.com\naws_x ${row}`).flatMap((rule) =>
+  return tableRules('aws', { ONE: faults }, `[ONE]\nhttps://example.com\naws_x ${row}`).flatMap((rule) =>
     'check' in rule && rule.check(subject, context).length > 0 ? [rule.id.replace('aws.family.', '')] : [],
   )
 }
@@ -119,9 +119,15 @@ it.each([
   'aws_x on false if',
   'aws_x On[ false',
 ])('a malformed line throws: %s', (line) => {
-  expect(() => tableRules('aws', one, `https://example.com\n${line}`)).toThrow()
+  expect(() => tableRules('aws', { ONE: one }, `[ONE]\nhttps://example.com\n${line}`)).toThrow()
 })
 
 it('a line without a source throws', () => {
   expect(() => rowsOf('aws_x on false')).toThrow()
+})
+
+it('a class without a section throws, and a comment is left out', () => {
+  const table = '[TWO]\n# says why\nhttps://example.com\naws_x on false'
+  expect(() => tableRules('aws', { ONE: one }, table)).toThrow()
+  expect(tableRules('aws', { TWO: one }, table)).toHaveLength(1)
 })

@@ -1,11 +1,14 @@
-import { lstat, readdir } from 'node:fs/promises'
+import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { GitConfig } from '../../../config/types.ts'
 import { internal, PlatformError, repositoryUnreachable } from '../../../src/base/errors.ts'
+import { delay } from '../../../src/base/http.ts'
 import { cutEnd } from '../../../src/base/text.ts'
 import { resolveAllowedAddresses } from '../../../src/repository/allowed-addresses.ts'
+import { MAX_MOVES, movedAddress } from '../../../src/repository/moved.ts'
 import { type HostResolver, remoteUrl } from '../../../src/repository/remote.ts'
 import { type ProcessOutput, runProcess } from '../../../src/runtime/run-process.ts'
+import { readLastAnswer, traceTo } from './last-answer.ts'
 import type { GitPlace } from './place.ts'
 import { createGitEnvironment } from './settings.ts'
 
@@ -43,6 +46,8 @@ export function createGit(
 ) {
   const url = remoteUrl(config, uri)
   const local = createLocalGit(config, place, signal)
+  // Where the repository is, if its host has moved it.
+  let current = url
   return {
     /** Address of the remote, without user and secrets. */
     url: url.href,
@@ -53,27 +58,72 @@ export function createGit(
     /** Does the same and returns the output. Errors: 500 with git's text. */
     run: async (args: readonly string[], options?: GitOptions) =>
       mustSucceed({ url: url.href, place }, await local(args, options)),
-    /** Runs network commands, and stops one when git's directory grows over the limit. Errors: 400 when an address of the host is not public; 422 over the size limit. */
+    /**
+     * Runs network commands, and stops one when git's directory grows over the limit. After faults on the way it is
+     * repeated, when the host says so, and a repository that moved at its host is used at its new address: clones and
+     * fetches change nothing at the host, and a push changes nothing where the branch is at its commit already. Errors:
+     * 400 when an address of the host is not public; 422 over the size limit.
+     */
     network: async (args: readonly string[], options?: GitOptions) => {
       const addresses = await resolveAllowedAddresses(config, resolver, url, signal).catch((error: unknown) => {
         signal?.throwIfAborted()
         throw repositoryUnreachable(error)
       })
-      const env = createGitEnvironment(config, place, { url, addresses })
+      const trace = `${place.directory}.trace`
       const given = { cwd: place.workTree, signal, ...options }
-      const watch = watchSize(place.directory, config)
-      const ended = given.signal ? AbortSignal.any([given.signal, watch.signal]) : watch.signal
       try {
-        const output = await runGit(args, { ...given, signal: ended }, env)
-        await watch.look()
-        watch.signal.throwIfAborted()
-        return output
+        for (let [repetition, moves] = [0, 0]; ; ) {
+          const env = createGitEnvironment(config, place, { url, addresses, current })
+          const output = await runWatched(args, given, { ...env, ...traceTo(trace) })
+          output.stderr = output.stderr.replaceAll(current.href, url.href)
+          if (output.code === 0 || output.stopped) return output
+          const { location, waitMs } = await readLastAnswer(trace)
+          const moved =
+            MOVED.test(output.stderr) && movedAddress(config, current, `${current.href}/info/refs`, location)
+          if (moved && moves++ < MAX_MOVES) {
+            current = moved
+            continue
+          }
+          const wait = waitMs ?? REPEAT_AFTER_MS * 2 ** repetition
+          const isOver = repetition++ >= REPETITIONS || wait > MAX_WAIT_MS || !FAULT_ON_THE_WAY.test(output.stderr)
+          if (isOver) return output
+          await delay(wait, given.signal).catch(() => given.signal?.throwIfAborted())
+        }
       } finally {
-        watch.stop()
+        await rm(trace, { force: true })
       }
     },
   }
+
+  async function runWatched(
+    args: readonly string[],
+    given: GitOptions & { cwd: string },
+    env: Record<string, string>,
+  ): Promise<ProcessOutput> {
+    const watch = watchSize(place.directory, config)
+    const ended = given.signal ? AbortSignal.any([given.signal, watch.signal]) : watch.signal
+    try {
+      const output = await runGit(args, { ...given, signal: ended }, env)
+      await watch.look()
+      watch.signal.throwIfAborted()
+      return output
+    } finally {
+      watch.stop()
+    }
+  }
 }
+
+const REPETITIONS = 3
+const REPEAT_AFTER_MS = 500
+/** The longest wait that a host may ask for within a round, in milliseconds. */
+const MAX_WAIT_MS = 60_000
+const MOVED = /returned error: 30[1278]/
+/**
+ * What git says of servers between, of limits and of connections, and of a branch that moved while the host took the
+ * commits: git's HTTP library sends a push again by itself after a cut. What a host itself refuses stays refused.
+ */
+const FAULT_ON_THE_WAY =
+  /HTTP (?:429|5\d\d)|error: (?:429|5\d\d)|RPC failed; curl|Failed to connect|Could not resolve host|Connection (?:reset|refused|timed out)|Empty reply|hung up unexpectedly|unexpected disconnect|early EOF|GnuTLS recv error|SSL_ERROR_SYSCALL|failed to update ref/i
 
 async function runGit(args: readonly string[], options: GitOptions & { cwd: string }, env: Record<string, string>) {
   const request = { file: 'git', args: ['--no-pager', ...args], env, timeoutMs: TIMEOUT_MS }

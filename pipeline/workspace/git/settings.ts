@@ -69,14 +69,16 @@ const SETTINGS: readonly [string, string][] = [
  * Creates the environment of a git process, which holds settings and credentials, because every user of the machine can
  * read arguments.
  * @param place names git directory and work tree, so that git searches for neither
- * @param remote the repository and its checked addresses, for network commands
+ * @param remote the repository, its checked addresses, and where it is now if its host has moved it, for network commands
  */
 export function createGitEnvironment(
   git: GitConfig,
   place: GitPlace,
-  remote?: { url: URL; addresses: readonly string[] },
+  remote?: { url: URL; addresses: readonly string[]; current?: URL },
 ): Record<string, string> {
-  const settings = remote ? [...SETTINGS, ...remoteSettings(git, remote.url, remote.addresses)] : SETTINGS
+  const settings = remote ? [...SETTINGS, ...remoteSettings(git, remote.url, remote.addresses)] : [...SETTINGS]
+  if (remote?.current && remote.current.href !== remote.url.href)
+    settings.push([`url.${remote.current.href}.insteadOf`, remote.url.href])
   const env: Record<string, string> = {
     // Without a home directory git finds neither the operator's configuration nor a `.netrc` with passwords.
     HOME: '/dev/null',

@@ -10,6 +10,7 @@ import {
   type StoreRequest,
   storeError,
 } from './object-store.ts'
+import { watchStore } from './watch.ts'
 
 /** Creates the store for an Azure storage container. CORS is a setting of the account and is not changed. */
 export function createBlobStore(tools: {
@@ -17,6 +18,7 @@ export function createBlobStore(tools: {
   call: StoreCall
   log: Logger
   clock: StoreClock
+  now: () => Date
 }): ObjectStore {
   const { config, call, log, clock } = tools
   const endpoint = withoutTrailingSlash(config.endpoint_url)
@@ -45,6 +47,11 @@ export function createBlobStore(tools: {
       return `${blobUrl(withoutTrailingSlash(config.public_endpoint_url), key)}?${sas}`
     },
     urlsLapse: async () => null,
+    isOn: watchStore(async (signal) => {
+      const url = `${endpoint}/${config.bucket}?restype=container`
+      const head = await sendSigned({ method: 'HEAD', url, headers: {}, signal })
+      if (head.status !== 200) throw storeError(head, `a look at container ${config.bucket}`)
+    }, tools),
   }
 }
 

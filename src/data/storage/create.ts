@@ -31,10 +31,10 @@ export function createObjectStore(config: StorageConfig, deps: StorageDeps): Obj
   const { fetch, log, backoffMs, patient } = deps
   const clock = createStoreClock(now, log)
   const call = createStoreCall(config, { fetch, clock, log, patient, firstWaitMs: backoffMs })
-  if (config.provider === 'STORAGE_ACCOUNT') return createBlobStore({ config, call, log, clock })
+  if (config.provider === 'STORAGE_ACCOUNT') return createBlobStore({ config, call, log, clock, now })
   const credentials = credentialsOf(config, deps, now)
   const signer = createS3Signer({ credentials, region: config.region, now: clock.now })
-  const tools = { config, call, signer, address: createS3Address(config), log }
+  const tools = { config, call, signer, address: createS3Address(config), log, now }
   return createS3Store(tools, deps.cors_origins ?? [])
 }
 

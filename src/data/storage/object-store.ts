@@ -24,6 +24,8 @@ export interface ObjectStore {
    * that signed them expire. Null when only the URL's expiry counts.
    */
   urlsLapse(): Promise<Date | null>
+  /** False while the bucket of artifacts cannot be used. Sends no request of its own: see `watchStore`. */
+  isOn(): boolean
   /** The prefix of metadata names in the headers that a browser receives: `x-amz-meta-` or `x-ms-meta-`. */
   readonly metadataPrefix: string
 }

@@ -15,6 +15,7 @@ import {
   type StoreRequest,
   storeError,
 } from './object-store.ts'
+import { watchStore } from './watch.ts'
 
 interface S3Tools {
   config: StorageConfig
@@ -22,6 +23,7 @@ interface S3Tools {
   signer: ReturnType<typeof createS3Signer>
   address: S3Address
   log: Logger
+  now: () => Date
 }
 
 const PREFIX = 'x-amz-meta-'
@@ -50,6 +52,10 @@ export function createS3Store(tools: S3Tools, corsOrigins: readonly string[]): O
     },
     presign: async (key) => signer.presign(address.public(config.bucket, key), config.presign_expiry_seconds),
     urlsLapse: () => signer.expires(),
+    isOn: watchStore(async (signal) => {
+      const head = await sendSigned({ method: 'HEAD', url: address.internal(config.bucket), headers: {}, signal })
+      if (head.status !== 200) throw storeError(head, `a look at bucket ${config.bucket}`)
+    }, tools),
   }
 }
 

@@ -12,7 +12,17 @@ test('defaults: the recorded generate request, all embedded', () => {
     ...flags,
     data: undefined,
     limitS: null,
+    times: null,
   })
+})
+
+test('the clock of the model: the usual times, or others', () => {
+  const usual = { first_token: 800, input_token: 0.05, cached_token: 0.005, output_token: 15 }
+  expect(readOptions(['--model-clock'])).toMatchObject({ times: usual })
+  expect(readOptions(['--model-clock', '--json'])).toMatchObject({ times: usual, json: true })
+  const times = { first_token: 1, input_token: 2, cached_token: 3, output_token: 4 }
+  expect(readOptions(['--model-clock', '1,2,3,4'])).toMatchObject({ times })
+  expect(readOptions(['--model-clock=1,2,3,4'])).toMatchObject({ times })
 })
 
 test.each([...MODES, 'all'])('the mode %s is known and in the help', (mode) => {
@@ -34,6 +44,7 @@ test.each([
   [['--mode', 'all', '--request', 'x'], /--mode all.*no --request/],
   [['--mode', 'blocked', '--scope', 'x'], /--mode blocked.*no --scope/],
   [['--limit', 'soon'], /--limit must be greater than 0/],
+  [['--model-clock', '1,2'], /four numbers/],
   [['--unknown'], /--unknown/],
   [['positional'], /positional/],
 ])('%j is refused with a text', (args, text) => {

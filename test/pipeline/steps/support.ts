@@ -207,6 +207,7 @@ function memoryStore(objects: StepWorld['objects']): ObjectStore {
     delete: async (key) => void objects.delete(shortKey(key)),
     presign: async (key) => key,
     urlsLapse: async () => null,
+    isOn: () => true,
     metadataPrefix: 'x-amz-meta-',
   }
 }

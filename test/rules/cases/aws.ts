@@ -130,6 +130,26 @@ const exposure: Case[] = [
       },
     ],
   }),
+  bad(
+    'aws.storage.public-bucket-acl',
+    'written where it was read',
+    'aws_s3_bucket_acl',
+    { acl: 'public-read-write' },
+    {
+      actions: ['update'],
+      before: { acl: 'public-read' },
+    },
+  ),
+  fine(
+    'aws.storage.public-bucket-acl',
+    'read as before',
+    'aws_s3_bucket_acl',
+    { acl: 'public-read' },
+    {
+      actions: ['update'],
+      before: { acl: 'public-read' },
+    },
+  ),
   fine('aws.storage.public-bucket-acl', 'private', 'aws_s3_bucket_acl', { acl: 'private' }),
   fine('aws.storage.public-bucket-acl', 'log delivery', 'aws_s3_bucket', {
     grant: [{ permissions: ['WRITE'], type: 'Group', uri: 'http://acs.amazonaws.com/groups/s3/LogDelivery' }],

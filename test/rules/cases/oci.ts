@@ -29,7 +29,7 @@ export const ociCases: Case[] = [
     'Allow group Dev to manage all-resources in compartment dev',
   ),
   policy(fine, 'manage-all-in-compartment', 'a family', 'Allow group Dev to manage object-family in compartment dev'),
-  bad('oci.iam.long-lived-key', 'a key', 'oci_identity_customer_secret_key', { display_name: 'ci' }),
+  bad('oci.iam.long-lived-key', 'a key', 'oci_identity_customer_secret_key', { user_id: 'ocid1.user.x' }),
   fine('oci.iam.long-lived-key', 'deleted', 'oci_identity_customer_secret_key', null, deleted()),
   bad('oci.storage.public-bucket', 'reading', 'oci_objectstorage_bucket', { access_type: 'ObjectRead' }),
   bad('oci.storage.public-bucket', 'without the list', 'oci_objectstorage_bucket', {

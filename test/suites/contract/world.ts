@@ -46,6 +46,8 @@ export interface Session {
 }
 
 export interface World {
+  /** Address of the core. */
+  url: string
   sidecar: FakeSidecar
   model: FakeModel
   notifications: FakeNotifications
@@ -178,6 +180,7 @@ export async function startWorld(options: Options = {}): Promise<World> {
   const repository: World['repository'] = (files = { 'main.tf': '# nothing yet\n' }) =>
     git.addRepository({ owner: 'acme', name: `infra-${crypto.randomUUID()}`, content: { files } })
   return {
+    url: String(address),
     sidecar,
     model,
     notifications,

@@ -150,7 +150,7 @@ export const CHECKS: Check[] = [
       assert.deepEqual((await read(subject, '/healthz')).body, { status: 'ok' })
       assert.deepEqual((await read(subject, '/readyz')).body, {
         status: 'ok',
-        parts: { database: 'ok', cache: 'ok', queue: 'ok' },
+        parts: { database: 'ok', cache: 'ok', queue: 'ok', storage: 'ok' },
       })
     },
   ],

@@ -37,7 +37,7 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
   ],
   minio: [
     ...['src/aws', 'src/data', 'src/plan/state', 'pipeline/workspace', 'dev/object-store', 'npm:aws4fetch'],
-    'test/suites/world/minio',
+    ...['routes/health.ts', 'test/suites/contract/world.ts', 'test/suites/world/minio'],
   ],
   backends: [
     ...['pipeline/steps/plan/existing-state.ts', 'pipeline/kit/engine.ts', 'sidecars/iac/engine', 'sidecars/iac/jobs'],
@@ -65,7 +65,14 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
     'test/suites/world/collector',
   ],
   proxies: [
-    ...['routes/app.ts', 'routes/middleware.ts', 'routes/sse-answers.ts', 'src/events', 'src/access/caller-address.ts'],
+    ...[
+      'routes/app.ts',
+      'routes/health.ts',
+      'routes/middleware.ts',
+      'routes/sse-answers.ts',
+      'src/events',
+      'src/access/caller-address.ts',
+    ],
     ...['src/runtime/serve.ts', 'docs/examples/proxies', 'npm:@hono/node-server', 'test/suites/world/proxies'],
   ],
   prometheus: ['src/observe', 'test/suites/world/prometheus'],

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { usageOf } from '../../../../dev/scripted-model/clock.ts'
 import { type Conversation, call, type Reply, readConversation } from '../../../../dev/scripted-model/conversation.ts'
 import { decide } from '../../../../dev/scripted-model/start.ts'
 import { usualDialect } from '../../../../dev/scripted-model/wires.ts'
@@ -22,11 +23,11 @@ export async function startOracle(): Promise<Oracle> {
   const state = { code: '', path: '' }
   const server = createServer(async (request, response) => {
     const body = JSON.parse((await readBody(request, MAX_BODY)).toString('utf8')) as Record<string, unknown>
-    const question = usualDialect.read(body)
+    const question = usualDialect.read(body, request.url ?? '')
     const reply = answer(readConversation(question), state)
     response
       .writeHead(200, { 'content-type': 'application/json' })
-      .end(JSON.stringify(usualDialect.answer(question, reply, MODEL)))
+      .end(JSON.stringify(usualDialect.answer({ reply, usage: usageOf(question, reply), model: MODEL })))
   })
   const running = await listen(server, {})
   return Object.assign(state, running)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../../../../src/base/log.ts'
 import { openEventLog } from '../../../../src/events/event-log.ts'
 import { type Running, serve } from '../../../../src/runtime/serve.ts'
@@ -21,6 +21,8 @@ const LIMIT_MS = 120_000
 const CALLER = '127.0.0.7'
 /** Shorter than the time-outs of the configurations, and longer than the 5 s between two messages of a stream. */
 const IDLE_S = 7
+/** More than the limit of connections and requests that Envoy has where nothing is said. */
+const MANY = 1_100
 
 let core: TestCore
 let server: Running
@@ -92,6 +94,53 @@ describe.each(Object.keys(KINDS))('the core behind %s, as it is published', (nam
       await eventually(() => expect(core.context.events.openStreams).toBe(before))
     }
   })
+
+  it(
+    `holds ${MANY} streams at once, and answers beside them`,
+    async () => {
+      const streams: Frames[] = []
+      try {
+        for (let count = 0; count < MANY; count += 100)
+          streams.push(...(await Promise.all(Array.from({ length: 100 }, () => openStream(proxy, statusPath())))))
+        const frames = await Promise.all(streams.map(async ({ next }) => [await next(), await next()]))
+        expect(new Set(frames.map(([, frame]) => statusOf(frame ?? null)))).toEqual(new Set(['STARTED']))
+        expect((await ask(proxy, { path: '/api/v1/users/me' })).status).toBe(200)
+      } finally {
+        for (const stream of streams) stream.leave()
+      }
+      await eventually(() => expect(core.context.events.openStreams).toBe(0))
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'keeps a core whose cache does not answer',
+    async () => {
+      const cache = { ...core.context.cache, ping: () => new Promise<void>(() => {}) }
+      const app = await core.another({ context: { cache } })
+      let probes = 0
+      const silent = await serve(
+        async (request) => {
+          const answer = await app.fetch(request)
+          if (request.url.endsWith('/readyz')) probes++
+          return answer
+        },
+        { port: 0, hostname: '127.0.0.1' },
+      )
+      const proxy = await startProxy(name, silent.url, {
+        changes: [['health_uri /readyz', 'health_uri /readyz\n\t\thealth_interval 2s']],
+      })
+      try {
+        // nginx does not probe. HAProxy gives a core up after three probes that failed, the others after fewer.
+        if (name !== 'nginx') await vi.waitFor(() => expect(probes).toBeGreaterThan(4), { timeout: LIMIT_MS })
+        expect((await ask(proxy, { path: '/api/v1/users/me' })).status).toBe(200)
+      } finally {
+        await proxy.close()
+        await silent.close(1_000)
+      }
+    },
+    LIMIT_MS,
+  )
 
   it('compresses answers, and no streams', async () => {
     const answer = await ask(proxy, { path: '/api/openapi.json', headers: { 'accept-encoding': 'gzip' } })

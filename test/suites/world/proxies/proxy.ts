@@ -30,6 +30,11 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     program: process.env.CADDY,
     args: (file) => ['run', '--config', file, '--adapter', 'caddyfile'],
   },
+  envoy: {
+    file: 'envoy.yaml',
+    program: process.env.ENVOY,
+    args: (file) => ['--config-path', file, '--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'],
+  },
 }
 
 /** A proxy in front of a core. */
@@ -66,6 +71,7 @@ export async function startProxy(
   )
   await writeFile(pem, (await readFile(certificate, 'utf8')) + (await readFile(key, 'utf8')))
   const port = await freePort()
+  const coreHost = new URL(core).hostname.replace(/^\[|\]$/g, '')
   const at = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `${kind}_temp_path ${folder}/${kind};`,
@@ -83,6 +89,9 @@ export async function startProxy(
     // Caddy: a certificate of its own, no administration, one address
     ['{\n\tservers {', `{\n\tadmin off\n\tauto_https disable_redirects\n\tdefault_bind ${host}\n\tservers {`],
     ['platform.example.com {', `https://localhost:${port} {\n\ttls ${certificate} ${key}`],
+    // Envoy
+    ['address: "::", port_value: 443, ipv4_compat: true', `address: "${host}", port_value: ${port}`],
+    ['address: 127.0.0.1, port_value: 8000', `address: "${coreHost}", port_value: ${new URL(core).port}`],
     ...changes,
   ]
   let text = await readFile(join(EXAMPLES, kind.file), 'utf8')

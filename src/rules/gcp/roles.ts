@@ -1,21 +1,8 @@
-import { isJsonObject } from '../base/json.ts'
-import { audiencesOf, EVERY_PORT, isOpen, networkRules, type Opening, portRanges, protocolOf } from './network.ts'
-import { jsonOf } from './policies/document.ts'
-import { type Audience, conditionAudience } from './policies/tokens.ts'
-import type { Rule, Subject, View } from './rule.ts'
-import {
-  blocksAt,
-  blocksOf,
-  flagOf,
-  flagsAre,
-  hasValue,
-  isAbsent,
-  isUnknown,
-  jsonAt,
-  textOf,
-  textsOf,
-  viewOf,
-} from './view.ts'
+import { isJsonObject } from '../../base/json.ts'
+import { jsonOf } from '../policies/document.ts'
+import { type Audience, conditionAudience } from '../policies/tokens.ts'
+import type { Rule, Subject } from '../rule.ts'
+import { blocksAt, blocksOf, isAbsent, isUnknown, jsonAt, textOf, textsOf, viewOf } from '../view.ts'
 
 /** A role and its members. */
 interface Grant {
@@ -149,15 +136,8 @@ const ENTITIES = [
 ]
 const LISTS = ['google_storage_bucket_acl', 'google_storage_object_acl', 'google_storage_default_object_acl']
 
-/** Types of firewalls and of rules of firewall policies. */
-const FIREWALLS = [
-  'google_compute_firewall',
-  'google_compute_firewall_policy_rule',
-  'google_compute_network_firewall_policy_rule',
-  'google_compute_region_network_firewall_policy_rule',
-]
-
-export const gcpRules: Rule[] = [
+/** Who gets which role, and whose tokens are trusted. */
+export const gcpRoleRules: Rule[] = [
   {
     id: 'gcp.iam.public-project',
     title: 'Role on a project, folder or organization for everyone',
@@ -251,18 +231,6 @@ export const gcpRules: Rule[] = [
     check: (subject) => (isAbsent(subject, 'condition') ? grantsRole(...POLICY_ROLES)(subject) : []),
   },
   {
-    id: 'gcp.iam.escalation-role',
-    title: 'Custom role that leads to other permissions',
-    reason: 'With it a member changes policies, or acts as a service account with more permissions.',
-    fix: 'Leave these permissions out, and grant predefined roles on the one service account.',
-    severity: 'warning',
-    types: ['google_project_iam_custom_role', 'google_organization_iam_custom_role'],
-    check: (subject) =>
-      textsOf(subject, 'permissions')
-        .filter((permission) => ESCALATIONS.test(permission))
-        .map((permission) => `The role has ${permission}.`),
-  },
-  {
     id: 'gcp.iam.open-token-trust',
     title: 'Pool for the tokens of every customer of an issuer',
     reason:
@@ -294,16 +262,6 @@ export const gcpRules: Rule[] = [
     isBrokenBy: (subject) => grantsOf(subject).some(({ members }) => members.some((member) => WHOLE_POOL.test(member))),
   },
   {
-    id: 'gcp.iam.service-account-key',
-    title: 'Long-lived key of a service account',
-    reason: 'The key lasts for years, and its private part stands in the state of the engine.',
-    fix: 'Use workload identity or impersonation.',
-    severity: 'warning',
-    types: ['google_service_account_key'],
-    message: 'Creates a key of a service account.',
-    isBrokenBy: () => true,
-  },
-  {
     id: 'gcp.iam.default-account-full-scope',
     title: 'Machine with the default account and all scopes',
     reason: 'The default service account is often an editor of the project; every process on the machine is one too.',
@@ -326,7 +284,18 @@ export const gcpRules: Rule[] = [
           ),
       ),
   },
-  ...networkRules('gcp', FIREWALLS, openings),
+  {
+    id: 'gcp.iam.escalation-role',
+    title: 'Custom role that leads to other permissions',
+    reason: 'With it a member changes policies, or acts as a service account with more permissions.',
+    fix: 'Leave these permissions out, and grant predefined roles on the one service account.',
+    severity: 'warning',
+    types: ['google_project_iam_custom_role', 'google_organization_iam_custom_role'],
+    check: (subject) =>
+      textsOf(subject, 'permissions')
+        .filter((permission) => ESCALATIONS.test(permission))
+        .map((permission) => `The role has ${permission}.`),
+  },
   {
     id: 'gcp.storage.public-bucket',
     title: 'Bucket for everyone',
@@ -339,43 +308,6 @@ export const gcpRules: Rule[] = [
       grantsOf(subject).some(isPublic) ||
       [...textsOf(subject, 'role_entity'), ...textsOf(subject, 'entity')].some(isEveryone) ||
       PUBLIC_ACL.test(textOf(subject, 'predefined_acl') ?? ''),
-  },
-  {
-    id: 'gcp.storage.force-destroy',
-    title: 'Deletion does not ask whether it is empty',
-    reason: 'A later deletion takes everything inside with it, without a question.',
-    fix: 'Leave force_destroy (delete_contents_on_destroy) off where data matters.',
-    severity: 'warning',
-    types: [
-      'google_storage_bucket',
-      'google_bigquery_dataset',
-      'google_dns_managed_zone',
-      'google_spanner_instance',
-      'google_bigtable_instance',
-    ],
-    check: flagsAre(true, 'force_destroy', 'delete_contents_on_destroy'),
-  },
-  {
-    id: 'gcp.database.open-authorized-network',
-    title: 'Database open to the internet',
-    reason: 'Anyone can try logins against the database.',
-    fix: 'Name the networks, or use the private address or the connector.',
-    severity: 'error',
-    types: ['google_sql_database_instance', 'google_alloydb_instance'],
-    message: 'An authorized network admits every address.',
-    isBrokenBy: (subject) =>
-      isOpen(subject, 'settings.ip_configuration.authorized_networks.value') ||
-      isOpen(subject, 'network_config.authorized_external_networks.cidr_range'),
-  },
-  {
-    id: 'gcp.database.public-address',
-    title: 'Database with a public address',
-    reason: 'The database is reachable from outside; its authorized networks decide who may connect.',
-    fix: 'Set ipv4_enabled to false and use a private network.',
-    severity: 'info',
-    types: ['google_sql_database_instance'],
-    message: 'ipv4_enabled is true.',
-    isBrokenBy: (subject) => hasValue(subject, 'settings.ip_configuration.ipv4_enabled', true),
   },
   {
     id: 'gcp.database.public-dataset',
@@ -391,36 +323,4 @@ export const gcpRules: Rule[] = [
         ['special_group', 'iam_member'].some((key) => isEveryone(textOf(entry, key))),
       ),
   },
-  {
-    id: 'gcp.encryption.plain-cluster-secrets',
-    title: 'Secrets of the cluster without a key of their own',
-    reason: 'Secrets in the store of the cluster are protected by the encryption of the disk only.',
-    fix: 'Set database_encryption to ENCRYPTED with a key.',
-    severity: 'info',
-    types: ['google_container_cluster'],
-    message: 'database_encryption is DECRYPTED.',
-    isBrokenBy: (subject) => hasValue(subject, 'database_encryption.state', 'DECRYPTED'),
-  },
 ]
-
-function openings(subject: Subject): Opening[] {
-  if (flagOf(subject, 'disabled') === true || (textOf(subject, 'direction') ?? 'INGRESS').toUpperCase() !== 'INGRESS')
-    return []
-  if (subject.type === 'google_compute_firewall')
-    return openingsOf(textsOf(subject, 'source_ranges'), blocksOf(subject, 'allow'), 'protocol')
-  if (textOf(subject, 'action')?.toLowerCase() !== 'allow') return []
-  return blocksOf(subject, 'match').flatMap((match) =>
-    openingsOf(textsOf(match, 'src_ip_ranges'), blocksOf(match, 'layer4_configs'), 'ip_protocol'),
-  )
-}
-
-function openingsOf(sources: string[], allowed: View[], protocolKey: string): Opening[] {
-  return audiencesOf(sources).flatMap((audience) =>
-    allowed.flatMap((rule) => {
-      const protocol = protocolOf(textOf(rule, protocolKey))
-      if (isUnknown(rule, 'ports')) return []
-      const ports = textsOf(rule, 'ports')
-      return (ports.length === 0 ? [EVERY_PORT] : portRanges(ports)).map((range) => ({ audience, protocol, ...range }))
-    }),
-  )
-}

@@ -1,4 +1,4 @@
-import type { FaultClass } from '../table.ts'
+import type { FaultClass } from './table.ts'
 
 // The words of faults that several clouds have. A class of one cloud stands beside its table.
 
