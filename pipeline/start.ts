@@ -8,6 +8,7 @@ import { checkStateKeys } from '../src/data/storage/state-keys.ts'
 import { isPriced } from '../src/llm/prices.ts'
 import { notifyOfEvent } from '../src/notifications/notify.ts'
 import { startCancelWatch } from '../src/rounds/cancel.ts'
+import { shortenLeases } from '../src/rounds/transitions.ts'
 import { readRuleIds } from '../src/rules/ids.ts'
 import { type BootedProcess, bootProcess, readMetricsAddress, runEntry } from '../src/runtime/boot.ts'
 import { createRecordingWriter, readTextFile } from '../src/runtime/files.ts'
@@ -91,6 +92,7 @@ export async function startWorker(
   const cancellations = await startCancelWatch(context.sql, context.log)
   const queue = await startWorkingQueue(context.sql, context.log, {
     concurrency,
+    beforeLook: () => shortenLeases(context.sql),
     handle: async (roundId, signal) => {
       try {
         await runRound(context, roundId, modes, signal, { ...frame, cancellations })

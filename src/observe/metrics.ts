@@ -84,7 +84,7 @@ export function watchQueue(registry: Registry, sql: Db): void {
         { waiting: number; running: number; oldest_s: number }[]
       >`
         SELECT count(*) FILTER (WHERE waits) AS waiting, count(*) FILTER (WHERE NOT waits) AS running,
-               coalesce(extract(epoch FROM clock_timestamp() - min(created_at) FILTER (WHERE waits)), 0)::float8 AS oldest_s
+               greatest(extract(epoch FROM clock_timestamp() - min(created_at) FILTER (WHERE waits)), 0)::float8 AS oldest_s
         FROM (
           SELECT created_at, coalesce(lease_until < clock_timestamp(), true) AS waits
           FROM rounds WHERE finished_at IS NULL

@@ -78,7 +78,8 @@ const SOURCES = [
 ]
 
 function openingsOf(rule: View, protocolKey: string): Opening[] {
-  const protocol = protocolOf(textOf(rule, protocolKey))
+  // A protocol that nobody knows yet does not make a known port safe.
+  const protocol = protocolOf(textOf(rule, protocolKey) ?? 'tcp')
   const ports = portsOf(rule, protocol === 'all')
   if (ports === null) return []
   return audiencesOf(SOURCES.flatMap((key) => textsOf(rule, key))).map((audience) => ({ audience, protocol, ...ports }))
