@@ -7,6 +7,7 @@ import type { AllResult, DemoResult } from '../dev/demo/result.ts'
 import { withTemporaryFolder } from '../dev/files.ts'
 import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
 import { findInstalledEngine } from '../sidecars/iac/engine/find.ts'
+import { runDemo } from './lib/demo.ts'
 import { type Figure, percentile, type Section } from './lib/report.ts'
 
 const run = promisify(execFile)
@@ -21,7 +22,7 @@ const MAIN_AIM_S = 1.5
  * baseline of drift, import and apply is the same engine commands without the platform.
  */
 export async function benchModes(options: { runs: number }): Promise<Section> {
-  const runs = await repeat(options.runs, () => runDemo<AllResult>('--mode', 'all'))
+  const runs = await repeat(options.runs, () => runNewDemo<AllResult>('--mode', 'all'))
   const played = runs.flatMap(({ results }) => results)
   const modes = [...new Set(played.map(({ mode }) => mode))]
   const of = (mode: string, pick: (result: DemoResult) => number) =>
@@ -51,7 +52,7 @@ export async function benchModes(options: { runs: number }): Promise<Section> {
 
 /** Runs the main job several times on a new stack. The baseline is the same engine commands on as large a root. */
 export async function benchDemo(options: { runs: number }): Promise<Section> {
-  const played = await repeat(options.runs, () => runDemo<DemoResult>())
+  const played = await repeat(options.runs, () => runNewDemo<DemoResult>())
   const of = (pick: (result: DemoResult) => number) => median(played.map(pick))
   const byHand = await withHandEngine(BY_HAND.generate)
   const engine = of(({ engine_s }) => engine_s)
@@ -75,16 +76,9 @@ async function repeat<T>(runs: number, work: () => Promise<T>): Promise<T[]> {
   return results
 }
 
-/** Runs the demo on a new stack and parses its last line. Errors: its output when it fails. */
-const runDemo = <Result>(...args: string[]): Promise<Result> =>
-  withTemporaryFolder(async (folder) => {
-    const { stdout } = await run(process.execPath, ['dev/demo.ts', ...args, '--json', '--data', folder], {
-      cwd: PROJECT_ROOT,
-      env: { ...process.env, PLATFORM_PORT: undefined },
-      maxBuffer: 2 ** 26,
-    })
-    return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '{}') as Result
-  })
+/** Runs the demo on a new stack. */
+const runNewDemo = <Result>(...args: string[]): Promise<Result> =>
+  withTemporaryFolder((folder) => runDemo<Result>(folder, ...args))
 
 const init = ['init', '-no-color', '-input=false']
 const validate = ['validate', '-no-color']

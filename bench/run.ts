@@ -1,6 +1,7 @@
 import { FLAG, parseOptions, runCommand, TEXT, UsageError } from '../dev/command.ts'
 import { addEngineForStack } from '../dev/engine/provide.ts'
 import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
+import { benchClock } from './clock.ts'
 import { benchConsole } from './console.ts'
 import { benchEnqueue } from './enqueue.ts'
 import { benchHostile } from './hostile.ts'
@@ -17,7 +18,7 @@ const HELP = `npm run bench [-- options]
 
 Measures what is ours, prints a table and writes bench/results/<time>.json.
 
-  --only <names>   comma-separated: enqueue, stack, demo, modes, lists, sandbox, requests, streams, watchers,
+  --only <names>   comma-separated: enqueue, stack, demo, modes, clock, lists, sandbox, requests, streams, watchers,
                    hostile, plan-document, console, streams5000, lists1000000
   --quick          smaller numbers, to see that everything still runs
   --help
@@ -28,6 +29,7 @@ const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
   stack: () => benchStack(),
   demo: () => benchDemo({ runs: quick ? 1 : 5 }),
   modes: () => benchModes({ runs: quick ? 1 : 3 }),
+  clock: () => benchClock({ quick }),
   lists: () => benchLists({ sizes: quick ? [1_000] : [1_000, 10_000, 100_000], runs: quick ? 10 : 60 }),
   lists1000000: () => benchLists({ sizes: [quick ? 10_000 : 1_000_000], runs: quick ? 10 : 30 }),
   sandbox: () => benchSandbox({ runs: quick ? 10 : 60 }),

@@ -42,6 +42,8 @@ export interface ServerRequest {
   headers: Record<string, string>
   /** Throws `BodyTooLarge`. */
   body(): Promise<Buffer<ArrayBuffer>>
+  /** Fires when the caller has gone before the answer was sent. */
+  gone: AbortSignal
 }
 export interface ServerAnswer {
   status: number
@@ -62,7 +64,11 @@ export const startServer = (options: {
 }): Promise<Running> =>
   listen(
     createServer(async (incoming, response) => {
-      const request = requestOf(incoming, options.maxBodyBytes)
+      const gone = new AbortController()
+      response.once('close', () => {
+        if (!response.writableFinished) gone.abort()
+      })
+      const request = { ...requestOf(incoming, options.maxBodyBytes), gone: gone.signal }
       try {
         await send(response, await options.respond(request))
       } catch (error) {
@@ -73,7 +79,7 @@ export const startServer = (options: {
     { ...(options.port !== undefined && { port: options.port }) },
   )
 
-function requestOf(incoming: IncomingMessage, maxBodyBytes: number): ServerRequest {
+function requestOf(incoming: IncomingMessage, maxBodyBytes: number): Omit<ServerRequest, 'gone'> {
   const url = incoming.url ?? '/'
   const at = url.indexOf('?')
   return {

@@ -9,9 +9,15 @@ export interface Figure {
   aim?: number
   at_least?: boolean
 }
+export interface Table {
+  title: string
+  columns: string[]
+  rows: (string | number)[][]
+}
 export interface Section {
   title: string
   figures: Figure[]
+  tables?: Table[]
   notes?: string[]
 }
 
@@ -49,7 +55,19 @@ export function formatSection(section: Section): string {
   const lines = rows.map((row) =>
     `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
   )
-  return [section.title, ...lines, ...(section.notes ?? []).map((note) => `  ${note}`), ''].join('\n')
+  const tables = (section.tables ?? []).flatMap(formatTable)
+  return [section.title, ...lines, ...tables, ...(section.notes ?? []).map((note) => `  ${note}`), ''].join('\n')
+}
+
+/** Renders the rows under their columns: the first column to the left, and texts as well, numbers to the right. */
+function formatTable({ title, columns, rows }: Table): string[] {
+  const cells = [columns, ...rows.map((row) => row.map(String))]
+  const widths = columns.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)))
+  const isText = columns.map((_, at) => cells.slice(1).every((row) => !/^[-\d]/.test(row[at] ?? '') || at === 0))
+  const lines = cells.map((row) =>
+    row.map((cell, at) => (isText[at] ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  '),
+  )
+  return ['', `  ${title}`, ...lines.map((line) => `  ${line}`.trimEnd()), '']
 }
 
 /** Writes `bench/results/<time>.json` and `latest.json`. Returns the path of the former. */

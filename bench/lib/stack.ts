@@ -6,8 +6,11 @@ import { connect } from '../../src/data/db/pool.ts'
 import type { Sql } from '../../src/data/db/sql.ts'
 import { residentMegabytes } from './blocking.ts'
 
-export const startBenchStack = (folder: string, options: Pick<StackOptions, 'before_core'> = {}): Promise<Stack> =>
-  startStack({ folder, env: { ...process.env, PLATFORM_PORT: undefined }, embedded: true, ...options })
+export const startBenchStack = (
+  folder: string,
+  { env = {}, ...options }: Partial<Pick<StackOptions, 'before_core' | 'scripted_model' | 'env'>> = {},
+): Promise<Stack> =>
+  startStack({ folder, env: { ...process.env, PLATFORM_PORT: undefined, ...env }, embedded: true, ...options })
 
 /** Runs `work` with a new stack and a pool of its database. */
 export const withStack = <T>(work: (stack: Stack, sql: Sql) => Promise<T>): Promise<T> =>

@@ -53,9 +53,9 @@ const readRecordings = (list: unknown) =>
 
 const RECORDINGS = readRecordings(parse(readFileSync(new URL('recordings.yaml', import.meta.url), 'utf8')))
 
-/** Adds recordings to those of the file, which are looked at first. Errors: those of the schema. */
+/** Adds recordings, which are looked at before those of the file. Errors: those of the schema. */
 export const addRecordings = (list: readonly RecordingInput[]): void => {
-  RECORDINGS.push(...readRecordings(list))
+  RECORDINGS.unshift(...readRecordings(list))
 }
 
 /** Finds the work that is recorded for a request, with its placeholders filled in; null when there is none. */

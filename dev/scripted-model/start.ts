@@ -21,14 +21,17 @@ export interface ScriptedModelOptions {
   times?: ModelTimes
   /** Recorded work beside that of the file. */
   recordings?: readonly RecordingInput[]
-  /** Called when an answer has been sent. */
+  /** Called when an answer was sent, and when its caller did not wait for it. */
   onCall?: (call: PlayedCall) => void
 }
 
 /** One call of the scripted model. */
 export interface PlayedCall {
   question: Question
+  /** Of a stopped call, the output until then. */
   usage: Usage
+  /** True if its caller had gone before the end. */
+  stopped: boolean
   /** Milliseconds since 1970. */
   began_ms: number
   ended_ms: number
@@ -44,7 +47,7 @@ export type ScriptedModel = Awaited<ReturnType<typeof startScriptedModel>>
 export async function startScriptedModel({ port, times, recordings = [], onCall }: ScriptedModelOptions = {}) {
   addRecordings(recordings)
   const memory = createPrefixMemory()
-  const respond = async ({ method, path, body }: ServerRequest): Promise<ServerAnswer> => {
+  const respond = async ({ method, path, body, gone }: ServerRequest): Promise<ServerAnswer> => {
     const began_ms = Date.now()
     const arrived = performance.now()
     const dialect = dialectOf(path)
@@ -59,23 +62,30 @@ export async function startScriptedModel({ port, times, recordings = [], onCall 
     const usage = usageOf(question, reply, times && memory.add(question.model, layOut(question)))
     const answer = { reply, usage, model: MODEL }
     const { first_ms, output_ms } = durationOf(times ?? AT_ONCE, usage)
+    const elapsed = () => performance.now() - arrived
     const until = async (ms: number) => {
-      const left = arrived + ms - performance.now()
-      if (left > 0) await delay(left)
+      const left = ms - elapsed()
+      if (left > 0) await delay(left, undefined, { signal: gone })
     }
-    const told = () => onCall?.({ question, usage, began_ms, ended_ms: Date.now() })
+    const tell = () => {
+      const written = gone.aborted ? Math.min(1, Math.max(0, (elapsed() - first_ms) / output_ms)) : 1
+      const told = { ...usage, output: Math.round(usage.output * written) }
+      onCall?.({ question, usage: told, stopped: gone.aborted, began_ms, ended_ms: Date.now() })
+    }
     if (!question.stream) {
-      await until(first_ms + output_ms)
-      told()
+      await until(first_ms + output_ms).finally(tell)
       return { status: 200, body: dialect.answer(answer) }
     }
     const events = dialect.events(answer)
     async function* stream() {
-      for (const [index, event] of events.entries()) {
-        await until(first_ms + (output_ms * index) / Math.max(1, events.length - 1))
-        yield event
+      try {
+        for (const [index, event] of events.entries()) {
+          await until(first_ms + (output_ms * index) / Math.max(1, events.length - 1))
+          yield event
+        }
+      } finally {
+        tell()
       }
-      told()
     }
     return { status: 200, headers: { 'content-type': 'text/event-stream' }, body: stream() }
   }

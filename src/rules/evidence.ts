@@ -20,14 +20,25 @@ const EVIDENCE: Partial<Record<Cloud, Evidence>> = {
     types: `
       aws_cloudtrail aws_cloudtrail_event_data_store aws_config_configuration_recorder
       aws_config_configuration_recorder_status aws_config_delivery_channel aws_config_organization_*
-      aws_guardduty_detector aws_guardduty_organization_configuration aws_guardduty_publishing_destination
-      aws_securityhub_account aws_securityhub_organization_configuration aws_macie2_account aws_inspector2_enabler
-      aws_detective_graph aws_accessanalyzer_analyzer aws_flow_log aws_route53_query_log
+      aws_config_configuration_aggregator aws_config_conformance_pack aws_guardduty_detector* aws_guardduty_organization_*
+      aws_guardduty_member aws_guardduty_publishing_destination aws_guardduty_malware_protection_plan aws_securityhub_account
+      aws_securityhub_organization_configuration aws_securityhub_standards_subscription aws_securitylake_*
+      aws_macie2_account aws_macie2_organization_configuration aws_inspector2_enabler
+      aws_inspector2_organization_configuration aws_inspector2_member_association aws_detective_graph aws_detective_member
+      aws_detective_organization_*
+      aws_accessanalyzer_analyzer aws_flow_log aws_route53_query_log
       aws_route53_resolver_query_log_config_association aws_s3_bucket_logging aws_redshift_logging
       aws_wafv2_web_acl_association aws_wafregional_web_acl_association aws_wafv2_web_acl_logging_configuration
       aws_networkfirewall_logging_configuration aws_shield_protection`,
-    connections: 'aws_cloudfront_distribution.web_acl_id aws_cognito_user_pool.web_acl_arn',
-    retentions: 'aws_cloudwatch_log_group.retention_in_days aws_cloudtrail_event_data_store.retention_period',
+    connections: `
+      aws_cloudfront_distribution.web_acl_id aws_cloudfront_distribution.logging_config
+      aws_cloudtrail.cloud_watch_logs_group_arn aws_cloudtrail.insight_selector aws_eks_cluster.enabled_cluster_log_types
+      aws_lb.access_logs aws_elb.access_logs aws_api_gateway_stage.access_log_settings
+      aws_apigatewayv2_stage.access_log_settings aws_rds_cluster.enabled_cloudwatch_logs_exports
+      aws_db_instance.enabled_cloudwatch_logs_exports aws_opensearch_domain.log_publishing_options`,
+    retentions: `
+      aws_cloudwatch_log_group.retention_in_days aws_cloudtrail_event_data_store.retention_period
+      aws_config_retention_configuration.retention_period_in_days`,
   },
   azure: {
     types: `
@@ -67,10 +78,25 @@ export const isEvidence = (type: string): boolean => PATTERNS.some((pattern) => 
 /** A record that is kept at least so many days may be cut to them. */
 const ENOUGH_DAYS = 90
 
-/** The rules about records and watches that a plan takes away. */
-export const evidenceRules: Rule[] = Object.entries(EVIDENCE).flatMap(([cloud, evidence]) =>
-  rulesOf(cloud as Cloud, evidence),
-)
+const RECORDER = 'aws_config_configuration_recorder'
+
+/** The rules about records and watches that a plan takes away, or does not start. */
+export const evidenceRules: Rule[] = [
+  ...Object.entries(EVIDENCE).flatMap(([cloud, evidence]) => rulesOf(cloud as Cloud, evidence)),
+  {
+    id: 'aws.evidence.not-started',
+    title: 'Recorder that nothing starts',
+    reason: 'A new recorder of configurations records nothing until it is started.',
+    fix: 'Add aws_config_configuration_recorder_status with is_enabled true, after the delivery channel.',
+    severity: 'warning',
+    checkPlan: ({ resource_changes: changes }) =>
+      changes.some((change) => change.type === `${RECORDER}_status` && mainAction(change) !== 'delete')
+        ? []
+        : changes
+            .filter((change) => change.type === RECORDER && mainAction(change) === 'create')
+            .map(({ address }) => ({ resource: address, message: 'No status starts it.' })),
+  },
+]
 
 function rulesOf(cloud: Cloud, evidence: Evidence): Rule[] {
   const { connections, retentions } = evidence

@@ -180,6 +180,7 @@ const WORDS = new Map([
   ['internet', 'the internet'],
   ['0.0.0.0', 'all IPv4 addresses'],
   ['::', 'all IPv6 addresses'],
+  ['::0', 'all IPv6 addresses'],
 ])
 /** Longest prefix that counts as the internet; the largest private networks are 10.0.0.0/8 and fc00::/7. */
 const MAX_IPV4_PREFIX = 7

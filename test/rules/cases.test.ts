@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readRuleIds } from '../../src/rules/ids.ts'
 import { listRules, RULES, ruleTables } from '../../src/rules/index.ts'
 import { awsCases } from './cases/aws.ts'
+import { awsExposureCases } from './cases/aws-exposure.ts'
 import { azureCases } from './cases/azure.ts'
 import { commonCases } from './cases/common.ts'
 import { gcpCases } from './cases/gcp.ts'
@@ -17,6 +18,7 @@ const cases = [
   ...commonCases,
   ...networkCases,
   ...awsCases,
+  ...awsExposureCases,
   ...azureCases,
   ...gcpCases,
   ...ociCases,

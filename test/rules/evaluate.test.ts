@@ -296,3 +296,10 @@ describe('a rule that is told once a plan', () => {
     expect(findingsOf(silent('aws_lb.a'))).toMatchObject([{ resource: 'aws_lb.a' }])
   })
 })
+
+it('a recorder is started by a status in the same plan', () => {
+  const recorder = { type: 'aws_config_configuration_recorder', actions: ['create'], after: { name: 'r' } }
+  const status = { type: 'aws_config_configuration_recorder_status', actions: ['create'], after: { is_enabled: true } }
+  expect(idsIn([recorder])).toContain('aws.evidence.not-started')
+  expect(idsIn([recorder, status])).not.toContain('aws.evidence.not-started')
+})

@@ -65,6 +65,7 @@ export const awsAccessTable: Rule[] = tableRules(
 [FUNCTION_URL]
 ${DOCS}/lambda/latest/dg/urls-auth.html
 aws_lambda_function_url authorization_type NONE
+aws_lambda_permission function_url_auth_type NONE if principal=\\*
 
 [ADMIN_ATTACHMENT]
 ${DOCS}/aws-managed-policy/latest/reference/AdministratorAccess.html
@@ -86,6 +87,17 @@ ${DOCS}/cognito/latest/developerguide/identity-pools.html
 aws_cognito_identity_pool allow_unauthenticated_identities true
 ${DOCS}/msk/latest/developerguide/security.html
 aws_msk_cluster client_authentication.unauthenticated true
+${DOCS}/apigateway/latest/developerguide/http-api-develop.html
+aws_apigatewayv2_api target set if protocol_type=HTTP
+${DOCS}/appsync/latest/devguide/security-authz.html
+aws_appsync_graphql_api authentication_type API_KEY
+aws_appsync_graphql_api additional_authentication_provider?.authentication_type API_KEY
+${DOCS}/opensearch-service/latest/developerguide/fgac.html
+aws_opensearch_domain advanced_security_options.anonymous_auth_enabled true
+${DOCS}/memorydb/latest/devguide/clusters.acls.html
+aws_memorydb_cluster acl_name open-access
+${DOCS}/vpc-lattice/latest/ug/auth-policies.html
+aws_vpclattice_service,aws_vpclattice_service_network auth_type NONE|unset
 
 [METADATA]
 ${DOCS}/AWSEC2/latest/UserGuide/configuring-instance-metadata-options.html

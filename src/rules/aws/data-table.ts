@@ -143,6 +143,8 @@ ${DOCS}/appsync/latest/devguide/enabling-caching.html
 aws_appsync_api_cache transit_encryption_enabled false|unset
 ${DOCS}/emr/latest/ManagementGuide/emr-create-security-configuration.html
 aws_emr_security_configuration configuration.EncryptionConfiguration.EnableInTransitEncryption false|unset-inside
+${DOCS}/transfer/latest/userguide/create-server-ftp.html
+aws_transfer_server protocols FTP
 ${DOCS}/sagemaker/latest/dg/train-encrypt.html
 aws_sagemaker_data_quality_job_definition network_config.enable_inter_container_traffic_encryption false|unset
 

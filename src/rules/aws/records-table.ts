@@ -66,17 +66,25 @@ aws_cloudtrail enable_logging false
 aws_cloudtrail_event_data_store suspend true
 ${DOCS}/guardduty/latest/ug/guardduty_suspend-disable.html
 aws_guardduty_detector enable false
+aws_guardduty_detector datasources.s3_logs.enable false
+aws_guardduty_detector datasources.kubernetes.audit_logs.enable false
+aws_guardduty_detector_feature status DISABLED
 ${DOCS}/config/latest/developerguide/stop-start-recorder.html
 aws_config_configuration_recorder_status is_enabled false
 ${DOCS}/macie/latest/user/suspend-macie.html
 aws_macie2_account status PAUSED
+aws_macie2_classification_job job_status CANCELLED,USER_PAUSED
 ${DOCS}/AmazonCloudWatch/latest/monitoring/alarm-actions.html
-aws_cloudwatch_metric_alarm actions_enabled false
+aws_cloudwatch_metric_alarm,aws_cloudwatch_composite_alarm actions_enabled false
 
 [EVIDENCE_INCOMPLETE]
 ${DOCS}/awscloudtrail/latest/userguide/receive-cloudtrail-log-files-from-multiple-regions.html
 aws_cloudtrail is_multi_region_trail false|unset
 aws_cloudtrail include_global_service_events false
+aws_cloudtrail_event_data_store multi_region_enabled false
+${DOCS}/awscloudtrail/latest/userguide/logging-management-events-with-cloudtrail.html
+aws_cloudtrail event_selector.include_management_events false
+aws_cloudtrail event_selector[include_management_events!=false].read_write_type ReadOnly,WriteOnly
 ${DOCS}/awscloudtrail/latest/userguide/cloudtrail-log-file-validation-intro.html
 aws_cloudtrail enable_log_file_validation false|unset
 ${DOCS}/config/latest/developerguide/select-resources.html
@@ -87,5 +95,20 @@ aws_config_configuration_aggregator organization_aggregation_source.all_regions 
 ${DOCS}/guardduty/latest/ug/guardduty_organizations.html
 aws_guardduty_organization_configuration auto_enable_organization_members NONE
 aws_guardduty_organization_configuration auto_enable false
+aws_guardduty_organization_configuration_feature auto_enable NONE
+${DOCS}/securityhub/latest/userguide/accounts-orgs-auto-enable.html
+aws_securityhub_organization_configuration auto_enable false if organization_configuration.configuration_type!=CENTRAL
+aws_securityhub_standards_control control_status DISABLED
+${DOCS}/macie/latest/user/accounts-mgmt-ao-integrate.html
+aws_macie2_organization_configuration,aws_detective_organization_configuration auto_enable false
+${DOCS}/inspector/latest/user/adding-member-accounts.html
+aws_inspector2_organization_configuration auto_enable.ec2 false
+aws_inspector2_organization_configuration auto_enable.ecr false
+${DOCS}/vpc/latest/userguide/flow-log-records.html
+aws_flow_log traffic_type ACCEPT,REJECT
+${DOCS}/AmazonCloudWatch/latest/logs/Working-with-log-groups-and-streams.html
+aws_cloudwatch_log_group retention_in_days <90 if retention_in_days!=0 name=*cloudtrail*,*flow-log*,*flow_log*,*flowlog*,*aws-waf-logs*,*audit*
+aws_cloudtrail_event_data_store retention_period <90
+aws_config_retention_configuration retention_period_in_days <90
 `,
 )

@@ -1,3 +1,4 @@
+import { wordsOf } from '../../base/text.ts'
 import { type Statement, statementsIn } from '../policies/document.ts'
 import { allowsAnyone } from '../policies/public.ts'
 import { tokenAudience } from '../policies/tokens.ts'
@@ -7,39 +8,30 @@ import { blocksOf, isAbsent, isUnknown, jsonAt, textOf } from '../view.ts'
 /** Returns the statements of a policy of a resource, which says who may use it. */
 const resourcePolicy = (subject: Subject, key: string): Statement[] => statementsIn(jsonAt(subject, key))
 
-/** Types with a policy that states who may use the resource. */
-const RESOURCE_POLICIES = [
-  'aws_sqs_queue',
-  'aws_sqs_queue_policy',
-  'aws_sns_topic',
-  'aws_sns_topic_policy',
-  'aws_kms_key',
-  'aws_kms_key_policy',
-  'aws_kms_external_key',
-  'aws_kms_replica_key',
-  'aws_ecr_repository_policy',
-  'aws_secretsmanager_secret',
-  'aws_secretsmanager_secret_policy',
-  'aws_efs_file_system_policy',
-  'aws_backup_vault_policy',
-  'aws_glacier_vault',
-  'aws_cloudwatch_event_bus_policy',
-  'aws_dynamodb_resource_policy',
-  'aws_kinesis_resource_policy',
-  'aws_s3_access_point',
-  'aws_s3control_access_point_policy',
-  'aws_acmpca_policy',
-  'aws_cloudwatch_log_resource_policy',
-  'aws_codeartifact_domain_permissions_policy',
-  'aws_codeartifact_repository_permissions_policy',
-  'aws_glue_resource_policy',
-  'aws_media_store_container_policy',
-  'aws_msk_cluster_policy',
-  'aws_redshift_resource_policy',
-  'aws_ses_identity_policy',
-  'aws_sesv2_email_identity_policy',
+/** Types with a policy that states who may use the resource, without `aws_`. */
+const RESOURCE_POLICIES = wordsOf(`
+  acmpca_policy backup_vault_policy cloudsearch_domain_service_access_policy cloudwatch_event_bus_policy
+  cloudwatch_log_delivery_destination_policy cloudwatch_log_destination_policy cloudwatch_log_resource_policy
+  codeartifact_domain_permissions_policy codeartifact_repository_permissions_policy codebuild_resource_policy
+  dynamodb_resource_policy ecr_registry_policy ecr_repository_policy ecrpublic_repository_policy efs_file_system_policy
+  glacier_vault glacier_vault_lock glue_resource_policy kinesis_resource_policy kms_external_key kms_key kms_key_policy
+  kms_replica_external_key kms_replica_key media_store_container_policy msk_cluster_policy networkfirewall_resource_policy
+  oam_sink_policy organizations_resource_policy prometheus_resource_policy redshift_resource_policy
+  redshiftserverless_resource_policy s3_access_point s3control_access_point_policy s3control_bucket_policy
+  s3control_object_lambda_access_point_policy s3tables_table_bucket_policy s3tables_table_policy
+  s3vectors_vector_bucket_policy sagemaker_model_package_group_policy schemas_registry_policy secretsmanager_secret
+  secretsmanager_secret_policy ses_identity_policy sesv2_email_identity_policy sns_topic sns_topic_policy sqs_queue
+  sqs_queue_policy vpclattice_auth_policy vpclattice_resource_policy xray_resource_policy`).map((type) => `aws_${type}`)
+const POLICY_KEYS = [
+  'policy',
+  'access_policy',
+  'resource_policy',
+  'policy_document',
+  'delivery_destination_policy',
+  'content',
 ]
-const POLICY_KEYS = ['policy', 'access_policy', 'resource_policy', 'policy_document']
+/** Types that name one principal instead. */
+const PRINCIPALS = ['aws_cloudwatch_event_permission', 'aws_signer_signing_profile_permission']
 
 /** Whom resources and roles let in by their own policies. */
 export const awsResourcePolicyRules: Rule[] = [
@@ -95,9 +87,11 @@ export const awsResourcePolicyRules: Rule[] = [
     reason: 'Anyone with an AWS account, or without one, can do what the statement allows.',
     fix: 'Name the principals, or add a condition on the account, the organization or the source.',
     severity: 'error',
-    types: RESOURCE_POLICIES,
+    types: [...RESOURCE_POLICIES, ...PRINCIPALS],
     message: 'A statement of the resource policy allows everyone, without a condition that narrows who.',
-    isBrokenBy: (subject) => POLICY_KEYS.some((key) => allowsAnyone(resourcePolicy(subject, key))),
+    isBrokenBy: (subject) =>
+      POLICY_KEYS.some((key) => allowsAnyone(resourcePolicy(subject, key))) ||
+      (PRINCIPALS.includes(subject.type) && textOf(subject, 'principal') === '*' && isAbsent(subject, 'condition')),
   },
   {
     id: 'aws.iam.public-lambda-permission',

@@ -14,7 +14,9 @@ function openings(subject: Subject): Opening[] {
 }
 
 function openingsOf(rule: View): Opening[] {
-  const protocol = protocolOf(textOf(rule, 'protocol'))
+  // A protocol that nobody knows yet does not make a known port safe.
+  const known = textOf(rule, 'protocol') ?? ['tcp', 'udp'].find((name) => blocksOf(rule, `${name}_options`).length > 0)
+  const protocol = protocolOf(known ?? null)
   const ports = protocol === 'tcp' || protocol === 'udp' ? portsOf(rule, `${protocol}_options`) : [EVERY_PORT]
   return audiencesOf(textsOf(rule, 'source')).flatMap((audience) =>
     ports.map((range) => ({ audience, protocol, ...range })),

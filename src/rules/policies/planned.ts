@@ -20,6 +20,7 @@ const POLICY_KEYS = [
   'resource_policy',
   'policy_data',
   'policy_document',
+  'delivery_destination_policy',
 ]
 
 const DOCUMENTS = ['aws_iam_policy_document', 'google_iam_policy']

@@ -1,5 +1,6 @@
-"""Prints the checks of Checkov that look at resources, by identifier: their name, the argument that they read, and the
-words of their source, among which are the arguments of checks that read several."""
+"""Prints the checks of Checkov that look at resources, by identifier: their name, the argument that they read, the words
+of their source, among which are the arguments of checks that read several, and whether they look at several resources
+together."""
 
 import ast
 import glob
@@ -59,5 +60,5 @@ for path in glob.glob(f"{folder}/*/*.[jy]*"):
     body = yaml.safe_load(open(path, encoding="utf-8")) or {}
     read[body.get("metadata", {}).get("id")] = sorted(parts(attributes(body.get("definition", {}))))
 for check in graph.checks:
-    found[check.id] = {"name": check.name, "argument": None, "words": read.get(check.id, [])}
+    found[check.id] = {"name": check.name, "argument": None, "words": read.get(check.id, []), "several": True}
 print(json.dumps(found))

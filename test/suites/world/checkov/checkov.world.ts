@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { evaluateRules } from '../../../../src/rules/evaluate.ts'
 import { RULES } from '../../../../src/rules/index.ts'
-import { examplePlan } from './example-plans.ts'
+import { examplePlan, withNeighbours } from './example-plans.ts'
 import { type CloudVerdicts, checksOf, isHeldOut, readVerdicts } from './verdicts.ts'
 
 const python = process.env.WORLD_CHECKOV_PYTHON ?? ''
@@ -23,7 +23,7 @@ interface Example {
   passed: string[]
   resources: Record<string, Record<string, unknown>>
 }
-type Catalogue = Record<string, { name: string; argument: string | null; words: string[] }>
+type Catalogue = Record<string, { name: string; argument: string | null; words: string[]; several?: boolean }>
 
 let verdicts: Record<string, CloudVerdicts>
 let catalogue: Catalogue
@@ -80,15 +80,19 @@ function count({ check, failed, passed, resources }: Example, scores: Map<string
   const key = `${cloud} ${built.high ? 'high' : 'other'} ${built.class}, ${isHeldOut(check) ? 'held out' : 'seen'}`
   const score = scores.get(key) ?? { bad: 0, found: 0, good: 0, alarms: 0 }
   scores.set(key, score)
+  // A check over several resources names one of them, and the rules may name another.
+  const examined = (address: string) =>
+    catalogue[check]?.several ? withNeighbours(address, resources) : { [address]: resources[address] ?? {} }
   const messages = (address: string) =>
-    evaluateRules(examplePlan(address, resources[address] ?? {}), { targets: [], grades: {} })
+    evaluateRules(examplePlan(examined(address)), { targets: [], grades: {} })
       .findings.filter(({ rule_id }) => built.rules.includes(rule_id))
       .map(({ message }) => message)
-  // A check over several resources names one of them, and the rules may name another.
   const types = RULES.filter(({ id }) => built.rules.includes(id)).flatMap((rule) =>
-    'types' in rule ? rule.types : [],
+    'types' in rule ? (rule.types ?? []) : [],
   )
-  const isLookedAt = (address: string) => !check.startsWith('CKV2_') || types.includes(address.split('.')[0] ?? '')
+  const isLookedAt = (address: string) =>
+    !catalogue[check]?.several ||
+    Object.keys(examined(address)).some((each) => types.includes(each.split('.')[0] ?? ''))
   for (const address of failed.filter((each) => Object.hasOwn(resources, each) && isLookedAt(each))) {
     score.bad++
     if (messages(address).length > 0) score.found++

@@ -21,21 +21,38 @@ const META = new Set(['dynamic', 'lifecycle', 'depends_on', 'provider'])
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Makes the plan that creates one resource of an example, as Checkov reads it: a list of one value for an attribute, a
- * list of objects for blocks. No provider fills in defaults here: what the code leaves unset is null.
+ * Makes the plan that creates some resources of an example, as Checkov reads them: a list of one value for an attribute,
+ * a list of objects for blocks. No provider fills in defaults here: what the code leaves unset is null.
  */
-export function examplePlan(address: string, body: Body): Plan {
-  const [type = '', name = ''] = address.split('.')
-  const { value, unknown, expression } = plannedBody(body)
-  const change = { actions: ['create'], before: null, after: value, after_unknown: unknown, after_sensitive: {} }
-  const resource = { address, mode: 'managed', type, name }
+export function examplePlan(resources: Record<string, Body>): Plan {
+  const planned = Object.entries(resources).map(([address, body]) => {
+    const [type = '', name = ''] = address.split('.')
+    return { resource: { address, mode: 'managed', type, name }, ...plannedBody(body) }
+  })
   return parsePlan(
     JSON.stringify({
       format_version: '1.2',
       terraform_version: '1.11.4',
-      resource_changes: [{ ...resource, provider_name: 'example', change: { before_sensitive: false, ...change } }],
-      configuration: { root_module: { resources: [{ ...resource, expressions: expression }] } },
+      resource_changes: planned.map(({ resource, value, unknown }) => {
+        const change = { actions: ['create'], before: null, after: value, after_unknown: unknown, after_sensitive: {} }
+        return { ...resource, provider_name: 'example', change: { before_sensitive: false, ...change } }
+      }),
+      configuration: {
+        root_module: {
+          resources: planned.map(({ resource, expression }) => ({ ...resource, expressions: expression })),
+        },
+      },
     }),
+  )
+}
+
+/** Returns the resource of an example with those that it refers to, and that refer to it. */
+export function withNeighbours(address: string, resources: Record<string, Body>): Record<string, Body> {
+  const own = referencesIn(resources[address])
+  return Object.fromEntries(
+    Object.entries(resources).filter(
+      ([other, body]) => other === address || own.includes(other) || referencesIn(body).includes(address),
+    ),
   )
 }
 
@@ -70,13 +87,17 @@ function planned(value: unknown): Planned {
   if (Array.isArray(value)) {
     const items = joined(value.map(planned))
     return JSON.stringify(items.unknown).includes('true')
-      ? { ...items, expression: { references: ['unknown'] } }
+      ? { ...items, expression: { references: value.flatMap(referencesIn) } }
       : literal(value)
   }
   if (typeof value === 'string' && isComputed(value))
-    return { value: null, unknown: true, expression: { references: ['unknown'] } }
+    return { value: null, unknown: true, expression: { references: referencesIn(value) } }
   return literal(value)
 }
+
+/** Lists the resources that a text refers to. */
+const referencesIn = (value: unknown): string[] =>
+  JSON.stringify(value).match(/\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\.[\w-]+/g) ?? ['unknown']
 
 const literal = (value: unknown): Planned => ({ value, unknown: false, expression: { constant_value: value } })
 const joined = (items: Planned[]): Planned => ({
