@@ -38,7 +38,9 @@ it('all that is said about a merge request is as GitLab describes it', async () 
     'https://gitlab.com/Acme/Infra.git',
   )
   const answers = {
-    'GET %2FInfra': { body: { id: 42, default_branch: 'main', merge_method: 'ff', squash_option: 'default_off', archived: false } },
+    'GET %2FInfra': {
+      body: { id: 42, default_branch: 'main', merge_method: 'ff', squash_option: 'default_off', archived: false },
+    },
     'GET /approvals': { body: { approved: false, approved_by: [], user_can_approve: true, user_has_approved: false } },
     'POST /merge_requests': { status: 201, body: made },
     'POST /approve': { status: 201, body: { id: 84, iid: 5, approved_by: [{ user: { id: 1 } }] } },
