@@ -50,6 +50,14 @@ export const awsAccessTable: Rule[] = tableRules(
       severity: 'warning',
       says: 'gets a key that does not expire',
     },
+    SERVICE_WITHOUT_SOURCE: {
+      name: 'iam.service-without-source',
+      title: 'Function that a service may invoke for every customer',
+      reason: 'The service also acts for resources in other accounts, whose owners so invoke the function.',
+      fix: 'Set source_arn or source_account.',
+      severity: 'warning',
+      says: 'names a service without the account for which it acts',
+    },
     NO_SIGN_IN,
     METADATA: {
       name: 'compute.metadata-without-token',
@@ -78,6 +86,10 @@ ${attached('PowerUserAccess', 'IAMFullAccess')}
 [ACCESS_KEY]
 ${DOCS}/IAM/latest/UserGuide/id_credentials_access-keys.html
 aws_iam_access_key user set if status!=Inactive
+
+[SERVICE_WITHOUT_SOURCE]
+${DOCS}/lambda/latest/dg/permissions-function-services.html
+aws_lambda_permission principal *.amazonaws.com if !source_arn !source_account !principal_org_id
 
 [NO_SIGN_IN]
 ${DOCS}/apigateway/latest/developerguide/apigateway-control-access-to-api.html
