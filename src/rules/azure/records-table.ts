@@ -1,11 +1,9 @@
-import { EVIDENCE_INCOMPLETE, EVIDENCE_STOPPED, LOGGING } from '../classes.ts'
 import type { Rule } from '../rule.ts'
 import { tableRules } from '../table.ts'
 import { DOCS, WEB_APPS } from './types.ts'
 
 export const azureRecordsTable: Rule[] = tableRules(
   'azure',
-  { LOGGING, EVIDENCE_STOPPED, EVIDENCE_INCOMPLETE },
   `
 [LOGGING]
 ${DOCS}/aks/monitor-aks
