@@ -104,13 +104,15 @@ export function readDatabaseAddress(url: string): DatabaseAddress {
   const parameters = readParameters(query)
   const text = (name: string) => parameters.get(name) ?? ''
   const settings = [...parameters].filter(([name]) => SETTINGS.has(name))
+  const servers = readServers(hosts, parameters)
   return {
-    servers: readServers(hosts, parameters),
+    servers,
     user: text('user') || decodeOrKeep(colon === -1 ? userinfo : userinfo.slice(0, colon)),
     password: text('password') || (colon === -1 ? '' : decodeOrKeep(userinfo.slice(colon + 1))),
     database: text('dbname') || decodeOrKeep(path),
     tls: readTls(parameters),
-    target: oneOf(parameters, 'target_session_attrs', TARGETS) ?? 'any',
+    // libpq takes any. Several servers are a primary and its standbys, and the platform writes.
+    target: oneOf(parameters, 'target_session_attrs', TARGETS) ?? (servers.length > 1 ? 'read-write' : 'any'),
     is_balanced: oneOf(parameters, 'load_balance_hosts', BALANCING) === 'random',
     connect_timeout: positive(parameters, 'connect_timeout'),
     keepalive: text('keepalives') === '0' ? 0 : positive(parameters, 'keepalives_idle'),

@@ -22,8 +22,14 @@ export type RunningPostgres = Awaited<ReturnType<typeof startPostgres>>
  * programs for this machine.
  * @param options.port by default a free port
  * @param options.durable false turns fsync off, for tests
+ * @param options.settings further settings of the server
  */
-export async function startPostgres(options: { data_dir: string; port?: number; durable?: boolean }) {
+export async function startPostgres(options: {
+  data_dir: string
+  port?: number
+  durable?: boolean
+  settings?: Readonly<Record<string, string | number>>
+}) {
   const user = await findServerUser()
   const dataDir = await usableFolder(resolve(options.data_dir), user)
   await takeOwnership(dataDir)
@@ -100,12 +106,17 @@ async function launchOnPort(
   programs: Binaries,
   dataDir: string,
   user: SystemUser | null,
-  { port: wanted, durable }: { port?: number; durable?: boolean },
+  { port: wanted, durable, settings }: Omit<Parameters<typeof startPostgres>[0], 'data_dir'>,
 ) {
   for (let attempt = 1; ; attempt++) {
     const port = wanted ?? (await probePort())
     try {
-      const pid = await launch(programs, dataDir, user, { ...SETTINGS, ...(durable === false && HASTY), port })
+      const pid = await launch(programs, dataDir, user, {
+        ...SETTINGS,
+        ...(durable === false && HASTY),
+        ...settings,
+        port,
+      })
       return { port, pid }
     } catch (error) {
       if (!(error instanceof PortBusy) || wanted !== undefined || attempt === 3) throw error

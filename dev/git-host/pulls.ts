@@ -5,6 +5,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { createMiddleware } from 'hono/factory'
 import { isJsonObject, parseJson } from '../../src/base/json.ts'
 import { createKeyedLock, readText, withTemporaryFolder, writeAtomically } from '../files.ts'
+import type { Account } from './accounts.ts'
 import type { Disturbance } from './disturbances.ts'
 import {
   allowedMethods,
@@ -15,7 +16,7 @@ import {
   rulesFile,
   signedCommits,
 } from './merge-rules.ts'
-import { branchCommit, findRepository, git, gitOrThrow, type Repository } from './repositories.ts'
+import { branchCommit, defaultBranch, findRepository, git, gitOrThrow, type Repository } from './repositories.ts'
 
 export interface Pull {
   number: number
@@ -40,11 +41,11 @@ export interface Site {
   url: string
   data_dir: string
   user: string
-  token: string
+  accounts: readonly Account[]
 }
 export type HostEnv = {
   Bindings: HttpBindings
-  Variables: { authenticated: boolean; disturbance: Disturbance | undefined }
+  Variables: { authenticated: boolean; account: Account | null; disturbance: Disturbance | undefined }
 }
 type ApiEnv = HostEnv & { Variables: { repository: Repository } }
 
@@ -80,6 +81,15 @@ export function createApi(site: Site) {
     return c.json({ message, errors, status: String(status) }, status)
   })
   app.use(bodyLimit({ maxSize: 1_048_576 }))
+  app.get('/user', requireUser, (c) => {
+    if (c.var.account?.app) throw new HostError(403, 'Resource not accessible by integration')
+    return c.json({ login: site.user, type: 'User' })
+  })
+  app.use('/repos/:owner/:name/*', async (c, next) => {
+    const { lacks } = c.var.account ?? {}
+    if (lacks?.path.test(c.req.path)) throw new HostError(403, lacks.words)
+    await next()
+  })
   app.use('/repos/:owner/:name/*', requireRepository(site))
   const pulls = '/repos/:owner/:name/pulls' as const
   app.post(pulls, requireUser, async (c) => {
@@ -158,10 +168,19 @@ function addRules(app: Hono<ApiEnv>, site: Site): void {
     const rules = await readRules(c.var.repository)
     const { allow_merge_commit = true, allow_squash_merge = true, allow_rebase_merge = true } = rules
     const push = c.var.authenticated && rules.can_push !== false
-    const permissions = { admin: push && rules.is_admin === true, push, pull: true }
+    const isApp = c.var.account?.app === true
+    const default_branch = await defaultBranch(c.var.repository)
+    const permissions = { admin: push && rules.is_admin === true && !isApp, push: push && !isApp, pull: !isApp }
     return c.json({
-      ...{ name, full_name: `${owner}/${name}`, private: isPrivate, archived: rules.archived ?? false, permissions },
-      ...(push && { allow_merge_commit, allow_squash_merge, allow_rebase_merge }),
+      ...{
+        name,
+        full_name: `${owner}/${name}`,
+        private: isPrivate,
+        archived: rules.archived ?? false,
+        default_branch,
+        permissions,
+      },
+      ...(push && !isApp && { allow_merge_commit, allow_squash_merge, allow_rebase_merge }),
     })
   })
   app.get(`${at}/rules/branches/:branch`, async (c) => c.json((await readRules(c.var.repository)).rules ?? []))
@@ -241,7 +260,10 @@ export async function listPulls(repository: Repository): Promise<Pull[]> {
     pulls.map(async (pull) => {
       if (pull.state === 'closed') return pull
       const { head_sha, base_sha } = await commitsOf(repository, pull)
-      return { ...pull, head_sha: head_sha ?? pull.head_sha, base_sha: base_sha ?? pull.base_sha }
+      // GitHub closes a pull request when one of its branches is deleted.
+      const isGone = head_sha === null || base_sha === null
+      const closed = isGone ? { state: 'closed' as const, closed_at: secondsOf(new Date()) } : {}
+      return { ...pull, ...closed, head_sha: head_sha ?? pull.head_sha, base_sha: base_sha ?? pull.base_sha }
     }),
   )
 }

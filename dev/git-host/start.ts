@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import { join } from 'node:path'
@@ -12,6 +11,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
 import { writeAtomically } from '../files.ts'
 import { listen } from '../server.ts'
+import { type Account, findAccount } from './accounts.ts'
 import { loadCertificates } from './certificates.ts'
 import { createDisturbances, type Disturbance, type Disturbances } from './disturbances.ts'
 import { type MergeRules, rulesFile } from './merge-rules.ts'
@@ -42,6 +42,7 @@ export type GitHost = Awaited<ReturnType<typeof startGitHost>>
  * people. Anyone may read public repositories; pushes and changes over the API need `user` and `token`, as basic
  * authentication or the token alone as bearer. All data is in `data_dir`.
  * @param options.samples false leaves out the sample repositories
+ * @param options.accounts further accounts, with tokens of other kinds
  * @param options.path the path below which all of it is served, such as `/code`
  */
 export async function startGitHost(options: {
@@ -51,12 +52,13 @@ export async function startGitHost(options: {
   token: string
   samples?: boolean
   path?: string
+  accounts?: Account[]
 }) {
-  const { data_dir, user, token, path = '' } = options
+  const { data_dir, user, token, path = '', accounts = [] } = options
   const certificates = await loadCertificates(join(data_dir, 'tls'))
   const samples = options.samples === false ? [] : SAMPLES
   for (const sample of samples) await createRepository(data_dir, sample)
-  const site: Site = { url: '', data_dir, user, token }
+  const site: Site = { url: '', data_dir, user, accounts: [{ user, token }, ...accounts] }
   const disturbances = createDisturbances()
   const server = createAdaptorServer({
     fetch: new Hono<HostEnv>().route(path || '/', createApp(site, disturbances)).fetch,
@@ -111,7 +113,10 @@ function createApp(site: Site, disturbances: Disturbances) {
   })
   app.use(async (c, next) => {
     const header = c.req.header('authorization')
-    c.set('authenticated', isAuthenticated(site, header))
+    const isApi = new URL(c.req.url).pathname.includes('/api/v3/')
+    const account = findAccount(site.accounts, header, isApi)
+    c.set('account', account)
+    c.set('authenticated', account !== null)
     if (header && !c.var.authenticated) return unauthorized(c)
     await next()
   })
@@ -158,7 +163,7 @@ async function serveGit(site: Site, c: Context<HostEnv, '/:owner/:name/*'>, aske
   }
   const mayRead = repository !== null && !repository.private && service !== 'git-receive-pack'
   if (!c.var.authenticated && !mayRead) return unauthorized(c)
-  const refusal = service === 'git-receive-pack' ? repository?.rules.no_push : undefined
+  const refusal = service === 'git-receive-pack' ? (repository?.rules.no_push ?? c.var.account?.no_push) : undefined
   if (refusal !== undefined) return c.text(refusal, 403)
   if (!repository || !service) return c.text('Not Found', repository ? 403 : 404)
   if (c.req.method === 'GET') advertise(c.env.incoming, c.env.outgoing, repository, service)
@@ -168,16 +173,6 @@ async function serveGit(site: Site, c: Context<HostEnv, '/:owner/:name/*'>, aske
 
 const unauthorized = (c: Context): Response =>
   c.json({ message: 'Bad credentials', status: '401' }, 401, { 'www-authenticate': 'Basic realm="sample git host"' })
-
-function isAuthenticated(site: Site, header: string | undefined): boolean {
-  const [scheme = '', value = ''] = (header ?? '').split(' ', 2)
-  if (/^(bearer|token)$/i.test(scheme)) return same(value, site.token)
-  if (!/^basic$/i.test(scheme)) return false
-  return same(Buffer.from(value, 'base64').toString('utf8'), `${site.user}:${site.token}`)
-}
-
-const digest = (text: string) => createHash('sha256').update(text).digest()
-const same = (left: string, right: string): boolean => timingSafeEqual(digest(left), digest(right))
 
 const SERVICES = ['git-upload-pack', 'git-receive-pack'] as const
 type Service = (typeof SERVICES)[number]

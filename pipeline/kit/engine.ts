@@ -7,6 +7,7 @@ import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import { canonicalRepository } from '../../src/plan/state/managed-state.ts'
 import { basePath } from '../../src/repository/address.ts'
 import { isConfiguredHost, remoteUrl } from '../../src/repository/remote.ts'
+import { gitUser } from '../../src/repository/sign-in.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
 import {
   diagnosticsIn,
@@ -310,7 +311,7 @@ async function lendHostToken({
   const url = remoteUrl(git, round.session.workspace.uri)
   if (!isConfiguredHost(git, url) || basePath(git) !== '' || git.user === '' || git.token === '') return {}
   const offered = await context.iac.offers?.('module_credentials', signal).catch(() => false)
-  return offered ? { module_credentials: { origin: url.origin, user: git.user, token: git.token } } : {}
+  return offered ? { module_credentials: { origin: url.origin, user: gitUser(git), token: git.token } } : {}
 }
 
 /** Returns the user who cancelled the round, as far as this run knows; null when nobody has. */

@@ -33,23 +33,28 @@ interface BranchOptions {
  * from the commit at the end of the last round that counts. For a preview nothing is pushed: a missing branch starts at
  * the default branch, in the clone only. Errors: 502 when the remote cannot be reached, 500 with git's text when the
  * branch cannot be moved, 422 for a repository over the limits.
- * @returns the commit that is checked out
+ * @returns the commit that is checked out, and notes for the result of the round
  */
-export async function checkOutBranch(git: Git, options: BranchOptions): Promise<string> {
+export async function checkOutBranch(git: Git, options: BranchOptions): Promise<{ base: string; notes: string[] }> {
   const { branch, defaultBranch, round } = options
-  if (branch === defaultBranch) return await checkOut(git, 'HEAD', ['reset', '--quiet', '--hard'])
+  if (branch === defaultBranch) return { base: await checkOut(git, 'HEAD', ['reset', '--quiet', '--hard']), notes: [] }
   const isNew = round.number === 1 && round.attempt === 1 && round.base_commit === null
   const tip = isNew ? null : await fetchBranch(git, options)
   const target = tip === null ? null : await findStart(git, options, tip)
   const start = target ?? `refs/remotes/origin/${defaultBranch}`
   const commit = await checkOut(git, start, ['checkout', '--quiet', '-B', branch, start])
   // The lease names the commit read from the remote, so that a branch pushed meanwhile is never overwritten.
-  if (round.preview) return commit
+  const notes = tip === null && round.base_commit !== null ? [branchDeleted(branch, round.base_commit)] : []
+  if (round.preview) return { base: commit, notes }
   if (target === null || target !== tip) await push(git, { branch, lease: tip ?? '' })
   // A repository that was archived since the last round is told before the work, not after it.
   else await push(git, { branch, onlyAsks: true })
-  return commit
+  return { base: commit, notes }
 }
+
+const branchDeleted = (branch: string, commit: string): string =>
+  `The branch '${branch}' of the session is no longer at the git host, so this round began at the default branch, ` +
+  `without changes of earlier rounds that were not merged; the last of them is commit ${commit}.`
 
 /** Checks out a commit whose files fit the limits, and returns its id. */
 async function checkOut(git: Git, commit: string, args: string[]): Promise<string> {

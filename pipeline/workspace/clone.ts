@@ -53,8 +53,11 @@ const IGNORE_RULES = [
   ...['.terraformrc', 'terraform.rc', '*_key_file.pem', '*.sh', 'plan*.txt'],
 ]
 
-/** Disables a repository's attributes: no conversion enlarges a file, no attribute hides a change from a diff. */
-const ATTRIBUTES = '* -text !eol -ident -filter -working-tree-encoding !diff !merge !whitespace\n'
+/**
+ * Disables a repository's attributes: no conversion enlarges a file, no attribute hides a change from a diff. Filters
+ * stay, which tell of Git LFS: git has no program for any of them.
+ */
+const ATTRIBUTES = '* -text !eol -ident -working-tree-encoding !diff !merge !whitespace\n'
 
 /** Writes ignore rules and attributes to the git directory, outside of pull requests. Failures are logged. */
 export async function writeRules({ place }: Git, paths: Config['paths'], log: Logger): Promise<void> {

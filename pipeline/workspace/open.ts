@@ -64,10 +64,10 @@ async function checkOut(config: Config, round: ClaimedRound, place: GitPlace, op
   const git = createGit(config.git, uri, place, { resolver, signal })
   const defaultBranch = await cloneRepository(git, log)
   await writeRules(git, config.paths, log)
-  const base = await checkOutBranch(git, { branch, defaultBranch, round, log })
+  const { base, notes: told } = await checkOutBranch(git, { branch, defaultBranch, round, log })
   const { iacRoot, notes } = await removeUnsafeEntries(git, root_path, log)
   await writeMarker(place.workTree)
-  return { git, iacRoot, branch, defaultBranch, base, notes, paths: config.paths }
+  return { git, iacRoot, branch, defaultBranch, base, notes: [...told, ...notes], paths: config.paths }
 }
 
 function createWorkspace(checkout: Checkout): Workspace {

@@ -150,7 +150,7 @@ export const iacGenerator = defineChain({
           `listed does not exist, unless the list is cut.\n\n${fence('provider schema', providerSchema)}`,
     ),
   seesConversation: true,
-  tools: ['editing', 'inspection', 'webSearch', 'providerSchema', 'lastPlan'],
+  tools: ['inspection', 'webSearch', 'editing', 'providerSchema', 'lastPlan'],
   resultTool: () =>
     createResultTool({
       name: 'task_complete',

@@ -33,13 +33,18 @@ export async function startSendingQueue(sql: Sql, log: Logger) {
 /**
  * Starts the working half of the queue. It calls `handle` for each waiting round, at most `concurrency` concurrently,
  * and requeues every second the rounds whose worker died.
+ * @param options.beforeLook awaited before each look for such rounds
  * @param options.handle runs a round; if it rejects, the round is offered again. Its signal fires with the reason
  * `stopping` when this worker stops
  */
 export async function startWorkingQueue(
   sql: Sql,
   log: Logger,
-  options: { concurrency: number; handle: (roundId: number, signal: AbortSignal) => Promise<void> },
+  options: {
+    concurrency: number
+    handle: (roundId: number, signal: AbortSignal) => Promise<void>
+    beforeLook?: () => Promise<void>
+  },
 ) {
   const boss = await startBoss(sql, log, { supervise: true })
   const stopping = new AbortController()
@@ -58,8 +63,12 @@ export async function startWorkingQueue(
     { localConcurrency: options.concurrency, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 2 },
     handleMessage,
   )
+  const look = async () => {
+    await options.beforeLook?.()
+    await sweep(boss, sql, log)
+  }
   const sweeper = setInterval(() => {
-    sweep(boss, sql, log).catch((error) => log.warn('the look for interrupted rounds failed', { error }))
+    look().catch((error) => log.warn('the look for interrupted rounds failed', { error }))
   }, SWEEP_MS)
   return {
     /** Accepts no more rounds and aborts the running ones after `finishMs`; they have `handBackMs` to be requeued. */
@@ -134,8 +143,14 @@ const transactionDatabase = (db: Db): QueueDatabase => ({
   executeSql: async (text, values) => ({ rows: await db.unsafe(text, values, { types: 'driver' }) }),
 })
 
-/** Requeues up to 100 unfinished rounds without worker and message: expired, or not claimed within ten seconds. */
+/**
+ * Requeues up to 100 unfinished rounds without worker and message: expired, or not claimed within ten seconds. Messages
+ * are due at once, so one that is due later was sent before the clock of the database went back.
+ */
 async function sweep(boss: PgBoss, sql: Sql, log: Logger): Promise<void> {
+  await sql`
+    UPDATE pgboss.job SET start_after = clock_timestamp()
+    WHERE name = ${ROUND_QUEUE} AND state < 'active' AND start_after > clock_timestamp() + interval '1 minute'`
   const rows = await sql<{ id: number }[]>`
     SELECT r.id FROM rounds r
     WHERE r.finished_at IS NULL

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { basicAuthorization } from '../base/http.ts'
 import { readRepositoryPath, serverUrl } from '../repository/address.ts'
+import { apiHeaders } from '../repository/sign-in.ts'
 import {
   CREATE_LATE,
   createCalls,
@@ -11,7 +11,7 @@ import {
   pollUntilReady,
   pullNumber,
 } from './host.ts'
-import { azureMethod, azureReadiness, pullSchema, readEvaluations } from './readiness/azure-devops.ts'
+import { azureMethod, azureReadiness, pullSchema, readEvaluations, readTarget } from './readiness/azure-devops.ts'
 import { createOnce } from './repeat.ts'
 
 const API_VERSION = '7.1-preview'
@@ -38,7 +38,7 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
   const pulls = `${project}/_apis/git/repositories/${repo}/pullrequests`
   const calls = createCalls(access, {
     api,
-    headers: { authorization: basicAuthorization('', git.token), accept: 'application/json' },
+    headers: { ...apiHeaders(git), accept: 'application/json' },
     query: `?api-version=${git.base_url === '' ? API_VERSION : SERVER_API_VERSION}`,
   })
   return {
@@ -71,7 +71,7 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
     },
     merge: async (number, { commit, confirm, signal }) => {
       const call = calls(MERGE_LATE, signal)
-      const { assertAt, cannotBeMerged, notOpen, rethrowMoved } = mergeErrors(number, commit)
+      const { assertAt, assertTarget, cannotBeMerged, notOpen, rethrowMoved } = mergeErrors(number, commit)
       const pull = `${pulls}/${number}`
       const readOpen = async () => {
         const read = await call(pullSchema, 'GET', pull)
@@ -88,6 +88,8 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
       await call(v.unknown(), 'PUT', `${pull}/reviewers/${encodeURIComponent(id)}`, { vote: 10, id })
       const read = await readOpen()
       if (!read) return 'merged_before'
+      const target = await orNull(readTarget(call, pulls, read))
+      assertTarget(target?.base, target?.defaultBranch)
       const evaluations = await orNull(readEvaluations(call, project, read, number))
       const chosen = azureMethod(evaluations, git.merge_method)
       await confirm()

@@ -1,10 +1,11 @@
 import type { Actor } from '../access/audit/record.ts'
 import { badGateway, conflict, gatewayTimeout, notFound, PlatformError, sessionNotFound } from '../base/errors.ts'
 import { withTimeLimit } from '../base/time.ts'
+import { limitSpend } from '../budget/budget.ts'
 import type { Context } from '../context.ts'
 import type { RunTrace } from '../observe/run-trace.ts'
 import { compareWithDefaultBranch } from '../repository/head.ts'
-import { findSession } from '../sessions/find.ts'
+import { findSession, readReviewedCommit } from '../sessions/find.ts'
 import { recordPullRequest } from '../sessions/pull-requests.ts'
 import { composeDescription } from './evidence/compose.ts'
 import { readEvidence, readEvidenceRows } from './evidence/read-evidence.ts'
@@ -60,13 +61,17 @@ async function openPullRequest(
   if (rows.rounds.length === 0) throw notFound(`Session ${sessionUuid} has no rounds.`)
   const { uri, branch } = rows.session
   const host = createPullRequestHost(context, uri)
-  const { base, differs } = await compareWithDefaultBranch(context, uri, branch, signal)
+  const { base, exists, differs } = await compareWithDefaultBranch(context, uri, branch, signal)
+  if (!exists && (await hasReviewedCommit(context, sessionUuid))) throw branchMissing(rows.session)
   if (!differs) throw nothingChanged(rows.session)
   const trace = await openTrace(context, sessionUuid)
   const left = TOTAL_MS - HOST_MS - Math.ceil(performance.now() - start)
+  const llm = limitSpend(context, context.llm, { user_id: rows.session.user_id, round_id: null })
   const told = { ...rows.session, rounds: maskRounds(context.config, rows) }
   const [{ title, summary }, evidence] = await Promise.all([
-    writeText(context, told, { budgetMs: Math.min(TEXT_MS, left), signal, trace }).catch(throwAsServiceFailure),
+    writeText({ ...context, llm }, told, { budgetMs: Math.min(TEXT_MS, left), signal, trace }).catch(
+      throwAsServiceFailure,
+    ),
     readEvidence(context, rows, signal),
   ])
   signal.throwIfAborted()
@@ -77,6 +82,17 @@ async function openPullRequest(
   await recordPullRequest(context, sessionUuid, pullRequest, actor)
   return created
 }
+
+async function hasReviewedCommit({ sql }: Context, sessionUuid: string): Promise<boolean> {
+  const session = await findSession(sql, sessionUuid)
+  return session !== null && Boolean(await readReviewedCommit(sql, session.id))
+}
+
+const branchMissing = ({ uuid, branch }: { uuid: string; branch: string }) =>
+  conflict(
+    `The branch '${branch}' of session ${uuid} is no longer at the git host, so there is nothing to open a pull request ` +
+      'for: restore it there, or request another round, which begins at the default branch.',
+  )
 
 const nothingChanged = ({ uuid, in_flight }: { uuid: string; in_flight: boolean }) =>
   conflict(

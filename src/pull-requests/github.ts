@@ -1,8 +1,9 @@
 import { Octokit } from '@octokit/core'
 import * as v from 'valibot'
 import type { GitConfig } from '../../config/types.ts'
-import { basicAuthorization, type Fetch } from '../base/http.ts'
+import type { Fetch } from '../base/http.ts'
 import { readRepositoryPath, serverUrl } from '../repository/address.ts'
+import { apiHeaders, isGithubApp } from '../repository/sign-in.ts'
 import {
   CREATE_LATE,
   callProvider,
@@ -65,7 +66,7 @@ export const githubHost: HostFactory = (access, uri) => {
     },
     merge: async (number, { commit, confirm, signal }) => {
       const call = calls(MERGE_LATE, signal)
-      const { assertAt, cannotBeMerged, notOpen, rethrowMoved } = mergeErrors(number, commit)
+      const { assertAt, assertTarget, cannotBeMerged, notOpen, rethrowMoved } = mergeErrors(number, commit)
       const readMergeable = async () => {
         const pull = await call(pullSchema, `GET ${PULL}`, { pull_number: number })
         if (pull.merged && commit !== undefined && pull.head?.sha === commit) return { ...pull, isDone: true }
@@ -75,7 +76,9 @@ export const githubHost: HostFactory = (access, uri) => {
       }
       const waitUntilReady = () => pollUntilReady(readMergeable, { number, seconds: access.readinessSeconds, signal })
       let pull = await waitUntilReady()
-      const methods = pull.mergeable ? await githubMethods(call, pull.base?.ref, access.git.merge_method) : []
+      const permitted = pull.mergeable ? await githubMethods(call, pull.base?.ref, access.git.merge_method) : null
+      if (!pull.isDone) assertTarget(pull.base?.ref, permitted?.defaultBranch)
+      const methods = permitted?.methods ?? []
       for (let retries = 0; !pull.isDone; ) {
         if (!pull.mergeable) throw cannotBeMerged()
         await confirm()
@@ -94,7 +97,11 @@ export const githubHost: HostFactory = (access, uri) => {
       return 'merged_before'
     },
     readiness: (number, { commit, signal }) =>
-      githubReadiness(calls(MERGE_LATE, signal), number, { commit, preferred: access.git.merge_method }),
+      githubReadiness(calls(MERGE_LATE, signal), number, {
+        commit,
+        preferred: access.git.merge_method,
+        isApp: isGithubApp(access.git),
+      }),
   }
 }
 
@@ -108,7 +115,7 @@ function createOctokit({ git }: HostAccess): Octokit {
   octokit.hook.before('request', (options) => {
     options.headers.accept = 'application/vnd.github+json'
     options.headers['x-github-api-version'] = '2022-11-28'
-    options.headers.authorization = basicAuthorization(git.user, git.token)
+    Object.assign(options.headers, apiHeaders(git))
   })
   return octokit
 }

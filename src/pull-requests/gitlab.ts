@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { readRepositoryPath, serverUrl } from '../repository/address.ts'
+import { apiHeaders } from '../repository/sign-in.ts'
 import {
   CREATE_LATE,
   createCalls,
@@ -54,7 +55,7 @@ export const gitlabHost: HostFactory = (access, uri) => {
   const api = git.api_url || `${serverUrl(git)}/api/v4`
   const project = `${api}/projects/${encodeURIComponent(readRepositoryPath(git, uri).join('/'))}`
   const requests = `${project}/merge_requests`
-  const calls = followMoves(createCalls(access, { api, headers: { 'private-token': git.token } }), project)
+  const calls = followMoves(createCalls(access, { api, headers: apiHeaders(git) }), project)
   return {
     maxDescription: MAX_DESCRIPTION,
     create: async ({ title, description, head, base }, signal) => {
@@ -84,9 +85,13 @@ export const gitlabHost: HostFactory = (access, uri) => {
     },
     merge: async (number, { commit, confirm, signal }) => {
       const call = calls(MERGE_LATE, signal)
-      const { notOpen, rethrowMoved } = mergeErrors(number, commit)
+      const { assertTarget, notOpen, rethrowMoved } = mergeErrors(number, commit)
       const request = `${requests}/${number}`
       const settings = await orNull(readProject(call, project))
+      if (settings?.default_branch) {
+        const before = await orNull(call(requestSchema, 'GET', request))
+        if (before?.state === 'opened') assertTarget(before.target_branch, settings.default_branch)
+      }
       const squash = settings
         ? gitlabMethod(settings, git.merge_method).squash
         : git.merge_method === 'squash' || undefined

@@ -13,7 +13,7 @@ import {
 import { parseJson } from '../base/json.ts'
 import { MAX_MOVES, REDIRECTS } from '../repository/moved.ts'
 import { readLimit, whenText } from './limits.ts'
-import type { Readiness } from './readiness/findings.ts'
+import { describeTarget, type Readiness } from './readiness/findings.ts'
 
 interface NewPullRequest {
   title: string
@@ -252,7 +252,7 @@ function removeSecrets(git: GitConfig, text: string): string {
   const secrets = [
     git.token,
     encodeURIComponent(git.token),
-    ...[git.user, ''].map((user) => basicAuthorization(user, git.token).slice(6)),
+    ...[git.user, '', 'x-access-token'].map((user) => basicAuthorization(user, git.token).slice(6)),
   ]
   return secrets.filter((secret) => secret !== '').reduce((masked, secret) => masked.replaceAll(secret, '***'), text)
 }
@@ -297,6 +297,11 @@ export function mergeErrors(number: number, commit: string | undefined) {
     /** Throws when the provider reports a branch at another commit than the one to merge. */
     assertAt: (current: string | undefined): void => {
       if (commit !== undefined && current !== undefined && current !== commit) throw moved(commit)
+    },
+    /** Throws when the pull request leads into another branch than the default one. */
+    assertTarget: (base: string | null | undefined, defaultBranch: string | null | undefined): void => {
+      const text = describeTarget(base, defaultBranch)
+      if (text !== null) throw conflict(`Pull Request ${number} ${text} PR merge is not allowed.`)
     },
     /** Rethrows an error of a merge request; a 409 for a named commit means that the branch is at another one. */
     rethrowMoved: (error: unknown): never => {

@@ -1,5 +1,4 @@
 import { addRemote, fetch as fetchCommit, init } from 'isomorphic-git'
-import { basicAuthorization } from '../base/http.ts'
 import type { Slices } from '../base/slices.ts'
 import { createCheckedFetch } from './allowed-addresses.ts'
 import { createGitHttp, writeObjectRequest } from './git-http.ts'
@@ -87,8 +86,7 @@ export async function fetchObjects(
   const request = writeObjectRequest(url.href, hashes)
   let answer = await http.request(request())
   const auth = credentials(context, url).onAuth?.()
-  if (answer.statusCode === 401 && auth)
-    answer = await http.request(request({ authorization: basicAuthorization(auth.username, auth.password) }))
+  if (answer.statusCode === 401 && auth) answer = await http.request(request(auth.headers))
   if (answer.statusCode !== 200 || pack.length === 0)
     throw new Error(`the server answered ${answer.statusCode} to a fetch of files`)
   return pack

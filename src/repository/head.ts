@@ -13,6 +13,7 @@ import {
 import { createCheckedFetch } from './allowed-addresses.ts'
 import { createGitHttp } from './git-http.ts'
 import { type GitContext, isConfiguredHost, loggableUri, remoteUrl } from './remote.ts'
+import { gitAuthorization } from './sign-in.ts'
 
 const MAX_BYTES = 32 * 1024 * 1024
 
@@ -54,7 +55,7 @@ export function withDeadline(signal: AbortSignal | undefined, ms: number): Abort
 export function credentials(context: GitContext, url: URL) {
   const { git } = context.config
   if (!isConfiguredHost(git, url) || !git.user || !git.token) return {}
-  return { onAuth: () => ({ username: git.user, password: git.token }) }
+  return { onAuth: () => ({ headers: { authorization: gitAuthorization(git) } }) }
 }
 
 const LIST_TIMEOUT_MS = 20_000
@@ -85,15 +86,15 @@ function refuseRepository(context: GitContext, uri: string, error: unknown): nev
 }
 
 /**
- * Reads the default branch of a remote, and whether a branch has a commit that its head is not. Errors: 502 when it
- * cannot be read, 500 when its HEAD names no branch.
+ * Reads the default branch of a remote, and whether a branch is there and has a commit that its head is not. Errors:
+ * 502 when it cannot be read, 500 when its HEAD names no branch.
  */
 export async function compareWithDefaultBranch(
   context: GitContext,
   uri: string,
   branch: string,
   signal?: AbortSignal,
-): Promise<{ base: string; differs: boolean }> {
+): Promise<{ base: string; exists: boolean; differs: boolean }> {
   const options = { timeoutMs: LIST_TIMEOUT_MS, signal }
   const [head, commit] = await Promise.all([
     readRemoteHead(context, uri, options),
@@ -103,7 +104,7 @@ export async function compareWithDefaultBranch(
     throw badGateway(REPOSITORY_UNREACHABLE, error)
   })
   if (!head?.branch) throw internal('No match git default branch ls-remote')
-  return { base: head.branch, differs: commit !== null && commit !== head.commit }
+  return { base: head.branch, exists: commit !== null, differs: commit !== null && commit !== head.commit }
 }
 
 /** Reads the commit of a remote's branch; null when there is no such branch. Errors: plain, for the log only. */

@@ -1,10 +1,11 @@
 import { badRequest, type PlatformError } from '../base/errors.ts'
-import { basicAuthorization, type OutboundResponse, send } from '../base/http.ts'
+import { type OutboundResponse, send } from '../base/http.ts'
 import { readRepositoryPath } from './address.ts'
 import { createCheckedFetch } from './allowed-addresses.ts'
 import { READ_AGAIN } from './git-http.ts'
 import { credentials, withDeadline } from './head.ts'
 import { type GitContext, isConfiguredHost, loggableUri, remoteUrl } from './remote.ts'
+import { describeUnfitToken, tokenRefused } from './sign-in.ts'
 
 const TOTAL_MS = 20_000
 const LIMITS = { timeoutMs: 10_000, maxBytes: 4 * 1024 * 1024 }
@@ -21,6 +22,8 @@ export async function assertMayPush(context: GitContext, uri: string, signal?: A
   const url = remoteUrl(git, uri)
   const isOwn = isConfiguredHost(git, url)
   if (isOwn) readRepositoryPath(git, uri)
+  const unfit = isOwn ? describeUnfitToken(git) : null
+  if (unfit !== null) throw badRequest(unfit)
   const auth = credentials(context, url).onAuth?.()
   const answer = await ask(context, url, auth, signal).catch((error: unknown) => {
     signal?.throwIfAborted()
@@ -29,7 +32,7 @@ export async function assertMayPush(context: GitContext, uri: string, signal?: A
   })
   if (answer?.status !== 401 && answer?.status !== 403) return
   context.log.info('pushes are refused', { repository: loggableUri(uri), status: answer.status })
-  if (auth) throw refused(answer, auth.password)
+  if (auth) throw answer.status === 401 ? badRequest(tokenRefused(git)) : refused(answer, git.token)
   throw badRequest(
     isOwn
       ? 'The platform may not push to this repository, because no account of the git host is configured ' +
@@ -42,13 +45,13 @@ export async function assertMayPush(context: GitContext, uri: string, signal?: A
 async function ask(
   context: GitContext,
   url: URL,
-  auth: { username: string; password: string } | undefined,
+  auth: { headers: Record<string, string> } | undefined,
   signal: AbortSignal | undefined,
 ): Promise<OutboundResponse> {
   const fetch = await createCheckedFetch(context, url, signal)
   return await send(fetch, {
     url: `${url.href}/info/refs?service=git-receive-pack`,
-    headers: auth ? { authorization: basicAuthorization(auth.username, auth.password) } : {},
+    headers: auth?.headers ?? {},
     signal: withDeadline(signal, TOTAL_MS),
     ...LIMITS,
     ...READ_AGAIN,

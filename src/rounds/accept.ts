@@ -35,6 +35,10 @@ export async function acceptFirstRound(
   const query = storable(maskSecrets(input.query))
   const repo_uri = storable(input.repo_uri)
   const branch = branchName(context.now())
+  const isThere = async (uuid: string) => {
+    const found = await context.sql`SELECT 1 FROM sessions WHERE uuid = ${uuid}`
+    return found.length > 0
+  }
   return context.sql.begin(async (tx) => {
     const audit = auditInsert(
       tx,
@@ -60,7 +64,7 @@ export async function acceptFirstRound(
     const { uuid, round_id } = await openSession(tx, session, details)
     await context.queue.enqueue(tx, round_id)
     return uuid
-  })
+  }, isThere)
 }
 
 export interface NextRound extends RoundRequest {
@@ -79,15 +83,20 @@ export async function acceptRound(
   context: Pick<Context, 'sql' | 'queue' | 'cache' | 'log'>,
   input: NextRound,
 ): Promise<void> {
-  const accepted = await context.sql.begin(async (tx) => {
+  const isThere = async (roundId: number | null) => {
+    const found = await context.sql`
+      SELECT 1 FROM rounds r JOIN sessions s ON s.id = r.session_id
+      WHERE r.id = ${roundId} AND s.uuid = ${input.session_uuid}`
+    return found.length > 0
+  }
+  const roundId = await context.sql.begin(async (tx) => {
     if (input.resource_ids) await assertPreviewed(tx, input.session_uuid, input.resource_ids)
     const audit = tx`audit AS (${auditNextRound(tx, input)})`
-    const roundId = await openRound(tx, { ...input, query: storable(maskSecrets(input.query)) }, audit)
-    if (roundId === null) return false
-    await context.queue.enqueue(tx, roundId)
-    return true
-  })
-  if (accepted) await context.cache.delete(sessionAggregateKey(input.session_uuid))
+    const opened = await openRound(tx, { ...input, query: storable(maskSecrets(input.query)) }, audit)
+    if (opened !== null) await context.queue.enqueue(tx, opened)
+    return opened
+  }, isThere)
+  if (roundId !== null) await context.cache.delete(sessionAggregateKey(input.session_uuid))
   else await refuseRound(context, input)
 }
 

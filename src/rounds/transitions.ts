@@ -158,6 +158,32 @@ export const extendLease = transition(
   },
 )
 
+/**
+ * Shortens leases that end later than any that could be given now, because the clock of the database went back since:
+ * those of workers to `LEASE_SECONDS`, so that a worker that lives keeps its round, and those of parked rounds as if they
+ * began to wait now.
+ */
+export const shortenLeases = transition(
+  {
+    moves: { running: 'running', saving: 'saving', parked: 'parked', cancelling: 'cancelling' },
+    guard: 'the clock of the database went back by more than a minute since',
+    caller: 'worker, every second',
+  },
+  async (sql: Db): Promise<void> => {
+    const limit = sql`clock_timestamp() + interval '1 minute'`
+    await sql`
+      WITH late AS (
+        SELECT round_id, waiting_since - clock_timestamp() AS jump FROM applies WHERE waiting_since > ${limit} FOR UPDATE
+      ), moved AS (
+        UPDATE applies SET waiting_since = waiting_since - jump FROM late WHERE applies.round_id = late.round_id
+      )
+      UPDATE rounds SET lease_until = CASE
+        WHEN parked THEN lease_until - (SELECT jump FROM late WHERE round_id = rounds.id)
+        ELSE clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}) END
+      WHERE finished_at IS NULL AND lease_until > ${limit} AND (NOT parked OR id IN (SELECT round_id FROM late))`
+  },
+)
+
 /** Writes a status of a run, and notifies all processes that listen for changes of its session. Throws `LeaseLost`. */
 export const appendStatus = transition(
   { moves: stay, fence: 'checked', status: 'that of the step', caller: 'worker, at each step of a round' },
@@ -411,7 +437,7 @@ export interface WrittenEnd {
   message: string
   /** Head of the session branch. Null keeps the head of the previous round. */
   commit: string | null
-  /** JSON text; null stores nothing. */
+  /** JSON text, in which the tokens and the cost are replaced by those of all runs of the round; null for none. */
   usage: string | null
   result: string | null
 }
@@ -440,9 +466,15 @@ export const endRound = transition(
         reviewed_commit = CASE WHEN ${status === 'completed' && !round.preview}
           THEN coalesce(${commit}, nullif(reviewed_commit, '')) ELSE reviewed_commit END
       WHERE id = ${round.session.id}`
+    // The meter of this run does not know the calls of earlier runs of the round, nor those that failed.
     await tx`
-      UPDATE rounds SET finished_at = clock_timestamp(), lease_until = NULL, usage = ${usage}::jsonb,
-        result = ${result}::jsonb
+      UPDATE rounds SET finished_at = clock_timestamp(), lease_until = NULL, result = ${result}::jsonb,
+        usage = coalesce(
+          (SELECT coalesce(${usage}::jsonb, '{}') || jsonb_build_object(
+             'input_tokens', input_tokens, 'cached_tokens', cached_tokens, 'output_tokens', output_tokens,
+             'cost_usd', CASE WHEN unpriced_calls = 0 THEN round(cost_usd::numeric, 6) END)
+           FROM round_spend WHERE round_id = ${round.id}),
+          ${usage}::jsonb)
       WHERE id = ${round.id}`
   },
 )
@@ -621,6 +653,7 @@ export const TRANSITIONS = {
   openRound,
   claimRound,
   extendLease,
+  shortenLeases,
   appendStatus,
   claimProject,
   parkRound,

@@ -37,11 +37,12 @@ export function evaluateRules(
   { targets, grades, unasked = [], code = [] }: EvaluationOptions,
 ): CodeFindings {
   const { subjects, unread } = completePolicies(plan, subjectsOf(plan), code)
+  const judged = new Set(subjects.filter(({ type }) => RULED.has(type)).map(({ address }) => address))
   const expressions = expressionsByAddress(plan)
   const context: PlanContext = {
     outside: new Set(changesOutsideTargets(plan, targets).map(({ address }) => address)),
     unasked: new Set(unasked),
-    unread,
+    unread: unread.filter((address) => judged.has(address)),
     expressionsOf: (address) => expressions.get(withoutIndexes(address)) ?? NOTHING,
   }
   const forgotten = plan.resource_changes.filter((resource) => mainAction(resource) === 'forget')
@@ -68,6 +69,9 @@ export function evaluateRules(
 }
 
 const NOTHING: JsonObject = {}
+
+/** Types that rules name. What others call a policy says nothing of access, such as how long logs are kept. */
+const RULED = new Set(RULES.flatMap((rule) => ('types' in rule && rule.types) || []))
 
 /** Returns messages of one rule about one resource, without faults that existed before an update. */
 function messagesOf(rule: ResourceRule, subject: Subject, context: PlanContext): string[] {

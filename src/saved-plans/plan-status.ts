@@ -77,7 +77,7 @@ export async function readNewestPlan(sql: Db, uuid: string): Promise<NewestPlan 
     JOIN saved_plans p ON p.session_id = s.id
     JOIN rounds r ON r.id = p.round_id
     LEFT JOIN rounds e ON e.id = p.ended_by
-    WHERE s.uuid = ${uuid} ORDER BY p.saved_at DESC LIMIT 1`
+    WHERE s.uuid = ${uuid} ORDER BY p.round_id DESC LIMIT 1`
   if (!row) return null
   const {
     round_id,

@@ -93,7 +93,7 @@ export async function listAppliedPlans(sql: Db, sessionId: number): Promise<Appl
   const rows = await sql<AppliedPlan[]>`
     SELECT commit, targets, changes FROM saved_plans p WHERE session_id = ${sessionId} AND end_reason = 'used'
       AND EXISTS (SELECT 1 FROM statuses s WHERE s.round_id = p.ended_by AND s.status = 'completed')
-    ORDER BY ended_at DESC`
+    ORDER BY ended_by DESC`
   const whole = rows.findIndex(({ targets }) => targets.length === 0)
   return whole < 0 ? rows : rows.slice(0, whole + 1)
 }

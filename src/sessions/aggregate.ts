@@ -150,7 +150,7 @@ async function readLockChange(tx: Transaction, uuid: string): Promise<LockChange
     SELECT action = 'session_locked' AS locked, actor AS by, at, (detail->'round')::integer AS round,
            detail->>'reason' AS reason
     FROM audit_records WHERE session_uuid = ${uuid} AND action IN ('session_locked', 'session_unlocked')
-    ORDER BY at DESC, id DESC LIMIT 1`
+    ORDER BY id DESC LIMIT 1`
   return change ?? null
 }
 
@@ -158,26 +158,26 @@ async function readRounds(tx: Transaction, sessionId: number) {
   const artifacts = <Own>(table: string, own: Query) => tx<(ArtifactRow & Own)[]>`
     SELECT t.round_id, t.id, a.uri, a.content_type, a.file_size_bytes, ${own}, t.created_at
     FROM ${tx(table)} t JOIN artifacts a ON a.id = t.artifact_id
-    WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY t.created_at, t.id`
+    WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY t.id`
   return {
     rounds: await tx<StoredRound[]>`
       SELECT id, number, query, preview, usage, result->'state_question' AS state_question, created_at FROM rounds
       WHERE session_id = ${sessionId} ORDER BY number, id`,
     statuses: await tx<(RoundRow & { status: Status; message: string | null; created_at: string })[]>`
       SELECT round_id, status, message, created_at FROM statuses
-      WHERE session_id = ${sessionId} ORDER BY created_at, id`,
+      WHERE session_id = ${sessionId} ORDER BY id`,
     reports: await artifacts<{ type: ReportType }>('reports', tx`t.type`),
     compliance_checks: await artifacts<{ passed: boolean }>('compliance_checks', tx`t.passed`),
     plans: await tx<(ArtifactRow & { targets: string[]; document_uri: string | null })[]>`
       SELECT t.round_id, t.id, a.uri, a.content_type, a.file_size_bytes, t.targets, d.uri AS document_uri, t.created_at
       FROM engine_plans t JOIN artifacts a ON a.id = t.artifact_id LEFT JOIN artifacts d ON d.id = t.document_artifact_id
-      WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY t.created_at, t.id`,
+      WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY t.id`,
     code_changes: await artifacts<{ file_name: string }>('code_changes', tx`t.file_name`),
     previews: await artifacts<Pick<RoundDetail['previews'][number], 'counts'>>('previews', tx`t.counts`),
     outputs: await artifacts<{ step: string; exit_code: number | null }>('engine_outputs', tx`t.step, t.exit_code`),
     pull_requests: await tx<(RoundRow & PullRequest)[]>`
       SELECT round_id, provider, number, url FROM pull_requests
-      WHERE round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY created_at, id`,
+      WHERE round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY id`,
     attempts: await readAttempts(tx, sessionId),
   }
 }

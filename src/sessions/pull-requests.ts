@@ -48,6 +48,6 @@ export async function findLatestPullRequest(sql: Db, sessionUuid: string): Promi
   const [row] = await sql<PullRequest[]>`
     SELECT p.provider, p.number, p.url FROM pull_requests p
     JOIN rounds r ON r.id = p.round_id JOIN sessions s ON s.id = r.session_id
-    WHERE s.uuid = ${sessionUuid} ORDER BY p.created_at DESC, p.id DESC LIMIT 1`
+    WHERE s.uuid = ${sessionUuid} ORDER BY p.id DESC LIMIT 1`
   return row ?? null
 }

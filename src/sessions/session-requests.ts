@@ -28,7 +28,7 @@ export async function readSessionRequests(
 ): Promise<SessionRequest[]> {
   const rows = await sql<Row[]>`
     SELECT r.number, r.mode, r.query, r.result,
-      (SELECT s.status FROM statuses s WHERE s.round_id = r.id ORDER BY s.created_at DESC, s.id DESC LIMIT 1) AS status
+      (SELECT s.status FROM statuses s WHERE s.round_id = r.id ORDER BY s.id DESC LIMIT 1) AS status
     FROM rounds r WHERE r.session_id = ${round.session.id} AND r.number <= ${round.number}
       AND (NOT r.preview OR r.number = ${round.number})
     ORDER BY r.number`

@@ -27,6 +27,17 @@ describe('the servers of a database URL', () => {
   ])('%s', (url, expected) => expect(servers(url)).toEqual(expected))
 })
 
+describe('the server that is wanted', () => {
+  it.each([
+    ['postgresql://a,b/d', 'read-write'],
+    ['postgresql:///d?host=a,b', 'read-write'],
+    ['postgresql://a,b/d?target_session_attrs=any', 'any'],
+    ['postgresql://a/d', 'any'],
+  ])('of several, the platform takes the server that can be written to: %s', (url, target) => {
+    expect(readDatabaseAddress(url).target).toBe(target)
+  })
+})
+
 describe('user, password and name', () => {
   it.each([
     ['postgresql://u:p%40%2F@h/d', 'u', 'p@/', 'd'],

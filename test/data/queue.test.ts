@@ -3,6 +3,7 @@ import { silentLogger } from '../../src/base/log.ts'
 import { connect } from '../../src/data/db/pool.ts'
 import { STOPPING, startSendingQueue, startWorkingQueue } from '../../src/data/queue.ts'
 import { eventually } from '../helpers/eventually.ts'
+import { jumpClock } from '../helpers/jump-clock.ts'
 import { createEmptyDatabase, provideDatabase } from '../helpers/postgres.ts'
 import { startOnce } from '../helpers/start-once.ts'
 import { untilAborted } from '../helpers/until-aborted.ts'
@@ -92,6 +93,14 @@ describe('the queue of rounds', () => {
     await send(9)
     await reached(1)
     expect(calls.map((call) => call.round_id)).toEqual([9])
+  })
+
+  it('delivers what was sent before the clock of the database went back', async () => {
+    await send(9)
+    await jumpClock(db.sql, -1)
+    const { handle, reached } = handler()
+    await work(handle)
+    await reached(1)
   })
 
   it('waits for running rounds before it stops, then aborts them', async () => {

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Account } from '../../dev/git-host/accounts.ts'
 import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
@@ -9,7 +10,7 @@ import { createTestCore, type TestCore } from './core.ts'
 import { type ModelServer, modelConfig, script, startModelServer, toolCall } from './model-server.ts'
 
 /** Starts a git host on this machine whose certificate this process accepts. `close` also removes its folder. */
-export async function startTrustedHost(options: { path?: string } = {}): Promise<GitHost> {
+export async function startTrustedHost(options: { path?: string; accounts?: Account[] } = {}): Promise<GitHost> {
   const folder = await mkdtemp(join(tmpdir(), 'git-host-'))
   const host = await startGitHost({
     data_dir: folder,

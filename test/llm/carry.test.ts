@@ -163,6 +163,52 @@ describe('what a provider accepts', () => {
     ])
   })
 
+  /** Where the requests of a conversation ask for their beginning to be cached, as turn and block. */
+  const marksIn = (turns: { content: object[] }[]) =>
+    turns.flatMap(({ content }, turn) =>
+      content.flatMap((block, at) => ('cache_control' in block || 'cachePoint' in block ? [`${turn}.${at}`] : [])),
+    )
+  const called = (count: number) => {
+    const ids = Array.from({ length: count }, (_, index) => `call_${index}`)
+    return [
+      { role: 'assistant', content: null, tool_calls: ids.map((id) => ({ id, name: 'look', arguments: '{}' })) },
+      ...ids.map((id) => ({ role: 'tool', tool_call_id: id, content: 'result' })),
+    ] as Message[]
+  }
+  const look = { name: 'look', description: '', parameters: { type: 'object', properties: {} } }
+  const CLAUDES = [
+    ['anthropic/claude-haiku-4-5', 'https://api.anthropic.com', { content: [], stop_reason: 'end_turn' }],
+    [
+      'bedrock/anthropic.claude-haiku-4-5-v1:0',
+      'https://bedrock-runtime.us-east-1.amazonaws.com',
+      { output: { message: { content: [{ text: 'ok' }] } }, stopReason: 'end_turn' },
+    ],
+  ] as const
+
+  it.each(
+    CLAUDES,
+  )('%s reads from the cache what the request before ended with, however many calls follow', async (model, host, answer) => {
+    const credentials = model.startsWith('bedrock') ? 'AWS_BEARER_TOKEN_BEDROCK' : 'ANTHROPIC_API_KEY'
+    const llm = setup(host, [answer], model, credentials, { AWS_REGION: 'us-east-1' })
+    const conversation: Message[] = [{ role: 'system', content: 'rules' }, question]
+    const endOfQuestion = model.startsWith('bedrock') ? '0.1' : '0.0'
+    await llm.complete({ role: 'main', messages: conversation, tools: [look, { ...look, name: 'report' }] })
+    expect(marksIn(bodies[0].messages)).toEqual([endOfQuestion])
+    const longer = [...conversation, ...called(30)]
+    await llm.complete({ role: 'main', messages: longer, tools: [look, { ...look, name: 'report' }] })
+    expect(marksIn(bodies[1].messages)).toEqual([endOfQuestion, model.startsWith('bedrock') ? '2.30' : '2.29'])
+    expect(JSON.stringify(bodies[1].system)).toMatch(/cache_control|cachePoint/)
+    // Nobody continues a request whose only tool ends it: the rules are marked, the query is not.
+    await llm.complete({ role: 'main', messages: conversation, tools: [look] })
+    await llm.complete({ role: 'main', messages: conversation })
+    for (const body of bodies.slice(2)) {
+      expect(marksIn(body.messages)).toEqual([])
+      expect(JSON.stringify(body.system)).toMatch(/cache_control|cachePoint/)
+    }
+    await llm.complete({ role: 'main', messages: [...conversation, ...called(1)], tools: [look] })
+    expect(marksIn(bodies[4].messages)).toHaveLength(2)
+  })
+
   const claudeOf = (model: string) =>
     setup('https://api.anthropic.com', [{ content: [], stop_reason: 'end_turn' }], model, 'ANTHROPIC_API_KEY')
 

@@ -128,6 +128,69 @@ describe('a repository that was renamed', () => {
   })
 })
 
+describe('branches that change at the host', () => {
+  const codesOf = async (uuid: string, repository: string) =>
+    (await readMergeReadiness(core.context, await sessionOf(uuid, repository))).blockers.map(({ code }) => code)
+
+  it('another default branch is not missed by a merge, and a further pull request leads there', async () => {
+    const { repository, uuid, base, head } = await openedPullRequest('trunk')
+    await gitAt(repository, ['branch', 'trunk', 'main'])
+    await gitAt(repository, ['symbolic-ref', 'HEAD', 'refs/heads/trunk'])
+    expect(await codesOf(uuid, repository)).toEqual(['target'])
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({
+      status: 409,
+      message:
+        "Pull Request 1 merges into 'main', but the default branch of the repository is 'trunk' now: point it there at " +
+        'the git host, or open another one. PR merge is not allowed.',
+    })
+    expect(await gitAt(repository, ['rev-parse', 'main'])).toBe(base)
+    expect(await createPullRequest(core.context, uuid)).toMatchObject({ id: 2 })
+    await mergePullRequest(core.context, uuid)
+    expect(await gitAt(repository, ['rev-list', '--parents', '-1', 'trunk'])).toMatch(new RegExp(` ${base} ${head}$`))
+    expect(await gitAt(repository, ['rev-parse', 'main'])).toBe(base)
+  })
+
+  it('a default branch that was renamed takes the pull request along', async () => {
+    const { repository, uuid } = await openedPullRequest('renamed-branch')
+    await gitAt(repository, ['branch', '-m', 'main', 'trunk'])
+    await gitAt(repository, ['symbolic-ref', 'HEAD', 'refs/heads/trunk'])
+    await changePull(repository, { base: 'trunk' })
+    expect(await codesOf(uuid, repository)).toEqual([])
+    await mergePullRequest(core.context, uuid)
+    expect(await gitAt(repository, ['show', 'trunk:main.tf'])).toBe('# changed')
+  })
+
+  it('a deleted branch of the session is told, and nothing is merged', async () => {
+    const { repository, uuid, branch, base, head } = await openedPullRequest('deleted-head')
+    await gitAt(repository, ['update-ref', '-d', `refs/heads/${branch}`])
+    expect(await codesOf(uuid, repository)).toEqual(['closed'])
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toMatchObject({ status: 404 })
+    expect(await refusalOf(createPullRequest(core.context, uuid))).toEqual({
+      status: 409,
+      message: expect.stringMatching(/^The branch 'Platform\/.*' of session .* is no longer at the git host/),
+    })
+    expect(await gitAt(repository, ['rev-parse', 'main'])).toBe(base)
+    await gitAt(repository, ['update-ref', `refs/heads/${branch}`, head])
+    await createPullRequest(core.context, uuid)
+    await mergePullRequest(core.context, uuid)
+    expect(await gitAt(repository, ['show', 'main:main.tf'])).toBe('# changed')
+  })
+
+  it('a deleted target branch is told, and the work is kept', async () => {
+    const { repository, uuid, branch, base, head } = await openedPullRequest('deleted-base')
+    await gitAt(repository, ['update-ref', '-d', 'refs/heads/main'])
+    expect(await codesOf(uuid, repository)).toEqual(['closed'])
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toMatchObject({ status: 404 })
+    expect(await refusalOf(createPullRequest(core.context, uuid))).toEqual({
+      status: 500,
+      message: 'No match git default branch ls-remote',
+    })
+    expect(await gitAt(repository, ['rev-parse', branch])).toBe(head)
+    await gitAt(repository, ['update-ref', 'refs/heads/main', base])
+    expect(await createPullRequest(core.context, uuid)).toMatchObject({ status: 'open' })
+  })
+})
+
 const sessionOf = async (uuid: string, uri: string) => ({ uuid, workspace: { uri } })
 const rule = (type: string, parameters?: Rule['parameters']): Rule => ({ type, ...(parameters && { parameters }) })
 const NONE = { allow_merge_commit: false, allow_squash_merge: false, allow_rebase_merge: false }

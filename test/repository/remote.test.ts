@@ -161,7 +161,11 @@ describe('addresses that may be contacted', () => {
 
 describe('default branch', () => {
   it('is the one HEAD names, slashes kept', async () => {
-    expect(await compareWithDefaultBranch(own(), filled, 'main')).toEqual({ base: 'main', differs: false })
+    expect(await compareWithDefaultBranch(own(), filled, 'main')).toEqual({
+      base: 'main',
+      exists: true,
+      differs: false,
+    })
   })
 
   it('is a 502 when the remote cannot be listed and a 500 when it names none', async () => {

@@ -70,6 +70,16 @@ const RUN: Record<Name, (world: World) => Promise<unknown>> = {
     }),
   claimRound: ({ claim }) => db.sql.begin((tx) => exported.claimRound(tx, claim.id)),
   extendLease: ({ claim }) => exported.extendLease(db.sql, claim),
+  shortenLeases: async ({ claim, holder }) => {
+    // The clock goes back by an hour.
+    const ids = [claim.id, holder.id]
+    await db.sql`UPDATE applies SET waiting_since = waiting_since + interval '1 hour' WHERE round_id = ANY(${ids})`
+    await db.sql`UPDATE rounds SET lease_until = lease_until + interval '1 hour'
+      WHERE id = ANY(${ids}) AND lease_until > clock_timestamp()`
+    await exported.shortenLeases(db.sql)
+    const [late] = await db.sql`SELECT 1 FROM rounds WHERE lease_until > clock_timestamp() + interval '61 seconds'`
+    expect(late).toBeUndefined()
+  },
   appendStatus: ({ claim }) => exported.appendStatus(db.sql, claim, 'generating', 'x'),
   claimProject: ({ claim }) => exported.claimProject(db.sql, claim, crypto.randomUUID()),
   parkRound: park,

@@ -124,10 +124,21 @@ async function assertCommittable(editor: Editor, path: string): Promise<void> {
       `File '${path}' is ignored by the repository's git rules and would not be part of the change. Use ` +
         'another name or place.',
     )
+  if (await isInLfs(editor, name))
+    throw new ToolError(
+      `The repository keeps '${path}' in Git LFS (.gitattributes), where the platform stores nothing: the engine would ` +
+        'read a pointer in its place from the next round on. Use another name or place.',
+    )
   if (await isRemovedEntry(editor, name))
     throw new ToolError(
       `Path '${path}' belongs to an entry of the repository that is not accessible. Use another name or place.`,
     )
+}
+
+/** True if the attributes of the repository give the file to Git LFS. */
+async function isInLfs(editor: Editor, name: string): Promise<boolean> {
+  const output = await editor.git(['check-attr', '-z', 'filter', '--', `./${name}`], { cwd: editor.root })
+  return output.stdout.split('\0')[2] === 'lfs'
 }
 
 /** True if the file or a parent directory has the name of an entry that `removeUnsafeEntries` removed. */

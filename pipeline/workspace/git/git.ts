@@ -6,7 +6,8 @@ import { delay } from '../../../src/base/http.ts'
 import { cutEnd } from '../../../src/base/text.ts'
 import { resolveAllowedAddresses } from '../../../src/repository/allowed-addresses.ts'
 import { MAX_MOVES, movedAddress } from '../../../src/repository/moved.ts'
-import { type HostResolver, remoteUrl } from '../../../src/repository/remote.ts'
+import { type HostResolver, isConfiguredHost, remoteUrl } from '../../../src/repository/remote.ts'
+import { tokenRefused } from '../../../src/repository/sign-in.ts'
 import { type ProcessOutput, runProcess } from '../../../src/runtime/run-process.ts'
 import { readLastAnswer, traceTo } from './last-answer.ts'
 import type { GitPlace } from './place.ts'
@@ -86,13 +87,19 @@ export function createGit(
           }
           const wait = waitMs ?? REPEAT_AFTER_MS * 2 ** repetition
           const isOver = repetition++ >= REPETITIONS || wait > MAX_WAIT_MS || !FAULT_ON_THE_WAY.test(output.stderr)
-          if (isOver) return output
+          if (isOver) return { ...output, stderr: withTokenWords(output.stderr) }
           await delay(wait, given.signal).catch(() => given.signal?.throwIfAborted())
         }
       } finally {
         await rm(trace, { force: true })
       }
     },
+  }
+
+  /** Says what git's words mean, which cannot ask anybody for another password. */
+  function withTokenWords(stderr: string): string {
+    const isRefused = isConfiguredHost(config, url) && config.token !== '' && TOKEN_REFUSED.test(stderr)
+    return isRefused ? `${tokenRefused(config)}\n${stderr}` : stderr
   }
 
   async function runWatched(
@@ -117,6 +124,7 @@ const REPETITIONS = 3
 const REPEAT_AFTER_MS = 500
 /** The longest wait that a host may ask for within a round, in milliseconds. */
 const MAX_WAIT_MS = 60_000
+const TOKEN_REFUSED = /could not read (?:Username|Password)|Authentication failed|returned error: 401/
 const MOVED = /returned error: 30[1278]/
 /**
  * What git says of servers between, of limits and of connections, and of a branch that moved while the host took the

@@ -1,11 +1,11 @@
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Config, GitConfig } from '../../../config/types.ts'
-import { basicAuthorization } from '../../../src/base/http.ts'
 import type { Logger } from '../../../src/base/log.ts'
 import { percentEncode } from '../../../src/base/text.ts'
 import { basePath } from '../../../src/repository/address.ts'
 import { isConfiguredHost, isOperatorsHost } from '../../../src/repository/remote.ts'
+import { gitAuthorization } from '../../../src/repository/sign-in.ts'
 import { replaceFile } from '../../../src/runtime/files.ts'
 import { runProcess } from '../../../src/runtime/run-process.ts'
 import type { GitPlace } from './place.ts'
@@ -124,10 +124,7 @@ function remoteSettings(git: GitConfig, url: URL, addresses: readonly string[]):
   if (!addresses.includes(host)) settings.push(['http.curloptResolve', `${host}:${url.port || '443'}:${pinned}`])
   if (git.ca_file && isOperatorsHost(git, url)) settings.push(['http.sslCAInfo', resolve(git.ca_file)])
   if (own && git.user && git.token)
-    settings.push([
-      `http.${url.origin}${basePath(git)}/.extraHeader`,
-      `Authorization: ${basicAuthorization(git.user, git.token)}`,
-    ])
+    settings.push([`http.${url.origin}${basePath(git)}/.extraHeader`, `Authorization: ${gitAuthorization(git)}`])
   return settings
 }
 

@@ -27,7 +27,10 @@ export interface Chain<
   Kind extends ToolKind = never,
   Body extends string = never,
 > extends Question<Name, Values, Body> {
-  /** Groups of tools beside the result tool, in the order in which the model sees them. */
+  /**
+   * Groups of tools beside the result tool, in the order in which the model sees them. Those that most chains have come
+   * first, because tools are the beginning of a request and chains of one model then share it in the provider's cache.
+   */
   readonly tools?: readonly Kind[]
   /** Creates a new tool for each run, because a tool may remember its refusals. */
   resultTool(): Tool<Answer>

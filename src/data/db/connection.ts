@@ -1,5 +1,5 @@
 import { endsWithin } from '../../base/time.ts'
-import { remedyOf } from './faults.ts'
+import { DEAD, remedyOf } from './faults.ts'
 import { type ConnectionCallbacks, openServer, type ServerRoute } from './server.ts'
 import type { Execute, Result, Row } from './sql.ts'
 import { TIMESTAMPTZ, toParameter } from './values.ts'
@@ -10,6 +10,8 @@ export type ServerConnection = ReturnType<typeof openConnection>
 type Answer = Row[] & { columns?: { name: string; type: number }[]; count?: number; command?: string }
 
 const CLOSE_MS = 1_500
+/** Time without an answer after which the server is asked whether it works on a statement, and again. */
+const DOUBT_MS = 3_000
 
 /**
  * Opens one connection with its own driver instance. The driver's pool is not used: when one of its connections breaks
@@ -29,12 +31,12 @@ export function openConnection(route: ServerRoute, { onLost, ...callbacks }: Con
   const opening = openServer(route, { ...callbacks, onLost: lose, onDemotion })
   opening.catch(lose)
   const execute: Execute = async ({ text, values }, how) => {
-    const { driver, prepares, is_read_only } = await opening
+    const { driver, prepares, is_read_only, isAtWork } = await opening
     // The driver would write to the closed socket, and no caller could catch that error.
     if (lost) throw Object.assign(new Error('the connection to the database was lost'), { code: 'CONNECTION_LOST' })
     try {
       const prepare = prepares && how?.types !== 'driver' && how?.prepare !== false && values.length > 0
-      const answer: unknown = await driver.unsafe(text, values.map(toParameter), { prepare })
+      const answer: unknown = await whileAtWork(driver.unsafe(text, values.map(toParameter), { prepare }), isAtWork)
       return toResult(answer, how?.types === 'driver')
     } catch (error) {
       lost ||= isConnectionLost(error, is_read_only)
@@ -55,6 +57,17 @@ export function openConnection(route: ServerRoute, { onLost, ...callbacks }: Con
       await endsWithin(CLOSE_MS, closed).catch(() => {})
     },
   }
+}
+
+/**
+ * Waits for an answer as long as the server works on it. A statement may take long, but without an answer TCP takes a
+ * quarter of an hour to find that the other side has gone. Throws `DEAD`.
+ */
+async function whileAtWork<T>(answer: Promise<T>, isAtWork: () => Promise<boolean>): Promise<T> {
+  while (!(await endsWithin(DOUBT_MS, answer)))
+    if (!(await isAtWork()) && !(await endsWithin(0, answer)))
+      throw Object.assign(new Error('the database does not answer on this connection any more'), { code: DEAD })
+  return await answer
 }
 
 /**

@@ -41,12 +41,17 @@ export function remedyOf(error: unknown): Remedy {
   return isOfDatabase ? 'connect_anew' : 'give_up'
 }
 
-const isOfServer = (error: unknown): error is Error & { severity: string; code: string } =>
+/** True for an error that the server reports. */
+export const isOfServer = (error: unknown): error is Error & { severity: string; code: string } =>
   error instanceof Error && 'severity' in error && 'code' in error
 
 /** True if the same statement may be repeated because the server has undone it. FATAL may come after its end. */
 export const isUndone = (error: unknown): boolean =>
   isOfServer(error) && error.severity === 'ERROR' && remedyOf(error) !== 'give_up'
 
-/** True if the server has become one that takes no writes. */
-export const isDemotion = (error: unknown): boolean => isOfServer(error) && error.code === '25006'
+/** Code of a connection that does not answer any more, although nobody has ended it. */
+export const DEAD = 'CONNECTION_DEAD'
+
+/** True if other connections to the server are of no use either: it takes no writes any more, or is out of reach. */
+export const concernsServer = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (isOfServer(error) ? error.code === '25006' : error.code === DEAD)

@@ -3,7 +3,7 @@ import { readDatabaseAddress } from '../../../config/database-address.ts'
 import { delay } from '../../base/http.ts'
 import { endsWithin } from '../../base/time.ts'
 import { openConnection, type ServerConnection } from './connection.ts'
-import { isDemotion, isUndone, remedyOf } from './faults.ts'
+import { concernsServer, isUndone, remedyOf } from './faults.ts'
 import { createListener } from './listener.ts'
 import { type ConnectionCallbacks, createRoute, type ReadFile, type ServerRoute } from './server.ts'
 import { createTag, type Execute, type Sql, type Transaction } from './sql.ts'
@@ -33,6 +33,8 @@ const WAIT_MS = 30_000
 const PATIENCE_MS = 5_000
 /** The first pause before another try, doubled up to the last. */
 const PAUSE_MS = { first: 20, last: 500 }
+/** Time between two statements on the connection that listens, which otherwise would not notice that it is dead. */
+const BEAT_MS = 5_000
 /** Age after which a connection is closed when it is released. */
 const LIFETIME_MS = 60 * 60_000
 
@@ -41,7 +43,8 @@ const LIFETIME_MS = 60 * 60_000
  * (`toFixedTimestamp`) and 64-bit integers as numbers. A statement whose connection breaks is rejected, and later
  * statements get new connections. Tried again for `patienceMs` is what cannot be carried out twice: to connect, to
  * begin a transaction, a statement that the server has undone, and one that only reads. A transaction that has begun
- * is left to its caller, who alone knows what else it has done.
+ * is left to its caller, who alone knows what else it has done. If its COMMIT is not answered, the server is asked
+ * whether it took place, and only if not, or if that cannot be found out, the transaction is rejected.
  * @param url as `readDatabaseAddress` reads it. Throws its errors.
  */
 export function connect(url: string, options: ConnectOptions = {}): Sql {
@@ -49,7 +52,8 @@ export function connect(url: string, options: ConnectOptions = {}): Sql {
   const route = createRoute(readDatabaseAddress(url), readFile)
   const directRoute = directUrl === '' ? route : createRoute(readDatabaseAddress(directUrl), readFile)
   const connections = createConnections(() => openConnection(route, { onnotice, onDemotion: () => leaveServer() }), max)
-  const deadline = () => performance.now() + (options.patienceMs ?? PATIENCE_MS)
+  const patience = options.patienceMs ?? PATIENCE_MS
+  const deadline = () => performance.now() + patience
   const takeOnce = async (): Promise<Connection> => {
     const connection = await connections.take()
     await connection.opened().catch((error: unknown) => {
@@ -62,7 +66,7 @@ export function connect(url: string, options: ConnectOptions = {}): Sql {
         try {
           return await connection.execute(statement, how)
         } catch (error) {
-          if (connection.lost && isDemotion(error)) leaveServer()
+          if (connection.lost && concernsServer(error)) leaveServer()
           throw error
         }
       },
@@ -70,7 +74,7 @@ export function connect(url: string, options: ConnectOptions = {}): Sql {
     }
   }
   const take = (until: number) => patiently(until, takeOnce, mayPass)
-  /** Also the other connections lead to a server that is no primary any more. */
+  /** Also the other connections lead to a server that is no primary any more, or does not answer. */
   const leaveServer = () => {
     connections.renew()
     listener.renew()
@@ -93,19 +97,34 @@ export function connect(url: string, options: ConnectOptions = {}): Sql {
     }
     return patiently(until, once, (error) => (isRead ? mayPass(error) : !isScript && isUndone(error)))
   }
-  const begin = async <T>(
-    ...args: [(tx: Transaction) => Promise<T>] | [string, (tx: Transaction) => Promise<T>]
-  ): Promise<T> => {
-    const [mode, work] = args.length === 1 ? ['', args[0]] : args
+  const begin = <T>(...args: [Work<T>, isThere?: (result: T) => Promise<boolean>] | [mode: string, Work<T>]) =>
+    typeof args[0] === 'string'
+      ? beginAs(args[0], args[1] as Work<T>)
+      : beginAs('', args[0], args[1] as ((result: T) => Promise<boolean>) | undefined)
+  const beginAs = async <T>(mode: string, work: Work<T>, isThere?: (result: T) => Promise<boolean>): Promise<T> => {
     const until = deadline()
-    const text = `BEGIN ${mode.replaceAll(/[^a-z ]/gi, '')}`
+    const text = mode === '' ? BEGIN_TO_WRITE : `BEGIN ${mode.replaceAll(/[^a-z ]/gi, '')}`
     const begun = await patiently(until, async () => beginOn(await take(until), text), mayPass)
-    return runTransaction(begun, work)
+    return runTransaction(
+      begun,
+      work,
+      async (id, result) => (await isCommitted(id)) && (await isThere?.(result)) !== false,
+    )
   }
   const tag = createTag(execute)
+  /** False also if it is not known, or not decided, after three times the patience. */
+  const isCommitted = async (id: string) => {
+    for (const end = performance.now() + 3 * patience; ; await delay(PAUSE_MS.last)) {
+      const [row] = await tag<{ status: string }[]>`SELECT pg_xact_status(${id}::xid8) AS status`.catch((error) =>
+        mayPass(error) ? [{ status: 'in progress' }] : [],
+      )
+      if (row?.status !== 'in progress') return row?.status === 'committed'
+      if (performance.now() > end) return false
+    }
+  }
   const notify = (channel: string, payload: string) => tag`SELECT pg_notify(${channel}, ${payload})`
   const listener = createListener({
-    open: (onnotify, onLost) => openListenConnection(directRoute, { onnotice, onnotify, onLost }),
+    open: (onnotify, onLost) => openListenConnection(directRoute, { onnotice, onnotify, onLost }, () => leaveServer()),
     notify,
     onHearing,
   })
@@ -225,11 +244,21 @@ interface Connection {
   giveBack(options: { lost: boolean }): void
 }
 
+type Work<T> = (tx: Transaction) => Promise<T>
+
+/** A connection in a transaction. `id` is null if nobody asked for it. */
+interface BegunConnection extends Connection {
+  id: string | null
+}
+
+/** Begins a transaction and asks for its id, by which it is known later whether it was committed. */
+const BEGIN_TO_WRITE = 'BEGIN; SELECT pg_current_xact_id()::text AS id'
+
 /** Begins a transaction. If that fails, the connection is given back as lost. */
-async function beginOn(connection: Connection, text: string): Promise<Connection> {
+async function beginOn(connection: Connection, text: string): Promise<BegunConnection> {
   try {
-    await connection.execute({ text, values: [] })
-    return connection
+    const [row] = await connection.execute({ text, values: [] })
+    return { ...connection, id: row?.id ?? null }
   } catch (error) {
     connection.giveBack({ lost: true })
     throw error
@@ -239,23 +268,39 @@ async function beginOn(connection: Connection, text: string): Promise<Connection
 /**
  * Runs `work` in the transaction that has begun, rolled back when it rejects. Its statements run in the order of their
  * awaits.
+ * @param isDone says whether the transaction of this id, whose COMMIT was not answered, was carried out
  */
-async function runTransaction<T>(connection: Connection, work: (tx: Transaction) => Promise<T>): Promise<T> {
+async function runTransaction<T>(
+  connection: BegunConnection,
+  work: Work<T>,
+  isDone?: (id: string, result: T) => Promise<boolean>,
+): Promise<T> {
   const run = inOrder(connection.execute)
   const control = (text: string) => run({ text, values: [] })
+  let isHeld = true
+  const giveBack = (lost: boolean) => {
+    if (isHeld) connection.giveBack({ lost })
+    isHeld = false
+  }
   try {
     const result = await work(withSavepoints(run, control))
-    const { command } = await control('COMMIT')
+    const { command } = await control('COMMIT').catch(async (error: unknown) => {
+      if (remedyOf(error) !== 'connect_anew' || connection.id === null) throw error
+      giveBack(true)
+      if (await isDone?.(connection.id, result)) return { command: 'COMMIT' }
+      throw error
+    })
     // The server answers COMMIT with ROLLBACK if a statement of the transaction failed.
     if (command === 'ROLLBACK') throw new Error('the transaction was rolled back because one of its statements failed')
-    connection.giveBack({ lost: false })
+    giveBack(false)
     return result
   } catch (error) {
     // If ROLLBACK cannot be sent, the connection is closed, and the server rolls back by itself.
-    await control('ROLLBACK').then(
-      () => connection.giveBack({ lost: false }),
-      () => connection.giveBack({ lost: true }),
-    )
+    if (isHeld)
+      await control('ROLLBACK').then(
+        () => giveBack(false),
+        () => giveBack(true),
+      )
     throw error
   }
 }
@@ -286,13 +331,27 @@ function inOrder(execute: Execute): Execute {
   }
 }
 
-async function openListenConnection(route: ServerRoute, { onLost, ...callbacks }: ConnectionCallbacks) {
+/** @param onDead called once when the connection does not answer any more */
+async function openListenConnection(
+  route: ServerRoute,
+  { onLost, ...callbacks }: ConnectionCallbacks,
+  onDead: () => void,
+) {
   let wanted = true
   let connected = false
   const connection = openConnection(route, { ...callbacks, onLost: () => wanted && connected && onLost?.() })
-  await connection.execute({ text: 'SELECT 1', values: [] })
-  connected = true
   const execute = inOrder(connection.execute)
+  const beat = () => execute({ text: 'SELECT 1', values: [] })
+  await beat()
+  connected = true
+  const beats = setInterval(() => {
+    beat().catch((error: unknown) => {
+      if (!wanted || !concernsServer(error)) return
+      wanted = false
+      clearInterval(beats)
+      onDead()
+    })
+  }, BEAT_MS)
   const run = (command: 'LISTEN' | 'UNLISTEN', channel: string) =>
     execute({ text: `${command} "${channel.replaceAll('"', '""')}"`, values: [] })
   return {
@@ -300,6 +359,7 @@ async function openListenConnection(route: ServerRoute, { onLost, ...callbacks }
     unlisten: (channel: string) => run('UNLISTEN', channel),
     close: () => {
       wanted = false
+      clearInterval(beats)
       return connection.close()
     },
   }

@@ -1,8 +1,8 @@
 import postgres from 'postgres'
 import type { DatabaseAddress, DatabaseServer } from '../../../config/database-address.ts'
 import { parseExactly } from '../../base/json.ts'
-import { withTimeLimit } from '../../base/time.ts'
-import { remedyOf } from './faults.ts'
+import { endsWithin, withTimeLimit } from '../../base/time.ts'
+import { isOfServer, remedyOf } from './faults.ts'
 import { listTypes, TIMESTAMPTZ, toFixedTimestamp, typeEntry } from './values.ts'
 
 /** The servers of one address, with what a pool has learned about them. */
@@ -26,11 +26,15 @@ interface OpenServer {
   prepares: boolean
   /** True if it took no writes when it was opened. */
   is_read_only: boolean
+  /** Asks the server over another connection whether it works for this one. False if this connection is dead. */
+  isAtWork(): Promise<boolean>
 }
 
 /** Seconds for the connection to the only server of an address, and to each of several. */
 const CONNECT_SECONDS = 10
 const CONNECT_SECONDS_OF_SEVERAL = 3
+/** Longest wait for the first answer of a server that took the credentials: a pooler may have a queue (120 s). */
+const GREETING_MS = 130_000
 
 /** @param readFile reads the files of certificates; without it, an address that names some is refused */
 export function createRoute(address: DatabaseAddress, readFile?: ReadFile) {
@@ -127,20 +131,28 @@ class WrongServer extends Error {
 
 interface Greeting {
   pid: number
+  /** With the number it names a process of the server for good. */
+  begun: string | null
   standby: boolean
   read_only: boolean
   time_zone: string
 }
-const GREETING = `SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS standby,
-  current_setting('transaction_read_only') = 'on' AS read_only, current_setting('TimeZone') AS time_zone`
+const GREETING = `SELECT pid, backend_start::text AS begun, pg_is_in_recovery() AS standby,
+  current_setting('transaction_read_only') = 'on' AS read_only, current_setting('TimeZone') AS time_zone
+  FROM pg_stat_get_activity(pg_backend_pid())`
 
-/** Connects to one server and finds out what it is. Throws `WrongServer` if it is not `wanted`. */
-async function greet(
+/** True if a process works, or has ended its work so lately that the answer may be under way. No row if it is gone. */
+const AT_WORK = `SELECT coalesce(state NOT LIKE 'idle%', true)
+    OR state_change BETWEEN clock_timestamp() - interval '2 s' AND clock_timestamp() + interval '2 s' AS works
+  FROM pg_stat_get_activity($1) WHERE backend_start::text = $2`
+
+/** Connects to one server and sends a statement. */
+async function call(
   route: ServerRoute,
   server: DatabaseServer,
-  wanted: DatabaseAddress['target'],
   callbacks: ConnectionCallbacks,
-): Promise<OpenServer> {
+  [text, values]: [string, (string | number)[]],
+) {
   const loggedIn = Promise.withResolvers<void>()
   const hungUp = Promise.withResolvers<never>()
   hungUp.promise.catch(() => {})
@@ -163,13 +175,36 @@ async function greet(
   }
   // The types of the driver know only one server, and not all of its options.
   const driver = postgres(options as unknown as DriverOptions)
+  const sent = driver.unsafe(text, values)
+  const answer = Promise.race([sent, hungUp.promise])
+  const late = (ms: number) => () => named('CONNECT_TIMEOUT', `no connection within ${ms / 1_000} s`, server)
+  const within = <T>(ms: number, work: Promise<T>) => withTimeLimit(ms, work, late(ms))
+  return {
+    driver,
+    /** Waits until the server has taken the credentials. */
+    loggedIn: () => within(route.seconds * 1_000, Promise.race([loggedIn.promise, answer])),
+    /** Behind a pooler the statement may wait for long, which is no fault of the connection. */
+    answer: (ms: number) => within(ms, answer),
+    open: (writable: boolean) => {
+      isOpen = true
+      isWritable = writable
+    },
+    end: () => void driver.end({ timeout: 0 }).catch(() => {}),
+  }
+}
+
+/** Connects to one server and finds out what it is. Throws `WrongServer` if it is not `wanted`. */
+async function greet(
+  route: ServerRoute,
+  server: DatabaseServer,
+  wanted: DatabaseAddress['target'],
+  callbacks: ConnectionCallbacks,
+): Promise<OpenServer> {
+  const begun = await call(route, server, callbacks, [GREETING, []])
   try {
-    const greeting = driver.unsafe<(Greeting & postgres.Row)[]>(GREETING)
-    const late = () => named('CONNECT_TIMEOUT', `no connection within ${route.seconds} s`, server)
-    // Behind a pooler the statement may wait for long, which is no fault of the connection.
-    await withTimeLimit(route.seconds * 1_000, Promise.race([loggedIn.promise, greeting, hungUp.promise]), late)
-    const answer = await Promise.race([greeting, hungUp.promise])
-    const [row] = answer
+    await begun.loggedIn()
+    const answer = await begun.answer(GREETING_MS)
+    const [row] = answer as unknown as Greeting[]
     if (!row) throw new Error('the server did not say what it is')
     const fault = faultOf(row, wanted)
     if (fault !== null) throw new WrongServer(fault)
@@ -178,14 +213,38 @@ async function greet(
         `the pooler before the database does not pass on the setting TimeZone, and sessions have ${row.time_zone}: ` +
           'set it with ALTER ROLE … SET TimeZone TO UTC for the role of the platform',
       )
-    isOpen = true
-    isWritable = !row.read_only
+    begun.open(!row.read_only)
     // A pooler gives its clients numbers of its own, because it changes their processes.
     const isPooled = answer.state.pid !== row.pid
-    return { driver, prepares: route.address.prepare ?? !isPooled, is_read_only: row.read_only }
+    return {
+      driver: begun.driver,
+      prepares: route.address.prepare ?? !isPooled,
+      is_read_only: row.read_only,
+      isAtWork: () => isAtWork(route, server, isPooled || !row.begun ? null : row),
+    }
   } catch (error) {
-    void driver.end({ timeout: 0 }).catch(() => {})
+    begun.end()
     throw explained(error)
+  }
+}
+
+/** @param process null if a pooler stands before it, of which it is only known whether it answers */
+async function isAtWork(route: ServerRoute, server: DatabaseServer, process: Greeting | null): Promise<boolean> {
+  const values = process ? [process.pid, process.begun ?? ''] : [0, '']
+  const asked = await call(route, server, { onnotice: () => {} }, [AT_WORK, values])
+  try {
+    await asked.loggedIn()
+    if (!process) return true
+    const [row] = await asked.answer(route.seconds * 1_000)
+    if (!row || row.works) return row !== undefined
+    // It waits for what was sent to it, and its transaction would keep its locks until TCP gives up.
+    await endsWithin(route.seconds * 1_000, asked.driver.unsafe('SELECT pg_terminate_backend($1)', [process.pid]))
+    return false
+  } catch (error) {
+    // A server that refuses one more connection may well work for this one. To end a process may not be allowed.
+    return isOfServer(error) && error.code !== '42501'
+  } finally {
+    asked.end()
   }
 }
 

@@ -44,7 +44,11 @@ interface Tag {
 
 /** The pool. A statement is a tagged template: sql`SELECT 1`. A transaction is `sql.begin(async (tx) => …)`. */
 export interface Sql extends Tag {
-  begin<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /**
+   * @param isThere looks for what the transaction has written. Give it where the result would be wrong otherwise: a
+   * server that crashed may give the number of a lost transaction to another one.
+   */
+  begin<T>(work: (tx: Transaction) => Promise<T>, isThere?: (result: T) => Promise<boolean>): Promise<T>
   /** @param mode follows the word BEGIN, for example `ISOLATION LEVEL REPEATABLE READ READ ONLY` */
   begin<T>(mode: string, work: (tx: Transaction) => Promise<T>): Promise<T>
   /** As `begin`, past a pooler if the pool knows a way: for locks that are held during other work, and migrations. */

@@ -7,6 +7,7 @@ import {
   completionOfBlocks,
   FINISH_REASONS,
   toTurns,
+  turnsToCache,
 } from './blocks.ts'
 import { type ChatRequest, capOf, EMPTY_PARAMETERS, type Wire, type WireRequest } from './wire.ts'
 
@@ -19,8 +20,8 @@ const THINKING_BUDGET = 1024
 
 /**
  * Makes the wire form of the Messages API. It differs from chat completions in that the system text has its own field,
- * results of tools are part of the user's turns, and arguments are objects. Marks after the system text and the last
- * turn let the provider cache the prompt up to there.
+ * results of tools are part of the user's turns, and arguments are objects. Marks after the system text and some turns
+ * let the provider cache the prompt up to there.
  * @param form the path of a request for a model, and its body and headers besides the conversation
  */
 export const anthropicWire = (form: (model: string) => WireRequest): Wire => ({
@@ -55,14 +56,14 @@ function messagesBody(request: ChatRequest): object {
     .flatMap((message) => (message.role === 'system' ? [message.content] : []))
     .join('\n\n')
   const turns = toTurns(request.messages, WRITER)
-  const last = turns.at(-1)?.content
-  if (last && last.length > 0) last[last.length - 1] = { ...last.at(-1), ...CACHED }
   const tools: object[] = (request.tools ?? []).map(({ function: { name, description, parameters } }) => ({
     name,
     description,
     input_schema: parameters ?? EMPTY_PARAMETERS,
   }))
   if (request.web_search_options) tools.push(SEARCH)
+  for (const { content } of turnsToCache(turns, tools.length))
+    if (content.length > 0) content[content.length - 1] = { ...content.at(-1), ...CACHED }
   return {
     max_tokens: capOf(request),
     system: system === '' ? undefined : [{ type: 'text', text: system, ...CACHED }],

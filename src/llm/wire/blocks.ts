@@ -21,6 +21,18 @@ export interface BlockWriter {
   thought(thought: unknown): Block
 }
 
+/**
+ * Returns the turns at whose end the provider is asked to cache the prompt: the last one, for the next request of the
+ * conversation, and the user's turn before it, which was the last one of the request before. A provider looks back only
+ * 20 blocks from a mark, and a turn of many calls has more. A first request with no tool but the one that ends it is
+ * not continued as a rule, so nothing of it is marked, because writing to the cache has its price.
+ */
+export function turnsToCache<T extends { role: 'user' | 'assistant' }>(turns: readonly T[], tools: number): T[] {
+  if (turns.length === 0 || (tools <= 1 && turns.every(({ role }) => role === 'user'))) return []
+  const before = turns.slice(0, -1).findLast(({ role }) => role === 'user')
+  return [...(before ? [before] : []), ...turns.slice(-1)]
+}
+
 /** Converts a conversation to turns. System texts are omitted; neighbours of one role become one turn. */
 export function toTurns(messages: readonly ChatMessage[], write: BlockWriter): BlockTurn[] {
   const turns: BlockTurn[] = []

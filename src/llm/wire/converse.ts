@@ -8,6 +8,7 @@ import {
   completionOfBlocks,
   FINISH_REASONS,
   toTurns,
+  turnsToCache,
 } from './blocks.ts'
 import { type ChatRequest, capOf, EMPTY_PARAMETERS, type Wire } from './wire.ts'
 
@@ -31,7 +32,7 @@ function converseBody(request: ChatRequest): object {
   const turns = toTurns(request.messages, WRITER)
   if (CACHING.test(request.model)) {
     if (system.length > 0) system.push(CACHE_POINT)
-    turns.at(-1)?.content.push(CACHE_POINT)
+    for (const { content } of turnsToCache(turns, request.tools?.length ?? 0)) content.push(CACHE_POINT)
   }
   const tools = (request.tools ?? []).map(({ function: { name, description, parameters } }) => ({
     toolSpec: { name, ...(description && { description }), inputSchema: { json: parameters ?? EMPTY_PARAMETERS } },

@@ -1,6 +1,15 @@
 import * as v from 'valibot'
 import { MERGE_METHODS, type MergeMethod } from '../../../config/sections/git.ts'
-import { blockMoved, type CheckState, countOf, Findings, MERGED, orderMethods, type Readiness } from './findings.ts'
+import {
+  blockMoved,
+  blockTarget,
+  type CheckState,
+  countOf,
+  Findings,
+  MERGED,
+  orderMethods,
+  type Readiness,
+} from './findings.ts'
 import type { GitlabCall } from './gitlab.ts'
 
 /** Calls Azure DevOps: `call(schema, 'GET', address)`. */
@@ -12,6 +21,7 @@ const MERGE_STRATEGY = 'fa4e907d-c16b-4a4c-9dfa-4916e5d171ab'
 const flag = v.nullish(v.boolean(), false)
 export const pullSchema = v.object({
   status: v.optional(v.string()),
+  targetRefName: v.nullish(v.string()),
   isDraft: flag,
   mergeStatus: v.nullish(v.string()),
   mergeFailureMessage: v.nullish(v.string()),
@@ -68,6 +78,20 @@ export async function readEvaluations(
   const artifact = encodeURIComponent(`vstfs:///CodeReview/CodeReviewId/${id}/${number}`)
   const { value } = await call(evaluationsSchema, 'GET', `${project}/_apis/policy/evaluations?artifactId=${artifact}`)
   return value.filter(({ configuration }) => configuration.isEnabled && configuration.isBlocking)
+}
+
+const repositorySchema = v.object({ defaultBranch: v.nullish(v.string()) })
+const branchOf = (reference: string | null | undefined) => reference?.replace(/^refs\/heads\//, '')
+
+/**
+ * Reads the branch into which a pull request leads, and the default branch of its repository; both are undefined where
+ * the host does not say the first. Errors: those of the call.
+ * @param pulls address of the pull requests of the repository
+ */
+export async function readTarget(call: AzureCall, pulls: string, { targetRefName }: Pick<Pull, 'targetRefName'>) {
+  if (!targetRefName) return {}
+  const { defaultBranch } = await call(repositorySchema, 'GET', pulls.slice(0, pulls.lastIndexOf('/')))
+  return { base: branchOf(targetRefName), defaultBranch: branchOf(defaultBranch) }
 }
 
 /** Returns the strategies that the policies allow, by method; null when none of them limits it. */
@@ -127,6 +151,9 @@ export async function azureReadiness(
     return found.result()
   }
   blockMoved(found, commit, current)
+  const pulls = address.slice(0, address.lastIndexOf('/'))
+  const target = await found.ask('which branch is the default one', readTarget(call, pulls, pull))
+  blockTarget(found, target?.base, target?.defaultBranch)
   blockByState(found, pull)
   const evaluations = await found.ask('what the branch policies say', readEvaluations(call, project, pull, number))
   found.method = evaluations && (azureMethod(evaluations, preferred)?.method ?? 'merge')

@@ -7,6 +7,7 @@ export const BLOCKER_CODES = [
   'session',
   'closed',
   'moved',
+  'target',
   'draft',
   'conflict',
   'behind',
@@ -129,6 +130,26 @@ export const unknownReadiness = (...unknown: string[]): Readiness => ({
 export function blockMoved(found: Findings, expected: string | undefined, current: string | undefined): void {
   if (expected !== undefined && current !== undefined && expected !== current)
     found.block('moved', `The branch is not at commit ${expected.slice(0, 12)}, with which the last round ended.`)
+}
+
+/**
+ * Says that a pull request does not lead into the default branch, which was changed since it was opened; null when it
+ * does, and when the host does not say.
+ */
+export const describeTarget = (base: string | null | undefined, defaultBranch: string | null | undefined) =>
+  base && defaultBranch && base !== defaultBranch
+    ? `merges into '${base}', but the default branch of the repository is '${defaultBranch}' now: point it there at the ` +
+      'git host, or open another one.'
+    : null
+
+/** Adds that a pull request does not lead into the default branch. */
+export function blockTarget(
+  found: Findings,
+  base: string | null | undefined,
+  defaultBranch: string | null | undefined,
+) {
+  const text = describeTarget(base, defaultBranch)
+  if (text !== null) found.block('target', `It ${text}`)
 }
 
 /** Returns the methods to try in turn: the preferred one where it is allowed, then the other allowed ones. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { MERGE_METHODS, type MergeMethod } from '../../../config/sections/git.ts'
-import { blockMoved, countOf, Findings, MERGED, orderMethods, type Readiness } from './findings.ts'
+import { blockMoved, blockTarget, countOf, Findings, MERGED, orderMethods, type Readiness } from './findings.ts'
 import {
   countUnsigned,
   type GithubCall,
@@ -32,6 +32,7 @@ const repositorySchema = v.object({
   allow_squash_merge: v.optional(v.boolean()),
   allow_rebase_merge: v.optional(v.boolean()),
   archived: v.optional(v.boolean(), false),
+  default_branch: v.optional(v.string()),
   permissions: v.optional(v.object({ push: v.optional(v.boolean()) })),
 })
 /** What repository and rules say about merges into a branch; null for what GitHub did not say. */
@@ -70,16 +71,20 @@ function allowedMethods({ repository, rules }: Permitted): MergeMethod[] | null 
 }
 
 /**
- * Returns the methods to try for a merge into a branch, the best first. All are returned when GitHub does not say what
- * is allowed, or when its rules exclude each other. Errors: only the signal's reason.
+ * Returns the default branch, and the methods to try for a merge into a branch, the best first. All are returned when
+ * GitHub does not say what is allowed, or when its rules exclude each other. Errors: only the signal's reason.
  */
 export async function githubMethods(
   call: GithubCall,
   branch: string | undefined,
   preferred: MergeMethod | '',
-): Promise<MergeMethod[]> {
-  const allowed = allowedMethods(await readPermitted(call, branch, new Findings()))
-  return orderMethods(preferred, allowed?.length ? allowed : MERGE_METHODS)
+): Promise<{ methods: MergeMethod[]; defaultBranch: string | undefined }> {
+  const permitted = await readPermitted(call, branch, new Findings())
+  const allowed = allowedMethods(permitted)
+  return {
+    methods: orderMethods(preferred, allowed?.length ? allowed : MERGE_METHODS),
+    defaultBranch: permitted.repository?.default_branch,
+  }
 }
 
 /** Reports whether GitHub's refusal of a merge is about its method, so that another one may be taken. */
@@ -93,7 +98,7 @@ export const refusesMovedBase = (text: string): boolean => /base branch was modi
 export async function githubReadiness(
   call: GithubCall,
   pull_number: number,
-  { commit, preferred }: { commit: string | undefined; preferred: MergeMethod | '' },
+  { commit, preferred, isApp }: { commit: string | undefined; preferred: MergeMethod | ''; isApp: boolean },
 ): Promise<Readiness> {
   const pull = await call(pullSchema, `${REPOSITORY}/pulls/{pull_number}`, { pull_number })
   const found = new Findings()
@@ -104,9 +109,13 @@ export async function githubReadiness(
   }
   blockMoved(found, commit, pull.head?.sha)
   const permitted = await readPermitted(call, pull.base?.ref, found)
+  blockTarget(found, pull.base?.ref, permitted.repository?.default_branch)
   const allowed = allowedMethods(permitted)
   found.method = allowed && (orderMethods(preferred, allowed)[0] ?? null)
   blockByRepository(found, permitted, allowed)
+  // GitHub answers apps as if they had no right at all.
+  if (!isApp && permitted.repository?.permissions?.push === false)
+    found.block('permissions', "The platform's account may not push to the repository.")
   blockByState(found, pull)
   // GitHub judges by all of its rules; the rest only says what is behind its word.
   if (['blocked', 'behind', 'draft'].includes(pull.mergeable_state ?? ''))
@@ -116,8 +125,6 @@ export async function githubReadiness(
 
 function blockByRepository(found: Findings, { repository, rules }: Permitted, allowed: MergeMethod[] | null): void {
   if (repository?.archived) found.block('permissions', 'The repository is archived.')
-  if (repository?.permissions?.push === false)
-    found.block('permissions', "The platform's account may not push to the repository.")
   if (allowed?.length === 0)
     found.block('policy', 'Repository and branch allow no common merge method: their rules exclude each other.')
   if (rules?.some(({ type }) => type === 'merge_queue'))

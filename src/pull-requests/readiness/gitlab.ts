@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { MergeMethod } from '../../../config/sections/git.ts'
-import { type BlockerCode, blockMoved, countOf, Findings, MERGED, type Readiness } from './findings.ts'
+import { type BlockerCode, blockMoved, blockTarget, countOf, Findings, MERGED, type Readiness } from './findings.ts'
 
 /** Calls GitLab: `call(schema, 'GET', address)`. */
 export type GitlabCall = <Schema extends v.GenericSchema>(
@@ -16,6 +16,7 @@ const projectSchema = v.object({
   /** `ff` moves the branch forward, `merge` and `rebase_merge` make a merge commit. */
   merge_method: v.optional(v.string()),
   squash_option: v.optional(v.string()),
+  default_branch: v.nullish(v.string()),
   archived: flag,
   merge_trains_enabled: flag,
   only_allow_merge_if_pipeline_succeeds: flag,
@@ -26,6 +27,7 @@ export type Project = v.InferOutput<typeof projectSchema>
 export const requestSchema = v.object({
   state: v.string(),
   sha: v.nullish(v.string()),
+  target_branch: v.nullish(v.string()),
   draft: flag,
   has_conflicts: flag,
   blocking_discussions_resolved: v.nullish(v.boolean(), true),
@@ -118,6 +120,7 @@ export async function gitlabReadiness(
   blockMoved(found, commit, pull.sha ?? undefined)
   const project = await found.ask('which merge methods the project allows', readProject(call, projectAddress))
   found.method = project && gitlabMethod(project, preferred).method
+  blockTarget(found, pull.target_branch, project?.default_branch)
   if (project?.archived) found.block('permissions', 'The project is archived.')
   if (pull.user?.can_merge === false)
     found.block('permissions', "The platform's account may not merge into the branch.")

@@ -36,7 +36,10 @@ function openings(subject: Subject): Opening[] {
   return blocksOf(subject, 'port_info').flatMap((rule) => openingsOf(rule, 'protocol'))
 }
 
-/** Returns what an access list admits; the first matching entry decides, so an earlier one for everyone hides later ones. */
+/**
+ * Returns what an access list admits beside answers; the first matching entry decides, so an earlier one for everyone
+ * hides later ones.
+ */
 function accessListOpenings(subject: Subject): Opening[] {
   const isList = subject.type === 'aws_network_acl'
   const entries = isList ? blocksOf(subject, 'ingress') : flagOf(subject, 'egress') === true ? [] : [subject]
@@ -47,11 +50,23 @@ function accessListOpenings(subject: Subject): Opening[] {
     .flatMap((entry) => {
       const openings = openingsOf(entry, 'protocol')
       if (textOf(entry, action)?.toLowerCase() === 'allow')
-        return openings.flatMap((opening) => denied.reduce(without, [opening]))
+        return openings
+          .filter((opening) => !isForAnswers(opening))
+          .flatMap((opening) => denied.reduce(without, [opening]))
       denied.push(...openings)
       return []
     })
 }
+
+/** First ports of the ranges from which systems call others, and the least last one. */
+const CALLING = { from: new Set([1024, 1025, 32_768, 49_152]), to: 60_999 }
+
+/**
+ * Reports whether an opening is what lets the answers to calls from the subnet in, since access lists keep no state:
+ * https://docs.aws.amazon.com/vpc/latest/userguide/custom-network-acl.html#nacl-ephemeral-ports
+ */
+const isForAnswers = ({ protocol, from, to }: Opening): boolean =>
+  (protocol === 'tcp' || protocol === 'udp') && CALLING.from.has(from) && to >= CALLING.to
 
 /** Takes what an earlier entry denies from openings. */
 const without = (openings: readonly Opening[], denied: Opening): Opening[] =>

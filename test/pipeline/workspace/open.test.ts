@@ -90,6 +90,24 @@ describe('a later round', () => {
     const { uri, workspace } = await site.start({ number: 3, base_commit })
     expect(await workspace.head()).toBe(await remoteHead(uri))
     expect(await remoteHead(uri, BRANCH)).toBe(await workspace.head())
+    expect(workspace.notes).toEqual([
+      `The branch '${BRANCH}' of the session is no longer at the git host, so this round began at the default branch, ` +
+        `without changes of earlier rounds that were not merged; the last of them is commit ${base_commit}.`,
+    ])
+  })
+
+  it('goes on when another branch became the default one, and the old one was deleted', async () => {
+    const { uri, session, workspace } = await site.start()
+    await writeFile(join(workspace.iacRoot, 'new.tf'), 'one')
+    const base_commit = await workspace.commitAndPush()
+    await workspace.dispose()
+    await site.remote(uri, 'branch', '-m', 'main', 'trunk')
+    await site.remote(uri, 'symbolic-ref', 'HEAD', 'refs/heads/trunk')
+    const later = await site.open(uri, { session, number: 2, base_commit })
+    expect([later.defaultBranch, await later.head(), later.notes]).toEqual(['trunk', base_commit, []])
+    expect(await later.baseCommit()).toBe(await site.remote(uri, 'rev-parse', 'trunk'))
+    expect((await later.branchDiff()).map(({ path }) => path)).toEqual(['new.tf'])
+    await later.dispose()
   })
 
   it.each([

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeText } from '../../../pipeline/workspace/files/edit.ts'
+import { createLocalGit } from '../../../pipeline/workspace/git/git.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { startSite } from './support.ts'
 
@@ -57,6 +58,23 @@ describe('a file in Git LFS', () => {
     }
     await expect(writeText(editor as never, 'a.tfvars', 'a = 1\n')).rejects.toThrow('kept in Git LFS')
     expect(await readFile(join(workspace.iacRoot, 'a.tfvars'), 'utf8')).toBe(POINTER)
+  })
+
+  it('is not made anew, unless the attributes of its folder say otherwise', async () => {
+    const attributes = '*.tfvars filter=lfs diff=lfs merge=lfs -text\n'
+    const { workspace } = await site.start(
+      {},
+      { 'main.tf': '# code\n', '.gitattributes': attributes, 'live/.gitattributes': '*.tfvars -filter\n' },
+    )
+    const { clone, gitDirectory, iacRoot } = workspace
+    const git = createLocalGit(site.config.git, { directory: gitDirectory, workTree: clone })
+    const editor = { clone, root: iacRoot, paths: site.config.paths, git }
+    await expect(writeText(editor as never, 'prod.tfvars', 'a = 1\n')).rejects.toThrow(
+      "The repository keeps 'prod.tfvars' in Git LFS (.gitattributes), where the platform stores nothing",
+    )
+    expect(await writeText(editor as never, 'live/prod.tfvars', 'a = 1\n')).toBe(true)
+    expect(await writeText(editor as never, 'new.tf', '# new\n')).toBe(true)
+    expect((await workspace.pendingChanges()).map(({ path }) => path)).toEqual(['live/prod.tfvars', 'new.tf'])
   })
 
   it('is no code of the engine', async () => {

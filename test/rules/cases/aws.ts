@@ -418,6 +418,12 @@ const evidence: Case[] = [
   bad('aws.network.open-access-list', 'denied too late', 'aws_network_acl', {
     ingress: [entry(100, 'allow', 22), entry(110, 'deny', 22)],
   }),
+  fine('aws.network.open-access-list', 'answers', 'aws_network_acl', {
+    ingress: [{ ...entry(100, 'allow', 1024), to_port: 65_535 }, entry(90, 'deny', 3389)],
+  }),
+  bad('aws.network.open-access-list', 'more than answers', 'aws_network_acl', {
+    ingress: [{ ...entry(100, 'allow', 1000), to_port: 65_535 }],
+  }),
   fine('aws.network.open-access-list', 'the web', 'aws_network_acl', { ingress: [entry(100, 'allow', 443)] }),
   fine(
     'common.stateful.access-removed',

@@ -323,6 +323,16 @@ const unread: Case[] = [
     {},
     { after_unknown: { policy: true }, rest: configured('aws_sqs_queue', { name: { constant_value: 'q' } }) },
   ),
+  fine(
+    'common.iam.unread-policy',
+    'a policy that is not about access',
+    'aws_cloudwatch_log_account_policy',
+    {},
+    {
+      after_unknown: { policy_document: true },
+      rest: configured('aws_cloudwatch_log_account_policy', { policy_document: reference('local.policy') }),
+    },
+  ),
   fine('common.iam.unread-policy', 'a policy that is known', 'aws_sqs_queue_policy', { policy: policy(open) }),
 ]
 

@@ -4,6 +4,8 @@ import { type SendingQueue, startSendingQueue } from '../../../src/data/queue.ts
 import { STATUS_CHANNEL } from '../../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../../src/sessions/aggregate.ts'
 import type { SessionAggregate } from '../../../src/sessions/session-detail.ts'
+import { eventually } from '../../helpers/eventually.ts'
+import { jumpClock } from '../../helpers/jump-clock.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 import { createSession, lapseLease, verbContext } from '../../sessions/fixtures.ts'
 import { endWorkerProcesses, startWorkerProcess } from './processes.ts'
@@ -155,5 +157,53 @@ describe('a round without a message in the queue', () => {
     expect(await worker.said('a round without a worker is queued again')).toMatchObject({
       round_id: await roundId(uuid),
     })
+  })
+})
+
+describe('a clock of the database that jumps', () => {
+  it('back by an hour: rounds of a dead worker and waiting ones run at once, the last of all in order', async () => {
+    const victim = await startWorkerProcess(db.url)
+    const taken = await createSession(context, { query: 'hang' })
+    await victim.said('running')
+    victim.child.kill('SIGKILL')
+    await victim.exited
+    const waiting = await createSession(context, { query: 'go' })
+    await jumpClock(db.sql, -1)
+    await startWorkerProcess(db.url)
+    expect(names(await ended(waiting))).toEqual(['started', 'generating', 'completed'])
+    const session = await ended(taken)
+    expect(names(session)).toEqual(['started', 'generating', 'started', 'generating', 'completed'])
+    expect(await roundRow(session)).toEqual({ attempts: 2, handed_back: 0 })
+  })
+
+  it('back by an hour: a living worker keeps its round', async () => {
+    const worker = await startWorkerProcess(db.url)
+    const uuid = await createSession(context, { query: 'gate' })
+    await worker.said('running')
+    await jumpClock(db.sql, -1)
+    await eventually(async () =>
+      expect(await db.sql`SELECT 1 FROM rounds WHERE lease_until > clock_timestamp() + interval '1 minute'`).toEqual(
+        [],
+      ),
+    )
+    await db.sql.notify('gate', '')
+    expect(await roundRow(await ended(uuid))).toMatchObject({ attempts: 1 })
+  })
+
+  it('ahead by an hour: the round ends once, whether its worker keeps it or loses it', async () => {
+    const workers = [await startWorkerProcess(db.url), await startWorkerProcess(db.url)]
+    const uuid = await createSession(context, { query: 'gate' })
+    await Promise.race(workers.map((worker) => worker.said('running')))
+    await jumpClock(db.sql, 1)
+    await eventually(async () =>
+      expect(await db.sql`SELECT 1 FROM rounds WHERE finished_at IS NULL AND lease_until < clock_timestamp()`).toEqual(
+        [],
+      ),
+    )
+    await db.sql.notify('gate', '')
+    const session = await ended(uuid)
+    expect(names(session)?.filter((name) => name === 'completed')).toHaveLength(1)
+    expect(session.history).toEqual([{ user: 'gate', assistant: 'done' }])
+    expect(session.rounds[0]?.plans).toHaveLength(1)
   })
 })

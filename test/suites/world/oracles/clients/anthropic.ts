@@ -84,7 +84,7 @@ function messagesOracle(
     begin: ({ maxRetries } = {}) => create([{ role: 'user', content: [{ ...question, ...CACHED }] }], maxRetries),
     goOn: ({ content }) =>
       create([
-        { role: 'user', content: [question] },
+        { role: 'user', content: [{ ...question, ...CACHED }] },
         { role: 'assistant', content },
         { role: 'user', content: results },
       ]),

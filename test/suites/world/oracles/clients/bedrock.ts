@@ -105,7 +105,7 @@ function converseOracle(name: string, modelId: string, key: string | null): Orac
       converse([{ role: 'user', content: [{ text: QUESTION }, ...caches] }], maxRetries + 1),
     goOn: ({ output }) =>
       converse([
-        { role: 'user', content: [{ text: QUESTION }] },
+        { role: 'user', content: [{ text: QUESTION }, ...caches] },
         output.message,
         { role: 'user', content: [...results, ...caches] },
       ]),
