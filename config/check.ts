@@ -4,6 +4,7 @@ import type { ReadFile } from './document.ts'
 import { ConfigError, loadConfig } from './load.ts'
 import { maskedConfig } from './mask.ts'
 import type { ReadRuleIds } from './rules-file.ts'
+import type { IsPriced } from './sections/llm.ts'
 import type { Environment } from './source.ts'
 import type { Config, StorageConfig } from './types.ts'
 
@@ -16,6 +17,7 @@ export async function runCheckConfig(
   readFile: ReadFile,
   write: (text: string) => void,
   readRuleIds: ReadRuleIds,
+  isPriced?: IsPriced,
 ): Promise<number> {
   let hasFile = false
   const readAndNote: ReadFile = async (path) => {
@@ -24,7 +26,7 @@ export async function runCheckConfig(
     return text
   }
   try {
-    const config = await loadConfig(env, readAndNote, readRuleIds)
+    const config = await loadConfig(env, readAndNote, readRuleIds, isPriced)
     write(`# ${hasFile ? 'configuration file found' : 'no configuration file: built-in defaults'}\n`)
     for (const warning of configWarnings(config)) write(`# warning: ${warning}\n`)
     write(render(maskedConfig(config)))

@@ -3,7 +3,7 @@ import { type ReadRuleIds, readRulesFile } from './rules-file.ts'
 import { readDatabase, readRedis, readTelemetry } from './sections/connections.ts'
 import { readGit } from './sections/git.ts'
 import { readHttp } from './sections/http.ts'
-import { readLlm } from './sections/llm.ts'
+import { type IsPriced, readLlm } from './sections/llm.ts'
 import { readAccess, readAdmin, readOidc } from './sections/oidc.ts'
 import { readAudit, readEnvironment, readOrchestration, readPaths, readWorker } from './sections/processes.ts'
 import { missingTokens, readServices } from './sections/services.ts'
@@ -17,14 +17,16 @@ export { ConfigError } from './document.ts'
  * `ConfigError` with all invalid fields and missing credentials together. The bearer tokens of `services.*` are checked
  * only when everything else is valid.
  * @param readRuleIds returns the ids that a rules file may name; without it, none
+ * @param isPriced decides whether a limit of dollars can be kept; without it, every model has a price
  */
 export async function loadConfig(
   env: Environment,
   readFile: ReadFile,
   readRuleIds: ReadRuleIds = async () => [],
+  isPriced: IsPriced = () => true,
 ): Promise<Config> {
   const source = createSource(await readDocument(env, readFile), env)
-  const config = await readSections(source, readFile, readRuleIds)
+  const config = await readSections(source, readFile, readRuleIds, isPriced)
   if (source.problems.length > 0) throw new ConfigError(source.problems)
   const tokens = missingTokens(config.services)
   if (tokens !== null) throw new ConfigError([tokens])
@@ -38,7 +40,7 @@ export async function loadConfig(
 export type Config = Awaited<ReturnType<typeof readSections>>
 export type OrchestrationConfig = Config['orchestration']
 
-async function readSections(source: Source, readFile: ReadFile, readRuleIds: ReadRuleIds) {
+async function readSections(source: Source, readFile: ReadFile, readRuleIds: ReadRuleIds, isPriced: IsPriced) {
   const orchestration = readOrchestration(source)
   const oidc = readOidc(source)
   const rules = await readRulesFile(source, orchestration.rules_file, readFile, readRuleIds)
@@ -51,7 +53,7 @@ async function readSections(source: Source, readFile: ReadFile, readRuleIds: Rea
     access: readAccess(source),
     services: readServices(source),
     orchestration: { ...orchestration, rules },
-    llm: readLlm(source),
+    llm: readLlm(source, isPriced),
     paths: readPaths(source),
     database: readDatabase(source),
     redis: readRedis(source),

@@ -4,6 +4,7 @@ import { LeaseLost, PlatformError, RoundCancelled } from '../src/base/errors.ts'
 import type { Logger } from '../src/base/log.ts'
 import { MASKED_SECRET } from '../src/base/mask-secrets.ts'
 import { createMasker } from '../src/base/masking.ts'
+import { assertBudgetLeft, type Budget, limitSpend } from '../src/budget/budget.ts'
 import type { ChainName } from '../src/chains/index.ts'
 import type { Context } from '../src/context.ts'
 import { remedyOf } from '../src/data/db/faults.ts'
@@ -116,7 +117,10 @@ async function runClaimed(
 async function attempt(context: Context, claim: Claim, modes: Modes, frame: RoundFrame & AttemptFrame) {
   const { held } = frame
   const mode = modes[claim.mode]
-  const run = await openRun(context, claim, mode, frame)
+  const spender = { user_id: claim.session.user_id, round_id: claim.id }
+  const onSpend = (budgets: Budget[]) => frame.eventLog.activity({ type: 'budget.left', budgets })
+  const llm = limitSpend(context, context.llm, spender, onSpend)
+  const run = await openRun({ ...context, llm }, claim, mode, frame)
   const endWith = (status: RoundEnd['status'], message: string, more: Partial<RoundEnd> = {}): RoundEnd => {
     const { conversation: history, meter, result } = run
     return { status, message: noteSecret(run, message), commit: null, history, usage: meter.usage(), result, ...more }
@@ -128,6 +132,8 @@ async function attempt(context: Context, claim: Claim, modes: Modes, frame: Roun
       frame.cancelled.throwIfAborted()
     }
     if (claim.interruptions > context.config.worker.max_restarts) return await giveUp(mode, run, claim.interruptions)
+    // An apply needs no model: it runs a reviewed plan, and code can tell what became of it.
+    if (claim.mode !== 'apply') await assertBudgetLeft(context, spender)
     const budget = await openBudget(context, claim, frame.eventLog)
     const { outcome, commit } = await runMode(mode, budget ? { ...run, budget } : run, frame)
     if (outcome.status === 'parked') return 'parked'

@@ -5,6 +5,7 @@ import type { Logger } from '../src/base/log.ts'
 import type { Context } from '../src/context.ts'
 import { startWorkingQueue } from '../src/data/queue.ts'
 import { checkStateKeys } from '../src/data/storage/state-keys.ts'
+import { isPriced } from '../src/llm/prices.ts'
 import { notifyOfEvent } from '../src/notifications/notify.ts'
 import { startCancelWatch } from '../src/rounds/cancel.ts'
 import { shortenLeases } from '../src/rounds/transitions.ts'
@@ -41,7 +42,7 @@ async function main(): Promise<void> {
   const argument = process.argv[2]
   if (argument === '--help' || argument === '-h') return console.log(HELP)
   if (argument !== undefined) throw new ConfigError([`unknown argument ${argument}; see --help`])
-  const config = await loadConfig(process.env, readTextFile, readRuleIds)
+  const config = await loadConfig(process.env, readTextFile, readRuleIds, isPriced)
   await bootProcess('worker', config, readMetricsAddress(process.env), (booted) => openWorker(config, booted))
 }
 

@@ -26,12 +26,14 @@ import { putPullRequest } from './v1/repository/pr.put.ts'
 import { getSession } from './v1/sessions/detail.get.ts'
 import { getSessionList } from './v1/sessions/list.get.ts'
 import { getMe } from './v1/users/me.get.ts'
+import { getMyUsage } from './v1/users/usage.get.ts'
 
 /** All routes of the API, in the order of the API description. */
 export const ENDPOINTS: readonly Endpoint[] = [
   getAuthConfig,
   postAuthorize,
   getMe,
+  getMyUsage,
   postGenerate,
   postDrift,
   postApply,

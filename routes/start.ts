@@ -4,6 +4,7 @@ import { ConfigError, loadConfig } from '../config/load.ts'
 import type { Config } from '../config/types.ts'
 import { createRefusalCounter } from '../src/access/audit/refusals.ts'
 import { startEventHub } from '../src/events/hub.ts'
+import { isPriced } from '../src/llm/prices.ts'
 import { watchStreams } from '../src/observe/metrics.ts'
 import { readRuleIds } from '../src/rules/ids.ts'
 import { createAssetReader } from '../src/runtime/assets.ts'
@@ -41,12 +42,12 @@ async function main(): Promise<void> {
   if (argument === '--help' || argument === '-h') return console.log(HELP)
   if (argument === '--check-config')
     process.exit(
-      await runCheckConfig(process.env, readTextFile, (text) => void process.stdout.write(text), readRuleIds),
+      await runCheckConfig(process.env, readTextFile, (text) => void process.stdout.write(text), readRuleIds, isPriced),
     )
   if (argument === '--check-token') process.exit(await runCheckToken(process.argv.slice(3)))
   if (argument === '--rules') return await printRules()
   if (argument !== undefined) throw new ConfigError([`unknown argument ${argument}; see --help`])
-  const config = await loadConfig(process.env, readTextFile, readRuleIds)
+  const config = await loadConfig(process.env, readTextFile, readRuleIds, isPriced)
   const names = { port: 'PLATFORM_PORT', host: 'PLATFORM_HOST' }
   // Without an identity provider every caller has all roles, so by default only this machine can connect.
   const host = config.oidc.issuer_url === '' ? '127.0.0.1' : '0.0.0.0'
@@ -91,7 +92,7 @@ async function openCore(config: Config, address: ListenAddress, booted: BootedPr
 async function runCheckToken([path, format, ...more]: string[]): Promise<number> {
   if (path === undefined || more.length > 0 || (format !== undefined && format !== '--json'))
     throw new ConfigError(['use --check-token <file> [--json], with - for standard input'])
-  const config = await loadConfig(process.env, readTextFile, readRuleIds)
+  const config = await loadConfig(process.env, readTextFile, readRuleIds, isPriced)
   const token = path === '-' ? await readAll(process.stdin) : await readTextFile(path)
   if (token === null) throw new ConfigError([`there is no file ${path}`])
   const { checkToken, writeTokenReport } = await import('../src/access/check-token.ts')
@@ -103,5 +104,7 @@ async function runCheckToken([path, format, ...more]: string[]): Promise<number>
 
 async function printRules(): Promise<void> {
   const { listRules } = await import('../src/rules/index.ts')
-  process.stdout.write(listRules((await loadConfig(process.env, readTextFile, readRuleIds)).orchestration.rules))
+  process.stdout.write(
+    listRules((await loadConfig(process.env, readTextFile, readRuleIds, isPriced)).orchestration.rules),
+  )
 }

@@ -7,6 +7,10 @@ import { readAws } from './aws.ts'
 export type LlmConfig = ReturnType<typeof readLlm>
 /** US dollars per million tokens. */
 export type ModelPrice = v.InferOutput<typeof price>
+/** The limit of each kind of budget; without one there is no limit. */
+export type ModelBudget = Partial<Record<'round' | 'user_day' | 'platform_day', { tokens?: number; dollars?: number }>>
+/** True if the price of a model is known, from the given prices or from the built-in table. */
+export type IsPriced = (model: string, prices: ModelPrices) => boolean
 /** Prices by `<provider>/<model-id>`, in which `*` matches any text. */
 export type ModelPrices = Readonly<Record<string, ModelPrice>>
 
@@ -49,6 +53,10 @@ const price = v.object(
   mappingError,
 )
 
+/** Says that a value is no mapping, or that it has a key that does not exist: a misspelt limit would limit nothing. */
+const budgetError = ({ expected }: { expected: string | null }) =>
+  expected === 'never' ? 'is unknown' : 'must be a mapping'
+
 /** Prices by model pattern; `input` and `output` are required. */
 const prices = v.optional(
   v.pipe(
@@ -57,6 +65,30 @@ const prices = v.optional(
     v.record(v.string(), price, 'must be a mapping'),
   ),
   (): ModelPrices => ({}),
+)
+
+/** Makes a mapping that refuses other keys. A list is an object for the library. */
+const strictMapping = <Entries extends v.ObjectEntries>(entries: Entries) =>
+  v.pipe(
+    v.unknown(),
+    v.check((value) => !Array.isArray(value), 'must be a mapping'),
+    v.strictObject(entries, budgetError),
+  )
+
+/** A limit of tokens, input and output, and one of US dollars; either alone is enough, and without both there is none. */
+const limit = v.exactOptional(
+  strictMapping({
+    tokens: v.exactOptional(
+      v.pipe(v.number('must be an integer'), v.safeInteger('must be an integer'), v.minValue(1, 'must be at least 1')),
+    ),
+    dollars: v.exactOptional(v.pipe(dollars, v.gtValue(0, 'must be greater than 0'))),
+  }),
+)
+
+/** What models may cost: each round, each user in a day, and all users together in a day. A day is one of UTC. */
+const budget = v.optional(
+  strictMapping({ round: limit, user_day: limit, platform_day: limit }),
+  (): ModelBudget => ({}),
 )
 
 export const llmSchema = v.object({
@@ -73,6 +105,7 @@ export const llmSchema = v.object({
   context_tokens: integer(0, { min: 0 }),
   /** Maximum tokens of all rounds of a session together; 0 means no limit. */
   max_session_tokens: integer(0, { min: 0 }),
+  budget,
   /** Prices that override the built-in table. */
   prices,
   /** Folder in which the worker records the model traffic of each round; empty means no recording. */
@@ -82,11 +115,12 @@ export const llmSchema = v.object({
 type Values = v.InferOutput<typeof llmSchema>
 const ROLES = ['model', 'small_model'] as const
 
-export function readLlm(source: Source) {
+export function readLlm(source: Source, isPriced: IsPriced) {
   const { values, failed } = source.section('llm', llmSchema)
   if (!failed.has('model_list')) {
     checkAliases(source, values, failed)
     checkCredentials(source, modelsToCheck(values, failed))
+    if (!failed.has('prices')) checkPrices(source, values, isPriced)
   }
   const uses = (provider: string) => everyModel(values).some((model) => providerOf(model).startsWith(provider))
   return {
@@ -130,6 +164,21 @@ function checkCredentials(source: Source, models: readonly string[]): void {
     source.problem(
       `LLM credentials missing from environment: ${[...missing].join('; ')}. ` +
         'Set the listed env vars or configure llm.model_list in config.yaml.',
+    )
+}
+
+/** Reports limits of dollars that cannot be kept, because a model that may be called has no known price. */
+function checkPrices(source: Source, values: Values, isPriced: IsPriced): void {
+  const limits = Object.entries(values.budget).filter(([, limit]) => limit?.dollars !== undefined)
+  if (limits.length === 0) return
+  const aliases = new Set(values.model_list.map(({ model_name }) => model_name))
+  const called = new Set(everyModel(values).filter((model) => model !== '' && !aliases.has(model)))
+  const listed = values.model_list.map(({ litellm_params }) => litellm_params.model)
+  const unpriced = [...new Set([...listed, ...called])].filter((model) => !isPriced(model, values.prices))
+  if (unpriced.length > 0)
+    source.problem(
+      `llm.budget.${limits[0]?.[0]}.dollars needs the price of every model, and that of ${unpriced.join(', ')} is not ` +
+        'known: set it in llm.prices, or limit tokens.',
     )
 }
 

@@ -74,6 +74,11 @@ export function readStorage(source: Source) {
   const secretKey = readBundledKey(source, values.provider, secret_key_env)
   if (values.kms_key_id !== '' && values.server_side_encryption !== 'aws:kms')
     source.problem('storage.kms_key_id requires storage.server_side_encryption aws:kms.')
+  if (values.kms_key_id !== '' && values.engine_state_bucket !== '' && !ENGINE_KEY.test(values.kms_key_id))
+    source.problem(
+      'storage.kms_key_id must be the UUID, an alias (alias/<name>) or the ARN of a key while storage.engine_state_bucket ' +
+        `is set, because the engine takes no other; got '${values.kms_key_id}'.`,
+    )
   if (values.state_credentials === 'scoped') checkScopedKeys(source, values, accessKey !== '' && secretKey !== '')
   const chained = values.provider === 'S3' && (accessKey === '' || secretKey === '')
   return {
@@ -103,6 +108,10 @@ function checkScopedKeys(source: Source, { provider, state_role_arn }: Values, h
         `(arn:aws:iam::<account>:role/<name>) that may read and write the state bucket; got '${state_role_arn}'.`,
     )
 }
+
+/** What the `s3` backend of the engine accepts: UUIDs of the versions 1 to 5, and keys of several regions. */
+const ENGINE_KEY =
+  /^(?:(?:arn:[\w-]+:kms:[\w-]+:\d{12}:key\/)?(?:[a-f0-9]{8}-[a-f0-9]{4}-[1-5][a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}|mrk-[a-f0-9]{32})|(?:arn:[\w-]+:kms:[\w-]+:\d{12}:)?alias\/[\w/-]+)$/
 
 const ROLE_ARN = /^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/
 

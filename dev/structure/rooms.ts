@@ -46,6 +46,11 @@ export const ROOMS: readonly Room[] = [
     holds: 'calls of a model: client, router, wire forms, prices',
     imports: ['config', 'src/base', 'src/aws'],
   },
+  {
+    name: 'src/budget',
+    holds: 'what models may cost: the spend of rounds, users and days, and its limits',
+    imports: ['config', 'src/base', 'src/data', 'src/llm'],
+  },
   { name: 'src/services', holds: 'clients of the sidecars, and the verbs on them', imports: ['config', 'src/base'] },
   { name: 'src/repository', holds: 'git addresses, root modules', imports: ['config', 'src/base', 'src/hcl'] },
   { name: 'src/prompts', holds: 'registry, shipped texts and fence of the prompts', imports: ['src/base'] },
@@ -58,7 +63,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'src/observe',
     holds: 'traces and metrics',
-    imports: ['config', 'src/base', 'src/data', 'src/llm', 'src/plan'],
+    imports: ['config', 'src/base', 'src/data', 'src/llm', 'src/budget', 'src/plan'],
   },
   {
     name: 'src/rules',
@@ -91,7 +96,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'src/events',
     holds: 'status, activity and engine output of rounds: writing, reading, streams',
-    imports: ['src/base', 'src/data', 'src/context.ts', 'src/rounds'],
+    imports: ['src/base', 'src/data', 'src/budget', 'src/context.ts', 'src/rounds'],
   },
   {
     name: 'src/sessions',

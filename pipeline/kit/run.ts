@@ -3,6 +3,7 @@ import { LeaseLost } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { Masker } from '../../src/base/masking.ts'
 import type { Mode, Status, Turn } from '../../src/base/vocabulary.ts'
+import { BudgetReached } from '../../src/budget/budget.ts'
 import type { ChainName } from '../../src/chains/index.ts'
 import type { Context } from '../../src/context.ts'
 import type { EventLog } from '../../src/events/event-log.ts'
@@ -86,7 +87,10 @@ export const withOwnBackend = <Given extends BareRun>(run: Given): Given => ({
   round: { ...run.round, session: { ...run.round.session, state_choice: 'keep' } },
 })
 
-/** Returns the result of the work, or, with a logged warning, `fallback`. Errors: `LeaseLost`; the signal's reason. */
+/**
+ * Returns the result of the work, or, with a logged warning, `fallback`. Errors: `LeaseLost`; `BudgetReached`; the
+ * signal's reason.
+ */
 export async function withFallback<T>(
   { signal, log }: Pick<BareRun, 'signal' | 'log'>,
   warning: string,
@@ -97,7 +101,7 @@ export async function withFallback<T>(
     return await work()
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof LeaseLost) throw error
+    if (error instanceof LeaseLost || error instanceof BudgetReached) throw error
     log.warn(warning, { error })
     return fallback
   }

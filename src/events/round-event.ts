@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { BudgetSchema } from '../budget/budget.ts'
 
 const seconds = z.number().describe('Wall clock.')
 const count = z.number().int()
@@ -55,6 +56,9 @@ export const ActivitySchema = z
       tokens: count.describe('Of all rounds of the session together.'),
       limit: count,
     }).openapi('ActivityBudgetSpent'),
+    event('budget.left', {
+      budgets: z.array(BudgetSchema).describe('One entry for each configured limit, after a call of a model.'),
+    }).openapi('ActivityBudgetLeft'),
     event('round.cancelling', { by: z.string() }).openapi('ActivityRoundCancelling'),
     cut,
   ])

@@ -127,7 +127,7 @@ async function callModel<Answer extends { usage: Usage }>(options: CallOptions<A
       const mayRepeat = error.retryable && attempt < ATTEMPTS
       if (mayRepeat) deployment = route.next()
       if (!mayRepeat || (deployment === failed && !error.again_here))
-        throw inferenceError(model, error.message, error.status, secrets, error.cause)
+        throw inferenceError(model, error.message, error.status, secrets, { cause: error.cause, usage: wasted })
       const backoffMs = Math.min(options.backoffMs * 2 ** (attempt - 1), MAX_WAIT_MS)
       // Another entry need not wait for this one: it is called at once, or as soon as its own wait is over.
       const waitMs = (deployment === failed ? requestedWaitMs : route.remainingWaitMs(deployment)) ?? backoffMs

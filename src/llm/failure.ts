@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { PlatformError } from '../base/errors.ts'
 import { isJsonObject } from '../base/json.ts'
-import type { Usage } from './inference.ts'
+import { InferenceError, type Usage } from './inference.ts'
 
 /** A failed attempt, with the facts that decide about the next one. It never leaves `src/llm`. */
 export class CallFailure extends Error {
@@ -46,11 +46,11 @@ export const inferenceError = (
   reason: string,
   status: number,
   secrets: readonly string[],
-  cause?: unknown,
-) =>
-  new PlatformError('InferenceCallAPIError', status, `Inference call to ${model} failed: ${redact(reason, secrets)}`, {
-    cause,
-  })
+  { cause, usage = null }: { cause?: unknown; usage?: Usage | null } = {},
+) => {
+  const text = `Inference call to ${model} failed: ${redact(reason, secrets)}`
+  return new InferenceError(text, status, usage && { model, usage }, cause)
+}
 
 /** Makes the error of a request that the platform itself composed wrongly. */
 export const badInference = (message: string) => new PlatformError('InferenceCallAPIError', 400, message)

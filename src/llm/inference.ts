@@ -1,3 +1,5 @@
+import { PlatformError } from '../base/errors.ts'
+
 export type ModelRole = 'main' | 'small'
 
 export type Message =
@@ -60,6 +62,16 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
   }),
 })
 
+/** The failure of a call. */
+export class InferenceError extends PlatformError {
+  /** The tokens of answers that could not be used, which are paid all the same; null without any. */
+  readonly used: { model: string; usage: Usage } | null
+  constructor(message: string, status: number, used: InferenceError['used'], cause?: unknown) {
+    super('InferenceCallAPIError', status, message, { cause })
+    this.used = used
+  }
+}
+
 export interface Inference {
   /** The model that answered, as `<provider>/<model-id>`. */
   model: string
@@ -73,7 +85,7 @@ export interface Inference {
 }
 
 /**
- * A client for language models. Throws `PlatformError` with code `InferenceCallAPIError` and the text `Inference call
+ * A client for language models. Throws `InferenceError`, of code `InferenceCallAPIError`, with the text `Inference call
  * to <model> failed: <reason>`; `OutboundError` of kind `aborted` when the signal fired.
  */
 export interface LlmClient {

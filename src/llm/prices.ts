@@ -102,6 +102,10 @@ export function createPricing(own: ModelPrices): Pricing {
   }
 }
 
+/** True if the price of a model is known, from the given prices or from the built-in table. */
+export const isPriced = (model: string, own: ModelPrices): boolean =>
+  createPricing(own)(model, { input_tokens: 0, cached_tokens: 0, output_tokens: 0 }) !== null
+
 const wildcard = (pattern: string): RegExp =>
   new RegExp(
     `^${pattern

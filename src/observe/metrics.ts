@@ -1,4 +1,6 @@
 import type { Mode, TerminalStatus } from '../base/vocabulary.ts'
+import { type BudgetContext, compareBudgets, dayOf } from '../budget/budget.ts'
+import { readBusiestDay } from '../budget/spend.ts'
 import type { Cache, CacheOutcome } from '../data/cache/cache.ts'
 import type { Db } from '../data/db/sql.ts'
 import type { ObjectStore } from '../data/storage/object-store.ts'
@@ -93,6 +95,27 @@ export function watchQueue(registry: Registry, sql: Db): void {
           { labels: { state: 'running' }, value: running },
         ],
         platform_queue_oldest_waiting_seconds: [{ labels: {}, value: oldest_s }],
+      }
+    },
+  )
+}
+
+/** Adds what is left of the model budgets of a day. Without one nothing is added; else each scrape runs one query. */
+export function watchBudgets(registry: Registry, { sql, config, now }: BudgetContext): void {
+  const { user_day, platform_day } = config.llm.budget
+  if (!user_day && !platform_day) return
+  registry.gauges(
+    {
+      platform_model_budget_left:
+        'Left of the model budgets of this day (UTC); of user_day, that of the user who has least.',
+    },
+    async () => {
+      const budgets = compareBudgets({ user_day, platform_day }, await readBusiestDay(sql, dayOf(now())))
+      return {
+        platform_model_budget_left: budgets.map(({ budget, unit, left }) => ({
+          labels: { budget, unit },
+          value: left,
+        })),
       }
     },
   )

@@ -1,6 +1,7 @@
 import type { Actor } from '../access/audit/record.ts'
 import { badGateway, conflict, gatewayTimeout, notFound, PlatformError, sessionNotFound } from '../base/errors.ts'
 import { withTimeLimit } from '../base/time.ts'
+import { limitSpend } from '../budget/budget.ts'
 import type { Context } from '../context.ts'
 import type { RunTrace } from '../observe/run-trace.ts'
 import { compareWithDefaultBranch } from '../repository/head.ts'
@@ -65,9 +66,12 @@ async function openPullRequest(
   if (!differs) throw nothingChanged(rows.session)
   const trace = await openTrace(context, sessionUuid)
   const left = TOTAL_MS - HOST_MS - Math.ceil(performance.now() - start)
+  const llm = limitSpend(context, context.llm, { user_id: rows.session.user_id, round_id: null })
   const told = { ...rows.session, rounds: maskRounds(context.config, rows) }
   const [{ title, summary }, evidence] = await Promise.all([
-    writeText(context, told, { budgetMs: Math.min(TEXT_MS, left), signal, trace }).catch(throwAsServiceFailure),
+    writeText({ ...context, llm }, told, { budgetMs: Math.min(TEXT_MS, left), signal, trace }).catch(
+      throwAsServiceFailure,
+    ),
     readEvidence(context, rows, signal),
   ])
   signal.throwIfAborted()

@@ -31,7 +31,8 @@ interface Text {
 }
 
 /**
- * Writes title and summary: by the small model, or by code when the model gives no usable answer within the budget.
+ * Writes title and summary: by the small model, or by code when the model gives no usable answer in time or a
+ * budget of `llm.budget` is used up.
  * @param budgetMs milliseconds for the model
  * Errors: those of the model client, and the signal's reason.
  */
@@ -50,16 +51,22 @@ export async function writeText(
     return await withTimeLimit(budgetMs, asked, late)
   } catch (error) {
     const isLate = budget.signal.aborted
-    const isUnusable = error instanceof PlatformError && UNUSABLE.has(error.code)
+    const unusable = error instanceof PlatformError && UNUSABLE.get(error.code)
+    const reason = isLate ? 'the model did not answer in time' : unusable
     // Any other error ends the call, such as refused credentials.
-    if (signal.aborted || !(isLate || isUnusable)) throw error
-    const reason = isLate ? 'the model did not answer in time' : 'the model wrote nothing usable'
+    if (signal.aborted || !reason) throw error
     context.log.warn('code wrote the text of a pull request', { session_id: told.uuid, reason })
     return writeOwnText({ ...told, firstRequest: maskFirstRequest(told.first_query, told.history) })
   }
 }
 
-const UNUSABLE = new Set(['ToolExecutionsExceeded', 'UnhandledInferenceFinishReason'])
+const NOTHING_USABLE = 'the model wrote nothing usable'
+/** Errors of the model after which code writes the text, and why. */
+const UNUSABLE = new Map([
+  ['ToolExecutionsExceeded', NOTHING_USABLE],
+  ['UnhandledInferenceFinishReason', NOTHING_USABLE],
+  ['BudgetReached', 'a model budget is used up'],
+])
 
 /** Asks the small model for a title (one line, at most 256 characters, no references) and a summary, as it came. */
 export async function writePullRequestText(

@@ -437,7 +437,7 @@ export interface WrittenEnd {
   message: string
   /** Head of the session branch. Null keeps the head of the previous round. */
   commit: string | null
-  /** JSON text; null stores nothing. */
+  /** JSON text, in which the tokens and the cost are replaced by those of all runs of the round; null for none. */
   usage: string | null
   result: string | null
 }
@@ -466,9 +466,15 @@ export const endRound = transition(
         reviewed_commit = CASE WHEN ${status === 'completed' && !round.preview}
           THEN coalesce(${commit}, nullif(reviewed_commit, '')) ELSE reviewed_commit END
       WHERE id = ${round.session.id}`
+    // The meter of this run does not know the calls of earlier runs of the round, nor those that failed.
     await tx`
-      UPDATE rounds SET finished_at = clock_timestamp(), lease_until = NULL, usage = ${usage}::jsonb,
-        result = ${result}::jsonb
+      UPDATE rounds SET finished_at = clock_timestamp(), lease_until = NULL, result = ${result}::jsonb,
+        usage = coalesce(
+          (SELECT coalesce(${usage}::jsonb, '{}') || jsonb_build_object(
+             'input_tokens', input_tokens, 'cached_tokens', cached_tokens, 'output_tokens', output_tokens,
+             'cost_usd', CASE WHEN unpriced_calls = 0 THEN round(cost_usd::numeric, 6) END)
+           FROM round_spend WHERE round_id = ${round.id}),
+          ${usage}::jsonb)
       WHERE id = ${round.id}`
   },
 )

@@ -10,7 +10,14 @@ import { startSendingQueue } from '../data/queue.ts'
 import { createObjectStore } from '../data/storage/create.ts'
 import { createStateKeys } from '../data/storage/state-keys.ts'
 import type { LlmClient } from '../llm/inference.ts'
-import { createMetrics, type PlatformMetrics, watchCache, watchQueue, watchStorage } from '../observe/metrics.ts'
+import {
+  createMetrics,
+  type PlatformMetrics,
+  watchBudgets,
+  watchCache,
+  watchQueue,
+  watchStorage,
+} from '../observe/metrics.ts'
 import { createTracing } from '../observe/tracing.ts'
 import { isOperatorsHost } from '../repository/remote.ts'
 import { createIacClient } from '../services/iac/client.ts'
@@ -75,6 +82,7 @@ export async function buildContext(loaded: Config, log: Logger, role: 'core' | '
       metrics,
       tracing: createTracing(config, { fetch, log, write: createLineWriter() }),
     }
+    watchBudgets(metrics.registry, context)
     return { context, close }
   } catch (error) {
     await close().catch(() => {})

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { loadConfig } from '../../config/load.ts'
 import { missingVariables, providerVariables } from '../../config/provider-variables.ts'
-import { load, problemsOf, yaml } from './support.ts'
+import { isPriced } from '../../src/llm/prices.ts'
+import { load, MINIMAL, problemsOf, yaml } from './support.ts'
 
 const missing = (names: string) =>
   `LLM credentials missing from environment: ${names}. Set the listed env vars or configure llm.model_list in ` +
@@ -151,6 +153,53 @@ describe('model_list', () => {
       'llm: {model: openai/alias, small_model: openai/alias, model_list: ' +
       `[${entry('model: foo/bar', 'openai/alias')}]}`
     await expect(load(file)).resolves.toBeDefined()
+  })
+})
+
+describe('the model budget', () => {
+  const priced = (yaml: string, env = {}) =>
+    loadConfig({ ...MINIMAL, ...env, PLATFORM_CONFIG: 'c' }, async () => yaml, undefined, isPriced)
+  const budget = 'budget: {round: {dollars: 1}, user_day: {tokens: 1000, dollars: 2.5}, platform_day: {dollars: 40}}'
+
+  test('is off, and is kept as it is written', async () => {
+    expect((await load()).llm.budget).toEqual({})
+    expect((await priced(`llm: {${budget}}`)).llm.budget).toEqual({
+      round: { dollars: 1 },
+      user_day: { tokens: 1000, dollars: 2.5 },
+      platform_day: { dollars: 40 },
+    })
+  })
+
+  test.each([
+    ['budget: 5', 'llm.budget must be a mapping'],
+    ['budget: []', 'llm.budget must be a mapping'],
+    ['budget: {day: {tokens: 5}}', 'llm.budget.day is unknown'],
+    ['budget: {round: 5}', 'llm.budget.round must be a mapping'],
+    ['budget: {round: []}', 'llm.budget.round must be a mapping'],
+    ['budget: {round: null}', 'llm.budget.round must be a mapping'],
+    ['budget: {round: {token: 5}}', 'llm.budget.round.token is unknown'],
+    ['budget: {user_day: {tokens: 0}}', 'llm.budget.user_day.tokens must be at least 1'],
+    ['budget: {user_day: {tokens: 1.5}}', 'llm.budget.user_day.tokens must be an integer'],
+    ['budget: {user_day: {tokens: many}}', 'llm.budget.user_day.tokens must be an integer'],
+    ['budget: {platform_day: {dollars: 0}}', 'llm.budget.platform_day.dollars must be greater than 0'],
+    ['budget: {platform_day: {dollars: "4"}}', 'llm.budget.platform_day.dollars must be a number'],
+  ])('%s is refused', async (line, problem) => {
+    expect(await problemsOf(`llm: {${line}}`)).toEqual([problem])
+  })
+
+  test('of dollars needs a price for every model that may be called, whatever names it', async () => {
+    const env = { OPENAI_API_KEY: 'k', FOO_API_KEY: 'k' }
+    const models = 'model: openai/own, small_model: anthropic/claude-haiku-4-5, web_search_model: perplexity/sonar'
+    await expect(priced(`llm: {${budget}, ${models}}`, { ...env, PERPLEXITYAI_API_KEY: 'k' })).rejects.toThrow(
+      'llm.budget.round.dollars needs the price of every model, and that of openai/own, perplexity/sonar is not known: ' +
+        'set it in llm.prices, or limit tokens.',
+    )
+    const listed =
+      'model: large, small_model: large, model_list: [{model_name: large, litellm_params: {model: openai/own}}]'
+    await expect(priced(`llm: {${budget}, ${listed}}`, env)).rejects.toThrow('that of openai/own is not known')
+    const prices = 'prices: {"openai/o*": {input: 1, output: 2}}'
+    await expect(priced(`llm: {${budget}, ${listed}, ${prices}}`, env)).resolves.toBeDefined()
+    await expect(priced(`llm: {budget: {round: {tokens: 5}}, ${listed}}`, env)).resolves.toBeDefined()
   })
 })
 

@@ -173,6 +173,36 @@ describe('keys of jobs', () => {
   })
 })
 
+describe('the key of the encryption', () => {
+  const KEYS = [
+    '8b2f6c1e-4d3a-4b5c-9e7f-0123456789ab',
+    'mrk-0123456789abcdef0123456789abcdef',
+    'alias/platform',
+    'arn:aws:kms:eu-west-1:123456789012:key/8b2f6c1e-4d3a-4b5c-9e7f-0123456789ab',
+    'arn:aws-us-gov:kms:us-gov-west-1:123456789012:alias/team/platform',
+  ]
+  const file = (key: string, bucket = 'state') =>
+    `storage: {server_side_encryption: "aws:kms", kms_key_id: "${key}", engine_state_bucket: "${bucket}"}`
+
+  test.each(KEYS)('is one that the engine takes: %s', async (key) => {
+    expect((await load(file(key))).storage.kms_key_id).toBe(key)
+  })
+
+  test.each(['platform', 'arn:aws:kms:platform', 'alias/', `${KEYS[0]}x`])('is not %s', async (key) => {
+    expect(await problemsOf(file(key))).toEqual([
+      'storage.kms_key_id must be the UUID, an alias (alias/<name>) or the ARN of a key while ' +
+        `storage.engine_state_bucket is set, because the engine takes no other; got '${key}'.`,
+    ])
+    expect((await load(file(key, ''))).storage.kms_key_id).toBe(key)
+  })
+
+  test('needs its kind of encryption', async () => {
+    expect(await problemsOf('storage: {kms_key_id: alias/platform}')).toEqual([
+      'storage.kms_key_id requires storage.server_side_encryption aws:kms.',
+    ])
+  })
+})
+
 const S3 = 'storage: {provider: S3}'
 
 describe('variables of the credential chain', () => {

@@ -113,6 +113,7 @@ export const modelConfig = (url: string, overrides: Partial<LlmConfig> = {}): Ll
   model_list: [],
   context_tokens: 0,
   max_session_tokens: 0,
+  budget: {},
   record_folder: '',
   prices: {},
   credentials: { OPENAI_API_KEY: 'test-key-material', OPENAI_BASE_URL: url },

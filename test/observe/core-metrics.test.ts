@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { recordSpend } from '../../src/budget/spend.ts'
 import { connect } from '../../src/data/db/pool.ts'
-import { createMetrics, watchQueue, watchStreams } from '../../src/observe/metrics.ts'
-import { createTestCore } from '../helpers/core.ts'
-import { openSession, runRound } from '../helpers/sessions.ts'
+import { createMetrics, watchBudgets, watchQueue, watchStreams } from '../../src/observe/metrics.ts'
+import { configOf, createTestCore } from '../helpers/core.ts'
+import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 import { readStream } from '../helpers/sse.ts'
 import { startOnce } from '../helpers/start-once.ts'
 import { parseMetrics, sampleOf } from './parse-metrics.ts'
@@ -12,6 +13,38 @@ const core = startOnce(() => createTestCore({ context: { metrics } }))
 beforeAll(async () => {
   watchQueue(metrics.registry, core.context.sql)
   watchStreams(metrics.registry, core.context.events)
+})
+
+describe('what is left of the model budgets', () => {
+  const left = async (llm: string) => {
+    const { sql } = core.context
+    const own = createMetrics('core', '1')
+    watchBudgets(own.registry, { sql, config: await configOf(llm), now: () => new Date('2026-03-01T10:00:00Z') })
+    return parseMetrics(await own.registry.render())
+  }
+
+  it('is told for the platform and for the user who has least, of this day', async () => {
+    const { sql } = core.context
+    for (const [day, tokens] of [
+      ['2026-03-01', 40],
+      ['2026-03-01', 90],
+      ['2026-02-28', 700],
+    ] as const) {
+      const { id } = await createUser(sql, crypto.randomUUID())
+      const usage = { input_tokens: tokens, cached_tokens: 0, output_tokens: 0 }
+      await recordSpend(sql, { user_id: id, round_id: null }, day, { usage, dollars: 0.5 })
+    }
+    const found = await left('llm: {budget: {user_day: {tokens: 100}, platform_day: {tokens: 1000, dollars: 3}}}')
+    const value = (budget: string, unit: string) => sampleOf(found, 'platform_model_budget_left', { budget, unit })
+    expect(value('user_day', 'tokens')).toBe(10)
+    expect(value('platform_day', 'tokens')).toBe(870)
+    expect(value('platform_day', 'dollars')).toBe(2)
+    expect(found.get('platform_model_budget_left')?.samples).toHaveLength(3)
+  })
+
+  it('is not there without a budget of a day', async () => {
+    expect((await left('llm: {budget: {round: {tokens: 5}}}')).has('platform_model_budget_left')).toBe(false)
+  })
 })
 
 const scrape = async () => parseMetrics(await metrics.registry.render())

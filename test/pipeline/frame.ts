@@ -49,7 +49,7 @@ export function runContext(
     log,
     queue,
     cache: memoryCache(),
-    config: { worker, llm: { prices: {}, max_session_tokens: 0 } } as Config,
+    config: { worker, llm: { prices: {}, budget: {}, max_session_tokens: 0 } } as Config,
     now: () => new Date(),
   }
   return parts as Context

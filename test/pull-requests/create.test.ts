@@ -86,6 +86,30 @@ const created = (number: number) =>
     { status: 201 },
   )
 
+describe('the model calls of a pull request', () => {
+  it('count for the day of its owner, and code writes the text when the budget of that is used up', async () => {
+    const calls = provider()
+    const { id } = await createUser(core.context.sql, 'spender')
+    const finished = async () => {
+      const uuid = await openSession(core.context, id, { repo_uri: REPOSITORY })
+      await (await runRound(core.context, uuid)).finish('completed', 'GENERATE', [])
+      return uuid
+    }
+    const { config } = core.context
+    const context = {
+      ...core.context,
+      config: { ...config, llm: { ...config.llm, budget: { user_day: { tokens: 2 } } } },
+    }
+    await createPullRequest(context, await finished())
+    const [spent] = await core.context.sql`
+      SELECT input_tokens, output_tokens, unpriced_calls FROM user_spend WHERE user_id = ${id}`
+    expect(spent).toEqual({ input_tokens: 1, output_tokens: 1, unpriced_calls: 1 })
+    await createPullRequest(context, await finished())
+    expect(asked).toHaveLength(1)
+    expect(calls.map(({ body }) => String(body.body).includes('No model wrote this summary'))).toEqual([false, true])
+  })
+})
+
 describe('a new pull request', () => {
   it('goes from the session branch to the default branch with the words of the small model', async () => {
     const calls = provider()

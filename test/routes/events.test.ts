@@ -194,6 +194,7 @@ const ACTIVITIES: Activity[] = [
   { type: 'rule.found', rule: 'r', severity: 'error', address: null },
   { type: 'artifact.uploaded', kind: 'plans', name: 'a.txt', bytes: 7 },
   { type: 'budget.spent', tokens: 5, limit: 10 },
+  { type: 'budget.left', budgets: [{ budget: 'round', unit: 'dollars', limit: 2, used: 0.5, left: 1.5 }] },
   { type: 'round.cancelling', by: 'ada@example.org' },
   { type: 'cut', limit: 'rows' },
 ]

@@ -25,6 +25,7 @@ const MATRIX = `
   GET   /auth/config                                                  | 200      200      200      200      200      200      200      200      200      200
   POST  /auth/authorize                                               | 401      401      200      200      200      200      200      200      200      200
   GET   /users/me                                                     | 401      401      200      200      200      200      200      200      200      200
+  GET   /users/me/usage                                               | 401      401      200      200      200      200      200      200      200      200
   POST  /iac/generate                               first             | 401      401      202      202      202      202      202      202      202      202
   POST  /iac/generate                               continue          | 401      401      own      own      own      own      own      202      202      own
   POST  /iac/drift                                  first     devops  | 401      401      op       202      op       op       op       op       202      op
@@ -189,7 +190,7 @@ describe('the matrix', () => {
     for (const { path, cells } of ROWS) expect(cells, path).toHaveLength(CALLERS.length)
     const published = ENDPOINTS.map(({ route }) => `${route.method.toUpperCase()} ${route.path}`)
     expect([...new Set(ROWS.map(({ method, path }) => `${method} ${path}`))].sort()).toEqual(published.sort())
-    expect(published).toHaveLength(27)
+    expect(published).toHaveLength(28)
   })
 
   it.each(ROWS)('$method $path $kind', async (row) => {

@@ -186,6 +186,7 @@ export const calls = {
     'Decision',
   ),
   getMe: call('GET', '/users/me', 'User'),
+  getMyUsage: call('GET', '/users/me/usage', 'ModelUsage'),
 
   generate: call<'SessionId', GenerateBody>('POST', '/iac/generate', 'SessionId'),
   drift: call<'SessionId', RoundBody>('POST', '/iac/drift', 'SessionId'),
@@ -241,6 +242,7 @@ export interface Components {
   LockState: z.output<typeof import('../../../routes/v1/admin/sessions/toggle-lock.patch.ts').LockState>
   MappingAnswer: z.output<typeof import('../../../routes/v1/mapping/resolve.post.ts').MappingAnswer>
   MergeReadiness: z.output<typeof import('../../../routes/schemas/readiness.ts').MergeReadiness>
+  ModelUsage: z.output<typeof import('../../../routes/v1/users/usage.get.ts').ModelUsage>
   PullRequest: z.output<typeof import('../../../routes/v1/repository/pr.put.ts').PullRequest>
   Roots: z.output<typeof import('../../../routes/v1/repository/parse.post.ts').Roots>
   SealVerification: z.output<typeof import('../../../routes/schemas/seal.ts').SealVerification>
@@ -261,6 +263,7 @@ export type Roots = Components['Roots']
 export type Seal = NonNullable<Session['seal']>
 export type AttemptResult = Round['attempts'][number]
 export type User = Components['User']
+export type Budget = Components['ModelUsage']['budgets'][number]
 /** An event of the activity stream, and one of the output stream. */
 export type { ActivityEvent, OutputEvent } from '../../../routes/sse-answers.ts'
 /** The plan as data. */

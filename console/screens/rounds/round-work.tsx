@@ -5,6 +5,7 @@ import { type RoundEvents, useActivity, useOutput } from '../../client/sessions/
 import { Scrolling, Unfold } from '../../ui/controls.tsx'
 import { Badge, ErrorNotice, Skeleton, Term } from '../../ui/kit.tsx'
 import { foldActivity, mergeAttempts, stepName, withStatuses } from '../../ui/round/activity.ts'
+import { BudgetsLeft } from '../../ui/round/budgets.tsx'
 import { ActivityStream, FollowEnd, Lanes } from '../../ui/round/lanes.tsx'
 import { formatBytes, formatNumber, formatSeconds, plural } from '../../ui/words.ts'
 import { useOpenSession } from '../session/open-session.tsx'
@@ -18,7 +19,7 @@ interface WorkProps {
 
 /** Shows the work of a round: its attempts as lanes, its events line by line, and the engine output. */
 export function RoundWork({ round, onCancelling }: WorkProps) {
-  const { session } = useOpenSession()
+  const { session, is_own } = useOpenSession()
   const activity = useActivity(session.uuid, { round: round.number })
   const over = hasEnded(round)
   const { events, end } = activity
@@ -47,6 +48,7 @@ export function RoundWork({ round, onCancelling }: WorkProps) {
             The session has used {formatNumber(folded.budget.tokens)} of {formatNumber(folded.budget.limit)} tokens.
           </p>
         )}
+        <BudgetsLeft budgets={folded.budgets} is_own={is_own} />
       </section>
       <section class="rounds-beside">
         <h3>

@@ -1,14 +1,15 @@
-import { useMutation, useQueryClient } from '@tanstack/preact-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/preact-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError, ROUND_CALLS, Unreachable } from '../../client/api/client.ts'
+import { ApiError, type Budget, calls, ROUND_CALLS, Unreachable } from '../../client/api/client.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { type Example, useMe, usePlatform, useStore } from '../../client/platform.ts'
 import type { useRecentSessions } from '../../client/sessions/use-session.ts'
 import { COMMAND, Form, TextArea } from '../../ui/controls.tsx'
 import { Ago, Badge, Button, ErrorNotice, Notice, Skeleton, StatusBadge, Term } from '../../ui/kit.tsx'
 import { Page } from '../../ui/page.tsx'
+import { BudgetsLeft } from '../../ui/round/budgets.tsx'
 import { excerpt, repositoryName, visibleText } from '../../ui/words.ts'
 import { SessionLink } from '../session/open-session.tsx'
 import {
@@ -75,11 +76,23 @@ export function Screen() {
             This opens a session and starts its first round, which changes nothing in the cloud.
           </span>
         </p>
+        <BudgetsLeft budgets={useMyBudgets()} is_own />
       </Form>
       <Next open={place.recent.isSuccess && !place.hasSessions} />
       <Recent recent={place.recent} />
     </Page>
   )
+}
+
+/** Reads what is left of the caller's budgets of the day; empty until it is known and without any. */
+function useMyBudgets(): readonly Budget[] {
+  const { api } = usePlatform()
+  const { data } = useQuery({
+    queryKey: ['usage'],
+    queryFn: ({ signal }) => calls.getMyUsage(api, { signal }),
+    refetchInterval: 60_000,
+  })
+  return data?.budgets ?? []
 }
 
 const KEY = ['request']

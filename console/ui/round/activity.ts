@@ -1,4 +1,4 @@
-import type { ActivityEvent, AttemptResult, Round } from '../../client/api/client.ts'
+import type { ActivityEvent, AttemptResult, Budget, Round } from '../../client/api/client.ts'
 
 /** The state of a step. `open`: it started, and no end was recorded. */
 export type StepState = 'waiting' | 'running' | 'ok' | 'failed' | 'skipped' | 'open'
@@ -50,6 +50,8 @@ interface FoldedActivity {
   lines: ActivityLine[]
   /** The tokens of all rounds of the session together. */
   budget: { tokens: number; limit: number } | null
+  /** What is left of the operator's budgets, as the last model call left them. */
+  budgets: readonly Budget[]
   /** The user who requested the stop. */
   cancelling: string | null
   /** The limit because of which not all events were recorded. */
@@ -176,7 +178,7 @@ export const isShown = (event: ActivityEvent): boolean => !('chain' in event && 
 
 /** Folds events into lanes and lines, also unknown ones. If `over`, steps without an end count as interrupted. */
 export function foldActivity(events: readonly ActivityEvent[], over: boolean): FoldedActivity {
-  const folded: FoldedActivity = { lanes: [], lines: [], budget: null, cancelling: null, cut: null }
+  const folded: FoldedActivity = { lanes: [], lines: [], budget: null, budgets: [], cancelling: null, cut: null }
   for (const event of events) {
     const facts = isShown(event) ? take(folded, event) : null
     if (facts) folded.lines.push(toLine(`e${event.id}`, event.at, facts))
@@ -230,6 +232,9 @@ function take(folded: FoldedActivity, event: ActivityEvent): LineFacts | null {
       return { kind: 'rule', what: event.severity, about: [event.rule, event.address ?? []].flat().join(' ') }
     case 'budget.spent':
       folded.budget = { tokens: event.tokens, limit: event.limit }
+      return null
+    case 'budget.left':
+      folded.budgets = event.budgets
       return null
     case 'round.cancelling':
       folded.cancelling ??= event.by

@@ -1,6 +1,7 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { endSentence } from '../../../src/base/text.ts'
 import type { Operation } from '../../../src/base/vocabulary.ts'
+import { BudgetReached } from '../../../src/budget/budget.ts'
 import {
   writeAttemptNote,
   writeFeedbackQuery,
@@ -136,6 +137,8 @@ async function conclude<Value>(
   const value = await loop.catch(async (error: unknown) => {
     await tellTrajectory(kit, progress, error)
     if (!progress.fallback || !(error instanceof PlatformError) || run.signal.aborted) throw error
+    // What is left to do needs a model too.
+    if (error instanceof BudgetReached) throw error
     run.log.warn('the code goes back to an earlier attempt that was good enough', { error })
     progress.attempts = progress.fallback.attempts
     isTaken = false

@@ -81,11 +81,20 @@ function s3(storage: StorageConfig, projectId: string, bucket: string, key: stri
     if (storage.addressing === 'path') lines.push(['use_path_style', 'true'])
     for (const flag of COMPATIBLE_STORE_FLAGS) lines.push([flag, 'true'])
   }
-  if (storage.server_side_encryption !== '') lines.push(['encrypt', 'true'])
+  // With `encrypt` alone the engine asks for AES256, which would take the place of a key that the bucket has.
+  if (storage.server_side_encryption === 'AES256' || storage.kms_key_id !== '') lines.push(['encrypt', 'true'])
   if (storage.kms_key_id !== '') lines.push(['kms_key_id', quote(storage.kms_key_id)])
-  lines.push(['use_lockfile', 'true'])
+  const attempts = USUAL_ATTEMPTS + Math.ceil(storage.retry_seconds / MEAN_WAIT_S)
+  lines.push(['max_retries', String(attempts)], ['use_lockfile', 'true'])
   return render('s3', lines)
 }
+
+/**
+ * How often the engine asks a store that is away or busy before it gives up, where nothing is said: within 10 to 25
+ * seconds. Between further attempts it waits for a random time up to 20 seconds.
+ */
+const USUAL_ATTEMPTS = 5
+const MEAN_WAIT_S = 10
 
 /** Returns the settings of keys and workspaces; all projects share the engine's default workspace prefix. */
 const scopedKeys = (projectId: string): [string, string][] => [

@@ -6,6 +6,8 @@ import type { RoundResult } from '../../rounds/round-result.ts'
 export interface EvidenceRows {
   session: {
     uuid: string
+    /** Its owner. */
+    user_id: number
     operation: Operation
     first_query: string
     history: Turn[]

@@ -123,7 +123,7 @@ export async function readEvidenceRows(sql: Sql, uuid: string): Promise<Evidence
 
 async function readHead(tx: Transaction, uuid: string) {
   const [head = null] = await tx<(EvidenceRows['session'] & { id: number })[]>`
-    SELECT s.id, s.uuid, s.operation, h.first_query, h.payload AS history, w.uri, w.branch,
+    SELECT s.id, s.uuid, s.user_id, s.operation, h.first_query, h.payload AS history, w.uri, w.branch,
            s.is_blocked, s.in_flight, s.last_commit
     FROM sessions s
     JOIN workspaces w ON w.session_id = s.id

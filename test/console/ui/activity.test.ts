@@ -103,6 +103,16 @@ describe('foldActivity', () => {
     expect(folded).toMatchObject({ cancelling: 'ada@example.org', budget: { tokens: 5, limit: 10 } })
   })
 
+  it('knows what the last call left of the budgets', () => {
+    const left = (used: number) => ({
+      type: 'budget.left' as const,
+      budgets: [{ budget: 'round' as const, unit: 'tokens' as const, limit: 100, used, left: 100 - used }],
+    })
+    const { budgets, lines } = foldActivity(tell(left(20), left(60)), false)
+    expect(budgets).toMatchObject([{ used: 60, left: 40 }])
+    expect(lines).toEqual([])
+  })
+
   it('folds 5,000 events of one attempt', () => {
     const many = tell(
       attempt(1),

@@ -67,11 +67,29 @@ describe('override file', () => {
       'skip_requesting_account_id = true',
       'skip_metadata_api_check = true',
       'skip_s3_checksum = true',
+      'max_retries = 5',
       'use_lockfile = true',
       '}',
       '}',
       '',
     ])
+  })
+
+  it.each([
+    [90, 14],
+    [300, 35],
+  ])('lets the engine wait for a store as long as a worker does (%i s)', (retry_seconds, attempts) => {
+    expect(lines({ retry_seconds })).toContain(`max_retries = ${attempts}`)
+  })
+
+  it.each([
+    ['', '', []],
+    ['AES256', '', ['encrypt = true']],
+    ['aws:kms', 'alias/platform', ['encrypt = true', 'kms_key_id = "alias/platform"']],
+    ['aws:kms', '', []],
+  ] as const)('asks for no other encryption than was set (%s, %s)', (server_side_encryption, kms_key_id, expected) => {
+    const told = lines({ server_side_encryption, kms_key_id })
+    expect(told.filter((line) => /^(encrypt|kms_key_id) /.test(line))).toEqual(expected)
   })
 
   it.each([
@@ -110,6 +128,7 @@ describe('override file', () => {
       'region = "eu-west-1"',
       'access_key = "key"',
       'secret_key = "secret"',
+      'max_retries = 5',
       'use_lockfile = true',
       '}',
     ])

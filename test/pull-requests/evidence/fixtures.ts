@@ -62,6 +62,7 @@ export function evidenceOf({ session, ...changes }: Changes = {}): Evidence {
     plan: { targets: [], created_at: AT, text: 'Plan: 1 to add' },
     ...changes,
     session: {
+      user_id: 1,
       uuid: UUID,
       operation: 'generate',
       first_query: 'Add a bucket',

@@ -51,6 +51,31 @@ test('a round is followed live from its start to its end', async ({ page, reques
   await expectAccessible(page)
 })
 
+test('what is left of the budgets stands with the round and below the form', async ({ page }) => {
+  const budgets = [
+    { budget: 'round', unit: 'dollars', limit: 2, used: 0.35, left: 1.65 },
+    { budget: 'user_day', unit: 'tokens', limit: 2_000_000, used: 1_250_400, left: 749_600 },
+    { budget: 'platform_day', unit: 'dollars', limit: 40, used: 31.5, left: 8.5 },
+  ]
+  await pretendToRun(page, [{ id: 1, round: 1, at: finished.created_at, type: 'budget.left', budgets }])
+  await page.goto(`/console/sessions/${finished.uuid}`)
+  const main = page.getByRole('main')
+  for (const text of [
+    '$1.65 of $2.00 left for this round',
+    '749,600 of 2,000,000 tokens left for you today (UTC)',
+    '$8.50 of $40.00 left for all users today (UTC)',
+  ])
+    await expect(main.getByText(text, { exact: true })).toBeVisible()
+  await expectAccessible(page)
+  await page.route('**/users/me/usage', async (route) => {
+    const answer = await route.fetch()
+    await route.fulfill({ json: { ...(await answer.json()), budgets: budgets.slice(1) } })
+  })
+  await page.goto('/console/')
+  await expect(page.getByText('749,600 of 2,000,000 tokens left for you today (UTC)')).toBeVisible()
+  await expectToFit(page)
+})
+
 test('a round that stopped for a state elsewhere is started again with the choice', async ({ page }) => {
   const state_question = { mode: 'generate' as const, is_partial: false, backend: 's3', serial: 7, resources: 12 }
   await changeSession(page, ({ rounds: [round] }) => {

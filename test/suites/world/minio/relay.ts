@@ -49,3 +49,23 @@ export async function startRelay(target: string): Promise<Relay> {
     close,
   }
 }
+
+/** Sends a request to a server under the name that its URL has, as a name server would lead it there. */
+export function at(server: string, target: string, init: RequestInit = {}): Promise<Response> {
+  const { hostname, port } = new URL(server)
+  const { host, pathname, search } = new URL(target)
+  return new Promise((resolve, reject) => {
+    const headers = { ...Object.fromEntries(new Headers(init.headers)), host }
+    const outgoing = request({ hostname, port, path: pathname + search, method: init.method, headers }, (answer) => {
+      const chunks: Buffer[] = []
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject)
+      answer.on('end', () => {
+        const status = answer.statusCode ?? 0
+        const body = status === 204 || init.method === 'HEAD' ? null : Buffer.concat(chunks)
+        resolve(new Response(body, { status, headers: answer.headers as Record<string, string> }))
+      })
+    })
+    outgoing.on('error', reject)
+    outgoing.end(init.body as Uint8Array | undefined)
+  })
+}

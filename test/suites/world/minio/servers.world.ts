@@ -1,4 +1,3 @@
-import { request } from 'node:http'
 import { AwsClient } from 'aws4fetch'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { StorageConfig } from '../../../../config/types.ts'
@@ -7,6 +6,7 @@ import { createLogger, silentLogger } from '../../../../src/base/log.ts'
 import { createObjectStore, type StorageDeps } from '../../../../src/data/storage/create.ts'
 import { storageConfig } from '../../../data/storage/config.ts'
 import type { Service } from '../tools/service.ts'
+import { at } from './relay.ts'
 import { REGION, ROOT, startMinio } from './server.ts'
 import { startVersitygw } from './versitygw.ts'
 
@@ -225,23 +225,3 @@ describe.each(servers)('the object store of the platform on %s', (name, start) =
     expect((await fetch(await store.presign('secret'))).status).toBe(200)
   })
 })
-
-/** Sends a request to a server under the name that its URL has, as a name server would lead it there. */
-function at(server: string, target: string, init: RequestInit = {}): Promise<Response> {
-  const { hostname, port } = new URL(server)
-  const { host, pathname, search } = new URL(target)
-  return new Promise((resolve, reject) => {
-    const headers = { ...Object.fromEntries(new Headers(init.headers)), host }
-    const outgoing = request({ hostname, port, path: pathname + search, method: init.method, headers }, (answer) => {
-      const chunks: Buffer[] = []
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject)
-      answer.on('end', () => {
-        const status = answer.statusCode ?? 0
-        const body = status === 204 || init.method === 'HEAD' ? null : Buffer.concat(chunks)
-        resolve(new Response(body, { status, headers: answer.headers as Record<string, string> }))
-      })
-    })
-    outgoing.on('error', reject)
-    outgoing.end(init.body as Uint8Array | undefined)
-  })
-}

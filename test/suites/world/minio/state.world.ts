@@ -13,6 +13,7 @@ import { parseDiagnostics } from '../../../../src/plan/diagnostics/parse.ts'
 import { explainUnmendable } from '../../../../src/plan/diagnostics/unmendable.ts'
 import { deriveProjectId, isStateLocked, STATE_KEYS_FILE } from '../../../../src/plan/state/managed-state.ts'
 import { SCOPE, startTestService, type TestService } from '../../../sidecars/iac/service.ts'
+import { startRelay } from './relay.ts'
 import { type Minio, ROOT, startMinio } from './server.ts'
 
 const ENVIRONMENT = {
@@ -45,8 +46,8 @@ const configOf = (storage: object): Promise<Config> =>
     }),
   )
 
-async function worldOf(state_credentials: 'static' | 'scoped') {
-  const config = await configOf({ state_credentials })
+async function worldOf(storage: object) {
+  const config = await configOf(storage)
   const deps = { fetch, log: silentLogger }
   const stateStore = createObjectStore({ ...config.storage, bucket: config.storage.engine_state_bucket }, deps)
   await stateStore.ensureBuckets()
@@ -82,7 +83,7 @@ const apply = (workspace_path: string) => run('apply', workspace_path, { plan_fi
 describe.each(['static', 'scoped'] as const)('engine state in MinIO with %s keys', (kind) => {
   let world: World
   beforeAll(async () => {
-    world = await worldOf(kind)
+    world = await worldOf({ state_credentials: kind, retry_seconds: 0 })
     expect(await checkStateKeys(world.config.storage, world.stateKeys)).toEqual(
       kind === 'static' ? expect.stringContaining('storage.state_credentials is static') : null,
     )
@@ -152,6 +153,24 @@ describe.each(['static', 'scoped'] as const)('engine state in MinIO with %s keys
   })
 })
 
+it.each(['init', 'plan', 'apply'])('that answers 503 for a minute holds up %s, and nothing is lost', async (kind) => {
+  const relay = await startRelay(minio.url)
+  const world = await worldOf({ endpoint_url: relay.url, public_endpoint_url: relay.url })
+  const workspace = await world.prepared(`https://git.example/busy/${kind}.git`)
+  if (kind === 'apply') await plan(workspace)
+  relay.answer(503, 'SlowDown')
+  const back = setTimeout(relay.pass, 60_000)
+  try {
+    const result = await run(kind, workspace, kind === 'init' ? {} : { plan_file: 'session.plan' })
+    expect(result, result.stderr).toMatchObject({ exit_code: 0 })
+    expect(relay.refused).toBeGreaterThan(5)
+    expect(await isStateLocked(world, await world.projectOf(`https://git.example/busy/${kind}.git`))).toBe(false)
+  } finally {
+    clearTimeout(back)
+    await relay.close()
+  }
+})
+
 it.each([
   ['region', { region: 'eu-central-1' }],
   ['secret key', { secret_key: 'wrong-secret-key' }],
@@ -171,7 +190,7 @@ it.each([
 
 describe('temporary keys of a run', () => {
   it('reach neither state nor artifacts of another session', async () => {
-    const world = await worldOf('scoped')
+    const world = await worldOf({ state_credentials: 'scoped' })
     const victim = `${await world.projectOf('https://git.example/victim/infra.git')}/terraform.tfstate`
     await world.stateStore.put(victim, '{"secret":1}', { content_type: 'application/json' })
     const artifacts = createObjectStore(world.config.storage, { fetch, log: silentLogger })
