@@ -1,27 +1,13 @@
 import { isJsonObject, type Json, type JsonObject, ownMember } from '../base/json.ts'
 import { wordsOf } from '../base/text.ts'
+import { CLASSES, type ClassText, type FaultClass } from './classes.ts'
 import { fits } from './intent/glob.ts'
 import { openTo } from './network.ts'
 import { jsonOf } from './policies/document.ts'
-import type { Cloud, PlanContext, Rule, RuleText, Subject, View } from './rule.ts'
+import type { Cloud, PlanContext, Rule, Subject, View } from './rule.ts'
 import { blocksOf, isAbsent, isUnknown, jsonAt, textOf, viewOf } from './view.ts'
 
 // Rules whose checks are one argument and one value: a class of faults has the words, a table the arguments.
-
-type ClassText = Omit<RuleText, 'id'> & {
-  /** The id without its cloud. */
-  name: `${string}.${string}`
-  /** Follows the argument in the message: `switches encryption off`. */
-  says: string
-  /** The rule is told once a plan, with the number of resources. */
-  told?: 'once'
-}
-
-/** A class of faults, which one rule tells; two where what the code leaves unset weighs less than what it sets. */
-export interface FaultClass extends ClassText {
-  /** The rule about arguments that are bad because the code leaves them to the provider. */
-  byDefault?: ClassText
-}
 
 /**
  * One line of a table, with blanks between its columns:
@@ -59,12 +45,17 @@ export function rowsOf(table: string): Row[] {
   })
 }
 
-/** Creates the rules of one cloud from a table in sections, each of which begins with `[<name of a class>]`. */
-export function tableRules(cloud: Cloud, classes: Record<string, FaultClass>, table: string): Rule[] {
+/**
+ * Creates the rules of one cloud from a table in sections, each of which begins with `[<name of a class>]`.
+ * @param own classes of the table, beside those of several clouds; one with the same name goes first
+ */
+export function tableRules(cloud: Cloud, table: string, own: Record<string, FaultClass> = {}): Rule[] {
   const [, ...parts] = table.split(/^\[(\w+)\]$/m)
-  return Object.entries(classes).flatMap(([name, faults]) => {
-    const index = parts.indexOf(name)
-    if (index < 0) throw new Error(`no section of a table of rules: ${name}`)
+  const classes: Record<string, FaultClass> = { ...CLASSES, ...own }
+  return parts.flatMap((name, index) => {
+    if (index % 2 === 1) return []
+    const faults = classes[name]
+    if (faults === undefined) throw new Error(`no class of a table of rules: ${name}`)
     return classRules(cloud, faults, parts[index + 1] ?? '')
   })
 }

@@ -7,7 +7,13 @@ export type Relay = Awaited<ReturnType<typeof startRelay>>
 export async function startRelay(port: number) {
   const pairs = new Set<{ client: Socket; upstream: Socket }>()
   let cut: { word: string; isForwarded: boolean; done: () => void } | null = null
+  let isReachable = true
+  const silenced = new Set<Socket>()
   const server = createServer((client) => {
+    if (!isReachable) {
+      silenced.add(client.on('error', () => {}))
+      return
+    }
     const upstream = connect(port, '127.0.0.1')
     const pair = { client, upstream }
     pairs.add(pair)
@@ -42,6 +48,11 @@ export async function startRelay(port: number) {
     before: (url: string) => url.replace(/@[^/?]+/, `@127.0.0.1:${typeof address === 'object' ? address?.port : 0}`),
     /** From now on swallows what is sent on the present connections in either direction, and ends none of them. */
     swallow: () => pairs.clear(),
+    /** From now on swallows what is sent on new connections, too, or on new ones no more. */
+    setReachable: (reachable: boolean) => {
+      isReachable = reachable
+      if (!reachable) pairs.clear()
+    },
     /**
      * Cuts the connection on which the client first says this word, with or without passing it on; the answer is lost.
      * The promise resolves then.
@@ -55,6 +66,7 @@ export async function startRelay(port: number) {
         client.destroy()
         upstream.destroy()
       }
+      for (const client of silenced) client.destroy()
       server.close()
     },
   }

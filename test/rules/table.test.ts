@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { FaultClass } from '../../src/rules/classes.ts'
 import type { Subject } from '../../src/rules/rule.ts'
-import { type FaultClass, rowsOf, tableRules } from '../../src/rules/table.ts'
+import { rowsOf, tableRules } from '../../src/rules/table.ts'
 import { constant, reference } from './support.ts'
 
 const words = { title: 'A title', reason: 'A reason', fix: 'A fix', severity: 'error', says: 'is bad' } as const
@@ -27,7 +28,7 @@ function found(
     before: {},
   }
   const context = { outside: new Set<string>(), unasked: new Set<string>(), unread: [], expressionsOf: () => code }
-  return tableRules('aws', { ONE: faults }, `[ONE]\nhttps://example.com\naws_x ${row}`).flatMap((rule) =>
+  return tableRules('aws', `[ONE]\nhttps://example.com\naws_x ${row}`, { ONE: faults }).flatMap((rule) =>
     'check' in rule && rule.check(subject, context).length > 0 ? [rule.id.replace('aws.family.', '')] : [],
   )
 }
@@ -119,15 +120,15 @@ it.each([
   'aws_x on false if',
   'aws_x On[ false',
 ])('a malformed line throws: %s', (line) => {
-  expect(() => tableRules('aws', { ONE: one }, `[ONE]\nhttps://example.com\n${line}`)).toThrow()
+  expect(() => tableRules('aws', `[ONE]\nhttps://example.com\n${line}`, { ONE: one })).toThrow()
 })
 
 it('a line without a source throws', () => {
   expect(() => rowsOf('aws_x on false')).toThrow()
 })
 
-it('a class without a section throws, and a comment is left out', () => {
+it('a section without a class throws, and a comment is left out', () => {
   const table = '[TWO]\n# says why\nhttps://example.com\naws_x on false'
-  expect(() => tableRules('aws', { ONE: one }, table)).toThrow()
-  expect(tableRules('aws', { TWO: one }, table)).toHaveLength(1)
+  expect(() => tableRules('aws', table, { ONE: one })).toThrow()
+  expect(tableRules('aws', table, { TWO: one })).toHaveLength(1)
 })

@@ -3,6 +3,7 @@ import { type ApplyResult, recordApplyResult, recordIntent } from '../../src/rou
 import { finishRound, type RoundEnd } from '../../src/rounds/finish.ts'
 import { claimProject, recordSavedPlan } from '../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
+import { jumpClock } from '../helpers/jump-clock.ts'
 import { SAVED_PLAN } from '../helpers/sessions.ts'
 import { claimedSession, claimOf, createSession, lapseLease, nextRound, useVerbs } from '../sessions/fixtures.ts'
 
@@ -55,6 +56,15 @@ describe('the saved plan of a session', () => {
       verified_at: null,
       checks: [],
     })
+  })
+
+  it('is the newest one, although the clock of the database went back before it was saved', async () => {
+    const uuid = await sessionWithPlan()
+    await jumpClock(db.sql, -1)
+    const round = await next(uuid, 'generate')
+    await recordSavedPlan(db.sql, round, { ...SAVED_PLAN, targets: ['a.c'] })
+    await finishRound(context, round, end('completed'))
+    expect(await statusOf(uuid)).toMatchObject({ round: 2, targets: ['a.c'] })
   })
 
   it('tells neither engine nor state where they are not known', async () => {

@@ -1,4 +1,3 @@
-import { NO_SIGN_IN, PRIVILEGED } from '../classes.ts'
 import type { Rule } from '../rule.ts'
 import { tableRules } from '../table.ts'
 
@@ -17,50 +16,6 @@ aws_ssoadmin_managed_policy_attachment managed_policy_arn ${arns}`
 
 export const awsAccessTable: Rule[] = tableRules(
   'aws',
-  {
-    FUNCTION_URL: {
-      name: 'compute.public-function-url',
-      title: 'Function URL without authorization',
-      reason: 'Anyone who knows the address runs the function.',
-      fix: 'Use AWS_IAM, or put a gateway with authorization in front of it.',
-      severity: 'warning',
-      says: 'asks for no authorization',
-    },
-    ADMIN_ATTACHMENT: {
-      name: 'iam.admin-attachment',
-      title: 'AdministratorAccess attached',
-      reason: 'The managed policy allows every action on every resource.',
-      fix: 'Attach a policy with the actions and resources that the identity needs.',
-      severity: 'error',
-      says: 'attaches AdministratorAccess',
-    },
-    BROAD_ATTACHMENT: {
-      name: 'iam.broad-attachment',
-      title: 'Very broad managed policy attached',
-      reason: 'PowerUserAccess and IAMFullAccess lead to administration of the account in one step.',
-      fix: 'Attach a policy with the actions and resources that the identity needs.',
-      severity: 'warning',
-      says: 'attaches a very broad policy',
-    },
-    ACCESS_KEY: {
-      name: 'iam.access-key',
-      title: 'Long-lived access key',
-      reason: 'The key never expires, and its secret stands in the state of the engine.',
-      fix: 'Let workloads assume a role; people sign in through the identity provider.',
-      severity: 'warning',
-      says: 'gets a key that does not expire',
-    },
-    NO_SIGN_IN,
-    METADATA: {
-      name: 'compute.metadata-without-token',
-      title: 'Metadata service without a token',
-      reason: 'A flaw in any program of the machine that fetches addresses gives away the credentials of its role.',
-      fix: 'Set http_tokens to required.',
-      severity: 'warning',
-      says: 'admits requests without a token',
-    },
-    PRIVILEGED,
-  },
   `
 [FUNCTION_URL]
 ${DOCS}/lambda/latest/dg/urls-auth.html
@@ -78,6 +33,10 @@ ${attached('PowerUserAccess', 'IAMFullAccess')}
 [ACCESS_KEY]
 ${DOCS}/IAM/latest/UserGuide/id_credentials_access-keys.html
 aws_iam_access_key user set if status!=Inactive
+
+[SERVICE_WITHOUT_SOURCE]
+${DOCS}/lambda/latest/dg/permissions-function-services.html
+aws_lambda_permission principal *.amazonaws.com if !source_arn !source_account !principal_org_id
 
 [NO_SIGN_IN]
 ${DOCS}/apigateway/latest/developerguide/apigateway-control-access-to-api.html
@@ -112,4 +71,55 @@ aws_ecs_task_definition pid_mode host
 ${DOCS}/batch/latest/APIReference/API_ContainerProperties.html
 aws_batch_job_definition container_properties.privileged true
 `,
+  {
+    FUNCTION_URL: {
+      name: 'compute.public-function-url',
+      title: 'Function URL without authorization',
+      reason: 'Anyone who knows the address runs the function.',
+      fix: 'Use AWS_IAM, or put a gateway with authorization in front of it.',
+      severity: 'warning',
+      says: 'asks for no authorization',
+    },
+    ADMIN_ATTACHMENT: {
+      name: 'iam.admin-attachment',
+      title: 'AdministratorAccess attached',
+      reason: 'The managed policy allows every action on every resource.',
+      fix: 'Attach a policy with the actions and resources that the identity needs.',
+      severity: 'error',
+      says: 'attaches AdministratorAccess',
+    },
+    BROAD_ATTACHMENT: {
+      name: 'iam.broad-attachment',
+      title: 'Very broad managed policy attached',
+      reason: 'PowerUserAccess and IAMFullAccess lead to administration of the account in one step.',
+      fix: 'Attach a policy with the actions and resources that the identity needs.',
+      severity: 'warning',
+      says: 'attaches a very broad policy',
+    },
+    ACCESS_KEY: {
+      name: 'iam.access-key',
+      title: 'Long-lived access key',
+      reason: 'The key never expires, and its secret stands in the state of the engine.',
+      fix: 'Let workloads assume a role; people sign in through the identity provider.',
+      severity: 'warning',
+      says: 'gets a key that does not expire',
+    },
+    SERVICE_WITHOUT_SOURCE: {
+      name: 'iam.service-without-source',
+      title: 'Function that a service may invoke for every customer',
+      reason: 'The service also acts for resources in other accounts, whose owners so invoke the function.',
+      fix: 'Set source_arn or source_account.',
+      severity: 'warning',
+      says: 'names a service without the account for which it acts',
+    },
+
+    METADATA: {
+      name: 'compute.metadata-without-token',
+      title: 'Metadata service without a token',
+      reason: 'A flaw in any program of the machine that fetches addresses gives away the credentials of its role.',
+      fix: 'Set http_tokens to required.',
+      severity: 'warning',
+      says: 'admits requests without a token',
+    },
+  },
 )

@@ -1,4 +1,3 @@
-import { BACKUPS_OFF, ENCRYPTION, KEY_ROTATION, NO_PROTECTION, OLD_TLS, TRANSIT } from '../classes.ts'
 import type { Rule } from '../rule.ts'
 import { tableRules } from '../table.ts'
 
@@ -8,30 +7,6 @@ const EC2 = `${DOCS}/AWSEC2/latest/APIReference`
 
 export const awsDataTable: Rule[] = tableRules(
   'aws',
-  {
-    ENCRYPTION,
-    KEY_ROTATION,
-    TRANSIT,
-    PLAIN_LISTENER: {
-      name: 'network.plain-http-listener',
-      title: 'Listener without encryption',
-      reason: 'Passwords, cookies and data pass the network in clear text, and anyone on the way can change them.',
-      fix: 'Listen with HTTPS and a certificate, and let port 80 only redirect.',
-      severity: 'error',
-      says: 'serves plain HTTP instead of redirecting',
-    },
-    OLD_TLS,
-    NO_PROTECTION,
-    FORCE_DESTROY: {
-      name: 'storage.force-destroy',
-      title: 'Deletion does not ask whether it is empty',
-      reason: 'A later deletion takes everything inside with it, without a question.',
-      fix: 'Leave force_destroy (force_delete) off where data matters.',
-      severity: 'warning',
-      says: 'is true',
-    },
-    BACKUPS_OFF,
-  },
   `
 [ENCRYPTION]
 # A copy inherits the encryption of its source. S3, DynamoDB, FSx, MSK and others always encrypt.
@@ -203,4 +178,23 @@ aws_dynamodb_table point_in_time_recovery.enabled false|unset
 ${DOCS}/AmazonS3/latest/userguide/Versioning.html
 aws_s3_bucket_versioning versioning_configuration.status Suspended,Disabled
 `,
+  {
+    PLAIN_LISTENER: {
+      name: 'network.plain-http-listener',
+      title: 'Listener without encryption',
+      reason: 'Passwords, cookies and data pass the network in clear text, and anyone on the way can change them.',
+      fix: 'Listen with HTTPS and a certificate, and let port 80 only redirect.',
+      severity: 'error',
+      says: 'serves plain HTTP instead of redirecting',
+    },
+
+    FORCE_DESTROY: {
+      name: 'storage.force-destroy',
+      title: 'Deletion does not ask whether it is empty',
+      reason: 'A later deletion takes everything inside with it, without a question.',
+      fix: 'Leave force_destroy (force_delete) off where data matters.',
+      severity: 'warning',
+      says: 'is true',
+    },
+  },
 )

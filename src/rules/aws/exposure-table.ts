@@ -1,4 +1,3 @@
-import { OPEN_CLUSTER, PUBLIC_ENDPOINT, PUBLIC_MACHINE } from '../classes.ts'
 import type { Rule } from '../rule.ts'
 import { tableRules } from '../table.ts'
 
@@ -10,76 +9,6 @@ const EVERYONE = '*/groups/global/AllUsers,*/groups/global/AuthenticatedUsers'
 
 export const awsExposureTable: Rule[] = tableRules(
   'aws',
-  {
-    PUBLIC_ACL: {
-      name: 'storage.public-bucket-acl',
-      title: 'Public access list of a bucket',
-      reason: 'Anyone on the internet, or with any AWS account, can read or even write the objects.',
-      fix: 'Use the private access list and name readers in a bucket policy.',
-      severity: 'error',
-      says: 'opens it to everyone',
-    },
-    PUBLIC_DATABASE: {
-      name: 'database.public-instance',
-      title: 'Database with a public address',
-      reason: 'The database can be reached from the internet as soon as its security group allows it.',
-      fix: 'Set publicly_accessible to false and reach it from inside the network.',
-      severity: 'error',
-      says: 'is true',
-    },
-    PUBLIC_BROKERS: {
-      name: 'database.public-brokers',
-      title: 'Kafka brokers with public addresses',
-      reason: 'Brokers with public addresses are reachable from the internet.',
-      fix: 'Leave public access disabled and connect from inside the network.',
-      severity: 'error',
-      says: 'gives the brokers public addresses',
-    },
-    PUBLIC_MACHINE,
-    PUBLIC_ENDPOINT,
-    OPEN_CLUSTER,
-    CLUSTER_ADDRESS: {
-      name: 'network.cluster-address',
-      title: 'Kubernetes API with a public address',
-      reason: 'The API can be reached from outside by the networks that the code names.',
-      fix: 'Set endpoint_public_access to false where everyone who uses the API is inside of the network.',
-      severity: 'info',
-      says: 'admits named networks from outside',
-    },
-    NODE_SSH: {
-      name: 'network.open-node-ssh',
-      title: 'SSH of cluster nodes open to the internet',
-      reason: 'With a key and without security groups the service opens port 22 of every node to all addresses.',
-      fix: 'Name source_security_group_ids, or leave the key out.',
-      severity: 'error',
-      says: 'is not set, and port 22 is open to all addresses',
-    },
-    PUBLIC_BLOCK: {
-      name: 'storage.public-access-allowed',
-      title: 'Block of public access switched off',
-      reason: 'The block is what stops a public policy, access list or permission that slips in later.',
-      fix: 'Leave the block on; of a bucket or an account, all four switches.',
-      severity: 'warning',
-      says: 'leaves the block off',
-    },
-    SHARED: {
-      name: 'storage.public-snapshot',
-      title: 'Snapshot or image shared with everyone',
-      reason: 'Every AWS account can copy the data in it.',
-      fix: 'Share with named accounts only.',
-      severity: 'error',
-      says: 'shares it with every account',
-    },
-    SHARED_OUTSIDE: {
-      name: 'storage.shared-outside',
-      title: 'Shared with another account',
-      reason: 'What the other account copies stays there, whatever happens here.',
-      fix: 'Check that the account is one of yours or of a partner, and end what is no longer used.',
-      severity: 'info',
-      told: 'once',
-      says: 'shares it with another account',
-    },
-  },
   `
 [PUBLIC_ACL]
 ${DOCS}/AmazonS3/latest/userguide/acl-overview.html
@@ -194,4 +123,72 @@ aws_ssm_document permissions.account_ids not:all
 ${DOCS}/ram/latest/userguide/working-with-sharing.html
 aws_ram_resource_share allow_external_principals true
 `,
+  {
+    PUBLIC_ACL: {
+      name: 'storage.public-bucket-acl',
+      title: 'Public access list of a bucket',
+      reason: 'Anyone on the internet, or with any AWS account, can read or even write the objects.',
+      fix: 'Use the private access list and name readers in a bucket policy.',
+      severity: 'error',
+      says: 'opens it to everyone',
+    },
+    PUBLIC_DATABASE: {
+      name: 'database.public-instance',
+      title: 'Database with a public address',
+      reason: 'The database can be reached from the internet as soon as its security group allows it.',
+      fix: 'Set publicly_accessible to false and reach it from inside the network.',
+      severity: 'error',
+      says: 'is true',
+    },
+    PUBLIC_BROKERS: {
+      name: 'database.public-brokers',
+      title: 'Kafka brokers with public addresses',
+      reason: 'Brokers with public addresses are reachable from the internet.',
+      fix: 'Leave public access disabled and connect from inside the network.',
+      severity: 'error',
+      says: 'gives the brokers public addresses',
+    },
+
+    CLUSTER_ADDRESS: {
+      name: 'network.cluster-address',
+      title: 'Kubernetes API with a public address',
+      reason: 'The API can be reached from outside by the networks that the code names.',
+      fix: 'Set endpoint_public_access to false where everyone who uses the API is inside of the network.',
+      severity: 'info',
+      says: 'admits named networks from outside',
+    },
+    NODE_SSH: {
+      name: 'network.open-node-ssh',
+      title: 'SSH of cluster nodes open to the internet',
+      reason: 'With a key and without security groups the service opens port 22 of every node to all addresses.',
+      fix: 'Name source_security_group_ids, or leave the key out.',
+      severity: 'error',
+      says: 'is not set, and port 22 is open to all addresses',
+    },
+    PUBLIC_BLOCK: {
+      name: 'storage.public-access-allowed',
+      title: 'Block of public access switched off',
+      reason: 'The block is what stops a public policy, access list or permission that slips in later.',
+      fix: 'Leave the block on; of a bucket or an account, all four switches.',
+      severity: 'warning',
+      says: 'leaves the block off',
+    },
+    SHARED: {
+      name: 'storage.public-snapshot',
+      title: 'Snapshot or image shared with everyone',
+      reason: 'Every AWS account can copy the data in it.',
+      fix: 'Share with named accounts only.',
+      severity: 'error',
+      says: 'shares it with every account',
+    },
+    SHARED_OUTSIDE: {
+      name: 'storage.shared-outside',
+      title: 'Shared with another account',
+      reason: 'What the other account copies stays there, whatever happens here.',
+      fix: 'Check that the account is one of yours or of a partner, and end what is no longer used.',
+      severity: 'info',
+      told: 'once',
+      says: 'shares it with another account',
+    },
+  },
 )

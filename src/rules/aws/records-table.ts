@@ -1,4 +1,3 @@
-import { EVIDENCE_INCOMPLETE, EVIDENCE_STOPPED, LOGGING } from '../classes.ts'
 import type { Rule } from '../rule.ts'
 import { tableRules } from '../table.ts'
 
@@ -7,7 +6,6 @@ const RDS = `${DOCS}/AmazonRDS/latest`
 
 export const awsRecordsTable: Rule[] = tableRules(
   'aws',
-  { LOGGING, EVIDENCE_STOPPED, EVIDENCE_INCOMPLETE },
   `
 [LOGGING]
 ${DOCS}/elasticloadbalancing/latest/application/load-balancer-access-logs.html

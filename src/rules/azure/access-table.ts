@@ -1,33 +1,9 @@
-import { NO_ROLES, NO_SIGN_IN, PASSWORDS, SHARED_ADMIN, SHARED_KEYS } from '../classes.ts'
 import type { Rule } from '../rule.ts'
 import { tableRules } from '../table.ts'
 import { APPS, DOCS } from './types.ts'
 
 export const azureAccessTable: Rule[] = tableRules(
   'azure',
-  {
-    NO_ROLES,
-    SHARED_ADMIN,
-    SHARED_KEYS,
-    PASSWORDS,
-    NO_SIGN_IN,
-    DEBUGGING: {
-      name: 'compute.remote-debugging',
-      title: 'Remote debugging switched on',
-      reason: 'A debugger that connects reads the memory of the application and changes what it does.',
-      fix: 'Switch it on only while somebody debugs.',
-      severity: 'warning',
-      says: 'admits debuggers',
-    },
-    ANY_ORIGIN: {
-      name: 'access.any-origin',
-      title: 'Pages of every origin may call',
-      reason: 'Any page that a user opens can use the application in their name.',
-      fix: 'Name the origins.',
-      severity: 'warning',
-      says: 'admits every origin',
-    },
-  },
   `
 [NO_ROLES]
 ${DOCS}/aks/concepts-identity
@@ -78,4 +54,22 @@ ${APPS} site_config.remote_debugging_enabled true
 ${DOCS}/app-service/app-service-web-tutorial-rest-api
 ${APPS} site_config.cors.allowed_origins \\*
 `,
+  {
+    DEBUGGING: {
+      name: 'compute.remote-debugging',
+      title: 'Remote debugging switched on',
+      reason: 'A debugger that connects reads the memory of the application and changes what it does.',
+      fix: 'Switch it on only while somebody debugs.',
+      severity: 'warning',
+      says: 'admits debuggers',
+    },
+    ANY_ORIGIN: {
+      name: 'access.any-origin',
+      title: 'Pages of every origin may call',
+      reason: 'Any page that a user opens can use the application in their name.',
+      fix: 'Name the origins.',
+      severity: 'warning',
+      says: 'admits every origin',
+    },
+  },
 )

@@ -1,4 +1,3 @@
-import { ENCRYPTION, KEY_ROTATION, NO_PROTECTION, OLD_TLS, TRANSIT } from '../classes.ts'
 import type { Rule } from '../rule.ts'
 import { tableRules } from '../table.ts'
 import { APPS, DOCS, SCALE_SETS, SINGLE_SERVERS } from './types.ts'
@@ -8,22 +7,6 @@ const PROVIDER = 'https://registry.terraform.io/providers/hashicorp/azurerm/late
 
 export const azureDataTable: Rule[] = tableRules(
   'azure',
-  {
-    ENCRYPTION,
-    HOST_DISKS: {
-      name: 'encryption.host-disks',
-      title: 'Caches and temporary disks of a machine without encryption',
-      reason: 'Disks are encrypted where they are stored; what the host keeps of them, and its temporary disk, is not.',
-      fix: 'Set encryption_at_host_enabled to true, once the subscription has the feature.',
-      severity: 'info',
-      told: 'once',
-      says: 'leaves what the host keeps without encryption',
-    },
-    KEY_ROTATION,
-    TRANSIT,
-    OLD_TLS,
-    NO_PROTECTION,
-  },
   `
 [ENCRYPTION]
 # Azure always encrypts storage at rest; the switch of a managed disk controls additional Azure Disk Encryption.
@@ -134,4 +117,15 @@ ${DOCS}/backup/backup-azure-security-feature-cloud
 azurerm_recovery_services_vault soft_delete_enabled false
 azurerm_data_protection_backup_vault soft_delete Off
 `,
+  {
+    HOST_DISKS: {
+      name: 'encryption.host-disks',
+      title: 'Caches and temporary disks of a machine without encryption',
+      reason: 'Disks are encrypted where they are stored; what the host keeps of them, and its temporary disk, is not.',
+      fix: 'Set encryption_at_host_enabled to true, once the subscription has the feature.',
+      severity: 'info',
+      told: 'once',
+      says: 'leaves what the host keeps without encryption',
+    },
+  },
 )

@@ -1,74 +1,10 @@
-import {
-  FORWARDING,
-  NO_NETWORK_POLICY,
-  OPEN_CLUSTER,
-  PUBLIC_ENDPOINT,
-  PUBLIC_MACHINE,
-  WEB_FIREWALL_OFF,
-} from '../classes.ts'
+import { CLASSES } from '../classes.ts'
 import type { Rule } from '../rule.ts'
 import { tableRules } from '../table.ts'
 import { DOCS, FUNCTION_APPS, SCALE_SETS, SINGLE_SERVERS, WEB_APPS } from './types.ts'
 
 export const azureExposureTable: Rule[] = tableRules(
   'azure',
-  {
-    PUBLIC_CONTAINER: {
-      name: 'storage.public-container',
-      title: 'Container that anyone can read',
-      reason: 'Every blob in it can be read by everyone on the internet.',
-      fix: 'Set the access type to private; hand out access by role or signed address.',
-      severity: 'error',
-      says: 'opens the blobs to everyone',
-    },
-    SERVICE_FIREWALL: {
-      name: 'network.open-service-firewall',
-      title: 'Firewall of a service admits every network',
-      reason: 'The service can be reached from the internet; only its keys and roles are left between.',
-      fix: 'Set the default action to Deny and name the networks, or use a private endpoint.',
-      severity: 'warning',
-      says: 'admits every network',
-    },
-    ANONYMOUS_REGISTRY: {
-      name: 'storage.anonymous-registry',
-      title: 'Container registry without login',
-      reason: 'Anyone can pull every image of the registry.',
-      fix: 'Set anonymous_pull_enabled to false.',
-      severity: 'error',
-      says: 'lets everyone pull',
-    },
-    PUBLIC_BLOBS: {
-      name: 'storage.public-blobs-allowed',
-      title: 'Storage account admits public containers',
-      reason: 'A container of the account can be opened to the internet later; this is the default of the provider.',
-      fix: 'Set allow_nested_items_to_be_public to false.',
-      severity: 'warning',
-      says: 'admits public containers',
-    },
-    PUBLIC_DATA: {
-      name: 'database.public-network',
-      title: 'Data service with public network access',
-      reason: 'The service has a public address; its firewall and its keys alone decide who gets in.',
-      fix: 'Set public_network_access_enabled to false and use a private endpoint, or name the networks.',
-      severity: 'warning',
-      says: 'opens the service to the internet',
-      byDefault: {
-        name: 'database.public-by-default',
-        title: 'Data service with public network access, by default',
-        reason: 'The default of this resource is a public address; its firewall and its keys alone decide who gets in.',
-        fix: 'Set public_network_access_enabled to false and use a private endpoint, or name the networks.',
-        severity: 'info',
-        told: 'once',
-        says: 'is not set, and by default the service has a public address',
-      },
-    },
-    PUBLIC_ENDPOINT: { ...PUBLIC_ENDPOINT, severity: 'info', told: 'once' },
-    OPEN_CLUSTER,
-    PUBLIC_MACHINE,
-    FORWARDING,
-    WEB_FIREWALL_OFF,
-    NO_NETWORK_POLICY,
-  },
   `
 [PUBLIC_CONTAINER]
 ${DOCS}/storage/blobs/anonymous-read-access-configure
@@ -145,6 +81,8 @@ ${DOCS}/api-management/private-endpoint
 azurerm_api_management public_network_access_enabled true|unset if virtual_network_type!=Internal
 ${DOCS}/app-service/app-service-ip-restrictions
 ${WEB_APPS},${FUNCTION_APPS} public_network_access_enabled true|unset if !site_config.ip_restriction
+${DOCS}/spring-apps/enterprise/how-to-use-enterprise-api-portal
+azurerm_spring_cloud_api_portal,azurerm_spring_cloud_gateway public_network_access_enabled true
 ${DOCS}/storage/file-sync/file-sync-networking-endpoints
 azurerm_storage_sync incoming_traffic_policy AllowAllTraffic|unset
 
@@ -182,4 +120,56 @@ azurerm_frontdoor_firewall_policy,azurerm_cdn_frontdoor_firewall_policy enabled 
 ${DOCS}/aks/use-network-policies
 azurerm_kubernetes_cluster network_profile.network_policy unset
 `,
+  {
+    PUBLIC_CONTAINER: {
+      name: 'storage.public-container',
+      title: 'Container that anyone can read',
+      reason: 'Every blob in it can be read by everyone on the internet.',
+      fix: 'Set the access type to private; hand out access by role or signed address.',
+      severity: 'error',
+      says: 'opens the blobs to everyone',
+    },
+    SERVICE_FIREWALL: {
+      name: 'network.open-service-firewall',
+      title: 'Firewall of a service admits every network',
+      reason: 'The service can be reached from the internet; only its keys and roles are left between.',
+      fix: 'Set the default action to Deny and name the networks, or use a private endpoint.',
+      severity: 'warning',
+      says: 'admits every network',
+    },
+    ANONYMOUS_REGISTRY: {
+      name: 'storage.anonymous-registry',
+      title: 'Container registry without login',
+      reason: 'Anyone can pull every image of the registry.',
+      fix: 'Set anonymous_pull_enabled to false.',
+      severity: 'error',
+      says: 'lets everyone pull',
+    },
+    PUBLIC_BLOBS: {
+      name: 'storage.public-blobs-allowed',
+      title: 'Storage account admits public containers',
+      reason: 'A container of the account can be opened to the internet later; this is the default of the provider.',
+      fix: 'Set allow_nested_items_to_be_public to false.',
+      severity: 'warning',
+      says: 'admits public containers',
+    },
+    PUBLIC_DATA: {
+      name: 'database.public-network',
+      title: 'Data service with public network access',
+      reason: 'The service has a public address; its firewall and its keys alone decide who gets in.',
+      fix: 'Set public_network_access_enabled to false and use a private endpoint, or name the networks.',
+      severity: 'warning',
+      says: 'opens the service to the internet',
+      byDefault: {
+        name: 'database.public-by-default',
+        title: 'Data service with public network access, by default',
+        reason: 'The default of this resource is a public address; its firewall and its keys alone decide who gets in.',
+        fix: 'Set public_network_access_enabled to false and use a private endpoint, or name the networks.',
+        severity: 'info',
+        told: 'once',
+        says: 'is not set, and by default the service has a public address',
+      },
+    },
+    PUBLIC_ENDPOINT: { ...CLASSES.PUBLIC_ENDPOINT, severity: 'info', told: 'once' },
+  },
 )

@@ -1,11 +1,9 @@
-import { EVIDENCE_INCOMPLETE, EVIDENCE_STOPPED, LOGGING } from '../classes.ts'
 import type { Rule } from '../rule.ts'
 import { tableRules } from '../table.ts'
 import { DOCS, WEB_APPS } from './types.ts'
 
 export const azureRecordsTable: Rule[] = tableRules(
   'azure',
-  { LOGGING, EVIDENCE_STOPPED, EVIDENCE_INCOMPLETE },
   `
 [LOGGING]
 ${DOCS}/aks/monitor-aks
@@ -43,6 +41,7 @@ azurerm_mssql_database_extended_auditing_policy,azurerm_mssql_server_extended_au
 azurerm_mssql_server,azurerm_sql_server extended_auditing_policy?.retention_in_days <90 if extended_auditing_policy.retention_in_days!=0
 ${DOCS}/azure-sql/database/threat-detection-overview
 azurerm_mssql_server_security_alert_policy disabled_alerts set
+azurerm_mysql_server,azurerm_postgresql_server threat_detection_policy.enabled false|unset
 azurerm_monitor_log_profile retention_policy.days <90 if retention_policy.days!=0
 `,
 )

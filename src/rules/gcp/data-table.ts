@@ -1,4 +1,3 @@
-import { BACKUPS_OFF, KEY_ROTATION, NO_PROTECTION, OLD_TLS, TRANSIT } from '../classes.ts'
 import type { Rule } from '../rule.ts'
 import { tableRules } from '../table.ts'
 
@@ -6,38 +5,6 @@ const DOCS = 'https://cloud.google.com'
 
 export const gcpDataTable: Rule[] = tableRules(
   'gcp',
-  {
-    TRANSIT,
-    OLD_TLS,
-    KEY_ROTATION,
-    NO_DNSSEC: {
-      name: 'network.no-dnssec',
-      title: 'Zone without signatures',
-      reason: 'Answers for the zone can be forged on the way.',
-      fix: 'Set dnssec_config.state to on, with keys of a current algorithm.',
-      severity: 'info',
-      told: 'once',
-      says: 'leaves answers of the zone without a signature that holds',
-    },
-    NO_PROTECTION,
-    FORCE_DESTROY: {
-      name: 'storage.force-destroy',
-      title: 'Deletion does not ask whether it is empty',
-      reason: 'A later deletion takes everything inside with it, without a question.',
-      fix: 'Leave force_destroy (delete_contents_on_destroy) off where data matters.',
-      severity: 'warning',
-      says: 'is true',
-    },
-    CLUSTER_SECRETS: {
-      name: 'encryption.plain-cluster-secrets',
-      title: 'Secrets of the cluster without a key of their own',
-      reason: 'Secrets in the store of the cluster are protected by the encryption of the disk only.',
-      fix: 'Set database_encryption to ENCRYPTED with a key.',
-      severity: 'info',
-      says: 'leaves secrets of the cluster plain',
-    },
-    BACKUPS_OFF,
-  },
   `
 [TRANSIT]
 ${DOCS}/sql/docs/postgres/configure-ssl-instance
@@ -90,4 +57,32 @@ google_alloydb_cluster automated_backup_policy.enabled false
 ${DOCS}/storage/docs/object-versioning
 google_storage_bucket versioning.enabled false
 `,
+  {
+    NO_DNSSEC: {
+      name: 'network.no-dnssec',
+      title: 'Zone without signatures',
+      reason: 'Answers for the zone can be forged on the way.',
+      fix: 'Set dnssec_config.state to on, with keys of a current algorithm.',
+      severity: 'info',
+      told: 'once',
+      says: 'leaves answers of the zone without a signature that holds',
+    },
+
+    FORCE_DESTROY: {
+      name: 'storage.force-destroy',
+      title: 'Deletion does not ask whether it is empty',
+      reason: 'A later deletion takes everything inside with it, without a question.',
+      fix: 'Leave force_destroy (delete_contents_on_destroy) off where data matters.',
+      severity: 'warning',
+      says: 'is true',
+    },
+    CLUSTER_SECRETS: {
+      name: 'encryption.plain-cluster-secrets',
+      title: 'Secrets of the cluster without a key of their own',
+      reason: 'Secrets in the store of the cluster are protected by the encryption of the disk only.',
+      fix: 'Set database_encryption to ENCRYPTED with a key.',
+      severity: 'info',
+      says: 'leaves secrets of the cluster plain',
+    },
+  },
 )

@@ -1,13 +1,4 @@
-import {
-  FORWARDING,
-  NO_NETWORK_POLICY,
-  NO_ROLES,
-  NO_SIGN_IN,
-  OPEN_CLUSTER,
-  PUBLIC_ENDPOINT,
-  PUBLIC_MACHINE,
-  SHARED_ADMIN,
-} from '../classes.ts'
+import { CLASSES } from '../classes.ts'
 import type { Rule } from '../rule.ts'
 import { tableRules } from '../table.ts'
 
@@ -18,82 +9,6 @@ const NODES = 'google_container_cluster,google_container_node_pool'
 
 export const gcpExposureTable: Rule[] = tableRules(
   'gcp',
-  {
-    OPEN_DATABASE: {
-      name: 'database.open-authorized-network',
-      title: 'Database open to the internet',
-      reason: 'Anyone can try logins against the database.',
-      fix: 'Name the networks, or use the private address or the connector.',
-      severity: 'error',
-      says: 'admits every address',
-    },
-    PUBLIC_DATABASE: {
-      name: 'database.public-address',
-      title: 'Database with a public address',
-      reason: 'The database is reachable from outside; its authorized networks decide who may connect.',
-      fix: 'Set ipv4_enabled to false and use a private network.',
-      severity: 'info',
-      says: 'gives the database a public address',
-    },
-    ACCOUNT_KEY: {
-      name: 'iam.service-account-key',
-      title: 'Long-lived key of a service account',
-      reason: 'The key lasts for years, and its private part stands in the state of the engine.',
-      fix: 'Use workload identity or impersonation.',
-      severity: 'warning',
-      says: 'gets a key that does not expire',
-    },
-    OPEN_CLUSTER,
-    PUBLIC_MACHINE,
-    PUBLIC_ENDPOINT: { ...PUBLIC_ENDPOINT, severity: 'info', told: 'once' },
-    FORWARDING,
-    OPEN_LISTS: {
-      name: 'storage.access-lists',
-      title: 'Bucket with access lists, or without a block of public access',
-      reason: 'An access list of one object can open it to everyone, past the roles of the bucket.',
-      fix: 'Set uniform_bucket_level_access to true and public_access_prevention to enforced.',
-      severity: 'info',
-      told: 'once',
-      says: 'leaves objects to be opened one by one',
-    },
-    DEFAULT_NETWORK: {
-      name: 'network.default-network',
-      title: 'Default network of a project',
-      reason: 'The default network admits SSH, RDP and ping from the whole internet.',
-      fix: 'Set auto_create_network to false and make networks in the code.',
-      severity: 'warning',
-      says: 'makes the default network',
-    },
-    NO_NETWORK_POLICY,
-    NO_ROLES,
-    SHARED_ADMIN: { ...SHARED_ADMIN, byDefault: undefined },
-    NO_SIGN_IN,
-    CONSOLE: {
-      name: 'access.project-wide-sign-in',
-      title: 'Sign-in to machines past their own roles',
-      reason: 'A serial console is open to every address, and keys of the project open each of its machines.',
-      fix: 'Use OS Login, block keys of the project, and leave the serial console off.',
-      severity: 'warning',
-      says: 'opens a way in past the roles of the machine',
-    },
-    METADATA: {
-      name: 'compute.metadata-exposed',
-      title: 'Metadata of nodes open to pods',
-      reason: 'Every pod can take the identity of its node, and with it what the node may do.',
-      fix: 'Set mode to GKE_METADATA.',
-      severity: 'warning',
-      says: 'gives pods the identity of their node',
-    },
-    UNSHIELDED: {
-      name: 'compute.unshielded',
-      title: 'Machine without a verified boot',
-      reason: 'A changed kernel or boot loader goes unseen.',
-      fix: 'Leave vTPM and integrity monitoring on, and switch secure boot on where the image supports it.',
-      severity: 'info',
-      told: 'once',
-      says: 'leaves the boot unverified',
-    },
-  },
   `
 [OPEN_DATABASE]
 ${DOCS}/sql/docs/postgres/authorize-networks
@@ -189,4 +104,78 @@ ${NODES} node_config.shielded_instance_config.enable_secure_boot false|unset-ins
 ${NODES} node_config.shielded_instance_config.enable_integrity_monitoring false
 google_container_cluster enable_shielded_nodes false
 `,
+  {
+    OPEN_DATABASE: {
+      name: 'database.open-authorized-network',
+      title: 'Database open to the internet',
+      reason: 'Anyone can try logins against the database.',
+      fix: 'Name the networks, or use the private address or the connector.',
+      severity: 'error',
+      says: 'admits every address',
+    },
+    PUBLIC_DATABASE: {
+      name: 'database.public-address',
+      title: 'Database with a public address',
+      reason: 'The database is reachable from outside; its authorized networks decide who may connect.',
+      fix: 'Set ipv4_enabled to false and use a private network.',
+      severity: 'info',
+      says: 'gives the database a public address',
+    },
+    ACCOUNT_KEY: {
+      name: 'iam.service-account-key',
+      title: 'Long-lived key of a service account',
+      reason: 'The key lasts for years, and its private part stands in the state of the engine.',
+      fix: 'Use workload identity or impersonation.',
+      severity: 'warning',
+      says: 'gets a key that does not expire',
+    },
+
+    PUBLIC_ENDPOINT: { ...CLASSES.PUBLIC_ENDPOINT, severity: 'info', told: 'once' },
+
+    OPEN_LISTS: {
+      name: 'storage.access-lists',
+      title: 'Bucket with access lists, or without a block of public access',
+      reason: 'An access list of one object can open it to everyone, past the roles of the bucket.',
+      fix: 'Set uniform_bucket_level_access to true and public_access_prevention to enforced.',
+      severity: 'info',
+      told: 'once',
+      says: 'leaves objects to be opened one by one',
+    },
+    DEFAULT_NETWORK: {
+      name: 'network.default-network',
+      title: 'Default network of a project',
+      reason: 'The default network admits SSH, RDP and ping from the whole internet.',
+      fix: 'Set auto_create_network to false and make networks in the code.',
+      severity: 'warning',
+      says: 'makes the default network',
+    },
+
+    SHARED_ADMIN: { ...CLASSES.SHARED_ADMIN, byDefault: undefined },
+
+    CONSOLE: {
+      name: 'access.project-wide-sign-in',
+      title: 'Sign-in to machines past their own roles',
+      reason: 'A serial console is open to every address, and keys of the project open each of its machines.',
+      fix: 'Use OS Login, block keys of the project, and leave the serial console off.',
+      severity: 'warning',
+      says: 'opens a way in past the roles of the machine',
+    },
+    METADATA: {
+      name: 'compute.metadata-exposed',
+      title: 'Metadata of nodes open to pods',
+      reason: 'Every pod can take the identity of its node, and with it what the node may do.',
+      fix: 'Set mode to GKE_METADATA.',
+      severity: 'warning',
+      says: 'gives pods the identity of their node',
+    },
+    UNSHIELDED: {
+      name: 'compute.unshielded',
+      title: 'Machine without a verified boot',
+      reason: 'A changed kernel or boot loader goes unseen.',
+      fix: 'Leave vTPM and integrity monitoring on, and switch secure boot on where the image supports it.',
+      severity: 'info',
+      told: 'once',
+      says: 'leaves the boot unverified',
+    },
+  },
 )

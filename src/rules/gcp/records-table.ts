@@ -1,4 +1,3 @@
-import { EVIDENCE_INCOMPLETE, EVIDENCE_STOPPED, LOGGING } from '../classes.ts'
 import type { Rule } from '../rule.ts'
 import { tableRules } from '../table.ts'
 
@@ -7,7 +6,6 @@ const POSTGRES = 'database_version=POSTGRES*'
 
 export const gcpRecordsTable: Rule[] = tableRules(
   'gcp',
-  { LOGGING, EVIDENCE_STOPPED, EVIDENCE_INCOMPLETE },
   `
 [LOGGING]
 ${DOCS}/vpc/docs/using-flow-logs

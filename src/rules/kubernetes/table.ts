@@ -1,4 +1,4 @@
-import { ENCRYPTION } from '../classes.ts'
+import { CLASSES } from '../classes.ts'
 import type { Rule } from '../rule.ts'
 import { tableRules } from '../table.ts'
 import { CLUSTER_BINDINGS, CLUSTER_ROLES, CRON_JOBS, PODS, TEMPLATED, typesOfKinds } from './types.ts'
@@ -21,8 +21,66 @@ const ROLES = 'https://kubernetes.io/docs/concepts/security/rbac-good-practices/
 
 export const kubernetesTable: Rule[] = tableRules(
   'kubernetes',
+  `
+[ENCRYPTION]
+# The volume's storage encrypts it; only storage class parameters can switch that off.
+https://kubernetes.io/docs/concepts/storage/storage-classes/#aws-ebs
+${typesOfKinds('storage_class')} parameters.encrypted false
+
+[PLAIN_INGRESS]
+https://kubernetes.io/docs/concepts/services-networking/ingress/#tls
+${typesOfKinds('ingress')} spec.tls unset-inside
+
+[PRIVILEGED]
+${SECURITY}
+${ofContainers('security_context.privileged', 'true')}
+
+[HOST_NAMESPACES]
+https://kubernetes.io/docs/concepts/security/pod-security-standards/
+${['host_network', 'host_pid', 'host_ipc'].map((key) => ofPods(key, 'true')).join('\n')}
+
+[CAPABILITY]
+https://man7.org/linux/man-pages/man7/capabilities.7.html
+${ofContainers('security_context.capabilities.add', 'ALL,CAP_ALL,*SYS_ADMIN,*SYS_MODULE,*SYS_PTRACE,*NET_ADMIN,*DAC_READ_SEARCH,*SYS_RAWIO,*BPF')}
+
+[HARDENING]
+${SECURITY}
+${ofContainers('security_context.allow_privilege_escalation', 'true|unset')}
+${ofContainers('security_context.read_only_root_filesystem', 'false|unset')}
+${ofContainers('security_context.run_as_non_root', 'false|unset-inside', 'if @.security_context.run_as_non_root!=true')}
+${ofPods('security_context.run_as_non_root', 'false')}
+${ofContainers('security_context.capabilities.drop', 'unset')}
+https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/
+${ofPods('automount_service_account_token', 'true|unset')}
+https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/
+${ofContainers('resources.limits', 'unset')}
+https://kubernetes.io/docs/concepts/containers/images/
+${ofContainers('image', '*:latest')}
+
+[AS_ROOT]
+${SECURITY}
+${ofContainers('security_context.run_as_user', '0')}
+${ofPods('security_context.run_as_user', '0')}
+
+[UNCONFINED]
+https://kubernetes.io/docs/tutorials/security/seccomp/
+${ofContainers('security_context.seccomp_profile.type', 'Unconfined')}
+${ofPods('security_context.seccomp_profile.type', 'Unconfined')}
+
+[CLUSTER_ADMIN]
+${ROLES}
+${CLUSTER_BINDINGS} role_ref.name cluster-admin
+
+[NAMESPACE_ADMIN]
+${ROLES}
+${typesOfKinds('role_binding')} role_ref.name cluster-admin
+
+[ESCALATION]
+${ROLES}
+${CLUSTER_ROLES} rule.verbs escalate,bind,impersonate
+`,
   {
-    ENCRYPTION: { ...ENCRYPTION, byDefault: undefined },
+    ENCRYPTION: { ...CLASSES.ENCRYPTION, byDefault: undefined },
     PLAIN_INGRESS: {
       name: 'network.ingress-without-tls',
       title: 'Ingress without TLS',
@@ -108,62 +166,4 @@ export const kubernetesTable: Rule[] = tableRules(
       says: 'leads to more permissions',
     },
   },
-  `
-[ENCRYPTION]
-# The volume's storage encrypts it; only storage class parameters can switch that off.
-https://kubernetes.io/docs/concepts/storage/storage-classes/#aws-ebs
-${typesOfKinds('storage_class')} parameters.encrypted false
-
-[PLAIN_INGRESS]
-https://kubernetes.io/docs/concepts/services-networking/ingress/#tls
-${typesOfKinds('ingress')} spec.tls unset-inside
-
-[PRIVILEGED]
-${SECURITY}
-${ofContainers('security_context.privileged', 'true')}
-
-[HOST_NAMESPACES]
-https://kubernetes.io/docs/concepts/security/pod-security-standards/
-${['host_network', 'host_pid', 'host_ipc'].map((key) => ofPods(key, 'true')).join('\n')}
-
-[CAPABILITY]
-https://man7.org/linux/man-pages/man7/capabilities.7.html
-${ofContainers('security_context.capabilities.add', 'ALL,CAP_ALL,*SYS_ADMIN,*SYS_MODULE,*SYS_PTRACE,*NET_ADMIN,*DAC_READ_SEARCH,*SYS_RAWIO,*BPF')}
-
-[HARDENING]
-${SECURITY}
-${ofContainers('security_context.allow_privilege_escalation', 'true|unset')}
-${ofContainers('security_context.read_only_root_filesystem', 'false|unset')}
-${ofContainers('security_context.run_as_non_root', 'false|unset-inside', 'if @.security_context.run_as_non_root!=true')}
-${ofPods('security_context.run_as_non_root', 'false')}
-${ofContainers('security_context.capabilities.drop', 'unset')}
-https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/
-${ofPods('automount_service_account_token', 'true|unset')}
-https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/
-${ofContainers('resources.limits', 'unset')}
-https://kubernetes.io/docs/concepts/containers/images/
-${ofContainers('image', '*:latest')}
-
-[AS_ROOT]
-${SECURITY}
-${ofContainers('security_context.run_as_user', '0')}
-${ofPods('security_context.run_as_user', '0')}
-
-[UNCONFINED]
-https://kubernetes.io/docs/tutorials/security/seccomp/
-${ofContainers('security_context.seccomp_profile.type', 'Unconfined')}
-${ofPods('security_context.seccomp_profile.type', 'Unconfined')}
-
-[CLUSTER_ADMIN]
-${ROLES}
-${CLUSTER_BINDINGS} role_ref.name cluster-admin
-
-[NAMESPACE_ADMIN]
-${ROLES}
-${typesOfKinds('role_binding')} role_ref.name cluster-admin
-
-[ESCALATION]
-${ROLES}
-${CLUSTER_ROLES} rule.verbs escalate,bind,impersonate
-`,
 )

@@ -25,14 +25,15 @@ function openingsOf(rule: View): Opening[] {
 
 /** Returns the destination ports of a rule, which are every port without options, for either resource type. */
 function portsOf(rule: View, key: string): { from: number; to: number }[] {
-  if (isUnknown(rule, key)) return []
   const options = blocksOf(rule, key)
-  if (options.length === 0) return [EVERY_PORT]
+  if (options.length === 0) return isUnknown(rule, key) ? [] : [EVERY_PORT]
   return options.flatMap((option) => {
     const destinationRanges = blocksOf(option, 'destination_port_range')
-    return (destinationRanges.length > 0 ? destinationRanges : [option]).map((range) => ({
-      from: numberOf(range, 'min') ?? EVERY_PORT.from,
-      to: numberOf(range, 'max') ?? EVERY_PORT.to,
-    }))
+    return (destinationRanges.length > 0 ? destinationRanges : [option])
+      .filter((range) => !isUnknown(range, 'min') && !isUnknown(range, 'max'))
+      .map((range) => ({
+        from: numberOf(range, 'min') ?? EVERY_PORT.from,
+        to: numberOf(range, 'max') ?? EVERY_PORT.to,
+      }))
   })
 }

@@ -6,6 +6,36 @@ const DOCS = 'https://docs.oracle.com/en-us/iaas/Content'
 /** Oracle always encrypts volumes; the way between host and volume is plain unless the code asks otherwise. */
 export const ociTable: Rule[] = tableRules(
   'oci',
+  `
+[PUBLIC_BUCKET]
+${DOCS}/Object/Tasks/managingbuckets.htm
+oci_objectstorage_bucket access_type ObjectRead,ObjectReadWithoutList
+
+[WHOLE_BUCKET_LINK]
+${DOCS}/Object/Tasks/usingpreauthenticatedrequests.htm
+oci_objectstorage_preauthrequest access_type AnyObject*
+
+[OPEN_DATABASE]
+https://docs.oracle.com/en/cloud/paas/autonomous-database/serverless/adbsb/network-access-options.html
+oci_database_autonomous_database whitelisted_ips open
+
+[PUBLIC_CLUSTER]
+${DOCS}/ContEng/Concepts/contengclustersnodes.htm
+oci_containerengine_cluster endpoint_config.is_public_ip_enabled true
+
+[USER_KEY]
+${DOCS}/Identity/access/managing-user-credentials.htm
+oci_identity_customer_secret_key,oci_identity_auth_token user_id set
+
+[VOLUME_TRAFFIC]
+${DOCS}/Block/Concepts/blockvolumeencryption.htm
+oci_core_instance launch_options.is_pv_encryption_in_transit_enabled false|unset if !is_pv_encryption_in_transit_enabled
+oci_containerengine_node_pool node_config_details.is_pv_encryption_in_transit_enabled false|unset
+
+[METADATA]
+${DOCS}/Compute/Tasks/gettingmetadata.htm
+oci_core_instance instance_options.are_legacy_imds_endpoints_disabled false|unset
+`,
   {
     PUBLIC_BUCKET: {
       name: 'storage.public-bucket',
@@ -65,34 +95,4 @@ export const ociTable: Rule[] = tableRules(
       says: 'admits requests without a header',
     },
   },
-  `
-[PUBLIC_BUCKET]
-${DOCS}/Object/Tasks/managingbuckets.htm
-oci_objectstorage_bucket access_type ObjectRead,ObjectReadWithoutList
-
-[WHOLE_BUCKET_LINK]
-${DOCS}/Object/Tasks/usingpreauthenticatedrequests.htm
-oci_objectstorage_preauthrequest access_type AnyObject*
-
-[OPEN_DATABASE]
-https://docs.oracle.com/en/cloud/paas/autonomous-database/serverless/adbsb/network-access-options.html
-oci_database_autonomous_database whitelisted_ips open
-
-[PUBLIC_CLUSTER]
-${DOCS}/ContEng/Concepts/contengclustersnodes.htm
-oci_containerengine_cluster endpoint_config.is_public_ip_enabled true
-
-[USER_KEY]
-${DOCS}/Identity/access/managing-user-credentials.htm
-oci_identity_customer_secret_key,oci_identity_auth_token user_id set
-
-[VOLUME_TRAFFIC]
-${DOCS}/Block/Concepts/blockvolumeencryption.htm
-oci_core_instance launch_options.is_pv_encryption_in_transit_enabled false|unset if !is_pv_encryption_in_transit_enabled
-oci_containerengine_node_pool node_config_details.is_pv_encryption_in_transit_enabled false|unset
-
-[METADATA]
-${DOCS}/Compute/Tasks/gettingmetadata.htm
-oci_core_instance instance_options.are_legacy_imds_endpoints_disabled false|unset
-`,
 )

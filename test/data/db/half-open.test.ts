@@ -44,6 +44,17 @@ it('a transaction fails, and its locks do not stay', async () => {
   expect(await db.sql`UPDATE facts SET n = n + 10 RETURNING n`).toEqual([{ n: 11 }])
 })
 
+it('a server that is out of reach for a while is found again', async () => {
+  const hasty = connect(`${relay.before(db.url)}?connect_timeout=1`, { max: 1, patienceMs: 0 })
+  await hasty`SELECT 1`
+  relay.setReachable(false)
+  await expect(hasty`SELECT n FROM facts`).rejects.toMatchObject({ code: 'CONNECTION_DEAD' })
+  await expect(hasty`SELECT n FROM facts`).rejects.toMatchObject({ code: 'CONNECT_TIMEOUT' })
+  relay.setReachable(true)
+  expect(await hasty`SELECT n FROM facts`).toEqual([{ n: 1 }])
+  await hasty.end({ timeout: 0 })
+})
+
 it('a statement that takes long is waited for', async () => {
   expect(await sql`SELECT pg_sleep(4), 1 AS one`).toMatchObject([{ one: 1 }])
 })

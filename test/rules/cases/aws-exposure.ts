@@ -30,6 +30,20 @@ const exposure: Case[] = [
     { principal: '*', condition: [{ key: 'aws:PrincipalOrgID', type: 'StringEquals', value: 'o-1' }] },
   ),
   ...both(
+    'aws.iam.service-without-source',
+    'buckets of everyone',
+    'aws_lambda_permission',
+    { principal: 's3.amazonaws.com' },
+    { principal: 's3.amazonaws.com', source_account: '123456789012' },
+  ),
+  fine(
+    'aws.iam.service-without-source',
+    'a source that is known after the apply',
+    'aws_lambda_permission',
+    { principal: 'sns.amazonaws.com' },
+    { after_unknown: { source_arn: true } },
+  ),
+  ...both(
     'aws.compute.public-function-url',
     'the permission of a URL',
     'aws_lambda_permission',

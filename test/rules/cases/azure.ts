@@ -231,6 +231,10 @@ export const azureCases: Case[] = [
   fine('azure.access.any-origin', 'one', 'azurerm_linux_function_app', {
     site_config: [{ cors: [{ allowed_origins: ['https://*.example.com'] }] }],
   }),
+  bad('azure.evidence.incomplete', 'a database that nobody watches', 'azurerm_postgresql_server', {}),
+  fine('azure.evidence.incomplete', 'a database that is watched', 'azurerm_postgresql_server', {
+    threat_detection_policy: [{ enabled: true }],
+  }),
   bad('azure.evidence.incomplete', 'a short time', 'azurerm_network_watcher_flow_log', {
     retention_policy: [{ enabled: true, days: 7 }],
   }),

@@ -196,6 +196,24 @@ const others: Case[] = [
   bad('oci.network.open-all-ports', 'TCP without options', 'oci_core_security_list', {
     ingress_security_rules: [{ protocol: '6', source: '0.0.0.0/0', tcp_options: [] }],
   }),
+  bad(
+    'oci.network.open-admin-port',
+    'a protocol and a source port that are known after the apply',
+    'oci_core_security_list',
+    { ingress_security_rules: [{ source: '0.0.0.0/0', tcp_options: [{ min: 22, max: 22, source_port_range: [{}] }] }] },
+    {
+      after_unknown: {
+        ingress_security_rules: [{ protocol: true, tcp_options: [{ source_port_range: [{ min: true }] }] }],
+      },
+    },
+  ),
+  fine(
+    'oci.network.open-all-ports',
+    'ports that are known after the apply',
+    'oci_core_security_list',
+    { ingress_security_rules: [{ source: '0.0.0.0/0', protocol: '6', tcp_options: [{}] }] },
+    { after_unknown: { ingress_security_rules: [{ tcp_options: [{ min: true, max: true }] }] } },
+  ),
   fine('oci.network.open-all-ports', 'ICMP', 'oci_core_security_list', {
     ingress_security_rules: [{ protocol: '1', source: '0.0.0.0/0' }],
   }),

@@ -12,7 +12,7 @@ import { installPython } from '../tools/python.ts'
 const CHECKOV = '3.3.30'
 /** Its examples are not in the package. A variable names the address of a copy, or a folder with one. */
 const REPOSITORY = process.env.WORLD_CHECKOV_REPOSITORY || 'https://github.com/bridgecrewio/checkov'
-/** A folder with checkouts of public modules for AWS, `<owner>/terraform-aws-<name>`; docs/testing.md says which. */
+/** A folder with checkouts of public modules for AWS, `<owner>/terraform-aws-<name>`; docs/world.md says which. */
 const MODULES = process.env.WORLD_MODULES ?? ''
 
 export const part: Part = {
@@ -42,7 +42,8 @@ export const part: Part = {
 async function installEngineOfModules(tools: Tools): Promise<Record<string, string>> {
   const moto = await installMoto(tools)
   const { mirror } = await installAwsProvider(tools)
-  for (const provider of Object.values(SMALL))
+  const { cloudflare: _, ...small } = SMALL
+  for (const provider of Object.values(small))
     await installProvider(provider, tools).catch((error: unknown) => {
       if (!(error instanceof Unavailable)) throw error
       tools.say(`without the provider ${provider.name}: ${error.message}`)
