@@ -1,4 +1,4 @@
-import { countTokens, layOut, partsOf, sharedPrefix } from '../../dev/scripted-model/clock.ts'
+import { countTokens, createPrefixMemory, layOut, partsOf, sharedPrefix } from '../../dev/scripted-model/clock.ts'
 import type { Question } from '../../dev/scripted-model/conversation.ts'
 
 /** A call of a round, in the order in which the calls began. */
@@ -89,16 +89,18 @@ export function knownOfChains(calls: readonly ChainCall[]): Map<string, Known> {
   return chains
 }
 
-/** Returns how much of all calls is the beginning of some earlier call to the same model. */
-export function knownOfRound(calls: readonly ChainCall[]): Known {
-  const sent = new Map<string, string[]>()
+/**
+ * Returns how much of all calls is the beginning of some earlier call to the same model.
+ * @param before calls that were made before them, for example in other rounds
+ */
+export function knownOfRound(calls: readonly ChainCall[], before: readonly ChainCall[] = []): Known {
+  const memory = createPrefixMemory()
+  for (const { question } of before) memory.add(question.model, layOut(question))
   const total: Known = { calls: calls.length, length: 0, known: 0 }
   for (const { question } of calls) {
     const text = layOut(question)
-    const earlier = sent.get(question.model) ?? []
-    sent.set(question.model, [...earlier, text])
     total.length += text.length
-    total.known += Math.max(0, ...earlier.map((one) => sharedPrefix(one, text)))
+    total.known += memory.add(question.model, text)
   }
   return total
 }

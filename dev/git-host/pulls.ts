@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
+import { etag } from 'hono/etag'
 import { createMiddleware } from 'hono/factory'
 import { isJsonObject, parseJson } from '../../src/base/json.ts'
 import { createKeyedLock, readText, withTemporaryFolder, writeAtomically } from '../files.ts'
@@ -80,6 +81,7 @@ export function createApi(site: Site) {
     const { status, message, errors } = error
     return c.json({ message, errors, status: String(status) }, status)
   })
+  app.use(etag())
   app.use(bodyLimit({ maxSize: 1_048_576 }))
   app.get('/user', requireUser, (c) => {
     if (c.var.account?.app) throw new HostError(403, 'Resource not accessible by integration')

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { type ChatRequest, type ChatTool, readChatRequest } from '../../dev/chat-completions.ts'
+import { createPrefixMemory } from '../../dev/scripted-model/clock.ts'
 import { isJsonObject, parseJson } from '../../src/base/json.ts'
 import { CHAINS } from '../../src/chains/index.ts'
 
@@ -99,19 +100,9 @@ export interface Measured {
 
 /** Returns a function that measures a request and remembers it for later ones. */
 export function createPrefixes() {
-  const seen: { model: string; text: string }[] = []
+  const memory = createPrefixMemory()
   return (request: HandRequest): Measured => {
     const text = cacheText(request)
-    const lengths = seen.filter(({ model }) => model === request.model).map((one) => commonLength(one.text, text))
-    seen.push({ model: request.model, text })
-    return { input_chars: text.length, prefix_chars: Math.max(0, ...lengths) }
+    return { input_chars: text.length, prefix_chars: memory.add(request.model, text) }
   }
-}
-
-/** Counts the characters that two texts have in common at their beginning. */
-function commonLength(a: string, b: string): number {
-  const limit = Math.min(a.length, b.length)
-  let length = 0
-  while (length < limit && a.charCodeAt(length) === b.charCodeAt(length)) length++
-  return length
 }

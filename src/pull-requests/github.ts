@@ -42,8 +42,18 @@ export const githubHost: HostFactory = (access, uri) => {
     (late: string, signal: AbortSignal) =>
     async <Schema extends v.GenericSchema>(schema: Schema, route: string, parameters: object) => {
       const request = { signal, fetch: createOctokitFetch(access, signal, late) }
-      const { data } = await octokit.request(route, { owner, repo, ...parameters, request }).catch(rethrowCause)
-      return checkAnswer(schema, data)
+      const question = JSON.stringify([route, parameters])
+      const earlier = access.known?.get(question)
+      const headers = earlier ? { 'if-none-match': earlier.etag } : {}
+      const asked = octokit.request(route, { owner, repo, ...parameters, headers, request })
+      const answer = await asked.catch((error: unknown) => {
+        if (error instanceof Error && 'status' in error && error.status === 304) return null
+        return rethrowCause(error)
+      })
+      const checked = checkAnswer(schema, answer ? answer.data : earlier?.data)
+      const { etag } = answer?.headers ?? {}
+      if (etag !== undefined && route.startsWith('GET ')) access.known?.set(question, { etag, data: checked })
+      return checked
     }
   return {
     maxDescription: MAX_DESCRIPTION,

@@ -68,11 +68,16 @@ export interface PullRequestHost {
 export interface HostAccess {
   git: GitConfig
   fetch: Fetch
+  /** Earlier answers of the host with their marks, by question: what has not changed is not sent, nor counted, again. */
+  known?: KnownAnswers
   /** Seconds to wait for a pull request to become ready. */
   readinessSeconds: number
   /** When the whole call ends, as of `performance.now()`: no wait goes on beyond it. */
   until: number
 }
+
+/** An answer as it was checked, with the entity tag that the host gave it. */
+export type KnownAnswers = Map<string, { etag: string; data: unknown }>
 
 /** Creates the adapter for a repository address. Errors: 400 for an address that is not the provider's. */
 export type HostFactory = (access: HostAccess, uri: string) => PullRequestHost
@@ -180,7 +185,8 @@ function acceptAnswer(git: GitConfig, response: OutboundResponse, onlyReads: boo
     throw refusal
   }
   // Azure DevOps answers an unknown token with a sign-in page: 203, or a redirect to it.
-  if (response.status >= 300 || response.status === 203)
+  // 304 answers a conditional question alone.
+  if ((response.status >= 300 && response.status !== 304) || response.status === 203)
     throw badGateway(
       `The git provider answered HTTP ${response.status} in place of a result; ` +
         'check the token and the address of its interface.',

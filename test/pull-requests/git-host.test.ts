@@ -378,6 +378,42 @@ describe('what stands in the way', () => {
     expect((await read()).status).toBe('merged')
   })
 
+  it('costs one reading for all pages of a core, and nothing of the limit of GitHub while nothing changes', async () => {
+    const rules: MergeRules = {
+      is_admin: true,
+      rules: [approvals(1), checks('plan'), rule('required_signatures')],
+      protection: { required_status_checks: { strict: false, contexts: ['unit'] } },
+    }
+    const { session, repository } = await restricted(rules)
+    let answers: number[] = []
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const response = await globalThis.fetch(input, init)
+      answers.push(response.status)
+      return response
+    }
+    let now = Date.now()
+    const context = { ...core.context, fetch, now: () => new Date(now) }
+    const read = async (pages: number) => {
+      answers = []
+      const all = await Promise.all(Array.from({ length: pages }, () => readMergeReadiness(context, session)))
+      return { first: all[0], said: answers }
+    }
+    const { first, said } = await read(20)
+    // Before, each of the 20 pages asked all of this.
+    expect(said).toEqual(Array(9).fill(200))
+    expect((await read(20)).said).toEqual([])
+    now += 11_000
+    const later = await read(20)
+    expect(later.said).toEqual(Array(9).fill(304))
+    expect({ ...later.first, read_at: '' }).toEqual({ ...first, read_at: '' })
+    await core.host.setRules(repository, { ...rules, check_runs: [run('plan', 'completed', 'success')] })
+    now += 11_000
+    const changed = await read(1)
+    expect(changed.said.toSorted()).toEqual([200, ...Array(8).fill(304)])
+    const text = 'Required checks have not passed: unit (missing).'
+    expect(changed.first?.blockers).toContainEqual(expect.objectContaining({ code: 'checks', text }))
+  })
+
   it('is what the platform itself refuses, before what the host says', async () => {
     const { session, uuid } = await restricted({})
     await setLock(core.context, uuid, true)

@@ -64,6 +64,18 @@ export function adviseOnMerge(status: number, message: string): string {
   return 'Check the git host, then try again.'
 }
 
+const ASKED_EVERY_MS = 30_000
+const ASKED_AT_LEAST_MS = 240_000
+
+/**
+ * Returns the milliseconds until the git host is asked again, longer the more often its answer was the same; false when
+ * no further answer is to be expected.
+ */
+export function pauseBeforeAsking(status: MergeReadiness['status'] | undefined, same: number): number | false {
+  if (status === 'merged' || status === 'closed') return false
+  return Math.min(ASKED_EVERY_MS * 2 ** Math.floor(same / 4), ASKED_AT_LEAST_MS)
+}
+
 /** Tone and title of what the git host says about a merge. */
 export const READINESS: Record<MergeReadiness['status'], { tone: 'good' | 'warn' | 'neutral'; title: string }> = {
   ready: { tone: 'good', title: 'The git host would merge it now' },

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/preact-query'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { ApiError, calls, messageOf, type Session } from '../../client/api/client.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { hasEnded, sessionKey, useSessionCall } from '../../client/sessions/use-session.ts'
@@ -16,6 +16,7 @@ import {
   type MergeReadiness,
   type OpenedPullRequest,
   type PullRequest,
+  pauseBeforeAsking,
   READINESS,
   readinessOf,
   roundsSince,
@@ -218,17 +219,21 @@ function Merge({ opened }: { opened: OpenedPullRequest }) {
   )
 }
 
-/** How often the git host is asked while this page is shown, in milliseconds. */
-const ASKED_EVERY_MS = 30_000
-
-/** Reads what the git host says about the merge, again and again. */
+/** Reads what the git host says about the merge, again and again while the page is seen. */
 function useMergeReadiness(session_id: string, number: number, enabled: boolean) {
   const { api } = usePlatform()
+  const last = useRef({ said: '', same: 0 })
   return useQuery({
     queryKey: [...sessionKey(session_id), 'merge-readiness', number],
-    queryFn: ({ signal }) => calls.getMergeReadiness(api, { query: { session_id }, signal }),
+    queryFn: async ({ signal }) => {
+      const read = await calls.getMergeReadiness(api, { query: { session_id }, signal })
+      const said = JSON.stringify({ ...read, read_at: '' })
+      last.current = { said, same: said === last.current.said ? last.current.same + 1 : 0 }
+      return read
+    },
     enabled,
-    refetchInterval: ASKED_EVERY_MS,
+    refetchInterval: ({ state }) => pauseBeforeAsking(state.data?.status, last.current.same),
+    refetchIntervalInBackground: false,
   })
 }
 

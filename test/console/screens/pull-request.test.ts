@@ -4,6 +4,7 @@ import {
   adviseOnMerge,
   findMergeRefusal,
   listPullRequests,
+  pauseBeforeAsking,
   roundsSince,
   safeLink,
 } from '../../../console/screens/pull-request/merge-readiness.ts'
@@ -14,6 +15,15 @@ const round = (number: number, status: Status, pulls: number[] = [], preview = f
     ({ provider: 'GITHUB', number: pull, url: `https://git.example/pull/${pull}` }) as const
   return sampleRound(number, status, { preview, pull_requests: pulls.map(toPullRequest) })
 }
+
+describe('the pause before the git host is asked again', () => {
+  it('grows while its answer stays the same, and has no end once all is said', () => {
+    const pauses = [0, 3, 4, 8, 12, 100].map((same) => pauseBeforeAsking('blocked', same))
+    expect(pauses).toEqual([30_000, 30_000, 60_000, 120_000, 240_000, 240_000])
+    expect(pauseBeforeAsking(undefined, 0)).toBe(30_000)
+    expect([pauseBeforeAsking('merged', 0), pauseBeforeAsking('closed', 9)]).toEqual([false, false])
+  })
+})
 
 describe('the pull requests of a session', () => {
   it('lists each once, the newest first, and counts the rounds that came after it', () => {

@@ -12,6 +12,10 @@ const signal = new AbortController().signal
 const pull = {
   pullRequestId: 22,
   status: 'active',
+  isDraft: false,
+  sourceRefName: 'refs/heads/Platform/x',
+  targetRefName: 'refs/heads/main',
+  reviewers: [{ id: USER, vote: 0 }],
   mergeStatus: 'succeeded',
   url: 'https://dev.azure.com/acme/My%20Project/_apis/git/repositories/Infra/pullrequests/22',
   lastMergeSourceCommit: { commitId: COMMIT },
@@ -51,17 +55,20 @@ it('all that is said about a pull request is as Azure DevOps describes it', asyn
     'GET /connectionData': { body: { authenticatedUser: { id: USER } } },
     [`PUT /reviewers/${USER}`]: { body: { id: USER, vote: 10 } },
     'GET /22': { body: pull },
+    'GET /repositories/Infra': { body: { id: pull.repository.id, name: 'Infra', defaultBranch: 'refs/heads/main' } },
     'GET /evaluations': { body: { count: 1, value: [evaluation] } },
     'PATCH /22': { body: { ...pull, status: 'completed' } },
   }
   const exchanges = await recorded('https://dev.azure.com', answers, async () => {
     await host.create({ title: 'Add a bucket', description: 'Why.', head: 'Platform/x', base: 'main' }, signal)
+    expect(await host.readiness(22, { commit: COMMIT, signal })).toMatchObject({ status: 'ready', method: 'squash' })
     await host.merge(22, { commit: COMMIT, confirm: async () => {}, signal })
   })
-  expect(exchanges).toHaveLength(7)
+  // The readiness: pull request, repository and policies; the merge begins and reads as much again.
+  expect(exchanges).toHaveLength(11)
   const [check, checkPolicy] = [createChecker(document), createChecker(policies)]
   const problems = exchanges.flatMap((exchange) =>
     exchange.segments.includes('policy') ? checkPolicy(exchange) : check(exchange),
   )
-  expect([...new Set(problems)]).toEqual([CREATED, UNDOCUMENTED, ENVELOPE])
+  expect([...new Set(problems)]).toEqual([CREATED, ENVELOPE, UNDOCUMENTED])
 })

@@ -15,6 +15,8 @@ const made = {
   web_url: 'https://gitlab.com/Acme/Infra/-/merge_requests/5',
   state: 'opened',
   title: 'Add a bucket',
+  source_branch: 'Platform/x',
+  target_branch: 'main',
 }
 const merged = { ...made, state: 'merged', merge_commit_sha: '9999999999999999999999999999999999999999' }
 
@@ -36,7 +38,9 @@ it('all that is said about a merge request is as GitLab describes it', async () 
     'https://gitlab.com/Acme/Infra.git',
   )
   const answers = {
-    'GET %2FInfra': { body: { merge_method: 'ff', squash_option: 'default_off', archived: false } },
+    'GET %2FInfra': {
+      body: { id: 42, default_branch: 'main', merge_method: 'ff', squash_option: 'default_off', archived: false },
+    },
     'GET /approvals': { body: { approved: false, approved_by: [], user_can_approve: true, user_has_approved: false } },
     'POST /merge_requests': { status: 201, body: made },
     'POST /approve': { status: 201, body: { id: 84, iid: 5, approved_by: [{ user: { id: 1 } }] } },
@@ -60,7 +64,7 @@ it('all that is said about a merge request is as GitLab describes it', async () 
     },
   }
   exchanges.push(...(await recorded('https://gitlab.com', waits, () => host.readiness(5, { commit: COMMIT, signal }))))
-  expect(exchanges).toHaveLength(11)
+  expect(exchanges).toHaveLength(13)
   const check = createChecker(document)
   expect([...new Set(exchanges.flatMap((exchange) => check(exchange)))]).toEqual([...APPROVAL, ...BOOLEANS])
 })
