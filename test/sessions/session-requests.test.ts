@@ -4,7 +4,6 @@ import { acceptRound } from '../../src/rounds/accept.ts'
 import { finishRound, type RoundEnd } from '../../src/rounds/finish.ts'
 import { emptyResult } from '../../src/rounds/round-result.ts'
 import { readSessionRequests } from '../../src/sessions/session-requests.ts'
-import { jumpClock } from '../helpers/jump-clock.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 import { startOnce } from '../helpers/start-once.ts'
 import { createSteps } from '../pipeline/steps/support.ts'
@@ -57,18 +56,6 @@ it('requests that are built, and not applied yet, have the assumptions that were
     { number: 4, text: 'three', fate: 'built' },
     { number: 6, text: 'now', fate: 'present' },
   ])
-})
-
-it('a request that was carried out counts, although the clock of the database went back meanwhile', async () => {
-  const { context } = (await steps.world()).run
-  const { sql } = context
-  const uuid = await openSession(context, (await createUser(sql, crypto.randomUUID())).id, { query: 'one' })
-  const { finish } = await runRound(context, uuid)
-  await jumpClock(sql, -1)
-  await finish('completed')
-  await acceptRound(context, { session_uuid: uuid, mode: 'generate', query: 'now', is_partial: false })
-  const { round } = await runRound(context, uuid)
-  expect(await readSessionRequests(sql, round)).toMatchObject([{ fate: 'built' }, { fate: 'present' }])
 })
 
 describe('readSessionRequests', () => {

@@ -81,8 +81,6 @@ ${DOCS}/api-management/private-endpoint
 azurerm_api_management public_network_access_enabled true|unset if virtual_network_type!=Internal
 ${DOCS}/app-service/app-service-ip-restrictions
 ${WEB_APPS},${FUNCTION_APPS} public_network_access_enabled true|unset if !site_config.ip_restriction
-${DOCS}/virtual-machines/disks-enable-private-links-for-import-export-portal
-azurerm_managed_disk public_network_access_enabled true|unset if network_access_policy!=DenyAll,AllowPrivate
 ${DOCS}/spring-apps/enterprise/how-to-use-enterprise-api-portal
 azurerm_spring_cloud_api_portal,azurerm_spring_cloud_gateway public_network_access_enabled true
 ${DOCS}/storage/file-sync/file-sync-networking-endpoints

@@ -235,10 +235,6 @@ export const azureCases: Case[] = [
   fine('azure.evidence.incomplete', 'a database that is watched', 'azurerm_postgresql_server', {
     threat_detection_policy: [{ enabled: true }],
   }),
-  bad('azure.network.public-endpoint', 'a disk that can be exported', 'azurerm_managed_disk', {}),
-  fine('azure.network.public-endpoint', 'a disk that cannot', 'azurerm_managed_disk', {
-    network_access_policy: 'DenyAll',
-  }),
   bad('azure.evidence.incomplete', 'a short time', 'azurerm_network_watcher_flow_log', {
     retention_policy: [{ enabled: true, days: 7 }],
   }),

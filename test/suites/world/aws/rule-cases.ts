@@ -74,6 +74,8 @@ default_action {
   type = "forward"
   target_group_arn = "${LB}:targetgroup/t/1"
 }`
+const plainListener = (action: string) =>
+  `load_balancer_arn = "${LB}:loadbalancer/app/a/1"\nport = 80\nprotocol = "HTTP"\ndefault_action {\n  ${action}\n}`
 const dax = (more: string) =>
   `cluster_name = "NAME"\nnode_type = "dax.t3.small"\nreplication_factor = 1\niam_role_arn = "arn:aws:iam::123456789012:role/dax"\n${more}`
 const port = (rule: string, bad: string, fine: string): RuleCase => ({
@@ -96,6 +98,32 @@ export const RULE_CASES: readonly RuleCase[] = [
     type: 'aws_lambda_function_url',
     bad: 'function_name = "f"\nauthorization_type = "NONE"',
     fine: 'function_name = "f"\nauthorization_type = "AWS_IAM"',
+  },
+  {
+    rule: 'aws.network.plain-http-listener',
+    type: 'aws_lb_listener',
+    bad: plainListener(`type = "forward"\n  target_group_arn = "${LB}:targetgroup/t/1"`),
+    fine: plainListener(
+      'type = "redirect"\n  redirect {\n    port = "443"\n    protocol = "HTTPS"\n    status_code = "HTTP_301"\n  }',
+    ),
+  },
+  {
+    rule: 'aws.iam.service-without-source',
+    type: 'aws_lambda_permission',
+    bad: 'action = "lambda:InvokeFunction"\nfunction_name = "f"\nprincipal = "s3.amazonaws.com"',
+    fine: 'action = "lambda:InvokeFunction"\nfunction_name = "f"\nprincipal = "s3.amazonaws.com"\nsource_account = "123456789012"',
+  },
+  {
+    rule: 'aws.network.cluster-address',
+    type: 'aws_eks_cluster',
+    bad: cluster('public_access_cidrs = ["192.0.2.0/24"]'),
+    fine: cluster('public_access_cidrs = ["192.0.2.0/24"]\n  endpoint_public_access = false'),
+  },
+  {
+    rule: 'aws.storage.shared-outside',
+    type: 'aws_ami_launch_permission',
+    bad: 'image_id = "ami-1"\naccount_id = "123456789012"',
+    fine: 'image_id = "ami-1"\ngroup = "all"',
   },
   {
     rule: 'aws.database.public-brokers',

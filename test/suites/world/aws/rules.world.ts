@@ -60,8 +60,12 @@ const REMOVED = `resource "aws_cloudwatch_log_group" "cut" {
   retention_in_days = 365
 }
 
+resource "aws_vpc" "x" {
+  cidr_block = "10.0.0.0/16"
+}
+
 resource "aws_flow_log" "bad" {
-  vpc_id               = "vpc-1"
+  vpc_id               = aws_vpc.x.id
   traffic_type         = "ALL"
   log_destination_type = "s3"
   log_destination      = "arn:aws:s3:::world-rules"

@@ -60,5 +60,6 @@ export const SERVICES = [
   'sqs',
   'ssm',
   'sts',
+  'transfer',
   'wafv2',
 ]

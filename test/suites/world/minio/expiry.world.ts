@@ -56,8 +56,8 @@ it.skipIf(process.env.WORLD_CI)(
         store.put('after', 'kept', TEXT),
         ...Array.from({ length: 5 }, async () => expect(await store.get('before')).toHaveLength(4)),
       ])
-      expect(codes.join()).toMatch(/ 40[013] /)
-      console.log(codes)
+      // MinIO has no word of its own for keys that have lapsed.
+      expect(new Set(codes)).toEqual(new Set(['PUT 403 InvalidAccessKeyId', 'GET 403 InvalidAccessKeyId']))
       expect(given).toHaveLength(2)
       expect((await lead(link)).status).toBe(403)
       expect((await lead(await store.presign('after'))).status).toBe(200)
