@@ -33,8 +33,8 @@ export const neverPushed = (paths: Config['paths']): string[] => [...secretNames
 
 /** True for a path, with slashes, that is never pushed; the lock file of the providers belongs to the change. */
 export function isNeverPushed(paths: Config['paths'], path: string): boolean {
-  const patterns = neverPushed(paths).map(toPattern)
-  return path.split('/').some((segment) => patterns.some((pattern) => pattern.test(segment)))
+  const pattern = patternOf(paths, neverPushed)
+  return path.split('/').some((segment) => pattern.test(segment))
 }
 
 /** Returns git arguments that exclude everything that is never pushed, but `kept`, whatever the ignore rules say. */
@@ -48,10 +48,10 @@ export const hiddenNames = (paths: Config['paths']): string[] => ['.git', ...sec
 
 /** True for names of git's files and of files with secrets, such as `.terraform/terraform.tfstate`. */
 export const isHidden = (paths: Config['paths'], segment: string): boolean =>
-  hiddenNames(paths).some((name) => toPattern(name).test(segment))
+  patternOf(paths, hiddenNames).test(segment)
 
 /** True for names of private keys and of files with credentials, which code beside the root may refer to. */
-export const isKeyFile = (name: string): boolean => KEY_FILES.some((pattern) => toPattern(pattern).test(name))
+export const isKeyFile = (name: string): boolean => KEY_FILE.test(name)
 
 /** Patterns of such names, with `*`. */
 export const KEY_FILES = [
@@ -63,5 +63,23 @@ export const KEY_FILES = [
 export const isInEngineFolder = (path: string): boolean =>
   path.split('/').some((segment) => segment.toLowerCase() === ENGINE_FOLDER)
 
-const toPattern = (name: string): RegExp =>
-  new RegExp(`^${name.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '[^]*')}$`, 'i')
+/** Makes one pattern of names with `*`. */
+const anyOf = (names: readonly string[]): RegExp =>
+  new RegExp(
+    `^(?:${names.map((name) => name.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '[^]*')).join('|')})$`,
+    'i',
+  )
+
+const KEY_FILE = anyOf(KEY_FILES)
+
+/** Kept for each configuration, because every segment of every path of a repository is tested. */
+const patterns = new WeakMap<Config['paths'], Map<NamesOf, RegExp>>()
+type NamesOf = (paths: Config['paths']) => readonly string[]
+
+function patternOf(paths: Config['paths'], namesOf: NamesOf): RegExp {
+  const known = patterns.get(paths) ?? new Map<NamesOf, RegExp>()
+  patterns.set(paths, known)
+  const pattern = known.get(namesOf) ?? anyOf(namesOf(paths))
+  known.set(namesOf, pattern)
+  return pattern
+}
