@@ -73,6 +73,17 @@ describe('findings', () => {
     expect(messages(8000, 8000)).toEqual(['tcp port 8000 open to all IPv4 addresses.'])
   })
 
+  it('says that earlier entries of an access list deny a part of what is open', () => {
+    const entry = { cidr_block: '0.0.0.0/0', ipv6_cidr_block: '' }
+    const ssh = { ...entry, rule_no: 10, action: 'deny', protocol: 'tcp', from_port: 22, to_port: 22 }
+    const all = { ...entry, rule_no: 20, action: 'allow', protocol: '-1', from_port: 0, to_port: 0 }
+    const messages = (...ingress: object[]) =>
+      findingsIn([{ type: 'aws_network_acl', after: { ingress }, actions: ['create'] }]).map(({ message }) => message)
+    expect(messages(all, ssh)).toEqual(['Every port is open to all IPv4 addresses, except what earlier entries deny.'])
+    expect(messages(all, { ...ssh, rule_no: 30 })).toEqual(['Every port is open to all IPv4 addresses.'])
+    expect(messages(all, { ...ssh, cidr_block: '10.0.0.0/8' })).toEqual(['Every port is open to all IPv4 addresses.'])
+  })
+
   it('come the gravest first, in the order of the plan', () => {
     const all = { from_port: 0, to_port: 0, protocol: '-1', cidr_blocks: ['0.0.0.0/0'] }
     const findings = findingsIn([

@@ -24,7 +24,12 @@ export const awsNetworkRules: Rule[] = [
     fix: 'Admit the networks and ports that the subnet serves, and the ports of answers above 1023.',
     severity: 'warning',
     types: ACCESS_LISTS,
-    check: (subject) => accessListOpenings(subject).flatMap(describeOpening),
+    check: (subject) =>
+      accessListOpenings(subject).flatMap(({ isCut, ...opening }) =>
+        describeOpening(opening).map((text) =>
+          isCut ? text.replace(/\.$/, ', except what earlier entries deny.') : text,
+        ),
+      ),
   },
 ]
 
@@ -36,11 +41,14 @@ function openings(subject: Subject): Opening[] {
   return blocksOf(subject, 'port_info').flatMap((rule) => openingsOf(rule, 'protocol'))
 }
 
+/** `isCut`: it is open to every protocol, but earlier entries deny some of its ports to one. */
+type ListOpening = Opening & { isCut: boolean }
+
 /**
  * Returns what an access list admits beside answers; the first matching entry decides, so an earlier one for everyone
  * hides later ones.
  */
-function accessListOpenings(subject: Subject): Opening[] {
+function accessListOpenings(subject: Subject): ListOpening[] {
   const isList = subject.type === 'aws_network_acl'
   const entries = isList ? blocksOf(subject, 'ingress') : flagOf(subject, 'egress') === true ? [] : [subject]
   const [action, number] = isList ? ['action', 'rule_no'] : ['rule_action', 'rule_number']
@@ -53,6 +61,7 @@ function accessListOpenings(subject: Subject): Opening[] {
         return openings
           .filter((opening) => !isForAnswers(opening))
           .flatMap((opening) => denied.reduce(without, [opening]))
+          .map((opening) => ({ ...opening, isCut: denied.some((one) => isWithin(one, opening)) }))
       denied.push(...openings)
       return []
     })
@@ -80,6 +89,14 @@ const without = (openings: readonly Opening[], denied: Opening): Opening[] =>
       { ...opening, from: denied.to + 1 },
     ].filter((rest) => rest.from <= rest.to)
   })
+
+/** True if an entry denies a part of an opening that `without` does not take from it. */
+const isWithin = (denied: Opening, { audience, protocol, from, to }: Opening): boolean =>
+  denied.audience === audience &&
+  protocol === 'all' &&
+  denied.protocol !== 'all' &&
+  denied.to >= from &&
+  denied.from <= to
 
 const SOURCES = [
   'cidr_block',
