@@ -28,13 +28,13 @@ export function watchStore(
   }
   const lookNow = async () => {
     isLooking = true
+    nextLook = now().getTime() + LOOK_AGAIN_MS
     await look(AbortSignal.timeout(LOOK_LIMIT_MS)).then(
       () => turn(true, () => log.info('the object store is back')),
       (error: unknown) =>
         turn(false, () => log.warn('the object store cannot be used', { error, effect: WITHOUT_STORE })),
     )
     isLooking = false
-    nextLook = now().getTime() + LOOK_AGAIN_MS
   }
   return () => {
     if (!isLooking && now().getTime() >= nextLook) void lookNow()

@@ -87,6 +87,7 @@ export const HELD_ELSEWHERE: Readonly<Record<string, string>> = {
   'console/ui': 'npm run test:console',
   'console/screens': 'npm run test:console',
   bench: 'npm run bench',
+  'src/budget': 'npm test',
 }
 
 /** The files with which all parts are started. */

@@ -76,14 +76,14 @@ describe('generateAndValidate', () => {
     )
     expect(second?.tools).toEqual(first?.tools)
     expect(first?.tools?.map(({ name }) => name)).toEqual([
-      'write_to_file',
-      'replace_in_file',
-      'delete_file',
       'read_file',
       'list_dir',
       'bulk_grep_search',
       'diff_history',
       'web_search',
+      'write_to_file',
+      'replace_in_file',
+      'delete_file',
       'resource_schema',
       'task_complete',
     ])
