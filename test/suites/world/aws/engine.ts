@@ -26,6 +26,12 @@ export interface Engine {
 
 export const mirror = process.env.WORLD_AWS_MIRROR ?? ''
 
+/**
+ * The limit of a check that runs the engine. It ends what hangs, and decides nothing else: each command starts the
+ * provider, which takes a minute and more on a machine that is busy.
+ */
+export const HANGS_MS = 7_200_000
+
 /** The provider's block, for moto: buckets in paths, since no name leads to a bucket's host there. */
 export const PROVIDER_BLOCK = `provider "aws" {
   region                      = "${REGION}"

@@ -1,17 +1,19 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { isEqualJson, type JsonObject } from '../../../../src/base/json.ts'
 import { awsImportId, providerRegion } from '../../../../src/plan/imports/aws-import-forms.ts'
 import { parsePlan, type ResourceChange } from '../../../../src/plan/plan.ts'
 import { changesStateAlone, withoutStateArguments } from '../../../../src/plan/state-arguments.ts'
 import { ACCOUNT_CODE, BLOCKS, listedArn } from './account.ts'
 import { REGION } from './call.ts'
-import { awsEnvironment, createEngine, type Engine, mirror, PROVIDER_BLOCK, versionsOf } from './engine.ts'
+import { awsEnvironment, createEngine, type Engine, HANGS_MS, mirror, PROVIDER_BLOCK, versionsOf } from './engine.ts'
 import { type Moto, startMoto } from './moto.ts'
 import { PROVIDER } from './provider.ts'
 import { zipOf } from './zip.ts'
+
+vi.setConfig({ testTimeout: HANGS_MS })
 
 const TYPES = Object.keys(BLOCKS)
 
@@ -41,7 +43,7 @@ beforeAll(async () => {
   await made.must('apply', '-input=false', '-auto-approve', '-parallelism=4')
   taken = await engineIn('taken')
   await taken.must('init', '-input=false')
-}, 600_000)
+}, HANGS_MS)
 afterAll(async () => {
   await moto?.service.stop()
   if (home) await rm(home, { recursive: true, force: true })
@@ -102,7 +104,7 @@ describe.skipIf(mirror === '')('identifiers that the inventory lists', () => {
     expect(refused).toEqual([])
     const imported = await attributesOf(taken)
     for (const type of TYPES) expect([type, nameOf(imported.get(type))]).toEqual([type, nameOf(attributes.get(type))])
-  }, 1_500_000)
+  })
 
   it('leave nothing to change but what only the state keeps', async () => {
     await taken.must('plan', '-input=false', '-out=after.plan')
@@ -125,5 +127,5 @@ describe.skipIf(mirror === '')('identifiers that the inventory lists', () => {
     // too.
     expect(typesOf(rest)).toEqual(['aws_db_instance', 'aws_db_subnet_group', 'aws_lambda_function', 'aws_rds_cluster'])
     expect(differing(rest.find(({ type }) => type === 'aws_db_instance'))).toEqual(['password'])
-  }, 300_000)
+  })
 })

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { said, scriptedLlm } from '../../../pipeline/steps/scripted-llm.ts'
 import { applyRound } from '../../modes/apply-world.ts'
 import { decompose, driftReport, driftScripts, IN_SYNC, replace } from '../../modes/drift-world.ts'
@@ -9,7 +9,7 @@ import { addresses, importReport, importRound, withScope } from '../../modes/imp
 import { done, goodRound, operations, SPLIT, targets, write } from '../../modes/scripts.ts'
 import { firstRound, type Stack, startStack } from '../../modes/stack.ts'
 import { ACCOUNT, callsOf, REGION } from './call.ts'
-import { awsEnvironment, mirror, PROVIDER_BLOCK, versionsOf } from './engine.ts'
+import { awsEnvironment, HANGS_MS, mirror, PROVIDER_BLOCK, versionsOf } from './engine.ts'
 import { type Moto, startMoto } from './moto.ts'
 import { PROVIDER } from './provider.ts'
 
@@ -44,6 +44,8 @@ resource "aws_s3_bucket_versioning" "orders" {
 `
 const ADDRESSES = ['aws_sqs_queue.orders', 'aws_dynamodb_table.orders', 'aws_s3_bucket_versioning.orders']
 
+vi.setConfig({ testTimeout: HANGS_MS })
+
 let home: string
 let moto: Moto
 let stack: Stack
@@ -61,7 +63,7 @@ beforeAll(async () => {
       IAC_EGRESS_ALLOW: new URL(moto.url).host,
     },
   })
-}, 300_000)
+}, HANGS_MS)
 afterAll(async () => {
   await stack?.close()
   await moto?.service.stop()

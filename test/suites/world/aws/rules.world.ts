@@ -1,14 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Plan, parsePlan } from '../../../../src/plan/plan.ts'
 import { evaluateRules } from '../../../../src/rules/evaluate.ts'
 import { RULES } from '../../../../src/rules/index.ts'
-import { awsEnvironment, createEngine, type Engine, mirror, PROVIDER_BLOCK, versionsOf } from './engine.ts'
+import { awsEnvironment, createEngine, type Engine, HANGS_MS, mirror, PROVIDER_BLOCK, versionsOf } from './engine.ts'
 import { type Moto, startMoto } from './moto.ts'
 import { PROVIDER } from './provider.ts'
 import { RULE_CASES, RULE_CODE } from './rule-cases.ts'
+
+vi.setConfig({ testTimeout: HANGS_MS })
 
 let home: string
 let moto: Moto
@@ -21,7 +23,7 @@ beforeAll(async () => {
   engine = await createEngine(join(home, 'root'), awsEnvironment(moto.url))
   await engine.write('versions.tf', versionsOf(PROVIDER) + PROVIDER_BLOCK)
   await engine.must('init', '-input=false')
-}, 300_000)
+}, HANGS_MS)
 afterAll(async () => {
   await moto?.service.stop()
   if (home) await rm(home, { recursive: true, force: true })
@@ -33,10 +35,15 @@ const only = (plan: Plan, change: Plan['resource_changes'][number]): Plan => ({
   resource_changes: plan.resource_changes.filter((each) => each === change || each.mode === 'data'),
 })
 
-/** Ids of the rules that found something, by address. */
-async function findings(): Promise<Map<string, string[]>> {
+async function planned(code: string): Promise<Plan> {
+  await engine.write('main.tf', code)
   await engine.must('plan', '-input=false', '-out=rules.plan')
-  const plan = parsePlan(await engine.must('show', '-json', 'rules.plan'))
+  return parsePlan(await engine.must('show', '-json', 'rules.plan'))
+}
+
+/** Ids of the rules that found something in a plan of the code, by address. */
+async function findings(code: string): Promise<Map<string, string[]>> {
+  const plan = await planned(code)
   const found = new Map<string, string[]>()
   // One resource at a time, so that a rule which is told once a plan names it.
   for (const change of plan.resource_changes) {
@@ -54,6 +61,28 @@ const OF_DELETIONS = [
   'aws.evidence.removed',
   'aws.evidence.shortened',
 ]
+
+/** A rule that one resource breaks because another is missing in the plan. */
+const OF_SEVERAL = 'aws.evidence.not-started'
+
+const RECORDER = `resource "aws_config_configuration_recorder" "x" {
+  name     = "x"
+  role_arn = "arn:aws:iam::123456789012:role/config"
+}
+`
+
+const STATUS = `resource "aws_config_delivery_channel" "x" {
+  name           = "x"
+  s3_bucket_name = "records"
+  depends_on     = [aws_config_configuration_recorder.x]
+}
+
+resource "aws_config_configuration_recorder_status" "x" {
+  name       = aws_config_configuration_recorder.x.name
+  is_enabled = true
+  depends_on = [aws_config_delivery_channel.x]
+}
+`
 
 const REMOVED = `resource "aws_cloudwatch_log_group" "cut" {
   name              = "cut"
@@ -101,13 +130,12 @@ resource "aws_rds_cluster" "fine" {
 describe.skipIf(mirror === '')('the rules of AWS on plans of the provider itself', () => {
   it('are all here', () => {
     const own = RULES.map(({ id }) => id).filter((id) => id.startsWith('aws.'))
-    const covered = new Set([...RULE_CASES.map(({ rule }) => rule), ...OF_DELETIONS])
+    const covered = new Set([...RULE_CASES.map(({ rule }) => rule), ...OF_DELETIONS, OF_SEVERAL])
     expect(own.filter((id) => !covered.has(id))).toEqual([])
   })
 
   it('find what breaks them and nothing where it does not', async () => {
-    await engine.write('main.tf', RULE_CODE)
-    const found = await findings()
+    const found = await findings(RULE_CODE)
     const wrong = RULE_CASES.flatMap(({ rule, type }, index) => {
       const has = (name: string) => (found.get(`${type}.${name}_${index}`) ?? []).includes(rule)
       return [
@@ -118,14 +146,21 @@ describe.skipIf(mirror === '')('the rules of AWS on plans of the provider itself
     expect(wrong).toEqual([])
   })
 
+  it('find what lacks another resource in the same plan', async () => {
+    const foundIn = async (code: string) =>
+      evaluateRules(await planned(code), { targets: [], grades: {} })
+        .findings.filter(({ rule_id }) => rule_id === OF_SEVERAL)
+        .map(({ resource }) => resource)
+    expect(await foundIn(RECORDER)).toEqual(['aws_config_configuration_recorder.x'])
+    expect(await foundIn(RECORDER + STATUS)).toEqual([])
+  })
+
   it('find what is deleted', async () => {
     await engine.write('main.tf', REMOVED)
     await engine.must('apply', '-input=false', '-auto-approve')
-    await engine.write(
-      'main.tf',
+    const found = await findings(
       'resource "aws_cloudwatch_log_group" "cut" {\n  name = "cut"\n  retention_in_days = 1\n}\n',
     )
-    const found = await findings()
     expect(found.get('aws_s3_bucket_public_access_block.bad')).toContain(OF_DELETIONS[0])
     expect(found.get('aws_rds_cluster.bad')).toContain(OF_DELETIONS[1])
     expect(found.get('aws_flow_log.bad')).toContain('aws.evidence.removed')

@@ -11,6 +11,7 @@ export const SERVICES = [
   'cloudtrail',
   'cloudwatch',
   'codebuild',
+  'configservice',
   'connect',
   'dax',
   'dlm',
