@@ -38,13 +38,25 @@ export function createLogger(options: {
   fields?: LogFields
   mask?: (text: string) => string
 }): Logger {
-  const { mask } = options
-  const minimum = LEVEL_ORDER[options.level ?? 'info']
-  const write = options.write ?? ((line: string) => console.log(line))
-  const secrets = secretForms(options.secrets ?? [])
+  const { level = 'info', write = (line: string) => console.log(line), fields = {}, mask } = options
+  const minimum = LEVEL_ORDER[level]
+  return loggerOf({ minimum, write, secrets: secretForms(options.secrets ?? []), fields, mask })
+}
+
+interface LoggerParts {
+  minimum: number
+  write: (line: string) => void
+  /** All forms of the secrets. */
+  secrets: readonly string[]
+  fields: LogFields
+  mask: ((text: string) => string) | undefined
+}
+
+function loggerOf(parts: LoggerParts): Logger {
+  const { minimum, write, secrets, mask } = parts
   const emit = (level: LogLevel, message: string, fields?: LogFields) => {
     if (LEVEL_ORDER[level] < minimum) return
-    const entry: LogFields = { time: new Date().toISOString(), level, message, ...options.fields }
+    const entry: LogFields = { time: new Date().toISOString(), level, message, ...parts.fields }
     for (const [key, value] of Object.entries(fields ?? {})) entry[key] = toLoggable(value)
     let line = JSON.stringify(entry, mask && ((_, value: unknown) => (typeof value === 'string' ? mask(value) : value)))
     for (const secret of secrets) line = line.replaceAll(secret, '***')
@@ -55,8 +67,8 @@ export function createLogger(options: {
     info: (message, fields) => emit('info', message, fields),
     warn: (message, fields) => emit('warn', message, fields),
     error: (message, fields) => emit('error', message, fields),
-    with: (fields) => createLogger({ ...options, fields: { ...options.fields, ...fields } }),
-    masked: (next) => createLogger({ ...options, mask: mask ? (text) => next(mask(text)) : next }),
+    with: (fields) => loggerOf({ ...parts, fields: { ...parts.fields, ...fields } }),
+    masked: (next) => loggerOf({ ...parts, mask: mask ? (text) => next(mask(text)) : next }),
   }
 }
 
