@@ -27,8 +27,8 @@ const MAX_ERROR_BYTES = 1_024
 
 /**
  * Creates the HTTP client for isomorphic-git on top of the injected fetch. Redirects are returned, not followed, so
- * that credentials stay with the host; answers are bounded, and asked for again after faults on the way. Errors: `OutboundError`; plain ones for an answer that is
- * not git's.
+ * that credentials stay with the host; answers are bounded, and asked for again after faults on the way. Errors:
+ * `OutboundError`; plain ones for an answer that is not git's.
  */
 export function createGitHttp(fetch: Fetch, options: GitHttpOptions): HttpClient {
   let canFilter = false

@@ -147,7 +147,7 @@ const AT_WORK = `SELECT coalesce(state NOT LIKE 'idle%', true)
   FROM pg_stat_get_activity($1) WHERE backend_start::text = $2`
 
 /** Connects to one server and sends a statement. */
-async function call(
+async function call<Row extends postgres.Row>(
   route: ServerRoute,
   server: DatabaseServer,
   callbacks: ConnectionCallbacks,
@@ -175,7 +175,7 @@ async function call(
   }
   // The types of the driver know only one server, and not all of its options.
   const driver = postgres(options as unknown as DriverOptions)
-  const sent = driver.unsafe(text, values)
+  const sent = driver.unsafe<Row[]>(text, values)
   const answer = Promise.race([sent, hungUp.promise])
   const late = (ms: number) => () => named('CONNECT_TIMEOUT', `no connection within ${ms / 1_000} s`, server)
   const within = <T>(ms: number, work: Promise<T>) => withTimeLimit(ms, work, late(ms))
@@ -200,11 +200,11 @@ async function greet(
   wanted: DatabaseAddress['target'],
   callbacks: ConnectionCallbacks,
 ): Promise<OpenServer> {
-  const begun = await call(route, server, callbacks, [GREETING, []])
+  const asked = await call<Greeting & postgres.Row>(route, server, callbacks, [GREETING, []])
   try {
-    await begun.loggedIn()
-    const answer = await begun.answer(GREETING_MS)
-    const [row] = answer as unknown as Greeting[]
+    await asked.loggedIn()
+    const answer = await asked.answer(GREETING_MS)
+    const [row] = answer
     if (!row) throw new Error('the server did not say what it is')
     const fault = faultOf(row, wanted)
     if (fault !== null) throw new WrongServer(fault)
@@ -213,17 +213,17 @@ async function greet(
         `the pooler before the database does not pass on the setting TimeZone, and sessions have ${row.time_zone}: ` +
           'set it with ALTER ROLE … SET TimeZone TO UTC for the role of the platform',
       )
-    begun.open(!row.read_only)
+    asked.open(!row.read_only)
     // A pooler gives its clients numbers of its own, because it changes their processes.
     const isPooled = answer.state.pid !== row.pid
     return {
-      driver: begun.driver,
+      driver: asked.driver,
       prepares: route.address.prepare ?? !isPooled,
       is_read_only: row.read_only,
       isAtWork: () => isAtWork(route, server, isPooled || !row.begun ? null : row),
     }
   } catch (error) {
-    begun.end()
+    asked.end()
     throw explained(error)
   }
 }
@@ -231,7 +231,7 @@ async function greet(
 /** @param process null if a pooler stands before it, of which it is only known whether it answers */
 async function isAtWork(route: ServerRoute, server: DatabaseServer, process: Greeting | null): Promise<boolean> {
   const values = process ? [process.pid, process.begun ?? ''] : [0, '']
-  const asked = await call(route, server, { onnotice: () => {} }, [AT_WORK, values])
+  const asked = await call<{ works: boolean }>(route, server, { onnotice: () => {} }, [AT_WORK, values])
   try {
     await asked.loggedIn()
     if (!process) return true
