@@ -5,6 +5,7 @@ import { benchClock } from './clock.ts'
 import { benchConsole } from './console.ts'
 import { benchEnqueue } from './enqueue.ts'
 import { benchHostile } from './hostile.ts'
+import { benchJobs } from './jobs.ts'
 import { formatSection, type Section, writeResults } from './lib/report.ts'
 import { benchLists } from './lists.ts'
 import { benchDemo, benchModes } from './modes.ts'
@@ -18,7 +19,7 @@ const HELP = `npm run bench [-- options]
 
 Measures what is ours, prints a table and writes bench/results/<time>.json.
 
-  --only <names>   comma-separated: enqueue, stack, demo, modes, clock, lists, sandbox, requests, streams, watchers,
+  --only <names>   comma-separated: enqueue, stack, demo, modes, clock, lists, jobs, sandbox, requests, streams, watchers,
                    hostile, plan-document, console, streams5000, lists1000000
   --quick          smaller numbers, to see that everything still runs
   --help
@@ -32,6 +33,7 @@ const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
   clock: () => benchClock({ quick }),
   lists: () => benchLists({ sizes: quick ? [1_000] : [1_000, 10_000, 100_000], runs: quick ? 10 : 60 }),
   lists1000000: () => benchLists({ sizes: [quick ? 10_000 : 1_000_000], runs: quick ? 10 : 30 }),
+  jobs: () => benchJobs({ cycles: quick ? 2 : 25, large: quick ? 1 : 7 }),
   sandbox: () => benchSandbox({ runs: quick ? 10 : 60 }),
   requests: () => benchRequests({ turns: quick ? 1 : 7, turn_ms: quick ? 500 : 1_500 }),
   streams: () => benchStreams({ streams: quick ? 200 : 2_000, idle_s: quick ? 3 : 10 }),
