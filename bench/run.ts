@@ -7,6 +7,7 @@ import { benchEnqueue } from './enqueue.ts'
 import { benchGrowthPlans } from './growth/plans.ts'
 import { benchGrowthSessions } from './growth/sessions.ts'
 import { benchHostile } from './hostile.ts'
+import { benchJobs } from './jobs.ts'
 import { formatSection, type Section, writeResults } from './lib/report.ts'
 import { benchDemo, benchModes } from './modes.ts'
 import { benchPlanDocument } from './plan-document.ts'
@@ -14,17 +15,6 @@ import { benchRequests } from './requests.ts'
 import { benchSandbox } from './sandbox.ts'
 import { benchStack } from './stack.ts'
 import { benchStreams, benchWatchers } from './streams.ts'
-
-const HELP = `npm run bench [-- options]
-
-Measures what is ours, prints a table and writes bench/results/<time>.json.
-
-  --only <names>   comma-separated: enqueue, stack, demo, modes, clock, sandbox, requests, streams, watchers,
-                   hostile, plan-document, console, growth-sessions,
-                   growth-plans, streams5000, growth-sessions-1000000
-  --quick          smaller numbers, to see that everything still runs
-  --help
-`
 
 const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
   enqueue: () => benchEnqueue({ rounds: quick ? 30 : 200 }),
@@ -36,6 +26,7 @@ const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
   'growth-sessions-1000000': () =>
     benchGrowthSessions({ sizes: quick ? [1_000, 10_000] : [10_000, 100_000, 1_000_000], runs: quick ? 10 : 100 }),
   'growth-plans': () => benchGrowthPlans({ sizes: quick ? [10, 100] : [10, 1_000, 10_000], runs: quick ? 1 : 5 }),
+  jobs: () => benchJobs({ cycles: quick ? 2 : 25, large: quick ? 1 : 7 }),
   sandbox: () => benchSandbox({ runs: quick ? 10 : 60 }),
   requests: () => benchRequests({ turns: quick ? 1 : 7, turn_ms: quick ? 500 : 1_500 }),
   streams: () => benchStreams({ streams: quick ? 200 : 2_000, idle_s: quick ? 3 : 10 }),
@@ -47,6 +38,15 @@ const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
 })
 /** Parts that run only if the command line names them. */
 const ON_DEMAND = ['streams5000', 'growth-sessions-1000000']
+
+const HELP = `npm run bench [-- options]
+
+Measures what is ours, prints a table and writes bench/results/<time>.json.
+
+  --only <names>   comma-separated: ${Object.keys(partsOf(false)).join(', ')}
+  --quick          smaller numbers, to see that everything still runs
+  --help
+`
 
 const run = async (args: string[]) => {
   const { values } = parseOptions(args, { only: TEXT, quick: FLAG })
