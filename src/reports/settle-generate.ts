@@ -98,25 +98,22 @@ function listStateChanges(changes: readonly StateChange[]): Pick<GenerateReport,
 }
 
 function settleChanges(narrated: readonly Entry[], changes: readonly PlannedChange[]): Entry[] {
+  const byName = new Map(narrated.toReversed().map((entry) => [stripBackticks(entry.name), entry]))
   return changes.map((change) => {
     const { address } = change
     const action = toReportAction(change.action)
-    const entry = findEntry(narrated, address)
+    const entry = findEntry(byName, address)
     if (!entry) return { name: address, action, notes: '', summary: happens(change), details: '' }
     return { ...entry, name: address, action, summary: entry.summary || happens(change) }
   })
 }
 
-/** Finds the model's entry by full address, address without indexes, type and name, or name. */
-function findEntry(narrated: readonly Entry[], address: string): Entry | undefined {
-  const resource = withoutIndexes(address)
+/** Finds the model's entry by full address, address without indexes, type and name, or name; the first of several. */
+function findEntry(byName: ReadonlyMap<string, Entry>, address: string): Entry | undefined {
   const local = localName(address)
-  const name = local.split('.').at(-1)
-  for (const form of [address, resource, local, name]) {
-    const entry = narrated.find((candidate) => stripBackticks(candidate.name) === form)
-    if (entry) return entry
-  }
-  return undefined
+  const forms = [address, withoutIndexes(address), local, local.split('.').at(-1) ?? '']
+  const form = forms.find((one) => byName.has(one))
+  return form === undefined ? undefined : byName.get(form)
 }
 
 /** Puts what the round left out, could not check or cannot tell before the model's summary. */

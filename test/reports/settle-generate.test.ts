@@ -54,6 +54,27 @@ describe('settleGenerateReport', () => {
     expect(potential_impact.summary).toBe(`${gap} Prose.`)
   })
 
+  it('takes the entry with the fullest form of the address, and of equal ones the first', () => {
+    const report = settle(
+      [
+        { name: 'main', action: 'update', summary: 'By name.' },
+        { name: '`aws_vpc.main`', action: 'update', summary: 'By type and name.' },
+        { name: 'aws_vpc.main', action: 'update', summary: 'Said again.' },
+        { name: 'module.net.aws_vpc.main', action: 'update', summary: 'Without its index.' },
+      ],
+      [
+        { address: 'module.net[0].aws_vpc.main', actions: ['update'] },
+        { address: 'module.other.aws_vpc.main["a"]', actions: ['update'] },
+        { address: 'aws_subnet.main', actions: ['update'] },
+      ],
+    )
+    expect(report.detailed_changes.map(({ summary }) => summary)).toEqual([
+      'Without its index.',
+      'By type and name.',
+      'By name.',
+    ])
+  })
+
   it('adds what the model left out and drops what the plan does not change', () => {
     const report = settle([{ name: 'aws_vpc.imagined', action: 'delete' }], [{ address: 'a.b', actions: ['delete'] }])
     expect(report.detailed_changes).toEqual([
