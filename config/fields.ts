@@ -38,11 +38,12 @@ function toNumber(value: unknown): number | null {
 }
 
 /** Makes a field for an integer, which may be written as a text. */
-export const integer = (fallback: number, limits: { min?: number } = {}) =>
+export const integer = (fallback: number, limits: { min?: number; max?: number } = {}) =>
   field<number>(fallback, (value) => {
     const number = toNumber(value)
     if (number === null || !Number.isSafeInteger(number)) return { rule: 'must be an integer' }
     if (limits.min !== undefined && number < limits.min) return { rule: `must be at least ${limits.min}` }
+    if (limits.max !== undefined && number > limits.max) return { rule: `must be at most ${limits.max}` }
     return { value: number }
   })
 

@@ -5,7 +5,14 @@ import { readGit } from './sections/git.ts'
 import { readHttp } from './sections/http.ts'
 import { type IsPriced, readLlm } from './sections/llm.ts'
 import { readAccess, readAdmin, readOidc } from './sections/oidc.ts'
-import { readAudit, readEnvironment, readOrchestration, readPaths, readWorker } from './sections/processes.ts'
+import {
+  readAudit,
+  readEnvironment,
+  readOrchestration,
+  readPaths,
+  readRetention,
+  readWorker,
+} from './sections/processes.ts'
 import { missingTokens, readServices } from './sections/services.ts'
 import { readStorage } from './sections/storage.ts'
 import { createSource, type Environment, type Source } from './source.ts'
@@ -62,6 +69,7 @@ async function readSections(source: Source, readFile: ReadFile, readRuleIds: Rea
     storage: readStorage(source),
     git: readGit(source),
     worker: readWorker(source),
+    retention: readRetention(source),
     audit: readAudit(source),
   }
 }

@@ -27,7 +27,7 @@ function writeDiagram(): string {
   const edges = new Map<string, string[]>()
   for (const [name, { moves }] of rows)
     for (const [from, to] of pairs(moves)) {
-      const edge = `${from === 'none' ? '[*]' : from} --> ${to}`
+      const edge = `${from === 'none' ? '[*]' : from} --> ${to === 'none' ? '[*]' : to}`
       if (from !== to) edges.set(edge, [...(edges.get(edge) ?? []), name])
     }
   const lines = [...edges].map(([edge, names]) => `  ${edge} : ${names.join(', ')}`)

@@ -1,17 +1,17 @@
 import { expireAuditRecords } from '../src/access/audit/record.ts'
-import type { Context } from '../src/context.ts'
 import { deleteOldEvents } from '../src/events/log-rows.ts'
 import { deleteArchivesOfFailedSessions } from '../src/saved-plans/encrypted-archive.ts'
 import { readStandings } from '../src/sessions/find.ts'
+import { type RetentionContext, removeOldSessions } from './retention.ts'
 import { gitFolder } from './workspace/git/place.ts'
 import { sweepWorkspaces } from './workspace/saved-plans/sweep.ts'
 
 const SWEEP_EVERY_MS = 3_600_000
 
-type SweeperContext = Pick<Context, 'config' | 'sql' | 'storage' | 'log' | 'now'>
+type SweeperContext = RetentionContext
 
 /**
- * Removes leftovers of rounds and expired events and audit entries, at once and hourly. Errors are logged. `stop` starts
+ * Removes leftovers of rounds, expired events and audit entries, and old sessions, at once and hourly. Errors are logged. `stop` starts
  * no further sweep, without waiting for a running one.
  */
 export function startSweeper(context: SweeperContext): { stop(): void } {
@@ -53,6 +53,7 @@ export async function sweep(context: SweeperContext, signal: AbortSignal): Promi
   const entries = await expireAuditRecords(sql, { days, now: context.now(), signal })
   if (entries > 0) log.info('entries of the audit record removed', { entries, retention_days: days })
   const events = await deleteOldEvents(context, signal)
+  await removeOldSessions(context, signal)
   if (removed + git.removed + archives + events > 0)
     log.info('cleaned up', { directories: removed, git_directories: git.removed, archives, events })
 }

@@ -73,6 +73,13 @@ export function readWorker(source: Source) {
   return { ...rest, pin_key: pinKey }
 }
 
+export const retentionSchema = v.object({
+  /** Days without activity after which a session is removed; 0 keeps all. */
+  days: integer(0, { min: 0, max: 36_500 }),
+})
+
+export const readRetention = (source: Source) => source.section('retention', retentionSchema).values
+
 export const auditSchema = v.object({
   /** Days for which entries are kept; 0 keeps them forever. */
   retention_days: integer(0, { min: 0 }),

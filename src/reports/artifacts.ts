@@ -219,17 +219,20 @@ export const insertCodeChange = insertInto<{ file_name: string }>('code_changes'
   sql`${fileName(file_name)}::varchar`,
 ])
 
-/** Removes the changes of files from a round, except some rows, so that each file has one. */
+/** Removes the changes of files from a round, except some rows, so that each file has one. Their objects stay. */
 export async function dropCodeChanges(
   sql: Sql,
   round: ClaimedRound,
   { paths, except }: { paths: readonly string[]; except: readonly number[] },
 ): Promise<void> {
   await sql`
-    WITH held AS (${heldSessionQuery(sql, round)})
-    DELETE FROM code_changes USING held
-    WHERE round_id = ${round.id} AND file_name = ANY(${paths.map(fileName)}::text[])
-      AND NOT code_changes.id = ANY(${[...except]}::integer[])`
+    WITH held AS (${heldSessionQuery(sql, round)}), dropped AS (
+      DELETE FROM code_changes USING held
+      WHERE round_id = ${round.id} AND file_name = ANY(${paths.map(fileName)}::text[])
+        AND NOT code_changes.id = ANY(${[...except]}::integer[])
+      RETURNING artifact_id
+    )
+    DELETE FROM artifacts WHERE id IN (SELECT artifact_id FROM dropped)`
 }
 
 /** Inserts a preview; a later import may choose from `resource_ids`. */

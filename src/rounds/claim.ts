@@ -1,5 +1,6 @@
 import type { Turn } from '../base/vocabulary.ts'
 import type { Sql, Transaction } from '../data/db/sql.ts'
+import { deleteArtifactRows } from './artifact-rows.ts'
 import { interruptAttempts } from './attempts.ts'
 import { type ClaimedRound, readFacts } from './round.ts'
 import { appendStatus, claimRound } from './transitions.ts'
@@ -59,8 +60,7 @@ async function readHistory(tx: Transaction, sessionId: number): Promise<Turn[]> 
  * unless the round was parked, which is no interruption, or cancelled.
  */
 async function discardEarlierAttempt(tx: Transaction, claim: Claim, wasParked: boolean): Promise<void> {
-  for (const table of ['engine_plans', 'reports', 'compliance_checks', 'code_changes', 'previews', 'engine_outputs'])
-    await tx`DELETE FROM ${tx(table)} WHERE round_id = ${claim.id}`
+  await deleteArtifactRows(tx, tx`SELECT ${claim.id}::integer`)
   await interruptAttempts(tx, claim.id)
   if (!wasParked && claim.cancelled_by === null)
     await appendStatus(tx, claim, 'started', 'The round was interrupted and starts again.')

@@ -1,6 +1,6 @@
 /** The states of a round, with their descriptions for `docs/rounds.md`. They are derived from its columns. */
 export const ROUND_STATES = {
-  none: 'The session does not exist yet.',
+  none: 'The session does not exist, not yet or no longer.',
   queued: 'No worker holds the round: it was just accepted, or a worker that stopped has released it.',
   running: 'A worker holds the lease.',
   interrupted: 'The lease has run out: the worker died or cannot reach the database. Any worker may claim the round.',

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import type { Db, Query, Sql, Transaction } from '../data/db/sql.ts'
 import { storable, storableJson } from '../data/db/values.ts'
 import { type NewSavedPlan, replaceSavedPlan } from '../saved-plans/saved-plan.ts'
+import { removeSessions } from './removal.ts'
 import {
   assertHeld,
   type ClaimedRound,
@@ -19,7 +20,8 @@ import {
 import { transition } from './state-machine.ts'
 
 /*
- * All changes of statuses, locks and claims of rounds. No other file writes these columns, which a test checks.
+ * All changes of statuses, locks and claims of rounds. No other file writes these columns, which a test checks; the end
+ * of whole sessions is in `removal.ts`.
  * `docs/rounds.md` has the table of transitions, generated from the rows below.
  *
  * Every transaction locks the session before the round, so that no two of these can deadlock.
@@ -666,4 +668,5 @@ export const TRANSITIONS = {
   endRound,
   restoreLock,
   setLock,
+  removeSessions,
 } as const

@@ -15,12 +15,17 @@ export interface Standing {
   has_saved_plan: boolean
 }
 
-/** Reads standings, keyed by the uuid in lower case. A session that this database does not know has no entry. */
+/**
+ * Reads standings, keyed by the uuid in lower case. A session that was removed for its age stands as a failed one does,
+ * of which nothing is needed. A session that this database does not know has no entry.
+ */
 export async function readStandings(sql: Db, uuids: readonly string[]): Promise<Map<string, Standing>> {
   const rows = await sql<Standing[]>`
     SELECT s.uuid, s.in_flight, s.last_status, p.round_id IS NOT NULL AS has_saved_plan
     FROM sessions s LEFT JOIN saved_plans p ON p.session_id = s.id AND p.ended_at IS NULL
-    WHERE s.uuid = ANY(${[...uuids]}::uuid[])`
+    WHERE s.uuid = ANY(${[...uuids]}::uuid[])
+    UNION ALL
+    SELECT uuid, false, 'failed', false FROM removed_sessions WHERE uuid = ANY(${[...uuids]}::uuid[])`
   return new Map(rows.map((row) => [row.uuid, row]))
 }
 

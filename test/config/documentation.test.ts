@@ -13,6 +13,7 @@ import {
   environmentSchema,
   orchestrationSchema,
   pathsSchema,
+  retentionSchema,
   workerSchema,
 } from '../../config/sections/processes.ts'
 import { authzSchema, iacSchema, optionalServiceSchema } from '../../config/sections/services.ts'
@@ -39,6 +40,7 @@ const SECTIONS = {
   storage: storageSchema,
   git: gitSchema,
   worker: workerSchema,
+  retention: retentionSchema,
   audit: auditSchema,
 } as const
 

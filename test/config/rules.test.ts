@@ -67,6 +67,8 @@ describe('a field that breaks its rule is named with its section', () => {
     ['git.base_url', 'https://u:p@git.example.com', 'git.base_url must be https://<host>[:port]'],
     ['git.api_url', 'git.example.com/api', 'git.api_url must be an http:// or https:// URL'],
     ['worker.concurrency', '0', 'worker.concurrency must be at least 1'],
+    ['retention.days', '-1', 'retention.days must be at least 0'],
+    ['retention.days', '40000', 'retention.days must be at most 36500'],
     ['audit.retention_days', '-1', 'audit.retention_days must be at least 0'],
   ])('%s: %s', async (path, value, text) => {
     expect(await problemsOf(yaml(path, value))).toEqual([expect.stringContaining(text)])

@@ -72,6 +72,7 @@ export async function createTestCore(
       put: async () => 0,
       get: async () => new Uint8Array(),
       delete: async () => {},
+      list: async () => [],
       presign: async (key) => `https://objects.example.com/${key}?signature=test`,
       urlsLapse: async () => null,
       isOn: () => true,

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { PAGE, replaceStates } from '../../dev/round-states.ts'
+import { removeSessions } from '../../src/rounds/removal.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { ROUND_STATES, type RoundState } from '../../src/rounds/state-machine.ts'
 import * as exported from '../../src/rounds/transitions.ts'
@@ -92,6 +93,7 @@ const RUN: Record<Name, (world: World) => Promise<unknown>> = {
   endRound: ({ claim }) => finish(claim),
   restoreLock: ({ claim }) => db.sql.begin((tx) => exported.restoreLock(tx, claim)),
   setLock: ({ claim }) => exported.setLock(context, claim.session.uuid, false),
+  removeSessions: ({ claim }) => removeSessions(db.sql, [claim.session.id], new Date(Date.now() + 3_600_000)),
 }
 
 /** Creates a round in this state, which has locked its session. */
@@ -139,7 +141,8 @@ describe('a transition', () => {
     state,
   }) => {
     const world = await createWorld(state)
-    if (name === 'openRound') await exported.setLock(context, world.claim.session.uuid, false)
+    if (name === 'openRound' || name === 'removeSessions')
+      await exported.setLock(context, world.claim.session.uuid, false)
     const before = await readAll(world)
     await RUN[name](world)
     const { moves, fence } = TRANSITIONS[name].row
@@ -155,6 +158,7 @@ describe('a transition', () => {
     state,
   }) => {
     const world = await createWorld(state)
+    if (name === 'removeSessions') await exported.setLock(context, world.claim.session.uuid, false).catch(() => {})
     const before = await readAll(world)
     await RUN[name](world).catch(() => {})
     expect(await readAll(world)).toEqual(before)
@@ -174,7 +178,7 @@ describe('a transition', () => {
 describe('the file of transitions', () => {
   it('lists all of them', () => {
     const functions = Object.entries(exported).filter(([, value]) => typeof value === 'function' && 'row' in value)
-    expect(functions.map(([name]) => name).sort()).toEqual([...NAMES].sort())
+    expect([...functions.map(([name]) => name), 'removeSessions'].sort()).toEqual([...NAMES].sort())
   })
 
   it('agrees with the page, which npx node dev/round-states.ts writes', async () => {
@@ -203,6 +207,6 @@ describe('the file of transitions', () => {
         )
         if (isRow || isUpdate || /\bUPDATE (statuses|project_applies)\b/.test(code)) writers.add(`${room}/${file}`)
       }
-    expect([...writers]).toEqual(['src/rounds/transitions.ts'])
+    expect([...writers]).toEqual(['src/rounds/removal.ts', 'src/rounds/transitions.ts'])
   })
 })

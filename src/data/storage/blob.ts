@@ -5,6 +5,7 @@ import {
   errorCode,
   type ObjectStore,
   objectMethods,
+  readKeys,
   type StoreCall,
   type StoreClock,
   type StoreRequest,
@@ -40,6 +41,11 @@ export function createBlobStore(tools: {
     ensureBuckets: async () => {
       for (const container of new Set([config.bucket, config.engine_state_bucket]))
         if (container !== '') await ensureContainer(container)
+    },
+    list: async (prefix) => {
+      const query = new URLSearchParams({ restype: 'container', comp: 'list', prefix, maxresults: '1000' })
+      const url = `${endpoint}/${config.bucket}?${query}`
+      return readKeys(await sendSigned({ method: 'GET', url, headers: {} }), 'Name', prefix)
     },
     presign: async (key) => {
       const expires = new Date(clock.now().getTime() + config.presign_expiry_seconds * 1000)

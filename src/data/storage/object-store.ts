@@ -17,6 +17,8 @@ export interface ObjectStore {
   get(key: string, options?: { signal?: AbortSignal; maxBytes?: number }): Promise<Uint8Array<ArrayBuffer>>
   /** Deletes an object, if it exists. */
   delete(key: string): Promise<void>
+  /** Returns the keys of up to 1,000 objects whose keys begin with `prefix`. */
+  list(prefix: string): Promise<string[]>
   /** Returns a URL for GET at the public host, valid for `presign_expiry_seconds`. Sends no request. */
   presign(key: string): Promise<string>
   /**
@@ -164,6 +166,25 @@ export function objectMethods(
     },
   }
 }
+
+/**
+ * Reads the keys of objects from the answer to a listing.
+ * @param element the XML element of a key: `Key` or `Name`
+ */
+export function readKeys(response: OutboundResponse, element: string, prefix: string): string[] {
+  if (response.status !== 200) throw storeError(response, `the list of ${prefix}`)
+  const keys = response.text().matchAll(new RegExp(`<${element}>([^<]*)</${element}>`, 'g'))
+  // Blob storage names the container in the same way, as an attribute; the prefix excludes anything else.
+  return [...keys].map(([, key = '']) => decodeXml(key)).filter((key) => key.startsWith(prefix))
+}
+
+const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+
+const decodeXml = (text: string): string =>
+  text.replaceAll(/&(?:#(\d+)|#x([0-9a-f]+)|(\w+));/gi, (whole, decimal, hex, name) => {
+    if (name) return ENTITIES[name.toLowerCase()] ?? whole
+    return String.fromCodePoint(decimal ? Number(decimal) : Number.parseInt(hex, 16))
+  })
 
 /** Makes the error of an unsuccessful response: 503 from a gateway or a busy store, otherwise 500. */
 export function storeError(response: OutboundResponse, what: string): PlatformError {

@@ -11,6 +11,7 @@ import {
   errorCode,
   type ObjectStore,
   objectMethods,
+  readKeys,
   type StoreCall,
   type StoreRequest,
   storeError,
@@ -49,6 +50,10 @@ export function createS3Store(tools: S3Tools, corsOrigins: readonly string[]): O
       if (created && corsOrigins.length > 0) await allowBrowsers(tools, config.bucket, corsOrigins)
       if (config.engine_state_bucket !== '' && config.engine_state_bucket !== config.bucket)
         await ensureBucket(tools, config.engine_state_bucket)
+    },
+    list: async (prefix) => {
+      const url = `${address.internal(config.bucket)}?list-type=2&prefix=${encodeURIComponent(prefix)}`
+      return readKeys(await sendSigned({ method: 'GET', url, headers: {} }), 'Key', prefix)
     },
     presign: async (key) => signer.presign(address.public(config.bucket, key), config.presign_expiry_seconds),
     urlsLapse: () => signer.expires(),

@@ -4,6 +4,7 @@ import { listAuditRecords, MOST_COUNTED, readAuditRecords } from '../../../src/a
 import { expireAuditRecords, platformFor, recordAudit } from '../../../src/access/audit/record.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { configOf } from '../../helpers/core.ts'
+import { memoryCache } from '../../helpers/memory-cache.ts'
 import { provideDatabase } from '../../helpers/postgres.ts'
 import { createUser } from '../../helpers/sessions.ts'
 
@@ -147,7 +148,7 @@ describe('retention', () => {
     const sweepWith = async (yaml: string, now = new Date()) => {
       const config = await configOf(`paths: { upload_folder: "${folder}", git_folder: "${folder}-git" }\n${yaml}`)
       const storage = {} as Parameters<typeof sweep>[0]['storage']
-      await sweep({ config, sql: db.sql, storage, log, now: () => now }, signal)
+      await sweep({ config, sql: db.sql, storage, log, now: () => now, cache: memoryCache(), fetch }, signal)
     }
     await fill('swept', 5, 3)
     await sweepWith('')

@@ -77,6 +77,22 @@ describe('a storage account', () => {
     await expect(store.get('k')).rejects.toMatchObject(refused('read of k', '404 ContainerNotFound'))
   })
 
+  it('lists what is below a prefix', async () => {
+    const seen = record(() =>
+      HttpResponse.xml(
+        '<?xml version="1.0"?><EnumerationResults ContainerName="platform-artifacts"><Prefix>s/1/</Prefix><Blobs>' +
+          '<Blob><Name>s/1/a &amp; b.tf</Name><Properties><Etag>0x1</Etag></Properties></Blob>' +
+          '<Blob><Name>s/1/c&#228;.txt</Name><Metadata><Name>s</Name></Metadata></Blob></Blobs><NextMarker/>' +
+          '</EnumerationResults>',
+      ),
+    )
+    expect(await store.list('s/1/')).toEqual(['s/1/a & b.tf', 's/1/cä.txt'])
+    const query = 'restype=container&comp=list&prefix=s%2F1%2F&maxresults=1000'
+    expect(seen.map(({ line }) => line)).toEqual([`GET /platform-artifacts?${query}`])
+    record(status(403, 'AuthorizationFailure'))
+    await expect(store.list('s/1/')).rejects.toMatchObject(refused('list of s/1/', '403 AuthorizationFailure'))
+  })
+
   it('presigns for the public host with read permission and expiry only', async () => {
     const url = new URL(await store.presign('plans/ä b.txt'))
     expect(`${url.origin}${url.pathname}`).toBe('https://files.example/platform-artifacts/plans/%C3%A4%20b.txt')

@@ -45,6 +45,18 @@ describe('a bundled store that checks signatures', () => {
     await expect(store.get(key)).rejects.toMatchObject({ status: 404, message: `Object not found: ${key}` })
   })
 
+  it('lists what is below a prefix, in pages of a thousand at most', async () => {
+    const store = storeOf({ bucket: 'listed' })
+    await store.ensureBuckets()
+    const keys = ['sessions/a/rounds/1/plans/1.txt', "sessions/a/rounds/1/changes/ä & <b>'.tf", 'sessions/a/x']
+    for (const key of [...keys, 'sessions/ab/x', 'sessions/b/x']) await store.put(key, '1', TEXT)
+    expect((await store.list('sessions/a/')).sort()).toEqual(keys.toSorted())
+    expect(await store.list('sessions/c/')).toEqual([])
+    await expect(storeOf({ bucket: 'absent' }).list('sessions/')).rejects.toMatchObject(
+      refused('list of sessions/', '404 NoSuchBucket'),
+    )
+  })
+
   it.each([
     ...ODD_KEYS,
     'quotes\'()*!~"<>[]{}|^`\\.txt',

@@ -205,6 +205,7 @@ function memoryStore(objects: StepWorld['objects']): ObjectStore {
     },
     get: async () => new Uint8Array(),
     delete: async (key) => void objects.delete(shortKey(key)),
+    list: async () => [...objects.keys()],
     presign: async (key) => key,
     urlsLapse: async () => null,
     isOn: () => true,

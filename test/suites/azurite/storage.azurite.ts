@@ -117,7 +117,9 @@ describe.each([
     expect(textOf(await store().get(key))).toBe(key)
     const answer = await fetcher(await store().presign(key))
     expect([answer.status, await answer.text(), answer.headers.get('x-ms-meta-type')]).toEqual([200, key, 'plan'])
+    expect(await store().list(key.slice(0, 3))).toContain(key)
     await store().delete(key)
+    expect(await store().list(key.slice(0, 3))).not.toContain(key)
     await expect(store().get(key)).rejects.toMatchObject({ status: 404 })
   })
 

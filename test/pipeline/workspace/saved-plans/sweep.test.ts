@@ -39,6 +39,8 @@ function contextAt(
   return {
     deleted,
     sql: db.sql,
+    cache: verbs.cache,
+    fetch,
     log,
     now: () => new Date(Date.now() + hours * HOUR),
     config: { ...config, paths: { ...config.paths, upload_folder: folder, git_folder: `${folder}-git` } },
