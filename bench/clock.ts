@@ -12,7 +12,7 @@ import type { PlayedCall } from '../dev/scripted-model/start.ts'
 import { loadSecrets } from '../dev/stack/configuration.ts'
 import type { Stack } from '../dev/stack/start-stack.ts'
 import { createPricing } from '../src/llm/prices.ts'
-import { criticalPath, gapsIn, type Interval, lengthOf } from './clock/critical-path.ts'
+import { criticalPath, gapsByPlace, gapsIn, type Interval, lengthOf } from './clock/critical-path.ts'
 import { KINDS, type Known, kindsOf, knownOfChains, knownOfRound, shareOf, sumKnown } from './clock/prompt-shares.ts'
 import { type SizedRequest, sizedRequests } from './clock/requests.ts'
 import { runDemo } from './lib/demo.ts'
@@ -73,7 +73,13 @@ export async function benchClock(options: { quick: boolean }): Promise<Section> 
   return {
     title: `Time and money of a round, model clock of ${Object.values(times).join(', ')} ms`,
     figures: goalsOf(rounds),
-    tables: [tableOfTime(rounds), tableOfMoney(rounds), tableOfChains(rounds), tableOfShares(rounds)],
+    tables: [
+      tableOfTime(rounds),
+      tableOfGaps(rounds),
+      tableOfMoney(rounds),
+      tableOfChains(rounds),
+      tableOfShares(rounds),
+    ],
     notes: ['What each column means is defined in bench/README.md.'],
   }
 }
@@ -193,6 +199,9 @@ export function timeOf({ windows, calls, engine }: Pick<TimedRound, 'windows' | 
   }
 }
 
+/** Milliseconds that a gap must have to count as one. */
+const LONG_GAP_MS = 50
+
 const seconds = (ms: number): string => (ms / 1000).toFixed(2)
 const percent = (share: number): string => `${(100 * share).toFixed(0)} %`
 /** The share of calls of which there may be none. */
@@ -203,19 +212,37 @@ function tableOfTime(rounds: readonly TimedRound[]): Table {
     title: 'Time, in seconds',
     columns: [
       ...['round', 'wall', 'calls', 'on path', 'needed', 'stopped', 'model on path', 'engine on path', 'engine in all'],
-      ...['idle', 'gaps > 50 ms', 'floor', 'wall/floor'],
+      ...['idle', `gaps > ${LONG_GAP_MS} ms`, 'floor', 'wall/floor'],
     ],
     rows: rounds.map((round) => {
       const { wall, path, engineMs, gaps, floor, modelCalls, neededCalls } = timeOf(round)
-      const idle = gaps.reduce((sum, gap) => sum + gap, 0)
+      const idle = gaps.reduce((sum, { ms }) => sum + ms, 0)
       return [
         ...[round.name, seconds(wall), round.calls.length, modelCalls, neededCalls],
         round.calls.filter(({ stopped }) => stopped).length,
         ...[seconds(lengthOf(path) - engineMs), seconds(engineMs), seconds(lengthOf(round.engine))],
-        ...[seconds(idle), gaps.filter((gap) => gap > 50).length],
+        ...[seconds(idle), gaps.filter(({ ms }) => ms > LONG_GAP_MS).length],
         ...(floor === null ? ['-', '-'] : [seconds(floor), (wall / floor).toFixed(2)]),
       ]
     }),
+  }
+}
+
+/** Shows where the idle time of a round lies, for places with as much as one gap that counts. */
+function tableOfGaps(rounds: readonly TimedRound[]): Table {
+  return {
+    title: 'Idle time by its place on the path',
+    columns: ['round', 'after', 'before', 'gaps', 'seconds', 'longest'],
+    rows: rounds
+      .filter(({ name }) => SHOWN.includes(name))
+      .flatMap((round) =>
+        gapsByPlace(timeOf(round).gaps)
+          .filter(({ ms }) => ms > LONG_GAP_MS)
+          .map(({ after, before, count, ms, longest }) => [
+            ...[round.name, after, before, count],
+            ...[seconds(ms), seconds(longest)],
+          ]),
+      ),
   }
 }
 

@@ -24,11 +24,44 @@ export function criticalPath<Each extends Interval>(
   return path
 }
 
-/** Returns the lengths of the gaps in a path, from the beginning of the window to its end, in milliseconds. */
-export function gapsIn(path: readonly Interval[], window: { from: number; to: number }): number[] {
-  const starts = [...path.map(({ from }) => from), window.to]
-  const ends = [window.from, ...path.map(({ to }) => to)]
-  return starts.map((start, index) => Math.max(0, start - (ends[index] ?? start))).filter((gap) => gap > 0)
+/** A part of a window that no step of the path covers. */
+export interface Gap {
+  /** The name of the step that ends where it begins, `request` at the beginning of the window. */
+  after: string
+  /** The name of the step that begins where it ends, `end` at the end of the window. */
+  before: string
+  ms: number
+}
+
+/** Returns the gaps in a path, from the beginning of the window to its end. */
+export function gapsIn(path: readonly Interval[], window: { from: number; to: number }): Gap[] {
+  const ends = [{ name: 'request', to: window.from }, ...path]
+  const starts = [...path, { name: 'end', from: window.to }]
+  return starts.flatMap(({ name, from }, index) => {
+    const { name: after = '', to = from } = ends[index] ?? {}
+    return from > to ? [{ after, before: name, ms: from - to }] : []
+  })
+}
+
+/** A place of gaps: all that lie between steps of these two names. */
+export interface GapPlace extends Gap {
+  /** Of all of them together. */
+  ms: number
+  count: number
+  longest: number
+}
+
+/** Adds gaps up by their place, the largest sum first. */
+export function gapsByPlace(gaps: readonly Gap[]): GapPlace[] {
+  const places = Map.groupBy(gaps, ({ after, before }) => JSON.stringify([after, before]))
+  return [...places.values()]
+    .flatMap((all) => {
+      const [first] = all
+      const lengths = all.map(({ ms }) => ms)
+      const ms = lengths.reduce((sum, one) => sum + one, 0)
+      return first ? [{ ...first, ms, count: all.length, longest: Math.max(...lengths) }] : []
+    })
+    .toSorted((a, b) => b.ms - a.ms)
 }
 
 export const lengthOf = (intervals: readonly Interval[]): number =>

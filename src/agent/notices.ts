@@ -6,6 +6,17 @@ export const reminder = (resultTool: string) =>
 export const emptyReplyNotice = (resultTool: string) =>
   `Notice: your last reply was empty. Call a tool, or \`${resultTool}\` when you are done.`
 
+/**
+ * @param tokens those of the reply that was cut off; 0 if they are not known
+ * @param last true if a further one that is cut off ends the chain
+ */
+export const cutReplyNotice = (tokens: number, last: boolean) =>
+  `Notice: your last reply was cut off${tokens > 0 ? ` after ${tokens} tokens` : ''}, because it was too long, and ` +
+  `nothing of it was used. Reply again with less: ${last ? 'one call only, as small as it can be' : SMALLER}.`
+
+const SMALLER =
+  'short thoughts, few calls at once, and small edits; what does not fit into one reply can follow in the next ones'
+
 export const lastTurnNotice = (resultTool: string) =>
   `Notice: this is the last turn. No other tool is available any more. Call \`${resultTool}\` now with what you have.`
 

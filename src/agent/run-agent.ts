@@ -5,15 +5,18 @@ import { type AgentRequest, type AgentResult, type Tool, ToolError } from './age
 import { createCallMemory } from './call-memory.ts'
 import { type CallContext, type CallOutcome, executeCall } from './execute-call.ts'
 import { createFitting } from './fit-messages.ts'
-import { emptyReplyNotice, emptyResult, lastTurnNotice, reminder, resultRefused } from './notices.ts'
+import { cutReplyNotice, emptyReplyNotice, emptyResult, lastTurnNotice, reminder, resultRefused } from './notices.ts'
 
 const MAX_RESULT_CHARS = 200_000
+/** Maximum times in a row that a reply which was cut off is asked for again. */
+const MAX_ASKED_AGAIN = 2
 
 /**
  * Lets a model work with tools until it calls the result tool, whose result is returned. One turn is one model call;
  * every tool call of a reply is answered, in order. All turns but the last offer the same tools, for the provider's
- * cache. Errors: `PlatformError` `ToolExecutionsExceeded` after `maxTurns` turns, `UnhandledInferenceFinishReason` for
- * a reply that was cut off or filtered, those of the model client; the signal's reason.
+ * cache. A reply that was cut off by its length is not used but asked for again, smaller, which is no turn of its own.
+ * Errors: `PlatformError` `ToolExecutionsExceeded` after `maxTurns` turns, `UnhandledInferenceFinishReason` for a reply
+ * that was filtered or cut off for the third time, those of the model client; the signal's reason.
  */
 export async function runAgent<Result, Name extends string>(
   request: AgentRequest<Result, Name>,
@@ -41,7 +44,8 @@ async function runLoop<Result, Name extends string>(
     if (last && request.tools?.length) addNotice(messages, lastTurnNotice(name))
     fitting.shorten(messages, [...(request.tools ?? []), resultTool])
     const offered = last ? [resultTool] : [...(request.tools ?? []), resultTool]
-    const reply = await fitting.call(messages, offered, () => callModel(request, messages, offered, chain))
+    const ask = () => fitting.call(messages, offered, () => callModel(request, messages, offered, chain))
+    const reply = await askUntilWhole(messages, ask)
     usage = addUsage(usage, reply.usage)
     if (reply.finish !== 'end_turn' && reply.finish !== 'tool_use')
       throw failure('UnhandledInferenceFinishReason', `Error: unexpected finish reason - ${reply.finish_raw}`)
@@ -63,6 +67,22 @@ async function runLoop<Result, Name extends string>(
   }
   const text = `The total number of tool executions in this chain has reached the limit. Limit=${maxTurns}`
   throw failure('ToolExecutionsExceeded', text)
+}
+
+/**
+ * Asks for a reply, and again with a notice while it is cut off by its length, at most `MAX_ASKED_AGAIN` times. What
+ * was cut off is not kept: its last call is broken, and a provider refuses thoughts whose signature is missing. The
+ * notice stays in the messages, so that later replies are small as well.
+ * @returns the last reply, with the usage of all
+ */
+async function askUntilWhole(messages: Message[], ask: () => Promise<Inference>): Promise<Inference> {
+  let reply = await ask()
+  for (let asked = 1; reply.finish === 'max_tokens' && asked <= MAX_ASKED_AGAIN; asked++) {
+    addNotice(messages, cutReplyNotice(reply.usage.output_tokens, asked === MAX_ASKED_AGAIN))
+    const next = await ask()
+    reply = { ...next, usage: addUsage(reply.usage, next.usage) }
+  }
+  return reply
 }
 
 /** Adds reply and reminder after a reply without tool calls; an empty reply is repeated with a notice. */

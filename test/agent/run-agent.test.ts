@@ -233,6 +233,53 @@ describe('the end of a chain', () => {
   })
 })
 
+describe('a reply that is cut off by its length', () => {
+  const cutOff = { ...toolCall('write_to_file', '{"target": "a.tf", "content": "res'), finish_reason: 'length' }
+
+  it('is not used and asked for again, smaller, which is no turn, and its usage counts', async () => {
+    const write = tool('write_to_file', undefined, { mutates: true })
+    const events: AgentEvent[] = []
+    const { result, sent, offered } = await ran(script(cutOff, cutOff, done), {
+      tools: [write],
+      maxTurns: 1,
+      observe: (event) => events.push(event),
+    })
+    expect(result.value.summary).toBe('all written')
+    expect(write.runs).toHaveLength(0)
+    expect(result).toMatchObject({ turns: 1, usage: { input_tokens: 300, cached_tokens: 120, output_tokens: 30 } })
+    expect(events.filter(({ type }) => type === 'inference')).toMatchObject([
+      { finish: 'length' },
+      { finish: 'length' },
+      { finish: 'tool_calls' },
+    ])
+    expect(sent(1)).toEqual([
+      { role: 'user', content: expect.stringMatching(/was cut off after 10 tokens.*with less/) },
+    ])
+    expect(sent(2)[0]?.content).toMatch(/was cut off.*was cut off.*one call only/s)
+    expect([offered(0), offered(2)]).toEqual([['task_complete'], ['task_complete']])
+  })
+
+  it('leaves the messages before it as they were and keeps the notice for the turns that follow', async () => {
+    const read = tool('read_file')
+    const replies = script(toolCall('read_file', { target: 'a' }), cutOff, toolCall('read_file', { target: 'b' }), done)
+    const { sent, answers } = await ran(replies, { tools: [read] })
+    expect(sent(2).slice(0, -1)).toEqual(sent(1).slice(0, -1))
+    expect(answers(2)).toEqual([expect.stringMatching(/^read_file result\n\nNotice: your last reply was cut off/)])
+    expect(sent(3).slice(0, 3)).toEqual(sent(2))
+  })
+
+  it('ends the chain with the third one in a row, and two are allowed again after a whole one', async () => {
+    const reading = (target: string) => toolCall('read_file', { target })
+    const replies = script(cutOff, cutOff, reading('a'), cutOff, cutOff, reading('b'), cutOff, cutOff, cutOff, done)
+    const { run, server } = await chain(replies, { tools: [tool('read_file')] })
+    await expect(run()).rejects.toMatchObject({
+      code: 'UnhandledInferenceFinishReason',
+      message: 'UnhandledInferenceFinishReason: Error: unexpected finish reason - length',
+    })
+    expect(server.requests).toHaveLength(9)
+  })
+})
+
 describe('the limit of turns', () => {
   const reading: ModelHandler = (_body, index) => toolCall('read_file', { target: index })
 

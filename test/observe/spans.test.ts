@@ -321,7 +321,7 @@ describe('masking', () => {
       return { calls: [['read_file', { target_file: 'learned-on-the-way' }]] }
     }
     const system = 'token-of-the-git-host'
-    await agent(trace, [learn, { text: '', raw: 'length', finish: 'max_tokens' }], {
+    await agent(trace, [learn, { text: '', raw: 'content_filter', finish: 'content_filter' }], {
       system,
       query: 'use learned-on-the-way',
     }).catch(() => {})

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { criticalPath, gapsIn, type Interval, lengthOf } from '../../../bench/clock/critical-path.ts'
+import { criticalPath, gapsByPlace, gapsIn, type Interval, lengthOf } from '../../../bench/clock/critical-path.ts'
 import { timeOf } from '../../../bench/clock.ts'
 
 const work = (name: string, from: number, to: number, kind: Interval['kind'] = 'model'): Interval => ({
@@ -17,14 +17,30 @@ test('the path is the chain that ends last, and what runs beside it is not in it
   const after = work('pull request', 101, 120)
   const path = criticalPath([after, report, status, init, filter, plan, write], WINDOW)
   expect(path).toEqual([filter, write, plan, report])
-  expect(gapsIn(path, WINDOW)).toEqual([5, 1, 2, 1])
+  expect(gapsIn(path, WINDOW)).toEqual([
+    { after: 'request', before: 'filter', ms: 5 },
+    { after: 'filter', before: 'write', ms: 1 },
+    { after: 'plan', before: 'report', ms: 2 },
+    { after: 'report', before: 'end', ms: 1 },
+  ])
   expect(lengthOf(path) + 5 + 1 + 2 + 1).toBe(100)
 })
 
 test('without work there is one gap', () => {
   expect(criticalPath([], WINDOW)).toEqual([])
-  expect(gapsIn([], WINDOW)).toEqual([100])
+  expect(gapsIn([], WINDOW)).toEqual([{ after: 'request', before: 'end', ms: 100 }])
   expect(criticalPath([work('before', -5, 1)], WINDOW)).toEqual([])
+})
+
+test('gaps between steps of the same names are one place, the largest first', () => {
+  const path = [work('fmt', 10, 20), work('validate', 23, 30), work('fmt', 40, 50), work('validate', 54, 98)]
+  expect(gapsByPlace(gapsIn(path, WINDOW))).toEqual([
+    { after: 'request', before: 'fmt', ms: 10, count: 1, longest: 10 },
+    { after: 'validate', before: 'fmt', ms: 10, count: 1, longest: 10 },
+    { after: 'fmt', before: 'validate', ms: 7, count: 2, longest: 4 },
+    { after: 'validate', before: 'end', ms: 2, count: 1, longest: 2 },
+  ])
+  expect(gapsByPlace([])).toEqual([])
 })
 
 test('a moment of no length is taken once', () => {
