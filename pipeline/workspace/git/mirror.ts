@@ -57,20 +57,19 @@ export async function takeMirror(
   // The usual clone says what is wrong with a repository without such a branch.
   if (!head) return null
   try {
-    const facts = await materialise(git, newest.path, head.branch)
-    const reference = `refs/remotes/origin/${head.branch}`
-    const known = await git.local(['cat-file', '-e', `${head.commit}^{commit}`])
-    if (known.code === 0) await git.run(['update-ref', reference, head.commit])
-    else {
-      const refspec = `+refs/heads/${head.branch}:${reference}`
+    const facts = await readFacts(newest)
+    if (facts.branch !== head.branch) return await discard('the default branch has another name')
+    await materialise(git, newest.path, facts)
+    if (facts.commit !== head.commit) {
+      const reference = `refs/remotes/origin/${facts.branch}`
+      const refspec = `+refs/heads/${facts.branch}:${reference}`
       const fetched = await git.network(['fetch', '--quiet', '--no-tags', '--depth=1', 'origin', refspec])
       if (fetched.code !== 0) return await discard(fetched.stopped ?? fetched.stderr)
+      await git.run(['update-ref', `refs/heads/${facts.branch}`, reference])
     }
-    // What the mirror was at served the host to find what is new; a branch of another name is no branch of the clone.
-    if (facts.branch !== head.branch) await git.run(['update-ref', '-d', `refs/remotes/origin/${facts.branch}`])
     const now = new Date()
     await utimes(folder, now, now)
-    return head.branch
+    return facts.branch
   } catch (error) {
     git.signal?.throwIfAborted()
     return await discard(error)
@@ -84,21 +83,29 @@ function readHeadOf(text: string): { branch: string; commit: string } | null {
   return branch && commit ? { branch, commit } : null
 }
 
-/** Makes a git directory with the objects of a mirror and the reference that it was at. */
-async function materialise(git: Git, mirror: string, branch: string): Promise<Facts> {
+/** Makes a git directory that is at the commit of a mirror; the fetch of a newer one tells the host of that commit. */
+async function materialise(git: Git, mirror: string, { branch, commit }: Facts): Promise<void> {
   const { directory, workTree } = git.place
-  const facts: Facts = JSON.parse(await readFile(join(mirror, 'facts.json'), 'utf8'))
   await mkdir(workTree)
-  await git.run(['init', '--quiet', `--initial-branch=${branch}`])
-  // Every call names the work tree, because the directory of a kept clone is moved.
-  await git.local(['config', '--unset-all', 'core.worktree'])
-  await git.run(['config', 'remote.origin.url', git.url])
-  await git.run(['config', 'remote.origin.fetch', `+refs/heads/${branch}:refs/remotes/origin/${branch}`])
+  await mkdir(join(directory, 'refs'), { recursive: true, mode: 0o700 })
+  await mkdir(join(directory, 'objects', 'pack'), { recursive: true })
   await linkPacks(join(mirror, 'pack'), join(directory, 'objects', 'pack'))
-  await copyFile(join(mirror, 'shallow'), join(directory, 'shallow')).catch(ignoreMissing)
-  await git.run(['update-ref', `refs/remotes/origin/${facts.branch}`, facts.commit])
-  return facts
+  await copyFiles(mirror, directory)
+  const references = [`refs/heads/${branch}`, `refs/remotes/origin/${branch}`]
+  await writeFile(join(directory, 'packed-refs'), references.map((name) => `${commit} ${name}\n`).join(''))
+  await writeFile(join(directory, 'HEAD'), `ref: refs/heads/${branch}\n`)
 }
+
+/** Copies the files of a git directory that a mirror has as they are. A history of one commit is not shallow. */
+async function copyFiles(from: string, to: string): Promise<void> {
+  await copyFile(join(from, 'config'), join(to, 'config'))
+  await copyFile(join(from, 'shallow'), join(to, 'shallow')).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+}
+
+const readFacts = async ({ path }: Generation): Promise<Facts> =>
+  JSON.parse(await readFile(join(path, 'facts.json'), 'utf8'))
 
 /**
  * Keeps what a run has fetched for later runs with the same repository, and removes the mirrors used longest ago when
@@ -115,13 +122,13 @@ export async function keepMirror(
     const commit = (await git.run(['rev-parse', '--verify', `refs/remotes/origin/${branch}`])).trim()
     const folder = await mirrorOf(git, paths)
     const old = await generationsIn(folder)
-    const before: Facts | null = old[0] ? JSON.parse(await readFile(join(old[0].path, 'facts.json'), 'utf8')) : null
+    const before = old[0] ? await readFacts(old[0]) : null
     if (before?.commit === commit && before.branch === branch) return
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const made = join(folder, NEW + randomUUID())
     await mkdir(join(made, 'pack'), { recursive: true, mode: 0o700 })
     const { bytes, packs } = await linkPacks(join(git.place.directory, 'objects', 'pack'), join(made, 'pack'))
-    await copyFile(join(git.place.directory, 'shallow'), join(made, 'shallow')).catch(ignoreMissing)
+    await copyFiles(git.place.directory, made)
     const facts: Facts = { branch, commit, first_bytes: before?.first_bytes ?? bytes }
     await writeFile(join(made, 'facts.json'), JSON.stringify(facts))
     const isWorthIt = packs <= MAX_PACKS && bytes <= facts.first_bytes * MAX_GROWTH + MIB && bytes <= most
@@ -183,8 +190,4 @@ async function linkPacks(from: string, to: string): Promise<{ bytes: number; pac
     bytes += (await lstat(source)).size
   }
   return { bytes, packs: names.filter((name) => name.endsWith('.pack')).length }
-}
-
-function ignoreMissing(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'ENOENT') throw error
 }
