@@ -111,9 +111,9 @@ CREATE TABLE histories (
   updated_at timestamp with time zone NOT NULL DEFAULT clock_timestamp()
 );
 
-CREATE TABLE kept_sessions (
-  session_id integer NOT NULL,
-  until timestamp with time zone NOT NULL
+CREATE TABLE present_turn (
+  is_only boolean NOT NULL DEFAULT true,
+  turn bigint NOT NULL
 );
 
 CREATE TABLE previews (
@@ -141,10 +141,10 @@ CREATE TABLE pull_requests (
   updated_at timestamp with time zone NOT NULL DEFAULT clock_timestamp()
 );
 
-CREATE TABLE removed_sessions (
-  uuid uuid NOT NULL,
-  removed_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
-  objects_gone_at timestamp with time zone
+CREATE TABLE queued_rounds (
+  round_id integer NOT NULL,
+  turn bigint NOT NULL,
+  taken_at timestamp with time zone
 );
 
 CREATE TABLE reports (
@@ -331,6 +331,11 @@ CREATE TABLE user_spend (
   output_tokens bigint NOT NULL,
   cost_usd double precision NOT NULL,
   unpriced_calls integer NOT NULL
+);
+
+CREATE TABLE user_turns (
+  user_id integer NOT NULL,
+  turn bigint NOT NULL
 );
 
 CREATE TABLE users (
@@ -551,7 +556,9 @@ ALTER TABLE histories ADD CONSTRAINT histories_pkey PRIMARY KEY (id);
 
 ALTER TABLE histories ADD CONSTRAINT histories_session_id_key UNIQUE (session_id);
 
-ALTER TABLE kept_sessions ADD CONSTRAINT kept_sessions_pkey PRIMARY KEY (session_id);
+ALTER TABLE present_turn ADD CONSTRAINT present_turn_is_only_check CHECK (is_only);
+
+ALTER TABLE present_turn ADD CONSTRAINT present_turn_pkey PRIMARY KEY (is_only);
 
 ALTER TABLE previews ADD CONSTRAINT previews_pkey PRIMARY KEY (id);
 
@@ -559,7 +566,7 @@ ALTER TABLE project_applies ADD CONSTRAINT project_applies_pkey PRIMARY KEY (pro
 
 ALTER TABLE pull_requests ADD CONSTRAINT pull_requests_pkey PRIMARY KEY (id);
 
-ALTER TABLE removed_sessions ADD CONSTRAINT removed_sessions_pkey PRIMARY KEY (uuid);
+ALTER TABLE queued_rounds ADD CONSTRAINT queued_rounds_pkey PRIMARY KEY (round_id);
 
 ALTER TABLE reports ADD CONSTRAINT reports_pkey PRIMARY KEY (id);
 
@@ -595,6 +602,8 @@ ALTER TABLE statuses ADD CONSTRAINT statuses_pkey PRIMARY KEY (id);
 
 ALTER TABLE user_spend ADD CONSTRAINT user_spend_pkey PRIMARY KEY (day, user_id);
 
+ALTER TABLE user_turns ADD CONSTRAINT user_turns_pkey PRIMARY KEY (user_id);
+
 ALTER TABLE users ADD CONSTRAINT users_issuer_subject_key UNIQUE (issuer, subject);
 
 ALTER TABLE users ADD CONSTRAINT users_pkey PRIMARY KEY (id);
@@ -627,8 +636,6 @@ ALTER TABLE engine_providers ADD CONSTRAINT engine_providers_session_id_fkey FOR
 
 ALTER TABLE histories ADD CONSTRAINT histories_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id);
 
-ALTER TABLE kept_sessions ADD CONSTRAINT kept_sessions_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
-
 ALTER TABLE previews ADD CONSTRAINT previews_artifact_id_fkey FOREIGN KEY (artifact_id) REFERENCES artifacts(id);
 
 ALTER TABLE previews ADD CONSTRAINT previews_round_id_fkey FOREIGN KEY (round_id) REFERENCES rounds(id);
@@ -636,6 +643,8 @@ ALTER TABLE previews ADD CONSTRAINT previews_round_id_fkey FOREIGN KEY (round_id
 ALTER TABLE project_applies ADD CONSTRAINT project_applies_round_id_fkey FOREIGN KEY (round_id) REFERENCES rounds(id);
 
 ALTER TABLE pull_requests ADD CONSTRAINT pull_requests_round_id_fkey FOREIGN KEY (round_id) REFERENCES rounds(id);
+
+ALTER TABLE queued_rounds ADD CONSTRAINT queued_rounds_round_id_fkey FOREIGN KEY (round_id) REFERENCES rounds(id) ON DELETE CASCADE;
 
 ALTER TABLE reports ADD CONSTRAINT reports_artifact_id_fkey FOREIGN KEY (artifact_id) REFERENCES artifacts(id);
 
@@ -669,9 +678,9 @@ ALTER TABLE statuses ADD CONSTRAINT statuses_session_id_fkey FOREIGN KEY (sessio
 
 ALTER TABLE user_spend ADD CONSTRAINT user_spend_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 
-ALTER TABLE workspaces ADD CONSTRAINT workspaces_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id);
+ALTER TABLE user_turns ADD CONSTRAINT user_turns_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
-CREATE INDEX applies_submitted ON public.applies USING btree (project_id, round_id) WHERE (intended_at IS NOT NULL);
+ALTER TABLE workspaces ADD CONSTRAINT workspaces_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id);
 
 CREATE INDEX applies_waiting ON public.applies USING btree (project_id) WHERE (waiting_since IS NOT NULL);
 
@@ -709,9 +718,9 @@ CREATE INDEX project_applies_round_id ON public.project_applies USING btree (rou
 
 CREATE INDEX pull_requests_round_id ON public.pull_requests USING btree (round_id);
 
-CREATE INDEX removed_sessions_gone ON public.removed_sessions USING btree (objects_gone_at) WHERE (objects_gone_at IS NOT NULL);
+CREATE INDEX queued_rounds_taken ON public.queued_rounds USING btree (round_id) WHERE (taken_at IS NOT NULL);
 
-CREATE INDEX removed_sessions_left ON public.removed_sessions USING btree (removed_at) WHERE (objects_gone_at IS NULL);
+CREATE INDEX queued_rounds_waiting ON public.queued_rounds USING btree (turn, round_id) WHERE (taken_at IS NULL);
 
 CREATE INDEX reports_artifact_id ON public.reports USING btree (artifact_id);
 
@@ -829,4 +838,4 @@ INSERT INTO schema_steps (number, name) VALUES (5, 'base of a session');
 
 INSERT INTO schema_steps (number, name) VALUES (6, 'spend of models');
 
-INSERT INTO schema_steps (number, name) VALUES (7, 'removal of old sessions');
+INSERT INTO schema_steps (number, name) VALUES (7, 'queue of rounds');
