@@ -6,6 +6,7 @@ import { benchConsole } from './console.ts'
 import { benchEnqueue } from './enqueue.ts'
 import { benchGrowthPlans } from './growth/plans.ts'
 import { benchGrowthRepositories } from './growth/repositories.ts'
+import { benchRetention } from './growth/retention.ts'
 import { benchGrowthSessions } from './growth/sessions.ts'
 import { benchHostile } from './hostile.ts'
 import { benchJobs } from './jobs.ts'
@@ -34,6 +35,7 @@ const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
     }),
   'growth-repositories-100000': () =>
     benchGrowthRepositories({ sizes: [100, 10_000, quick ? 1_000 : 100_000], history_mb: quick ? 16 : 1_000, runs: 3 }),
+  retention: () => benchRetention({ sessions: quick ? 1_000 : 100_000, runs: quick ? 20 : 200 }),
   'growth-plans': () => benchGrowthPlans({ sizes: quick ? [10, 100] : [10, 1_000, 10_000], runs: quick ? 1 : 5 }),
   jobs: () => benchJobs({ cycles: quick ? 2 : 25, large: quick ? 1 : 7 }),
   sandbox: () => benchSandbox({ runs: quick ? 10 : 60 }),
@@ -46,7 +48,7 @@ const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
   streams5000: () => benchStreams({ streams: quick ? 500 : 5_000, idle_s: quick ? 3 : 10 }),
 })
 /** Parts that run only if the command line names them. */
-const ON_DEMAND = ['streams5000', 'growth-sessions-1000000', 'growth-repositories-100000']
+const ON_DEMAND = ['streams5000', 'growth-sessions-1000000', 'retention', 'growth-repositories-100000']
 
 const HELP = `npm run bench [-- options]
 

@@ -19,6 +19,8 @@ interface Measured {
 
 const AIM_MS = 1_000
 const AIM_MEMORY = 6
+/** Those of the worker. */
+const HEAP_FLAGS = ['--min-semi-space-size=4', '--max-semi-space-size=4']
 /** A step that grows as the plan does; the rest is what a fit of few points allows for. */
 const LINEAR = 1.1
 
@@ -60,6 +62,13 @@ const measureSize = (size: number, runs: number): Promise<Measured> =>
     const { json, text } = growingPlan(size)
     await writeFile(planFile, json)
     await writeFile(textFile, text)
-    const { stdout } = await run(process.execPath, ['--expose-gc', PROGRAM, planFile, textFile, String(runs)])
+    const { stdout } = await run(process.execPath, [
+      '--expose-gc',
+      ...HEAP_FLAGS,
+      PROGRAM,
+      planFile,
+      textFile,
+      String(runs),
+    ])
     return { size, document_mb: Buffer.byteLength(json) / 1e6, steps: JSON.parse(stdout) as Measured['steps'] }
   })

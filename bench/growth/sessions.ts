@@ -121,7 +121,7 @@ function detailOfAny(sql: Sql, size: number): Work {
   }
 }
 
-const contextOf = (sql: Sql) => ({
+export const contextOf = (sql: Sql) => ({
   sql,
   cache: memoryCache(),
   log: createLogger({ write: () => {} }),

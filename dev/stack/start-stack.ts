@@ -152,8 +152,11 @@ interface Parts {
   closers: Closer[]
 }
 
-/** The flags of the core's npm script: a small young heap, because thousands of streams live long. */
-const CORE_FLAGS = ['--min-semi-space-size=4', '--max-semi-space-size=4']
+/**
+ * The flags of the npm scripts of core and worker: a small young heap. Thousands of streams live long, and so do plans of
+ * thousands of resources, whose steps took twice the memory with a large one.
+ */
+const HEAP_FLAGS = ['--min-semi-space-size=4', '--max-semi-space-size=4']
 /** Milliseconds that a process gets for its orderly end. */
 const LIMITS_MS = { iac: 15_000, worker: 12_000, core: 12_000 }
 
@@ -195,9 +198,9 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
     ...(options.emulator_url && { AWS_ENDPOINT_URL: options.emulator_url }),
   })
   // The worker writes its own git settings, which must not be written to the operator's home.
-  const worker = start('worker', [main('pipeline/main.ts')], { HOME: home })
+  const worker = start('worker', [...HEAP_FLAGS, main('pipeline/main.ts')], { HOME: home })
   await options.before_core
-  const core = start('core', [...CORE_FLAGS, main('routes/main.ts')], { PLATFORM_PORT: String(parts.port) })
+  const core = start('core', [...HEAP_FLAGS, main('routes/main.ts')], { PLATFORM_PORT: String(parts.port) })
   await Promise.all([
     answers(iac, `${embedded.iacUrl}/healthz`, options.signal),
     withinLimit(worker, worker.lineWith('"worker ready"'), options.signal),

@@ -49,8 +49,9 @@ export async function listSessions(
   sql: Sql,
   filter: SessionFilter,
 ): Promise<{ items: SessionSummary[]; total: number }> {
-  const { page, page_size, sort = 'created', include_cost = false, ...selection } = filter
-  const { total, kinds, query } = await countMatches(sql, selection)
+  const { page, page_size, sort = 'created', include_cost = false, ...asked } = filter
+  const { total, kinds, query } = await countMatches(sql, asked)
+  const { selection } = query
   const offset = (page - 1) * page_size
   if (offset >= total) return { items: [], total }
   const request = { selection, query, sort, limit: page_size, offset, include_cost, total, kinds }
@@ -60,16 +61,14 @@ export async function listSessions(
 
 async function countMatches(
   sql: Sql,
-  selection: SessionSelection,
+  asked: SessionSelection,
 ): Promise<{ total: number; kinds: Kind[] | null; query: MatchQuery }> {
-  const query = await matchSessions(sql, selection)
-  if (isOfKinds(selection)) {
-    const kinds = await countKinds(sql, selection)
+  const query = await matchSessions(sql, asked)
+  if (isOfKinds(query.selection)) {
+    const kinds = await countKinds(sql, query.selection)
     return { total: kinds.reduce((sum, { n }) => sum + n, 0), kinds, query }
   }
-  const [row] = await sql<{ total: number }[]>`SELECT count(*) AS total ${query.fromWhere}`.unprepared(
-    query.planDependsOnValues,
-  )
+  const [row] = await sql<{ total: number }[]>`${query.count}`.unprepared(query.planDependsOnValues)
   return { total: row?.total ?? 0, kinds: null, query }
 }
 

@@ -10,6 +10,7 @@ const SESSIONS = 1_500
 let owner: User
 const db = provideDatabase()
 const many = provideDatabase()
+const mixed = provideDatabase()
 beforeAll(async () => {
   owner = await createUser(db.sql)
   await addSessions(db.sql, owner.id, SESSIONS)
@@ -62,6 +63,30 @@ describe('lists of many sessions', () => {
     expect(await queries({ search: 'item 14', status: 'completed' })).toMatchObject({
       found: [item(141), item(143), item(145)],
     })
+  })
+
+  it('counts once what matches by its repository and by its text, with every other criterion', async () => {
+    const { sql } = mixed
+    const { id } = await createUser(sql, 'ada@example.org')
+    await addSessions(sql, id, 9)
+    const ask = 'third of the list'
+    await sql`UPDATE session_search SET content = replace(content, 'of the list', ${ask}) WHERE session_id IN (3, 4, 5)`
+    const totalOf = async (filter: Partial<Parameters<typeof listSessions>[1]>) => {
+      const { items, total } = await listSessions(sql, { page: 1, page_size: 20, search: 'third', ...filter })
+      expect(items).toHaveLength(total)
+      return total
+    }
+    // 3, 6 and 9 are in the repository.
+    expect(await totalOf({})).toBe(5)
+    expect(await totalOf({ owner_id: id, user_email: 'ADA@', operation: 'generate' })).toBe(5)
+    expect(await totalOf({ user_email: 'bob@' })).toBe(0)
+    expect(await totalOf({ owner_id: id + 1 })).toBe(0)
+    expect(await totalOf({ status: 'failed' })).toBe(2)
+    expect(await totalOf({ status: 'completed', cloud: 'aws', locked: false })).toBe(3)
+    expect(await totalOf({ cloud: 'gcp' })).toBe(0)
+    expect(await totalOf({ created_before: '2000-01-01T00:00:00.000000Z' })).toBe(0)
+    expect(await totalOf({ repo_uri: 'https://git.example.org/acme/other' })).toBe(2)
+    expect(await totalOf({ search: 'acme', status: 'failed' })).toBe(4)
   })
 
   it('does not find a text across the end of one and the beginning of another', async () => {

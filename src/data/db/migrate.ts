@@ -52,13 +52,15 @@ const DEVELOPMENT_VERSION =
 
 /** Creates the missing indexes for substring search. Without the extension `pg_trgm`, searches read the whole table. */
 async function createSearchIndexes(tx: Transaction): Promise<void> {
-  const [index] = await tx<{ last: string | null }[]>`SELECT to_regclass('session_search_content_trgm')::text AS last`
+  const [index] = await tx<{ last: string | null }[]>`SELECT to_regclass('users_display_name_trgm')::text AS last`
   if (index?.last) return
   await tx
     .savepoint(async (inner) => {
       await inner`CREATE EXTENSION IF NOT EXISTS pg_trgm`
       await inner`CREATE INDEX IF NOT EXISTS users_email_trgm ON users USING gin (email gin_trgm_ops)`
-      await inner`CREATE INDEX session_search_content_trgm ON session_search USING gin (content gin_trgm_ops)`
+      await inner`
+        CREATE INDEX IF NOT EXISTS session_search_content_trgm ON session_search USING gin (content gin_trgm_ops)`
+      await inner`CREATE INDEX users_display_name_trgm ON users USING gin (display_name gin_trgm_ops)`
     })
     .catch(() => {})
 }

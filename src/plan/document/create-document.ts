@@ -15,7 +15,7 @@ import type {
   PlanDocument,
   PlanDocumentFacts,
 } from './plan-document.ts'
-import { describeResource, listAttributes, showSides } from './resource.ts'
+import { describeResource, listAttributes, shownAddress, showSides } from './resource.ts'
 import { createDisplay, type Display } from './shown.ts'
 
 /** Largest document in bytes, as far as attributes contribute to it; resources beyond it have no attributes. */
@@ -23,7 +23,7 @@ const LIMITS = { max_bytes: 32 * 1024 * 1024 }
 
 /** Describes any parsed plan as data, in linear time. All texts are masked, sensitive values as a whole. */
 export const createPlanDocument = (facts: PlanDocumentFacts, limits = LIMITS): PlanDocument =>
-  finish(documentSteps(facts, limits))
+  finish(documentSteps(facts, limits, (resource) => resource))
 
 /** Returns the document as JSON text, written in slices to keep the event loop free. Errors: the signal's reason. */
 export async function writePlanDocument(
@@ -31,55 +31,48 @@ export async function writePlanDocument(
   signal?: AbortSignal,
   limits = LIMITS,
 ): Promise<string> {
-  const slices = createSlices(signal)
-  return await joinDocument(await inSlices(documentSteps(facts, limits), slices), slices)
-}
-
-/** Serialises resources one by one, because they are nearly all of a document. */
-async function joinDocument(document: PlanDocument, slices: ReturnType<typeof createSlices>): Promise<string> {
-  const texts: string[] = []
-  for (const resource of document.resources) {
-    texts.push(JSON.stringify(resource))
-    if (slices.due()) await slices.pause()
-  }
-  const { resources: _, ...rest } = document
-  return `${JSON.stringify(rest).slice(0, -1)},"resources":[${texts.join(',')}]}`
+  // Resources are nearly all of a document: each becomes a text at once, which takes less memory than its values.
+  const steps = documentSteps(facts, limits, (resource) => JSON.stringify(resource))
+  const { resources, ...rest } = await inSlices(steps, createSlices(signal))
+  return `${JSON.stringify(rest).slice(0, -1)},"resources":[${resources.join(',')}]}`
 }
 
 const NO_RESOURCES = { create: 0, update: 0, replace: 0, delete: 0, read: 0, import: 0, move: 0, forget: 0, none: 0 }
 
-/** Creates the document, one step for each resource. */
-function* documentSteps(facts: PlanDocumentFacts, { max_bytes }: typeof LIMITS): Generator<void, PlanDocument> {
+/**
+ * Creates the document, one step for each resource.
+ * @param keep makes of a finished resource what the document holds
+ */
+function* documentSteps<Kept>(
+  facts: PlanDocumentFacts,
+  { max_bytes }: typeof LIMITS,
+  keep: (resource: DocumentResource) => Kept,
+): Generator<void, Omit<PlanDocument, 'resources'> & { resources: Kept[] }> {
   const { plan, targets, masker, findings, statements, beyond } = facts
   const display = createDisplay(masker)
   const attached = collectAttachments(facts, display)
   const dependenciesOf = findDependencies(plan)
   yield
   const summary = { ...NO_RESOURCES }
-  const resources: DocumentResource[] = []
-  const dependencies: number[][] = []
+  const resources: Kept[] = []
   const size = { bytes: 0, without: 0 }
   for (const [index, change] of plan.resource_changes.entries()) {
     const { indexes, left_out } = dependenciesOf(index)
-    dependencies.push(indexes)
     const resource: DocumentResource = {
       ...describeResource(change, targets.length === 0 || isTargeted(change, targets), display),
       ...listAttributes(change.change, display),
-      depends_on: [],
+      depends_on: indexes.flatMap((one) => plan.resource_changes[one] ?? []).map((one) => shownAddress(one, display)),
       depends_on_left_out: left_out,
       findings: attached.findingsOf(change.address),
       statements: attached.statementsOf(change.address),
     }
-    resources.push(keepWithin(resource, size, max_bytes))
+    resources.push(keep(keepWithin(resource, size, max_bytes)))
     const { action, import: imported, moved_from } = resource
     if (action !== 'import' && action !== 'move') summary[action]++
     if (imported !== null) summary.import++
     if (moved_from !== null) summary.move++
     yield
   }
-  for (const [index, indexes] of dependencies.entries())
-    resources[index]?.depends_on.push(...indexes.flatMap((one) => resources[one]?.address ?? []))
-  yield
   return {
     schema_version: 1,
     engine: describeEngine(facts, display),

@@ -9,6 +9,9 @@ import { compareChange, type Difference } from './differences.ts'
 import type { DocumentAttribute, DocumentResource } from './plan-document.ts'
 import type { Display } from './shown.ts'
 
+/** Returns the address of a resource as the document has it. */
+export const shownAddress = (resource: ResourceChange, display: Display): string => display.text(addressOf(resource))
+
 /** Describes one entry of the plan's `resource_changes`, without its attributes. */
 export function describeResource(resource: ResourceChange, isTargeted: boolean, display: Display) {
   const { module_address, mode, type, name, deposed, provider_name, action_reason, previous_address, change } = resource
@@ -16,7 +19,7 @@ export function describeResource(resource: ResourceChange, isTargeted: boolean, 
   const reason = criticality === 'unknown' ? null : criticality
   const provider = provider_name ? display.text(provider_name) : null
   return {
-    address: display.text(addressOf(resource)),
+    address: shownAddress(resource, display),
     module_address: module_address ? display.text(module_address) : null,
     mode: mode === 'data' ? 'data' : 'managed',
     type: display.text(type),

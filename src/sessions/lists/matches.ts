@@ -63,27 +63,31 @@ export const namesKinds = ({ operation, status, cloud, mode, locked }: SessionSe
 
 /** The sessions of a selection, as part of a statement. */
 export interface MatchQuery {
+  /** The criteria that matter: without a search that every session matches. */
+  selection: SessionSelection
   /** `FROM … WHERE …` with `id` and `created_at` of `s`. */
   fromWhere: Query
   /** The same with all columns of the table `sessions`. */
   fromSessions: Query
+  /** A statement that answers their number as `total`. */
+  count: Query
   /** True if the best query plan depends on the values, so that a prepared, general plan must not be used. */
   planDependsOnValues: boolean
 }
 
 /** Builds the query of a selection. A search may need a statement of its own, which is run here. */
-export async function matchSessions(sql: Sql, selection: SessionSelection): Promise<MatchQuery> {
-  const { search, user_email } = selection
-  const repositories = search === undefined ? null : await findMatchingRepositories(sql, search)
+export async function matchSessions(sql: Sql, asked: SessionSelection): Promise<MatchQuery> {
+  const found = asked.search === undefined ? null : await findMatchingRepositories(sql, asked.search)
+  const { search, ...others } = asked
+  const repositories = found === 'all' ? null : found
+  const selection = repositories ? asked : others
+  const { user_email } = selection
   const kinds = kindConditions(sql, selection).filter((condition) => condition !== null)
   const conditions = [
-    search === undefined || !repositories ? null : searchCondition(sql, search, repositories),
     ...ownCondition(sql, selection),
     operationCondition(sql, selection),
     ...timeConditions(sql, selection),
-    user_email === undefined
-      ? null
-      : sql`s.user_id IN (SELECT id FROM users WHERE email ILIKE ${containing(user_email)})`,
+    emailCondition(sql, selection),
     // The searched table lacks the columns that change.
     ...(repositories && kinds.length > 0
       ? [sql`s.id IN (SELECT s.id FROM sessions s WHERE true ${joinConditions(sql, kinds)})`]
@@ -92,9 +96,14 @@ export async function matchSessions(sql: Sql, selection: SessionSelection): Prom
   const from = repositories
     ? sql`FROM (SELECT session_id AS id, * FROM session_search) s WHERE true`
     : sql`FROM sessions s WHERE true`
-  const fromWhere = sql`${from} ${joinConditions(sql, conditions)}`
+  const matches = search === undefined || !repositories ? null : searchCondition(sql, search, repositories)
+  const fromWhere = sql`${from} ${joinConditions(sql, [matches, ...conditions])}`
   return {
+    selection,
     fromWhere,
+    count: isList(repositories)
+      ? countByRepository(sql, { search: search ?? '', repositories, conditions, others, from })
+      : sql`SELECT count(*) AS total ${fromWhere}`,
     fromSessions: repositories ? sql`FROM sessions s WHERE s.id IN (SELECT s.id ${fromWhere})` : fromWhere,
     planDependsOnValues: repositories !== null || user_email !== undefined,
   }
@@ -107,10 +116,49 @@ const ownCondition = (sql: Sql, { owner_id, repo_uri }: SessionSelection): (Quer
 
 type Repositories = string[] | 'all' | 'many'
 
-/** Returns the condition of a search; null when every session matches. */
-function searchCondition(sql: Sql, search: string, repositories: Repositories): Query | null {
-  if (repositories === 'all') return null
-  const inContent = sql`s.content LIKE lower(${containing(search.replaceAll('\x1f', ' '))})`
+const isList = (repositories: Repositories | null): repositories is string[] =>
+  Array.isArray(repositories) && repositories.length > 0
+
+const contentCondition = (sql: Sql, search: string): Query =>
+  sql`s.content LIKE lower(${containing(search.replaceAll('\x1f', ' '))})`
+
+/**
+ * Counts the sessions of the found repositories in an index of `sessions` that has all criteria, and adds those of other
+ * repositories whose text matches. Together in one condition, all of them would be read from the table.
+ */
+function countByRepository(
+  sql: Sql,
+  {
+    search,
+    repositories,
+    conditions,
+    others,
+    from,
+  }: {
+    search: string
+    repositories: string[]
+    conditions: readonly (Query | null)[]
+    others: SessionSelection
+    from: Query
+  },
+): Query {
+  const isFound = sql`s.repository_id = ANY(${repositories}::uuid[])`
+  const ofSessions = [...ownCondition(sql, others), operationCondition(sql, others), ...timeConditions(sql, others)]
+  return sql`
+    SELECT (
+      SELECT count(*) FROM sessions s
+      WHERE ${isFound} ${joinConditions(sql, [...ofSessions, emailCondition(sql, others), ...kindConditions(sql, others)])}
+    ) + (
+      SELECT count(*) ${from} AND ${contentCondition(sql, search)} AND NOT ${isFound} ${joinConditions(sql, conditions)}
+    ) AS total`
+}
+
+const emailCondition = (sql: Sql, { user_email }: SessionSelection): Query | null =>
+  user_email === undefined ? null : sql`s.user_id IN (SELECT id FROM users WHERE email ILIKE ${containing(user_email)})`
+
+/** Returns the condition of a search. */
+function searchCondition(sql: Sql, search: string, repositories: Exclude<Repositories, 'all'>): Query {
+  const inContent = contentCondition(sql, search)
   if (repositories.length === 0) return inContent
   const ids =
     repositories === 'many'

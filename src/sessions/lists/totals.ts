@@ -21,8 +21,8 @@ export async function countTotals(sql: Sql, selection: SessionSelection) {
 }
 
 async function countGroups(sql: Sql, selection: SessionSelection): Promise<Group[]> {
-  if (isOfKinds(selection)) return await countKinds(sql, selection)
-  const { fromSessions, planDependsOnValues } = await matchSessions(sql, selection)
+  const { fromSessions, planDependsOnValues, ...query } = await matchSessions(sql, selection)
+  if (isOfKinds(query.selection)) return await countKinds(sql, query.selection)
   return await sql<Group[]>`
     SELECT s.last_status, s.in_flight, s.is_blocked, count(*) AS n ${fromSessions}
     GROUP BY s.last_status, s.in_flight, s.is_blocked`.unprepared(planDependsOnValues)
