@@ -34,6 +34,7 @@ export const lastPlanTool = (review: LastReview, read: (signal: AbortSignal) => 
       ),
       explanation,
     }),
+    reads: true,
     run: async ({ about }, signal) => {
       const documents = await read(signal)
       const parts = about ? describeAbout(documents, about) : describeAll(review, documents)

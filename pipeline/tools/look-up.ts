@@ -32,6 +32,7 @@ export const resourceSchemaTool = (schema: ProviderSchema) =>
       ),
       explanation,
     }),
+    reads: true,
     run: async ({ types }) => {
       // An error, because results of equal calls are assumed not to change.
       if (!schema.installed()) throw new ToolError(NOT_INSTALLED)
@@ -78,6 +79,7 @@ export const webSearchTool = (llm: LlmClient, role: ModelRole) =>
       query: v.pipe(v.string(), v.trim(), v.nonEmpty('must not be blank'), v.description('What to search for')),
       explanation,
     }),
+    reads: true,
     run: async ({ query }, signal) => {
       const text = await llm.search(query, { role, signal }).catch((error: unknown) => {
         if (error instanceof PlatformError) return null

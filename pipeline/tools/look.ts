@@ -52,6 +52,7 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
       ),
       explanation,
     }),
+    reads: true,
     run: ({ target_file }) =>
       access.read(target_file).catch(async (error: unknown) => {
         const names = error instanceof ToolError ? await access.list(target_file).catch(() => null) : null
@@ -75,6 +76,7 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
       ),
       explanation,
     }),
+    reads: true,
     run: async ({ relative_workspace_path }) => listNames(await access.list(relative_workspace_path)),
   }),
   defineTool({
@@ -94,6 +96,7 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
       ),
       explanation: v.optional(v.pipe(v.string(), v.description('Why these searches are made, in one sentence'))),
     }),
+    reads: true,
     run: async ({ searches }, signal) => {
       const answers: string[] = []
       for (const search of searches) {
@@ -111,6 +114,7 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
     schema: v.object({
       explanation: v.optional(v.pipe(v.string(), v.description('What you want to learn from the changes')), ''),
     }),
+    reads: true,
     run: async () => describeDiff(await workspace.branchDiff(), MAX_HISTORY) || 'Nothing was changed yet',
   }),
 ]
