@@ -5,6 +5,7 @@ import { benchClock } from './clock.ts'
 import { benchConsole } from './console.ts'
 import { benchEnqueue } from './enqueue.ts'
 import { benchGrowthPlans } from './growth/plans.ts'
+import { benchGrowthRepositories } from './growth/repositories.ts'
 import { benchQueuedRounds } from './growth/rounds.ts'
 import { benchGrowthSessions } from './growth/sessions.ts'
 import { benchWaitingRounds } from './growth/waiting-rounds.ts'
@@ -27,6 +28,14 @@ const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
   'growth-sessions': () => benchGrowthSessions({ sizes: quick ? [1_000] : [10_000, 100_000], runs: quick ? 10 : 100 }),
   'growth-sessions-1000000': () =>
     benchGrowthSessions({ sizes: quick ? [1_000, 10_000] : [10_000, 100_000, 1_000_000], runs: quick ? 10 : 100 }),
+  'growth-repositories': () =>
+    benchGrowthRepositories({
+      sizes: quick ? [100] : [100, 10_000],
+      history_mb: quick ? 16 : 128,
+      runs: quick ? 1 : 5,
+    }),
+  'growth-repositories-100000': () =>
+    benchGrowthRepositories({ sizes: [100, 10_000, quick ? 1_000 : 100_000], history_mb: quick ? 16 : 1_000, runs: 3 }),
   'growth-plans': () => benchGrowthPlans({ sizes: quick ? [10, 100] : [10, 1_000, 10_000], runs: quick ? 1 : 5 }),
   'growth-waiting-rounds': () =>
     benchWaitingRounds({ sizes: quick ? [1, 5] : [1, 10, 25, 50], first_token_ms: quick ? 500 : 5_000 }),
@@ -44,7 +53,7 @@ const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
   streams5000: () => benchStreams({ streams: quick ? 500 : 5_000, idle_s: quick ? 3 : 10 }),
 })
 /** Parts that run only if the command line names them. */
-const ON_DEMAND = ['streams5000', 'growth-sessions-1000000', 'growth-rounds-1000']
+const ON_DEMAND = ['streams5000', 'growth-sessions-1000000', 'growth-repositories-100000', 'growth-rounds-1000']
 
 const HELP = `npm run bench [-- options]
 
