@@ -81,20 +81,31 @@ async function deleteLeftObjects(context: RetentionContext, signal: AbortSignal)
 }
 
 /** Deletes everything that the store has of removed sessions, also what no row names. */
-async function deleteObjects({ storage, sql }: RetentionContext, uuids: readonly string[], signal: AbortSignal) {
+async function deleteObjects(context: RetentionContext, uuids: readonly string[], signal: AbortSignal) {
+  const gone: string[] = []
   let objects = 0
-  for (const uuid of uuids) {
-    const prefix = `sessions/${uuid}/`
-    let last: string | undefined
-    for (let keys = await storage.list(prefix); keys.length > 0; keys = await storage.list(prefix)) {
-      if (signal.aborted) return objects
-      if (keys[0] === last) throw new Error(`the object store lists ${last} after its deletion`)
-      last = keys[0]
-      for (let at = 0; at < keys.length; at += DELETIONS)
-        await Promise.all(keys.slice(at, at + DELETIONS).map((key) => storage.delete(key)))
-      objects += keys.length
+  try {
+    for (const uuid of uuids) {
+      if (signal.aborted) break
+      objects += await deleteObjectsOf(context, uuid)
+      gone.push(uuid)
     }
-    await markObjectsGone(sql, [uuid])
+  } finally {
+    if (gone.length > 0) await markObjectsGone(context.sql, gone)
+  }
+  return objects
+}
+
+async function deleteObjectsOf({ storage }: RetentionContext, uuid: string): Promise<number> {
+  const prefix = `sessions/${uuid}/`
+  let objects = 0
+  let last: string | undefined
+  for (let keys = await storage.list(prefix); keys.length > 0; keys = await storage.list(prefix)) {
+    if (keys[0] === last) throw new Error(`the object store lists ${last} after its deletion`)
+    last = keys[0]
+    for (let at = 0; at < keys.length; at += DELETIONS)
+      await Promise.all(keys.slice(at, at + DELETIONS).map((key) => storage.delete(key)))
+    objects += keys.length
   }
   return objects
 }
