@@ -8,6 +8,9 @@ const FORBIDDEN =
 const DRIFT = /\b(drift\w*|in line|in sync|reconcile|really (runs?|is|are)|by hand|reality)\b/i
 const IMPORT = /\b(import|take over|adopt|under management)\b/i
 
+/** What the platform says of a repository that holds no code. */
+const NOTHING_TO_READ = /The repository has no block of infrastructure code yet/
+
 const verdict = (status: boolean, explanation: string): Reply => oneCall('requests_filter', { status, explanation })
 
 /** Returns the mode whose rules the filter has. */
@@ -32,7 +35,8 @@ export function filterRequest(conversation: Conversation): Reply {
   if (route === 'import' && IMPORT.test(query)) return verdict(true, 'The request asks to import resources that exist.')
   if (!recording) return verdict(false, notRecorded(route))
   const files = recording.reads
-  if (steps.length === 0) return { calls: [...listRoot.calls, ...readFiles(files).calls] }
+  if (steps.length === 0 && !NOTHING_TO_READ.test(query))
+    return { calls: [...listRoot.calls, ...readFiles(files).calls] }
   const read: Files = Object.fromEntries(files.map((file) => [file, resultOf(steps, 'read_file', file)]))
   const obstacle = obstacleTo(recording, resultOf(steps, 'list_dir') ?? '', read)
   return obstacle
