@@ -7,6 +7,8 @@ import type { ContractName } from './document.ts'
 
 interface Running {
   url: string
+  /** Process id of a sidecar. */
+  pid?: number | undefined
   close(): Promise<void>
 }
 
@@ -43,6 +45,7 @@ export async function startBundled(
   })
   return {
     url,
+    pid: child.pid,
     close: async () => {
       child.kill('SIGTERM')
       const timer = setTimeout(() => child.kill('SIGKILL'), 15_000)
