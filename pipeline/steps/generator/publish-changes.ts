@@ -1,4 +1,4 @@
-import { forEachOf } from '../../../src/base/gate.ts'
+import { allInOrder, forEachOf } from '../../../src/base/gate.ts'
 import { dropCodeChanges, storeCodeChange } from '../../../src/reports/artifacts.ts'
 import { recordPush } from '../../../src/rounds/run-records.ts'
 import type { CodeText } from '../../../src/services/iac/contract.ts'
@@ -18,8 +18,7 @@ const UPLOADS = 8
 export async function publishChanges(kit: Kit) {
   const { run } = kit
   const formatted = await formatChanges(kit)
-  await learnDeclaredSecrets(kit)
-  const changes = await run.workspace.pendingChanges()
+  const [, changes] = await allInOrder([learnDeclaredSecrets(kit), run.workspace.pendingChanges()])
   const differing = await storeChanges(kit, new Set(changes.map(({ path }) => path)))
   const { commit, pushed } = await commitChanges(run)
   for (const { path, ...change } of changes) {
