@@ -234,6 +234,8 @@ async function runAttempt<Value>(
   const noted = pushed.then(() => {
     if (files.length > 0) kit.attempts.changed(commit)
   })
+  // Validating an import writes the state, which must not be ahead of the code at the host.
+  if (task.operation === 'import') await noted
   const last = await besidePush(noted, async (): Promise<Validation<Value>> => {
     await status.show('validating', 'Waiting for infrastructure as code to be validated.')
     return (await findUnloaded(kit)) ?? (await task.validate())
