@@ -101,6 +101,8 @@ describe('lists of many sessions', () => {
     const user_id = (await createUser(many.sql)).id
     await addSessions(many.sql, user_id, 1_004)
     await many.sql`UPDATE workspaces SET uri = uri || '/' || session_id WHERE session_id > 2`
+    await many.sql`
+      UPDATE sessions s SET repository_id = md5(lower(w.uri))::uuid FROM workspaces w WHERE w.session_id = s.id`
     await many.sql`TRUNCATE session_search, searched_repositories`
     await many.sql`SELECT fill_session_search(ARRAY(SELECT id FROM sessions))`
     const found = async (search: string, more: object = {}) => {
