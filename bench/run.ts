@@ -48,7 +48,7 @@ const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
   'growth-rounds-1000': () => benchQueuedRounds({ rounds: 1_000, workers: [1, 2, 4], concurrency: 50 }),
   jobs: () => benchJobs({ cycles: quick ? 2 : 25, large: quick ? 1 : 7 }),
   sandbox: () => benchSandbox({ runs: quick ? 10 : 60 }),
-  requests: () => benchRequests({ turns: quick ? 1 : 7, turn_ms: quick ? 500 : 1_500 }),
+  requests: () => benchRequests({ turns: quick ? 1 : 9, share: quick ? 0.1 : 1 }),
   streams: () => benchStreams({ streams: quick ? 200 : 2_000, idle_s: quick ? 3 : 10 }),
   watchers: () => benchWatchers({ watchers: quick ? 100 : 1_000, events: quick ? 20 : 200 }),
   hostile: () => benchHostile({ runs: quick ? 1 : 3 }),
