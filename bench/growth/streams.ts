@@ -121,6 +121,7 @@ async function measureSize({ runtime, env, sql, rounds, changes }: Setting): Pro
   try {
     const memory_kb = await openAll(core, readers, paths)
     const latencies = await measureChanges(sql, rounds, readers, changes)
+    readers.order({ type: 'open', url: core.url, paths: [], at_once: size })
     const opened = readers.open()
     core.stop()
     core = await start('routes/main.ts', flags, new URL(core.url).port)
