@@ -10,6 +10,7 @@ import { formatSection, type Section, writeResults } from './lib/report.ts'
 import { benchLists } from './lists.ts'
 import { benchDemo, benchModes } from './modes.ts'
 import { benchPlanDocument } from './plan-document.ts'
+import { benchProviders } from './providers.ts'
 import { benchRequests } from './requests.ts'
 import { benchSandbox } from './sandbox.ts'
 import { benchStack } from './stack.ts'
@@ -19,8 +20,8 @@ const HELP = `npm run bench [-- options]
 
 Measures what is ours, prints a table and writes bench/results/<time>.json.
 
-  --only <names>   comma-separated: enqueue, stack, demo, modes, clock, lists, jobs, sandbox, requests, streams, watchers,
-                   hostile, plan-document, console, streams5000, lists1000000
+  --only <names>   comma-separated: enqueue, stack, demo, modes, clock, lists, jobs, providers, sandbox, requests,
+                   streams, watchers, hostile, plan-document, console, streams5000, lists1000000
   --quick          smaller numbers, to see that everything still runs
   --help
 `
@@ -34,6 +35,7 @@ const partsOf = (quick: boolean): Record<string, () => Promise<Section>> => ({
   lists: () => benchLists({ sizes: quick ? [1_000] : [1_000, 10_000, 100_000], runs: quick ? 10 : 60 }),
   lists1000000: () => benchLists({ sizes: [quick ? 10_000 : 1_000_000], runs: quick ? 10 : 30 }),
   jobs: () => benchJobs({ cycles: quick ? 2 : 25, large: quick ? 1 : 7 }),
+  providers: () => benchProviders({ megabytes: quick ? 20 : 700 }),
   sandbox: () => benchSandbox({ runs: quick ? 10 : 60 }),
   requests: () => benchRequests({ turns: quick ? 1 : 7, turn_ms: quick ? 500 : 1_500 }),
   streams: () => benchStreams({ streams: quick ? 200 : 2_000, idle_s: quick ? 3 : 10 }),
